@@ -1,0 +1,123 @@
+/**
+ * Every code a {@link ClearwayError} may carry. The list is the contract: other languages use the same codes, and a test
+ * compares it, with what each means, with `spec/errors.md`.
+ */
+declare const errorCodes: readonly ["invalid-argument", "unknown-task", "not-cloneable", "would-copy", "queue-full", "dropped", "cancelled", "timeout", "deadline", "worker-start-failed", "worker-crashed", "worker-exited", "out-of-memory", "message-error", "resource-failed", "pool-closed", "pool-terminated", "not-a-stream", "abandoned", "protocol"];
+/** One of the codes of {@link errorCodes}. */
+type ErrorCode = (typeof errorCodes)[number];
+
+/**
+ * What Clearway itself throws. Errors of your tasks keep their own class name, message and properties.
+ * Tell cases apart by {@link ClearwayError.code}, never by the message.
+ */
+declare class ClearwayError extends Error {
+    readonly name = "ClearwayError";
+    /** What went wrong, from a closed list. */
+    readonly code: ErrorCode;
+    constructor(code: ErrorCode, message: string, options?: ErrorOptions);
+    static [Symbol.hasInstance](value: unknown): boolean;
+}
+
+declare const movedBrand: unique symbol;
+/**
+ * A value under {@link move}. Only Clearway unwraps it, and only where it stands as an argument, a result or a yielded
+ * value itself: inside another object it makes the call fail with `not-cloneable`, rather than be copied unseen.
+ */
+interface Moved<T> {
+    readonly [movedBrand]: T;
+}
+/**
+ * Marks a value to be moved: the sender loses every buffer, port and stream inside it, at any depth, and nothing of
+ * them is copied. Throws `would-copy` where something inside cannot be moved and would have to be copied.
+ *
+ * With `transfer`, exactly those objects are moved and the search is skipped; use it for values with very many nodes, or
+ * to move a whole buffer of which the value shows only a part.
+ */
+declare function move<T>(value: T, transfer?: readonly object[]): Moved<T>;
+
+/** How to open, check and close something dear that a worker keeps between tasks: a connection, a model, a file. */
+interface ResourceDefinition<T> {
+    /** Opens it, inside the worker, when a task first needs it. What it throws fails the task with `resource-failed`. */
+    open(): T | PromiseLike<T>;
+    /** Whether it can still be used. `false`, or an error thrown, closes it and opens another. */
+    check?(value: T): boolean | PromiseLike<boolean>;
+    /** Closes it. Errors are ignored: it is given up in any case. */
+    close?(value: T): void | PromiseLike<void>;
+    /**
+     * Called at once when the task that holds it is cancelled or runs out of time, before the task has ended: cancel the
+     * query that runs on the connection. Afterwards the resource is closed, for its state is not known.
+     */
+    cancel?(value: T): void | PromiseLike<void>;
+    /** Closed after so long without use, in milliseconds. Default 30,000; Infinity keeps it. */
+    idleMs?: number;
+    /** Not used again when so old, in milliseconds, counted from opening. Default Infinity. */
+    maxAgeMs?: number;
+    /** Checked before use when it has not been used for so long, in milliseconds. Default 1,000; 0 checks each time. */
+    checkAfterMs?: number;
+}
+declare const brand: unique symbol;
+/** A resource, ready for `withResources`. */
+interface Resource<T> {
+    readonly [brand]: Required<Pick<ResourceDefinition<T>, "idleMs" | "maxAgeMs" | "checkAfterMs">> & ResourceDefinition<T>;
+}
+/**
+ * Defines a resource. Opens nothing: a worker opens it when a task that names it first runs there. One task at a time
+ * holds it; a worker that runs several tasks at once opens several.
+ */
+declare function resource<T>(definition: ResourceDefinition<T>): Resource<T>;
+
+/** What a task knows of the call that it serves. It comes first among the task's parameters. */
+interface TaskContext {
+    /** Aborted when the call is cancelled or out of time. Its reason says which. */
+    readonly signal: AbortSignal;
+    /**
+     * Whether the call was cancelled, readable in a hot loop that never gives its thread back: where shared memory exists
+     * it needs no message. Costs about 10 ns. Elsewhere it is `signal.aborted`, which such a loop will not see change.
+     */
+    readonly cancelled: boolean;
+    /** Tells the caller's `onProgress`. Copies `value`. Does nothing when nobody listens. Never overtakes results. */
+    progress(value: unknown): void;
+}
+/** How a task is run. */
+interface TaskOptions {
+    /**
+     * How many nodes of a result are searched for memory to move; default 10,000. What lies beyond is copied, and the
+     * ledger says `search-limit`.
+     */
+    moveSearchLimit?: number;
+}
+declare const taskTypes: unique symbol;
+declare const exposedBrand: unique symbol;
+/** A function that wants its context first. Callable as it is, so that a unit test may bring its own context. */
+interface Task<Context, Args extends unknown[], Result> {
+    (context: Context, ...args: Args): Result;
+    readonly [taskTypes]: {
+        context: Context;
+        args: Args;
+        result: Result;
+    };
+}
+type Fn<Context, Args extends unknown[], Result> = (context: Context, ...args: Args) => Result;
+/** Makes a task of a function that takes its {@link TaskContext} first. The caller does not see that parameter. */
+declare function task<Args extends unknown[], Result>(fn: Fn<TaskContext, Args, Result>): Task<TaskContext, Args, Result>;
+declare function task<Args extends unknown[], Result>(options: TaskOptions, fn: Fn<TaskContext, Args, Result>): Task<TaskContext, Args, Result>;
+/** The values of some resources, by name. */
+type ResourceValues<Resources> = {
+    readonly [Name in keyof Resources]: Resources[Name] extends Resource<infer T> ? Awaited<T> : never;
+};
+/** Makes tasks whose context also holds leased resources. */
+interface Leased<Resources> {
+    <Args extends unknown[], Result>(fn: Fn<TaskContext & ResourceValues<Resources>, Args, Result>): Task<TaskContext & ResourceValues<Resources>, Args, Result>;
+    <Args extends unknown[], Result>(options: TaskOptions, fn: Fn<TaskContext & ResourceValues<Resources>, Args, Result>): Task<TaskContext & ResourceValues<Resources>, Args, Result>;
+}
+/** Gives a `task` whose context holds these resources: each is opened when such a task first runs in a worker. */
+declare function withResources<Resources extends Record<string, Resource<unknown>>>(resources: Resources): Leased<Resources>;
+/** The tasks of a module. */
+type TaskMap = Readonly<Record<string, (...args: never[]) => unknown>>;
+/** The tasks of a module that a pool may start. */
+type Exposed<Tasks> = Tasks & {
+    readonly [exposedBrand]?: true;
+};
+
+export { ClearwayError as C, errorCodes as e, move as m, resource as r, task as t, withResources as w };
+export type { ErrorCode as E, Leased as L, Moved as M, Resource as R, Task as T, TaskContext as a, TaskMap as b, Exposed as c, ResourceDefinition as d, ResourceValues as f, TaskOptions as g };

@@ -1,0 +1,22 @@
+import { a as TaskContext, b as TaskMap, c as Exposed } from './types-task.js';
+export { C as ClearwayError, E as ErrorCode, L as Leased, M as Moved, R as Resource, d as ResourceDefinition, f as ResourceValues, T as Task, g as TaskOptions, e as errorCodes, m as move, r as resource, t as task, w as withResources } from './types-task.js';
+
+/**
+ * A context for unit tests of tasks: `myTask(testContext(), 1, 2)`. Its signal is never aborted and its progress goes
+ * nowhere, unless you say otherwise; add the resources that the task names.
+ */
+declare function testContext(): TaskContext;
+declare function testContext<Extra extends object>(extra: Extra & Partial<TaskContext>): TaskContext & Extra;
+
+/**
+ * Names the tasks that a pool may call. Export what it returns by default, from the module that the pool is given:
+ *
+ * ```ts
+ * export default expose({ checksum, resize: task(async ({ signal }, image: ImageData) => …) });
+ * ```
+ *
+ * On the main thread, or in a unit test, it does nothing but give the tasks back. Once in a worker; again throws.
+ */
+declare function expose<const Tasks extends TaskMap>(tasks: Tasks): Exposed<Tasks>;
+
+export { Exposed, TaskContext, TaskMap, expose, testContext };

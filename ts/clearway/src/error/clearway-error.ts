@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import type { ErrorCode } from "./codes.js";
+
+const brand = Symbol.for("clearway.error");
+
+/**
+ * What Clearway itself throws. Errors of your tasks keep their own class name, message and properties.
+ * Tell cases apart by {@link ClearwayError.code}, never by the message.
+ */
+export class ClearwayError extends Error {
+  override readonly name = "ClearwayError";
+  /** What went wrong, from a closed list. */
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+
+  // The package's entries are bundled apart, each with this class; their errors are of one kind all the same.
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return (value as { [brand]?: true } | null | undefined)?.[brand] === true;
+  }
+}
+
+// Not in a static block: a class that names itself inside is renamed by bundlers, and its errors print as "_ClearwayError".
+Object.defineProperty(ClearwayError.prototype, brand, { value: true });
+
+/** The error with what caused it, where that is known. */
+export function caused(code: ErrorCode, message: string, cause: unknown): ClearwayError {
+  return new ClearwayError(code, message, cause === undefined ? cause : { cause });
+}
+
+/** Throws `invalid-argument` for a value outside its range, in the form `name must be …: name=value`. */
+export function invalid(name: string, must: string, value: unknown): ClearwayError {
+  const shown = typeof value === "string" ? JSON.stringify(value) : String(value);
+  return new ClearwayError("invalid-argument", `${name} must be ${must}: ${name}=${shown}`);
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { ClearwayError } from "./clearway-error.js";
+
+// An error crosses as a plain object, because structured clone keeps neither the class name of a subclass, nor its own
+// properties, nor the errors of an AggregateError, and throws on the first property that cannot be cloned.
+
+/** A thrown value on its way to the other side: an error, or anything else as it is. */
+export type WireError = WireValue | WireObject;
+
+interface WireValue {
+  value: unknown;
+}
+
+interface WireObject {
+  /** The class that it is made again of: the nearest one that every host has, or ClearwayError. */
+  base: string;
+  name: string;
+  message: string;
+  stack: string;
+  props: [string, unknown][];
+  cause?: WireError;
+  errors?: WireError[];
+}
+
+// A cause chain is bounded so that a cyclic one ends, and one that was built in a loop does not flood the port.
+const maxDepth = 16;
+const maxErrors = 256;
+const maxProps = 64;
+const skipped = ["name", "message", "stack", "cause", "errors"];
+
+type AnyError = new (message: string) => Error;
+
+const bases = new Map<unknown, AnyError>(
+  [Error, TypeError, RangeError, SyntaxError, ReferenceError, EvalError, URIError].map((type) => [type.name, type]),
+);
+
+/** Describes any thrown value so that it can be posted. Never throws. Copies what it takes. */
+export function encodeError(thrown: unknown): WireError {
+  try {
+    return encode(thrown, 0, { errors: maxErrors });
+  } catch {
+    // A proxy, or an error whose every property throws.
+    return { value: describe(thrown) };
+  }
+}
+
+// `left` is shared by the whole tree: an AggregateError that holds itself twice would double at every depth.
+function encode(thrown: unknown, depth: number, left: { errors: number }): WireError {
+  if (!(thrown instanceof Error)) return { value: cloneable(thrown) };
+  left.errors--;
+  const keys = Object.keys(thrown).filter((key) => !skipped.includes(key));
+  const wire: WireObject = {
+    base: baseOf(thrown),
+    name: nameOf(thrown),
+    message: text(thrown, "message"),
+    stack: text(thrown, "stack"),
+    props: keys.slice(0, maxProps).map((key) => [key, cloneable(read(thrown, key))]),
+  };
+  if (depth === maxDepth) return wire;
+  const inner = (reasons: unknown[]): WireError[] =>
+    reasons.slice(0, maxErrors).flatMap((each) => (left.errors > 0 ? encode(each, depth + 1, left) : []));
+  const cause = read(thrown, "cause");
+  if (cause !== undefined) wire.cause = inner([cause])[0]!;
+  const errors = read(thrown, "errors");
+  if (thrown instanceof AggregateError && Array.isArray(errors)) wire.errors = inner(errors);
+  return wire;
+}
+
+/**
+ * Makes the thrown value again. `callerStack` is the stack of the place that called, without its first line; it is put
+ * under the worker's, so that a reader sees both halves of the way.
+ */
+export function decodeError(wire: WireError, callerStack = ""): unknown {
+  if (!("base" in wire)) return wire.value;
+  const error = create(wire);
+  for (const [key, value] of wire.props) define(error, key, value, true);
+  if (error.name !== wire.name) define(error, "name", wire.name);
+  if (wire.cause !== undefined) define(error, "cause", decodeError(wire.cause));
+  define(error, "stack", wire.stack + underSeam(callerStack));
+  return error;
+}
+
+/** The caller's half of a stack, to be put under the worker's. */
+export function underSeam(callerStack: string): string {
+  return callerStack && `\n    --- called from ---\n${callerStack}`;
+}
+
+function create({ base, name, message, errors = [] }: WireObject): Error {
+  switch (base) {
+    case "AggregateError":
+      return new AggregateError(
+        errors.map((each) => decodeError(each)),
+        message,
+      );
+    case "DOMException":
+      return new DOMException(message, name);
+    case "ClearwayError":
+      // Its code is among its properties.
+      return new ClearwayError("protocol", message);
+    default:
+      return new (bases.get(base) ?? Error)(message);
+  }
+}
+
+/** Sets a property that the caller may change. A property called `__proto__` stays a property. */
+export function define(target: object, key: string, value: unknown, enumerable = false): void {
+  try {
+    Object.defineProperty(target, key, { value, enumerable, configurable: true, writable: true });
+  } catch {
+    // A DOMException's own accessors (`code`) may refuse; the value they compute is the same one.
+  }
+}
+
+function baseOf(error: Error): string {
+  if (error instanceof AggregateError) return "AggregateError";
+  if (error instanceof DOMException) return "DOMException";
+  if (error instanceof ClearwayError) return "ClearwayError";
+  for (let proto = Object.getPrototypeOf(error); proto; proto = Object.getPrototypeOf(proto)) {
+    const type = read(proto, "constructor") as AnyError | null | undefined;
+    if (type && bases.get(type.name) === type) return type.name;
+  }
+  return "Error";
+}
+
+// A subclass that does not set `name` inherits "Error"; its class name says more.
+function nameOf(error: Error): string {
+  const name = text(error, "name");
+  const className = (read(error, "constructor") as { name?: unknown } | null | undefined)?.name;
+  return bases.has(name) && className && typeof className === "string" ? className : name;
+}
+
+function text(error: Error, key: string): string {
+  const value = read(error, key) ?? "";
+  return typeof value === "string" ? value : describe(value);
+}
+
+function read(target: object, key: string): unknown {
+  try {
+    return (target as Record<string, unknown>)[key];
+  } catch (thrown) {
+    return `[getter threw: ${(thrown as Error | undefined)?.message}]`;
+  }
+}
+
+function cloneable(value: unknown): unknown {
+  try {
+    return structuredClone(value);
+  } catch {
+    return describe(value);
+  }
+}
+
+function describe(value: unknown): string {
+  try {
+    const tag = Object.prototype.toString.call(value).slice(8, -1);
+    const what =
+      typeof value === "function" ? `function ${value.name}` : typeof value === "symbol" ? String(value) : tag;
+    return `[not cloneable: ${what}]`;
+  } catch {
+    return "[not cloneable]";
+  }
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { ClearwayError } from "../error/clearway-error.js";
+import type { ParentEndpoint, SpawnOptions, WorkerEvents, WorkerHandle, WorkerLike } from "./host.js";
+
+const mark = "clearway:";
+
+/** How many threads the machine says that it runs at once. */
+export function cores(): number {
+  return globalThis.navigator?.hardwareConcurrency || 2;
+}
+
+/** Milliseconds since the epoch, as fine as the page's isolation allows; comparable between threads. */
+export function now(): number {
+  return performance.timeOrigin + performance.now();
+}
+
+/** Starts a module worker from its URL. Returns at once; a module that fails to load is told by `error`. */
+export function spawn(url: URL | string, options: SpawnOptions, events: WorkerEvents): WorkerHandle {
+  return adopt(new Worker(url, { type: "module", name: mark + options.name }), events);
+}
+
+/** Takes over a worker that a factory made. */
+export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
+  if (typeof Worker !== "function" || !(worker instanceof Worker)) {
+    throw new ClearwayError("invalid-argument", "the factory must return a Worker");
+  }
+  const lifeline = new AbortController();
+  const end = (): void => {
+    if (lifeline.signal.aborted) return;
+    lifeline.abort();
+    worker.onmessage = worker.onmessageerror = worker.onerror = null;
+    events.exit(undefined);
+  };
+  worker.onmessage = ({ data }) => {
+    // A worker that dies says nothing in a browser. It holds a lock while it lives; we get it when it is gone.
+    if (typeof data?.clearwayLifeline === "string") {
+      navigator.locks.request(data.clearwayLifeline, { signal: lifeline.signal }, end).catch(() => {});
+    } else if (data?.clearwayEnding === true) {
+      // Comes after the worker's last message: nothing is lost.
+      worker.terminate();
+      end();
+    } else {
+      events.message(data);
+    }
+  };
+  worker.onmessageerror = () => events.messageError(undefined);
+  worker.onerror = (event) => {
+    event.preventDefault();
+    // A module that cannot be fetched gives a plain Event without a message.
+    events.error(event.error ?? new Error(event.message || "the worker's module could not be loaded"));
+  };
+  return {
+    post: (message, transfer) => worker.postMessage(message, doubtfulFirst(transfer)),
+    terminate: async () => {
+      worker.terminate();
+      end();
+    },
+    setRef: () => {},
+  };
+}
+
+interface WorkerScope extends EventTarget {
+  name: string;
+  close(): void;
+  postMessage(message: unknown, transfer: Transferable[]): void;
+}
+
+/** The wire to the side that started this dedicated worker; undefined on a page and in other scopes. */
+export function parent(): ParentEndpoint | undefined {
+  const Scope = (globalThis as Record<string, unknown>)["DedicatedWorkerGlobalScope"];
+  if (typeof Scope !== "function" || !(globalThis instanceof Scope)) return undefined;
+  const scope = globalThis as unknown as WorkerScope;
+  const undo = new AbortController();
+  return {
+    marked: scope.name.startsWith(mark),
+    greeting: undefined,
+    post: (message, transfer) => scope.postMessage(message, doubtfulFirst(transfer)),
+    listen: (onMessage, onMessageError) => {
+      scope.addEventListener("message", (event) => onMessage((event as MessageEvent).data), { signal: undo.signal });
+      scope.addEventListener("messageerror", onMessageError, { signal: undo.signal });
+    },
+    onEnding: (last) => {
+      const close = scope.close.bind(scope);
+      scope.close = () => {
+        last();
+        scope.postMessage({ clearwayEnding: true }, []);
+        close();
+      };
+    },
+    ignore: () => undo.abort(),
+    holdLifeline: (name) => {
+      // Locks exist in secure contexts only; elsewhere `close` above is the one ending that is told.
+      navigator.locks?.request(name, () => {
+        scope.postMessage({ clearwayLifeline: name }, []);
+        return new Promise(() => {});
+      });
+    },
+  };
+}
+
+/** Bytes of JavaScript heap that this thread uses, where the browser tells (Chromium). */
+export function heapBytes(): number | undefined {
+  return (performance as { memory?: { usedJSHeapSize: number } }).memory?.usedJSHeapSize;
+}
+
+let turns: MessageChannel | undefined;
+const waiting: (() => void)[] = [];
+
+/** Lets waiting messages be handled, then calls `next`. */
+export function afterMessages(next: () => void): void {
+  // A message to oneself queues behind those that wait, and is not clamped to 4 ms as a nested timer is.
+  if (turns === undefined) {
+    turns = new MessageChannel();
+    turns.port1.onmessage = () => waiting.shift()?.();
+  }
+  waiting.push(next);
+  turns.port2.postMessage(null);
+}
+
+const transferables = new Set([
+  "MessagePort",
+  "ReadableStream",
+  "WritableStream",
+  "TransformStream",
+  "ImageBitmap",
+  "OffscreenCanvas",
+  "VideoFrame",
+  "AudioData",
+  "RTCDataChannel",
+  "MediaSourceHandle",
+  "WebTransportReceiveStream",
+  "WebTransportSendStream",
+]);
+
+/** Whether structured clone moves this object (buffers apart). */
+export function isTransferable(value: object): boolean {
+  const type = value.constructor as { name: string } | undefined;
+  return (
+    type !== undefined && transferables.has(type.name) && type === (globalThis as Record<string, unknown>)[type.name]
+  );
+}
+
+const wasmPageBytes = 65_536;
+
+function isDoubtful(object: object): boolean {
+  return object instanceof ArrayBuffer && object.byteLength > 0 && object.byteLength % wasmPageBytes === 0;
+}
+
+// Chromium's postMessage throws on WebAssembly's memory, which comes in whole pages, but has taken by then what stands
+// before it in the list, and would lose it. What may be such memory therefore stands first.
+function doubtfulFirst(transfer: readonly object[]): Transferable[] {
+  if (transfer.length < 2 || !transfer.some(isDoubtful)) return transfer as Transferable[];
+  return [...transfer].sort((a, b) => Number(isDoubtful(b)) - Number(isDoubtful(a))) as Transferable[];
+}
+
+/** Whether this memory is kept by its owner. Browsers do not tell; see the fallback in the transport. */
+export function isUntransferable(_buffer: ArrayBuffer): boolean {
+  return false;
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { availableParallelism } from "node:os";
+import * as threads from "node:worker_threads";
+import { ClearwayError } from "../error/clearway-error.js";
+import type { ParentEndpoint, SpawnOptions, WorkerEvents, WorkerHandle, WorkerLike } from "./host.js";
+
+const mark = "clearway:worker";
+
+// Letting go of a worker and holding it again are four calls into Node's core, half a microsecond for each call that is
+// made when the one before is answered. So a worker is let go of when it has been idle for this long, in milliseconds; a
+// script that has nothing else to do ends that much later.
+const releaseMs = 10;
+
+/** How many threads the machine runs at once. */
+export function cores(): number {
+  return availableParallelism();
+}
+
+/** Milliseconds since the epoch, with the resolution of the monotonic clock; comparable between threads. */
+export function now(): number {
+  return performance.timeOrigin + performance.now();
+}
+
+/** Starts a worker from the URL of its module. Returns at once; a module that fails to load is told by `error`. */
+export function spawn(url: URL | string, options: SpawnOptions, events: WorkerEvents): WorkerHandle {
+  const worker = new threads.Worker(typeof url === "string" && /^[a-z]+:/.test(url) ? new URL(url) : url, {
+    workerData: { [mark]: options.greeting },
+    name: options.name,
+    ...(options.resourceLimits && { resourceLimits: options.resourceLimits }),
+  });
+  return adopt(worker, events);
+}
+
+/** Takes over a worker that a factory made. */
+export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
+  if (!(worker instanceof threads.Worker)) {
+    throw new ClearwayError("invalid-argument", "the factory must return a worker_threads Worker");
+  }
+  let gone = false;
+  const exited = new Promise<void>((resolve) => {
+    worker.once("exit", (code) => {
+      gone = true;
+      worker.removeAllListeners();
+      events.exit(code);
+      resolve();
+    });
+  });
+  let wanted = true;
+  let held = true;
+  let release: ReturnType<typeof setTimeout> | undefined;
+  worker.on("message", events.message);
+  worker.on("messageerror", events.messageError);
+  worker.on("error", events.error);
+  return {
+    post: (message, transfer) => worker.postMessage(message, transfer as threads.TransferListItem[]),
+    terminate: async () => {
+      if (!gone) await worker.terminate();
+      await exited;
+    },
+    setRef: (on) => {
+      wanted = on;
+      if (on && !held) {
+        held = true;
+        worker.ref();
+      } else if (!on && held && release === undefined) {
+        release = setTimeout(() => {
+          release = undefined;
+          if (wanted || !held) return;
+          held = false;
+          worker.unref();
+        }, releaseMs);
+        release.unref();
+      }
+    },
+  };
+}
+
+/** The wire to the side that started this thread; undefined on a main thread. */
+export function parent(): ParentEndpoint | undefined {
+  const port = threads.parentPort;
+  if (threads.isMainThread || port === null) return undefined;
+  let heard: ((message: unknown) => void) | undefined;
+  let failed: (() => void) | undefined;
+  const marked = typeof threads.workerData === "object" && threads.workerData !== null && mark in threads.workerData;
+  return {
+    marked,
+    greeting: marked ? threads.workerData[mark] : undefined,
+    post: (message, transfer) => port.postMessage(message, transfer as threads.TransferListItem[]),
+    listen: (onMessage, onMessageError) => {
+      heard = onMessage;
+      failed = onMessageError;
+      port.on("message", heard);
+      port.on("messageerror", failed);
+    },
+    onEnding: (last) => process.once("exit", last),
+    ignore: () => {
+      if (heard) port.off("message", heard);
+      if (failed) port.off("messageerror", failed);
+      port.unref();
+    },
+    holdLifeline: () => {},
+  };
+}
+
+/** Bytes of JavaScript heap that this thread uses, where the host tells. */
+export function heapBytes(): number | undefined {
+  return process.memoryUsage().heapUsed;
+}
+
+/** Lets waiting messages be handled, then calls `next`. */
+export function afterMessages(next: () => void): void {
+  setImmediate(next);
+}
+
+const transferables = new Set(["MessagePort", "ReadableStream", "WritableStream", "TransformStream"]);
+
+/** Whether structured clone moves this object (buffers apart). */
+export function isTransferable(value: object): boolean {
+  // By name first: naming these globals would load Node's web streams, 2 ms of every worker's start.
+  const type = value.constructor as { name?: string } | undefined;
+  if (type?.name === undefined) return false;
+  if (transferables.has(type.name)) return type === (globalThis as Record<string, unknown>)[type.name];
+  // FileHandle is not reachable as a global; its class name and descriptor identify it.
+  return type.name === "FileHandle" && "fd" in value;
+}
+
+const marked = (threads as { isMarkedAsUntransferable?: (value: object) => boolean }).isMarkedAsUntransferable;
+
+/** Whether this memory is kept by its owner: Node's buffer pool, and what was marked so. */
+export function isUntransferable(buffer: ArrayBuffer): boolean {
+  // Node 20 has no way to ask, but ignores such a buffer in a transfer list; only the pool in use can be recognised.
+  return marked ? marked(buffer) : buffer === Buffer.allocUnsafe(1).buffer;
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+export { ClearwayError } from "./error/clearway-error.js";
+/**
+ * `clearway`: the caller's side. Task modules import `clearway/worker`; the meter is `clearway/meter`.
+ *
+ * @module
+ */
+export { type ErrorCode, errorCodes } from "./error/codes.js";
+export type { ResourceLimits, WorkerLike } from "./host/host.js";
+export type { CallOptions, PoolOptions, PoolSize, WhenFull } from "./pool/options.js";
+export { type Callable, type Pool, pool } from "./pool/pool.js";
+export { type RunOptions, run } from "./pool/run.js";
+export type { WorkerSource } from "./pool/slot.js";
+export type { PoolStats } from "./pool/stats.js";
+export type { TaskStats } from "./pool/task-record.js";
+export type { Summary } from "./stats/histogram.js";
+export type { Window } from "./stream/credit.js";
+export type { Answer, Argument, Callers, Stream } from "./task/caller.js";
+export type { CopyReason } from "./transfer/find.js";
+export type { Ledger, LedgerSide } from "./transfer/ledger.js";
+export { type Moved, move } from "./transfer/move.js";

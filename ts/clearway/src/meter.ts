@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+/**
+ * `clearway/meter`: how long the thread was held, by what.
+ *
+ * Knows nothing of the rest of Clearway and can be used without it.
+ */
+export { type DeviceFactor, type DeviceFactorOptions, deviceFactor, type ScaledMs, scaleMs } from "./meter/device.js";
+export { formatPing, formatReport } from "./meter/format.js";
+export { type Mark, mark } from "./meter/mark.js";
+export { type Measurement, type MeasureOptions, measure } from "./meter/measure.js";
+export {
+  type PingAnswer,
+  type PingOptions,
+  type PingReport,
+  type PingSample,
+  type PingTarget,
+  ping,
+} from "./meter/ping.js";
+export type {
+  CauseShare,
+  FrameReport,
+  HitchReport,
+  HitchVerdicts,
+  SourceState,
+  StallReport,
+  TailQuantile,
+  WaitShare,
+} from "./meter/report.js";
+export type { MarkShare, ScriptShare, StackSample, Stall, StallCause } from "./meter/stall.js";
+export { type Watch, type WatchOptions, watch } from "./meter/watch.js";

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import type { MarkShare, ScriptShare, StackSample, StallCause } from "./stall.js";
+
+/** Everything that was observed about one stall. */
+export interface Evidence {
+  readonly lengthMs: number;
+  readonly machineMs: number;
+  readonly unwokenMs: number;
+  readonly gcMs: number;
+  /** What `measure()` was running all the while, without a break. */
+  readonly call?: string | undefined;
+  readonly scripts: readonly ScriptShare[];
+  /** How much of the stall the scripts cover together. */
+  readonly scriptsMs: number;
+  readonly stacks: readonly StackSample[];
+  readonly marks: readonly MarkShare[];
+  /** Why there is no idle watcher, if there is none. */
+  readonly noWatcher?: string | undefined;
+  /** Whether garbage collections would have been seen. */
+  readonly gcSeen: boolean;
+}
+
+const ms = (value: number): string => `${value.toFixed(1)} ms`;
+
+/**
+ * Names the cause, or says that it is not known. A cause must account for half the stall; the machine is asked first,
+ * since a thread that is not run can hold no one up, then the collector, then the app.
+ */
+export function causeOf(evidence: Evidence): { cause: StallCause; because: string } {
+  const { lengthMs, machineMs, unwokenMs, gcMs, call, scripts, scriptsMs, stacks, marks } = evidence;
+  if (unwokenMs >= lengthMs / 2)
+    return { cause: "machine", because: `the thread had nothing to do and was woken ${ms(unwokenMs)} late` };
+  if (machineMs >= lengthMs / 2)
+    return { cause: "machine", because: `an idle watcher thread was held up too, for ${ms(machineMs)} of it` };
+  if (gcMs >= lengthMs / 2) return { cause: "gc", because: `garbage collection took ${ms(gcMs)} of it` };
+  if (call !== undefined) return { cause: "app", because: `${call} ran without giving the thread back` };
+  const script = scripts[0];
+  if (script && scriptsMs >= lengthMs / 2)
+    return { cause: "app", because: `${scriptName(script)} ran for ${ms(script.durationMs)}` };
+  const stack = stacks[0];
+  if (stack?.frames[0]) return { cause: "app", because: `it was seen in ${stack.frames[0]}` };
+  const mark = marks.find((share) => share.overlapMs >= lengthMs / 2);
+  if (mark) return { cause: "app", because: `it fell into the mark "${mark.label}"` };
+  if (evidence.noWatcher !== undefined)
+    return { cause: "unknown", because: `no idle watcher to tell the machine from the app: ${evidence.noWatcher}` };
+  if (evidence.gcSeen)
+    return { cause: "app", because: "the thread was busy, and neither the machine nor garbage collection held it" };
+  return {
+    cause: "unknown",
+    because: "the thread was busy; this host names no script for it and shows no collections",
+  };
+}
+
+export function scriptName(script: ScriptShare): string {
+  const place = script.url === "" ? "" : ` (${script.url})`;
+  return `${script.functionName || script.invoker || "a script"}${place}`;
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { type CountedFrames, countDroppedFrames } from "./model/frames.js";
+
+/** Gaps counted at a time. 1800 are half a minute at 60 Hz: long enough for the median to be the display's rate. */
+const gapsMax = 1800;
+
+/** Counts the display's frames and the dropped ones, with bounded memory. */
+export class FrameLog {
+  #gaps: number[] = [];
+  #before: number[] = [];
+  #lastMs: number | undefined;
+  #expected = 0;
+  #dropped = 0;
+
+  frame(atMs: number): void {
+    if (this.#lastMs !== undefined && atMs > this.#lastMs) this.#gaps.push(atMs - this.#lastMs);
+    this.#lastMs = atMs;
+    if (this.#gaps.length < gapsMax) return;
+    const counted = this.count();
+    this.#expected = counted?.expected ?? this.#expected;
+    this.#dropped = counted?.dropped ?? this.#dropped;
+    this.#before = this.#gaps;
+    this.#gaps = [];
+  }
+
+  /** A run begins: frames until now only tell the display's rate. */
+  begin(): void {
+    this.#before = [...this.#before, ...this.#gaps].slice(-gapsMax);
+    this.#gaps = [];
+    this.#expected = 0;
+    this.#dropped = 0;
+  }
+
+  /** The next gap is no gap: the page was hidden. */
+  interrupt(): void {
+    this.#lastMs = undefined;
+  }
+
+  /** `undefined` where there were too few frames to tell. */
+  count(): CountedFrames | undefined {
+    const known = [...this.#before, ...this.#gaps];
+    const all = countDroppedFrames(known);
+    if (!all || (this.#gaps.length === 0 && this.#expected === 0)) return undefined;
+    const frameMs = 1000 / all.hz;
+    let dropped = 0;
+    for (const gap of this.#gaps) dropped += Math.max(0, Math.round(gap / frameMs) - 1);
+    return {
+      hz: all.hz,
+      expected: this.#expected + this.#gaps.length + dropped,
+      dropped: this.#dropped + dropped,
+    };
+  }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import type { Stall } from "./stall.js";
+
+/** A stall at its place on the host's clock. */
+export interface PlacedStall {
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly stall: Omit<Stall, "startMs">;
+}
+
+/**
+ * The stalls of a run, bounded: past `stallsMax` the oldest are dropped, counted, and the covered time then starts
+ * after the last of them, so that every figure stays exact for the time that it covers.
+ */
+export class StallHistory {
+  #stalls: PlacedStall[] = [];
+  #dropped = 0;
+  #coveredFromMs: number;
+
+  constructor(
+    private readonly stallsMax: number,
+    beginMs: number,
+  ) {
+    this.#coveredFromMs = beginMs;
+  }
+
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  get coveredFromMs(): number {
+    return this.#coveredFromMs;
+  }
+
+  get stalls(): readonly PlacedStall[] {
+    return this.#stalls;
+  }
+
+  add(stall: PlacedStall): void {
+    this.#stalls.push(stall);
+    if (this.#stalls.length <= this.stallsMax) return;
+    // A quarter at a time: dropping one by one would move the whole list for each new stall.
+    const gone = this.#stalls.splice(0, Math.max(1, this.stallsMax >> 2));
+    this.#dropped += gone.length;
+    this.#coveredFromMs = gone.at(-1)!.endMs;
+  }
+}

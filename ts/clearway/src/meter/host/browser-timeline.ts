@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import type { SourceState } from "../report.js";
+import type { Sink } from "./host.js";
+
+/** Long-animation-frame entries, as far as they are used here; TypeScript's DOM library does not have them yet. */
+interface LoafScript extends PerformanceEntry {
+  readonly sourceURL: string;
+  readonly sourceFunctionName: string;
+  readonly invoker: string;
+  readonly forcedStyleAndLayoutDuration: number;
+}
+interface LoafEntry extends PerformanceEntry {
+  readonly scripts: readonly LoafScript[];
+}
+
+export interface Timeline {
+  readonly sources: readonly SourceState[];
+  /** Hands over what the browser has queued. */
+  flush(): void;
+  stop(): void;
+}
+
+/** Listens to the browser's own records of long tasks and long animation frames, where it keeps them. */
+export function openTimeline(sink: Sink): Timeline {
+  const sources: SourceState[] = [];
+  const open: { observer: PerformanceObserver; take: (entries: PerformanceEntryList) => void }[] = [];
+  const listen = (name: string, type: string, take: (entry: PerformanceEntry) => void): void => {
+    if (typeof PerformanceObserver === "undefined" || !PerformanceObserver.supportedEntryTypes.includes(type)) {
+      sources.push({ name, available: false, why: `this browser or scope has no ${type} entries` });
+      return;
+    }
+    const takeAll = (entries: PerformanceEntryList): void => {
+      for (const entry of entries) take(entry);
+    };
+    const observer = new PerformanceObserver((list) => takeAll(list.getEntries()));
+    observer.observe({ type });
+    open.push({ observer, take: takeAll });
+    // Seen with Chromium 156: a frame embedded in its page gets long tasks but no long animation frames.
+    if (type === "long-animation-frame" && window.top !== window)
+      sources.push({ name, available: false, why: "an embedded frame is told of no scripts, only its top page is" });
+    else sources.push({ name, available: true });
+  };
+  listen("long tasks", "longtask", (entry) => sink.task(entry.startTime, entry.startTime + entry.duration));
+  listen("scripts", "long-animation-frame", (entry) => {
+    for (const script of (entry as LoafEntry).scripts) {
+      sink.script(script.startTime, script.startTime + script.duration, {
+        url: script.sourceURL,
+        functionName: script.sourceFunctionName,
+        invoker: script.invoker,
+        durationMs: script.duration,
+        layoutMs: script.forcedStyleAndLayoutDuration,
+      });
+    }
+  });
+  return {
+    sources,
+    flush: () => {
+      for (const { observer, take } of open) take(observer.takeRecords());
+    },
+    stop: () => {
+      for (const { observer } of open) observer.disconnect();
+    },
+  };
+}

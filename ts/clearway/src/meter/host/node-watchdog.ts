@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import type { Session } from "node:inspector";
+
+/** What the watchdog's thread is started with. */
+export interface WatchdogData {
+  /** `[0]`: when the watched thread last answered, in whole ms since `baseNs`; `[1]`: how many want its stacks. */
+  readonly shared: Int32Array;
+  /** `process.hrtime` of the watched thread at its clock's 0; the clock is the same on all threads. */
+  readonly baseNs: bigint;
+  readonly tickMs: number;
+  /** Time without an answer after which the stack is sampled. */
+  readonly sampleAfterMs: number;
+  readonly sampleEveryMs: number;
+  readonly samplesMax: number;
+  readonly framesMax: number;
+}
+
+export type WatchdogMessage =
+  | { readonly type: "ready" }
+  | { readonly type: "held"; readonly startMs: number; readonly endMs: number }
+  | { readonly type: "stack"; readonly atMs: number; readonly stack: string }
+  | { readonly type: "noStacks"; readonly why: string };
+
+/**
+ * The watchdog's thread: idle but for a tick, so that when *it* is late the machine is to blame, and able to look at
+ * the watched thread while that cannot answer.
+ *
+ * It looks through an inspector session, by having an expression evaluated. V8 serves that in the middle of running
+ * JavaScript (and of `Atomics.wait`), on top of the held stack, so the expression's own stack trace shows it. No
+ * debugger is enabled and no profiler started: both would cost the watched app its optimised code or its time. Code
+ * that never returns to JavaScript (a long native call) is seen when it does.
+ *
+ * The session is open only while the thread is held: an open one would make a process wait for it when it ends.
+ *
+ * Runs from its own source text in another thread: it may use nothing from outside itself. Its inner functions are
+ * methods, because bundlers that keep names wrap any other named function in a helper that this thread would lack.
+ */
+export function watchdog(requireModule: (name: string) => unknown): void {
+  const threads = requireModule("node:worker_threads") as typeof import("node:worker_threads");
+  const data = threads.workerData as WatchdogData;
+  const port = threads.parentPort!;
+  // A tick comes up to 1 ms late by the timers' granularity, and somewhat later on a busy but sound machine.
+  const heldMs = 2.5;
+  const expression = `(() => { const limit = Error.stackTraceLimit, prepare = Error.prepareStackTrace;
+    try { Error.stackTraceLimit = ${data.framesMax}; Error.prepareStackTrace = undefined; return new Error().stack; }
+    finally { Error.stackTraceLimit = limit; Error.prepareStackTrace = prepare; } })()`;
+
+  let session: Session | undefined;
+  let asking = false;
+  let failed = false;
+  let stalledSince = -1;
+  let samples = 0;
+  let nextSampleMs = 0;
+  let dueMs = 0;
+
+  const dog = {
+    now(): number {
+      return Number(process.hrtime.bigint() - data.baseNs) / 1e6;
+    },
+    post(message: WatchdogMessage): void {
+      port.postMessage(message);
+    },
+    giveUp(error: unknown): void {
+      failed = true;
+      dog.post({ type: "noStacks", why: `no inspector session: ${error instanceof Error ? error.message : error}` });
+    },
+    connect(): Session | undefined {
+      try {
+        const inspector = requireModule("node:inspector") as typeof import("node:inspector");
+        const opened = new inspector.Session();
+        opened.connectToMainThread();
+        return opened;
+      } catch (error) {
+        dog.giveUp(error);
+        return undefined;
+      }
+    },
+    look(atMs: number): void {
+      session ??= dog.connect();
+      if (!session) return;
+      asking = true;
+      samples++;
+      // Ever more seldom: a stall of seconds is explained by its first samples.
+      nextSampleMs = atMs + data.sampleEveryMs * Math.max(1, samples >> 2);
+      session.post("Runtime.evaluate", { expression, silent: true, returnByValue: true }, (error, answer) => {
+        asking = false;
+        if (error) dog.giveUp(error);
+        else if (typeof answer.result.value === "string")
+          dog.post({ type: "stack", atMs: dog.now(), stack: answer.result.value });
+      });
+    },
+    release(): void {
+      if (!session || asking) return;
+      session.disconnect();
+      session = undefined;
+    },
+    tick(): void {
+      const atMs = dog.now();
+      const lateMs = atMs - dueMs;
+      if (lateMs > heldMs) dog.post({ type: "held", startMs: dueMs, endMs: atMs });
+      const answeredMs = Atomics.load(data.shared, 0);
+      const wanted = !failed && Atomics.load(data.shared, 1) > 0;
+      if (!wanted || atMs - answeredMs <= data.sampleAfterMs) dog.release();
+      else if (lateMs <= heldMs) {
+        if (stalledSince !== answeredMs) {
+          stalledSince = answeredMs;
+          samples = 0;
+          nextSampleMs = 0;
+        }
+        if (!asking && samples < data.samplesMax && atMs >= nextSampleMs) dog.look(atMs);
+      }
+      dueMs = dog.now() + data.tickMs;
+      setTimeout(() => dog.tick(), data.tickMs);
+    },
+  };
+  dueMs = dog.now() + data.tickMs;
+  setTimeout(() => dog.tick(), data.tickMs);
+  dog.post({ type: "ready" });
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { isMainThread, Worker } from "node:worker_threads";
+import type { SourceState } from "../report.js";
+import { appFrames } from "../stacks.js";
+import { type WatchdogData, type WatchdogMessage, watchdog } from "./node-watchdog.js";
+
+/** How long an unused watchdog stays: starting one takes some 20 ms and disturbs what is measured next. */
+const lingerMs = 5_000;
+
+export interface WatcherSink {
+  readonly stacks: boolean;
+  watcherHeld(startMs: number, endMs: number): void;
+  stack(atMs: number, frames: readonly string[]): void;
+}
+
+/**
+ * The one watchdog of this thread, shared by all that observe it, started at the first use. It never keeps the
+ * process alive.
+ */
+class NodeWatcher {
+  readonly #sinks = new Set<WatcherSink>();
+  readonly #shared = new Int32Array(new SharedArrayBuffer(8));
+  #worker: Worker | undefined;
+  #ready: Promise<void> = Promise.resolve();
+  #failed: string | undefined;
+  #noStacks: string | undefined = isMainThread ? undefined : "the inspector reaches only the main thread";
+  #linger: NodeJS.Timeout | undefined;
+  #running = false;
+
+  get inUse(): boolean {
+    return this.#sinks.size > 0;
+  }
+
+  /** Adds a sink, and starts the watchdog if there is none. The first user's beat and tick hold. */
+  use(sink: WatcherSink, beatMs: number, tickMs: number): void {
+    clearTimeout(this.#linger);
+    this.#sinks.add(sink);
+    this.#want();
+    if (!this.#worker && this.#failed === undefined) this.#start(beatMs, tickMs);
+  }
+
+  /** Settles when the watchdog runs or has failed. Who waits for it keeps the process alive until then. */
+  async whenReady(): Promise<void> {
+    if (this.#worker && !this.#running) this.#worker.ref();
+    await this.#ready;
+    this.#worker?.unref();
+  }
+
+  leave(sink: WatcherSink): void {
+    this.#sinks.delete(sink);
+    this.#want();
+    if (this.inUse || !this.#worker) return;
+    this.#linger = setTimeout(() => {
+      this.#running = false;
+      const worker = this.#worker;
+      this.#worker = undefined;
+      void worker?.terminate();
+    }, lingerMs);
+    this.#linger.unref();
+  }
+
+  /** The thread answered at `atMs`. One atomic store, nothing else: called in every turn of the loop. */
+  answered(atMs: number): void {
+    Atomics.store(this.#shared, 0, atMs | 0);
+  }
+
+  sources(): SourceState[] {
+    const watcher: SourceState = this.#running
+      ? { name: "watcher", available: true }
+      : { name: "watcher", available: false, why: this.#failed ?? "still starting" };
+    const why = this.#noStacks ?? (this.#running ? undefined : watcher.why);
+    return [
+      watcher,
+      why === undefined ? { name: "stacks", available: true } : { name: "stacks", available: false, why },
+    ];
+  }
+
+  #want(): void {
+    const wanted = this.#noStacks === undefined ? [...this.#sinks].filter((sink) => sink.stacks).length : 0;
+    Atomics.store(this.#shared, 1, wanted);
+  }
+
+  #start(beatMs: number, tickMs: number): void {
+    const baseNs = process.hrtime.bigint() - BigInt(Math.round(performance.now() * 1e6));
+    const workerData: WatchdogData = {
+      shared: this.#shared,
+      baseNs,
+      tickMs,
+      sampleAfterMs: beatMs + 10,
+      sampleEveryMs: 10,
+      samplesMax: 40,
+      framesMax: 32,
+    };
+    this.answered(performance.now());
+    this.#ready = new Promise((resolve) => {
+      const fail = (why: string): void => {
+        this.#failed = why;
+        this.#running = false;
+        this.#worker = undefined;
+        resolve();
+      };
+      try {
+        const source = `(${watchdog.toString()})(require)`;
+        const worker = new Worker(source, { eval: true, workerData, execArgv: [], env: {}, stdin: false });
+        this.#worker = worker;
+        worker.on("message", (message: WatchdogMessage) => {
+          if (message.type === "ready") {
+            this.#running = true;
+            resolve();
+          } else this.#take(message);
+        });
+        worker.on("error", (error) => fail(`the watcher thread failed: ${error.message}`));
+        worker.on("exit", (code) => {
+          if (this.#worker === worker) fail(`the watcher thread ended with code ${code}`);
+        });
+        // After the listeners: adding one takes the reference again.
+        worker.unref();
+      } catch (error) {
+        fail(`no watcher thread: ${error instanceof Error ? error.message : String(error)}`);
+      }
+    });
+  }
+
+  #take(message: WatchdogMessage): void {
+    if (message.type === "noStacks") this.#noStacks = message.why;
+    for (const sink of this.#sinks) {
+      if (message.type === "held") sink.watcherHeld(message.startMs, message.endMs);
+      else if (message.type === "stack" && sink.stacks) {
+        const frames = appFrames(message.stack);
+        if (frames.length > 0) sink.stack(message.atMs, frames);
+      }
+    }
+  }
+}
+
+export const nodeWatcher: NodeWatcher = new NodeWatcher();

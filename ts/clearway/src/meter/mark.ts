@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { now } from "#meter-host";
+import type { MarkShare } from "./stall.js";
+
+/** Closed marks are kept for stalls that are still being explained; 512 cover any such delay at 1 mark a ms. */
+const closedMarksMax = 512;
+
+interface Entry {
+  readonly label: string;
+  readonly startMs: number;
+  endMs: number | undefined;
+}
+
+const open = new Set<Entry>();
+const closed: Entry[] = [];
+let nextClosed = 0;
+
+/** An open label. Ends at the end of a `using` block, or by `end()`. */
+export interface Mark {
+  end(): void;
+  [Symbol.dispose](): void;
+}
+
+/**
+ * Labels what runs from now on, so that stalls in this time name it. With a function: labels its run, to the
+ * settling of its promise if it returns one, and gives back what it returns.
+ *
+ * An async label covers everything that runs until it ends, also what has nothing to do with it: such a label says
+ * "while", not "because".
+ */
+export function mark(label: string): Mark;
+export function mark<R>(label: string, run: () => R): R;
+export function mark<R>(label: string, run?: () => R): Mark | R {
+  const entry: Entry = { label, startMs: now(), endMs: undefined };
+  open.add(entry);
+  const end = (): void => {
+    if (!open.delete(entry)) return;
+    entry.endMs = now();
+    closed[nextClosed] = entry;
+    nextClosed = (nextClosed + 1) % closedMarksMax;
+  };
+  // Older browsers lack the symbol; `using` compiled for them looks for the same fallback.
+  const dispose: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for("Symbol.dispose");
+  if (!run) return { end, [dispose]: end } as Mark;
+  let result: R;
+  try {
+    result = run();
+  } catch (error) {
+    end();
+    throw error;
+  }
+  if (result instanceof Promise) {
+    result.then(end, end);
+    return result;
+  }
+  end();
+  return result;
+}
+
+/** The marks that were open between two moments, longest overlap first. */
+export function marksDuring(startMs: number, endMs: number): MarkShare[] {
+  const overlaps = new Map<string, number>();
+  for (const entry of [...closed, ...open]) {
+    const overlapMs = Math.min(endMs, entry.endMs ?? endMs) - Math.max(startMs, entry.startMs);
+    if (overlapMs > 0) overlaps.set(entry.label, Math.max(overlapMs, overlaps.get(entry.label) ?? 0));
+  }
+  return [...overlaps].map(([label, overlapMs]) => ({ label, overlapMs })).sort((a, b) => b.overlapMs - a.overlapMs);
+}

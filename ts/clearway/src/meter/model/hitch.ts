@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import type { HitchVerdicts } from "../report.js";
+
+/**
+ * Hitch ratio: milliseconds per second that frames came later than the frame time of `hz` allows,
+ * sum max(0, b - 1000/F) / T.
+ */
+export function hitchRatio(lengthsMs: readonly number[], durationMs: number, hz: number): number {
+  if (durationMs <= 0) return 0;
+  const frameMs = 1000 / hz;
+  let hitchMs = 0;
+  for (const length of lengthsMs) hitchMs += Math.max(0, length - frameMs);
+  return (hitchMs / durationMs) * 1000;
+}
+
+/**
+ * The two published readings of a hitch ratio. The strict limits are the 5 and 10 ms/s of Apple's Xcode Organizer and
+ * WWDC 2020 session 10077; the lenient ones are the newer 10, 25 and 50 ms/s.
+ */
+export function hitchVerdicts(msPerSecond: number): HitchVerdicts {
+  return {
+    strict: msPerSecond <= 5 ? "good" : msPerSecond <= 10 ? "warning" : "critical",
+    lenient: msPerSecond <= 10 ? "good" : msPerSecond <= 25 ? "fair" : msPerSecond <= 50 ? "poor" : "critical",
+  };
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+export interface Span {
+  readonly startMs: number;
+  readonly lengthMs: number;
+}
+
+/**
+ * The second of the run that was stalled most. Exact over all positions, not only over whole seconds: as the window
+ * slides, its stalled time changes slope only where an edge of the window meets an edge of a stall, so the maximum is
+ * reached with the window's start on a stall's start or its end on a stall's end.
+ *
+ * `stalls` in order and apart from each other. O(n log n).
+ */
+export function worstSecond(
+  stalls: readonly Span[],
+  durationMs: number,
+  windowMs = 1000,
+): { startMs: number; stalledMs: number } {
+  const ends = stalls.map((stall) => stall.startMs + stall.lengthMs);
+  const stalledBefore = [0];
+  for (const stall of stalls) stalledBefore.push(stalledBefore.at(-1)! + stall.lengthMs);
+  const stalledUntil = (atMs: number): number => {
+    let low = 0;
+    let high = stalls.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (ends[middle]! <= atMs) low = middle + 1;
+      else high = middle;
+    }
+    const cut = stalls[low];
+    return stalledBefore[low]! + (cut ? Math.max(0, atMs - cut.startMs) : 0);
+  };
+  let worst = { startMs: 0, stalledMs: 0 };
+  const lastStartMs = Math.max(0, durationMs - windowMs);
+  for (const [index, stall] of stalls.entries()) {
+    for (const candidate of [stall.startMs, ends[index]! - windowMs]) {
+      const startMs = Math.min(Math.max(0, candidate), lastStartMs);
+      const stalledMs = stalledUntil(startMs + windowMs) - stalledUntil(startMs);
+      if (stalledMs > worst.stalledMs) worst = { startMs, stalledMs };
+    }
+  }
+  return worst;
+}

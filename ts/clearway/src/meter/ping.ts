@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { now } from "#meter-host";
+import { bestOffset, type ClockOffset } from "./model/offset.js";
+import { quantile } from "./model/tail.js";
+
+/** What the far side answers. `remoteTimeMs` is its own clock, read once while it handled the ping; any zero will do. */
+export interface PingAnswer {
+  readonly remoteTimeMs?: number;
+}
+
+/** A pool, a channel, or any function that goes there and back. */
+export type PingTarget = { ping(): Promise<PingAnswer | undefined> } | (() => Promise<unknown>);
+
+export interface PingOptions {
+  /** Pings sent, one after another; 20 unless told. */
+  readonly count?: number;
+  /** Time between the start of one ping and of the next; 0, back to back, unless told. Sent late if the last took longer. */
+  readonly intervalMs?: number;
+  /** Ends the series early; what was measured is reported. */
+  readonly signal?: AbortSignal;
+  /** Called with each sample. Must not throw. */
+  readonly onSample?: (sample: PingSample) => void;
+}
+
+export interface PingSample {
+  /** Since the first ping was sent. */
+  readonly atMs: number;
+  readonly roundTripMs: number;
+  readonly remoteTimeMs?: number;
+}
+
+export interface PingReport {
+  readonly kind: "clearway-ping";
+  readonly version: 1;
+  readonly samples: readonly PingSample[];
+  readonly roundTripMs: {
+    readonly n: number;
+    readonly min: number;
+    readonly mean: number;
+    readonly max: number;
+    /** `null` where fewer than 20 samples lie beyond. */
+    readonly p50: number | null;
+    readonly p90: number | null;
+    readonly p99: number | null;
+  };
+  /** Only where the far side tells its time. */
+  readonly oneWay?: OneWayReport;
+}
+
+export interface OneWayReport {
+  /** Their clock minus ours. */
+  readonly clockOffsetMs: number;
+  /** The true offset, and with it each one-way time, lies within plus or minus this, as long as neither clock drifts. */
+  readonly errorMs: number;
+  readonly thereMsMean: number;
+  readonly backMsMean: number;
+}
+
+/** Rejects with the target's own error if a ping fails; a target that never answers makes it wait for `signal`. */
+export async function ping(target: PingTarget, options: PingOptions = {}): Promise<PingReport> {
+  const count = options.count ?? 20;
+  if (!(Number.isInteger(count) && count >= 1))
+    throw new RangeError(`count must be a whole number of 1 or more: count=${count}`);
+  const { intervalMs = 0, signal } = options;
+  const send: () => Promise<unknown> = typeof target === "function" ? target : () => target.ping();
+  const trips: { sentMs: number; backMs: number; remoteTimeMs?: number }[] = [];
+  const aborted = whenAborted(signal);
+  try {
+    let dueMs = now();
+    for (let index = 0; index < count && !signal?.aborted; index++) {
+      if (dueMs > now()) await Promise.race([delay(dueMs - now()), aborted.promise]);
+      if (signal?.aborted) break;
+      const sentMs = now();
+      dueMs = sentMs + intervalMs;
+      const answer = await Promise.race([send(), aborted.promise]);
+      const backMs = now();
+      if (answer === abortedMark) break;
+      const remoteTimeMs = remoteTimeOf(answer);
+      const trip = { sentMs, backMs, ...(remoteTimeMs === undefined ? {} : { remoteTimeMs }) };
+      trips.push(trip);
+      options.onSample?.(sampleOf(trip, trips[0]!.sentMs));
+    }
+  } finally {
+    aborted.dispose();
+  }
+  return report(trips);
+}
+
+function remoteTimeOf(answer: unknown): number | undefined {
+  if (typeof answer !== "object" || answer === null || !("remoteTimeMs" in answer)) return undefined;
+  return typeof answer.remoteTimeMs === "number" ? answer.remoteTimeMs : undefined;
+}
+
+interface Trip {
+  readonly sentMs: number;
+  readonly backMs: number;
+  readonly remoteTimeMs?: number;
+}
+
+function sampleOf(trip: Trip, firstMs: number): PingSample {
+  const { remoteTimeMs } = trip;
+  return {
+    atMs: trip.sentMs - firstMs,
+    roundTripMs: trip.backMs - trip.sentMs,
+    ...(remoteTimeMs === undefined ? {} : { remoteTimeMs }),
+  };
+}
+
+function report(trips: readonly Trip[]): PingReport {
+  const samples = trips.map((trip) => sampleOf(trip, trips[0]!.sentMs));
+  const sorted = samples.map((sample) => sample.roundTripMs).sort((a, b) => a - b);
+  const n = sorted.length;
+  const timed = trips.flatMap((trip) =>
+    trip.remoteTimeMs === undefined ? [] : [{ sentMs: trip.sentMs, remoteMs: trip.remoteTimeMs, backMs: trip.backMs }],
+  );
+  const offset: ClockOffset | undefined = bestOffset(timed);
+  return {
+    kind: "clearway-ping",
+    version: 1,
+    samples,
+    roundTripMs: {
+      n,
+      min: n === 0 ? 0 : sorted[0]!,
+      mean: n === 0 ? 0 : sorted.reduce((sum, value) => sum + value, 0) / n,
+      max: n === 0 ? 0 : sorted[n - 1]!,
+      p50: quantile(sorted, 0.5),
+      p90: quantile(sorted, 0.9),
+      p99: quantile(sorted, 0.99),
+    },
+    ...(offset
+      ? {
+          oneWay: {
+            clockOffsetMs: offset.offsetMs,
+            errorMs: offset.errorMs,
+            thereMsMean:
+              timed.reduce((sum, trip) => sum + trip.remoteMs - offset.offsetMs - trip.sentMs, 0) / timed.length,
+            backMsMean:
+              timed.reduce((sum, trip) => sum + trip.backMs + offset.offsetMs - trip.remoteMs, 0) / timed.length,
+          },
+        }
+      : {}),
+  };
+}
+
+const abortedMark = Symbol("aborted");
+
+function whenAborted(signal: AbortSignal | undefined): { promise: Promise<typeof abortedMark>; dispose(): void } {
+  if (!signal) return { promise: new Promise(() => {}), dispose: () => {} };
+  let listener = (): void => {};
+  const promise = new Promise<typeof abortedMark>((resolve) => {
+    listener = () => resolve(abortedMark);
+    if (signal.aborted) listener();
+    else signal.addEventListener("abort", listener, { once: true });
+  });
+  return { promise, dispose: () => signal.removeEventListener("abort", listener) };
+}
+
+function delay(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

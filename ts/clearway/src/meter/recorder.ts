@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { causeOf } from "./cause.js";
+import type { Found } from "./detect/turns.js";
+import { FrameLog } from "./frame-log.js";
+import { type PlacedStall, StallHistory } from "./history.js";
+import type { Sink } from "./host/host.js";
+import { marksDuring } from "./mark.js";
+import type { SourceState, StallReport } from "./report.js";
+import { SpanRing } from "./spans.js";
+import { gatherStacks } from "./stacks.js";
+import type { ScriptShare, Stall } from "./stall.js";
+import { summarize } from "./summarize.js";
+
+export interface RecorderOptions {
+  readonly host: StallReport["host"];
+  readonly label?: string | undefined;
+  readonly hz: number;
+  readonly floorMs: number;
+  readonly stallsMax: number;
+  readonly sources: () => SourceState[];
+  readonly onStall?: ((stall: Stall) => void) | undefined;
+}
+
+/** Evidence of the last few seconds; older stalls have been explained by then. */
+const evidenceMax = 1024;
+
+/**
+ * Takes what a host observes and turns it into explained stalls and a report. Touches no clock and no timer: the time
+ * comes with each call.
+ */
+export class Recorder implements Sink {
+  #history: StallHistory;
+  #beginMs = 0;
+  #startedAt = new Date(0).toISOString();
+  #pending: Found[] = [];
+  #hidden: { startMs: number; endMs: number }[] = [];
+  readonly #frames = new FrameLog();
+  readonly #watcher = new SpanRing<null>(evidenceMax);
+  readonly #gc = new SpanRing<null>(evidenceMax);
+  readonly #tasks = new SpanRing<null>(evidenceMax);
+  readonly #calls = new SpanRing<string>(8);
+  readonly #scripts = new SpanRing<ScriptShare>(evidenceMax);
+  readonly #stacks = new SpanRing<readonly string[]>(evidenceMax);
+
+  constructor(private readonly options: RecorderOptions) {
+    this.#history = new StallHistory(options.stallsMax, 0);
+  }
+
+  /** A run begins at `atMs` (host clock), `wallMs` after the epoch. What was recorded before is forgotten. */
+  begin(atMs: number, wallMs: number): void {
+    this.#beginMs = atMs;
+    this.#startedAt = new Date(wallMs).toISOString();
+    this.#history = new StallHistory(this.options.stallsMax, atMs);
+    this.#pending = [];
+    this.#hidden = [];
+    this.#frames.begin();
+  }
+
+  found(stall: Found): void {
+    if (stall.endMs > this.#beginMs) this.#pending.push(stall);
+  }
+  watcherHeld(startMs: number, endMs: number): void {
+    this.#watcher.add(startMs, endMs, null);
+  }
+  garbageCollected(startMs: number, endMs: number): void {
+    this.#gc.add(startMs, endMs, null);
+  }
+  task(startMs: number, endMs: number): void {
+    this.#tasks.add(startMs, endMs, null);
+  }
+  script(startMs: number, endMs: number, script: ScriptShare): void {
+    this.#scripts.add(startMs, endMs, script);
+  }
+  stack(atMs: number, frames: readonly string[]): void {
+    this.#stacks.add(atMs, atMs, frames);
+  }
+  hidden(startMs: number, endMs: number): void {
+    this.#frames.interrupt();
+    const last = this.#hidden.at(-1);
+    // Bounded as the stalls are: past a thousand changes, the oldest spans are joined.
+    if (last && this.#hidden.length >= 1000) last.endMs += endMs - startMs;
+    else this.#hidden.push({ startMs: Math.max(startMs, this.#beginMs), endMs });
+  }
+  frame(atMs: number): void {
+    this.#frames.frame(atMs);
+  }
+
+  /** A measured function ran from `startMs` to `endMs` without giving the thread back. */
+  call(startMs: number, endMs: number, name: string): void {
+    this.#calls.add(startMs, endMs, name);
+  }
+
+  /** Explains every stall that ended at `untilMs` or before, for whose evidence there has been time to arrive. */
+  explain(untilMs: number): void {
+    while (this.#pending.length > 0 && this.#pending[0]!.endMs <= untilMs) {
+      const placed = this.#explained(this.#pending.shift()!);
+      if (placed === undefined) continue;
+      this.#history.add(placed);
+      this.options.onStall?.({ startMs: placed.startMs - this.#beginMs, ...placed.stall });
+    }
+  }
+
+  /** The report of the run up to `atMs`. Stalls that are still to be explained carry what is known so far. */
+  report(atMs: number): StallReport {
+    const early = this.#pending.flatMap((found) => (found.endMs <= atMs ? (this.#explained(found) ?? []) : []));
+    const { options } = this;
+    const fromMs = this.#history.coveredFromMs;
+    let hiddenMs = 0;
+    for (const span of this.#hidden) hiddenMs += Math.max(0, span.endMs - Math.max(span.startMs, fromMs));
+    return summarize({
+      host: options.host,
+      label: options.label,
+      startedAt: this.#startedAt,
+      durationMs: Math.max(0, atMs - fromMs - hiddenMs),
+      hiddenMs,
+      hz: options.hz,
+      floorMs: options.floorMs,
+      stalls: [...this.#history.stalls, ...early].map(({ startMs, stall }) => ({
+        startMs: startMs - this.#beginMs,
+        ...stall,
+      })),
+      droppedStalls: this.#history.dropped,
+      frames: this.#frames.count(),
+      sources: options.sources(),
+    });
+  }
+
+  #explained(found: Found): PlacedStall | undefined {
+    const { endMs } = found;
+    let { startMs, errorMs } = found;
+    // A task with known edges that began where the stall may have begun tells when it did.
+    if (errorMs > 1) {
+      for (const task of this.#tasks.during(startMs, endMs)) {
+        if (Math.abs(task.startMs - startMs) > errorMs + 1) continue;
+        startMs = task.startMs;
+        errorMs = 1;
+        break;
+      }
+    }
+    startMs = Math.max(startMs, this.#beginMs);
+    const lengthMs = endMs - startMs;
+    if (lengthMs < this.options.floorMs) return undefined;
+    // Evidence from as early as the stall may have begun; none of it can weigh more than the stall is long.
+    const fromMs = Math.min(startMs, Math.max(found.earliestMs, this.#beginMs));
+    const ran = this.#scripts.during(fromMs, endMs).filter((script) => script.overlapMs > 0);
+    ran.sort((a, b) => b.overlapMs - a.overlapMs);
+    const call = this.#calls.during(fromMs, endMs).find((span) => span.overlapMs >= lengthMs / 2);
+    const evidence = {
+      lengthMs,
+      machineMs: Math.min(lengthMs, this.#watcher.overlapMs(fromMs, endMs)),
+      gcMs: Math.min(lengthMs, this.#gc.overlapMs(fromMs, endMs)),
+      scripts: ran.map((script) => script.value),
+      stacks: gatherStacks(this.#stacks.during(fromMs, endMs).map((sample) => sample.value)),
+      marks: marksDuring(fromMs, endMs),
+    };
+    const sources = this.options.sources();
+    const watcher = sources.find((source) => source.name === "watcher");
+    const { cause, because } = causeOf({
+      ...evidence,
+      call: call?.value,
+      scriptsMs: ran.reduce((sum, script) => sum + script.overlapMs, 0),
+      unwokenMs: found.unwokenMs,
+      noWatcher: watcher?.available ? undefined : (watcher?.why ?? "not started"),
+      gcSeen: sources.some((source) => source.name === "garbage collection" && source.available),
+    });
+    return { startMs, endMs, stall: { ...evidence, errorMs, cause, because } };
+  }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+interface Kept<Value> {
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly value: Value;
+}
+
+/**
+ * Intervals with a value, kept in a ring of fixed size so that memory stays bounded however long the app runs:
+ * evidence is only asked for within `settleMs` of its time.
+ */
+export class SpanRing<Value> {
+  #kept: Kept<Value>[] = [];
+  #next = 0;
+
+  constructor(private readonly spansMax: number) {}
+
+  add(startMs: number, endMs: number, value: Value): void {
+    this.#kept[this.#next] = { startMs, endMs, value };
+    this.#next = (this.#next + 1) % this.spansMax;
+  }
+
+  /** Those that overlap, with how much of them does. A moment (an interval of no length) inside counts with 0. */
+  during(startMs: number, endMs: number): { startMs: number; overlapMs: number; value: Value }[] {
+    const found: { startMs: number; overlapMs: number; value: Value }[] = [];
+    for (const kept of this.#kept) {
+      if (kept.endMs < startMs || kept.startMs > endMs) continue;
+      const overlapMs = Math.min(endMs, kept.endMs) - Math.max(startMs, kept.startMs);
+      found.push({ startMs: kept.startMs, overlapMs, value: kept.value });
+    }
+    return found;
+  }
+
+  overlapMs(startMs: number, endMs: number): number {
+    let total = 0;
+    for (const span of this.during(startMs, endMs)) total += span.overlapMs;
+    return Math.min(total, endMs - startMs);
+  }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import type { StackSample } from "./stall.js";
+
+/**
+ * The frames of an error's `stack` that belong to the app, innermost first: the probe's own frames, anonymous
+ * built-ins and Node's internals are left out.
+ */
+export function appFrames(stack: string): string[] {
+  return stack
+    .split("\n")
+    .slice(1)
+    .map((line) => line.trim().replace(/^at /, ""))
+    .filter((frame) => frame !== "" && !/(^|\()(<anonymous>|node:)/.test(frame));
+}
+
+/** Joins equal stacks, most often seen first. */
+export function gatherStacks(samples: readonly (readonly string[])[]): StackSample[] {
+  const byText = new Map<string, { frames: readonly string[]; seen: number }>();
+  for (const frames of samples) {
+    const text = frames.join("\n");
+    const known = byText.get(text);
+    if (known) known.seen++;
+    else byText.set(text, { frames, seen: 1 });
+  }
+  return [...byText.values()].sort((a, b) => b.seen - a.seen);
+}

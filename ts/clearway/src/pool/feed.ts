@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { encodeError } from "../error/wire.js";
+import { type iteratorOf, Producer } from "../stream/producer.js";
+import type { LedgerSide } from "../transfer/ledger.js";
+import { notCloneable } from "../transfer/refusal.js";
+import { Op } from "../transport/protocol.js";
+import type { Transport } from "../transport/transport.js";
+import { prepareValue } from "./arguments.js";
+
+/** A stream that the caller feeds into a task: drawn from as the task reads. Copies values, moves those under `move()`. */
+export class Feed {
+  readonly producer: Producer;
+  readonly #transport: Transport;
+
+  constructor(
+    readonly id: number,
+    iterator: NonNullable<ReturnType<typeof iteratorOf>>,
+    transport: Transport,
+    ledger: LedgerSide,
+    strict: boolean,
+  ) {
+    this.#transport = transport;
+    this.producer = new Producer(iterator, {
+      chunk: (value) => {
+        const ready = prepareValue(value, strict, ledger);
+        transport.send(Op.Chunk, id, ready.value, ready.bytes, ready.transfer);
+        return ready.bytes;
+      },
+      end: (value) => {
+        // A synchronous source may end in the tick of its last values: whether they could cross shows only now.
+        transport.flush();
+        if (!this.#refusal) transport.send(Op.End, id, cloneableEnd(value));
+        else transport.send(Op.Abort, id, encodeError(this.#refusal));
+      },
+      fail: (reason) => transport.send(Op.Abort, id, encodeError(this.#refusal ?? reason)),
+    });
+  }
+
+  #refusal: unknown;
+
+  /** The task reads no further. It does not wait for a source that is at work on its next value: that may never come. */
+  leave(): void {
+    this.producer.stop();
+    this.#transport.send(Op.End, this.id);
+  }
+
+  /** A value could not cross: the iterator is closed, and the task's reading fails with that. */
+  refuse(reason: unknown): void {
+    this.#refusal = notCloneable("a value of the stream argument", reason);
+    this.producer.stop();
+  }
+}
+
+// What an iterator returns at its end has no reader in a `for await`; it is not worth failing the stream for.
+function cloneableEnd(value: unknown): unknown {
+  return ["object", "function", "symbol"].includes(typeof value) ? undefined : value;
+}

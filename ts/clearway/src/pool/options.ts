@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { cores } from "#host";
+import { invalid } from "../error/clearway-error.js";
+import type { ResourceLimits } from "../host/host.js";
+import { defaultWindow, type Window } from "../stream/credit.js";
+
+/** What happens to a call when the queue is full. Each word names what is lost; `wait` loses nothing. */
+export type WhenFull = "wait" | "fail" | "dropOldest" | "dropNewest";
+
+/** How many workers. */
+export type PoolSize = number | "cpu" | { min?: number; max?: number | "cpu"; idleMs?: number };
+
+/** Settings of a pool. Every one has a default that is good for a start. */
+export interface PoolOptions {
+  /**
+   * A fixed number of workers, `"cpu"` for one a core, or bounds between which the pool grows under load and shrinks
+   * after `idleMs` (default 30,000) without work. Default `{ min: 1, max: "cpu" }`.
+   */
+  size?: PoolSize;
+  /** How many tasks one worker runs at once. Default 1; more is for tasks that mostly wait. */
+  concurrency?: number;
+  /**
+   * How many calls may wait, and how many bytes of binary memory their arguments may hold. Default 16,384 calls and
+   * 256 MiB, `wait`. `wait` holds further calls back in line, and `room()` tells a producer when to go on. A call that
+   * alone exceeds `bytes` is let in when nothing else waits. Infinity is allowed.
+   */
+  queue?: { items?: number; bytes?: number; whenFull?: WhenFull };
+  /** The window of streams: how far a task may run ahead of its reader. Default 16 values, 1 MiB. */
+  window?: Partial<Window>;
+  /** Throw `would-copy` instead of copying binary memory, in arguments and results. Default false. */
+  strict?: boolean;
+  /** How long a cancelled task may take to stop before its worker is replaced, in milliseconds. Default 1,000. */
+  graceMs?: number;
+  /** How long a worker may take to start, in milliseconds. Default 30,000. */
+  startTimeoutMs?: number;
+  /** Measure queue wait, transit, run and return of every call. Default false; counters are always kept. */
+  metrics?: boolean;
+  /** Limits on a worker's memory (Node). A worker that reaches them is replaced; its call fails with `out-of-memory`. */
+  resourceLimits?: ResourceLimits;
+  /** Replace a worker, between calls, after so many tasks, at such an age, or above such a heap (Node, Chromium). */
+  recycle?: { tasks?: number; ageMs?: number; heapMb?: number };
+  /** Shown in debuggers and error messages. Default `"pool"`. */
+  name?: string;
+  /** Told of errors that belong to no call: an uncaught error in a worker that was idle. */
+  onError?(error: unknown): void;
+}
+
+/** Settings of one call, or of many: `pool.with(options).call.name()`. */
+export interface CallOptions {
+  /** Cancels the call. It rejects with the signal's reason at once; the task hears of it by its own signal. */
+  signal?: AbortSignal;
+  /** How long the task may run, in milliseconds, from its start in the worker. */
+  timeoutMs?: number;
+  /** How long all of it may take, in milliseconds, from the call (for a stream, from its first `next()`). */
+  deadlineMs?: number;
+  /** Calls with the same key go to the same worker, one after the other while any is under way. */
+  key?: string | number;
+  /** Higher goes first; default 0. Calls of equal priority keep their order. */
+  priority?: number;
+  /** As {@link PoolOptions.strict}, for this call. */
+  strict?: boolean;
+  /** As {@link PoolOptions.window}, for this call. */
+  window?: Partial<Window>;
+  /** Told of every `progress()` of the task, in order, never after the result. */
+  onProgress?(value: unknown): void;
+  /**
+   * Run again, so many times at most, when the worker died under it. Only for tasks that may run twice, and never for
+   * streams or calls with moved arguments (those are gone). Default 0.
+   */
+  retries?: number;
+}
+
+/** A pool's settings, checked and complete. */
+export interface Settings
+  extends Omit<Required<PoolOptions>, "size" | "resourceLimits" | "queue" | "window" | "recycle"> {
+  min: number;
+  max: number;
+  idleMs: number;
+  queue: { items: number; bytes: number; whenFull: WhenFull };
+  window: Window;
+  recycle: { tasks: number; ageMs: number; heapMb: number };
+  resourceLimits: ResourceLimits | undefined;
+}
+
+const anyNumber = "a number";
+const wholeNumber = "a whole number";
+const workers = '"cpu" or a whole number';
+const whenFulls: readonly unknown[] = ["wait", "fail", "dropOldest", "dropNewest"] satisfies WhenFull[];
+const noLimit = Number.POSITIVE_INFINITY;
+
+// Reads the numbers of a group of options: the value or its default, checked.
+function numbersOf<Name extends string>(group: { readonly [Each in Name]?: unknown } | undefined, prefix = "") {
+  return (name: Name, otherwise: number | "cpu", least = 1, what = anyNumber): number => {
+    let value = group?.[name] ?? otherwise;
+    if (value === "cpu" && what === workers) value = cores();
+    if (typeof value === "number" && value >= least && (what === anyNumber || Number.isInteger(value))) return value;
+    throw invalid(prefix + name, `${what}, ${least} or more`, value);
+  };
+}
+
+/** Completes and checks a pool's options. Throws `invalid-argument` naming the first bad one. */
+export function settingsOf(options: PoolOptions): Settings {
+  const { resourceLimits, strict = false, metrics = false, name = "pool" } = options;
+  const own = numbersOf(options);
+  const queue = numbersOf(options.queue, "queue.");
+  const recycle = numbersOf(options.recycle, "recycle.");
+  const fixed = typeof (options.size ?? {}) === "object" ? undefined : own("size", 1, 1, workers);
+  const size = numbersOf(options.size as Exclude<PoolSize, number | "cpu"> | undefined, "size.");
+  const max = fixed ?? size("max", "cpu", 1, workers);
+  const min = fixed ?? size("min", 1, 0, wholeNumber);
+  if (min > max) throw invalid("size.min", `at most size.max (${max})`, min);
+  const whenFull = options.queue?.whenFull ?? "wait";
+  if (!whenFulls.includes(whenFull)) throw invalid("queue.whenFull", `one of ${whenFulls.join(", ")}`, whenFull);
+  return {
+    min,
+    max,
+    idleMs: size("idleMs", 30_000, 0),
+    concurrency: own("concurrency", 1, 1, wholeNumber),
+    queue: { items: queue("items", 16_384), bytes: queue("bytes", 256 * 2 ** 20), whenFull },
+    window: windowOf(options.window, defaultWindow),
+    strict,
+    graceMs: own("graceMs", 1_000, 0),
+    startTimeoutMs: own("startTimeoutMs", 30_000),
+    metrics,
+    resourceLimits,
+    recycle: { tasks: recycle("tasks", noLimit), ageMs: recycle("ageMs", noLimit), heapMb: recycle("heapMb", noLimit) },
+    name,
+    // In a turn of its own: what the listener throws is nobody's but the host's, and the pool goes on.
+    onError: (error) => queueMicrotask(() => options.onError?.(error)),
+  };
+}
+
+/** Checks the options of a call. Throws `invalid-argument` naming the first bad one. */
+export function checkCallOptions(options: CallOptions): void {
+  const { priority = 0, signal } = options;
+  const own = numbersOf(options);
+  for (const name of ["timeoutMs", "deadlineMs", "retries"] as const) own(name, 0, 0);
+  if (!Number.isFinite(priority)) throw invalid("priority", "a finite number", priority);
+  if (signal !== undefined && typeof signal.addEventListener !== "function") {
+    throw invalid("signal", "an AbortSignal", signal);
+  }
+  windowOf(options.window, defaultWindow);
+}
+
+/** Completes a window. */
+export function windowOf(window: Partial<Window> | undefined, base: Window): Window {
+  if (window === undefined) return base;
+  const own = numbersOf(window, "window.");
+  return { items: own("items", base.items, 1, wholeNumber), bytes: own("bytes", base.bytes) };
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+import { invalid } from "../error/clearway-error.js";
+import type { Callers } from "../task/caller.js";
+import { Engine } from "./engine.js";
+import { type CallOptions, checkCallOptions, type PoolOptions, settingsOf } from "./options.js";
+import type { WorkerSource } from "./slot.js";
+import { type PoolStats, statsOf } from "./stats.js";
+
+/** Something whose tasks can be called. */
+export interface Callable<Module> {
+  /** The module's tasks, by name. A plain task gives a promise, a generator a stream. */
+  readonly call: Callers<Module>;
+}
+
+/** Warm workers that run the tasks of one module. */
+export interface Pool<Module> extends Callable<Module>, AsyncDisposable {
+  /** The same tasks, called with these options. Cheap; keep it for calls that share them. */
+  with(options: CallOptions): Callable<Module>;
+  /** Settles when the first worker is ready. Starts one if there is none. Rejects with `worker-start-failed`. */
+  ready(): Promise<void>;
+  /** Settles when the queue is within its bounds: what a producer of calls waits for. */
+  room(): Promise<void>;
+  /** One round trip to a worker, past the queue; its clock in milliseconds since the epoch. For `ping()` of the meter. */
+  ping(): Promise<{ remoteTimeMs: number }>;
+  /** Counters, ledger and, with `metrics`, histograms. */
+  stats(): PoolStats;
+  /**
+   * Takes no new calls, lets those under way finish, closes the workers' resources, ends the threads. Calls that take
+   * longer than `timeoutMs` (default 30,000) fail with `pool-closed`. `await using` does this.
+   */
+  close(options?: { timeoutMs?: number }): Promise<void>;
+  /** Fails every call with `pool-terminated` and ends every thread, whatever it does. Resources are not closed. */
+  terminate(): Promise<void>;
+}
+
+/**
+ * Makes a pool of workers for a task module.
+ *
+ * `source` is the URL of the module, or, for bundlers, a factory around the expression that they understand:
+ * `() => new Worker(new URL("./images.tasks.js", import.meta.url), { type: "module" })`. With a factory, `name` and
+ * `resourceLimits` are the factory's business.
+ *
+ * Starts its smallest number of workers at once, without waiting for them. Never blocks. Throws `invalid-argument`.
+ */
+export function pool<Module>(source: WorkerSource, options: PoolOptions = {}): Pool<Module> {
+  if (typeof source !== "function" && typeof source !== "string" && !(source instanceof URL)) {
+    throw invalid("source", "a URL, or a function that returns a Worker", typeof source);
+  }
+  const engine = new Engine(source, settingsOf(options));
+  const withOptions = (callOptions: CallOptions): Callable<Module> => {
+    checkCallOptions(callOptions);
+    const call = callers((name) => {
+      const caller = (...args: unknown[]): unknown => engine.submit(name, args, callOptions, caller);
+      return caller;
+    });
+    return { call: call as Callers<Module> };
+  };
+  return {
+    ...withOptions({}),
+    with: withOptions,
+    ready: () => engine.ready(),
+    room: () => engine.backlog.room(),
+    ping: () => engine.ping(),
+    stats: () => statsOf(engine),
+    close: (closeOptions) => engine.close(closeOptions?.timeoutMs ?? 30_000),
+    terminate: () => engine.terminate(),
+    [Symbol.asyncDispose]: () => engine.close(30_000),
+  };
+}
+
+/** Functions by any name: the names are known to the types only. A name's function is made once. */
+export function callers(make: (name: string) => (...args: unknown[]) => unknown): object {
+  const known = new Map<string, (...args: unknown[]) => unknown>();
+  return new Proxy(Object.freeze(Object.create(null)), {
+    get: (_target, name) => {
+      // `then` would make an `await` of this object call a task.
+      if (typeof name !== "string" || name === "then") return undefined;
+      let caller = known.get(name);
+      if (!caller) {
+        caller = make(name);
+        known.set(name, caller);
+      }
+      return caller;
+    },
+  });
+}

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { adopt, now, spawn } from "#host";
+import { ClearwayError } from "../error/clearway-error.js";
+import { encodeError } from "../error/wire.js";
+import type { WorkerEvents, WorkerHandle, WorkerLike } from "../host/host.js";
+import { cancelCellCount, cellOf } from "../task/context.js";
+import { type LedgerSide, merge } from "../transfer/ledger.js";
+import { PortTransport } from "../transport/port.js";
+import {
+  CallFlag,
+  callFlagBits,
+  frameSlots,
+  type HelloSettings,
+  isFrames,
+  Op,
+  type TaskKind,
+} from "../transport/protocol.js";
+import { Feed } from "./feed.js";
+import type { PoolCall } from "./pool-call.js";
+import { SlotLife } from "./slot-life.js";
+import type { SlotOwner } from "./slot-owner.js";
+import { after, type Timer, within } from "./timer.js";
+import { exitFailure, messageOf, startFailure } from "./worker-failure.js";
+
+/** Where a pool's workers come from: a module's URL, or a factory that a bundler understands. */
+export type WorkerSource = URL | string | (() => WorkerLike);
+
+/** One worker of a pool and the calls that are with it. */
+export class Slot {
+  readonly life = new SlotLife();
+  readonly calls = new Map<number, PoolCall>();
+  /** Calls that keep it busy: functions not answered, streams whose reader has given credit. */
+  load = 0;
+  /** Of those, how many may have to be killed. */
+  guarded = 0;
+  /** How long its calls are expected to take, in microseconds. */
+  busyUs = 0;
+  /** Became less busy while a message was read. */
+  eased = false;
+  tasksRun = 0;
+  runUs = 0;
+  heapBytes = 0;
+  readonly startedMs = now();
+  idleTimer: Timer | undefined;
+  idleSinceMs = 0;
+  readonly transport: PortTransport;
+  readonly #handle: WorkerHandle;
+  readonly #owner: SlotOwner;
+  readonly #feeds = new Map<number, Feed>();
+  readonly #cells: Int32Array | undefined;
+  readonly #startTimer: Timer;
+  #uncaught: { error: unknown } | undefined;
+  #why: ClearwayError | undefined;
+  #killed = false;
+  #condemned: ClearwayError | undefined;
+  #begun: ReadonlySet<number> | undefined;
+  #closed: (() => void) | undefined;
+  #referenced = true;
+
+  constructor(
+    readonly index: number,
+    source: WorkerSource,
+    owner: SlotOwner,
+  ) {
+    this.#owner = owner;
+    const { settings } = owner;
+    const name = `${settings.name}-${index}`;
+    if (typeof SharedArrayBuffer === "function") {
+      this.#cells = new Int32Array(new SharedArrayBuffer(cancelCellCount * Int32Array.BYTES_PER_ELEMENT));
+    }
+    const hello: HelloSettings = {
+      clearway: 1,
+      concurrency: settings.concurrency,
+      metrics: settings.metrics,
+      reportHeap: Number.isFinite(settings.recycle.heapMb),
+      cancelCells: this.#cells,
+      lifeline: `clearway:${name}:${now()}:${Math.random()}`,
+    };
+    const events: WorkerEvents = {
+      message: (message) => this.#receive(message),
+      messageError: () => this.#unreadable("a message from the worker could not be read"),
+      error: (error) => this.#error(error),
+      exit: (code) => this.#exited(code),
+    };
+    this.#handle =
+      typeof source === "function"
+        ? adopt(source(), events)
+        : spawn(source, { name, greeting: hello, resourceLimits: settings.resourceLimits }, events);
+    this.transport = new PortTransport(this.#handle, (op, id, _a, reason) => {
+      const call = this.calls.get(id);
+      if (op === Op.Chunk) this.#feeds.get(id)?.refuse(reason);
+      else if (op === Op.Call && call) {
+        if (call.prepared.crossing) merge(owner.toWorkers, call.prepared.crossing, -1);
+        owner.desk.refused(this, call, reason);
+      }
+    });
+    this.tell(Op.Hello, 0, hello);
+    this.#startTimer = after(settings.startTimeoutMs, () => {
+      this.#why ??= startFailure("it did not get ready in time");
+      // Not a kill that was wished for: its calls must hear of it.
+      void this.#handle.terminate();
+    });
+  }
+
+  /** Sends a frame now. */
+  tell(op: Op, id: number, a?: unknown): void {
+    this.transport.send(op, id, a);
+    this.transport.flush();
+  }
+
+  /** Sends a call. Its arguments leave with the end of the tick. */
+  post(call: PoolCall): void {
+    const { id, prepared, record } = call;
+    this.calls.set(id, call);
+    call.slot = this;
+    call.life.post();
+    if (prepared.feeds) {
+      call.fed = true;
+      call.feeds = prepared.feeds.map(({ argument, iterator }) => {
+        const feed = new Feed(this.#owner.nextId(), iterator, this.transport, this.#owner.toWorkers, call.strict);
+        this.#feeds.set(feed.id, feed);
+        this.transport.send(Op.Input, id, argument, feed.id);
+        return feed;
+      });
+    }
+    const flags =
+      (call.guarded ? CallFlag.guarded : 0) |
+      (call.strict ? CallFlag.strict : 0) |
+      (call.options.onProgress ? CallFlag.progress : 0);
+    if (prepared.crossing) merge(this.#owner.toWorkers, prepared.crossing);
+    this.transport.send(Op.Call, id, (record.index << callFlagBits) | flags, prepared.args, prepared.transfer);
+    this.count(call);
+    if (call.pendingItems > 0) {
+      this.transport.send(Op.Credit, id, call.pendingItems, call.pendingBytes);
+      call.pendingItems = call.pendingBytes = 0;
+    }
+  }
+
+  /** Brings the load up to date with whether this call keeps the worker busy now. Returns true when the load fell. */
+  count(call: PoolCall): boolean {
+    const busy = this.calls.has(call.id) && (!call.isStream || call.pendingItems > 0 || call.consumer!.active);
+    if (busy === call.counted) return false;
+    call.counted = busy;
+    const sign = busy ? 1 : -1;
+    this.load += sign;
+    if (call.guarded) this.guarded += sign;
+    this.busyUs = this.load === 0 ? 0 : Math.max(0, this.busyUs + sign * (call.record.estimate.meanUs ?? 0));
+    return !busy;
+  }
+
+  /** The call is over here. */
+  remove(call: PoolCall): void {
+    this.calls.delete(call.id);
+    this.count(call);
+    call.slot = undefined;
+    if (call.feeds) {
+      for (const feed of call.feeds) {
+        this.#feeds.delete(feed.id);
+        feed.producer.stop();
+      }
+      call.feeds = undefined;
+    }
+    if (this.#condemned) this.#checkCondemned();
+  }
+
+  /** Tells the worker that a call was cancelled. */
+  cancel(call: PoolCall, reason: unknown): void {
+    // Pairs with the load in `CallContext.cancelled`, for a task that never lets a message in.
+    if (this.#cells) Atomics.store(this.#cells, cellOf(call.id, this.#cells), call.id);
+    this.tell(Op.Cancel, call.id, reason === undefined ? undefined : encodeError(reason));
+  }
+
+  /** Closes its resources, then ends it; after `limitMs` it is ended in any case. */
+  async close(limitMs: number): Promise<void> {
+    this.setRef(true);
+    const closed = new Promise<void>((resolve) => {
+      this.#closed = resolve;
+    });
+    this.tell(Op.Close, 0);
+    await within(closed, limitMs);
+    await this.kill(new ClearwayError("pool-closed", "the pool is closed"));
+  }
+
+  /** Ends the thread at once. `why` is what its calls fail with. */
+  kill(why: ClearwayError): Promise<void> {
+    this.#why ??= why;
+    this.#killed = true;
+    // It takes no calls while it falls: what comes back from another that was killed would only come back again.
+    this.life.drain(1);
+    this.setRef(true);
+    return this.#handle.terminate();
+  }
+
+  /** Ends the thread as soon as only calls are left that do not stop. It takes no new ones already. */
+  killWhenOthersLeft(why: ClearwayError): void {
+    this.#condemned = why;
+    this.#checkCondemned();
+  }
+
+  #checkCondemned(): void {
+    for (const call of this.calls.values()) if (call.life.state !== "cancelling") return;
+    void this.kill(this.#condemned!);
+  }
+
+  /** Whether it keeps the process alive (Node). */
+  setRef(on: boolean): void {
+    if (on === this.#referenced) return;
+    this.#referenced = on;
+    this.#handle.setRef(on);
+  }
+
+  #receive(message: unknown): void {
+    // A module may post messages of its own; they are not ours to read.
+    if (!isFrames(message)) return;
+    const owner = this.#owner;
+    for (let at = 0; at < message.length; at += frameSlots) {
+      const op = message[at] as Op;
+      const id = message[at + 1] as number;
+      const a = message[at + 2];
+      const b = message[at + 3];
+      switch (op) {
+        case Op.Ready:
+          clearTimeout(this.#startTimer);
+          if (this.life.ready()) owner.workerReady(this, a as [string, TaskKind][]);
+          break;
+        case Op.Credit:
+          this.#feeds.get(id)?.producer.grant(a as number, b as number);
+          break;
+        case Op.Cancel:
+          this.#feeds.get(id)?.leave();
+          break;
+        case Op.Ending:
+          this.#begun = new Set(a as number[]);
+          break;
+        case Op.Unreadable:
+          this.#unreadable("the worker could not read a message");
+          break;
+        case Op.Closed:
+          this.#closed?.();
+          break;
+        case Op.Ledger:
+          if (typeof a === "number") owner.fromWorkers.movedBytes += a;
+          else merge(owner.fromWorkers, a as LedgerSide);
+          break;
+        case Op.Pong:
+          owner.pings.answered(id, a as number);
+          break;
+        case Op.Heap:
+          this.heapBytes = a as number;
+          break;
+        default: {
+          const call = this.calls.get(id);
+          if (call) owner.desk.frame(this, call, op, a, b);
+        }
+      }
+    }
+    if (!this.eased) return;
+    this.eased = false;
+    owner.eased(this);
+  }
+
+  #unreadable(what: string): void {
+    void this.kill(new ClearwayError("message-error", what));
+  }
+
+  #error(error: unknown): void {
+    this.#uncaught = { error };
+    if (this.life.state === "starting") this.#why ??= startFailure(messageOf(error), error);
+    // Node's worker exits by itself after this. A browser's may live on after a stray error, but not one that never began.
+    if (this.#why) void this.#handle.terminate();
+    else this.#owner.settings.onError(error);
+  }
+
+  #exited(code: number | undefined): void {
+    clearTimeout(this.#startTimer);
+    clearTimeout(this.idleTimer);
+    this.transport.close();
+    this.#closed?.();
+    if (this.life.state === "starting") this.#why ??= startFailure("it ended before it called expose()");
+    this.#owner.exited(this, this.#why ?? exitFailure(this.#uncaught, code), this.#killed, this.#begun);
+    for (const feed of this.#feeds.values()) feed.producer.stop();
+  }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { now } from "#host";
+import type { Ledger } from "../transfer/ledger.js";
+import type { Engine } from "./engine.js";
+import type { TaskStats } from "./task-record.js";
+
+/** What a pool has done since it was made. A snapshot: it does not change afterwards. */
+export interface PoolStats {
+  workers: {
+    /** Threads that exist, in any state. */
+    size: number;
+    ready: number;
+    /** Workers that have a call to answer. */
+    busy: number;
+    /** Workers that died or had to be killed. */
+    restarts: number;
+    /** Share of each living worker's time that was spent in tasks; above 1 where tasks overlap. */
+    utilisation: number[];
+  };
+  queue: { items: number; bytes: number };
+  /** Calls that are asked for and not answered, waiting ones included. */
+  open: number;
+  tasks: Record<string, TaskStats>;
+  ledger: Ledger;
+}
+
+export function statsOf(engine: Engine): PoolStats {
+  const slots = [...engine.workforce];
+  const at = now();
+  const tasks: Record<string, TaskStats> = Object.create(null);
+  for (const record of engine.records.values()) if (record.index >= 0) tasks[record.name] = record.stats();
+  return {
+    workers: {
+      size: slots.length,
+      ready: engine.workforce.count("ready"),
+      busy: slots.filter((slot) => slot.load > 0).length,
+      restarts: engine.workforce.restarts,
+      utilisation: slots.map((slot) => slot.runUs / 1000 / Math.max(1, at - slot.startedMs)),
+    },
+    queue: { items: engine.backlog.length, bytes: engine.backlog.bytes },
+    open: engine.desk.openCount,
+    tasks,
+    ledger: structuredClone({ toWorkers: engine.toWorkers, fromWorkers: engine.fromWorkers }),
+  };
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { type ClearwayError, caused } from "../error/clearway-error.js";
+
+/** Why a worker never became ready. */
+export function startFailure(why: string, cause?: unknown): ClearwayError {
+  const hint = "Is the URL right, and does the module call expose()?";
+  return caused("worker-start-failed", `the worker could not be started: ${why}. ${hint}`, cause);
+}
+
+/** Why a worker that was ready is gone: by its last uncaught error, where it had one, and its exit code. */
+export function exitFailure(uncaught: { error: unknown } | undefined, code: number | undefined): ClearwayError {
+  if (uncaught === undefined) {
+    return caused(
+      "worker-exited",
+      `the worker ended itself${code === undefined ? "" : ` with exit code ${code}`}`,
+      undefined,
+    );
+  }
+  const { error } = uncaught;
+  return (error as { code?: unknown } | null)?.code === "ERR_WORKER_OUT_OF_MEMORY"
+    ? caused("out-of-memory", "the worker reached its memory limit", error)
+    : caused("worker-crashed", `an uncaught error ended the worker: ${messageOf(error)}`, error);
+}
+
+/** What an error says; anything else as text. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { ClearwayError } from "../error/clearway-error.js";
+import { Lease, type UseOutcome } from "./lease.js";
+import { definitionOf, type Resource } from "./resource.js";
+
+type Definition = ReturnType<typeof definitionOf<unknown>>;
+
+interface Opened {
+  value: unknown;
+  definition: Definition;
+  lease: Lease;
+  idleTimer: ReturnType<typeof setTimeout> | undefined;
+}
+
+/** The clock and timers that leases go by; tests bring their own. */
+export interface Clock {
+  now(): number;
+}
+
+/** The resources that one task holds while it runs. */
+export interface Held {
+  readonly values: Record<string, unknown>;
+  /** Tells the resources at once that their task was cancelled. */
+  cancel(): void;
+  /** Gives them back. Settles when what had to be closed is closed. Called once. */
+  release(outcome: UseOutcome): Promise<void>;
+}
+
+/** Every opened resource of one worker: opens lazily, checks after idling, closes when idle, old, or told. */
+export class Leases {
+  readonly #idle = new Map<Definition, Opened[]>();
+  readonly #closing = new Set<Promise<void>>();
+  readonly #clock: Clock;
+  #live = 0;
+  #shut = false;
+
+  constructor(clock: Clock = performance) {
+    this.#clock = clock;
+  }
+
+  /** How many are open now, in use or idle. */
+  get live(): number {
+    return this.#live;
+  }
+
+  /** Takes one of each. Opens what is not there. Throws `resource-failed`, holding nothing, when one cannot be had. */
+  async hold(resources: Readonly<Record<string, Resource<unknown>>>): Promise<Held> {
+    const taken: [string, Opened][] = [];
+    const names = Object.keys(resources);
+    const results = await Promise.allSettled(names.map((name) => this.#take(name, definitionOf(resources[name]!))));
+    let failed: PromiseRejectedResult | undefined;
+    results.forEach((result, at) => {
+      if (result.status === "fulfilled") taken.push([names[at]!, result.value]);
+      else failed ??= result;
+    });
+    let cancelling: Promise<unknown> | undefined;
+    const release = async (outcome: UseOutcome): Promise<void> => {
+      // What is being cancelled is not closed under the hands of its `cancel`.
+      if (cancelling !== undefined) await limited(cancelling);
+      await Promise.all(taken.splice(0).map(([, opened]) => this.#release(opened, outcome)));
+    };
+    if (failed !== undefined) {
+      await release("ok");
+      throw failed.reason;
+    }
+    const values: Record<string, unknown> = {};
+    for (const [name, opened] of taken) values[name] = opened.value;
+    return {
+      values,
+      release,
+      cancel: () => {
+        cancelling ??= Promise.all(taken.map(([, { definition, value }]) => attempt(() => definition.cancel?.(value))));
+      },
+    };
+  }
+
+  /** Closes all that is idle, and from now on whatever is given back. Settles when all closings have. */
+  async shutDown(): Promise<void> {
+    this.#shut = true;
+    for (const list of this.#idle.values()) {
+      for (const opened of list.splice(0)) if (opened.lease.expire() === "close") void this.#close(opened);
+    }
+    while (this.#closing.size > 0) await Promise.all(this.#closing);
+  }
+
+  async #take(name: string, definition: Definition): Promise<Opened> {
+    const idle = this.#idle.get(definition);
+    for (let opened = idle?.pop(); opened !== undefined; opened = idle?.pop()) {
+      clearTimeout(opened.idleTimer);
+      const found = opened;
+      let action = opened.lease.take(this.#clock.now());
+      if (action === "check") {
+        action = opened.lease.checked((await attempt(() => definition.check?.(found.value))) === true);
+      }
+      if (action === "use") return opened;
+      void this.#close(opened);
+    }
+    try {
+      const value = await definition.open();
+      this.#live++;
+      const lease = new Lease(definition, definition.check !== undefined, this.#clock.now());
+      return { value, definition, lease, idleTimer: undefined };
+    } catch (cause) {
+      const why = cause instanceof Error ? cause.message : String(cause);
+      throw new ClearwayError("resource-failed", `the resource "${name}" could not be opened: ${why}`, { cause });
+    }
+  }
+
+  async #release(opened: Opened, outcome: UseOutcome): Promise<void> {
+    const action = opened.lease.release(outcome, this.#clock.now());
+    if (action === "close" || (this.#shut && opened.lease.expire() === "close")) return this.#close(opened);
+    const { definition } = opened;
+    let list = this.#idle.get(definition);
+    if (list === undefined) {
+      list = [];
+      this.#idle.set(definition, list);
+    }
+    list.push(opened);
+    if (definition.idleMs === Number.POSITIVE_INFINITY) return;
+    opened.idleTimer = setTimeout(
+      () => {
+        if (opened.lease.expire() !== "close") return;
+        list.splice(list.indexOf(opened), 1);
+        void this.#close(opened);
+      },
+      Math.min(definition.idleMs, maxTimerMs),
+    );
+  }
+
+  #close(opened: Opened): Promise<void> {
+    clearTimeout(opened.idleTimer);
+    this.#live--;
+    const closing = limited(attempt(() => opened.definition.close?.(opened.value))).then(() => {
+      this.#closing.delete(closing);
+    });
+    this.#closing.add(closing);
+    return closing;
+  }
+}
+
+// How long a closing may hold up an answer or a shutdown; what takes longer is given up.
+const closeLimitMs = 5_000;
+
+// Timers count in 32 bits; a longer one would fire at once.
+const maxTimerMs = 2 ** 31 - 1;
+
+function limited(promise: Promise<unknown>): Promise<unknown> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise((resolve) => {
+    timer = setTimeout(resolve, closeLimitMs);
+  });
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}
+
+// A resource that cannot be closed, checked or cancelled is given up; its error has no caller to go to.
+async function attempt<T>(act: () => T): Promise<Awaited<T> | undefined> {
+  try {
+    return await act();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import type { ClearwayError } from "../error/clearway-error.js";
+import { encodeError } from "../error/wire.js";
+import { searchLimit } from "../transfer/find.js";
+import { emptySide, enter, isEmpty, type LedgerSide } from "../transfer/ledger.js";
+import { MovedValue, transferOf } from "../transfer/move.js";
+import { notCloneable, wouldCopy } from "../transfer/refusal.js";
+import { type Ready, search } from "../transfer/search.js";
+import { CallFlag, Op } from "../transport/protocol.js";
+import type { Transport } from "../transport/transport.js";
+import type { ServedCall } from "./served-call.js";
+
+/** Sends what tasks give back: results, chunks and errors, with all that can move in them moved, and keeps the ledger. */
+export class Answers {
+  readonly #transport: Transport;
+  #ledger: LedgerSide = emptySide();
+  #strict = false;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** Answers with a value; for a stream, with what its generator returned. A value that cannot cross answers with that error. */
+  result(call: ServedCall, value: unknown, runUs: number): void {
+    try {
+      this.#send(Op.Result, call, value, runUs);
+    } catch (reason) {
+      this.failure(call.id, reason, runUs);
+    }
+  }
+
+  failure(id: number, reason: unknown, runUs: number): void {
+    this.#transport.send(Op.Failure, id, encodeError(reason), runUs);
+  }
+
+  /** Sends one value of a stream; returns its bytes of binary memory. Throws when the value may not cross. */
+  chunk(call: ServedCall, value: unknown): number {
+    return this.#send(Op.Chunk, call, value, undefined);
+  }
+
+  /**
+   * The carrier refused a result or a chunk. That memory is not its owner's to give (WebAssembly's) shows only now: it is
+   * copied after all, unless that is forbidden. Returns the error to answer with; undefined when the value was sent again.
+   */
+  refused(op: Op, id: number, value: unknown, transfer: readonly object[], reason: unknown): ClearwayError | undefined {
+    const buffers = transfer.filter((each): each is ArrayBuffer => each instanceof ArrayBuffer);
+    const bytes = buffers.reduce((sum, buffer) => sum + buffer.byteLength, 0);
+    if (buffers.length === 0) return notCloneable("the task's result", reason);
+    if (this.#strict) return wouldCopy("not-transferable", bytes);
+    const rest = transfer.filter((each) => !(each instanceof ArrayBuffer));
+    enter(this.#ledger, { movedBytes: -bytes, sharedBytes: 0, copies: [{ reason: "not-transferable", bytes }] });
+    this.#tell();
+    this.#transport.send(op, id, value, op === Op.Chunk ? bytes : 0, rest);
+    this.#transport.flush();
+    return undefined;
+  }
+
+  #send(op: typeof Op.Result | typeof Op.Chunk, call: ServedCall, value: unknown, runUs: number | undefined): number {
+    // The commonest results are primitives: nothing to search, nothing to enter.
+    if (value === null || (typeof value !== "object" && typeof value !== "function")) {
+      this.#transport.send(op, call.id, value, runUs ?? 0);
+      return 0;
+    }
+    const strict = call.has(CallFlag.strict);
+    const found = this.#find(call, value, strict);
+    const bytes = found.movedBytes + found.copies.reduce((sum, copy) => sum + copy.bytes, 0);
+    enter(this.#ledger, found);
+    // Alone in its message, so that a refusal of the carrier meets the right strictness.
+    if (strict) this.#transport.flush();
+    this.#tell();
+    this.#transport.send(op, call.id, found.value, runUs ?? bytes, found.transfer);
+    if (strict) {
+      this.#strict = true;
+      this.#transport.flush();
+      this.#strict = false;
+    }
+    return bytes;
+  }
+
+  #find(
+    call: ServedCall,
+    value: object,
+    strict: boolean,
+  ): Pick<Ready, "value" | "transfer" | "movedBytes" | "sharedBytes" | "copies"> {
+    if (value instanceof MovedValue) return { value: value.value, copies: [], ...transferOf(value, searchLimit) };
+    const found = search(value, call.definition.moveSearchLimit ?? searchLimit);
+    const copy = found.copies[0];
+    if (copy !== undefined && strict) throw wouldCopy(copy.reason, copy.bytes);
+    return found;
+  }
+
+  // Travels before the frame that it belongs to, so that the pool's sums are right when that one arrives.
+  #tell(): void {
+    const { movedBytes, sharedBytes, copies } = this.#ledger;
+    if (isEmpty(this.#ledger)) return;
+    // Nearly always something moved and nothing else happened: a number is cheaper to clone than the whole side.
+    const movedOnly = sharedBytes === 0 && Object.keys(copies).length === 0;
+    this.#transport.send(Op.Ledger, 0, movedOnly ? movedBytes : this.#ledger);
+    this.#ledger = emptySide();
+  }
+}

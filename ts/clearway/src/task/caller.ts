@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import type { Moved } from "../transfer/move.js";
+import type { Task } from "./task.js";
+
+// The caller's view of a task module, from its types alone.
+
+/** Values from a task, one at a time, with credit: the task never runs ahead by more than the window. */
+export interface Stream<T, Return = unknown> extends AsyncIterableIterator<T, Return, void>, AsyncDisposable {
+  /** Ends the task early: its `finally` runs, then this settles. `break` in a `for await` does the same. */
+  return(value?: unknown): Promise<IteratorResult<T, Return>>;
+  [Symbol.asyncIterator](): Stream<T, Return>;
+}
+
+/** What the caller gets for what a task returns: a stream for a generator, else a promise. */
+export type Answer<Result> = [Result] extends [never]
+  ? Promise<never>
+  : [Result] extends [AsyncGenerator<infer T, infer Return> | Generator<infer T, infer Return>]
+    ? Stream<Unmoved<T>, Return>
+    : Promise<Unmoved<Awaited<Result>>>;
+
+/** A value as the other side sees it: without the mark of `move()`. */
+export type Unmoved<T> = T extends Moved<infer Inner> ? Inner : T;
+
+/** A task's parameter as the caller may pass it: as it is, under `move()`, or, for a stream, of moved values. */
+export type Argument<T> =
+  | T
+  | Moved<T>
+  | (T extends AsyncIterable<infer Each> ? AsyncIterable<Each | Moved<Each>> : never);
+
+type Arguments<Args extends unknown[]> = { [At in keyof Args]: Argument<Args[At]> };
+
+/** A task as the caller calls it: its context, if it takes one, is not the caller's business. */
+export type Callable<Fn> =
+  Fn extends Task<infer _Context, infer Args, infer Result>
+    ? (...args: Arguments<Args>) => Answer<Result>
+    : Fn extends (...args: infer Args) => infer Result
+      ? (...args: Arguments<Args>) => Answer<Result>
+      : never;
+
+/** The tasks that a module exposes by default. */
+export type TasksOf<Module> = Module extends { readonly default: infer Tasks } ? Tasks : Module;
+
+/** All tasks of a module as the caller calls them. */
+export type Callers<Module> = {
+  readonly [Name in keyof TasksOf<Module> & string]: Callable<TasksOf<Module>[Name]>;
+};

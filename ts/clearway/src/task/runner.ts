@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { afterMessages } from "#host";
+import { ClearwayError } from "../error/clearway-error.js";
+import { Leases } from "../resource/leases.js";
+import { iteratorOf, Producer } from "../stream/producer.js";
+import { CallFlag, Op } from "../transport/protocol.js";
+import type { Transport } from "../transport/transport.js";
+import type { Answers } from "./answers.js";
+import { CallContext } from "./context.js";
+import type { ServedCall } from "./served-call.js";
+
+// Results are held back to travel together, but no longer than this, and the loop lets messages in at the same rhythm (a
+// cancel may wait). A wake-up costs a twentieth of it, so holding longer would gain nothing.
+const holdMs = 1;
+
+/** What the runner needs to know of the pool's settings. */
+export interface RunnerSettings {
+  readonly concurrency: number;
+  readonly cancelCells: Int32Array | undefined;
+}
+
+/** Runs calls in their order, up to `concurrency` at once, and answers each exactly once. */
+export class Runner {
+  readonly leases = new Leases();
+  readonly #transport: Transport;
+  readonly #answers: Answers;
+  readonly #settings: RunnerSettings;
+  readonly #settled: (call: ServedCall, finishedMs: number) => void;
+  #waiting: ServedCall[] = [];
+  #running = 0;
+  #pumping = false;
+  #toldMs = 0;
+
+  constructor(
+    transport: Transport,
+    answers: Answers,
+    settings: RunnerSettings,
+    settled: (call: ServedCall, finishedMs: number) => void,
+  ) {
+    this.#transport = transport;
+    this.#answers = answers;
+    this.#settings = settings;
+    this.#settled = settled;
+  }
+
+  add(call: ServedCall): void {
+    this.#waiting.push(call);
+  }
+
+  /** Takes out a call that has not begun; false when it has. */
+  withdraw(call: ServedCall): boolean {
+    const at = this.#waiting.indexOf(call);
+    if (at >= 0) this.#waiting.splice(at, 1);
+    return at >= 0;
+  }
+
+  /** Runs what may run. Synchronous tasks run here, one after the other; others are started and answer later. */
+  readonly pump = (): void => {
+    if (this.#pumping) return;
+    this.#pumping = true;
+    let clock = performance.now();
+    let heldSince = clock;
+    let at = 0;
+    while (at < this.#waiting.length && this.#running < this.#settings.concurrency) {
+      clock = this.#begin(this.#waiting[at++]!, clock);
+      if (clock - heldSince <= holdMs) continue;
+      this.#transport.flush();
+      heldSince = clock;
+      if (at < this.#waiting.length) {
+        afterMessages(this.pump);
+        break;
+      }
+    }
+    this.#waiting.splice(0, at);
+    this.#pumping = false;
+  };
+
+  // Returns the time after it, so that a run of small tasks reads the clock once a task.
+  #begin(call: ServedCall, startedMs: number): number {
+    call.begun = true;
+    call.startedMs = startedMs;
+    if (call.definition.kind === "function") this.#running++;
+    if (call.has(CallFlag.guarded)) {
+      // It may have to be killed: what was finished before it must be out of this thread by then.
+      this.#transport.send(Op.Started, call.id);
+      this.#transport.flush();
+    }
+    if (call.definition.resources !== undefined) {
+      void this.#withResources(call);
+      return performance.now();
+    }
+    return this.#run(call);
+  }
+
+  async #withResources(call: ServedCall): Promise<void> {
+    try {
+      const held = await this.leases.hold(call.definition.resources!);
+      call.held = held;
+      if (call.cancelled !== undefined) throw call.cancelled.reason;
+    } catch (reason) {
+      this.#finish(call, false, reason);
+      return;
+    }
+    this.#run(call);
+  }
+
+  #run(call: ServedCall): number {
+    const { definition, args } = call;
+    try {
+      const result = definition.wantsContext ? definition.run(this.#context(call), ...args) : definition.run(...args);
+      if (definition.kind === "stream") {
+        this.#stream(call, result);
+      } else if (isThenable(result)) {
+        // A thenable of somebody's own may answer twice, or throw after answering.
+        (result instanceof Promise ? result : Promise.resolve(result)).then(
+          (value) => this.#finish(call, true, value),
+          (reason) => this.#finish(call, false, reason),
+        );
+      } else {
+        return this.#finish(call, true, result);
+      }
+      return performance.now();
+    } catch (reason) {
+      return this.#finish(call, false, reason);
+    }
+  }
+
+  #context(call: ServedCall): CallContext {
+    const listening = call.has(CallFlag.progress);
+    const context = new CallContext({
+      id: call.id,
+      cancelCells: this.#settings.cancelCells,
+      progress: (value) => {
+        if (listening && !call.over) this.#tell(call, value);
+      },
+    });
+    if (call.held !== undefined) Object.assign(context, call.held.values);
+    call.context = context;
+    return context;
+  }
+
+  #tell(call: ServedCall, value: unknown): void {
+    this.#transport.send(Op.Progress, call.id, value);
+    // A loop that never gives its thread back would tell of its progress when it is over.
+    const now = performance.now();
+    if (now - this.#toldMs < holdMs) return;
+    this.#toldMs = now;
+    this.#transport.flush();
+  }
+
+  #stream(call: ServedCall, result: unknown): void {
+    call.producer = new Producer(iteratorOf(result)!, {
+      chunk: (value) => this.#answers.chunk(call, value),
+      end: (value) => {
+        // A synchronous generator may end in the tick of its last values: whether they could cross shows only now.
+        this.#transport.flush();
+        if (call.refusal === undefined) this.#finish(call, true, value);
+        else this.#finish(call, false, call.refusal);
+      },
+      fail: (reason) => this.#finish(call, false, call.refusal ?? reason),
+    });
+    call.producer.grant(call.earlyItems, call.earlyBytes);
+    if (call.cancelled !== undefined) call.producer.stop();
+  }
+
+  // The one way out. Resources are given back before the answer, so that the caller's next call finds them.
+  #finish(call: ServedCall, ok: boolean, outcome: unknown): number {
+    const finishedMs = performance.now();
+    const { held } = call;
+    if (held === undefined) {
+      this.#answer(call, ok, outcome, finishedMs);
+    } else {
+      call.held = undefined;
+      const how = call.cancelled !== undefined ? "cancelled" : ok ? "ok" : "failed";
+      void held.release(how).then(() => this.#answer(call, ok, outcome, finishedMs));
+    }
+    return finishedMs;
+  }
+
+  #answer(call: ServedCall, ok: boolean, outcome: unknown, finishedMs: number): void {
+    call.over = true;
+    if (call.definition.kind === "function") this.#running--;
+    this.#settled(call, finishedMs);
+    const runUs = Math.max(0, Math.round((finishedMs - call.startedMs) * 1000));
+    if (!ok) this.#answers.failure(call.id, outcome, runUs);
+    else if (call.definition.kind === "function" && isGenerator(outcome))
+      this.#answers.failure(call.id, generatorReturned(), runUs);
+    else this.#answers.result(call, outcome, runUs);
+    // A loop that is running now goes on by itself.
+    if (!this.#pumping && this.#waiting.length > 0) queueMicrotask(this.pump);
+  }
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return value !== null && typeof value === "object" && typeof (value as { then?: unknown }).then === "function";
+}
+
+function isGenerator(value: unknown): boolean {
+  return value !== null && typeof value === "object" && /Generator/.test(Object.prototype.toString.call(value));
+}
+
+function generatorReturned(): ClearwayError {
+  return new ClearwayError(
+    "not-cloneable",
+    "the task returned a generator: write the task itself as one (async function*), so that its callers get a stream",
+  );
+}

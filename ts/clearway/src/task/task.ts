@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { ClearwayError, invalid } from "../error/clearway-error.js";
+import { definitionOf, type Resource } from "../resource/resource.js";
+import type { TaskKind } from "../transport/protocol.js";
+
+/** What a task knows of the call that it serves. It comes first among the task's parameters. */
+export interface TaskContext {
+  /** Aborted when the call is cancelled or out of time. Its reason says which. */
+  readonly signal: AbortSignal;
+  /**
+   * Whether the call was cancelled, readable in a hot loop that never gives its thread back: where shared memory exists
+   * it needs no message. Costs about 10 ns. Elsewhere it is `signal.aborted`, which such a loop will not see change.
+   */
+  readonly cancelled: boolean;
+  /** Tells the caller's `onProgress`. Copies `value`. Does nothing when nobody listens. Never overtakes results. */
+  progress(value: unknown): void;
+}
+
+/** How a task is run. */
+export interface TaskOptions {
+  /**
+   * How many nodes of a result are searched for memory to move; default 10,000. What lies beyond is copied, and the
+   * ledger says `search-limit`.
+   */
+  moveSearchLimit?: number;
+}
+
+declare const taskTypes: unique symbol;
+const brand = Symbol.for("clearway.task");
+const exposedBrand = Symbol.for("clearway.exposed");
+
+/** A function that wants its context first. Callable as it is, so that a unit test may bring its own context. */
+export interface Task<Context, Args extends unknown[], Result> {
+  (context: Context, ...args: Args): Result;
+  readonly [taskTypes]: { context: Context; args: Args; result: Result };
+}
+
+/** What is known of a task when it runs. */
+export interface TaskDefinition {
+  readonly run: (...args: unknown[]) => unknown;
+  readonly wantsContext: boolean;
+  readonly resources: Readonly<Record<string, Resource<unknown>>> | undefined;
+  readonly moveSearchLimit: number | undefined;
+  readonly kind: TaskKind;
+}
+
+type Fn<Context, Args extends unknown[], Result> = (context: Context, ...args: Args) => Result;
+
+/** Makes a task of a function that takes its {@link TaskContext} first. The caller does not see that parameter. */
+export function task<Args extends unknown[], Result>(
+  fn: Fn<TaskContext, Args, Result>,
+): Task<TaskContext, Args, Result>;
+export function task<Args extends unknown[], Result>(
+  options: TaskOptions,
+  fn: Fn<TaskContext, Args, Result>,
+): Task<TaskContext, Args, Result>;
+export function task(first: unknown, second?: unknown): unknown {
+  return second === undefined ? define({}, first, undefined) : define(first as TaskOptions, second, undefined);
+}
+
+/** The values of some resources, by name. */
+export type ResourceValues<Resources> = {
+  readonly [Name in keyof Resources]: Resources[Name] extends Resource<infer T> ? Awaited<T> : never;
+};
+
+/** Makes tasks whose context also holds leased resources. */
+export interface Leased<Resources> {
+  <Args extends unknown[], Result>(
+    fn: Fn<TaskContext & ResourceValues<Resources>, Args, Result>,
+  ): Task<TaskContext & ResourceValues<Resources>, Args, Result>;
+  <Args extends unknown[], Result>(
+    options: TaskOptions,
+    fn: Fn<TaskContext & ResourceValues<Resources>, Args, Result>,
+  ): Task<TaskContext & ResourceValues<Resources>, Args, Result>;
+}
+
+/** Gives a `task` whose context holds these resources: each is opened when such a task first runs in a worker. */
+export function withResources<Resources extends Record<string, Resource<unknown>>>(
+  resources: Resources,
+): Leased<Resources> {
+  for (const [name, each] of Object.entries(resources)) {
+    definitionOf(each);
+    if (name === "signal" || name === "cancelled" || name === "progress") {
+      throw new ClearwayError("invalid-argument", `a resource cannot be called "${name}": the context has that name`);
+    }
+  }
+  const leased = (first: unknown, second?: unknown): unknown =>
+    second === undefined ? define({}, first, resources) : define(first as TaskOptions, second, resources);
+  return leased as Leased<Resources>;
+}
+
+/** The tasks of a module. */
+export type TaskMap = Readonly<Record<string, (...args: never[]) => unknown>>;
+
+/** The tasks of a module that a pool may start. */
+export type Exposed<Tasks> = Tasks & { readonly [exposedBrand]?: true };
+
+function define(options: TaskOptions, fn: unknown, resources: TaskDefinition["resources"]): unknown {
+  if (typeof fn !== "function") throw invalid("task", "a function", fn);
+  const limit = options.moveSearchLimit;
+  if (limit !== undefined && !(Number.isInteger(limit) && limit >= 0)) {
+    throw invalid("moveSearchLimit", "a whole number, 0 or more", limit);
+  }
+  const run = fn as TaskDefinition["run"];
+  const definition: TaskDefinition = { run, wantsContext: true, resources, moveSearchLimit: limit, kind: kindOf(run) };
+  // Wrapped rather than marked: the same function may be a plain task elsewhere.
+  const wrapped = (...args: unknown[]): unknown => run(...args);
+  return Object.defineProperty(wrapped, brand, { value: definition });
+}
+
+/** The definition of an exposed task, wrapped or plain. */
+export function definitionOfTask(name: string, fn: unknown): TaskDefinition {
+  if (typeof fn !== "function") throw invalid(`the task "${name}"`, "a function, or made by task()", typeof fn);
+  const known = (fn as { [brand]?: TaskDefinition })[brand];
+  if (known !== undefined) return known;
+  const run = fn as TaskDefinition["run"];
+  return { run, wantsContext: false, resources: undefined, moveSearchLimit: undefined, kind: kindOf(run) };
+}
+
+// The caller has to know before the first answer whether it gets a promise or a stream; the function's own syntax tells.
+function kindOf(fn: object): TaskKind {
+  return /Generator/.test(Object.prototype.toString.call(fn)) ? "stream" : "function";
+}

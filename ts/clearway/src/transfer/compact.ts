@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+/**
+ * Rebuilds the containers of a value so that every view in `replaced` is exchanged, without touching the value itself
+ * (the task may keep it). Does to class instances what structured clone does: keeps their own enumerable properties.
+ * Everything else is passed on as it is. Follows cycles; two references to one object stay one.
+ */
+export function compact(root: unknown, replaced: ReadonlyMap<object, object>): unknown {
+  const done = new Map<object, unknown>(replaced);
+  const todo: (() => void)[] = [];
+
+  const visit = (value: unknown): unknown => {
+    if (value === null || typeof value !== "object") return value;
+    const known = done.get(value);
+    if (known !== undefined) return known;
+    if (value instanceof Map) {
+      const copy = new Map<unknown, unknown>();
+      done.set(value, copy);
+      todo.push(() => {
+        for (const [key, each] of value) copy.set(visit(key), visit(each));
+      });
+      return copy;
+    }
+    if (value instanceof Set) {
+      const copy = new Set<unknown>();
+      done.set(value, copy);
+      todo.push(() => {
+        for (const each of value) copy.add(visit(each));
+      });
+      return copy;
+    }
+    if (Array.isArray(value)) {
+      const copy: unknown[] = new Array(value.length);
+      done.set(value, copy);
+      todo.push(() => {
+        for (let i = 0; i < value.length; i++) if (i in value) copy[i] = visit(value[i]);
+      });
+      return copy;
+    }
+    // Anything with internal state of its own (dates, blobs, keys, ports) says so in its string tag.
+    if (Object.prototype.toString.call(value) !== "[object Object]") return value;
+    const copy: Record<string, unknown> = {};
+    done.set(value, copy);
+    todo.push(() => {
+      for (const key of Object.keys(value)) {
+        const each = visit((value as Record<string, unknown>)[key]);
+        Object.defineProperty(copy, key, { value: each, enumerable: true, configurable: true, writable: true });
+      }
+    });
+    return copy;
+  };
+
+  const result = visit(root);
+  for (let step = todo.pop(); step !== undefined; step = todo.pop()) step();
+  return result;
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { isTransferable, isUntransferable } from "#host";
+
+/** Why memory was copied where it might have been moved. */
+export type CopyReason =
+  /** An argument that was not under `move()`. */
+  | "argument-not-moved"
+  /** A view on part of a larger buffer: moving the buffer would take memory that the value does not show. */
+  | "partial-view"
+  /** Memory that its owner does not let go: WebAssembly memory, Node's buffer pool. */
+  | "not-transferable"
+  /** The value has more nodes than the search looks at; what lies beyond was not seen (bytes unknown, counted as 0). */
+  | "search-limit";
+
+/** What {@link find} found in a value. */
+export interface Found {
+  /** What to transfer, each object once. */
+  transfer: object[];
+  movedBytes: number;
+  sharedBytes: number;
+  /** What cannot move, or ought not to. */
+  copies: { reason: CopyReason; bytes: number }[];
+  /** Views that show part of a larger buffer. Cloned as they are, they would take the whole buffer along. */
+  partial: ArrayBufferView[];
+}
+
+/**
+ * How many nodes (properties, elements, entries) a search looks at, at most. 10,000 nodes take under a millisecond
+ * (`bench/search.mjs`), which a result of that size spends many times over in structured clone.
+ */
+export const searchLimit = 10_000;
+
+/**
+ * Finds everything in a value that can be moved: buffers under views, ports, streams, bitmaps, at any depth, through
+ * plain objects, arrays, maps, sets and class instances; cycles are followed once. Looks at `limit` nodes at most.
+ * Copies and changes nothing.
+ */
+export function find(root: unknown, limit: number): Found {
+  const found: Found = { transfer: [], movedBytes: 0, sharedBytes: 0, copies: [], partial: [] };
+  if (root === null || typeof root !== "object") return found;
+  // The commonest result by far, a whole view, without any set.
+  if (isView(root) && root.buffer instanceof ArrayBuffer && isWhole(root) && !isUntransferable(root.buffer)) {
+    found.transfer.push(root.buffer);
+    found.movedBytes = root.byteLength;
+    return found;
+  }
+  const transfer = new Set<object>();
+  const partial = new Map<ArrayBuffer, ArrayBufferView[]>();
+  const memory = new Set<object>();
+  // A set gives out what is added while it is gone through, so it is the list of work too.
+  const nodes = new Set<object>([root]);
+  let left = limit;
+  const add = (values: Iterable<unknown>): boolean => {
+    for (const value of values) {
+      if (--left < 0) return false;
+      if (value !== null && typeof value === "object") nodes.add(value);
+    }
+    return true;
+  };
+  for (const node of nodes) {
+    const buffer: object = isView(node) ? node.buffer : node;
+    if (buffer instanceof ArrayBuffer) {
+      if (isView(node) && !isWhole(node)) {
+        const views = partial.get(buffer);
+        if (!views) partial.set(buffer, [node]);
+        else views.push(node);
+      } else (isUntransferable(buffer) ? memory : transfer).add(buffer);
+    } else if (isShared(buffer)) memory.add(buffer);
+    else if (isTransferable(node)) transfer.add(node);
+    // Past the limit only what was already found is looked at, and nothing more is opened.
+    else if (left < 0 || node instanceof Error || node instanceof Date || node instanceof RegExp) continue;
+    else if (node instanceof Map) {
+      for (const entry of node) if (!add(entry)) break;
+    } else add(node instanceof Set || Array.isArray(node) ? node : Object.values(node));
+  }
+  for (const [buffer, views] of partial) {
+    if (transfer.has(buffer)) continue;
+    if (!isUntransferable(buffer) && showsAll(views, buffer)) {
+      // It moves, and the views with it.
+      transfer.add(buffer);
+      continue;
+    }
+    found.copies.push({ reason: "partial-view", bytes: views.reduce((sum, view) => sum + view.byteLength, 0) });
+    found.partial.push(...views);
+  }
+  for (const buffer of memory as Set<ArrayBufferLike>) {
+    if (isShared(buffer)) found.sharedBytes += buffer.byteLength;
+    else found.copies.push({ reason: "not-transferable", bytes: buffer.byteLength });
+  }
+  if (left < 0) found.copies.push({ reason: "search-limit", bytes: 0 });
+  found.transfer = [...transfer];
+  found.movedBytes = bufferBytes(found.transfer);
+  return found;
+}
+
+/** Bytes of the buffers among these objects. */
+export function bufferBytes(objects: readonly object[]): number {
+  return objects.reduce((sum, each) => sum + (each instanceof ArrayBuffer ? each.byteLength : 0), 0);
+}
+
+function isView(node: object): node is ArrayBufferView {
+  return ArrayBuffer.isView(node);
+}
+
+function isWhole(view: ArrayBufferView): boolean {
+  return view.byteLength === view.buffer.byteLength;
+}
+
+function isShared(node: object): node is SharedArrayBuffer {
+  return typeof SharedArrayBuffer === "function" && node instanceof SharedArrayBuffer;
+}
+
+// Whether these views together show their buffer from its start to its end; they may overlap.
+function showsAll(views: readonly ArrayBufferView[], buffer: ArrayBuffer): boolean {
+  let end = 0;
+  for (const view of [...views].sort((a, b) => a.byteOffset - b.byteOffset)) {
+    if (view.byteOffset <= end) end = Math.max(end, view.byteOffset + view.byteLength);
+  }
+  return end === buffer.byteLength;
+}

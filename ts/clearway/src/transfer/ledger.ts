@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import type { CopyReason, Found } from "./find.js";
+
+/** Bytes of binary memory that crossed one way. Strings, numbers and plain objects are always cloned and not counted. */
+export interface LedgerSide {
+  /** Bytes that changed owner without a copy. */
+  movedBytes: number;
+  /** Bytes of shared memory that were named in a message (counted each time). */
+  sharedBytes: number;
+  /** Bytes that were copied; `copies` says why. */
+  copiedBytes: number;
+  copies: Partial<Record<CopyReason, { count: number; bytes: number }>>;
+}
+
+/** Both ways: from the caller's thread to the workers, and back. */
+export interface Ledger {
+  toWorkers: LedgerSide;
+  fromWorkers: LedgerSide;
+}
+
+export function emptySide(): LedgerSide {
+  return { movedBytes: 0, sharedBytes: 0, copiedBytes: 0, copies: {} };
+}
+
+/** Enters a value that crosses. */
+export function enter(side: LedgerSide, found: Pick<Found, "movedBytes" | "sharedBytes" | "copies">): void {
+  side.movedBytes += found.movedBytes;
+  side.sharedBytes += found.sharedBytes;
+  for (const { reason, bytes } of found.copies) enterCopy(side, reason, bytes);
+}
+
+export function enterCopy(side: LedgerSide, reason: CopyReason, bytes: number, count = 1): void {
+  side.copies[reason] ??= { count: 0, bytes: 0 };
+  const entry = side.copies[reason];
+  side.copiedBytes += bytes;
+  entry.count += count;
+  entry.bytes += bytes;
+}
+
+/** Adds `from` to `into`; with `sign` -1, takes back what did not cross after all. */
+export function merge(into: LedgerSide, from: LedgerSide, sign: 1 | -1 = 1): void {
+  into.movedBytes += sign * from.movedBytes;
+  into.sharedBytes += sign * from.sharedBytes;
+  for (const [reason, { bytes, count }] of Object.entries(from.copies)) {
+    enterCopy(into, reason as CopyReason, sign * bytes, sign * count);
+  }
+}
+
+export function isEmpty(side: LedgerSide): boolean {
+  return side.movedBytes === 0 && side.sharedBytes === 0 && Object.keys(side.copies).length === 0;
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { ClearwayError, caused } from "../error/clearway-error.js";
+import type { CopyReason } from "./find.js";
+
+/** The typed error for what structured clone refused. */
+export function notCloneable(what: string, reason: unknown): ClearwayError {
+  const why = reason instanceof Error ? reason.message : String(reason);
+  return caused("not-cloneable", `${what} cannot cross a thread: ${why}`, reason);
+}
+
+/** The typed error for a copy that `strict` forbids. */
+export function wouldCopy(reason: CopyReason, bytes: number): ClearwayError {
+  return new ClearwayError("would-copy", `strict: ${bytes} bytes would have been copied (${reason})`);
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { compact } from "./compact.js";
+import { type Found, find, searchLimit } from "./find.js";
+
+/** A value as it is to be posted, and what moves with it. */
+export interface Ready extends Found {
+  /** The value to post: the same one, or a rebuilt one in which partial views are compact. */
+  value: unknown;
+}
+
+/**
+ * Finds everything in a task's result that can be moved (see {@link find}). Copies only views that show part of a larger
+ * buffer: what stands beside them there is not the caller's to have.
+ */
+export function search(value: unknown, limit = searchLimit): Ready {
+  const found = find(value, limit);
+  if (found.partial.length === 0) return { value, ...found };
+  const replaced = new Map(found.partial.map((view) => [view, compactView(view)]));
+  for (const view of replaced.values()) found.transfer.push(view.buffer);
+  return { ...found, value: compact(value, replaced) };
+}
+
+// Structured clone of a partial view would copy the *whole* buffer under it; this copies only what the view shows.
+function compactView(view: ArrayBufferView): ArrayBufferView {
+  const bytes = new Uint8Array(view.byteLength);
+  bytes.set(new Uint8Array(view.buffer, view.byteOffset, view.byteLength));
+  if (view instanceof DataView) return new DataView(bytes.buffer);
+  const Type = (globalThis as unknown as Record<string, new (buffer: ArrayBuffer) => ArrayBufferView>)[
+    Object.prototype.toString.call(view).slice(8, -1)
+  ];
+  return Type === undefined ? bytes : new Type(bytes.buffer);
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// A message is one flat array of frames, four slots a frame, so that calls made in one tick cross as one message and
+// structured clone meets one dense array instead of an object a call:
+//
+//   [ op, id, a, b,  op, id, a, b,  ... ]
+//
+// `id` names the call (or the input stream) that the frame belongs to. What `a` and `b` hold:
+//
+//   caller to worker                          worker to caller
+//   Hello       -  settings     -             Ready       -  [name, kind][]   -
+//   Call        id task|flags   args          Started     id -                -
+//   Input (1)   id arg index    stream id     Result      id value            run us
+//   Cancel      id reason       -             Failure     id WireError        run us
+//   Credit      id items        bytes         Progress    id value            -
+//   Close       -  -            -             Times       id started ms       finished ms
+//   Ping        n  -            -             Pong        n  now ms           -
+//                                             Ledger      -  bytes moved, or a LedgerSide
+//   either way (streams)                      Heap        -  bytes            -
+//   Chunk       id value        bytes         Ending      -  ids begun        -
+//   End         id return value -             Closed      -  -                -
+//   Abort       id WireError    -             Unreadable  -  -                -
+//
+// (1) before its Call, which may run as soon as it is read.
+
+/** What a frame says. The numbers are the wire; add at the end, never renumber. An enum, because bundlers inline it. */
+export enum Op {
+  Hello = 0,
+  Call = 1,
+  Input = 2,
+  Cancel = 3,
+  Credit = 4,
+  Close = 5,
+  Ping = 6,
+  Ready = 7,
+  Started = 8,
+  Result = 9,
+  Failure = 10,
+  Progress = 11,
+  Times = 12,
+  Pong = 13,
+  Ledger = 14,
+  Heap = 15,
+  Ending = 16,
+  Closed = 17,
+  Unreadable = 18,
+  Chunk = 19,
+  End = 20,
+  Abort = 21,
+}
+
+/** Flags of a call, in the low bits of its slot `a`; the task's index stands above them. */
+export enum CallFlag {
+  /** Told by `Started` before it runs, with everything before it flushed: it may have to be killed. */
+  guarded = 1,
+  /** Throw instead of copying memory. */
+  strict = 2,
+  /** Somebody listens to progress. */
+  progress = 4,
+}
+
+export const callFlagBits = 3;
+
+/** What the pool tells a worker first. */
+export interface HelloSettings {
+  clearway: 1;
+  concurrency: number;
+  metrics: boolean;
+  /** Look at the heap after tasks and report it: some limit depends on it. */
+  reportHeap: boolean;
+  /** Cells in which a call's id is written when it is cancelled; absent without shared memory. */
+  cancelCells: Int32Array | undefined;
+  /** The name of the lock that tells of this worker's death. */
+  lifeline: string;
+}
+
+/** How a task answers: with one result, or with a stream. */
+export type TaskKind = "function" | "stream";
+
+export const frameSlots = 4;
+
+/** Whether a message is one of ours, before anything in it is believed. */
+export function isFrames(message: unknown): message is unknown[] {
+  return (
+    Array.isArray(message) &&
+    message.length >= frameSlots &&
+    message.length % frameSlots === 0 &&
+    typeof message[0] === "number"
+  );
+}

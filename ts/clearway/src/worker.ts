@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+export { ClearwayError } from "./error/clearway-error.js";
+/**
+ * `clearway/worker`: what a task module imports. A task module is an ordinary module: import it in a unit test and call
+ * its functions.
+ *
+ * @module
+ */
+export { type ErrorCode, errorCodes } from "./error/codes.js";
+export { type Resource, type ResourceDefinition, resource } from "./resource/resource.js";
+export { testContext } from "./task/context.js";
+export { expose } from "./task/expose.js";
+export {
+  type Exposed,
+  type Leased,
+  type ResourceValues,
+  type Task,
+  type TaskContext,
+  type TaskMap,
+  type TaskOptions,
+  task,
+  withResources,
+} from "./task/task.js";
+export { type Moved, move } from "./transfer/move.js";

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { ClearwayError } from "clearway";
+import { describe, expect, test } from "vitest";
+import { builtUrl, plainUrl, reasonOf, testPool } from "../fixtures/pools.js";
+
+type Errors = typeof import("../fixtures/errors.tasks.js");
+
+const make = () => testPool<Errors>(builtUrl("errors")).call;
+
+async function thrownBy(act: () => PromiseLike<unknown>): Promise<unknown> {
+  try {
+    await act();
+  } catch (reason) {
+    return reason;
+  }
+  throw new Error("it did not throw");
+}
+
+describe("what a task throws arrives whole", () => {
+  test("an error of a class of its own, with code, properties and causes", async () => {
+    const error = (await thrownBy(() => make().subclass())) as Error & Record<string, unknown>;
+    expect(error).toBeInstanceOf(RangeError);
+    expect(error).toMatchObject({ name: "QuotaError", message: "too much", code: "E_QUOTA", detail: { left: 3 } });
+    expect(error.cause).toBeInstanceOf(TypeError);
+    expect((error.cause as Error).cause).toBe("words");
+  });
+
+  test("an AggregateError with its errors", async () => {
+    const error = (await thrownBy(() => make().aggregate())) as AggregateError;
+    expect(error).toBeInstanceOf(AggregateError);
+    expect(error.errors[0]).toBeInstanceOf(RangeError);
+    expect(error.errors[1]).toBe("b");
+  });
+
+  test("a DOMException", async () => {
+    const error = (await thrownBy(() => make().dom())) as DOMException;
+    expect(error).toBeInstanceOf(DOMException);
+    expect([error.name, error.code]).toEqual(["AbortError", 20]);
+  });
+
+  test("an error that is its own cause and holds what cannot be cloned", async () => {
+    const error = (await thrownBy(() => make().odd())) as Error & Record<string, unknown>;
+    expect(error.message).toBe("odd");
+    expect(error["retry"]).toContain("function retry");
+  });
+
+  test("values that are no errors", async () => {
+    const call = make();
+    for (const value of [null, 0, "text", false, { a: [1] }]) {
+      expect(await thrownBy(() => call.value(value))).toEqual(value);
+    }
+    expect(await thrownBy(() => call.nothing())).toBeUndefined();
+    expect(await thrownBy(() => call.fn())).toContain("not cloneable");
+    expect(await thrownBy(() => call.symbol())).toContain("Symbol(s)");
+  });
+
+  test("from within a stream", async () => {
+    const stream = make().inStream();
+    await stream.next();
+    expect(await thrownBy(() => stream.next())).toMatchObject({ name: "QuotaError", code: "E_QUOTA" });
+  });
+});
+
+describe("the stack of an error", () => {
+  const thisFile = /errors\.test/;
+
+  test("has the worker's half, and the caller's under it", async () => {
+    const { stack } = (await thrownBy(() => make().subclass())) as Error;
+    const [worker, caller] = stack!.split("--- called from ---");
+    expect(worker).toContain("too much");
+    expect(worker).toContain("errors.tasks");
+    expect(caller).toMatch(thisFile);
+  });
+
+  test("of a stream has both halves too", async () => {
+    const stream = make().inStream();
+    await stream.next();
+    expect(((await thrownBy(() => stream.next())) as Error).stack).toMatch(thisFile);
+  });
+
+  test("of a worker that ended itself has the caller's", async () => {
+    const pool = testPool<typeof import("../fixtures/crash.tasks.js")>(builtUrl("crash"));
+    await pool.ready();
+    const error = (await thrownBy(() => pool.call.leave())) as Error;
+    expect(error).toMatchObject({ code: "worker-exited" });
+    expect(error.stack).toMatch(thisFile);
+  });
+});
+
+describe("a ClearwayError", () => {
+  test("is one class for caller and test, told apart by its code", async () => {
+    const reason = await reasonOf(
+      (testPool(plainUrl).call as unknown as Record<string, () => Promise<void>>)["nope"]!(),
+    );
+    expect(reason).toBeInstanceOf(ClearwayError);
+    expect(reason).toBeInstanceOf(Error);
+    expect(reason.name).toBe("ClearwayError");
+    expect(reason.code).toBe("unknown-task");
+  });
+});

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { BeatDetector } from "../../src/meter/detect/beats.js";
+import type { Found } from "../../src/meter/detect/turns.js";
+
+/** The sender's clock runs ahead by this; the detector is not told. */
+const ahead = 100_000;
+/** The way of a message, when nothing holds it up. */
+const wayMs = 0.25;
+
+/** Sends a beat each `periodMs` through a thread that is held in the given spans, and returns what was found. */
+function play(held: readonly [number, number][], durationMs: number, periodMs = 2, floorMs = 4): Found[] {
+  const detector = new BeatDetector(floorMs);
+  const found: Found[] = [];
+  for (let sent = 0; sent < durationMs; sent += periodMs) {
+    const arrives = sent + wayMs;
+    const span = held.find(([from, to]) => from <= arrives && arrives < to);
+    const stall = detector.beat(sent + ahead, span ? span[1] : arrives);
+    if (stall) found.push(stall);
+  }
+  return found;
+}
+
+describe("beats from outside the thread", () => {
+  it("find nothing while all are answered at once", () => {
+    expect(play([], 1000)).toEqual([]);
+  });
+
+  it("find one stall for a burst of beats that waited for it together", () => {
+    const found = play([[101, 201]], 400);
+    expect(found).toHaveLength(1);
+    expect(found[0]).toMatchObject({ endMs: 201 });
+  });
+
+  it("bound the true length by the error that they state, at most half a beat", () => {
+    const stalls = fc.array(
+      fc.record({
+        gap: fc.double({ min: 5, max: 50, noNaN: true }),
+        length: fc.double({ min: 6, max: 300, noNaN: true }),
+      }),
+      { minLength: 1, maxLength: 10 },
+    );
+    fc.assert(
+      fc.property(stalls, (parts) => {
+        let at = 20;
+        const held = parts.map(({ gap, length }): [number, number] => {
+          const from = at + gap;
+          at = from + length;
+          return [from, at];
+        });
+        const found = play(held, at + 50);
+        expect(found).toHaveLength(held.length);
+        for (const [index, stall] of found.entries()) {
+          const truth = held[index]![1] - held[index]![0];
+          expect(stall.errorMs).toBeLessThanOrEqual(1 + 1e-6);
+          expect(Math.abs(stall.endMs - stall.startMs - truth)).toBeLessThanOrEqual(stall.errorMs + 1e-6);
+        }
+      }),
+    );
+  });
+
+  it("do not take a sender that slept for a thread that was held", () => {
+    const detector = new BeatDetector(4);
+    detector.beat(0, 0.25);
+    detector.beat(2, 2.25);
+    expect(detector.beat(60, 60.25)).toBeUndefined();
+  });
+
+  it("start afresh after a restart: a hidden page is no stall", () => {
+    const detector = new BeatDetector(4);
+    detector.beat(0, 0.25);
+    detector.restart(undefined);
+    expect(detector.beat(2, 5000)).toBeUndefined();
+  });
+
+  it("show a stall that the run ends in, since the last answer", () => {
+    const detector = new BeatDetector(4);
+    detector.beat(0, 0.25);
+    expect(detector.finish(100.25, 2)).toMatchObject({ startMs: 1.25, endMs: 100.25, errorMs: 1 });
+    expect(detector.finish(1.5, 2)).toBeUndefined();
+  });
+
+  it("follow a sender whose clock drifts slowly away", () => {
+    const detector = new BeatDetector(4, 100);
+    let last: Found | undefined;
+    for (let index = 0; index < 5000; index++) {
+      const at = index * 2;
+      last = detector.beat(at * (1 - 1e-3), at + wayMs) ?? last;
+    }
+    expect(last).toBeUndefined();
+  });
+});

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { describe, expect, it } from "vitest";
+import { now } from "#meter-host";
+import { mark, marksDuring } from "../../src/meter/mark.js";
+
+const labels = (fromMs: number): string[] => marksDuring(fromMs, now() + 1).map((share) => share.label);
+const spin = (): void => {
+  const from = now();
+  while (now() - from < 1);
+};
+
+describe("a mark", () => {
+  it("labels the run of a function and gives back its result", () => {
+    const from = now();
+    const result = mark("sum", () => {
+      spin();
+      return 42;
+    });
+    expect(result).toBe(42);
+    expect(labels(from)).toContain("sum");
+  });
+
+  it("ends when its function throws", () => {
+    expect(() =>
+      mark("failing", () => {
+        throw new Error("no");
+      }),
+    ).toThrow("no");
+    spin();
+    const from = now();
+    spin();
+    expect(labels(from)).not.toContain("failing");
+  });
+
+  it("lasts until an async function's promise settles", async () => {
+    let finish = (): void => {};
+    const from = now();
+    const done = mark("loading", () => new Promise<void>((resolve) => (finish = resolve)));
+    spin();
+    expect(labels(from)).toContain("loading");
+    finish();
+    await done;
+    spin();
+    const later = now();
+    spin();
+    expect(labels(later)).not.toContain("loading");
+  });
+
+  it("passes on the rejection of an async function", async () => {
+    await expect(mark("loading", () => Promise.reject(new Error("no")))).rejects.toThrow("no");
+  });
+
+  it("ends with a `using` block or by end(), once", () => {
+    const from = now();
+    {
+      using scope = mark("scope");
+      spin();
+      scope.end();
+    }
+    expect(labels(from)).toContain("scope");
+    spin();
+    const later = now();
+    spin();
+    expect(labels(later)).not.toContain("scope");
+  });
+
+  it("is named once for a stall with its longest overlap, longest first", () => {
+    const from = now();
+    const outer = mark("outer");
+    mark("inner", spin);
+    mark("inner", spin);
+    outer.end();
+    expect(labels(from).filter((label) => label === "outer" || label === "inner")).toEqual(["outer", "inner"]);
+  });
+});

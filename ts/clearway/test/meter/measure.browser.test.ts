@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { describe, expect, it } from "vitest";
+import { measure } from "../../src/meter/measure.js";
+import type { Stall } from "../../src/meter/stall.js";
+import { watch } from "../../src/meter/watch.js";
+import { busy, nearest, pause, toleranceMs } from "./known-stalls.js";
+
+/** By how much the meter is off beyond its tolerance, for each stall that it says it saw to within a millisecond. */
+async function errorsOf(nominalMs: number, count: number): Promise<number[]> {
+  const truths: { startMs: number; lengthMs: number }[] = [];
+  let began = 0;
+  const { report } = await measure(
+    async () => {
+      began = performance.now();
+      for (let index = 0; index < count; index++) {
+        await pause(index);
+        truths.push(busy(nominalMs));
+        await pause(index + 5);
+      }
+    },
+    // Under the shortest, so that an estimate a little too short still counts as found.
+    { floorMs: 3 },
+  );
+  return truths.flatMap(({ startMs, lengthMs }) => {
+    const stall = nearest(report.stalls, startMs - began);
+    return stall && stall.errorMs <= 1 ? [Math.abs(stall.lengthMs - lengthMs) - toleranceMs(lengthMs)] : [];
+  });
+}
+
+// These run in a frame that the test runner embeds; what only a top page sees is in page.node.test.ts.
+describe("measure() in a page", () => {
+  it("gives back the function's value, and its blocking as one stall", async () => {
+    const { value, report } = await measure(() => busy(100));
+    expect(report.stalls).toHaveLength(1);
+    expect(Math.abs(report.stalls[0]!.lengthMs - value.lengthMs)).toBeLessThanOrEqual(toleranceMs(value.lengthMs));
+    expect(report.host).toBe("browser");
+    expect(report.sources).toContainEqual({ name: "heartbeat", available: true });
+  });
+
+  it.each([5, 20, 50, 100, 500])("finds stalls of a known %d ms to within 1 ms or 5 %%", async (nominalMs) => {
+    const count = nominalMs >= 100 ? 3 : 15;
+    const errors: number[] = [];
+    // A beater that the machine held up cannot see finely, and says so: such stalls tell nothing of the accuracy, and on
+    // a busy machine it takes more of them until enough are left that do.
+    for (let batch = 0; batch < 8 && errors.length < Math.ceil(count / 3); batch++) {
+      errors.push(...(await errorsOf(nominalMs, count)));
+    }
+    errors.sort((a, b) => a - b);
+    expect(errors.length).toBeGreaterThanOrEqual(Math.ceil(count / 3));
+    expect(errors[errors.length >> 1]).toBeLessThanOrEqual(0);
+  });
+
+  it("counts frames that were really dropped", async () => {
+    const { report } = await measure(async () => {
+      await pause(1);
+      busy(300);
+      await pause(9);
+    });
+    expect(report.frames.estimated).toBe(false);
+    // 300 ms hold up at least 300 ms * rate - 2 frames at any phase.
+    expect(report.frames.dropped).toBeGreaterThanOrEqual(Math.floor(0.3 * report.frames.hz) - 2);
+  });
+});
+
+describe("watch() in a page", () => {
+  it("tells of a stall once, and keeps its final report after stop", async () => {
+    const told: Stall[] = [];
+    const watching = watch({ floorMs: 60, onStall: (stall) => told.push(stall) });
+    await watching.ready;
+    await pause(1);
+    setTimeout(() => busy(120), 0);
+    // The machine may add a stall of its own before it.
+    const known = (): Stall[] => told.filter((stall) => stall.lengthMs >= 119);
+    while (known().length === 0) await pause(1);
+    watching.stop();
+    const final = watching.report();
+    expect(known()).toHaveLength(1);
+    busy(120);
+    await pause(1);
+    expect(watching.report()).toBe(final);
+  });
+
+  it("does not take a hidden page for a stall", async () => {
+    const watching = watch({ floorMs: 60 });
+    await watching.ready;
+    const show = (state: DocumentVisibilityState): void => {
+      Object.defineProperty(document, "visibilityState", { configurable: true, get: () => state });
+      document.dispatchEvent(new Event("visibilitychange"));
+    };
+    watching.reset();
+    show("hidden");
+    const hiddenAt = performance.now();
+    busy(200);
+    await pause(1);
+    const hiddenMs = performance.now() - hiddenAt;
+    show("visible");
+    Reflect.deleteProperty(document, "visibilityState");
+    watching.stop();
+    const report = watching.report();
+    expect(report.stalls.filter((stall) => stall.lengthMs >= 150)).toEqual([]);
+    expect(report.hiddenMs).toBeGreaterThanOrEqual(hiddenMs);
+  });
+});
+
+describe("a worker scope", () => {
+  it("is measured by beats alone", async () => {
+    const worker = new Worker(new URL("./measured.worker.ts", import.meta.url), { type: "module" });
+    const report = await new Promise<Record<string, unknown>>((resolve, reject) => {
+      worker.onmessage = (event) => resolve(event.data);
+      worker.onerror = (event) => reject(new Error(event.message));
+    });
+    worker.terminate();
+    expect(report).toMatchObject({ host: "browser-worker", frames: { estimated: true } });
+    expect(report["longestMs"]).toBeGreaterThanOrEqual(49);
+  });
+});

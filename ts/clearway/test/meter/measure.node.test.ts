@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { describe, expect, it } from "vitest";
+import { mark } from "../../src/meter/mark.js";
+import { measure } from "../../src/meter/measure.js";
+import { watch } from "../../src/meter/watch.js";
+import { busy, nearest, pause, toleranceMs } from "./known-stalls.js";
+
+describe("measure() in Node", () => {
+  it("gives back the function's value, and its blocking as one stall", async () => {
+    const { value, runtimeMs, report } = await measure(() => busy(100), { hz: 120, label: "job" });
+    expect(report.stalls).toHaveLength(1);
+    expect(Math.abs(report.stalls[0]!.lengthMs - value.lengthMs)).toBeLessThanOrEqual(toleranceMs(value.lengthMs));
+    expect(report.durationMs).toBe(runtimeMs);
+    expect(report).toMatchObject({ host: "node", label: "job", hitch: { hz: 120 }, frames: { estimated: true } });
+  });
+
+  it("rejects with the function's own error, thrown or rejected", async () => {
+    const error = new Error("no");
+    await expect(
+      measure(() => {
+        throw error;
+      }),
+    ).rejects.toBe(error);
+    await expect(measure(() => Promise.reject(error))).rejects.toBe(error);
+  });
+
+  it("refuses options that make no sense, by name and value", async () => {
+    await expect(measure(() => 1, { hz: 0 })).rejects.toThrow("hz=0");
+    await expect(measure(() => 1, { floorMs: 0.1 })).rejects.toThrow("floorMs=0.1");
+  });
+
+  it.each([5, 20, 50, 100, 500])("finds stalls of a known %d ms to within 1 ms or 5 %%", async (nominalMs) => {
+    const count = nominalMs >= 100 ? 3 : 9;
+    const truths: { startMs: number; lengthMs: number }[] = [];
+    let began = 0;
+    const { report } = await measure(async () => {
+      began = performance.now();
+      for (let index = 0; index < count; index++) {
+        await pause(index);
+        truths.push(busy(nominalMs));
+        await pause(index + 5);
+      }
+    });
+    const errors = truths.map(({ startMs, lengthMs }) => {
+      const stall = nearest(report.stalls, startMs - began);
+      return stall ? Math.abs(stall.lengthMs - lengthMs) - toleranceMs(lengthMs) : Number.POSITIVE_INFINITY;
+    });
+    // The median: on a shared machine a thread may be taken off its core just beside the wait, and then the stall
+    // really is longer than the wait.
+    errors.sort((a, b) => a - b);
+    expect(errors.filter(Number.isFinite).length).toBeGreaterThanOrEqual(Math.ceil((count * 2) / 3));
+    expect(errors[errors.length >> 1]).toBeLessThanOrEqual(0);
+  });
+
+  it("sees where a held thread is, by sampled stacks", async () => {
+    function factorise(): void {
+      busy(120);
+    }
+    const { report } = await measure(async () => {
+      await pause(1);
+      factorise();
+    });
+    const stall = report.stalls.reduce((longest, each) => (each.lengthMs > longest.lengthMs ? each : longest));
+    expect(stall.stacks.flatMap((sample) => sample.frames).join("\n")).toContain("factorise");
+    expect(report.sources).toContainEqual({ name: "stacks", available: true });
+  });
+
+  it("sees a thread that is blocked in a synchronous wait", async () => {
+    function blockedWait(): void {
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 120);
+    }
+    const { report } = await measure(blockedWait);
+    expect(report.stalls).toHaveLength(1);
+    expect(report.stalls[0]!.stacks.flatMap((sample) => sample.frames).join("\n")).toContain("blockedWait");
+  });
+
+  it("takes no stacks when told not to", async () => {
+    const { report } = await measure(() => busy(60), { stacks: false });
+    expect(report.stalls[0]!.stacks).toEqual([]);
+    expect(report.sources.find((source) => source.name === "stacks")?.available).toBe(false);
+  });
+
+  it("names the marks that were open, and what ran", async () => {
+    const { report } = await measure(
+      async () => {
+        await pause(2);
+        mark("parse", () => busy(30));
+        await pause(3);
+      },
+      { stacks: false },
+    );
+    const stall = report.stalls.find((each) => each.marks.some((share) => share.label === "parse"));
+    expect(stall).toBeDefined();
+    expect(stall!.lengthMs).toBeGreaterThanOrEqual(30);
+  });
+
+  it("sees garbage collection in the stall that it made", async () => {
+    const { report } = await measure(() => {
+      const kept: object[] = [];
+      for (let index = 0; index < 2_000_000; index++) kept.push({ index });
+      return kept.length;
+    });
+    expect(report.stalls[0]!.gcMs).toBeGreaterThan(0);
+  });
+
+  it("can run twice at once and beside a watch", async () => {
+    const watching = watch();
+    const [first, second] = await Promise.all([
+      measure(async () => {
+        await pause(1);
+        busy(20);
+        await pause(1);
+      }),
+      measure(() => pause(8)),
+    ]);
+    watching.stop();
+    for (const report of [first.report, watching.report()]) expect(report.longestMs).toBeGreaterThanOrEqual(20);
+    expect(second.report.durationMs).toBeGreaterThan(0);
+  });
+});

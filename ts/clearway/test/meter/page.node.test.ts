@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type * as Meter from "../../src/meter.js";
+
+declare const meter: typeof Meter;
+declare const busy: (ms: number) => void;
+
+const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+const chromiumPath = [
+  process.env["CLEARWAY_CHROMIUM"],
+  "/usr/bin/chromium",
+  "/usr/bin/chromium-browser",
+  "/usr/bin/google-chrome",
+].find((path) => path !== undefined && existsSync(path));
+
+const script = `import * as meter from "/meter.js"; globalThis.meter = meter;
+  globalThis.busy = (ms) => { const end = performance.now() + ms; while (performance.now() < end); };`;
+let server: Server;
+let browser: Browser;
+
+beforeAll(async () => {
+  const bundle = await build({
+    entryPoints: [here("../../src/meter.ts")],
+    write: false,
+    bundle: true,
+    format: "esm",
+    // As hard as a user's bundler may make it for code that is sent to a worker as source text.
+    keepNames: true,
+    minify: true,
+    alias: { "#meter-host": here("../../src/meter/host/browser.ts") },
+  });
+  server = createServer((request, response) => {
+    if (request.url === "/meter.js") {
+      response.setHeader("content-type", "text/javascript").end(bundle.outputFiles[0]!.contents);
+      return;
+    }
+    if (request.url === "/strict")
+      response.setHeader("content-security-policy", "script-src 'self' 'unsafe-inline'; worker-src 'none'");
+    response
+      .setHeader("content-type", "text/html")
+      .end(`<!doctype html><title>m</title><script type=module>${script}</script>`);
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  browser = await chromium.launch({
+    ...(chromiumPath === undefined ? {} : { executablePath: chromiumPath }),
+    args: ["--no-sandbox", "--disable-gpu", "--disable-quic"],
+  });
+});
+afterAll(async () => {
+  await browser?.close();
+  server?.close();
+});
+
+const open = async (path: string): Promise<Page> => {
+  const page = await browser.newPage();
+  await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`);
+  await page.waitForFunction(() => "meter" in globalThis);
+  return page;
+};
+
+describe("a page of its own", () => {
+  it("names the script that ran in a long stall", async () => {
+    const page = await open("/");
+    const report = await page.evaluate(async () => {
+      const measured = await meter.measure(
+        () =>
+          new Promise<void>((resolve) => {
+            setTimeout(() => {
+              busy(120);
+              resolve();
+            }, 30);
+          }),
+      );
+      return measured.report;
+    });
+    const stall = report.stalls.reduce((longest, each) => (each.lengthMs > longest.lengthMs ? each : longest));
+    expect(stall.lengthMs).toBeGreaterThanOrEqual(119);
+    expect(stall.scripts[0]).toMatchObject({ invoker: "TimerHandler:setTimeout" });
+    expect(stall.scripts[0]!.durationMs).toBeGreaterThanOrEqual(119);
+    // On a machine that is held up itself just then, that is named first.
+    expect(["app", "machine"]).toContain(stall.cause);
+    expect(report.sources.filter((source) => !source.available).map((source) => source.name)).toEqual([
+      "garbage collection",
+    ]);
+    await page.close();
+  });
+
+  it("is told why its worker is missing, and still has its long stalls, where a policy forbids workers", async () => {
+    const page = await open("/strict");
+    const report = await page.evaluate(async () => {
+      const measured = await meter.measure(async () => {
+        await new Promise((resolve) => setTimeout(resolve, 40));
+        busy(120);
+        await new Promise((resolve) => setTimeout(resolve, 40));
+      });
+      return measured.report;
+    });
+    expect(report.sources.find((source) => source.name === "watcher")).toMatchObject({ available: false });
+    expect(report.sources.find((source) => source.name === "heartbeat")!.why).toContain("stalls under 20 ms");
+    expect(report.longestMs).toBeGreaterThanOrEqual(115);
+    await page.close();
+  });
+});

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { formatPing } from "../../src/meter/format.js";
+import { bestOffset } from "../../src/meter/model/offset.js";
+import { ping } from "../../src/meter/ping.js";
+
+describe("a ping", () => {
+  it("goes to anything that has a ping method", async () => {
+    let pinged = 0;
+    const pool = {
+      async ping() {
+        pinged++;
+        return {};
+      },
+    };
+    const report = await ping(pool, { count: 5 });
+    expect(pinged).toBe(5);
+    expect(report.roundTripMs.n).toBe(5);
+    expect(report.samples).toHaveLength(5);
+    expect(report.oneWay).toBeUndefined();
+  });
+
+  it("goes to a plain async function, and shows each sample as it comes", async () => {
+    const seen: number[] = [];
+    const report = await ping(async () => {}, { count: 3, onSample: (sample) => seen.push(sample.roundTripMs) });
+    expect(seen).toEqual(report.samples.map((sample) => sample.roundTripMs));
+  });
+
+  it("withholds quantiles that its samples cannot carry", async () => {
+    expect((await ping(async () => {}, { count: 39 })).roundTripMs.p50).toBeNull();
+    const { roundTripMs } = await ping(async () => {}, { count: 40 });
+    expect(roundTripMs.p50).not.toBeNull();
+    expect(roundTripMs.p90).toBeNull();
+  });
+
+  it("tells one way from the other by the far side's clock, with an error that holds", async () => {
+    const offset = 12_345;
+    const report = await ping(async () => ({ remoteTimeMs: performance.now() + offset }), { count: 50 });
+    const { oneWay } = report;
+    expect(oneWay).toBeDefined();
+    expect(Math.abs(oneWay!.clockOffsetMs - offset)).toBeLessThanOrEqual(oneWay!.errorMs + 1e-6);
+    expect(oneWay!.thereMsMean + oneWay!.backMsMean).toBeCloseTo(report.roundTripMs.mean, 6);
+    expect(formatPing(report)).toContain("one way: there");
+  });
+
+  it("ends early with what it has when it is aborted, even while an answer is out", async () => {
+    const controller = new AbortController();
+    let answers = 0;
+    const report = await ping(
+      () => {
+        if (answers++ < 2) return Promise.resolve();
+        controller.abort();
+        return new Promise(() => {});
+      },
+      { count: 10, signal: controller.signal },
+    );
+    expect(report.roundTripMs.n).toBe(2);
+  });
+
+  it("sends nothing on a signal that was aborted before, and says that nothing came back", async () => {
+    const report = await ping(async () => expect.unreachable(), { signal: AbortSignal.abort() });
+    expect(report.roundTripMs.n).toBe(0);
+    expect(formatPing(report)).toBe("no ping came back");
+  });
+
+  it("rejects with the error of a failing target", async () => {
+    await expect(ping(() => Promise.reject(new Error("closed")))).rejects.toThrow("closed");
+  });
+
+  it("refuses a count that is no count, by name and value", async () => {
+    await expect(ping(async () => {}, { count: 0 })).rejects.toThrow("count=0");
+  });
+});
+
+describe("the offset of two clocks", () => {
+  const trips = fc.array(
+    fc.record({
+      sentMs: fc.double({ min: 0, max: 1e5, noNaN: true }),
+      thereMs: fc.double({ min: 0.01, max: 50, noNaN: true }),
+      backMs: fc.double({ min: 0.01, max: 50, noNaN: true }),
+    }),
+    { minLength: 1, maxLength: 30 },
+  );
+
+  it("lies within the stated error whatever the ways took, and no looser than the fastest trip alone", () => {
+    fc.assert(
+      fc.property(trips, fc.double({ min: -1e6, max: 1e6, noNaN: true }), (ways, offset) => {
+        const timed = ways.map(({ sentMs, thereMs, backMs }) => ({
+          sentMs,
+          remoteMs: sentMs + thereMs + offset,
+          backMs: sentMs + thereMs + backMs,
+        }));
+        const best = bestOffset(timed)!;
+        const fastest = Math.min(...timed.map((trip) => trip.backMs - trip.sentMs));
+        expect(Math.abs(best.offsetMs - offset)).toBeLessThanOrEqual(best.errorMs + 1e-6);
+        expect(best.errorMs).toBeLessThanOrEqual(fastest / 2 + 1e-6);
+      }),
+    );
+  });
+
+  it("falls back on the fastest trip if clocks drifted so far that the trips disagree", () => {
+    const best = bestOffset([
+      { sentMs: 0, remoteMs: 5, backMs: 10 },
+      { sentMs: 1000, remoteMs: 1103, backMs: 1004 },
+    ]);
+    expect(best).toEqual({ offsetMs: 101, errorMs: 2 });
+  });
+
+  it("is unknown without a trip", () => {
+    expect(bestOffset([])).toBeUndefined();
+  });
+});

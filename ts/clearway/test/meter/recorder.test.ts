@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { describe, expect, it } from "vitest";
+import { Recorder, type RecorderOptions } from "../../src/meter/recorder.js";
+import type { Stall } from "../../src/meter/stall.js";
+
+const recorder = (options: Partial<RecorderOptions> = {}): Recorder => {
+  const made = new Recorder({
+    host: "node",
+    hz: 60,
+    floorMs: 4,
+    stallsMax: 100,
+    sources: () => [
+      { name: "watcher", available: true },
+      { name: "garbage collection", available: true },
+    ],
+    ...options,
+  });
+  made.begin(1000, Date.UTC(2026, 0, 1));
+  return made;
+};
+const stall = (startMs: number, endMs: number, errorMs = 0, unwokenMs = 0) => ({
+  startMs,
+  endMs,
+  earliestMs: startMs - errorMs,
+  errorMs,
+  unwokenMs,
+});
+const onlyStall = (made: Recorder): Stall => {
+  const { stalls } = made.report(5000);
+  expect(stalls).toHaveLength(1);
+  return stalls[0]!;
+};
+
+describe("the cause of a stall", () => {
+  it("is the machine if the idle watcher was held up through half of it", () => {
+    const made = recorder();
+    made.watcherHeld(1105, 1190);
+    made.found(stall(1100, 1200));
+    expect(onlyStall(made)).toMatchObject({ startMs: 100, lengthMs: 100, cause: "machine", machineMs: 85 });
+  });
+
+  it("is the machine if the thread slept and was not woken", () => {
+    const made = recorder();
+    made.found(stall(1100, 1150, 0, 45));
+    expect(onlyStall(made).cause).toBe("machine");
+  });
+
+  it("is garbage collection if that took half of it", () => {
+    const made = recorder();
+    made.garbageCollected(1110, 1180);
+    made.watcherHeld(1110, 1115);
+    made.found(stall(1100, 1200));
+    expect(onlyStall(made)).toMatchObject({ cause: "gc", gcMs: 70, machineMs: 5 });
+  });
+
+  it("is the app, with the script that ran longest first", () => {
+    const made = recorder();
+    const script = { url: "app.js", invoker: "onclick", layoutMs: 0 };
+    made.script(1100, 1120, { ...script, functionName: "short", durationMs: 20 });
+    made.script(1120, 1195, { ...script, functionName: "long", durationMs: 75 });
+    made.found(stall(1100, 1200));
+    const found = onlyStall(made);
+    expect(found).toMatchObject({ cause: "app", because: "long (app.js) ran for 75.0 ms" });
+    expect(found.scripts.map((each) => each.functionName)).toEqual(["long", "short"]);
+  });
+
+  it("is the app, with the stack seen most often first", () => {
+    const made = recorder();
+    made.stack(1120, ["inner (a.js:1:1)", "outer (a.js:9:1)"]);
+    made.stack(1140, ["sort (b.js:2:2)"]);
+    made.stack(1160, ["sort (b.js:2:2)"]);
+    made.stack(1300, ["later (c.js:1:1)"]);
+    made.found(stall(1100, 1200));
+    const found = onlyStall(made);
+    expect(found).toMatchObject({ cause: "app", because: "it was seen in sort (b.js:2:2)" });
+    expect(found.stacks).toEqual([
+      { frames: ["sort (b.js:2:2)"], seen: 2 },
+      { frames: ["inner (a.js:1:1)", "outer (a.js:9:1)"], seen: 1 },
+    ]);
+  });
+
+  it("is the app without more where everything else is ruled out", () => {
+    const made = recorder();
+    made.found(stall(1100, 1110));
+    expect(onlyStall(made)).toMatchObject({ cause: "app", stacks: [], scripts: [] });
+  });
+
+  it("is unknown, and says why, where no watcher runs", () => {
+    const made = recorder({ sources: () => [{ name: "watcher", available: false, why: "forbidden here" }] });
+    made.found(stall(1100, 1110));
+    const found = onlyStall(made);
+    expect(found.cause).toBe("unknown");
+    expect(found.because).toContain("forbidden here");
+  });
+
+  it("is unknown where collections and short scripts cannot be seen", () => {
+    const made = recorder({ sources: () => [{ name: "watcher", available: true }] });
+    made.found(stall(1100, 1110));
+    expect(onlyStall(made).cause).toBe("unknown");
+  });
+});
+
+describe("a stall", () => {
+  it("begins where a task with known edges began, if that is within its error", () => {
+    const made = recorder();
+    made.task(1099.5, 1160);
+    made.found(stall(1101, 1161, 2));
+    expect(onlyStall(made)).toMatchObject({ startMs: 99.5, errorMs: 1 });
+  });
+
+  it("keeps its own beginning if no task began near it", () => {
+    const made = recorder();
+    made.task(1050, 1099);
+    made.found(stall(1101, 1161, 2));
+    expect(onlyStall(made)).toMatchObject({ startMs: 101, errorMs: 2 });
+  });
+
+  it("is cut where the run began, and forgotten if what is left is under the floor", () => {
+    const made = recorder();
+    made.found(stall(900, 1050));
+    expect(onlyStall(made)).toMatchObject({ startMs: 0, lengthMs: 50 });
+    const other = recorder();
+    other.found(stall(900, 1002));
+    expect(other.report(5000).stalls).toEqual([]);
+  });
+
+  it("is told once its evidence has had time to arrive, in order, and only once", () => {
+    const told: number[] = [];
+    const made = recorder({ onStall: (each) => told.push(each.lengthMs) });
+    made.found(stall(1100, 1110));
+    made.found(stall(1200, 1220));
+    made.explain(1150);
+    expect(told).toEqual([10]);
+    expect(made.report(5000).stalls).toHaveLength(2);
+    made.explain(1300);
+    made.explain(1400);
+    expect(told).toEqual([10, 20]);
+    expect(made.report(5000).stalls).toHaveLength(2);
+  });
+});
+
+describe("a report", () => {
+  it("is plain data that survives JSON", () => {
+    const made = recorder({ label: "import" });
+    made.found(stall(1100, 1200));
+    made.explain(2000);
+    const report = made.report(3000);
+    expect(JSON.parse(JSON.stringify(report))).toEqual(report);
+    expect(report).toMatchObject({
+      kind: "clearway-stalls",
+      version: 1,
+      label: "import",
+      startedAt: "2026-01-01T00:00:00.000Z",
+      durationMs: 2000,
+      longestMs: 100,
+      lagMaxMs: 100,
+      lagMeanMs: 2.5,
+      stalledMs: 100,
+      stallsPerMinute: 30,
+      worstSecond: { stalledMs: 100 },
+      frames: { estimated: true, dropped: 5, expected: 120, hz: 60 },
+      causes: [{ cause: "app", stalls: 1, totalMs: 100 }],
+    });
+    expect(report.waits.find((wait) => wait.overMs === 50)).toEqual({ overMs: 50, share: 0.025 });
+  });
+
+  it("leaves out the time that the page was hidden", () => {
+    const made = recorder();
+    made.hidden(1500, 2500);
+    expect(made.report(3000)).toMatchObject({ durationMs: 1000, hiddenMs: 1000 });
+  });
+
+  it("covers the time after the stalls that were dropped to bound its memory, and counts them", () => {
+    const made = recorder({ stallsMax: 8 });
+    for (let index = 0; index < 9; index++) made.found(stall(1000 + index * 100, 1010 + index * 100));
+    made.explain(5000);
+    const report = made.report(2000);
+    expect(report.droppedStalls).toBe(2);
+    expect(report.stalls).toHaveLength(7);
+    expect(report.durationMs).toBe(2000 - 1110);
+  });
+
+  it("forgets everything when the run begins anew", () => {
+    const made = recorder();
+    made.found(stall(1100, 1200));
+    made.explain(1500);
+    made.begin(2000, 0);
+    expect(made.report(2500)).toMatchObject({ durationMs: 500, stalls: [], droppedStalls: 0 });
+  });
+
+  it("counts real frames where there are some, and not the gap of a hidden page", () => {
+    const made = recorder();
+    for (let frame = 0; frame <= 10; frame++) made.frame(1000 + frame * 16.6);
+    made.frame(1166 + 100);
+    made.hidden(1300, 3000);
+    made.frame(3010);
+    expect(made.report(4000).frames).toEqual({ hz: 60, expected: 16, dropped: 5, estimated: false });
+  });
+});

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { type Found, TurnDetector } from "../../src/meter/detect/turns.js";
+
+/**
+ * Plays a line of the loop's life: `w5` works 5 ms, `s20` sleeps 20 ms, `C` and `T` take readings in the check and
+ * timers phases, `d10` says that the next reading is due in 10 ms, `E` ends the run.
+ */
+function play(line: string, floorMs = 4): Found[] {
+  let at = 0;
+  let slept = 0;
+  const detector = new TurnDetector(floorMs, at, slept);
+  const found: Found[] = [];
+  const keep = (stall: Found | undefined): void => {
+    if (stall) found.push(stall);
+  };
+  for (const step of line.split(" ")) {
+    const amount = Number(step.slice(1));
+    if (step.startsWith("w")) at += amount;
+    else if (step.startsWith("s")) {
+      at += amount;
+      slept += amount;
+    } else if (step === "C") keep(detector.read("check", at, slept));
+    else if (step === "T") keep(detector.read("timer", at, slept));
+    else if (step === "E") keep(detector.finish(at, slept));
+    else if (step.startsWith("d")) detector.dueMs = at + amount;
+    else throw new Error(`unknown step: ${step}`);
+  }
+  return found;
+}
+const spans = (line: string, floorMs?: number): [number, number][] =>
+  play(line, floorMs).map(({ startMs, endMs }) => [startMs, endMs]);
+
+describe("the turns of an event loop", () => {
+  it("hold no stall while the loop sleeps", () => {
+    expect(spans("d10 s10 C T d10 s10 C T d10 s10 C E")).toEqual([]);
+  });
+
+  it("show a timer's work from the poll before it to the poll after it", () => {
+    expect(spans("d10 s5 C w50 T d1 s1 C T E")).toEqual([[5, 55]]);
+  });
+
+  it("show an I/O callback's work, which runs before the reading of its turn", () => {
+    expect(spans("d10 s7 w30 C d1 s1 C T E")).toEqual([[7, 37]]);
+  });
+
+  it("join callbacks of one turn: nothing can be answered between them", () => {
+    expect(spans("d10 s5 w20 C w30 T d1 s1 C E")).toEqual([[5, 55]]);
+  });
+
+  it("keep turns apart that did not sleep in between: each polled for events", () => {
+    expect(spans("d10 s5 C w10 T C w10 T C w10 T d1 s1 C E")).toEqual([
+      [5, 15],
+      [15, 25],
+      [25, 35],
+    ]);
+  });
+
+  it("leave out what is under the floor", () => {
+    expect(spans("d10 s5 C w3 T d1 s1 C E")).toEqual([]);
+    expect(spans("d10 s5 C w3 T d1 s1 C E", 2)).toEqual([[5, 8]]);
+  });
+
+  it("end an open stall with the run", () => {
+    expect(spans("d10 s5 C w100 E")).toEqual([[5, 105]]);
+    expect(spans("w100 E")).toEqual([[0, 100]]);
+  });
+
+  it("have work before a sleep at its full length, placed after the sleep, with both places to look for its cause", () => {
+    expect(play("T d10 w8 s2 C T d10 s10 C E")).toEqual([
+      { startMs: 2, endMs: 10, earliestMs: 0, errorMs: 8, unwokenMs: 0 },
+    ]);
+  });
+
+  it("state how much cannot be told apart around a sleep", () => {
+    const [stall] = play("T d10 w3 s5 w30 C d1 s1 C E");
+    // 3 ms before the sleep and 30 after look like 33 after it; the due reading bounds the mistake to 5.
+    expect(stall).toMatchObject({ endMs: 38, errorMs: 5 });
+    expect(Math.abs(stall!.endMs - stall!.startMs - 30)).toBeLessThanOrEqual(stall!.errorMs);
+  });
+
+  it("count a sleep far beyond the due reading as a stall of a thread that was not woken", () => {
+    expect(play("T d10 s40 C T d10 s10 C E")).toEqual([
+      { startMs: 10, endMs: 40, earliestMs: 0, errorMs: 0, unwokenMs: 30 },
+    ]);
+  });
+
+  it("find the exact length of single runs of work, and place them to within the sleep beside them", () => {
+    const work = fc.record({
+      idle: fc.integer({ min: 1, max: 9 }),
+      work: fc.integer({ min: 5, max: 500 }),
+      inTimers: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(fc.array(work, { minLength: 1, maxLength: 20 }), (parts) => {
+        const line = ["T d10"];
+        const truth: [number, number][] = [];
+        let at = 0;
+        for (const part of parts) {
+          at += part.idle;
+          truth.push([at, at + part.work]);
+          at += part.work;
+          // After work, as the shell does: a reading 1 ms later, and a quiet beat.
+          line.push(
+            part.inTimers ? `s${part.idle} C w${part.work} T d1` : `s${part.idle} w${part.work} C d1`,
+            "s1 C T d10",
+          );
+          at += 1;
+        }
+        const found = spans(`${line.join(" ")} s1 C E`);
+        expect(found.map(([from, to]) => to - from)).toEqual(truth.map(([from, to]) => to - from));
+        for (const [index, [from]] of found.entries()) {
+          expect(Math.abs(from - truth[index]![0])).toBeLessThanOrEqual(parts[index]!.idle);
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { Worker } from "node:worker_threads";
+import { build } from "esbuild";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Stall } from "../../src/meter/stall.js";
+import { watch } from "../../src/meter/watch.js";
+import { busy, pause } from "./known-stalls.js";
+
+const run = promisify(execFile);
+const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "clearway-meter-"));
+  await build({
+    entryPoints: [here("../../src/meter.ts")],
+    outfile: join(folder, "meter.mjs"),
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    target: "node20",
+    // What a user's own bundler may do: inner functions get wrapped in a call that the watchdog's bare source lacks.
+    keepNames: true,
+    minify: true,
+    alias: { "#meter-host": here("../../src/meter/host/node.ts") },
+  });
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** Runs a module of its own in a fresh process and returns what it printed. */
+const inProcess = async (name: string, source: string): Promise<string> => {
+  const file = join(folder, `${name}.mjs`);
+  await writeFile(file, `import { measure, watch } from "./meter.mjs";\n${source}`);
+  return (await run(process.execPath, [file])).stdout;
+};
+const busySource = "const busy = (ms) => { const e = performance.now() + ms; while (performance.now() < e); };";
+
+describe("watch() in Node", () => {
+  it("tells of a stall once, with its cause, after it ended", async () => {
+    const told: Stall[] = [];
+    const watching = watch({ floorMs: 30, onStall: (stall) => told.push(stall) });
+    await watching.ready;
+    await pause(1);
+    busy(60);
+    // The machine may add a stall of its own before it.
+    const known = (): Stall[] => told.filter((stall) => stall.lengthMs >= 60);
+    while (known().length === 0) await pause(1);
+    watching.stop();
+    expect(known()).toHaveLength(1);
+    expect(watching.report().stalls).toContainEqual(known()[0]);
+  });
+
+  it("forgets on reset and keeps its final report after stop", async () => {
+    const watching = watch({ floorMs: 30 });
+    await pause(1);
+    busy(60);
+    await pause(1);
+    expect(watching.report().stalls.length).toBeGreaterThanOrEqual(1);
+    watching.reset();
+    await pause(1);
+    watching.stop();
+    const final = watching.report();
+    expect(final.longestMs).toBeLessThan(60);
+    busy(60);
+    await pause(1);
+    watching.stop();
+    expect(watching.report()).toBe(final);
+  });
+
+  it("stops at the end of a `using` block", async () => {
+    let outside: ReturnType<typeof watch>;
+    {
+      using watching = watch();
+      outside = watching;
+      await pause(1);
+    }
+    const final = outside.report();
+    await pause(1);
+    expect(outside.report()).toBe(final);
+  });
+
+  it("lets a process end that has nothing else to do", async () => {
+    expect(await inProcess("idle", `watch(); console.log("end");`)).toBe("end\n");
+    expect(await inProcess("ready", `await watch().ready; console.log("end");`)).toBe("end\n");
+  });
+
+  it("lets a process end out of a stall whose stack is being looked at", async () => {
+    const source = `${busySource} await watch().ready; setTimeout(() => { busy(100); process.exit(0); }, 20);`;
+    await expect(inProcess("exit", source)).resolves.toBe("");
+  });
+
+  it("works beside an inspector that is already open", async () => {
+    const source = `import inspector from "node:inspector";
+      inspector.open(0, "127.0.0.1");
+      const session = new inspector.Session(); session.connect(); session.post("Profiler.enable"); session.post("Profiler.start");
+      ${busySource}
+      const { report } = await measure(function held() { busy(100); });
+      console.log(report.stalls.length, JSON.stringify(report.stalls[0].stacks).includes("held"));
+      session.disconnect(); inspector.close();`;
+    expect(await inProcess("inspected", source)).toBe("1 true\n");
+  });
+
+  it("watches a worker thread too, and says that stacks cannot be had there", async () => {
+    const source = `import { parentPort } from "node:worker_threads"; import { measure } from "./meter.mjs";
+      ${busySource}
+      const { report } = await measure(() => busy(50));
+      parentPort.postMessage(report);`;
+    const file = join(folder, "worker.mjs");
+    await writeFile(file, source);
+    const worker = new Worker(file);
+    const [report] = await once(worker, "message");
+    await worker.terminate();
+    expect(report).toMatchObject({ host: "node-worker", stalls: [{ cause: "app" }] });
+    expect(report.sources).toContainEqual({
+      name: "stacks",
+      available: false,
+      why: "the inspector reaches only the main thread",
+    });
+  });
+
+  it("keeps a bounded number of stalls", async () => {
+    const watching = watch({ floorMs: 1, stallsMax: 4 });
+    for (let index = 0; index < 12; index++) {
+      busy(2);
+      await pause(index);
+    }
+    watching.stop();
+    const report = watching.report();
+    expect(report.stalls.length).toBeLessThanOrEqual(4);
+    expect(report.droppedStalls).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { ClearwayError, move, run } from "clearway";
+import { describe, expect, test } from "vitest";
+import { type Plain, plainPool, plainUrl, reasonOf } from "../fixtures/pools.js";
+
+describe("a call", () => {
+  test("gives the task's result", async () => {
+    const { call } = plainPool();
+    expect(await call.add(1, 2)).toBe(3);
+    expect(await call.add(1)).toBe(2);
+    expect(await call.later(1)).toBe(2);
+    expect(await call.echo({ a: [1, null, "x", new Date(5)] })).toEqual({ a: [1, null, "x", new Date(5)] });
+  });
+
+  test("made together with many others, gets its own result", async () => {
+    const { call } = plainPool({ size: 2 });
+    const results = await Promise.all(Array.from({ length: 5000 }, (_, at) => call.add(at, at)));
+    expect(results).toEqual(Array.from({ length: 5000 }, (_, at) => 2 * at));
+  });
+
+  test("of an unknown name fails with a list of the known ones, cold and warm", async () => {
+    const cold = plainPool();
+    const calls = cold.call as unknown as { nope(): Promise<void> };
+    for (const each of [await reasonOf(calls.nope()), await reasonOf(calls.nope())]) {
+      expect(each.code).toBe("unknown-task");
+      expect(each.message).toContain("add, echo");
+    }
+  });
+
+  test("whose argument cannot be cloned fails alone", async () => {
+    const { call } = plainPool();
+    const [bad, good] = await Promise.allSettled([call.echo(() => 1), call.add(1, 1)]);
+    expect(good).toEqual({ status: "fulfilled", value: 2 });
+    expect((bad as PromiseRejectedResult).reason.code).toBe("not-cloneable");
+  });
+
+  test("whose result cannot be cloned fails alone", async () => {
+    const { call } = plainPool();
+    await call.add(1, 1);
+    const [bad, good] = await Promise.allSettled([call.returnsFunction(), call.add(1, 1)]);
+    expect(good).toEqual({ status: "fulfilled", value: 2 });
+    expect((bad as PromiseRejectedResult).reason.code).toBe("not-cloneable");
+  });
+
+  test("that returns a generator says how to write it", async () => {
+    const { call } = plainPool();
+    const reason = await reasonOf(call.returnsGenerator() as unknown as Promise<unknown>);
+    expect(reason.message).toContain("async function*");
+  });
+
+  test("under run() has a worker to itself that is ended afterwards", async () => {
+    expect(await run<Plain>(plainUrl).call.count()).toBe(1);
+    expect(await run<Plain>(plainUrl).call.count()).toBe(1);
+    const seen: number[] = [];
+    for await (const each of run<Plain>(plainUrl).call.numbers(3)) seen.push(each);
+    expect(seen).toEqual([0, 1, 2]);
+    expect(await reasonOf(run<Plain>(plainUrl).call.fail("x"))).toMatchObject({ name: "RangeError", message: "x" });
+  });
+});
+
+describe("move()", () => {
+  test("takes an argument from the caller at once, warm or cold", async () => {
+    const { call } = plainPool();
+    for (let turn = 0; turn < 2; turn++) {
+      const bytes = new Uint8Array(16).fill(9);
+      const answer = call.echo(move(bytes));
+      expect(bytes.byteLength).toBe(0);
+      expect(await answer).toEqual(new Uint8Array(16).fill(9));
+    }
+  });
+
+  test("refuses a view on part of a buffer, unless the buffer is named", async () => {
+    const { call } = plainPool();
+    const part = new Uint8Array(new ArrayBuffer(64), 0, 8);
+    expect(await reasonOf(call.echo(move(part)))).toMatchObject({ code: "would-copy" });
+    expect(part.byteLength).toBe(8);
+    expect(await call.echo(move(part, [part.buffer]))).toHaveLength(8);
+    expect(part.byteLength).toBe(0);
+  });
+
+  test("inside another argument is refused, not copied unseen", async () => {
+    const { call } = plainPool();
+    const bytes = new Uint8Array(8);
+    expect(await reasonOf(call.echo({ bytes: move(bytes) }))).toMatchObject({ code: "not-cloneable" });
+    expect(bytes.byteLength).toBe(8);
+  });
+
+  test("is not needed for results: they move at any depth", async () => {
+    const pool = plainPool({ strict: true });
+    const nested = (await pool.call.nested(1000)) as {
+      map: Map<string, Set<Uint8Array>>;
+      again: Uint8Array;
+      self: unknown;
+    };
+    expect(nested.self).toBe(nested);
+    expect([...nested.map.get("a")!][0]).toBe(nested.again);
+    expect(pool.stats().ledger.fromWorkers).toEqual({ movedBytes: 1000, sharedBytes: 0, copiedBytes: 0, copies: {} });
+  });
+});
+
+describe("strict", () => {
+  test("throws instead of copying an argument or part of a result", async () => {
+    const { call } = plainPool({ strict: true });
+    const argument = await reasonOf(call.echo(new Uint8Array(8)));
+    expect(argument).toBeInstanceOf(ClearwayError);
+    expect(argument.code).toBe("would-copy");
+    expect((await reasonOf(call.part(64, 8))).code).toBe("would-copy");
+    expect(await call.bytes(8)).toEqual(new Uint8Array(8).fill(7));
+  });
+
+  test("is not the default: part of a larger buffer is copied, only what shows, and the ledger says so", async () => {
+    const pool = plainPool();
+    const part = await pool.call.part(4096, 8);
+    expect(part).toEqual(new Uint8Array(8).fill(3));
+    expect(part.buffer.byteLength).toBe(8);
+    expect(pool.stats().ledger.fromWorkers.copies).toEqual({ "partial-view": { count: 1, bytes: 8 } });
+  });
+});

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import type { CallOptions, PoolOptions } from "clearway";
+import { describe, expect, test, vi } from "vitest";
+import { gate, plainPool, reasonOf } from "../fixtures/pools.js";
+
+const shared = typeof SharedArrayBuffer === "function";
+
+/** A pool, ready, and a way to know that a task of it has begun. */
+async function warm(options: PoolOptions = {}) {
+  const pool = plainPool(options);
+  await pool.ready();
+  const starting = (callOptions: CallOptions = {}) => {
+    const started = gate();
+    return { started: started.promise, call: pool.with({ ...callOptions, onProgress: () => started.tell() }).call };
+  };
+  return { ...pool, starting };
+}
+
+describe("cancelling a call that waits", () => {
+  test("drops it: it never runs, and its caller hears the signal's reason at once", async () => {
+    const { call, with: withOptions, starting, stats } = await warm();
+    const holder = new AbortController();
+    const busy = starting({ signal: holder.signal });
+    const held = reasonOf(busy.call.hold());
+    await busy.started;
+    const controller = new AbortController();
+    const waiting = withOptions({ signal: controller.signal }).call.count();
+    expect(stats().queue.items).toBe(1);
+    controller.abort(new RangeError("not any more"));
+    expect(await reasonOf(waiting)).toMatchObject({ name: "RangeError", message: "not any more" });
+    expect(stats().queue.items).toBe(0);
+    holder.abort();
+    await held;
+    expect(await call.count()).toBe(1);
+  });
+
+  test("whose signal was aborted before never lets it leave", async () => {
+    const { call, with: withOptions } = await warm();
+    const aborted = AbortSignal.abort("early");
+    await expect(withOptions({ signal: aborted }).call.count()).rejects.toBe("early");
+    expect(await call.count()).toBe(1);
+  });
+});
+
+describe("cancelling a call that runs", () => {
+  test("rejects it at once with the signal's own reason, and tells the task the same", async () => {
+    const { starting, call, stats } = await warm();
+    const controller = new AbortController();
+    const { started, call: starter } = starting({ signal: controller.signal });
+    const running = starter.hold();
+    await started;
+    const reason = new RangeError("enough");
+    controller.abort(reason);
+    await expect(running).rejects.toBe(reason);
+    expect(await call.count()).toBe(1);
+    expect(stats()).toMatchObject({ open: 0, workers: { restarts: 0 } });
+  });
+
+  test("tells the task the reason, whole", async () => {
+    const { starting, call } = await warm();
+    const controller = new AbortController();
+    const { started, call: starter } = starting({ signal: controller.signal });
+    const running = reasonOf(starter.seesReason());
+    await started;
+    controller.abort(Object.assign(new RangeError("enough"), { code: "E_MINE" }));
+    await running;
+    expect(await call.reasonSeen()).toBe("RangeError E_MINE enough");
+  });
+
+  test.runIf(shared)("is seen by a loop that never gives its thread back, and the worker lives on", async () => {
+    const { starting, call, stats } = await warm({ graceMs: 600_000 });
+    await call.count();
+    const controller = new AbortController();
+    const { started, call: starter } = starting({ signal: controller.signal });
+    const running = reasonOf(starter.hotLoop());
+    await started;
+    controller.abort();
+    expect(await running).toMatchObject({ name: "AbortError" });
+    expect(await call.count()).toBe(2);
+    expect(stats().workers.restarts).toBe(0);
+  });
+
+  test("that does not stop replaces its worker when the grace is over, and hurts no call beside it", async () => {
+    const pool = await warm({ size: 2, graceMs: 1 });
+    // A worker that has proved itself is replaced at once, and not only when it is needed.
+    await pool.call.add(1, 1);
+    const controller = new AbortController();
+    const deaf = pool.starting({ signal: controller.signal });
+    const other = pool.starting();
+    const running = reasonOf(deaf.call.deaf());
+    await deaf.started;
+    const beside = other.call.report(5);
+    await other.started;
+    const queued = Array.from({ length: 20 }, (_, at) => pool.call.later(at));
+    controller.abort(new RangeError("stop"));
+    expect(await running).toMatchObject({ message: "stop" });
+    expect(await beside).toBe(5);
+    expect(await Promise.all(queued)).toEqual(Array.from({ length: 20 }, (_, at) => at + 1));
+    await expect.poll(() => pool.stats().workers).toMatchObject({ size: 2, ready: 2, restarts: 1 });
+  });
+
+  test("that spins for ever is ended too, and what waited behind it runs", async () => {
+    const pool = await warm({ graceMs: 1 });
+    const spinning = reasonOf(pool.with({ timeoutMs: 1 }).call.forEver());
+    const waiting = pool.call.add(1, 2);
+    expect(await spinning).toMatchObject({ code: "timeout" });
+    expect(await waiting).toBe(3);
+  });
+
+  test("beside others in one worker lets them finish first", async () => {
+    const pool = await warm({ concurrency: 4, graceMs: 100 });
+    const controller = new AbortController();
+    const deaf = pool.starting({ signal: controller.signal });
+    const running = reasonOf(deaf.call.deaf());
+    await deaf.started;
+    const holder = new AbortController();
+    const beside = pool.starting({ signal: holder.signal });
+    const held = reasonOf(beside.call.hold());
+    await beside.started;
+    controller.abort(new RangeError("stop"));
+    await running;
+    // It takes no more calls, and is ended when the last of the others is over; another may take its place already.
+    await expect
+      .poll(() => {
+        const { ready, size } = pool.stats().workers;
+        return ready === 0 || size === 2;
+      })
+      .toBe(true);
+    holder.abort(new RangeError("mine"));
+    expect(await held).toMatchObject({ message: "mine" });
+    expect(await pool.call.add(1, 2)).toBe(3);
+  });
+});
+
+describe("time", () => {
+  test("of timeoutMs counts from the task's start, not from the queue", async () => {
+    const pool = await warm();
+    const holder = new AbortController();
+    const busy = pool.starting({ signal: holder.signal });
+    const held = reasonOf(busy.call.hold());
+    await busy.started;
+    // Waits far longer than it may run; only a task that began may run out of time.
+    const waiting = pool.with({ timeoutMs: 5 }).call.add(1, 1);
+    const late = pool.with({ deadlineMs: 20 }).call.add(1, 1);
+    expect(await reasonOf(late)).toMatchObject({ code: "deadline", message: expect.stringContaining("20 ms") });
+    holder.abort();
+    await held;
+    expect(await waiting).toBe(2);
+  });
+
+  test("of timeoutMs ends a task that runs too long", async () => {
+    const pool = await warm();
+    expect(await reasonOf(pool.with({ timeoutMs: 5 }).call.hold())).toMatchObject({ code: "timeout" });
+    expect(pool.stats().workers.restarts).toBe(0);
+  });
+
+  test("of deadlineMs counts from the call, running or not", async () => {
+    const pool = await warm();
+    expect(await reasonOf(pool.with({ deadlineMs: 5 }).call.hold())).toMatchObject({ code: "deadline" });
+  });
+});
+
+describe("a call that is over", () => {
+  test("leaves no listener on its signal, however it ended", async () => {
+    const pool = await warm();
+    const { signal } = new AbortController();
+    const added = vi.spyOn(signal, "addEventListener");
+    const removed = vi.spyOn(signal, "removeEventListener");
+    const { call } = pool.with({ signal });
+    await call.add(1, 2);
+    await reasonOf(call.fail("x"));
+    await reasonOf(call.echo(() => 1));
+    await reasonOf((call as unknown as Record<string, () => Promise<void>>)["nope"]!());
+    for await (const each of call.numbers(5)) if (each === 2) break;
+    for await (const _each of call.numbers(5));
+    expect(added.mock.calls.length).toBeGreaterThan(3);
+    expect(removed.mock.calls.map(([, listener]) => listener)).toEqual(
+      added.mock.calls.map(([, listener]) => listener),
+    );
+  });
+
+  test("leaves no timer", async () => {
+    const pool = await warm();
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      const { call } = pool.with({ timeoutMs: 1e6, deadlineMs: 1e6 });
+      await call.add(1, 2);
+      await reasonOf(call.fail("x"));
+      for await (const each of call.numbers(5)) if (each === 2) break;
+      expect(vi.getTimerCount()).toBe(0);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
+
+describe("progress", () => {
+  test("comes in order, before the result", async () => {
+    const pool = await warm();
+    const told: unknown[] = [];
+    expect(await pool.with({ onProgress: (value) => told.push(value) }).call.report(100)).toBe(100);
+    expect(told).toEqual(Array.from({ length: 100 }, (_, at) => at));
+  });
+
+  test("that cannot be cloned is told as an error, and the call goes on", async () => {
+    const pool = await warm();
+    const told: unknown[] = [];
+    expect(await pool.with({ onProgress: (value) => told.push(value) }).call.reportFunction()).toBe("done");
+    expect(told).toEqual([expect.objectContaining({ code: "not-cloneable" })]);
+  });
+
+  test("whose listener throws ends its own call, and takes no other answer with it", async () => {
+    const pool = await warm({ concurrency: 4 });
+    const mine = new RangeError("in the listener");
+    const bad = pool.with({
+      onProgress: () => {
+        throw mine;
+      },
+    });
+    const [failed, ...others] = await Promise.allSettled([
+      bad.call.report(3),
+      pool.call.add(1, 1),
+      pool.call.add(2, 2),
+    ]);
+    expect((failed as PromiseRejectedResult).reason).toBe(mine);
+    expect(others).toEqual([
+      { status: "fulfilled", value: 2 },
+      { status: "fulfilled", value: 4 },
+    ]);
+  });
+});

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import type { PoolOptions } from "clearway";
+import { describe, expect, test } from "vitest";
+import { builtUrl, reasonOf, testPool } from "../fixtures/pools.js";
+
+type Crash = typeof import("../fixtures/crash.tasks.js");
+
+async function warm(options: PoolOptions = {}) {
+  const pool = testPool<Crash>(builtUrl("crash"), options);
+  await pool.ready();
+  return pool;
+}
+
+describe("a worker that ends itself", () => {
+  test("fails the call that was with it, and is replaced", async () => {
+    const pool = await warm();
+    const before = await pool.call.who();
+    expect(await reasonOf(pool.call.leave())).toMatchObject({ name: "ClearwayError", code: "worker-exited" });
+    expect(await pool.call.who()).not.toBe(before);
+    expect(pool.stats().workers).toMatchObject({ size: 1, restarts: 1 });
+  });
+
+  test("while calls are behind it hurts none that has not begun", async () => {
+    const pool = await warm();
+    // Short calls are sent ahead once the task is known to be short.
+    for (let turn = 0; turn < 20; turn++) await pool.call.runs();
+    const answers = await Promise.allSettled([
+      pool.call.leave(),
+      ...Array.from({ length: 30 }, () => pool.call.runs()),
+    ]);
+    expect(answers[0]).toMatchObject({ status: "rejected", reason: { code: "worker-exited" } });
+    for (const answer of answers.slice(1)) expect(answer.status).toBe("fulfilled");
+  });
+
+  test("while a stream is behind it, unbegun, lets that run elsewhere", async () => {
+    const pool = await warm();
+    const leaving = reasonOf(pool.call.leave());
+    const seen: number[] = [];
+    for await (const each of pool.call.count(40)) seen.push(each);
+    expect(seen).toEqual(Array.from({ length: 40 }, (_, at) => at));
+    expect(await leaving).toMatchObject({ code: "worker-exited" });
+  });
+
+  test("in the middle of a stream fails it after the values that arrived", async () => {
+    const { call } = await warm();
+    const stream = call.streamThenLeave();
+    expect((await stream.next()).value).toBe(1);
+    expect(await reasonOf(stream.next())).toMatchObject({ code: "worker-exited" });
+    expect(await stream.next()).toEqual({ done: true, value: undefined });
+  });
+
+  test("after its answer costs no call", async () => {
+    const pool = await warm();
+    expect(await pool.call.leaveLater()).toBe("answered");
+    await expect.poll(() => pool.stats().workers).toMatchObject({ restarts: 1, ready: 1 });
+    expect(await pool.call.runs()).toBe(1);
+  });
+});
+
+describe.runIf(typeof SharedArrayBuffer === "function")("retries", () => {
+  const cell = () => new Int32Array(new SharedArrayBuffer(4));
+
+  test("run a call again whose worker died under it", async () => {
+    const pool = await warm();
+    expect(await pool.with({ retries: 1 }).call.leaveOnce(cell())).toBe(2);
+  });
+
+  test("are not made unless asked for", async () => {
+    const pool = await warm();
+    expect(await reasonOf(pool.call.leaveOnce(cell()))).toMatchObject({ code: "worker-exited" });
+  });
+
+  test("come to an end", async () => {
+    const pool = await warm();
+    expect(await reasonOf(pool.with({ retries: 2 }).call.leave())).toMatchObject({ code: "worker-exited" });
+    expect(pool.stats().workers.restarts).toBe(3);
+  });
+
+  test("are never made of a stream", async () => {
+    const pool = await warm();
+    const stream = pool.with({ retries: 5 }).call.streamThenLeave();
+    expect((await stream.next()).value).toBe(1);
+    expect(await reasonOf(stream.next())).toMatchObject({ code: "worker-exited" });
+  });
+});
+
+describe("an uncaught error", () => {
+  test("that belongs to no call is told to onError", async () => {
+    const told: unknown[] = [];
+    const pool = await warm({ onError: (error) => told.push(error) });
+    expect(await pool.call.strayAfter()).toBe("answered");
+    await expect.poll(() => told.length).toBeGreaterThan(0);
+    expect(String((told[0] as Error).message)).toContain("stray");
+    expect(await pool.call.runs()).toBe(1);
+  });
+});

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { pool, run } from "clearway";
+import { describe, expect, test } from "vitest";
+import { gate, type Plain, plainPool, plainUrl, reasonOf } from "../fixtures/pools.js";
+
+describe("close()", () => {
+  test("lets everything finish that was asked for, takes no new calls, and ends every worker", async () => {
+    const made = plainPool({ size: 2 });
+    const calls = Array.from({ length: 50 }, (_, at) => made.call.later(at));
+    const closing = made.close();
+    const refused = reasonOf(made.call.add(1, 1));
+    const refusedStream = reasonOf(made.call.numbers(1).next());
+    expect(await Promise.all(calls)).toEqual(Array.from({ length: 50 }, (_, at) => at + 1));
+    await closing;
+    expect(await refused).toMatchObject({ code: "pool-closed" });
+    expect(await refusedStream).toMatchObject({ code: "pool-closed" });
+    expect(await reasonOf(made.ready())).toMatchObject({ code: "pool-closed" });
+    expect(made.stats()).toMatchObject({ open: 0, workers: { size: 0, restarts: 0 } });
+  });
+
+  test("may be asked for again, and by `await using`", async () => {
+    const made = plainPool();
+    await made.call.add(1, 2);
+    await Promise.all([made.close(), made.close()]);
+    await made.close();
+    let workers: () => number;
+    {
+      await using used = pool<Plain>(plainUrl, { size: 1 });
+      workers = () => used.stats().workers.size;
+      expect(await used.call.add(1, 2)).toBe(3);
+      expect(workers()).toBe(1);
+    }
+    expect(workers()).toBe(0);
+  });
+
+  test("of a pool that was never used ends it", async () => {
+    const made = plainPool({ size: 2 });
+    await made.close();
+    expect(made.stats().workers.size).toBe(0);
+  });
+
+  test("fails what takes longer than its timeoutMs: a task, and a stream that nobody reads on", async () => {
+    const made = plainPool();
+    await made.ready();
+    const stream = made.with({ window: { items: 1 } }).call.numbers(100);
+    await stream.next();
+    const started = gate();
+    const holding = reasonOf(made.with({ onProgress: () => started.tell() }).call.hold());
+    await started.promise;
+    await made.close({ timeoutMs: 1 });
+    expect(await holding).toMatchObject({ code: "pool-closed" });
+    // The value that had arrived is still given.
+    expect((await stream.next()).value).toBe(1);
+    expect(await reasonOf(stream.next())).toMatchObject({ code: "pool-closed" });
+    expect(made.stats().workers.size).toBe(0);
+  });
+});
+
+describe("terminate()", () => {
+  test("fails everything at once, whatever runs, and ends every worker", async () => {
+    const made = plainPool({ size: 2, graceMs: 600_000 });
+    await made.ready();
+    const calls = [made.call.forEver(), made.call.never(), ...Array.from({ length: 20 }, () => made.call.later(1))];
+    const stream = made.call.numbers(100);
+    const reading = reasonOf(stream.next());
+    const all = Promise.all(calls.map((each) => reasonOf(each)));
+    await made.terminate();
+    for (const reason of await all) expect(reason).toMatchObject({ code: "pool-terminated" });
+    expect(await reading).toMatchObject({ code: "pool-terminated" });
+    expect(await reasonOf(made.call.add(1, 1))).toMatchObject({ code: "pool-terminated" });
+    expect(made.stats()).toMatchObject({ open: 0, queue: { items: 0 }, workers: { size: 0 } });
+  });
+
+  test("overtakes a close that waits", async () => {
+    const made = plainPool();
+    await made.ready();
+    const holding = reasonOf(made.call.never());
+    const closing = made.close();
+    await made.terminate();
+    await closing;
+    expect(await holding).toMatchObject({ code: "pool-terminated" });
+  });
+
+  test("before the first worker is ready rejects what waits for it", async () => {
+    const made = plainPool();
+    const ready = reasonOf(made.ready());
+    const call = reasonOf(made.call.add(1, 2));
+    await made.terminate();
+    expect(await ready).toMatchObject({ code: "pool-terminated" });
+    expect(await call).toMatchObject({ code: "pool-terminated" });
+  });
+});
+
+describe("run()", () => {
+  test("ends its worker when a stream is left, before its first value or after", async () => {
+    const unread = run<Plain>(plainUrl).call.numbers(3);
+    expect(await unread.return("mine")).toEqual({ done: true, value: "mine" });
+    for await (const each of run<Plain>(plainUrl).call.numbers(1000)) if (each === 5) break;
+  });
+
+  test("hears of options as a pool does", async () => {
+    const { call } = run<Plain>(plainUrl, { timeoutMs: 5, graceMs: 1 });
+    expect(await reasonOf(call.forEver())).toMatchObject({ code: "timeout" });
+    expect(
+      await reasonOf(
+        run<Plain>(plainUrl, { signal: AbortSignal.abort("early") })
+          .call.add(1, 1)
+          .catch(String)
+          .then((reason) => Promise.reject({ message: reason })),
+      ),
+    ).toEqual({ message: "early" });
+  });
+});

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { getEventListeners } from "node:events";
+import type { Worker } from "node:worker_threads";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { failedOnce, type Plan, plans } from "./chaos/plan.js";
+import { play, type Surroundings } from "./chaos/play.js";
+
+// How many plans: enough to take less than a minute on two cores; `CLEARWAY_FUZZ_RUNS=5000` for a night.
+const runs = Number(process.env["CLEARWAY_FUZZ_RUNS"] ?? 400);
+// Stands in the tests' names. A failing run prints it with the path to the smallest plan; `CLEARWAY_FUZZ_SEED` and
+// `CLEARWAY_FUZZ_PATH` play that again.
+const seed = Number(process.env["CLEARWAY_FUZZ_SEED"] ?? Date.now() | 0);
+
+// Shrinking a plan that hangs waits for the watchdog each time; it stops here with what it has.
+const interruptAfterTimeLimit = Number(process.env["CLEARWAY_FUZZ_MS"] ?? 60_000 + runs * 400);
+// `CLEARWAY_FUZZ_WATCH_MS=2000` shrinks faster.
+const watchMs = Number(process.env["CLEARWAY_FUZZ_WATCH_MS"] ?? 12_000);
+
+const living = new Set<Worker>();
+const stray: unknown[] = [];
+const started = (worker: Worker): void => {
+  living.add(worker);
+  worker.once("exit", () => living.delete(worker));
+};
+const caught = (reason: unknown): void => void stray.push(reason);
+
+const surroundings: Surroundings = {
+  watchMs,
+  url: new URL("../fixtures/built/chaos.tasks.js", import.meta.url),
+  listeners: (signal) => getEventListeners(signal, "abort").length,
+  noWorkerLeft: async () => {
+    if (living.size > 0) throw new Error(`${living.size} workers are left`);
+  },
+  stray: async () => {
+    // Node tells of unhandled rejections after the microtasks of a turn.
+    await new Promise((resolve) => setImmediate(resolve));
+    return stray.splice(0);
+  },
+};
+
+beforeAll(() => {
+  process.on("worker", started);
+  process.on("unhandledRejection", caught);
+  process.on("uncaughtException", caught);
+});
+
+afterAll(() => {
+  process.off("worker", started);
+  process.off("unhandledRejection", caught);
+  process.off("uncaughtException", caught);
+});
+
+// The watchdog ends a plan, this ends the test if even that should fail.
+const timeout = interruptAfterTimeLimit + 60_000;
+
+describe(`no call ever hangs (seed ${seed})`, () => {
+  test("whatever is called, given up, killed and closed, in whatever order", { timeout }, async () => {
+    await fc.assert(
+      fc.asyncProperty(plans(24), (plan) => play(plan, surroundings)),
+      {
+        numRuns: runs,
+        seed,
+        examples: failedOnce.map((plan) => [plan]),
+        interruptAfterTimeLimit,
+        markInterruptAsFailure: true,
+        ...(process.env["CLEARWAY_FUZZ_PATH"] && { path: process.env["CLEARWAY_FUZZ_PATH"] }),
+      },
+    );
+  });
+
+  test("when a worker runs out of memory, with others at work beside it", { timeout }, async () => {
+    const limited = { ...surroundings, poolOptions: { resourceLimits: { maxOldGenerationSizeMb: 24 } } };
+    const withMemory = plans(10).map((plan): Plan => {
+      const at = Math.floor(plan.commands.length / 2);
+      const commands = plan.commands.toSpliced(at, 0, { do: "call", task: "memory", n: 0, options: {} });
+      return { ...plan, commands };
+    });
+    await fc.assert(
+      fc.asyncProperty(withMemory, (plan) => play(plan, limited)),
+      { numRuns: Math.ceil(runs / 10), seed, interruptAfterTimeLimit, markInterruptAsFailure: true },
+    );
+  });
+
+  test("and the check itself notices a call that does", async () => {
+    const plan: Plan = {
+      size: { min: 1, max: 1 },
+      concurrency: 1,
+      queueItems: 10,
+      whenFull: "wait",
+      metrics: false,
+      recycleTasks: 10,
+      warm: true,
+      commands: [{ do: "call", task: "deaf", n: 0, options: {} }],
+      ending: "drain",
+    };
+    // Without its limit a deaf task never answers.
+    const endless = { ...surroundings, forcedTimeoutMs: 2 ** 31 - 1, watchMs: 200 };
+    await expect(play(plan, endless)).rejects.toThrow("not settled after 200 ms:\n  0 deaf(0)");
+  });
+});

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { describe, expect, test } from "vitest";
+import { builtUrl, gate, plainPool, reasonOf, testPool } from "../fixtures/pools.js";
+
+describe("the size of a pool", () => {
+  test("that is fixed is started at once", async () => {
+    const pool = plainPool({ size: 3 });
+    expect(pool.stats().workers.size).toBe(3);
+    await expect.poll(() => pool.stats().workers.ready).toBe(3);
+  });
+
+  test("grows under load to its maximum, and shrinks to its minimum after idling", async () => {
+    const pool = plainPool({ size: { min: 1, max: 3, idleMs: 1 } });
+    await pool.ready();
+    expect(pool.stats().workers.size).toBe(1);
+    const controller = new AbortController();
+    const holding = Array.from({ length: 6 }, () => reasonOf(pool.with({ signal: controller.signal }).call.hold()));
+    await expect.poll(() => pool.stats().workers).toMatchObject({ size: 3, busy: 3 });
+    controller.abort();
+    await Promise.all(holding);
+    await expect.poll(() => pool.stats().workers.size).toBe(1);
+    expect(pool.stats().workers.restarts).toBe(0);
+    expect(await pool.call.add(1, 2)).toBe(3);
+  });
+
+  test("may be none while there is nothing to do", async () => {
+    const pool = plainPool({ size: { min: 0, max: 2, idleMs: 1 } });
+    expect(pool.stats().workers.size).toBe(0);
+    expect(await pool.call.add(1, 2)).toBe(3);
+    await expect.poll(() => pool.stats().workers.size).toBe(0);
+    expect(await pool.call.add(2, 2)).toBe(4);
+  });
+
+  test("does not grow for one call after another", async () => {
+    const pool = plainPool({ size: { min: 1, max: 4 } });
+    for (let at = 0; at < 50; at++) await pool.call.add(at, at);
+    expect(pool.stats().workers.size).toBe(1);
+  });
+});
+
+describe("recycling", () => {
+  test("replaces a worker after so many tasks, between calls", async () => {
+    const pool = testPool<typeof import("../fixtures/crash.tasks.js")>(builtUrl("crash"), { recycle: { tasks: 3 } });
+    const runs: number[] = [];
+    for (let at = 0; at < 9; at++) runs.push(await pool.call.runs());
+    expect(Math.max(...runs)).toBeLessThanOrEqual(3);
+    expect(pool.stats().workers.restarts).toBe(0);
+    expect(pool.stats().tasks["runs"]).toMatchObject({ calls: 9, ok: 9, failed: 0 });
+  });
+});
+
+describe("concurrency", () => {
+  test("runs so many tasks at once in one worker, and no more", async () => {
+    const pool = plainPool({ concurrency: 3 });
+    await pool.ready();
+    let started = 0;
+    const all = gate();
+    const controller = new AbortController();
+    const options = {
+      signal: controller.signal,
+      onProgress: () => {
+        if (++started === 3) all.tell();
+      },
+    };
+    const holding = Array.from({ length: 5 }, () => reasonOf(pool.with(options).call.hold()));
+    await all.promise;
+    await pool.ping();
+    expect(started).toBe(3);
+    expect(pool.stats().queue.items).toBe(2);
+    controller.abort();
+    await Promise.all(holding);
+  });
+});
+
+describe("statistics", () => {
+  test("count what became of calls, per task", async () => {
+    const pool = plainPool();
+    await pool.call.add(1, 2);
+    await reasonOf(pool.call.fail("x"));
+    await reasonOf(pool.with({ signal: AbortSignal.abort() }).call.add(1, 1));
+    for await (const each of pool.call.numbers(5)) if (each === 2) break;
+    const { tasks, open } = pool.stats();
+    expect(open).toBe(0);
+    expect(tasks["add"]).toEqual({ calls: 2, ok: 1, failed: 0, cancelled: 1 });
+    expect(tasks["fail"]).toEqual({ calls: 1, ok: 0, failed: 1, cancelled: 0 });
+    expect(tasks["numbers"]).toEqual({ calls: 1, ok: 0, failed: 0, cancelled: 1 });
+  });
+
+  test("with metrics measure queue, transit, run and return of each call, in microseconds", async () => {
+    const pool = plainPool({ metrics: true });
+    await pool.ready();
+    for (let at = 0; at < 20; at++) await pool.call.spin(1);
+    const { spin } = pool.stats().tasks;
+    for (const part of ["queueUs", "transitUs", "runUs", "returnUs"] as const) {
+      expect(spin![part]).toMatchObject({ count: 20 });
+      expect(spin![part]!.min).toBeGreaterThanOrEqual(0);
+      expect(spin![part]!.p50).toBeLessThanOrEqual(spin![part]!.max);
+    }
+    // The task itself runs for a millisecond by its own clock.
+    expect(spin!.runUs!.min).toBeGreaterThanOrEqual(900);
+    expect(pool.stats().workers.utilisation[0]).toBeGreaterThan(0);
+  });
+
+  test("without metrics keep no histograms", async () => {
+    const pool = plainPool();
+    await pool.call.add(1, 2);
+    expect(pool.stats().tasks["add"]).not.toHaveProperty("runUs");
+  });
+
+  test("are a snapshot", async () => {
+    const pool = plainPool();
+    await pool.call.echo(new Uint8Array(8));
+    const before = pool.stats();
+    const copy = structuredClone(before);
+    await pool.call.echo(new Uint8Array(8));
+    expect(before).toEqual(copy);
+  });
+});

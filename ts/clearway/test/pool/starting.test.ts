@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { type Pool, pool } from "clearway";
+import { describe, expect, test } from "vitest";
+import { builtUrl, type Plain, plainUrl, reasonOf, testPool } from "../fixtures/pools.js";
+
+const failures: [name: string, make: () => Pool<Plain>][] = [
+  ["a module that does not exist", () => testPool<Plain>(builtUrl("missing"))],
+  ["a module that throws", () => testPool<Plain>(builtUrl("throws"))],
+  ["a module that exposes nothing", () => testPool<Plain>(builtUrl("silent"), { startTimeoutMs: 1_000 })],
+  [
+    "a factory that throws",
+    () =>
+      testPool<Plain>(() => {
+        throw new RangeError("no worker today");
+      }),
+  ],
+  ["a factory that gives no worker", () => testPool<Plain>((() => ({})) as never)],
+];
+
+describe.each(failures)("%s", (_name, make) => {
+  test("fails ready() and every call, plain, keyed or stream, each time", async () => {
+    const made = make();
+    expect(await reasonOf(made.ready())).toMatchObject({ code: "worker-start-failed" });
+    for (let turn = 0; turn < 2; turn++) {
+      const answers = await Promise.all([
+        reasonOf(made.call.add(1, 2)),
+        reasonOf(made.with({ key: "k" }).call.add(1, 2)),
+        reasonOf(made.call.numbers(3).next()),
+      ]);
+      for (const answer of answers) expect(answer).toMatchObject({ code: "worker-start-failed" });
+    }
+    expect(made.stats()).toMatchObject({ open: 0, queue: { items: 0 } });
+    await made.close();
+  });
+});
+
+test("a factory that works again is tried again by the next call", async () => {
+  let broken = true;
+  const made = testPool<Plain>(() => {
+    if (broken) throw new RangeError("not yet");
+    return new Worker(plainUrl, { type: "module" });
+  });
+  expect(await reasonOf(made.call.add(1, 2))).toMatchObject({ code: "worker-start-failed" });
+  broken = false;
+  // Node has no `Worker` of its own; its factories are in `process.node.test.ts`.
+  if (typeof Worker === "function") expect(await made.call.add(1, 2)).toBe(3);
+});
+
+test("the cause of a worker that could not be made is attached", async () => {
+  const cause = new RangeError("no worker today");
+  const made = testPool<Plain>(() => {
+    throw cause;
+  });
+  expect(((await reasonOf(made.call.add(1, 2))) as Error).cause).toBe(cause);
+});
+
+test("ready() settles when a worker is there, ping() comes back with its clock", async () => {
+  const made = testPool<Plain>(plainUrl);
+  await made.ready();
+  expect(made.stats().workers).toMatchObject({ ready: 1, size: 1 });
+  const before = performance.timeOrigin + performance.now();
+  const { remoteTimeMs } = await made.ping();
+  expect(Math.abs(remoteTimeMs - before)).toBeLessThan(60_000);
+});
+
+test("a source that is none is refused", () => {
+  expect(() => pool(5 as never)).toThrowError(expect.objectContaining({ code: "invalid-argument" }));
+});

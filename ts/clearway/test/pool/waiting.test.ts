@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import type { PoolOptions } from "clearway";
+import { describe, expect, test } from "vitest";
+import { builtUrl, gate, plainPool, reasonOf, testPool } from "../fixtures/pools.js";
+
+type Crash = typeof import("../fixtures/crash.tasks.js");
+
+/** A pool of one worker that is held until `release` is called: what is called meanwhile has to wait. */
+async function held(options: PoolOptions = {}) {
+  const pool = plainPool(options);
+  await pool.ready();
+  const started = gate();
+  const holder = new AbortController();
+  const holding = reasonOf(pool.with({ signal: holder.signal, onProgress: () => started.tell() }).call.hold());
+  await started.promise;
+  return {
+    pool,
+    release: async () => {
+      holder.abort();
+      await holding;
+    },
+  };
+}
+
+describe("a full queue", () => {
+  test("with `wait` loses nothing, and room() tells when to go on", async () => {
+    const { pool, release } = await held({ queue: { items: 2 } });
+    const calls = [1, 2, 3, 4].map((each) => pool.call.later(each));
+    let roomy = false;
+    const room = pool.room().then(() => {
+      roomy = true;
+    });
+    await pool.ping();
+    expect(roomy).toBe(false);
+    await release();
+    expect(await Promise.all(calls)).toEqual([2, 3, 4, 5]);
+    await room;
+  });
+
+  test("with `fail` refuses the call, by items and by bytes", async () => {
+    const { pool, release } = await held({ queue: { items: 2, bytes: 100, whenFull: "fail" } });
+    const first = pool.call.echo(new Uint8Array(60));
+    expect(await reasonOf(pool.call.echo(new Uint8Array(60)))).toMatchObject({ code: "queue-full" });
+    const second = pool.call.later(1);
+    expect(await reasonOf(pool.call.later(2))).toMatchObject({ code: "queue-full" });
+    await release();
+    expect([(await first) as Uint8Array, await second]).toEqual([new Uint8Array(60), 2]);
+  });
+
+  test("with `dropNewest` gives up the new call", async () => {
+    const { pool, release } = await held({ queue: { items: 1, whenFull: "dropNewest" } });
+    const first = pool.call.later(1);
+    expect(await reasonOf(pool.call.later(2))).toMatchObject({ code: "dropped" });
+    await release();
+    expect(await first).toBe(2);
+  });
+
+  test("with `dropOldest` gives up the oldest of the lowest priority", async () => {
+    const { pool, release } = await held({ queue: { items: 2, whenFull: "dropOldest" } });
+    const first = pool.with({ priority: 1 }).call.later(1);
+    const second = reasonOf(pool.call.later(2));
+    const third = pool.call.later(3);
+    expect(await second).toMatchObject({ code: "dropped" });
+    await release();
+    expect(await Promise.all([first, third])).toEqual([2, 4]);
+  });
+
+  test("with `dropOldest` makes all the room that a large call needs", async () => {
+    const { pool, release } = await held({ queue: { bytes: 100, whenFull: "dropOldest" } });
+    const small = Promise.allSettled([1, 2, 3, 4].map(() => pool.call.echo(new Uint8Array(25))));
+    const large = pool.call.echo(new Uint8Array(70)) as Promise<Uint8Array>;
+    expect(pool.stats().queue).toEqual({ items: 2, bytes: 95 });
+    await release();
+    expect(await large).toHaveLength(70);
+    const outcomes = (await small).map((each) => (each.status === "rejected" ? each.reason.code : "answered"));
+    expect(outcomes).toEqual(["dropped", "dropped", "dropped", "answered"]);
+  });
+
+  test("lets streams that are not read wait outside of it", async () => {
+    const { pool, release } = await held({ queue: { items: 1, whenFull: "fail" } });
+    const streams = [pool.call.numbers(2), pool.call.numbers(2), pool.call.numbers(2)];
+    expect(pool.stats().queue.items).toBe(0);
+    await release();
+    for (const stream of streams) expect((await stream.next()).value).toBe(0);
+  });
+});
+
+describe("the order of calls that wait", () => {
+  test("is by priority, then by arrival", async () => {
+    const { pool, release } = await held();
+    const order: string[] = [];
+    const calls = (
+      [
+        ["low", -1],
+        ["first", 0],
+        ["high", 5],
+        ["second", 0],
+        ["higher", 9],
+      ] as const
+    ).map(async ([name, priority]) => {
+      await pool.with({ priority }).call.later(1);
+      order.push(name);
+    });
+    await release();
+    await Promise.all(calls);
+    expect(order).toEqual(["higher", "high", "first", "second", "low"]);
+  });
+});
+
+describe("calls with a key", () => {
+  test("go to one worker each", async () => {
+    const pool = testPool<Crash>(builtUrl("crash"), { size: 3 });
+    const workers = new Map<string, Set<number>>();
+    const keys = ["a", "b", "c", "d", "e"];
+    await Promise.all(
+      Array.from({ length: 60 }, async (_, at) => {
+        const key = keys[at % keys.length]!;
+        const who = await pool.with({ key }).call.who();
+        if (!workers.has(key)) workers.set(key, new Set());
+        workers.get(key)!.add(who);
+      }),
+    );
+    for (const key of keys) expect(workers.get(key)!.size).toBe(1);
+  });
+
+  test("wait for their worker without holding up others", async () => {
+    const pool = testPool<Crash>(builtUrl("crash"), { size: 2 });
+    const holder = new AbortController();
+    const started = gate();
+    const keyed = pool.with({ key: "k" }).call;
+    const holding = reasonOf(
+      pool.with({ key: "k", signal: holder.signal, onProgress: () => started.tell() }).call.hold(),
+    );
+    await started.promise;
+    const waiting = keyed.who();
+    const others = await Promise.all(Array.from({ length: 10 }, () => pool.call.who()));
+    expect(new Set(others).size).toBe(1);
+    expect(pool.stats().queue.items).toBe(1);
+    holder.abort();
+    await holding;
+    expect(others).not.toContain(await waiting);
+  });
+});

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { type PoolOptions, pool } from "clearway";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { gate, reasonOf } from "../fixtures/pools.js";
+
+type Things = typeof import("../fixtures/resource.tasks.js");
+
+const url = new URL("../fixtures/built/resource.tasks.js", import.meta.url);
+
+/** A pool of one worker that tells what its resources do. `log()` has it once the worker's message is here. */
+async function thingPool(options: PoolOptions = {}) {
+  const things = pool<Things>(url, { size: 1, graceMs: 50, ...options });
+  const name = `clearway-test-${Math.random()}`;
+  const channel = new BroadcastChannel(name);
+  const log: string[] = [];
+  channel.onmessage = (event) => void log.push((event as MessageEvent).data as string);
+  onTestFinished(async () => {
+    await things.terminate();
+    channel.close();
+  });
+  await things.call.listen(name);
+  return { things, log, seen: (expected: string[]) => expect.poll(() => log).toEqual(expected) };
+}
+
+describe("a resource", () => {
+  test("is opened when a task first needs it, inside its worker, and used again by the next", async () => {
+    const { things, log, seen } = await thingPool();
+    expect(await things.call.add(1, 2)).toBe(3);
+    expect(await things.call.exposed()).toBe(0);
+    expect(await things.call.plain()).toBe("plain 1");
+    expect(await things.call.plain()).toBe("plain 1");
+    await seen(["open plain 1"]);
+    expect(log).toHaveLength(1);
+  });
+
+  test("stays with a stream until its end", async () => {
+    const { things } = await thingPool();
+    const names: string[] = [];
+    // More values than the window lets the task run ahead.
+    for await (const name of things.with({ window: { items: 2 } }).call.names(9)) {
+      names.push(name);
+      if (names.length === 1) expect(await things.call.plain()).toBe("plain 2");
+    }
+    expect(names).toEqual(new Array(9).fill("plain 1"));
+  });
+
+  test("has one holder at a time, also where a worker runs several tasks at once", async () => {
+    const { things } = await thingPool({ concurrency: 3 });
+    const uses = await Promise.all(Array.from({ length: 30 }, () => things.call.alone()));
+    expect(uses.filter((use) => use.taken)).toEqual([]);
+    expect(new Set(uses.map((use) => use.name)).size).toBeLessThanOrEqual(3);
+  });
+
+  test("is checked after idling, and opened anew when the check is bad", async () => {
+    const { things, seen } = await thingPool();
+    expect(await things.call.eager()).toBe("eager 1");
+    expect(await things.call.eager()).toBe("eager 1");
+    await things.call.set({ good: false });
+    expect(await things.call.eager()).toBe("eager 2");
+    await seen(["open eager 1", "check eager 1", "check eager 1", "close eager 1", "open eager 2"]);
+  });
+
+  test("is closed after its idle time, and opened anew when it is needed again", async () => {
+    const { things, seen } = await thingPool();
+    expect(await things.call.brief()).toBe("brief 1");
+    await seen(["open brief 1", "close brief 1"]);
+    expect(await things.call.brief()).toBe("brief 2");
+  });
+
+  test("is closed at its greatest age", async () => {
+    const { things, seen } = await thingPool();
+    expect(await things.call.old()).toBe("old 1");
+    expect(await things.call.old()).toBe("old 2");
+    await seen(["open old 1", "close old 1", "open old 2", "close old 2"]);
+  });
+
+  test("is closed when its pool is", async () => {
+    const { things, seen } = await thingPool({ concurrency: 2 });
+    await Promise.all([things.call.alone(), things.call.alone()]);
+    await things.close();
+    await seen(["open plain 1", "open plain 2", "close plain 1", "close plain 2"]);
+  });
+
+  test("is kept and checked after a task that failed", async () => {
+    const { things, seen } = await thingPool();
+    expect(await reasonOf(things.call.fail())).toMatchObject({ message: "with plain 1" });
+    expect(await things.call.plain()).toBe("plain 1");
+    await seen(["open plain 1", "check plain 1"]);
+  });
+
+  test("is told of a cancel at once, and closed, for nobody knows its state", async () => {
+    const { things, seen } = await thingPool();
+    const controller = new AbortController();
+    const begun = gate<unknown>();
+    const held = things.with({ signal: controller.signal, onProgress: begun.tell }).call.hold();
+    expect(await begun.promise).toBe("plain 1");
+    const why = new Error("enough");
+    controller.abort(why);
+    expect(await reasonOf(held)).toBe(why);
+    expect(await things.call.plain()).toBe("plain 2");
+    await seen(["open plain 1", "cancel plain 1", "close plain 1", "open plain 2"]);
+  });
+
+  test("is told when its task runs out of time, also a task that does not listen", async () => {
+    const { things, log } = await thingPool();
+    expect(await reasonOf(things.with({ timeoutMs: 10 }).call.deaf())).toMatchObject({ code: "timeout" });
+    // Its worker is replaced, and the new one has opened nothing yet.
+    expect(await things.call.plain()).toBe("plain 1");
+    await expect.poll(() => log).toEqual(["open plain 1", "cancel plain 1"]);
+  });
+
+  test("that cannot be opened fails its task with the cause, and no other", async () => {
+    const { things } = await thingPool({ concurrency: 2 });
+    await things.call.set({ open: false });
+    const [bad, good] = await Promise.allSettled([things.call.plain(), things.call.add(1, 1)]);
+    expect(good).toEqual({ status: "fulfilled", value: 2 });
+    const { reason } = bad as PromiseRejectedResult;
+    expect(reason).toMatchObject({
+      code: "resource-failed",
+      message: 'the resource "thing" could not be opened: no route',
+      cause: { name: "RangeError", message: "no route" },
+    });
+    await things.call.set({ open: true });
+    expect(await things.call.plain()).toBe("plain 1");
+  });
+
+  test("whose close hangs does not hold up the closing of its pool for ever", async () => {
+    const { things, log } = await thingPool();
+    expect(await things.call.plain()).toBe("plain 1");
+    await things.call.set({ closeHangs: true });
+    await things.close();
+    expect(things.stats().workers.size).toBe(0);
+    await expect.poll(() => log).toEqual(["open plain 1", "close plain 1"]);
+  });
+});

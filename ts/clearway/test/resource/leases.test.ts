@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { type Held, Leases } from "../../src/resource/leases.js";
+import { type ResourceDefinition, resource } from "../../src/resource/resource.js";
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** A resource whose life is written down: `open 1`, `check 1`, `close 1`, `cancel 1`. */
+function logged(more: Partial<ResourceDefinition<number>> = {}) {
+  const log: string[] = [];
+  let opened = 0;
+  const thing = resource<number>({
+    open: () => {
+      log.push(`open ${++opened}`);
+      return opened;
+    },
+    check: (value) => {
+      log.push(`check ${value}`);
+      return true;
+    },
+    close: (value) => void log.push(`close ${value}`),
+    cancel: (value) => void log.push(`cancel ${value}`),
+    idleMs: 1000,
+    checkAfterMs: 100,
+    ...more,
+  });
+  return { log, thing };
+}
+
+const leasesOf = (): Leases => new Leases({ now: () => Date.now() });
+
+async function use(leases: Leases, thing: ReturnType<typeof logged>["thing"], outcome: Parameters<Held["release"]>[0]) {
+  const held = await leases.hold({ thing });
+  await held.release(outcome);
+  return held.values["thing"];
+}
+
+describe("leases", () => {
+  test("open lazily, and use again what was given back", async () => {
+    const { log, thing } = logged();
+    const leases = leasesOf();
+    expect(log).toEqual([]);
+    expect(await use(leases, thing, "ok")).toBe(1);
+    expect(await use(leases, thing, "ok")).toBe(1);
+    expect(log).toEqual(["open 1"]);
+    expect(leases.live).toBe(1);
+  });
+
+  test("give each holder its own", async () => {
+    const { thing } = logged();
+    const leases = leasesOf();
+    const [one, two] = await Promise.all([leases.hold({ thing }), leases.hold({ thing })]);
+    expect([one!.values["thing"], two!.values["thing"]]).toEqual([1, 2]);
+    expect(leases.live).toBe(2);
+  });
+
+  test("use the one last that was given back last, so that others may grow idle", async () => {
+    const { log, thing } = logged();
+    const leases = leasesOf();
+    const [one, two] = await Promise.all([leases.hold({ thing }), leases.hold({ thing })]);
+    await one!.release("ok");
+    await two!.release("ok");
+    for (let turn = 0; turn < 5; turn++) {
+      await vi.advanceTimersByTimeAsync(300);
+      expect(await use(leases, thing, "ok")).toBe(2);
+    }
+    expect(log).toContain("close 1");
+    expect(log).not.toContain("close 2");
+  });
+
+  test("check what was at rest, and open another in the place of a bad one", async () => {
+    const { log, thing } = logged({ check: (value) => value !== 1 });
+    const leases = leasesOf();
+    await use(leases, thing, "ok");
+    await vi.advanceTimersByTimeAsync(200);
+    expect(await use(leases, thing, "ok")).toBe(2);
+    expect(log).toEqual(["open 1", "close 1", "open 2"]);
+    expect(leases.live).toBe(1);
+  });
+
+  test.each([
+    ["throws", () => Promise.reject(new Error("gone"))],
+    ["says something that is not true", () => undefined as unknown as boolean],
+  ])("take a check that %s for a bad one", async (_how, check) => {
+    const { log, thing } = logged({ check });
+    const leases = leasesOf();
+    await use(leases, thing, "failed");
+    expect(await use(leases, thing, "ok")).toBe(2);
+    expect(log).toEqual(["open 1", "close 1", "open 2"]);
+  });
+
+  test("close what is not used for its idle time, and not before", async () => {
+    const { log, thing } = logged();
+    const leases = leasesOf();
+    await use(leases, thing, "ok");
+    await vi.advanceTimersByTimeAsync(900);
+    await use(leases, thing, "ok");
+    await vi.advanceTimersByTimeAsync(999);
+    expect(log).toEqual(["open 1", "check 1"]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(log).toEqual(["open 1", "check 1", "close 1"]);
+    expect(leases.live).toBe(0);
+  });
+
+  test("keep for ever what has an infinite idle time", async () => {
+    const { log, thing } = logged({ idleMs: Number.POSITIVE_INFINITY });
+    await use(leasesOf(), thing, "ok");
+    await vi.advanceTimersByTimeAsync(1e10);
+    expect(log).toEqual(["open 1"]);
+  });
+
+  test("take an idle time beyond 32 bits for a long one, not for none", async () => {
+    const { log, thing } = logged({ idleMs: 2 ** 40 });
+    await use(leasesOf(), thing, "ok");
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(log).toEqual(["open 1"]);
+  });
+
+  test("close what is too old, at rest or when it is given back", async () => {
+    const { log, thing } = logged({ maxAgeMs: 500, idleMs: Number.POSITIVE_INFINITY });
+    const leases = leasesOf();
+    await use(leases, thing, "ok");
+    await vi.advanceTimersByTimeAsync(500);
+    const held = await leases.hold({ thing });
+    expect(held.values["thing"]).toBe(2);
+    await vi.advanceTimersByTimeAsync(500);
+    await held.release("ok");
+    expect(log).toEqual(["open 1", "close 1", "open 2", "close 2"]);
+  });
+
+  test("cancel at once, and close only when the cancel is through", async () => {
+    let through!: () => void;
+    const { log, thing } = logged({
+      cancel: () => {
+        log.push("cancel");
+        return new Promise<void>((resolve) => {
+          through = resolve;
+        });
+      },
+    });
+    const leases = leasesOf();
+    const held = await leases.hold({ thing });
+    held.cancel();
+    held.cancel();
+    expect(log).toEqual(["open 1", "cancel"]);
+    const released = held.release("cancelled");
+    await vi.advanceTimersByTimeAsync(10);
+    expect(log).toEqual(["open 1", "cancel"]);
+    through();
+    await released;
+    expect(log).toEqual(["open 1", "cancel", "close 1"]);
+  });
+
+  test("give up a close or a cancel that hangs", async () => {
+    const hangs = (): Promise<void> => new Promise(() => {});
+    const { thing } = logged({ close: hangs, cancel: hangs });
+    const leases = leasesOf();
+    const held = await leases.hold({ thing });
+    held.cancel();
+    const settled = vi.fn();
+    void held.release("cancelled").then(settled);
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(settled).toHaveBeenCalled();
+    expect(leases.live).toBe(0);
+  });
+
+  test("ignore what close, check and cancel throw", async () => {
+    const throws = (): never => {
+      throw new Error("no");
+    };
+    const { thing } = logged({ close: throws, cancel: throws, check: throws });
+    const leases = leasesOf();
+    const held = await leases.hold({ thing });
+    held.cancel();
+    await held.release("cancelled");
+    await use(leases, thing, "failed");
+    expect(await use(leases, thing, "ok")).toBe(3);
+    await leases.shutDown();
+    expect(leases.live).toBe(0);
+  });
+
+  test("that cannot be had fail with their name and cause, and give the others back", async () => {
+    const { log, thing } = logged();
+    const cause = new RangeError("no route");
+    const broken = resource({ open: () => Promise.reject(cause) });
+    const leases = leasesOf();
+    await expect(leases.hold({ thing, broken })).rejects.toMatchObject({
+      code: "resource-failed",
+      message: 'the resource "broken" could not be opened: no route',
+      cause,
+    });
+    expect(await use(leases, thing, "ok")).toBe(1);
+    expect(log).toEqual(["open 1"]);
+  });
+
+  test("shut down: close what is idle, then what is given back", async () => {
+    const { log, thing } = logged();
+    const leases = leasesOf();
+    const [one, two] = await Promise.all([leases.hold({ thing }), leases.hold({ thing })]);
+    await one!.release("ok");
+    await leases.shutDown();
+    expect(log).toEqual(["open 1", "open 2", "close 1"]);
+    await two!.release("ok");
+    expect(log).toEqual(["open 1", "open 2", "close 1", "close 2"]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe("resource()", () => {
+  test.each<[object, string]>([
+    [{}, "resource.open must be a function"],
+    [{ open: () => 1, idleMs: -1 }, "resource.idleMs must be a number of milliseconds, 0 or more: resource.idleMs=-1"],
+    [{ open: () => 1, maxAgeMs: Number.NaN }, "resource.maxAgeMs"],
+    [{ open: () => 1, checkAfterMs: "1" }, 'resource.checkAfterMs="1"'],
+  ])("refuses %o", (definition, message) => {
+    expect(() => resource(definition as unknown as ResourceDefinition<number>)).toThrow(message);
+  });
+});

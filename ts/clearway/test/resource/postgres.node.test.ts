@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { Worker } from "node:worker_threads";
+import { type PoolOptions, pool } from "clearway";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { gate, reasonOf } from "../fixtures/pools.js";
+import { PostgresServer, sessionsOf } from "../fixtures/postgres.js";
+import type { PostgresData } from "../fixtures/postgres.tasks.js";
+
+type Tasks = typeof import("../fixtures/postgres.tasks.js");
+
+const url = new URL("../fixtures/built/postgres.tasks.js", import.meta.url);
+const sleepS = 600;
+
+async function start(options: PoolOptions = {}, checkAfterMs = 0) {
+  const server = await PostgresServer.start();
+  const admin = await server.admin();
+  const workerData: PostgresData = { address: server.address, checkAfterMs };
+  const database = pool<Tasks>(() => new Worker(url, { workerData }), { size: 1, graceMs: 300, ...options });
+  onTestFinished(() => database.terminate());
+  return { server, admin, database };
+}
+
+describe("a pool whose workers hold a PostgreSQL connection", () => {
+  test("uses it again for task after task, and leaves none when it is closed", async () => {
+    const { admin, database } = await start();
+    const pids = new Set<number>();
+    for (let turn = 0; turn < 20; turn++) pids.add(await database.call.pid());
+    expect(pids.size).toBe(1);
+    for await (const row of database.call.rows(20)) expect(row).toEqual({ at: expect.any(Number) });
+    expect(await database.call.pid()).toBe([...pids][0]);
+    expect(await sessionsOf(admin)).toHaveLength(1);
+    await database.close();
+    await expect.poll(() => sessionsOf(admin)).toEqual([]);
+  });
+
+  test("has one connection a worker at most, under any load", async () => {
+    const { admin, database } = await start({ size: 2 });
+    let most = 0;
+    let done = false;
+    const watched = (async () => {
+      while (!done) most = Math.max(most, (await sessionsOf(admin)).length);
+    })();
+    const pids = await Promise.all(Array.from({ length: 400 }, () => database.call.pid()));
+    done = true;
+    await watched;
+    expect(new Set(pids).size).toBe(2);
+    expect(most).toBe(2);
+  });
+
+  test("fails the task whose server goes away, and gives the next ones a new connection", async () => {
+    const { server, database } = await start();
+    const begun = gate<unknown>();
+    const running = reasonOf(database.with({ onProgress: begun.tell }).call.sleep(sleepS));
+    const before = await begun.promise;
+    await server.end();
+    // PostgreSQL's own error (57P01, terminating connection), or the broken connection's: it arrives whole.
+    expect(await running).toMatchObject({ message: expect.stringMatching(/terminat/i) });
+    expect(await reasonOf(database.call.pid())).toMatchObject({
+      code: "resource-failed",
+      cause: { code: "ECONNREFUSED" },
+    });
+    expect(await database.call.add(1, 2)).toBe(3);
+    await server.begin();
+    const after = await database.call.pid();
+    expect(after).not.toBe(before);
+    expect(await database.call.pid()).toBe(after);
+    expect(database.stats().workers.restarts).toBe(0);
+  });
+
+  test("notices that the server closed an idle connection, and its worker survives it", async () => {
+    const { admin, database } = await start();
+    const first = await database.call.pid();
+    await admin.query("select pg_terminate_backend($1)", [first]);
+    await expect.poll(() => sessionsOf(admin)).toEqual([]);
+    const second = await database.call.pid();
+    expect(second).not.toBe(first);
+    expect(database.stats().workers.restarts).toBe(0);
+    expect(await sessionsOf(admin)).toMatchObject([{ pid: second }]);
+  });
+
+  test("notices that the server gave up an idle session after its own limit", async () => {
+    const { admin, database } = await start();
+    await admin.query("alter system set idle_session_timeout = '50ms'");
+    await admin.query("select pg_reload_conf()");
+    await admin.query("set idle_session_timeout = 0");
+    const first = await database.call.pid();
+    await expect.poll(() => sessionsOf(admin)).toEqual([]);
+    expect(await database.call.pid()).not.toBe(first);
+    expect(database.stats().workers.restarts).toBe(0);
+  });
+
+  test("leaves no query and no session behind when a task is cancelled in the middle of one", async () => {
+    const { admin, database } = await start();
+    const controller = new AbortController();
+    const begun = gate<unknown>();
+    const { signal } = controller;
+    const running = reasonOf(database.with({ signal, onProgress: begun.tell }).call.sleep(sleepS));
+    const pid = await begun.promise;
+    expect(await sessionsOf(admin)).toMatchObject([{ pid }]);
+    const why = new Error("not wanted any more");
+    controller.abort(why);
+    expect(await running).toBe(why);
+    await expect.poll(() => sessionsOf(admin)).toEqual([]);
+    // The task heard of it by its query's end; the worker lives.
+    expect(await database.call.pid()).not.toBe(pid);
+    expect(database.stats().workers.restarts).toBe(0);
+  });
+
+  test("leaves none behind when a task runs out of time", async () => {
+    const { admin, database } = await start();
+    await database.call.pid();
+    const running = database.with({ timeoutMs: 100 }).call.sleep(sleepS);
+    expect(await reasonOf(running)).toMatchObject({ code: "timeout" });
+    await expect.poll(() => sessionsOf(admin)).toEqual([]);
+    expect(await database.call.add(1, 1)).toBe(2);
+  });
+
+  test("leaves none behind when the task that is cancelled does not listen and its worker is replaced", async () => {
+    const { admin, database } = await start();
+    const controller = new AbortController();
+    const begun = gate<unknown>();
+    const { signal } = controller;
+    const running = reasonOf(database.with({ signal, onProgress: begun.tell }).call.deafSleep(sleepS));
+    const pid = await begun.promise;
+    controller.abort();
+    expect(await running).toMatchObject({ name: "AbortError" });
+    await expect.poll(async () => (await sessionsOf(admin)).map((session) => session.pid)).not.toContain(pid);
+    expect(await database.call.pid()).not.toBe(pid);
+    expect(await sessionsOf(admin)).toHaveLength(1);
+    expect(database.stats().workers.restarts).toBe(1);
+  });
+
+  test("leaves neither session nor transaction behind when a worker ends in the middle of one", async () => {
+    const { admin, database } = await start();
+    const begun = gate<unknown>();
+    const running = reasonOf(database.with({ onProgress: begun.tell }).call.exitInTransaction());
+    const pid = await begun.promise;
+    expect(await running).toMatchObject({ code: "worker-exited" });
+    await expect.poll(() => sessionsOf(admin)).toEqual([]);
+    const { rows } = await admin.query("select 1 from pg_tables where tablename = 'left_behind'");
+    expect(rows).toEqual([]);
+    expect(await database.call.pid()).not.toBe(pid);
+    expect(database.stats().workers.restarts).toBe(1);
+  });
+
+  test("keeps a session's state for all calls of a key", async () => {
+    const { database } = await start({ size: 2 });
+    const keys = ["ann", "ben", "cem", "dag", "eve"];
+    const homes = new Map<string, number>();
+    for (const key of keys) homes.set(key, await database.with({ key }).call.set(key));
+    // Keys share the workers between them: the last one set is what a worker's session holds.
+    const last = new Map([...homes].map(([key, pid]) => [pid, key]));
+    expect(last.size).toBe(2);
+    const got = await Promise.all(
+      keys.flatMap((key) => [0, 1, 2].map(async () => ({ key, ...(await database.with({ key }).call.get()) }))),
+    );
+    for (const { key, pid, value } of got) {
+      expect(pid).toBe(homes.get(key));
+      expect(value).toBe(last.get(pid));
+    }
+  });
+});

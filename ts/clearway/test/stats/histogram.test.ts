@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { Histogram } from "../../src/stats/histogram.js";
+
+const filled = (values: number[]): Histogram => {
+  const histogram = new Histogram();
+  for (const value of values) histogram.record(value);
+  return histogram;
+};
+
+describe("a histogram", () => {
+  test("gives quantiles within 3.2 % or one microsecond of the exact ones", () => {
+    const durations = fc.array(
+      fc.oneof(fc.double({ min: 0, max: 100, noNaN: true }), fc.integer({ min: 0, max: 2 ** 31 - 1 })),
+      { minLength: 1, maxLength: 300 },
+    );
+    fc.assert(
+      fc.property(durations, fc.double({ min: 0, max: 1, noNaN: true }), (values, q) => {
+        const sorted = [...values].sort((a, b) => a - b);
+        const exact = sorted[Math.max(1, Math.ceil(q * values.length)) - 1]!;
+        expect(Math.abs(filled(values).quantile(q) - exact)).toBeLessThanOrEqual(Math.max(1, exact * 0.032));
+      }),
+    );
+  });
+
+  test("knows count, least, most and mean exactly", () => {
+    expect(filled([4, 8, 600]).summary()).toMatchObject({ count: 3, min: 4, mean: 204, max: 600, p50: 8 });
+  });
+
+  test("counts a negative duration, of clocks that disagree, as none", () => {
+    expect(filled([-5]).summary()).toMatchObject({ count: 1, min: 0, max: 0, p50: 0 });
+  });
+
+  test("keeps what is beyond its range in its last bucket", () => {
+    expect(filled([2 ** 40]).summary()).toMatchObject({ max: 2 ** 40 });
+    expect(filled([2 ** 40]).quantile(1)).toBeGreaterThanOrEqual(2 ** 31);
+  });
+
+  test("says NaN when it holds nothing", () => {
+    expect(new Histogram().summary()).toMatchObject({ count: 0, min: Number.NaN, p50: Number.NaN, max: Number.NaN });
+  });
+});

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { Consumer } from "../../src/stream/consumer.js";
+import { Log, settle } from "./timeline.js";
+
+const gaps = { items: 4, bytes: 1000 };
+
+/** A consumer on a wire that only logs: `+n` for a grant of n items, `!` for asking the producer to end. */
+function make(window = gaps): { consumer: Consumer; wire: Log } {
+  const wire = new Log();
+  const consumer = new Consumer(window, {
+    grant: (items) => wire.add(`+${items}`),
+    cancel: () => wire.add("!"),
+  });
+  return { consumer, wire };
+}
+
+/** What the other side does, from a timeline. */
+function play(consumer: Consumer, timeline: string): void {
+  for (const event of timeline) {
+    if (event === "|") consumer.ended("end");
+    else if (event === "x") consumer.failed(new Error("x"));
+    else if (event !== "-") consumer.arrived(event, 1);
+  }
+}
+
+/** Reads to the end; what came out, as a timeline. */
+async function read(consumer: Consumer): Promise<string> {
+  let text = "";
+  try {
+    for (;;) {
+      const step = await consumer.next();
+      if (step.done) return `${text}|`;
+      text += String(step.value);
+    }
+  } catch {
+    return `${text}x`;
+  }
+}
+
+describe("the receiving half of a stream", () => {
+  test("grants nothing before the first next(), then the whole window, then halves", async () => {
+    const { consumer, wire } = make();
+    await settle();
+    expect(wire.text).toBe("");
+    const all = read(consumer);
+    play(consumer, "a");
+    await settle();
+    expect(wire.text).toBe("+4");
+    play(consumer, "b-c-d");
+    await settle();
+    play(consumer, "|");
+    expect(await all).toBe("abcd|");
+    expect(wire.text).toBe("+4+2+2");
+  });
+
+  test.each(["|", "x", "abc|", "abcx", "a|", "ax"])("gives %s as it came, arrived before it was read", async (line) => {
+    const { consumer } = make({ items: 9, bytes: 1000 });
+    const first = consumer.next();
+    play(consumer, line);
+    const step = await first.catch(() => undefined);
+    const head = step === undefined ? "x" : step.done ? "|" : String(step.value);
+    expect(head + (head === "|" || head === "x" ? "" : await read(consumer))).toBe(line);
+  });
+
+  test("gives the end value once, and is done from then on", async () => {
+    const { consumer } = make();
+    const first = consumer.next();
+    play(consumer, "|");
+    expect(await first).toEqual({ done: true, value: "end" });
+    expect(await consumer.next()).toEqual({ done: true, value: undefined });
+  });
+
+  test("gives a failure once, after the values before it", async () => {
+    const { consumer } = make();
+    const first = consumer.next();
+    play(consumer, "abx");
+    expect((await first).value).toBe("a");
+    expect((await consumer.next()).value).toBe("b");
+    await expect(consumer.next()).rejects.toThrow("x");
+    expect(await consumer.next()).toEqual({ done: true, value: undefined });
+  });
+
+  test("answers several next() at once in their order", async () => {
+    const { consumer } = make();
+    const asked = [consumer.next(), consumer.next(), consumer.next()];
+    play(consumer, "ab|");
+    expect(await Promise.all(asked)).toEqual([
+      { done: false, value: "a" },
+      { done: false, value: "b" },
+      { done: true, value: "end" },
+    ]);
+  });
+
+  test("return() asks the producer to end, drops what waits, and settles when the producer has ended", async () => {
+    const { consumer, wire } = make();
+    const first = consumer.next();
+    play(consumer, "abc");
+    await first;
+    let settled = false;
+    const returned = consumer.return("mine").then((step) => {
+      settled = true;
+      return step;
+    });
+    play(consumer, "d");
+    await settle();
+    expect(settled).toBe(false);
+    expect(wire.text).toBe("+4!");
+    play(consumer, "|");
+    expect(await returned).toEqual({ done: true, value: "mine" });
+    expect(await consumer.next()).toEqual({ done: true, value: undefined });
+  });
+
+  test("return() before next() asks for the end without ever granting", async () => {
+    const { consumer, wire } = make();
+    const returned = consumer.return();
+    play(consumer, "|");
+    await returned;
+    expect(wire.text).toBe("!");
+  });
+
+  test("return() while next() waits settles both", async () => {
+    const { consumer } = make();
+    const next = consumer.next();
+    const returned = consumer.return("mine");
+    play(consumer, "|");
+    expect(await next).toEqual({ done: true, value: undefined });
+    expect(await returned).toEqual({ done: true, value: "mine" });
+  });
+
+  test("return() rejects with an error of the producer's finally", async () => {
+    const { consumer } = make();
+    const first = consumer.next();
+    play(consumer, "a");
+    await first;
+    const returned = consumer.return();
+    play(consumer, "x");
+    await expect(returned).rejects.toThrow("x");
+  });
+
+  test("throw() ends the producer, then rejects with the reason", async () => {
+    const { consumer, wire } = make();
+    const thrown = consumer.throw(new RangeError("mine"));
+    play(consumer, "|");
+    await expect(thrown).rejects.toThrow("mine");
+    expect(wire.text).toBe("!");
+  });
+
+  test("exposes a producer that breaks the window", () => {
+    const { consumer } = make({ items: 2, bytes: 1000 });
+    void consumer.next();
+    expect(consumer.arrived("a", 0)).toBe(true);
+    expect(consumer.arrived("b", 0)).toBe(true);
+    expect(consumer.arrived("c", 0)).toBe(true);
+    expect(consumer.arrived("d", 0)).toBe(false);
+  });
+
+  test("says whether the producer can go on without it", async () => {
+    const { consumer } = make({ items: 2, bytes: 1000 });
+    expect(consumer.active).toBe(false);
+    const first = consumer.next();
+    expect(consumer.active).toBe(true);
+    play(consumer, "a");
+    await first;
+    play(consumer, "bc");
+    expect(consumer.active).toBe(false);
+    await consumer.next();
+    expect(consumer.active).toBe(true);
+    play(consumer, "|");
+    expect(consumer.active).toBe(false);
+  });
+
+  test("gives every value in order, whenever they are asked for and arrive", async () => {
+    const order = fc.array(fc.constantFrom("ask", "arrive", "turn"), { maxLength: 40 });
+    await fc.assert(
+      fc.asyncProperty(order, fc.constantFrom("|", "x"), async (steps, end) => {
+        const { consumer } = make({ items: 99, bytes: 1e6 });
+        const asked = [consumer.next()];
+        let sent = 0;
+        for (const step of steps) {
+          if (step === "ask") asked.push(consumer.next());
+          else if (step === "arrive") consumer.arrived(sent++, 0);
+          else await Promise.resolve();
+        }
+        play(consumer, end);
+        for (let more = 0; more <= sent; more++) asked.push(consumer.next());
+        const steps2 = await Promise.allSettled(asked);
+        const values = steps2.flatMap((step) =>
+          step.status === "fulfilled" && !step.value.done ? [step.value.value] : [],
+        );
+        expect(values).toEqual(Array.from({ length: sent }, (_, at) => at));
+        expect(steps2.filter((step) => step.status === "rejected")).toHaveLength(end === "x" ? 1 : 0);
+      }),
+    );
+  });
+});

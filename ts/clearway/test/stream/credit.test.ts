@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type Grant, ReceiveCredit, SendCredit, type Window } from "../../src/stream/credit.js";
+
+/** Both halves with a wire between them that delivers when it is told to. */
+class Pair {
+  readonly send = new SendCredit();
+  readonly receive: ReceiveCredit;
+  readonly chunks: number[] = [];
+  readonly arrived: number[] = [];
+  readonly grants: Grant[] = [];
+  sent = 0;
+
+  constructor(readonly window: Window) {
+    this.receive = new ReceiveCredit(window);
+    this.grants.push(this.receive.open());
+  }
+
+  produce(bytes: number): boolean {
+    if (!this.send.maySend) return false;
+    this.send.spend(bytes);
+    this.chunks.push(bytes);
+    this.sent++;
+    return true;
+  }
+
+  deliverChunk(): boolean {
+    const bytes = this.chunks.shift();
+    if (bytes === undefined) return false;
+    expect(this.receive.arrived(bytes), "the producer had credit for what it sent").toBe(true);
+    this.arrived.push(bytes);
+    return true;
+  }
+
+  deliverGrant(): boolean {
+    const grant = this.grants.shift();
+    if (grant === undefined) return false;
+    this.send.grant(grant.items, grant.bytes);
+    return true;
+  }
+
+  consume(): boolean {
+    const bytes = this.arrived.shift();
+    if (bytes === undefined) return false;
+    const grant = this.receive.taken(bytes);
+    if (grant !== undefined) this.grants.push(grant);
+    return true;
+  }
+
+  /** What was produced and not consumed, oldest first. */
+  get ahead(): number[] {
+    return [...this.arrived, ...this.chunks];
+  }
+}
+
+const windows = fc.record({ items: fc.integer({ min: 1, max: 20 }), bytes: fc.integer({ min: 1, max: 1000 }) });
+const sizes = fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 400 }), fc.integer({ min: 0, max: 5000 }));
+
+describe("the credit of a stream", () => {
+  test("holds the producer at the window in items and, but for one value, in bytes, in any order of events", () => {
+    const steps = fc.array(fc.tuple(fc.constantFrom("produce", "chunk", "grant", "consume"), sizes), {
+      maxLength: 300,
+    });
+    fc.assert(
+      fc.property(windows, steps, (window, events) => {
+        const pair = new Pair(window);
+        for (const [event, bytes] of events) {
+          if (event === "produce") pair.produce(bytes);
+          else if (event === "chunk") pair.deliverChunk();
+          else if (event === "grant") pair.deliverGrant();
+          else pair.consume();
+          expect(pair.ahead.length).toBeLessThanOrEqual(window.items);
+          const allButLast = pair.ahead.slice(0, -1).reduce((sum, each) => sum + each, 0);
+          expect(allButLast).toBeLessThan(window.bytes);
+        }
+      }),
+    );
+  });
+
+  test("never deadlocks: while the consumer takes what arrives, every value gets through", () => {
+    fc.assert(
+      fc.property(windows, fc.array(sizes, { maxLength: 100 }), (window, values) => {
+        const pair = new Pair(window);
+        let moved = true;
+        while (pair.sent < values.length && moved) {
+          moved = pair.produce(values[pair.sent]!);
+          if (!moved) moved = pair.deliverGrant() || pair.deliverChunk() || pair.consume();
+        }
+        expect(pair.sent).toBe(values.length);
+      }),
+    );
+  });
+
+  test("is given back in halves of the window: two grants a window, not one a value", () => {
+    const pair = new Pair({ items: 16, bytes: 1e9 });
+    pair.deliverGrant();
+    let grants = 0;
+    for (let at = 0; at < 160; at++) {
+      expect(pair.produce(1)).toBe(true);
+      pair.deliverChunk();
+      pair.consume();
+      while (pair.deliverGrant()) grants++;
+    }
+    expect(grants).toBe(20);
+  });
+
+  test("lets one value larger than the window travel alone", () => {
+    const pair = new Pair({ items: 16, bytes: 100 });
+    pair.deliverGrant();
+    expect(pair.produce(5000)).toBe(true);
+    expect(pair.produce(1)).toBe(false);
+    pair.deliverChunk();
+    expect(pair.receive.outstanding).toBe(false);
+    pair.consume();
+    pair.deliverGrant();
+    expect(pair.produce(1)).toBe(true);
+  });
+
+  test("exposes a producer that breaks the window", () => {
+    const receive = new ReceiveCredit({ items: 1, bytes: 100 });
+    receive.open();
+    expect(receive.arrived(1)).toBe(true);
+    expect(receive.arrived(1)).toBe(false);
+  });
+});

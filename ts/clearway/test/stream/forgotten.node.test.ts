@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { describe, expect, test } from "vitest";
+import { builtUrl, testPool } from "../fixtures/pools.js";
+
+type Streams = typeof import("../fixtures/streams.tasks.js");
+
+setFlagsFromString("--expose-gc");
+const collect = runInNewContext("gc") as () => void;
+
+describe("a stream that its reader forgot", () => {
+  test.each(["warm", "cold"])("is ended when it is collected, on a %s pool: its finally runs", async (start) => {
+    const pool = testPool<Streams>(builtUrl("streams"), { window: { items: 2 } });
+    if (start === "warm") await pool.ready();
+    await (async () => {
+      const stream = pool.call.count(1000);
+      await stream.next();
+    })();
+    expect(pool.stats().open).toBe(1);
+    await expect
+      .poll(
+        () => {
+          collect();
+          return pool.stats().open;
+        },
+        { timeout: 10_000 },
+      )
+      .toBe(0);
+    expect(await pool.call.state()).toMatchObject({ closed: 1 });
+    expect(pool.stats().workers.restarts).toBe(0);
+  });
+
+  test("is not ended while a value of it is awaited", async () => {
+    const pool = testPool<Streams>(builtUrl("streams"));
+    await pool.ready();
+    const next = (() => pool.call.count(10).next())();
+    collect();
+    expect((await next).value).toBe(0);
+  });
+});

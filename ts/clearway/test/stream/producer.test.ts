@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { iteratorOf, Producer, type ProducerWire } from "../../src/stream/producer.js";
+import { follow, followSync, Log, settle } from "./timeline.js";
+
+const plenty = 1e9;
+
+function wireTo(log: Log, bytes = 1, refuses?: string): ProducerWire {
+  return {
+    chunk: (value) => {
+      if (value === refuses) throw new Error("refused");
+      log.add(String(value));
+      return bytes;
+    },
+    end: () => log.add("|"),
+    fail: () => log.add("x"),
+  };
+}
+
+const kinds = [
+  ["an async generator", follow],
+  ["a sync generator", followSync],
+] as const;
+
+describe.each(kinds)("the sending half of a stream, drawing from %s", (_name, make) => {
+  test("draws nothing before the first credit, and nothing ahead of it", async () => {
+    const log = new Log();
+    const producer = new Producer(make("abcde|", log), wireTo(log));
+    await settle();
+    expect(log.text).toBe("");
+    producer.grant(2, plenty);
+    await settle();
+    expect(log.text).toBe("ab");
+    producer.grant(1, plenty);
+    await settle();
+    expect(log.text).toBe("abc");
+    producer.grant(9, plenty);
+    await settle();
+    expect(log.text).toBe("abcdef|");
+    expect(producer.over).toBe(true);
+  });
+
+  test("holds at the bytes too: one value may go below zero, none after it", async () => {
+    const log = new Log();
+    const producer = new Producer(make("abc|", log), wireTo(log, 100));
+    producer.grant(9, 150);
+    await settle();
+    expect(log.text).toBe("ab");
+    producer.grant(0, 50);
+    await settle();
+    expect(log.text).toBe("ab");
+    producer.grant(0, 1);
+    await settle();
+    expect(log.text).toBe("abc");
+  });
+
+  test.each([
+    ["|", 1, "f|"],
+    ["x", 1, "fx"],
+    ["ab|", 9, "abf|"],
+    ["abx", 9, "abfx"],
+    ["ab|", 2, "ab"],
+  ])("%s with %i credits tells %s", async (timeline, credits, told) => {
+    const log = new Log();
+    new Producer(make(timeline, log), wireTo(log)).grant(credits, plenty);
+    await settle();
+    expect(log.text).toBe(told);
+  });
+
+  test("runs the iterator's finally when it is stopped, then ends", async () => {
+    const log = new Log();
+    const producer = new Producer(make("abcde|", log), wireTo(log));
+    producer.grant(2, plenty);
+    await settle();
+    producer.stop();
+    producer.stop();
+    producer.grant(9, plenty);
+    await settle();
+    expect(log.text).toBe("abf|");
+  });
+
+  test("that is stopped before its first credit ends without running anything", async () => {
+    const log = new Log();
+    new Producer(make("abc|", log), wireTo(log)).stop();
+    await settle();
+    expect(log.text).toBe("|");
+  });
+
+  test("closes the iterator and fails when a value cannot cross", async () => {
+    const log = new Log();
+    new Producer(make("abc|", log), wireTo(log, 1, "b")).grant(9, plenty);
+    await settle();
+    expect(log.text).toBe("afx");
+  });
+
+  test("always ends once, after the finally, whatever is granted and stopped when", async () => {
+    const steps = fc.array(fc.constantFrom("grant", "stop", "turn"), { maxLength: 12 });
+    const timelines = fc.stringMatching(/^[abc]{0,6}[|x]$/);
+    await fc.assert(
+      fc.asyncProperty(timelines, steps, async (timeline, order) => {
+        const log = new Log();
+        const producer = new Producer(make(timeline, log), wireTo(log));
+        for (const step of order) {
+          if (step === "grant") producer.grant(1, plenty);
+          else if (step === "stop") producer.stop();
+          else await Promise.resolve();
+        }
+        producer.grant(99, plenty);
+        await settle();
+        expect(log.text).toMatch(/^[abc]*f?[|x]$/);
+        if (/[abc]/.test(log.text)) expect(log.text).toContain("f");
+      }),
+    );
+  });
+});
+
+describe("the sending half of a stream", () => {
+  test("tells of an error in the iterator's finally", async () => {
+    const log = new Log();
+    const iterator = (async function* () {
+      try {
+        yield "a";
+      } finally {
+        // biome-ignore lint/correctness/noUnsafeFinally: what the test is about
+        throw new Error("in finally");
+      }
+    })();
+    const producer = new Producer(iterator, wireTo(log));
+    producer.grant(1, plenty);
+    await settle();
+    producer.stop();
+    await settle();
+    expect(log.text).toBe("ax");
+  });
+
+  test("fails with the value's own error though its iterator takes time to close, and is granted more meanwhile", async () => {
+    let release!: () => void;
+    const slow = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const reasons: unknown[] = [];
+    const log = new Log();
+    const iterator = (async function* () {
+      try {
+        yield "b";
+      } finally {
+        await slow;
+      }
+    })();
+    const producer = new Producer(iterator, { ...wireTo(log, 1, "b"), fail: (reason) => reasons.push(reason) });
+    producer.grant(1, plenty);
+    await settle();
+    producer.grant(1, plenty);
+    producer.stop();
+    release();
+    await settle();
+    expect(log.text).toBe("");
+    expect(reasons).toEqual([new Error("refused")]);
+  });
+
+  test("stops while its iterator is at work: that value is dropped, the finally runs", async () => {
+    let release!: (value: string) => void;
+    const log = new Log();
+    const iterator = (async function* () {
+      try {
+        yield await new Promise<string>((resolve) => {
+          release = resolve;
+        });
+      } finally {
+        log.add("f");
+      }
+    })();
+    const producer = new Producer(iterator, wireTo(log));
+    producer.grant(5, plenty);
+    await settle();
+    producer.stop();
+    await settle();
+    expect(log.text).toBe("");
+    release("a");
+    await settle();
+    expect(log.text).toBe("f|");
+  });
+
+  test("draws from whatever can be iterated, strings and primitives apart", () => {
+    expect(iteratorOf([1])?.next()).toEqual({ done: false, value: 1 });
+    expect(iteratorOf(new Set([1]))).toBeDefined();
+    expect(iteratorOf("ab")).toBeUndefined();
+    expect(iteratorOf(null)).toBeUndefined();
+    expect(iteratorOf({})).toBeUndefined();
+  });
+});

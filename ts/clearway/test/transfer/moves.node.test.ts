@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { builtUrl, reasonOf, testPool } from "../fixtures/pools.js";
+
+type NodeMoves = typeof import("../fixtures/node-moves.tasks.js");
+
+const make = (strict = false) => testPool<NodeMoves>(builtUrl("node-moves"), { strict });
+
+test("a Buffer from Node's pool is copied as far as it shows, and the pool stays whole", async () => {
+  const pool = make();
+  const text = await pool.call.pooled();
+  expect(new TextDecoder().decode(text)).toBe("from the pool");
+  expect(text.buffer.byteLength).toBe(text.byteLength);
+  expect(await pool.call.stillWorks()).toBe("still here");
+  expect(pool.stats().ledger.fromWorkers.copies).toEqual({ "partial-view": { count: 1, bytes: 13 } });
+  expect((await pool.call.pooledDeep()).text[0]).toHaveLength(3);
+  expect((await pool.call.pooledSpread()).map((each) => each.buffer.byteLength)).toEqual([3, 3]);
+  expect(await pool.call.stillWorks()).toBe("still here");
+});
+
+test("a Buffer from Node's pool is refused under strict", async () => {
+  expect(await reasonOf(make(true).call.pooled())).toMatchObject({ code: "would-copy" });
+});
+
+test("a Buffer of its own moves", async () => {
+  const pool = make(true);
+  expect(await pool.call.whole(10_000)).toHaveLength(10_000);
+  expect(pool.stats().ledger.fromWorkers).toMatchObject({ movedBytes: 10_000, copiedBytes: 0 });
+});
+
+test("a FileHandle moves", async () => {
+  const { file } = await make().call.file(fileURLToPath(import.meta.url));
+  expect((await file.readFile("utf8")).slice(0, 8)).toBe("// SPDX-");
+  await file.close();
+});

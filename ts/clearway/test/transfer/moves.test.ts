@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { move } from "clearway";
+import { describe, expect, test } from "vitest";
+import { builtUrl, reasonOf, testPool } from "../fixtures/pools.js";
+
+type Moves = typeof import("../fixtures/moves.tasks.js");
+
+// Node 20 copies WebAssembly's memory in silence where it is asked to move it; newer hosts refuse.
+const hostTells = "detached" in ArrayBuffer.prototype;
+
+async function warm() {
+  const pool = testPool<Moves>(builtUrl("moves"));
+  await pool.ready();
+  return { ...pool, ledger: () => pool.stats().ledger };
+}
+
+describe("a result", () => {
+  test("that holds one buffer several times moves it once", async () => {
+    const { call, ledger } = await warm();
+    const [first, second, buffer] = (await call.twice()) as [Uint8Array, Uint8Array, ArrayBuffer];
+    expect(first).toBe(second);
+    expect(first.buffer).toBe(buffer);
+    expect(ledger().fromWorkers).toMatchObject({ movedBytes: 50, copiedBytes: 0 });
+  });
+
+  test("of WebAssembly's memory arrives, beside what moves", async () => {
+    const { call } = await warm();
+    const { wasm, own } = await call.wasmBesideOthers();
+    expect([wasm.length, own.length]).toEqual([65_536, 100]);
+  });
+
+  test.runIf(hostTells)("of WebAssembly's memory is copied, and the ledger says why", async () => {
+    const { call, ledger } = await warm();
+    expect(await call.wasm()).toHaveLength(65_536);
+    expect(ledger().fromWorkers).toMatchObject({
+      movedBytes: 0,
+      copies: { "not-transferable": { count: 1, bytes: 65_536 } },
+    });
+  });
+
+  test.runIf(hostTells)("of WebAssembly's memory is refused under strict, and hurts no call beside it", async () => {
+    const pool = await warm();
+    const [refused, fine] = await Promise.allSettled([
+      pool.with({ strict: true }).call.wasm(),
+      pool.with({ strict: true }).call.twice(),
+    ]);
+    expect((refused as PromiseRejectedResult).reason).toMatchObject({ code: "would-copy" });
+    expect(fine.status).toBe("fulfilled");
+  });
+
+  test("that was moved before fails alone: the worker lives on", async () => {
+    const { call, stats } = await warm();
+    expect(await call.sameAgain()).toHaveLength(32);
+    const [again, other] = await Promise.allSettled([call.sameAgain(), call.twice()]);
+    expect((again as PromiseRejectedResult).reason).toMatchObject({ code: "not-cloneable" });
+    expect(other.status).toBe("fulfilled");
+    expect(stats().workers.restarts).toBe(0);
+  });
+
+  test.runIf(typeof SharedArrayBuffer === "function")("of shared memory is shared", async () => {
+    const { call, ledger } = await warm();
+    expect((await call.shared()).buffer).toBeInstanceOf(SharedArrayBuffer);
+    expect(ledger().fromWorkers).toMatchObject({ sharedBytes: 64, movedBytes: 0, copiedBytes: 0 });
+  });
+
+  test("holding a port brings a live port", async () => {
+    const { call } = await warm();
+    const { port } = await call.port();
+    const answer = new Promise((resolve) => {
+      port.onmessage = ({ data }) => resolve(data);
+    });
+    port.postMessage(21);
+    expect(await answer).toBe(42);
+    port.close();
+  });
+
+  test("that is a ReadableStream brings a live stream", async () => {
+    const { call } = await warm();
+    const stream = await call.stream();
+    const reader = stream.getReader();
+    expect((await reader.read()).value).toBe(1);
+    expect((await reader.read()).value).toBe(2);
+    expect((await reader.read()).done).toBe(true);
+  });
+
+  test("with more nodes than the search looks at is copied beyond them, and the ledger says so", async () => {
+    const { call, ledger } = await warm();
+    expect(await call.searchLimited(20)).toHaveLength(20);
+    expect(ledger().fromWorkers).toMatchObject({ movedBytes: 40, copies: { "search-limit": { count: 1 } } });
+    expect(await call.notSearched(20)).toHaveLength(20);
+    expect(ledger().fromWorkers.movedBytes).toBe(200);
+  });
+
+  test("with a function, or move() inside it, cannot cross", async () => {
+    const { call } = await warm();
+    expect(await reasonOf(call.withFunction())).toMatchObject({ code: "not-cloneable" });
+    expect(await reasonOf(call.moveInside())).toMatchObject({ code: "not-cloneable" });
+  });
+});
+
+describe("an argument under move()", () => {
+  test("twice fails the second time, and hurts no call beside it", async () => {
+    const pool = await warm();
+    const bytes = new Uint8Array(8);
+    const answers = await Promise.allSettled([
+      pool.call.length(move(bytes)),
+      pool.call.length(move(bytes)),
+      pool.call.length({ byteLength: 5 }),
+    ]);
+    expect(answers.map((answer) => answer.status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+    expect((answers[1] as PromiseRejectedResult).reason).toMatchObject({ code: "not-cloneable" });
+    expect(pool.stats().workers.restarts).toBe(0);
+  });
+
+  test("is counted as moved, others as copied, with the reason", async () => {
+    const { call, ledger } = await warm();
+    await call.length(move(new Uint8Array(100)));
+    await call.length(new Uint8Array(30));
+    await call.length(new Uint8Array(1000).subarray(0, 5));
+    expect(ledger().toWorkers).toEqual({
+      movedBytes: 100,
+      sharedBytes: 0,
+      copiedBytes: 35,
+      copies: { "argument-not-moved": { count: 2, bytes: 35 } },
+    });
+  });
+
+  test.runIf(typeof SharedArrayBuffer === "function")("is shared where its memory is shared", async () => {
+    const { call, ledger } = await warm();
+    expect(await call.length(new Uint8Array(new SharedArrayBuffer(16)))).toBe(16);
+    expect(ledger().toWorkers).toMatchObject({ sharedBytes: 16, copiedBytes: 0 });
+  });
+});

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type MovedValue, move, transferOf } from "../../src/transfer/move.js";
+import { search } from "../../src/transfer/search.js";
+
+const bytes = (length: number, at = 0, shown = length): Uint8Array =>
+  new Uint8Array(new ArrayBuffer(length), at, shown).fill(length % 251);
+
+/** What arrives at the other side, and what it took from this one. */
+function send(value: unknown) {
+  const found = search(value);
+  const arrived = structuredClone(found.value, { transfer: found.transfer as Transferable[] });
+  return { arrived, found };
+}
+
+describe("the search for what can move", () => {
+  test.each([
+    ["a number", 5],
+    ["text", "abc"],
+    ["null", null],
+    ["a plain object", { a: [1, { b: new Date(0) }], c: /x/ }],
+    ["an error", new Error("m")],
+  ])("finds nothing in %s", (_name, value) => {
+    expect(search(value)).toMatchObject({ value, transfer: [], movedBytes: 0, copies: [] });
+  });
+
+  test("finds a buffer, itself or under any view", () => {
+    const buffer = new ArrayBuffer(16);
+    for (const value of [
+      buffer,
+      new Uint8Array(buffer),
+      new Float64Array(buffer),
+      new DataView(buffer),
+      { v: [buffer] },
+    ]) {
+      expect(search(value)).toMatchObject({ transfer: [buffer], movedBytes: 16, copies: [] });
+    }
+  });
+
+  test("looks into maps, sets, class instances and cycles, and names each buffer once", () => {
+    class Holder {
+      readonly own = bytes(8);
+    }
+    const [a, b, c] = [bytes(8), bytes(16), bytes(32)];
+    const root: Record<string, unknown> = { holder: new Holder(), map: new Map([[{ key: a }, [b]]]), again: b };
+    root["set"] = new Set([c, root]);
+    root["self"] = root;
+    const { arrived, found } = send(root);
+    expect(found).toMatchObject({ movedBytes: 64, copies: [] });
+    expect(found.transfer).toHaveLength(4);
+    expect([a.byteLength, b.byteLength, c.byteLength]).toEqual([0, 0, 0]);
+    const got = arrived as { again: Uint8Array; self: unknown; holder: { own: Uint8Array } };
+    expect(got.self).toBe(got);
+    expect(got.holder.own).toHaveLength(8);
+  });
+
+  test("copies of a larger buffer only what a view shows, as a view of the same type, and leaves the buffer alone", () => {
+    const buffer = new ArrayBuffer(64);
+    const view = new Float32Array(buffer, 8, 2).fill(1.5);
+    const data = new DataView(buffer, 32, 4);
+    const { arrived, found } = send({ view, data, again: view });
+    const got = arrived as { view: Float32Array; data: DataView; again: unknown };
+    expect(got.view).toEqual(new Float32Array([1.5, 1.5]));
+    expect(got.view.buffer.byteLength).toBe(8);
+    expect(got.data.buffer.byteLength).toBe(4);
+    expect(got.again).toBe(got.view);
+    expect(buffer.byteLength).toBe(64);
+    expect(found.copies).toEqual([{ reason: "partial-view", bytes: 12 }]);
+  });
+
+  test("moves a buffer that several views show together", () => {
+    const buffer = new ArrayBuffer(16);
+    const halves = [new Uint8Array(buffer, 8), new Uint8Array(buffer, 0, 8)];
+    const { arrived, found } = send(halves);
+    expect(found).toMatchObject({ movedBytes: 16, copies: [] });
+    const [right, left] = arrived as Uint8Array[];
+    expect(right!.buffer).toBe(left!.buffer);
+    expect(buffer.byteLength).toBe(0);
+  });
+
+  test("does not take a buffer because views that overlap add up to its length", () => {
+    const buffer = new ArrayBuffer(16);
+    const { arrived, found } = send([new Uint8Array(buffer, 0, 10), new Uint8Array(buffer, 2, 10)]);
+    expect(buffer.byteLength).toBe(16);
+    expect(found.copies).toEqual([{ reason: "partial-view", bytes: 20 }]);
+    expect((arrived as Uint8Array[]).map((view) => view.buffer.byteLength)).toEqual([10, 10]);
+  });
+
+  test("moves ports and streams", () => {
+    const { port1, port2 } = new MessageChannel();
+    const stream = new ReadableStream();
+    const { found } = send({ ports: [port1], stream });
+    expect(new Set(found.transfer)).toEqual(new Set([port1, stream]));
+    port2.close();
+  });
+
+  test("does not search beyond its limit, and says so", () => {
+    const many = Array.from({ length: 100 }, () => bytes(8));
+    const found = search(many, 50);
+    expect(found.transfer).toHaveLength(50);
+    expect(found.copies).toEqual([{ reason: "search-limit", bytes: 0 }]);
+    expect(search(many, 100).copies).toEqual([]);
+  });
+
+  test.runIf(typeof SharedArrayBuffer === "function")("counts shared memory, and never transfers it", () => {
+    const shared = new SharedArrayBuffer(32);
+    expect(search([new Uint8Array(shared), shared, new Int32Array(shared, 8, 2)])).toMatchObject({
+      transfer: [],
+      sharedBytes: 32,
+      copies: [],
+    });
+  });
+
+  test("leaves the task's own value as it was", () => {
+    const view = bytes(64, 0, 8);
+    const value = { deep: [new Map([["k", view]])] };
+    send(value);
+    expect(value.deep[0]!.get("k")).toBe(view);
+    expect(view.byteLength).toBe(8);
+  });
+});
+
+// Random graphs of everything, whole and partial views among it. Built anew for each run: a run moves what it is given.
+type Build = () => unknown;
+
+const graphs = fc.letrec<{ node: Build }>((tie) => {
+  const length = fc.integer({ min: 1, max: 64 });
+  const leaf: fc.Arbitrary<Build> = fc.oneof(
+    fc.integer().map((value) => () => value),
+    fc.string().map((value) => () => value),
+    fc.constant(() => undefined),
+    fc.date({ noInvalidDate: true }).map((value) => () => new Date(value)),
+    length.map((each) => () => bytes(each)),
+    length.map((each) => () => bytes(each).buffer),
+    length.map((each) => () => bytes(each + 3, 1, each)),
+    length.map((each) => () => new Float64Array(each).fill(each)),
+    length.map((each) => () => new DataView(new ArrayBuffer(each))),
+  );
+  const keys = fc.string({ maxLength: 4 });
+  const node = tie("node");
+  return {
+    node: fc.oneof(
+      { maxDepth: 4, withCrossShrink: true },
+      leaf,
+      fc.array(node, { maxLength: 4 }).map((values) => () => values.map((build) => build())),
+      fc.array(fc.tuple(keys, node), { maxLength: 4 }).map(
+        (entries) => () =>
+          entries.reduce<object>(
+            (made, [key, build]) =>
+              Object.defineProperty(made, key, {
+                value: build(),
+                enumerable: true,
+                configurable: true,
+                writable: true,
+              }),
+            {},
+          ),
+      ),
+      fc
+        .array(fc.tuple(keys, node), { maxLength: 3 })
+        .map((entries) => () => new Map(entries.map(([key, build]) => [key, build()]))),
+      fc.array(node, { maxLength: 3 }).map((values) => () => new Set(values.map((build) => build()))),
+    ),
+  };
+}).node;
+
+/** Every view and buffer in a value. */
+function memoryIn(value: unknown, seen = new Set<object>()): (ArrayBuffer | ArrayBufferView)[] {
+  if (value === null || typeof value !== "object" || seen.has(value)) return [];
+  seen.add(value);
+  if (value instanceof ArrayBuffer || ArrayBuffer.isView(value)) return [value];
+  const children = value instanceof Map ? [...value].flat() : value instanceof Set ? [...value] : Object.values(value);
+  return children.flatMap((child) => memoryIn(child, seen));
+}
+
+describe("for any graph", () => {
+  test("what arrives equals a structured clone, every whole buffer was moved, and no partial one", () => {
+    fc.assert(
+      fc.property(graphs, fc.boolean(), fc.boolean(), (build, shared, cyclic) => {
+        const node = build();
+        const root: Record<string, unknown> = { node };
+        if (shared) root["again"] = [node];
+        if (cyclic) root["self"] = root;
+        const expected = structuredClone(root);
+        const all = memoryIn(root);
+        const whole = all.filter((each) => each instanceof ArrayBuffer || each.byteLength === each.buffer.byteLength);
+        const partial = all.filter((each) => !whole.includes(each));
+        const { arrived, found } = send(root);
+        expect(arrived).toEqual(expected);
+        // A view of a moved buffer may throw when it is asked for its length.
+        for (const each of whole) expect((ArrayBuffer.isView(each) ? each.buffer : each).byteLength).toBe(0);
+        for (const each of partial) expect(each.byteLength).toBeGreaterThan(0);
+        // Nothing arrives that was not shown: no buffer is larger than its view.
+        for (const each of memoryIn(arrived)) {
+          if (ArrayBuffer.isView(each)) expect(each.byteLength).toBe(each.buffer.byteLength);
+        }
+        expect(found.copies.reduce((sum, copy) => sum + copy.bytes, 0)).toBe(
+          partial.reduce((sum, each) => sum + each.byteLength, 0),
+        );
+      }),
+    );
+  });
+});
+
+describe("move()", () => {
+  const under = (value: unknown, transfer?: object[]): MovedValue => move(value, transfer) as unknown as MovedValue;
+
+  test("moves exactly what is named, without a search", () => {
+    const view = bytes(64, 0, 8);
+    expect(transferOf(under(view, [view.buffer]), 10)).toMatchObject({ transfer: [view.buffer], movedBytes: 64 });
+    expect(transferOf(under(view, []), 10)).toMatchObject({ transfer: [], movedBytes: 0 });
+  });
+
+  test("throws rather than copy", () => {
+    expect(() => transferOf(under(bytes(64, 0, 8)), 10)).toThrowError(expect.objectContaining({ code: "would-copy" }));
+    const many = Array.from({ length: 20 }, () => 1);
+    expect(() => transferOf(under(many), 10)).toThrowError(expect.objectContaining({ code: "would-copy" }));
+  });
+
+  test("cannot be cloned where it does not stand alone", () => {
+    expect(() => structuredClone({ moved: move(bytes(8)) })).toThrow();
+  });
+});

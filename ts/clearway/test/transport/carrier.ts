@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { describe, expect, test } from "vitest";
+import { frameSlots, Op } from "../../src/transport/protocol.js";
+import type { Refused, Transport } from "../../src/transport/transport.js";
+
+/** A carrier with its other end, as the suite needs it. */
+export interface Carried {
+  transport: Transport;
+  /** What arrived, a message an entry. Waits until nothing is under way. */
+  arrived(): Promise<unknown[][]>;
+}
+
+/** Frames of a message, four slots each. */
+export function framesOf(message: unknown[]): unknown[][] {
+  const frames: unknown[][] = [];
+  for (let at = 0; at < message.length; at += frameSlots) frames.push(message.slice(at, at + frameSlots));
+  return frames;
+}
+
+type Refusal = Parameters<Refused>;
+
+/** The contract that every carrier keeps. Run it over each: `carrierContract("port", make)`. */
+export function carrierContract(name: string, make: (refused: Refused) => Carried): void {
+  const start = (): Carried & { refusals: Refusal[]; ids(): Promise<unknown[]> } => {
+    const refusals: Refusal[] = [];
+    const carried = make((...refusal) => refusals.push(refusal));
+    const ids = async (): Promise<unknown[]> =>
+      (await carried.arrived()).flatMap((message) => framesOf(message).map((frame) => frame[1]));
+    return { ...carried, refusals, ids };
+  };
+
+  describe(`the ${name} carrier`, () => {
+    test("carries what was sent in one tick in one message, in order", async () => {
+      const { transport, arrived } = start();
+      for (let id = 1; id <= 100; id++) transport.send(Op.Result, id, { value: id }, id * 2);
+      const messages = await arrived();
+      expect(messages).toHaveLength(1);
+      expect(framesOf(messages[0]!)).toEqual(
+        Array.from({ length: 100 }, (_, at) => [Op.Result, at + 1, { value: at + 1 }, (at + 1) * 2]),
+      );
+    });
+
+    test("carries what was sent in a later tick in a later message", async () => {
+      const { transport, arrived } = start();
+      transport.send(Op.Result, 1, "a");
+      await Promise.resolve();
+      await Promise.resolve();
+      transport.send(Op.Result, 2, "b");
+      const messages = await arrived();
+      expect(messages.map((message) => message[1])).toEqual([1, 2]);
+    });
+
+    test("flush() sends now, and only once", async () => {
+      const { transport, arrived } = start();
+      transport.send(Op.Result, 1);
+      transport.flush();
+      transport.flush();
+      transport.send(Op.Result, 2);
+      expect((await arrived()).map((message) => message.length)).toEqual([frameSlots, frameSlots]);
+    });
+
+    test("moves what is to be moved, copies the rest", async () => {
+      const { transport, arrived } = start();
+      const moved = new Uint8Array(8).fill(1);
+      const copied = new Uint8Array(8).fill(2);
+      transport.send(Op.Result, 1, { moved, copied }, 0, [moved.buffer]);
+      const [message] = await arrived();
+      expect(message![2]).toEqual({ moved: new Uint8Array(8).fill(1), copied: new Uint8Array(8).fill(2) });
+      expect([moved.byteLength, copied.byteLength]).toEqual([0, 8]);
+    });
+
+    test("refuses a frame that cannot be encoded alone: the others arrive, in order", async () => {
+      const { transport, refusals, ids } = start();
+      const kept = new Uint8Array(8);
+      const gone = new Uint8Array(8);
+      transport.send(Op.Result, 1, gone, 0, [gone.buffer]);
+      transport.send(Op.Result, 2, [() => 1, kept], 0, [kept.buffer]);
+      transport.send(Op.Result, 3, "c");
+      transport.send(Op.Chunk, 4, Symbol("s"));
+      transport.send(Op.Result, 5, "e");
+      expect(await ids()).toEqual([1, 3, 5]);
+      expect(refusals.map(([op, id]) => [op, id])).toEqual([
+        [Op.Result, 2],
+        [Op.Chunk, 4],
+      ]);
+      expect(refusals[0]![3]).toMatchObject({ name: "DataCloneError" });
+      expect(refusals[0]![4]).toEqual([kept.buffer]);
+      expect([gone.byteLength, kept.byteLength]).toEqual([0, 8]);
+    });
+
+    test("refuses a single frame without trying it twice", async () => {
+      const { transport, refusals, ids } = start();
+      let reads = 0;
+      const value = {
+        get once() {
+          reads++;
+          return () => 1;
+        },
+      };
+      transport.send(Op.Result, 1, value);
+      expect(await ids()).toEqual([]);
+      expect(refusals).toHaveLength(1);
+      expect(reads).toBe(1);
+    });
+
+    test("refuses the second of two frames that would move the same object", async () => {
+      const { transport, refusals, ids } = start();
+      const bytes = new Uint8Array(8);
+      transport.send(Op.Result, 1, bytes, 0, [bytes.buffer]);
+      transport.send(Op.Result, 2, bytes, 0, [bytes.buffer]);
+      transport.send(Op.Result, 3, "c");
+      expect(await ids()).toEqual([1, 3]);
+      expect(refusals.map(([, id]) => id)).toEqual([2]);
+    });
+
+    test("lets frames be sent from within a refusal", async () => {
+      let transport!: Transport;
+      const carried = make((_op, id) => transport.send(Op.Failure, id, "refused"));
+      transport = carried.transport;
+      transport.send(Op.Result, 1, () => 1);
+      transport.send(Op.Result, 2, "b");
+      const frames = (await carried.arrived()).flatMap(framesOf);
+      expect(frames.map((frame) => frame.slice(0, 2))).toEqual([
+        [Op.Result, 2],
+        [Op.Failure, 1],
+      ]);
+    });
+
+    test("carries nothing once it is closed, not even what was waiting", async () => {
+      const { transport, ids } = start();
+      transport.send(Op.Result, 1);
+      transport.close();
+      transport.send(Op.Result, 2);
+      transport.flush();
+      expect(await ids()).toEqual([]);
+    });
+  });
+}

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { expect, test } from "vitest";
+
+// Without this, the tests of shared memory would be skipped in every browser and nobody would see it.
+test("the project that says that it is cross-origin isolated is, with shared memory; the other is not", () => {
+  const isolated = (import.meta as unknown as { env: Record<string, string> }).env["CLEARWAY_ISOLATED"] === "1";
+  expect(crossOriginIsolated).toBe(isolated);
+  expect(typeof SharedArrayBuffer).toBe(isolated ? "function" : "undefined");
+});

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+import { describe, expect, test } from "vitest";
+import { PortTransport } from "../../src/transport/port.js";
+import { isFrames, Op } from "../../src/transport/protocol.js";
+import { carrierContract } from "./carrier.js";
+
+// An endpoint that keeps what it is given, by the same algorithm that a port uses.
+carrierContract("port", (refused) => {
+  const messages: unknown[][] = [];
+  const transport = new PortTransport(
+    {
+      post: (message, transfer) => {
+        messages.push(structuredClone(message, { transfer: transfer as Transferable[] }) as unknown[]);
+      },
+    },
+    refused,
+  );
+  return {
+    transport,
+    arrived: async () => {
+      for (let turn = 0; turn < 10; turn++) await Promise.resolve();
+      return messages;
+    },
+  };
+});
+
+// The same contract over a real port, whose other end is in this thread.
+carrierContract("port (a live MessageChannel)", (refused) => {
+  const { port1, port2 } = new MessageChannel();
+  const messages: unknown[][] = [];
+  let drained: (() => void) | undefined;
+  port2.onmessage = ({ data }) => {
+    if (data === "drained") {
+      port2.close();
+      drained?.();
+    } else messages.push(data);
+  };
+  const transport = new PortTransport(
+    { post: (message, transfer) => port1.postMessage(message, transfer as Transferable[]) },
+    refused,
+  );
+  return {
+    transport,
+    arrived: async () => {
+      for (let turn = 0; turn < 10; turn++) await Promise.resolve();
+      await new Promise<void>((resolve) => {
+        drained = resolve;
+        port1.postMessage("drained");
+      });
+      return messages;
+    },
+  };
+});
+
+describe("a message", () => {
+  test.each([
+    ["frames", [Op.Pong, 1, 2, undefined], true],
+    ["nothing", [], false],
+    ["half a frame", [Op.Pong, 1], false],
+    ["text", "abcd", false],
+    ["somebody else's array", ["a", 1, 2, 3], false],
+    ["null", null, false],
+  ])("of %s is told from others", (_name, message, ours) => {
+    expect(isFrames(message)).toBe(ours);
+  });
+});

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { playwright } from "@vitest/browser-playwright";
+import type { Plugin } from "vite";
+import { defineConfig } from "vitest/config";
+
+// One suite, three runtimes: `*.test.ts` runs everywhere, `*.node.test.ts` in Node only, `*.browser.test.ts` in Chromium
+// only, with cross-origin isolation and without.
+
+const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+const alias = (host: string): Record<string, string> => ({
+  "#host": here(`./src/host/${host}.ts`),
+  "#meter-host": here(`./src/meter/host/${host}.ts`),
+});
+const chromium = [
+  process.env["CLEARWAY_CHROMIUM"],
+  "/usr/bin/chromium",
+  "/usr/bin/chromium-browser",
+  "/usr/bin/google-chrome",
+].find((path) => path !== undefined && existsSync(path));
+
+// As a setting, not as a middleware: Vitest answers for the page of the tests itself, before any plugin's middleware.
+const isolation: Plugin = {
+  name: "cross-origin-isolation",
+  config: () => ({
+    server: {
+      headers: {
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cross-Origin-Embedder-Policy": "require-corp",
+        "Cross-Origin-Resource-Policy": "same-origin",
+      },
+    },
+  }),
+};
+
+function browserProject(name: string, plugins: Plugin[]) {
+  return {
+    plugins,
+    resolve: { alias: alias("browser") },
+    optimizeDeps: { include: ["fast-check"], exclude: ["clearway"] },
+    test: {
+      name,
+      env: { CLEARWAY_ISOLATED: plugins.includes(isolation) ? "1" : "" },
+      globalSetup: here("./test/fixtures/build.ts"),
+      include: ["test/**/*.test.ts"],
+      exclude: ["**/*.node.test.ts"],
+      testTimeout: 30_000,
+      browser: {
+        enabled: true,
+        headless: true,
+        screenshotFailures: false,
+        provider: playwright({
+          launchOptions: {
+            ...(chromium !== undefined && { executablePath: chromium }),
+            args: [
+              "--no-sandbox",
+              "--disable-gpu",
+              "--disable-quic",
+              "--no-first-run",
+              "--disable-background-networking",
+              "--disable-component-update",
+              "--disable-sync",
+            ],
+          },
+        }),
+        instances: [{ browser: "chromium" as const }],
+        api: { host: "127.0.0.1" },
+      },
+    },
+  };
+}
+
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        resolve: { alias: alias("node") },
+        test: {
+          name: "node",
+          globalSetup: here("./test/fixtures/build.ts"),
+          include: ["test/**/*.test.ts"],
+          exclude: ["**/*.browser.test.ts"],
+          testTimeout: 30_000,
+        },
+      },
+      browserProject("chromium", []),
+      browserProject("chromium-isolated", [isolation]),
+    ],
+  },
+});
