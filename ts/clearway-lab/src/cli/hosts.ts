@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Asks every host's runner what it is; a host that does not answer is explained, not dropped.
+import type { Description, HostName } from "../protocol/message.js";
+import { CHROMIUM_MISSING, findChromium } from "../runner/chromium-find.js";
+import type { Runners } from "../runner/runners.js";
+
+export interface Hosts {
+  described: Partial<Record<HostName, Description>>;
+  problems: Partial<Record<HostName, string>>;
+}
+
+export async function askHosts(runners: Runners, hosts: readonly HostName[]): Promise<Hosts> {
+  const described: Hosts["described"] = {};
+  const problems: Hosts["problems"] = {};
+  await Promise.all(
+    hosts.map(async (host) => {
+      if (host === "chromium" && findChromium() === undefined && process.env["CLEARWAY_LAB_RUNNER"] === undefined) {
+        problems[host] = CHROMIUM_MISSING;
+        return;
+      }
+      try {
+        described[host] = await runners.describe(host);
+      } catch (error) {
+        problems[host] = `its runner did not start: ${(error as Error).message.split("\n")[0]}`;
+      }
+    }),
+  );
+  return { described, problems };
+}
+
+/** Marks a mechanism that a runner does not know as unavailable, instead of letting it fail in mid-run. */
+export function missingMechanism(
+  description: Description | undefined,
+  scenario: string,
+  mechanism: string,
+): string | undefined {
+  if (description === undefined) return undefined;
+  const known = description.mechanisms.some((each) => each.scenario === scenario && each.mechanism === mechanism);
+  return known ? undefined : `this build's ${description.host} runner does not have it: rebuild with npm run build`;
+}

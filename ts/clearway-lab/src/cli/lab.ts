@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// `clearway lab`: plan, measure, write, tell.
+import { mkdirSync } from "node:fs";
+import path from "node:path";
+import { buildFacts, cpuTimes, machineFacts, stealPercent } from "../machine/facts.js";
+import { IdleWatch } from "../machine/idle-watch.js";
+import type { HostName } from "../protocol/message.js";
+import { execute, type Limits } from "../run/execute.js";
+import { RECORD_VERSION, type RunRecord } from "../run/record.js";
+import { resultsOf } from "../run/results.js";
+import { writeRun } from "../run/write.js";
+import { FIXTURE_VARIABLE, startFixture } from "../runner/fixture.js";
+import { Runners } from "../runner/runners.js";
+import { loadScenarios } from "../scenario/load.js";
+import { type PlannedCell, planCells, planOrder } from "../scenario/plan.js";
+import type { ProfileName, Scenario } from "../scenario/scenario.js";
+import { duration } from "./duration.js";
+import { askHosts, type Hosts, missingMechanism } from "./hosts.js";
+import { openProgress } from "./progress.js";
+import { selectScenarios } from "./select.js";
+import { summary } from "./terminal.js";
+
+export interface LabOptions {
+  host: HostName[];
+  profile: ProfileName;
+  out: string;
+  seed?: number;
+}
+
+/** quick promises to end within five minutes: no round but the first begins after 225 s, nothing after 270 s. */
+const LIMITS: Record<ProfileName, Limits> = {
+  quick: { budgetMs: 225_000, endMs: 270_000 },
+  full: { budgetMs: Number.POSITIVE_INFINITY, endMs: Number.POSITIVE_INFINITY },
+};
+
+/** Returns the exit status. */
+export async function lab(what: readonly string[], options: LabOptions): Promise<number> {
+  const scenarios = selectScenarios(loadScenarios(), what);
+  const begin = performance.now();
+  const startedAt = new Date().toISOString();
+  const interruption = new AbortController();
+  const fixture = await startFixture();
+  const runners = new Runners({ [FIXTURE_VARIABLE]: JSON.stringify(fixture.fixture) });
+  const onInterrupt = () => {
+    if (interruption.signal.aborted) process.exit(130);
+    process.stderr.write("\ninterrupted: keeping what was measured (again to leave at once)\n");
+    interruption.abort();
+    runners.interrupt();
+  };
+  process.on("SIGINT", onInterrupt);
+  process.on("SIGTERM", onInterrupt);
+  const watch = new IdleWatch();
+  try {
+    const machine = machineFacts();
+    const times = cpuTimes();
+    const hosts = await askHosts(runners, options.host);
+    const cells = markMissing(planCells(scenarios, options.profile, options.host, hosts.problems), hosts);
+    const seed = options.seed ?? Math.floor(Math.random() * 2 ** 32);
+    const order = planOrder(cells, seed);
+    announce(
+      cells,
+      order.length,
+      order.reduce((sum, { cell }) => sum + cell.estimateMs, 0),
+      options,
+    );
+    const progress = openProgress(process.stderr);
+    const execution = await execute(
+      cells,
+      order,
+      {
+        measure: (cell, request, timeoutMs) => runners.measure(cell.host, request, timeoutMs),
+        watch: () => {
+          watch.begin();
+          return () => watch.end();
+        },
+        nowMs: () => performance.now(),
+      },
+      LIMITS[options.profile],
+      interruption.signal,
+      (step) => progress.step(step),
+    );
+    progress.stop();
+    const record: RunRecord = {
+      version: RECORD_VERSION,
+      profile: options.profile,
+      seed,
+      startedAt,
+      durationMs: performance.now() - begin,
+      planned: order.length,
+      done: execution.done,
+      interrupted: execution.interrupted,
+      budgetEnded: execution.budgetEnded,
+      machine: { ...machine, stealPercent: stealPercent(times, cpuTimes()) },
+      build: buildFacts(hosts.described.chromium?.runtime ?? null),
+      hosts: Object.fromEntries(
+        Object.entries(hosts.described).map(([host, { mechanisms: _, ...facts }]) => [host, facts]),
+      ),
+      scenarios: scenarios.map(describeScenario),
+      cells: execution.cells,
+    };
+    const results = resultsOf(record);
+    const out = path.resolve(options.out);
+    mkdirSync(out, { recursive: true });
+    await writeRun(out, results, record);
+    process.stdout.write(summary(results, record) + "\n");
+    const shown = path.relative(process.cwd(), out) || ".";
+    process.stdout.write(
+      `${path.join(shown, "report.html")} and ${path.join(shown, "results.json")} written after ${duration(performance.now() - begin)}.\n`,
+    );
+    if (execution.interrupted) return 130;
+    return results.cells.some(({ status }) => status === "failed") ? 1 : 0;
+  } finally {
+    process.off("SIGINT", onInterrupt);
+    process.off("SIGTERM", onInterrupt);
+    await Promise.all([runners.close(), watch.close(), fixture.close()]);
+  }
+}
+
+function markMissing(cells: PlannedCell[], hosts: Hosts): PlannedCell[] {
+  return cells.map((cell) => {
+    const missing = missingMechanism(hosts.described[cell.host], cell.scenario.name, cell.mechanism.name);
+    const unavailable = cell.unavailable ?? missing;
+    return unavailable === undefined ? cell : { ...cell, unavailable };
+  });
+}
+
+function announce(cells: PlannedCell[], measurements: number, estimateMs: number, options: LabOptions): void {
+  const can = cells.filter(({ unavailable }) => unavailable === undefined).length;
+  process.stderr.write(
+    `${can} cells on ${options.host.join(" and ")}, ${measurements} measurements, about ${duration(estimateMs)} (profile ${options.profile})\n`,
+  );
+}
+
+function describeScenario(scenario: Scenario): RunRecord["scenarios"][number] {
+  const { name, family, question, shows, topology, control, reference, compare } = scenario;
+  return { name, family, question, shows, topology, control, reference, compare };
+}

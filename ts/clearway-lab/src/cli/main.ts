@@ -1,0 +1,68 @@
+#!/usr/bin/env node
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The `clearway` command. Exit status: 0 done, 1 a cell failed, 2 a wrong argument, 130 interrupted.
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { Command, CommanderError } from "commander";
+import { packageRoot } from "../machine/package-root.js";
+import { doctor } from "./doctor.js";
+import { lab } from "./lab.js";
+import { list } from "./list.js";
+import { report } from "./report.js";
+import { parseHosts, parseProfile, parseSeed, UsageError } from "./select.js";
+
+const { version } = JSON.parse(readFileSync(path.join(packageRoot(), "package.json"), "utf8")) as {
+  version: string;
+};
+
+const program = new Command("clearway")
+  .description("Measures every way of crossing a thread boundary, on this machine.")
+  .version(version)
+  .exitOverride();
+
+const labCommand = program
+  .command("lab")
+  .description("measure, then write results.json and report.html")
+  .argument(
+    "[what...]",
+    "families (isolate, push), scenarios (students) or cells (students/comlink); default: everything",
+  )
+  .option("--host <names>", "node, chromium, or both with a comma", parseHosts, ["node", "chromium"])
+  .option("--profile <name>", "quick (under 5 minutes) or full", parseProfile, "quick")
+  .option("--out <dir>", "where to write", "out")
+  .option("--seed <number>", "repeat the order of an earlier run", parseSeed)
+  .action(async (what: string[], options: Parameters<typeof lab>[1]) => {
+    process.exitCode = what[0] === "list" && what.length === 1 ? await list(options.host) : await lab(what, options);
+  });
+labCommand.addHelpText("after", "\nclearway lab list   what can run here, what cannot, and why");
+
+program
+  .command("report")
+  .description("write report.html again from DIR/results.json and DIR/record.json")
+  .argument("<dir>", "the folder of a run")
+  .action(async (dir: string) => {
+    process.exitCode = await report(dir);
+  });
+
+program
+  .command("doctor")
+  .description("what is installed, whether pages are isolated, how fine the clocks are, how quiet the machine is")
+  .action(async () => {
+    process.exitCode = await doctor();
+  });
+
+for (const command of program.commands) command.exitOverride();
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  if (error instanceof CommanderError) {
+    // Commander has already written its message; help and version are not errors.
+    process.exitCode = error.exitCode === 0 ? 0 : 2;
+  } else if (error instanceof UsageError) {
+    process.stderr.write(`error: ${error.message}\n`);
+    process.exitCode = 2;
+  } else {
+    throw error;
+  }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The progress of a run on stderr: a bar with the time left on a terminal, a plain line now and then elsewhere.
+import cliProgress from "cli-progress";
+import type { Step } from "../run/execute.js";
+import { duration } from "./duration.js";
+
+export interface Progress {
+  step(step: Step): void;
+  stop(): void;
+}
+
+/** In a log nobody wants a line for each of 300 measurements. */
+const LINE_EVERY_MS = 15_000;
+
+export function openProgress(stream: NodeJS.WriteStream, nowMs: () => number = () => performance.now()): Progress {
+  return stream.isTTY ? bar(stream) : lines(stream, nowMs);
+}
+
+function bar(stream: NodeJS.WriteStream): Progress {
+  const format = "{bar} {value}/{total}  {left} left  {name}";
+  const single = new cliProgress.SingleBar(
+    { stream, format, barsize: 24, clearOnComplete: true, hideCursor: true, gracefulExit: false, fps: 8 },
+    cliProgress.Presets.shades_classic,
+  );
+  let started = false;
+  return {
+    step: ({ done, planned, leftMs, name }) => {
+      const payload = { left: duration(leftMs), name: name.slice(0, 44) };
+      if (started) single.update(done, payload);
+      else single.start(planned, done, payload);
+      started = true;
+    },
+    stop: () => single.stop(),
+  };
+}
+
+function lines(stream: NodeJS.WriteStream, nowMs: () => number): Progress {
+  let next = 0;
+  return {
+    step: ({ done, planned, leftMs, name }) => {
+      if (nowMs() < next || name === "") return;
+      next = nowMs() + LINE_EVERY_MS;
+      stream.write(`${done}/${planned} measured, ${duration(leftMs)} left, now ${name}\n`);
+    },
+    stop: () => {},
+  };
+}

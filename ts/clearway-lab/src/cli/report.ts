@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// `clearway report DIR`.
+import { existsSync } from "node:fs";
+import path from "node:path";
+import { readRun, writeReport } from "../run/write.js";
+import { UsageError } from "./select.js";
+
+export async function report(folder: string): Promise<number> {
+  for (const name of ["results.json", "record.json"]) {
+    if (!existsSync(path.join(folder, name))) {
+      throw new UsageError(
+        `${path.join(folder, name)} does not exist: name the folder that \`clearway lab --out\` has written`,
+      );
+    }
+  }
+  const { results, record } = readRun(folder);
+  await writeReport(folder, results, record);
+  process.stdout.write(`${path.join(folder, "report.html")} written\n`);
+  return 0;
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What the arguments of `clearway lab` mean: families, scenarios or cells (SCENARIO/MECHANISM), hosts, a profile.
+import { InvalidArgumentError } from "commander";
+import type { HostName } from "../protocol/message.js";
+import { FAMILY_NAMES, HOST_NAMES, PROFILE_NAMES, type ProfileName, type Scenario } from "../scenario/scenario.js";
+
+/** A mistake of the user's: shown without a stack, exit status 2. */
+export class UsageError extends Error {}
+
+/** The scenarios named, each with only the mechanisms named (and its control and reference, without which nothing compares). */
+export function selectScenarios(all: readonly Scenario[], names: readonly string[]): Scenario[] {
+  if (names.length === 0) return [...all];
+  const wanted = new Map<string, Set<string>>();
+  for (const name of names) {
+    for (const [scenario, mechanisms] of resolve(all, name)) {
+      const known = wanted.get(scenario) ?? new Set();
+      for (const mechanism of mechanisms) known.add(mechanism);
+      wanted.set(scenario, known);
+    }
+  }
+  return all.filter(({ name }) => wanted.has(name)).map((scenario) => narrowed(scenario, wanted.get(scenario.name)!));
+}
+
+function resolve(all: readonly Scenario[], name: string): [string, string[]][] {
+  const [first, second, ...rest] = name.split("/");
+  const everything = (scenario: Scenario): [string, string[]] => [
+    scenario.name,
+    scenario.mechanisms.map((each) => each.name),
+  ];
+  if (second === undefined && (FAMILY_NAMES as readonly string[]).includes(name)) {
+    return all.filter(({ family }) => family === name).map(everything);
+  }
+  const parts = (FAMILY_NAMES as readonly string[]).includes(first!) ? [second!, ...rest] : [first!, second, ...rest];
+  const scenario = all.find((each) => each.name === parts[0]);
+  if (scenario === undefined || parts.filter((part) => part !== undefined).length > 2) throw unknown(all, name);
+  if (parts[1] === undefined) return [everything(scenario)];
+  if (!scenario.mechanisms.some((mechanism) => mechanism.name === parts[1])) {
+    const list = scenario.mechanisms.map((mechanism) => mechanism.name).join(", ");
+    throw new UsageError(`unknown cell "${name}". Mechanisms of ${scenario.name}: ${list}`);
+  }
+  return [[scenario.name, [parts[1]]]];
+}
+
+function unknown(all: readonly Scenario[], name: string): UsageError {
+  const scenarios = all.map((scenario) => scenario.name).join(", ");
+  return new UsageError(
+    `unknown family or cell "${name}". Families: ${FAMILY_NAMES.join(", ")}. Scenarios: ${scenarios}. ` +
+      "A cell is SCENARIO/MECHANISM, e.g. students/clearway-columns; all of them: clearway lab list",
+  );
+}
+
+function narrowed(scenario: Scenario, mechanisms: Set<string>): Scenario {
+  if (mechanisms.size === scenario.mechanisms.length) return scenario;
+  const kept = (name: string) => mechanisms.has(name) || name === scenario.control || name === scenario.reference;
+  return { ...scenario, mechanisms: scenario.mechanisms.filter(({ name }) => kept(name)) };
+}
+
+export function parseHosts(text: string): HostName[] {
+  const names = text.split(",").map((name) => name.trim());
+  const stranger = names.find((name) => !(HOST_NAMES as readonly string[]).includes(name));
+  if (stranger !== undefined)
+    throw new InvalidArgumentError(`unknown host "${stranger}". Hosts: ${HOST_NAMES.join(", ")}`);
+  return [...new Set(names)] as HostName[];
+}
+
+export function parseProfile(text: string): ProfileName {
+  if (!(PROFILE_NAMES as readonly string[]).includes(text)) {
+    throw new InvalidArgumentError(`unknown profile "${text}". Profiles: ${PROFILE_NAMES.join(", ")}`);
+  }
+  return text as ProfileName;
+}
+
+export function parseSeed(text: string): number {
+  const seed = Number(text);
+  if (!Number.isInteger(seed) || seed < 0 || seed > 0xffffffff)
+    throw new InvalidArgumentError("a seed is an integer from 0 to 4294967295");
+  return seed;
+}

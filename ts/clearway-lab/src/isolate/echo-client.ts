@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A connection to the fixture's TCP server, Node only: greets, then asks one number at a time and gets it plus one.
+import net from "node:net";
+
+export class EchoConnection {
+  readonly #socket: net.Socket;
+  #answer: ((value: number) => void) | undefined;
+  #fail: ((error: Error) => void) | undefined;
+
+  private constructor(socket: net.Socket) {
+    this.#socket = socket;
+    socket.setEncoding("utf8");
+    socket.setNoDelay(true);
+    socket.on("data", (text) => this.#answer?.(Number(text)));
+    socket.on("error", (error) => this.#fail?.(error));
+    // A held connection must not keep a worker from ending.
+    socket.unref();
+  }
+
+  static open(port: number): Promise<EchoConnection> {
+    return new Promise((resolve, reject) => {
+      const socket = net.connect({ port, host: "127.0.0.1" });
+      socket.once("error", reject);
+      socket.once("connect", () => {
+        socket.off("error", reject);
+        resolve(new EchoConnection(socket));
+      });
+    });
+  }
+
+  ask(value: number): Promise<number> {
+    this.#socket.ref();
+    return new Promise<number>((resolve, reject) => {
+      this.#answer = resolve;
+      this.#fail = reject;
+      this.#socket.write(value + "\n");
+    }).finally(() => this.#socket.unref());
+  }
+
+  get open(): boolean {
+    return !this.#socket.destroyed;
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { move, pool } from "clearway";
+import { workerUrl } from "#lab-host";
+import type { Mechanism } from "../mechanism/measured.js";
+import { imageMechanism } from "./fetch-image.js";
+import { fetchImage } from "./image.js";
+
+function clearway(how: "copy" | "move" | "inside"): Mechanism {
+  return imageMechanism(async () => {
+    const workers = pool<typeof import("../work/image-tasks.js")>(workerUrl("image-tasks"), { size: 1 });
+    return {
+      make: async (url) => {
+        if (how === "inside") return workers.call.fetchAndShrink(url);
+        const rgba = await fetchImage(url);
+        return workers.call.shrink(how === "move" ? move(rgba) : rgba);
+      },
+      close: () => workers.close(),
+    };
+  });
+}
+
+export const imagesClearway: Record<string, Mechanism> = {
+  "clearway-copy": clearway("copy"),
+  "clearway-move": clearway("move"),
+  "clearway-fetch": clearway("inside"),
+};

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A body is fetched and post-processed: on the main thread, in a worker, or fetched here and processed there.
+import { openWorker } from "#lab-host";
+import type { Fixture, Mechanism } from "../mechanism/measured.js";
+import { fetchImage, greyThumbnail, type Thumbnail } from "./image.js";
+import { metered } from "./metered.js";
+
+/** Fetches the picture at `url` and yields its thumbnail on the main thread. */
+type Make = (url: string) => Promise<Thumbnail>;
+
+export function imageMechanism(open: (fixture: Fixture) => Promise<{ make: Make; close(): Promise<void> }>): Mechanism {
+  return async ({ fixture }) => {
+    const { make, close } = await open(fixture);
+    const url = fixture.httpUrl + "/image";
+    try {
+      await make(url);
+      return await metered(async () => {
+        const { width, height, pixels, checksum } = await make(url);
+        return { width, height, bytes: pixels.length, checksum };
+      });
+    } finally {
+      await close();
+    }
+  };
+}
+
+const main = imageMechanism(async () => ({
+  make: async (url) => greyThumbnail(await fetchImage(url)),
+  close: async () => {},
+}));
+
+function bare(how: "copy" | "move" | "inside"): Mechanism {
+  return imageMechanism(async () => {
+    const worker = openWorker("image-bare");
+    let arrived: (thumbnail: Thumbnail) => void = () => {};
+    worker.listen((message) => arrived(message as Thumbnail));
+    return {
+      make: async (url) => {
+        const rgba = how === "inside" ? undefined : await fetchImage(url);
+        return new Promise<Thumbnail>((resolve) => {
+          arrived = resolve;
+          if (rgba === undefined) worker.post({ url });
+          else worker.post({ rgba }, how === "move" ? [rgba.buffer as ArrayBuffer] : []);
+        });
+      },
+      close: () => worker.end(),
+    };
+  });
+}
+
+export const images: Record<string, Mechanism> = {
+  "main-thread": main,
+  "worker-copy": bare("copy"),
+  "worker-move": bare("move"),
+  "worker-fetch": bare("inside"),
+};

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What a pool of one worker costs: from nothing to a result, warm, after idling, after a crash.
+import * as Comlink from "comlink";
+import { hostName, nowMs, openWorker } from "#lab-host";
+import { type Mechanism, numberParam, textParam } from "../mechanism/measured.js";
+import type { Value } from "../protocol/message.js";
+import type { ComlinkPool } from "../work/pool-comlink.js";
+import type { PoolTask } from "./pool-task.js";
+
+/** A pool of one worker, as each library makes it. `start` may be lazy: the first call then pays. */
+export interface PoolUnderTest {
+  start(): void | Promise<void>;
+  call(task: PoolTask): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** How long a pool gets to be ready before its first task, and how long a call may hang after a crash: ten times a start. */
+const READY_MS = 100;
+const SETTLE_MS = 500;
+
+export function poolMechanism(make: () => Promise<PoolUnderTest>): Mechanism {
+  return async ({ params, fixture }) => {
+    const connection = textParam(params, "connection") as PoolTask["connection"];
+    const task: PoolTask = { connection, port: fixture.echoPort, value: 20 };
+    const notes: string[] = [];
+    const values: Record<string, Value> = {};
+    const pool = await make();
+    values["coldStart"] = ms(
+      await timed(async () => {
+        await pool.start();
+        await check(pool.call(task));
+      }),
+    );
+    const warm = await series(numberParam(params, "calls"), 0, () => check(pool.call(task)));
+    const idle = await series(numberParam(params, "idleCalls"), numberParam(params, "idleMs"), () =>
+      check(pool.call(task)),
+    );
+    // Recovery does not depend on the connection: asked once.
+    if (hostName === "node" && connection === "none") await crashAndRecover(pool, task, values, notes);
+    if ((await settled(pool.close())) === "pending") notes.push(`the pool had not closed after ${SETTLE_MS} ms`);
+    const again = await make();
+    await again.start();
+    await sleep(READY_MS);
+    let answer = 0;
+    values["firstTask"] = ms(
+      await timed(async () => {
+        answer = await check(again.call(task));
+      }),
+    );
+    if ((await settled(again.close())) === "pending") notes.push(`an unhurt pool had not closed after ${SETTLE_MS} ms`);
+    return {
+      samples: { warmTask: { unit: "us", ns: warm }, afterIdle: { unit: "us", ns: idle } },
+      values,
+      result: { answer },
+      notes,
+    };
+  };
+}
+
+/** Every call adds one to 20; a pool that answers anything else is not measured. */
+async function check(answer: Promise<number>): Promise<number> {
+  const value = await answer;
+  if (value !== 21) throw new Error(`the pool answered wrongly: value=${value}, expected 21`);
+  return value;
+}
+
+/** From the moment the crashing call is made to the next right answer, with whatever failed in between. */
+async function crashAndRecover(
+  pool: PoolUnderTest,
+  task: PoolTask,
+  values: Record<string, Value>,
+  notes: string[],
+): Promise<void> {
+  const begin = nowMs();
+  const crashed = await settled(pool.call({ ...task, crash: true }));
+  // Whoever waits for that call waits for ever: there is no time to report, only this fact.
+  if (crashed === "pending") {
+    notes.push(`the call that crashed its worker had not settled after ${SETTLE_MS} ms`);
+    return;
+  }
+  for (let attempt = 0; attempt < 50; attempt++) {
+    const next = await settled(check(pool.call(task)));
+    if (next === "resolved") {
+      values["afterCrash"] = ms(nowMs() - begin);
+      return;
+    }
+    if (next === "pending") {
+      notes.push(`no call settled within ${SETTLE_MS} ms after a crash`);
+      return;
+    }
+    await sleep(1);
+  }
+  notes.push("no call succeeded after a crash");
+}
+
+async function settled(call: Promise<unknown>): Promise<"resolved" | "rejected" | "pending"> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<"pending">((resolve) => {
+    timer = setTimeout(() => resolve("pending"), SETTLE_MS);
+  });
+  const outcome = call.then(
+    () => "resolved" as const,
+    () => "rejected" as const,
+  );
+  return Promise.race([outcome, late]).finally(() => clearTimeout(timer));
+}
+
+async function series(count: number, gapMs: number, call: () => Promise<unknown>): Promise<Float64Array> {
+  const ns = new Float64Array(count);
+  for (let i = 0; i < count; i++) {
+    if (gapMs > 0) await sleep(gapMs);
+    const begin = nowMs();
+    await call();
+    ns[i] = (nowMs() - begin) * 1e6;
+  }
+  return ns;
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const begin = nowMs();
+  await work();
+  return nowMs() - begin;
+}
+
+function ms(value: number): Value {
+  return { unit: "ms", value };
+}
+
+function sleep(delayMs: number): Promise<void> {
+  return new Promise((done) => setTimeout(done, delayMs));
+}
+
+/** What people write by hand: an id, a map of pending calls, a new worker when the old one ended. */
+async function bareWorker(): Promise<PoolUnderTest> {
+  const pending = new Map<number, { resolve(value: number): void; reject(error: Error): void }>();
+  let nextId = 0;
+  let closing = false;
+  let worker = undefined as ReturnType<typeof openWorker> | undefined;
+  const open = () => {
+    worker = openWorker("pool-bare");
+    worker.listen((message) => {
+      const { id, value } = message as { id: number; value: number };
+      pending.get(id)?.resolve(value);
+      pending.delete(id);
+    });
+    worker.onEnd(() => {
+      for (const { reject } of pending.values()) reject(new Error("the worker ended"));
+      pending.clear();
+      if (!closing) open();
+    });
+  };
+  return {
+    start: open,
+    call: (task) =>
+      new Promise((resolve, reject) => {
+        const id = nextId++;
+        pending.set(id, { resolve, reject });
+        worker!.post({ id, task });
+      }),
+    close: async () => {
+      closing = true;
+      await worker!.end();
+    },
+  };
+}
+
+async function comlinkWorker(): Promise<PoolUnderTest> {
+  let worker = undefined as ReturnType<typeof openWorker> | undefined;
+  let remote = undefined as Comlink.Remote<ComlinkPool> | undefined;
+  let closing = false;
+  let fail: (error: Error) => void = () => {};
+  let ended = new Promise<never>((_, reject) => (fail = reject));
+  const open = () => {
+    // Comlink does not notice that a worker has ended: the exit is watched by hand, as its documentation leaves to the user.
+    ended = new Promise<never>((_, reject) => (fail = reject));
+    ended.catch(() => {});
+    worker = openWorker("pool-comlink");
+    remote = Comlink.wrap<ComlinkPool>(worker.endpoint());
+    worker.onEnd(() => {
+      fail(new Error("the worker ended"));
+      if (!closing) open();
+    });
+  };
+  return {
+    start: open,
+    call: (task) => Promise.race([remote!.run(task), ended]),
+    close: async () => {
+      closing = true;
+      remote![Comlink.releaseProxy]();
+      await worker!.end();
+    },
+  };
+}
+
+export const pools: Record<string, Mechanism> = {
+  "bare-worker": poolMechanism(bareWorker),
+  comlink: poolMechanism(comlinkWorker),
+};

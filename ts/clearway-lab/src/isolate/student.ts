@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The record of this scenario, and the same records as plain columns: typed arrays, which move without being copied.
+
+export interface Student {
+  rollNum: number;
+  name: string;
+}
+
+export function studentAt(row: number): Student {
+  return { rollNum: row + 1, name: "student " + (row + 1) };
+}
+
+export function makeStudents(rows: number): Student[] {
+  const students: Student[] = new Array(rows);
+  for (let row = 0; row < rows; row++) students[row] = studentAt(row);
+  return students;
+}
+
+/** `name` of row r is the UTF-8 in nameBytes from nameOffsets[r] to nameOffsets[r + 1]. */
+export interface StudentColumns {
+  rollNum: Int32Array;
+  nameBytes: Uint8Array;
+  nameOffsets: Uint32Array;
+}
+
+/** Builds the columns. Allocates them once, and the name bytes again by doubling as they fill; trims nothing. */
+export function makeStudentColumns(rows: number): StudentColumns {
+  const rollNum = new Int32Array(rows);
+  const nameOffsets = new Uint32Array(rows + 1);
+  const encoder = new TextEncoder();
+  let nameBytes = new Uint8Array(Math.max(64, rows * 16));
+  let end = 0;
+  for (let row = 0; row < rows; row++) {
+    const student = studentAt(row);
+    rollNum[row] = student.rollNum;
+    const name = student.name;
+    if (end + name.length * 3 > nameBytes.length) {
+      const larger = new Uint8Array(nameBytes.length * 2);
+      larger.set(nameBytes);
+      nameBytes = larger;
+    }
+    end = encodeShort(name, nameBytes, end, encoder);
+    nameOffsets[row + 1] = end;
+  }
+  return { rollNum, nameBytes: nameBytes.subarray(0, end), nameOffsets };
+}
+
+/** Writes `text` at `at`; returns the end. A loop beats encodeInto for short ASCII text, which names mostly are. */
+function encodeShort(text: string, into: Uint8Array, at: number, encoder: TextEncoder): number {
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code > 127) return at + encoder.encodeInto(text, into.subarray(at)).written;
+    into[at + i] = code;
+  }
+  return at + text.length;
+}
+
+/** Rows read on demand from the columns: nothing is decoded until somebody asks for that row. Borrows the columns. */
+export class StudentRows {
+  static readonly #decoder = new TextDecoder();
+  readonly #columns: StudentColumns;
+
+  constructor(columns: StudentColumns) {
+    this.#columns = columns;
+  }
+
+  get length(): number {
+    return this.#columns.rollNum.length;
+  }
+
+  at(row: number): Student | undefined {
+    const { rollNum, nameBytes, nameOffsets } = this.#columns;
+    if (row < 0 || row >= rollNum.length) return undefined;
+    const name = StudentRows.#decoder.decode(nameBytes.subarray(nameOffsets[row], nameOffsets[row + 1]));
+    return { rollNum: rollNum[row]!, name };
+  }
+}

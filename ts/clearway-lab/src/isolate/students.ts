@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// N records {rollNum, name}, made somewhere and handed to the main thread.
+import * as Comlink from "comlink";
+import { openWorker } from "#lab-host";
+import { type Mechanism, numberParam } from "../mechanism/measured.js";
+import type { Json } from "../protocol/message.js";
+import type { ComlinkStudents } from "../work/students-comlink.js";
+import { metered } from "./metered.js";
+import { makeStudents, type Student, type StudentColumns, StudentRows } from "./student.js";
+
+/** Makes students somewhere and hands them over; called once small, to warm up, and once measured. */
+type Make = (rows: number) => Promise<{ length: number; at(row: number): Student | undefined }>;
+
+export function studentsMechanism(open: () => Promise<{ make: Make; close(): Promise<void> }>): Mechanism {
+  return async ({ params }) => {
+    const rows = numberParam(params, "rows");
+    const { make, close } = await open();
+    try {
+      // The worker is up and the code has run before the measured call: start-up is the pool scenario's question.
+      await make(Math.min(rows, 20_000));
+      return await metered(async () => proof(await make(rows)));
+    } finally {
+      await close();
+    }
+  };
+}
+
+/** Reads the length, the first row and the last, inside the measured time: a result that is not usable is no result. */
+function proof(students: { length: number; at(row: number): Student | undefined }): Json {
+  const first = students.at(0);
+  const last = students.at(students.length - 1);
+  return {
+    length: students.length,
+    first: first === undefined ? null : { rollNum: first.rollNum, name: first.name },
+    last: last === undefined ? null : { rollNum: last.rollNum, name: last.name },
+  };
+}
+
+const direct = studentsMechanism(async () => ({ make: async (rows) => makeStudents(rows), close: async () => {} }));
+
+function bare(kind: "clone" | "json"): Mechanism {
+  return studentsMechanism(async () => {
+    const worker = openWorker("students-bare");
+    let arrived: (students: Student[]) => void = () => {};
+    worker.listen((message) => arrived((kind === "json" ? JSON.parse(message as string) : message) as Student[]));
+    return {
+      make: (rows) =>
+        new Promise((resolve) => {
+          arrived = resolve;
+          worker.post({ kind, rows });
+        }),
+      close: () => worker.end(),
+    };
+  });
+}
+
+const columnsByHand = studentsMechanism(async () => {
+  const worker = openWorker("students-bare");
+  let arrived: (students: StudentRows) => void = () => {};
+  worker.listen((message) => arrived(new StudentRows(message as StudentColumns)));
+  return {
+    make: (rows) =>
+      new Promise((resolve) => {
+        arrived = resolve;
+        worker.post({ kind: "columns", rows });
+      }),
+    close: () => worker.end(),
+  };
+});
+
+const comlink = studentsMechanism(async () => {
+  const worker = openWorker("students-comlink");
+  const remote = Comlink.wrap<ComlinkStudents>(worker.endpoint());
+  return {
+    make: (rows) => remote.make(rows),
+    close: async () => {
+      remote[Comlink.releaseProxy]();
+      await worker.end();
+    },
+  };
+});
+
+export const students: Record<string, Mechanism> = {
+  direct,
+  "worker-clone": bare("clone"),
+  "worker-json": bare("json"),
+  "worker-columns": columnsByHand,
+  comlink,
+};

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A file goes to a local server in chunks, with progress; by path in Node, as a Blob in a browser.
+import * as Comlink from "comlink";
+import { openUpload, openWorker, sendInChunks } from "#lab-host";
+import type { Mechanism } from "../mechanism/measured.js";
+import type { Json } from "../protocol/message.js";
+import type { ComlinkUpload } from "../work/upload-comlink.js";
+import { metered } from "./metered.js";
+import type { Progress, Upload } from "./upload-source.js";
+
+/** Enough for the code to be warm, little enough not to double the time of the largest chunks. */
+const WARM_UP_BYTES_MAX = 1 << 20;
+
+type Send = (upload: Upload, progress: (progress: Progress) => void) => Promise<number>;
+
+export function uploadMechanism(open: () => Promise<{ send: Send; close(): Promise<void> }>): Mechanism {
+  return async (work) => {
+    const upload = openUpload(work);
+    const { send, close } = await open();
+    try {
+      await send({ ...upload, bytes: Math.min(upload.bytes, upload.chunkBytes * 4, WARM_UP_BYTES_MAX) }, () => {});
+      const measured = await metered(() => once(send, upload));
+      const ms = measured.values["totalRuntime"]!.value;
+      measured.values["throughput"] = { unit: "MB/s", value: upload.bytes / 1e6 / (ms / 1000) };
+      measured.values["timePerMegabyte"] = { unit: "ms/MB", value: ms / (upload.bytes / 1e6) };
+      return measured;
+    } finally {
+      await close();
+    }
+  };
+}
+
+async function once(send: Send, upload: Upload): Promise<Json> {
+  let last = 0;
+  let backward = 0;
+  const receivedBytes = await send(upload, ({ sentBytes }) => {
+    if (sentBytes < last) backward++;
+    last = sentBytes;
+  });
+  return { receivedBytes, progressReached: last, progressWentBack: backward };
+}
+
+const main = uploadMechanism(async () => ({ send: sendInChunks, close: async () => {} }));
+
+const bare = uploadMechanism(async () => {
+  const worker = openWorker("upload-bare");
+  let onMessage: (message: Progress | { receivedBytes: number }) => void = () => {};
+  worker.listen((message) => onMessage(message as Progress));
+  return {
+    send: (upload, progress) =>
+      new Promise((resolve) => {
+        onMessage = (message) => ("receivedBytes" in message ? resolve(message.receivedBytes) : progress(message));
+        worker.post(upload);
+      }),
+    close: () => worker.end(),
+  };
+});
+
+const comlink = uploadMechanism(async () => {
+  const worker = openWorker("upload-comlink");
+  const remote = Comlink.wrap<ComlinkUpload>(worker.endpoint());
+  return {
+    send: (upload, progress) => remote.send(upload, Comlink.proxy(progress)),
+    close: async () => {
+      remote[Comlink.releaseProxy]();
+      await worker.end();
+    },
+  };
+});
+
+export const uploads: Record<string, Mechanism> = {
+  "main-thread": main,
+  "worker-postmessage": bare,
+  comlink,
+};

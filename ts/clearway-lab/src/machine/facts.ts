@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What a reader must know about the machine and the build before believing a number.
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import os from "node:os";
+
+export interface MachineFacts {
+  os: string;
+  arch: string;
+  cpu: string;
+  cores: number;
+  memoryGb: number;
+  /** "unknown" where the system does not tell. */
+  governor: string;
+  virtual: string;
+  loadBefore: number;
+  /** Share of CPU time that the hypervisor took away during the run, in percent; null where it is not told. */
+  stealPercent: number | null;
+}
+
+export interface BuildFacts {
+  lab: string;
+  clearway: string;
+  node: string;
+  v8: string;
+  chromium: string | null;
+  commit: string | null;
+  /** Options that change speed: NODE_OPTIONS and the process's own flags. */
+  nodeOptions: string;
+  peers: Record<string, string>;
+}
+
+export function machineFacts(): MachineFacts {
+  const cpus = os.cpus();
+  return {
+    os: `${os.type()} ${os.release()}`,
+    arch: os.arch(),
+    cpu: cpus[0]?.model.trim() || "unknown",
+    cores: os.availableParallelism(),
+    memoryGb: Number((os.totalmem() / 2 ** 30).toFixed(1)),
+    governor: readFile("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor") ?? "unknown",
+    virtual: /\bhypervisor\b/.test(readFile("/proc/cpuinfo") ?? "") ? "virtual machine" : "no sign of one",
+    loadBefore: Number(os.loadavg()[0]!.toFixed(2)),
+    stealPercent: null,
+  };
+}
+
+/** Jiffies of all CPUs: stolen, and in all. Undefined outside Linux. */
+export function cpuTimes(): { stolen: number; all: number } | undefined {
+  const line = /^cpu\s+(.+)$/m.exec(readFile("/proc/stat") ?? "");
+  if (line === null) return undefined;
+  const fields = line[1]!.trim().split(/\s+/).map(Number);
+  // user nice system idle iowait irq softirq steal; guest time is already inside user.
+  return { stolen: fields[7] ?? 0, all: fields.slice(0, 8).reduce((sum, field) => sum + field, 0) };
+}
+
+export function stealPercent(before: ReturnType<typeof cpuTimes>, after: ReturnType<typeof cpuTimes>): number | null {
+  if (before === undefined || after === undefined || after.all === before.all) return null;
+  return Number((((after.stolen - before.stolen) / (after.all - before.all)) * 100).toFixed(2));
+}
+
+const PEERS = ["comlink", "rxjs", "piscina", "tinypool", "workerpool", "poolifier"];
+
+export function buildFacts(chromium: string | null): BuildFacts {
+  return {
+    lab: versionOf("clearway-lab") ?? "unknown",
+    clearway: versionOf("clearway") ?? "unknown",
+    node: process.version,
+    v8: process.versions.v8,
+    chromium,
+    commit: commit(),
+    nodeOptions: [process.env["NODE_OPTIONS"] ?? "", ...process.execArgv].join(" ").trim(),
+    peers: Object.fromEntries(PEERS.map((name) => [name, versionOf(name) ?? "not installed"])),
+  };
+}
+
+function versionOf(name: string): string | undefined {
+  const require = createRequire(import.meta.url);
+  // package.json is not exported by every package: look for it beside the folders that Node would search.
+  for (const folder of require.resolve.paths(name) ?? []) {
+    const text = readFile(`${folder}/${name}/package.json`);
+    if (text !== undefined) return (JSON.parse(text) as { version?: string }).version;
+  }
+  return undefined;
+}
+
+function commit(): string | null {
+  try {
+    return execFileSync("git", ["rev-parse", "--short=12", "HEAD"], { stdio: ["ignore", "pipe", "ignore"] })
+      .toString()
+      .trim();
+  } catch {
+    return null;
+  }
+}
+
+function readFile(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8").trim();
+  } catch {
+    return undefined;
+  }
+}

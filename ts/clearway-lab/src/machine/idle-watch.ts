@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Starts and reads the idle watcher. It lives in the lab's own process, which sleeps while a runner measures.
+import { Worker } from "node:worker_threads";
+
+/** Slots of the shared Int32Array. */
+export const SLOT = { stop: 0, sleep: 1, longestUs: 2 } as const;
+
+/** Short enough to catch a stall of a few ms, long enough to cost under 0.5 % of a core. */
+export const SLEEP_MS = 5;
+
+export class IdleWatch {
+  readonly #shared = new Int32Array(new SharedArrayBuffer(16));
+  readonly #worker = new Worker(new URL("./idle-watcher.js", import.meta.url), { workerData: this.#shared.buffer });
+
+  begin(): void {
+    Atomics.store(this.#shared, SLOT.longestUs, 0);
+  }
+
+  /** The longest time, in ms, that the idle thread was kept from waking since begin(). */
+  end(): number {
+    return Atomics.load(this.#shared, SLOT.longestUs) / 1000;
+  }
+
+  async close(): Promise<void> {
+    Atomics.store(this.#shared, SLOT.stop, 1);
+    Atomics.notify(this.#shared, SLOT.sleep);
+    await this.#worker.terminate();
+  }
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The package's own folder, wherever the built files stand inside it.
+import { existsSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+
+let found: string | undefined;
+
+export function packageRoot(): string {
+  found ??= search(path.dirname(fileURLToPath(import.meta.url)));
+  return found;
+}
+
+function search(folder: string): string {
+  const file = path.join(folder, "package.json");
+  if (existsSync(file) && (JSON.parse(readFileSync(file, "utf8")) as { name?: string }).name === "clearway-lab")
+    return folder;
+  const parent = path.dirname(folder);
+  if (parent === folder) throw new Error(`no package.json of clearway-lab above ${fileURLToPath(import.meta.url)}`);
+  return search(parent);
+}

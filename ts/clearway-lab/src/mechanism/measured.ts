@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What the code under measurement hands to its runner: raw nanoseconds, before they become a histogram.
+import type { Json, Params, Timeline, Value } from "../protocol/message.js";
+
+export interface Measured {
+  samples: Record<string, { unit: "us" | "ms"; ns: ArrayLike<number> }>;
+  values: Record<string, Value>;
+  timeline?: Timeline;
+  result: Json;
+  notes?: string[];
+}
+
+/** Where the fixtures stand: the HTTP server's origin, the TCP echo's port, the file to upload (Node only). */
+export interface Fixture {
+  httpUrl: string;
+  echoPort: number;
+  filePath: string;
+}
+
+export interface Work {
+  params: Params;
+  fixture: Fixture;
+}
+
+/** One mechanism of one scenario: runs the whole measurement once, in a process that has measured nothing before. */
+export type Mechanism = (work: Work) => Promise<Measured>;
+
+export function numberParam(params: Params, name: string): number {
+  const value = params[name];
+  if (typeof value !== "number") throw new TypeError(`the parameter must be a number: ${name}=${String(value)}`);
+  return value;
+}
+
+export function textParam(params: Params, name: string): string {
+  const value = params[name];
+  if (typeof value !== "string") throw new TypeError(`the parameter must be text: ${name}=${String(value)}`);
+  return value;
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The runner's side of the protocol: reads requests from stdin one at a time, answers on stdout, ends with stdin.
+// stdout belongs to the protocol: anything a library prints with console.log goes to stderr instead.
+import { readLines } from "./lines.js";
+import type { CellRequest, Description, Measurement, Request, Response, Verification } from "./message.js";
+
+export interface RunnerOperations {
+  describe(): Promise<Description>;
+  verify(cell: CellRequest): Promise<Verification>;
+  measure(cell: CellRequest): Promise<Measurement>;
+  close(): Promise<void>;
+}
+
+export async function serve(operations: RunnerOperations): Promise<void> {
+  console.log = console.error;
+  const answer = (response: Response) =>
+    new Promise<void>((done) => process.stdout.write(JSON.stringify(response) + "\n", () => done()));
+  for await (const line of readLines(process.stdin)) {
+    const request = line as Request;
+    try {
+      await answer({ id: request.id, ok: true, result: await perform(operations, request) });
+    } catch (error) {
+      const { message, stack } = error instanceof Error ? error : new Error(String(error));
+      await answer({ id: request.id, ok: false, error: stack === undefined ? { message } : { message, stack } });
+    }
+  }
+  await operations.close();
+}
+
+async function perform(
+  operations: RunnerOperations,
+  request: Request,
+): Promise<Description | Verification | Measurement> {
+  if (request.op === "describe") return operations.describe();
+  if (request.op === "verify") return operations.verify(request.cell);
+  if (request.op === "measure") return operations.measure(request.cell);
+  throw new RangeError(
+    `unknown operation: op=${JSON.stringify((request as { op?: unknown }).op)} (describe, verify, measure)`,
+  );
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Ways to push from a worker to the main thread.
+import * as Comlink from "comlink";
+import { openWorker } from "#lab-host";
+import type { Mechanism } from "../mechanism/measured.js";
+import type { ComlinkSender } from "../work/push-comlink.js";
+import { pushMechanism } from "./measure.js";
+import type { PushEvent } from "./pace.js";
+
+/** The bare worker answers "ready" once, then sends events; a run ends when the receiver has them all. */
+const postMessage = pushMechanism(async () => {
+  const worker = openWorker("push-bare");
+  let receive: (event: PushEvent) => void = () => {};
+  await new Promise<void>((ready) => {
+    worker.listen((message) => (message === "ready" ? ready() : receive(message as PushEvent)));
+  });
+  return {
+    run: async (load, receiver) => {
+      receive = receiver.receive;
+      worker.post({ kind: "post", load, sent: receiver.sent });
+      await receiver.done;
+    },
+    close: () => worker.end(),
+  };
+});
+
+/** The worker keeps the writing end of a stream whose reading end was transferred to the main thread. */
+const webStreamsTransferred = pushMechanism(async () => {
+  const worker = openWorker("push-bare");
+  let arrived: (stream: ReadableStream<PushEvent>) => void = () => {};
+  await new Promise<void>((ready) => {
+    worker.listen((message) => (message === "ready" ? ready() : arrived(message as ReadableStream<PushEvent>)));
+  });
+  return {
+    run: async (load, receiver) => {
+      const stream = new Promise<ReadableStream<PushEvent>>((resolve) => (arrived = resolve));
+      worker.post({ kind: "stream", load, sent: receiver.sent });
+      const reader = (await stream).getReader();
+      for (let next = await reader.read(); !next.done; next = await reader.read()) receiver.receive(next.value);
+    },
+    close: () => worker.end(),
+  };
+});
+
+const comlinkCallback = pushMechanism(async () => {
+  const worker = openWorker("push-comlink");
+  const sender = Comlink.wrap<ComlinkSender>(worker.endpoint());
+  return {
+    run: async (load, receiver) => {
+      await sender.send(load, receiver.sent, Comlink.proxy(receiver.receive));
+      await receiver.done;
+    },
+    close: async () => {
+      sender[Comlink.releaseProxy]();
+      await worker.end();
+    },
+  };
+});
+
+export const otherThread: Record<string, Mechanism> = {
+  "worker-postmessage": postMessage,
+  "web-streams-transferred": webStreamsTransferred,
+  "comlink-callback": comlinkCallback,
+};

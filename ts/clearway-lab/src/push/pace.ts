@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The sender: open loop. Every event has an intended time, fixed before the run; a late sender does not shift the rest.
+import { nowMs, turn } from "#lab-host";
+
+export interface Load {
+  count: number;
+  /** Events a second; 0 is the firehose: back to back, without a clock. */
+  perSecond: number;
+  payloadBytes: number;
+}
+
+export interface PushEvent {
+  i: number;
+  /** The intended send time in ms of the shared clock; for the firehose the actual one of the first event. */
+  t: number;
+  body?: Uint8Array;
+}
+
+// A timer may come a millisecond late (Node rounds to whole ms, Chromium clamps nested ones to 4): sleep until this much
+// before the time, then turn the event loop without sleeping.
+const AWAKE_BEFORE_MS = 2;
+
+/** Waits for the intended time of event `i`. Returns at once, without yielding, when that time has passed. */
+export async function untilMs(time: number): Promise<void> {
+  const left = time - nowMs();
+  if (left > AWAKE_BEFORE_MS + 1) await new Promise((done) => setTimeout(done, left - AWAKE_BEFORE_MS));
+  while (nowMs() < time) await turn();
+}
+
+/** Begins 5 ms from now, so that the first event is not late by the cost of getting here. */
+export function intendedTimes(load: Load): (i: number) => number {
+  const start = nowMs() + 5;
+  return load.perSecond === 0 ? () => start : (i) => start + (i * 1000) / load.perSecond;
+}
+
+/** A body with something in it; undefined for the smallest payload, which is the 8-byte time itself. */
+export function bodyOf(load: Load): Uint8Array | undefined {
+  return load.payloadBytes <= 8 ? undefined : new Uint8Array(load.payloadBytes).fill(7);
+}
+
+/** Calls `send` for every event, on time or as soon after as the thread allows. `sent` counts for the firehose's backlog. */
+export async function emit(load: Load, sent: Int32Array, send: (event: PushEvent) => void): Promise<void> {
+  const times = intendedTimes(load);
+  const body = bodyOf(load);
+  if (load.perSecond === 0) {
+    const t = nowMs();
+    for (let i = 0; i < load.count; i++) {
+      Atomics.add(sent, 0, 1);
+      send(body === undefined ? { i, t } : { i, t, body });
+    }
+    return;
+  }
+  for (let i = 0; i < load.count; i++) {
+    const t = times(i);
+    await untilMs(t);
+    send(body === undefined ? { i, t } : { i, t, body });
+  }
+}
+
+/** The same as a generator, for mechanisms that pull. A fresh body each time, so that it can be moved away. */
+export async function* produce(load: Load, sent: Int32Array): AsyncGenerator<PushEvent> {
+  const times = intendedTimes(load);
+  const start = nowMs();
+  for (let i = 0; i < load.count; i++) {
+    const t = load.perSecond === 0 ? start : times(i);
+    if (load.perSecond === 0) Atomics.add(sent, 0, 1);
+    else await untilMs(t);
+    const body = bodyOf(load);
+    yield body === undefined ? { i, t } : { i, t, body };
+  }
+}

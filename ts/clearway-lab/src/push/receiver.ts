@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The receiver: on the main thread, stamps every arrival, and can be kept busy or stalled on purpose.
+import { nowMs } from "#lab-host";
+import type { Load, PushEvent } from "./pace.js";
+
+export type ReceiverState = "idle" | "half-busy" | "stalled";
+
+/** How each state holds the thread: blocks of `blockMs`, one every `everyMs`. */
+const BLOCKS: Record<Exclude<ReceiverState, "idle">, { blockMs: number; everyMs: number }> = {
+  "half-busy": { blockMs: 5, everyMs: 10 },
+  stalled: { blockMs: 30, everyMs: 300 },
+};
+
+export class Receiver {
+  readonly latencyNs: Float64Array;
+  readonly sent: Int32Array;
+  readonly done: Promise<void>;
+  received = 0;
+  outOfOrder = 0;
+  backlogMax = 0;
+  firstMs = 0;
+  lastMs = 0;
+  bytes = 0;
+  #finish!: () => void;
+  #load: Load;
+  #next = 0;
+
+  constructor(load: Load) {
+    this.#load = load;
+    this.latencyNs = new Float64Array(load.perSecond === 0 ? 0 : load.count);
+    this.sent = new Int32Array(new SharedArrayBuffer(4));
+    this.done = new Promise((finish) => {
+      this.#finish = finish;
+    });
+  }
+
+  /** A bound function, since it is handed to every kind of callback. */
+  readonly receive = (event: PushEvent): void => {
+    const now = nowMs();
+    if (this.#load.perSecond === 0) {
+      const backlog = Atomics.load(this.sent, 0) - this.received;
+      if (backlog > this.backlogMax) this.backlogMax = backlog;
+      if (this.received === 0) this.firstMs = event.t;
+    } else {
+      this.latencyNs[event.i] = (now - event.t) * 1e6;
+    }
+    if (event.i !== this.#next) this.outOfOrder++;
+    this.#next = event.i + 1;
+    this.bytes += event.body?.byteLength ?? 8;
+    this.received++;
+    if (this.received === this.#load.count) {
+      this.lastMs = now;
+      this.#finish();
+    }
+  };
+}
+
+/** Holds the thread as `state` says until stopped; tells how much of that was beyond a 60 Hz frame, in ms a second. */
+export function disturb(state: ReceiverState): () => number {
+  if (state === "idle") return () => 0;
+  const { blockMs, everyMs } = BLOCKS[state];
+  const begin = nowMs();
+  let beyondFrameMs = 0;
+  const timer = setInterval(() => {
+    const start = nowMs();
+    while (nowMs() - start < blockMs);
+    beyondFrameMs += Math.max(0, nowMs() - start - 1000 / 60);
+  }, everyMs);
+  return () => {
+    clearInterval(timer);
+    return (beyondFrameMs / (nowMs() - begin)) * 1000;
+  };
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Ways to push on one thread: what the hand-over itself costs, before any thread is crossed.
+import { asapScheduler, asyncScheduler, observeOn, Subject } from "rxjs";
+import { hostName } from "#lab-host";
+import type { Mechanism } from "../mechanism/measured.js";
+import { pushMechanism, type Way } from "./measure.js";
+import { emit, type PushEvent, produce } from "./pace.js";
+import type { Receiver } from "./receiver.js";
+
+type Send = (event: PushEvent) => void;
+
+/** A way that is only a function: made anew for each run, closed by `end`. */
+function sending(open: (receiver: Receiver) => { send: Send; end?: () => void }): Mechanism {
+  return pushMechanism(async () => ({
+    run: async (load, receiver) => {
+      const { send, end } = open(receiver);
+      await emit(load, receiver.sent, send);
+      await receiver.done;
+      end?.();
+    },
+    close: async () => {},
+  }));
+}
+
+const direct = sending(({ receive }) => ({ send: receive }));
+
+const lock = sending(({ receive }) => {
+  const mutex = new Int32Array(new SharedArrayBuffer(4));
+  return {
+    send: (event) => {
+      // Never contended here: the reference is the cost of taking and giving a free lock, which is what a stream usually meets.
+      while (Atomics.compareExchange(mutex, 0, 0, 1) !== 0);
+      try {
+        receive(event);
+      } finally {
+        Atomics.store(mutex, 0, 0);
+        Atomics.notify(mutex, 0, 1);
+      }
+    },
+  };
+});
+
+class Pushed extends Event {
+  constructor(readonly detail: PushEvent) {
+    super("push");
+  }
+}
+
+const eventTarget = sending(({ receive }) => {
+  const target = new EventTarget();
+  target.addEventListener("push", (event) => receive((event as Pushed).detail));
+  return { send: (event) => void target.dispatchEvent(new Pushed(event)) };
+});
+
+const microtask = sending(({ receive }) => ({ send: (event) => queueMicrotask(() => receive(event)) }));
+
+const messageChannel = sending(({ receive }) => {
+  const { port1, port2 } = new MessageChannel();
+  port2.onmessage = (event: MessageEvent<PushEvent>) => receive(event.data);
+  return { send: (event) => port1.postMessage(event), end: () => port1.close() };
+});
+
+const asyncGenerator = pushMechanism(async () => ({
+  run: async (load, receiver) => {
+    for await (const event of produce(load, receiver.sent)) receiver.receive(event);
+  },
+  close: async () => {},
+}));
+
+/** The usual hand-written queue: push on one side, `await next()` on the other. */
+class AsyncQueue {
+  #items: PushEvent[] = [];
+  #wake: (() => void) | undefined;
+
+  push(event: PushEvent): void {
+    this.#items.push(event);
+    this.#wake?.();
+    this.#wake = undefined;
+  }
+
+  async take(): Promise<PushEvent[]> {
+    if (this.#items.length === 0) await new Promise<void>((wake) => (this.#wake = wake));
+    const items = this.#items;
+    this.#items = [];
+    return items;
+  }
+}
+
+const asyncQueue = pushMechanism(async () => ({
+  run: async (load, receiver) => {
+    const queue = new AsyncQueue();
+    const reading = (async () => {
+      while (receiver.received < load.count) for (const event of await queue.take()) receiver.receive(event);
+    })();
+    await emit(load, receiver.sent, (event) => queue.push(event));
+    await reading;
+  },
+  close: async () => {},
+}));
+
+function subject(
+  observed: (source: Subject<PushEvent>) => { subscribe(receive: Send): { unsubscribe(): void } },
+): Mechanism {
+  return sending(({ receive }) => {
+    const source = new Subject<PushEvent>();
+    const subscription = observed(source).subscribe(receive);
+    return { send: (event) => source.next(event), end: () => subscription.unsubscribe() };
+  });
+}
+
+const webStreams = pushMechanism(
+  async (): Promise<Way> => ({
+    run: async (load, receiver) => {
+      let controller!: ReadableStreamDefaultController<PushEvent>;
+      const stream = new ReadableStream<PushEvent>({
+        start(given) {
+          controller = given;
+        },
+      });
+      const reading = (async () => {
+        const reader = stream.getReader();
+        for (let next = await reader.read(); !next.done; next = await reader.read()) receiver.receive(next.value);
+      })();
+      await emit(load, receiver.sent, (event) => controller.enqueue(event));
+      controller.close();
+      await reading;
+    },
+    close: async () => {},
+  }),
+);
+
+export const sameThread: Record<string, Mechanism> = {
+  direct,
+  lock,
+  "event-target": eventTarget,
+  microtask,
+  "message-channel": messageChannel,
+  "async-generator": asyncGenerator,
+  "async-queue": asyncQueue,
+  "rxjs-subject": subject((source) => source),
+  "rxjs-observeon-async": subject((source) => source.pipe(observeOn(asyncScheduler))),
+  "rxjs-observeon-asap": subject((source) => source.pipe(observeOn(asapScheduler))),
+  "web-streams": webStreams,
+};
+
+if (hostName === "node") {
+  const { EventEmitter } = await import("node:events");
+  sameThread["event-emitter"] = sending(({ receive }) => {
+    const emitter = new EventEmitter();
+    emitter.on("push", receive);
+    return { send: (event) => void emitter.emit("push", event) };
+  });
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Observable Plot on a server: each chart is drawn twice, for a wide and a narrow page, and CSS shows one of them.
+import * as Plot from "@observablehq/plot";
+import { JSDOM } from "jsdom";
+import type { Role } from "../../scenario/scenario.js";
+import { Html, html } from "../html.js";
+
+export interface Size {
+  width: number;
+  narrow: boolean;
+}
+
+const SIZES: Size[] = [
+  { width: 920, narrow: false },
+  { width: 400, narrow: true },
+];
+
+const { document } = new JSDOM("").window;
+
+/** Colours are CSS variables, so that one SVG serves the light and the dark page. */
+export const ROLE_COLOR: Record<Role, string> = {
+  clearway: "var(--clearway)",
+  peer: "var(--peer)",
+  reference: "var(--reference)",
+};
+
+export type Draw = (size: Size) => Plot.PlotOptions;
+
+/** `label` is read out instead of the picture. */
+export function chart(label: string, draw: Draw): Html {
+  return html`<div class="chart">${SIZES.map((size) => svg(label, size, draw(size)))}</div>`;
+}
+
+function svg(label: string, size: Size, options: Plot.PlotOptions): Html {
+  const element = Plot.plot({
+    document,
+    width: size.width,
+    style: {
+      background: "none",
+      fontFamily: "inherit",
+      fontSize: size.narrow ? "11px" : "12.5px",
+      overflow: "visible",
+    },
+    className: "plot",
+    ...options,
+  });
+  element.setAttribute("role", "img");
+  element.setAttribute("aria-label", label);
+  element.setAttribute("class", size.narrow ? "plot narrow" : "plot wide");
+  // Plot adds a style element to every chart; the page's own sheet has these rules once.
+  for (const style of element.querySelectorAll("style")) style.remove();
+  return new Html(element.outerHTML);
+}

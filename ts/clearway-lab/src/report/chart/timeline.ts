@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The stall timeline: one bar a mechanism, as long as the run; the dark parts are when the main thread could not answer.
+import * as Plot from "@observablehq/plot";
+import type { RecordedCell } from "../../run/record.js";
+import type { Html } from "../html.js";
+import { shown } from "../number.js";
+import { chart, ROLE_COLOR } from "./draw.js";
+
+export interface Strip {
+  mechanism: string;
+  title: string;
+  color: string;
+  totalMs: number;
+  longestMs: number;
+  stalls: { at: number; ms: number }[];
+}
+
+/** The round whose longest stall is the median one stands for the cell. */
+export function stripOf(cell: RecordedCell): Strip | undefined {
+  const rounds = cell.rounds.flatMap(({ measurement }) => measurement.timeline ?? []);
+  const longest = (stalls: { ms: number }[]) => Math.max(0, ...stalls.map(({ ms }) => ms));
+  rounds.sort((a, b) => longest(a.stalls) - longest(b.stalls));
+  const round = rounds[rounds.length >> 1];
+  if (round === undefined) return undefined;
+  return {
+    mechanism: cell.mechanism,
+    title: cell.title,
+    color: ROLE_COLOR[cell.role],
+    totalMs: round.totalMs,
+    longestMs: longest(round.stalls),
+    stalls: round.stalls,
+  };
+}
+
+export function timelineChart(label: string, strips: Strip[]): Html {
+  return chart(label, ({ narrow }) => {
+    const name = (strip: Strip) => (narrow ? strip.mechanism : strip.title);
+    const stalls = strips.flatMap((strip) => strip.stalls.map(({ at, ms }) => ({ strip, at, ms })));
+    const end = Math.max(...strips.map(({ totalMs }) => totalMs));
+    return {
+      height: strips.length * (narrow ? 30 : 34) + 56,
+      marginLeft: narrow ? 116 : 284,
+      marginRight: narrow ? 56 : 110,
+      marginTop: 8,
+      marginBottom: 44,
+      x: {
+        domain: [0, end],
+        label: "time since the call began (ms)",
+        labelAnchor: "center",
+        labelArrow: "none",
+        ticks: narrow ? 4 : 8,
+        tickFormat: (value: number) => shown(value),
+        grid: true,
+      },
+      y: { domain: strips.map(name), label: null, padding: 0.32, tickSize: 0 },
+      marks: [
+        Plot.barX(strips, { x1: 0, x2: "totalMs", y: name, fill: "var(--track)" }),
+        // A stall of a millisecond would be thinner than a pixel: the stroke keeps it visible.
+        Plot.barX(stalls, {
+          x1: "at",
+          x2: (stall) => stall.at + stall.ms,
+          y: (stall) => name(stall.strip),
+          fill: (stall) => stall.strip.color,
+          stroke: (stall) => stall.strip.color,
+          strokeWidth: 0.8,
+        }),
+        Plot.text(strips, {
+          x: end,
+          y: name,
+          text: (strip) => (narrow ? `${shown(strip.longestMs)} ms` : `longest ${shown(strip.longestMs)} ms`),
+          textAnchor: "start",
+          dx: 8,
+          fill: "currentColor",
+        }),
+      ],
+    };
+  });
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What stands in the columns of each scenario's table.
+import type { RecordedScenario } from "../run/record.js";
+import type { QuantileName } from "../statistics/distribution.js";
+
+export interface Column {
+  label: string;
+  unit: string;
+  metric: string;
+  quantile?: QuantileName | "max" | "mean" | "min";
+}
+
+const STALLS: Column[] = [
+  { label: "total", unit: "ms", metric: "totalRuntime" },
+  { label: "longest stall", unit: "ms", metric: "longestStall" },
+  { label: "mean lag", unit: "ms", metric: "lagMean" },
+  { label: "hitch 60 Hz", unit: "ms/s", metric: "hitchRatio60" },
+  { label: "dropped 60", unit: "frames", metric: "droppedFrames60" },
+  { label: "dropped 120", unit: "frames", metric: "droppedFrames120" },
+];
+
+export const COLUMNS: Record<string, Column[]> = {
+  students: STALLS,
+  "fetch-image": STALLS,
+  pool: [
+    { label: "cold start", unit: "ms", metric: "coldStart" },
+    { label: "first task", unit: "ms", metric: "firstTask" },
+    { label: "warm p50", unit: "us", metric: "warmTask", quantile: "p50" },
+    { label: "warm p99", unit: "us", metric: "warmTask", quantile: "p99" },
+    { label: "idle p50", unit: "us", metric: "afterIdle", quantile: "p50" },
+    { label: "crash", unit: "ms", metric: "afterCrash" },
+  ],
+  stream: [
+    { label: "p10", unit: "us", metric: "latency", quantile: "p10" },
+    { label: "p50", unit: "us", metric: "latency", quantile: "p50" },
+    { label: "p90", unit: "us", metric: "latency", quantile: "p90" },
+    { label: "p99", unit: "us", metric: "latency", quantile: "p99" },
+    { label: "max", unit: "us", metric: "latency", quantile: "max" },
+  ],
+  firehose: [
+    { label: "throughput", unit: "events/s", metric: "throughput" },
+    { label: "largest backlog", unit: "events", metric: "backlogMax" },
+  ],
+};
+
+/** The figure that a scenario's cells are compared by, in a word or two. */
+export function comparedLabel({ compare }: RecordedScenario): string {
+  const names: Record<string, string> = {
+    longestStall: "longest stall",
+    totalRuntime: "total",
+    "warmTask.p50": "warm p50",
+    "latency.p50": "p50",
+    throughput: "throughput",
+  };
+  return names[compare] ?? compare;
+}

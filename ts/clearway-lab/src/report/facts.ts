@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The end of the report: the machine, the build, the noise floor, the settings of every mechanism, and how to run it again.
+import type { RunRecord } from "../run/record.js";
+import type { Results } from "../run/results.js";
+import { type Html, html } from "./html.js";
+import { loadText } from "./load-text.js";
+import { HOST_TITLES } from "./sections.js";
+
+export function factsSection(results: Results, record: RunRecord): Html {
+  const { machine, build } = results;
+  const steal = machine.stealPercent === null ? "not told" : `${machine.stealPercent} %`;
+  const facts: [string, string][] = [
+    ["CPU", `${machine.cpu}, ${machine.cores} cores`],
+    ["Memory", `${machine.memoryGb} GB`],
+    ["System", `${machine.os}, ${machine.arch} (${machine.virtual})`],
+    ["Governor", machine.governor],
+    ["Load before, steal", `${machine.loadBefore}, ${steal}`],
+    ["Node", `${build.node}, V8 ${build.v8}${build.nodeOptions === "" ? "" : ", options " + build.nodeOptions}`],
+    ...Object.entries(record.hosts).map(([host, facts]): [string, string] => [
+      "Host " + host,
+      `${facts.runtime}, fresh ${facts.fresh} for each measurement, clock steps of ${facts.clockStepUs} µs, ${facts.crossOriginIsolated ? "shared memory" : "no shared memory"}`,
+    ]),
+    ["Clearway, lab", `${build.clearway}, ${build.lab}${build.commit === null ? "" : ", commit " + build.commit}`],
+    [
+      "Peers",
+      Object.entries(build.peers)
+        .map(([name, version]) => `${name} ${version}`)
+        .join(", "),
+    ],
+  ];
+  return html`<h2>The machine and the build</h2><dl>${facts.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>
+${floors(results)}${settings(record)}
+<h2>Run it again</h2>
+<p>The order of the ${results.run.measurementsPlanned} measurements follows from the seed. One cell can be run alone by its name.</p>
+<p><code>clearway lab --profile ${results.run.profile} --seed ${results.run.seed}</code></p>
+<p><code>clearway lab students/clearway-columns --host node</code></p>`;
+}
+
+function floors({ noiseFloor }: Results): Html {
+  if (noiseFloor.length === 0)
+    return html`<h2>The noise floor</h2><p>No mechanism was measured twice in this run, so its noise is unknown.</p>`;
+  return html`<h2>The noise floor</h2><p>The same mechanism, measured twice as two cells. A difference under this factor is called “no difference seen”; one that not every round agrees on, too.</p>
+<div class="scroll"><table><thead><tr><th class="text">scenario</th><th class="text">host</th><th class="text">load</th><th class="text">measured twice</th><th class="text">figure</th><th>rounds</th><th>factor</th></tr></thead>
+<tbody>${noiseFloor.map((floor) => {
+    const size = floor.params["chunkBytes"] ?? floor.params["megabytes"];
+    return html`<tr><th scope="row">${floor.scenario}</th><td class="text">${HOST_TITLES[floor.host]}</td><td class="text">${loadText(floor.params) || String(size ?? "")}</td><td class="text">${floor.mechanism}</td><td class="text">${floor.metric}</td><td>${floor.rounds}</td><td>${floor.ratio.toFixed(2)}</td></tr>`;
+  })}</tbody></table></div>`;
+}
+
+function settings(record: RunRecord): Html {
+  // The same mechanism in two scenarios, set up alike, is one line.
+  const rows = new Map<string, { cell: RunRecord["cells"][number]; scenarios: Set<string> }>();
+  for (const cell of record.cells) {
+    const key = `${cell.mechanism}: ${cell.settings}`;
+    const row = rows.get(key) ?? { cell, scenarios: new Set() };
+    row.scenarios.add(cell.scenario);
+    rows.set(key, row);
+  }
+  return html`<h2>How each mechanism is set up</h2><details><summary>${rows.size} mechanisms and their settings</summary><div class="scroll"><table><thead><tr><th class="text">mechanism</th><th class="text">scenario</th><th class="text">settings</th></tr></thead>
+<tbody>${[...rows.values()].map(
+    ({ cell, scenarios }) =>
+      html`<tr><th scope="row"><span class="dot ${cell.role}"></span>${cell.mechanism}</th><td class="text">${[...scenarios].join(", ")}</td><td class="text">${cell.settings}</td></tr>`,
+  )}</tbody></table></div></details>`;
+}

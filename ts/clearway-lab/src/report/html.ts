@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// HTML from text: everything that goes through a template is escaped, except what another template has made.
+
+export class Html {
+  constructor(readonly text: string) {}
+}
+
+type Part = string | number | Html | readonly Part[];
+
+/** A template whose values are escaped; arrays are joined without anything between. */
+export function html(strings: TemplateStringsArray, ...values: Part[]): Html {
+  return new Html(strings.reduce((text, string, i) => text + (i === 0 ? "" : rendered(values[i - 1]!)) + string, ""));
+}
+
+function rendered(part: Part): string {
+  if (part instanceof Html) return part.text;
+  if (Array.isArray(part)) return (part as readonly Part[]).map(rendered).join("");
+  return escaped(String(part));
+}
+
+const ENTITIES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
+
+export function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ENTITIES[character]!);
+}
+
+/** JSON for a script element: no `<` can end it. */
+export function scriptJson(value: unknown): Html {
+  return new Html(JSON.stringify(value).replace(/</g, "\\u003c"));
+}

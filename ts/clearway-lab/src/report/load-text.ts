@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A cell's parameters in words.
+import type { Params } from "../protocol/message.js";
+import { bytes, shown } from "./number.js";
+
+/** Empty where a scenario has only one load. */
+export function loadText(params: Params): string {
+  const parts: string[] = [];
+  const { rows, connection, perSecond, count, payloadBytes, receiver } = params;
+  if (typeof rows === "number") parts.push(`${shown(rows)} rows`);
+  if (connection === "none") parts.push("no connection");
+  if (connection === "held") parts.push("connection held in the worker");
+  if (connection === "each-task") parts.push("a new connection for each task");
+  if (perSecond === 0) parts.push(`${shown(count as number)} events back to back`);
+  else if (typeof perSecond === "number") parts.push(`${shown(perSecond)} events/s`);
+  if (typeof payloadBytes === "number" && payloadBytes > 8) parts.push(`${bytes(payloadBytes)} each`);
+  if (receiver === "stalled") parts.push("receiver stalled 30 ms now and then");
+  if (receiver === "half-busy") parts.push("receiver half busy");
+  return parts.join(", ");
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// report.html: one file, nothing fetched, everything readable without scripts.
+
+import { duration } from "../cli/duration.js";
+import type { RunRecord } from "../run/record.js";
+import type { Results } from "../run/results.js";
+import { factsSection } from "./facts.js";
+import { Html, html } from "./html.js";
+import { scenarioSection } from "./sections.js";
+import { STYLE } from "./style.js";
+import { tablesOf } from "./tables.js";
+import { verdictOf } from "./verdict.js";
+import { zoomAssets } from "./zoom.js";
+
+const FAMILY_TITLES: Record<string, string> = {
+  isolate: "Isolate: work that leaves the main thread",
+  push: "Push: a live stream to the main thread",
+};
+
+export function reportHtml(results: Results, record: RunRecord): string {
+  const [first, ...others] = verdictOf(results, record).map((sentence) => sentence.replace(/(\d) us\b/g, "$1 µs"));
+  const tables = tablesOf(results, record);
+  const { style, script } = zoomAssets();
+  const { run, machine } = results;
+  const families = [...new Set(record.scenarios.map(({ family }) => family))];
+  const when = new Date(run.startedAt).toISOString().replace("T", " ").slice(0, 16);
+  const page = html`<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Clearway lab report</title><link rel="icon" href="data:,"><style>${style}${new Html(STYLE)}</style></head>
+<body><main>
+<header><p class="kicker">Clearway lab</p><h1>${first!}</h1>
+${others.length > 0 ? html`<ul class="verdicts">${others.map((sentence) => html`<li>${sentence}</li>`)}</ul>` : html``}
+<p class="meta">${when} UTC, profile ${run.profile}, ${run.measurementsDone} of ${run.measurementsPlanned} measurements in ${duration(run.durationMs)}${run.interrupted ? ", interrupted" : ""}; ${machine.cpu}, ${machine.cores} cores; ${Object.values(run.runtimes).join(", ")}.</p></header>
+${doubts(results)}
+${families.map(
+  (family) =>
+    html`<h2 id="${family}">${FAMILY_TITLES[family] ?? family}</h2>${record.scenarios
+      .filter((scenario) => scenario.family === family)
+      .map((scenario) => scenarioSection(results, record, scenario, tables))}`,
+)}
+${factsSection(results, record)}
+</main><script>${script}</script></body></html>
+`;
+  return page.text;
+}
+
+/** The weightiest stand first, by the order of the list of kinds; what is only about samples is folded. */
+function doubts({ warnings }: Results): Html {
+  if (warnings.length === 0) return html``;
+  const item = ({ message, next }: Results["warnings"][number]) =>
+    html`<li>${message} <span class="next">${next}.</span></li>`;
+  const shownFirst = warnings.filter(({ code }) => code !== "quantile-unsupported" && code !== "mechanism-note");
+  const rest = warnings.filter((warning) => !shownFirst.includes(warning));
+  return html`<aside class="doubt"><h2>What to doubt</h2><ul>${shownFirst.map(item)}</ul>
+${rest.length > 0 ? html`<details><summary>${rest.length} more about single figures</summary><ul>${rest.map(item)}</ul></details>` : html``}</aside>`;
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The report's sections for each scenario: its question, its charts, its tables.
+import type { HostName } from "../protocol/message.js";
+import type { RecordedCell, RecordedScenario, RunRecord } from "../run/record.js";
+import type { Results } from "../run/results.js";
+import type { Distribution } from "../statistics/distribution.js";
+import { chunkChart, LINE_COLOR, type Point } from "./chart/chunks.js";
+import { ROLE_COLOR } from "./chart/draw.js";
+import { histogramChart } from "./chart/histograms.js";
+import { type Range, rangeChart } from "./chart/ranges.js";
+import { stripOf, timelineChart } from "./chart/timeline.js";
+import { type Html, html } from "./html.js";
+import { loadText } from "./load-text.js";
+import { tableHtml } from "./table-html.js";
+import { byLoad, metricsFor, ordered, sortQuantile, type Table } from "./tables.js";
+import { zoomable } from "./zoom.js";
+
+export const HOST_TITLES: Record<HostName, string> = { node: "Node", chromium: "Chromium" };
+/** One frame at 60 Hz. */
+const FRAME_MS = 1000 / 60;
+
+export function scenarioSection(
+  results: Results,
+  record: RunRecord,
+  scenario: RecordedScenario,
+  tables: Table[],
+): Html {
+  const own = record.cells.filter((cell) => cell.scenario === scenario.name && !cell.control && cell.rounds.length > 0);
+  const hosts = [...new Set(own.map((cell) => cell.host))];
+  return html`<section id="${scenario.name}"><h3>${scenario.question}</h3>
+<p>${scenario.shows}</p><p class="topology">${scenario.topology.replaceAll("->", "→")}</p>
+${hosts.map((host) => {
+  const cells = own.filter((cell) => cell.host === host);
+  return html`${hostCharts(results, record, scenario, host, cells)}${hostTables(tables, scenario.name, host)}`;
+})}${missing(record, scenario.name)}</section>`;
+}
+
+/** The first load stands open; the others of a scenario that has many are folded. */
+function hostTables(tables: Table[], scenario: string, host: HostName): Html {
+  const own = tables.filter((table) => table.scenario === scenario && table.host === host);
+  const primary = own.find(({ load }) => load === "1\u202f000 events/s") ?? own[0];
+  if (primary === undefined) return html``;
+  const rest = own.filter((table) => table !== primary);
+  const folded = rest.map((table) => html`<h4>${HOST_TITLES[host]}: ${table.load}</h4>${tableHtml(table)}`);
+  return html`${tableHtml(primary)}${rest.length > 0 ? html`<details><summary>${HOST_TITLES[host]}: ${rest.length} more ${rest.length === 1 ? "load" : "loads"} (${rest.map(({ load }) => load).join("; ")})</summary>${folded}</details>` : html``}`;
+}
+
+function hostCharts(
+  results: Results,
+  record: RunRecord,
+  scenario: RecordedScenario,
+  host: HostName,
+  cells: RecordedCell[],
+): Html {
+  const title = HOST_TITLES[host];
+  if (scenario.name === "students" || scenario.name === "fetch-image") {
+    const strips = byLoad(cells)[0]!
+      .map(stripOf)
+      .filter((strip) => strip !== undefined);
+    const caption = `${title}: when the main thread could not answer`;
+    return html`<h4>${caption}</h4>${timelineChart(caption, strips)}${roleLegend("Coloured: the main thread is held. Pale: it is free. The middle one of the rounds is shown.")}${zoomable(title, strips)}`;
+  }
+  if (scenario.name === "upload") return uploadCharts(results, record, title, cells);
+  if (scenario.name === "pool") return poolChart(results, record, title, cells);
+  if (scenario.name === "firehose") return firehoseChart(results, record, title, cells);
+  if (scenario.name === "stream") return streamChart(results, record, scenario, title, cells);
+  return html`<h4>${title}</h4>`;
+}
+
+function roleLegend(text: string): Html {
+  return html`<ul class="legend"><li><span class="dot clearway"></span>Clearway</li><li><span class="dot peer"></span>peer from npm</li><li><span class="dot reference"></span>by hand</li><li>${text}</li></ul>`;
+}
+
+function uploadCharts(results: Results, record: RunRecord, title: string, cells: RecordedCell[]): Html {
+  const points = (metric: string): Point[] =>
+    cells.flatMap((cell) => {
+      const found = metricsFor(results, record, cell)[metric];
+      const { chunkBytes } = cell.params;
+      return found !== undefined && "value" in found && typeof chunkBytes === "number"
+        ? [{ mechanism: cell.mechanism, chunkBytes, value: found.value }]
+        : [];
+    });
+  const names = [...new Set(cells.map(({ mechanism }) => mechanism))];
+  const legend = html`<ul class="legend">${names.map((name) => html`<li><span class="dot ${dotClass(name)}"></span>${name}</li>`)}</ul>`;
+  const time = `${title}: time for each megabyte against chunk size`;
+  const stall = `${title}: longest stall of the main thread against chunk size`;
+  return html`<h4>${time}</h4>${legend}${chunkChart(time, "ms for each MB", points("timePerMegabyte"))}
+<h4>${stall}</h4>${chunkChart(stall, "longest stall (ms)", points("longestStall"), { value: FRAME_MS, text: "one frame at 60 Hz" })}`;
+}
+
+function dotClass(mechanism: string): string {
+  return /--([a-z]+)/.exec(LINE_COLOR[mechanism] ?? "--reference")![1]!;
+}
+
+function rangeOf(cell: RecordedCell, found: Distribution): Range {
+  return {
+    mechanism: cell.mechanism,
+    title: cell.title,
+    color: ROLE_COLOR[cell.role],
+    low: found.p10,
+    middle: found.p50,
+    high: found.p90,
+  };
+}
+
+function poolChart(results: Results, record: RunRecord, title: string, cells: RecordedCell[]): Html {
+  const plain = cells.filter(({ params }) => params["connection"] === "none");
+  const ranges = plain.flatMap((cell) => {
+    const found = metricsFor(results, record, cell)["warmTask"];
+    return found !== undefined && "p50" in found ? [rangeOf(cell, found)] : [];
+  });
+  const caption = `${title}: one trivial task on a warm pool, there and back`;
+  return html`<h4>${caption}</h4>${rangeChart(caption, "µs, logarithmic; dot: median, bar: p10 to p90", ranges, "µs")}`;
+}
+
+function firehoseChart(results: Results, record: RunRecord, title: string, cells: RecordedCell[]): Html {
+  const ranges = cells.flatMap((cell): Range[] => {
+    const found = metricsFor(results, record, cell)["throughput"];
+    if (found === undefined || !("value" in found)) return [];
+    return [
+      {
+        mechanism: cell.mechanism,
+        title: cell.title,
+        color: ROLE_COLOR[cell.role],
+        low: found.value,
+        middle: found.value,
+        high: found.value,
+      },
+    ];
+  });
+  ranges.sort((a, b) => b.middle - a.middle);
+  const caption = `${title}: events a second, back to back`;
+  return html`<h4>${caption}</h4>${rangeChart(caption, "events a second (logarithmic)", ranges, "/s")}`;
+}
+
+function streamChart(
+  results: Results,
+  record: RunRecord,
+  scenario: RecordedScenario,
+  title: string,
+  cells: RecordedCell[],
+): Html {
+  const calm = cells.filter(({ params }) => params["receiver"] === "idle" && params["payloadBytes"] === 8);
+  const groups = byLoad(calm);
+  const group = groups.find(([first]) => first!.params["perSecond"] === 1000) ?? groups[0];
+  if (group === undefined) return html``;
+  const rows = ordered(results, record, scenario, group).map((cell) => ({
+    cell,
+    latency: metricsFor(results, record, cell)["latency"] as Distribution,
+  }));
+  const clockStepUs = record.hosts[group[0]!.host]?.clockStepUs ?? 0.1;
+  const tail = sortQuantile(rows.map(({ latency }) => latency));
+  const caption = `${title}: how late events arrive at ${loadText(group[0]!.params)}, smallest ${tail} first`;
+  return html`<h4>${caption}</h4>${histogramChart(caption, rows, clockStepUs, tail)}${roleLegend(`Line: median.${tail === "p50" ? "" : ` Dashed: ${tail}, which orders the rows.`}`)}`;
+}
+
+/** What could not run, each reason once. */
+function missing(record: RunRecord, scenario: string): Html {
+  const lines = new Set<string>();
+  for (const cell of record.cells) {
+    const why = cell.failure === undefined ? cell.unavailable : "failed: " + cell.failure;
+    if (cell.scenario === scenario && why !== undefined)
+      lines.add(`${cell.mechanism} on ${HOST_TITLES[cell.host]}: ${why}`);
+  }
+  if (lines.size === 0) return html``;
+  return html`<details><summary>Not measured here (${lines.size})</summary><ul>${[...lines].map((line) => html`<li>${line}</li>`)}</ul></details>`;
+}

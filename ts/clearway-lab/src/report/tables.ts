@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What a run says, as tables: the terminal and the report print the same ones.
+import type { HostName } from "../protocol/message.js";
+import { compareCells, sameParams } from "../run/floor.js";
+import type { RecordedCell, RecordedScenario, RunRecord } from "../run/record.js";
+import type { Metric, Results } from "../run/results.js";
+import type { Role } from "../scenario/scenario.js";
+import type { Distribution } from "../statistics/distribution.js";
+import { COLUMNS, type Column, comparedLabel } from "./columns.js";
+import { loadText } from "./load-text.js";
+import { bytes, shown, shownTime, times } from "./number.js";
+
+export interface TableCell {
+  text: string;
+  /** Rests on too few samples: greyed, in brackets on a terminal. */
+  doubtful?: boolean;
+}
+
+export interface TableRow {
+  mechanism: string;
+  title: string;
+  role: Role;
+  cells: TableCell[];
+}
+
+export interface Table {
+  scenario: string;
+  host: HostName;
+  /** The load or size, in words; empty where the scenario has only one. */
+  load: string;
+  columns: { label: string; unit: string }[];
+  rows: TableRow[];
+}
+
+export function tablesOf(results: Results, record: RunRecord): Table[] {
+  const tables: Table[] = [];
+  for (const scenario of record.scenarios) {
+    for (const host of new Set(
+      record.cells.filter((cell) => cell.scenario === scenario.name).map((cell) => cell.host),
+    )) {
+      const cells = record.cells.filter(
+        (cell) => cell.scenario === scenario.name && cell.host === host && cell.rounds.length > 0,
+      );
+      if (cells.length === 0) continue;
+      if (scenario.name === "upload") tables.push(uploadTable(results, record, scenario, host, cells));
+      else for (const group of byLoad(cells)) tables.push(loadTable(results, record, scenario, host, group));
+    }
+  }
+  return tables;
+}
+
+export function byLoad(cells: RecordedCell[]): RecordedCell[][] {
+  const groups: RecordedCell[][] = [];
+  for (const cell of cells.filter(({ control }) => !control)) {
+    const group = groups.find(([first]) => sameParams(first!.params, cell.params));
+    if (group === undefined) groups.push([cell]);
+    else group.push(cell);
+  }
+  return groups;
+}
+
+export function metricsFor(results: Results, record: RunRecord, cell: RecordedCell): Record<string, Metric> {
+  // results.cells is made from record.cells, one for one and in the same order.
+  return results.cells[record.cells.indexOf(cell)]!.metrics;
+}
+
+function loadTable(
+  results: Results,
+  record: RunRecord,
+  scenario: RecordedScenario,
+  host: HostName,
+  group: RecordedCell[],
+): Table {
+  const known = COLUMNS[scenario.name] ?? unknownColumns(results, record, group);
+  const columns = known.filter((column) => group.some((cell) => column.metric in metricsFor(results, record, cell)));
+  const rows = ordered(results, record, scenario, group).map((cell): TableRow => {
+    const metrics = metricsFor(results, record, cell);
+    const clockStepUs = record.hosts[host]?.clockStepUs ?? 0;
+    const cells = columns.map((column) => tableCell(metrics[column.metric], column.quantile, clockStepUs));
+    return {
+      mechanism: cell.mechanism,
+      title: cell.title,
+      role: cell.role,
+      cells: [...cells, { text: against(results, record, scenario, cell) }],
+    };
+  });
+  const reference = record.cells.find(
+    (cell) => cell.scenario === scenario.name && cell.mechanism === scenario.reference,
+  );
+  const compared = [{ label: "against " + (reference?.mechanism ?? "the reference"), unit: comparedLabel(scenario) }];
+  return { scenario: scenario.name, host, load: loadText(group[0]!.params), columns: [...columns, ...compared], rows };
+}
+
+/** A scenario of somebody's own: every metric there is, by its own name. */
+function unknownColumns(results: Results, record: RunRecord, group: RecordedCell[]): Column[] {
+  const columns = new Map<string, Column>();
+  for (const cell of group) {
+    for (const [name, metric] of Object.entries(metricsFor(results, record, cell))) {
+      if ("value" in metric) columns.set(name, { label: name, unit: metric.unit, metric: name });
+      else
+        for (const quantile of ["p50", "p99"] as const)
+          columns.set(name + quantile, { label: `${name} ${quantile}`, unit: metric.unit, metric: name, quantile });
+    }
+  }
+  return [...columns.values()].slice(0, 6);
+}
+
+/** A stream's ways stand in order of p99, as people compare them, or of what the sample carries; a firehose's by throughput. */
+export function ordered(
+  results: Results,
+  record: RunRecord,
+  scenario: RecordedScenario,
+  group: RecordedCell[],
+): RecordedCell[] {
+  if (scenario.name === "stream") {
+    const latency = (cell: RecordedCell) => metricsFor(results, record, cell)["latency"] as Distribution;
+    const key = sortQuantile(group.map(latency));
+    return [...group].sort((a, b) => latency(a)[key] - latency(b)[key]);
+  }
+  if (scenario.name === "firehose") {
+    const throughput = (cell: RecordedCell) =>
+      (metricsFor(results, record, cell)["throughput"] as { value: number }).value;
+    return [...group].sort((a, b) => throughput(b) - throughput(a));
+  }
+  return group;
+}
+
+/** The largest quantile that every row carries. */
+export function sortQuantile(rows: readonly Distribution[]): "p99" | "p90" | "p50" {
+  const carried = (name: "p99" | "p90") => rows.every(({ unsupported }) => !unsupported?.includes(name));
+  return carried("p99") ? "p99" : carried("p90") ? "p90" : "p50";
+}
+
+/** A time under a step of the clock is only known to be under it. */
+function tableCell(metric: Metric | undefined, quantile: Column["quantile"], clockStepUs = 0): TableCell {
+  if (metric === undefined) return { text: "–" };
+  if ("value" in metric) return { text: shown(metric.value) };
+  const name = quantile ?? "p50";
+  const doubtful = (metric.unsupported as string[] | undefined)?.includes(name) ?? false;
+  const text = metric.unit === "us" ? shownTime(metric[name], clockStepUs) : shown(metric[name]);
+  return { text, ...(doubtful ? { doubtful } : {}) };
+}
+
+export function against(results: Results, record: RunRecord, scenario: RecordedScenario, cell: RecordedCell): string {
+  if (cell.mechanism === scenario.reference) return "reference";
+  const reference = record.cells.find(
+    (other) =>
+      !other.control &&
+      other.scenario === cell.scenario &&
+      other.host === cell.host &&
+      other.mechanism === scenario.reference &&
+      sameParams(other.params, cell.params),
+  );
+  const comparison = reference && compareCells(record, cell, reference, scenario.compare, results.noiseFloor);
+  if (comparison === undefined) return "–";
+  return comparison.verdict === "no difference seen" ? comparison.verdict : times(comparison.ratio);
+}
+
+function uploadTable(
+  results: Results,
+  record: RunRecord,
+  scenario: RecordedScenario,
+  host: HostName,
+  cells: RecordedCell[],
+): Table {
+  const plain = cells.filter(({ control }) => !control);
+  const chunks = [...new Set(plain.map(({ params }) => params["chunkBytes"] as number))].sort((a, b) => a - b);
+  // A dozen chunk sizes do not fit a table: the chart has them all.
+  const some = chunks.length <= 5 ? chunks : chunks.filter((_, index) => index % Math.ceil(chunks.length / 5) === 0);
+  const columns = [
+    ...some.map((chunk) => ({ label: bytes(chunk), unit: "ms/MB" })),
+    { label: "longest stall", unit: "ms" },
+    { label: "dropped 60", unit: "frames" },
+  ];
+  const rows = [...new Set(plain.map(({ mechanism }) => mechanism))].map((mechanism): TableRow => {
+    const own = plain.filter((cell) => cell.mechanism === mechanism);
+    const most = (name: string) =>
+      Math.max(
+        ...own.map((cell) => (metricsFor(results, record, cell)[name] as { value: number } | undefined)?.value ?? 0),
+      );
+    const at = (chunk: number) => own.find(({ params }) => params["chunkBytes"] === chunk);
+    return {
+      mechanism,
+      title: own[0]!.title,
+      role: own[0]!.role,
+      cells: [
+        ...some.map((chunk) => {
+          const cell = at(chunk);
+          return tableCell(cell && metricsFor(results, record, cell)["timePerMegabyte"], undefined);
+        }),
+        { text: shown(most("longestStall")) },
+        { text: shown(most("droppedFrames60")) },
+      ],
+    };
+  });
+  return {
+    scenario: scenario.name,
+    host,
+    load: "time for each megabyte by chunk size; the stalls are the worst of all sizes",
+    columns,
+    rows,
+  };
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The run in a few sentences. Every one is built from a comparison that the noise can carry, or says that it cannot.
+import type { HostName } from "../protocol/message.js";
+import { compareCells, sameParams } from "../run/floor.js";
+import type { RecordedCell, RunRecord } from "../run/record.js";
+import type { Metric, Results } from "../run/results.js";
+import type { Distribution } from "../statistics/distribution.js";
+import { shown, times } from "./number.js";
+import { metricsFor } from "./tables.js";
+
+const HOST_TITLES: Record<HostName, string> = { node: "Node", chromium: "Chromium" };
+
+export function verdictOf(results: Results, record: RunRecord): string[] {
+  const sentences = [studentsSentence, poolSentence, streamSentence].flatMap((sentence) =>
+    (["node", "chromium"] as const).flatMap((host) => sentence(results, record, host)),
+  );
+  if (sentences.length > 0) return sentences;
+  const measured = record.cells.some((cell) => cell.rounds.length > 0);
+  return [measured ? "This run names too few mechanisms to compare any." : "Nothing was measured."];
+}
+
+/** The pair of cells of one scenario and host whose parameters are the same; the first parameter set that has both. */
+function pair(
+  record: RunRecord,
+  host: HostName,
+  scenario: string,
+  subject: string,
+  reference: string,
+  keep: (cell: RecordedCell) => boolean = () => true,
+) {
+  for (const cell of record.cells) {
+    if (cell.control || cell.host !== host || cell.scenario !== scenario || cell.mechanism !== subject) continue;
+    if (cell.rounds.length === 0 || !keep(cell)) continue;
+    const other = record.cells.find(
+      (each) =>
+        !each.control &&
+        each.host === host &&
+        each.scenario === scenario &&
+        each.mechanism === reference &&
+        each.rounds.length > 0 &&
+        sameParams(each.params, cell.params),
+    );
+    if (other !== undefined) return [cell, other] as const;
+  }
+  return undefined;
+}
+
+function studentsSentence(results: Results, record: RunRecord, host: HostName): string[] {
+  const found = pair(record, host, "students", "clearway-columns", "worker-clone");
+  if (found === undefined) return [];
+  const [ours, clone] = found;
+  const stall = (cell: RecordedCell) => shown(numberOf(metricsFor(results, record, cell)["longestStall"]));
+  const comparison = compareCells(record, ours, clone, "longestStall", results.noiseFloor);
+  const rows = shown(ours.params["rows"] as number);
+  const facts = `${rows} records held ${HOST_TITLES[host]}'s main thread for ${stall(clone)} ms when cloned from a worker, and for ${stall(ours)} ms when Clearway moved them as columns`;
+  if (comparison === undefined || comparison.verdict === "no difference seen")
+    return [`${facts}; the noise of this run does not carry a ratio.`];
+  return [`${facts}: ${times(comparison.ratio)} as long.`];
+}
+
+function streamSentence(results: Results, record: RunRecord, host: HostName): string[] {
+  const calm = (cell: RecordedCell) =>
+    cell.params["perSecond"] === 1000 && cell.params["receiver"] === "idle" && cell.params["payloadBytes"] === 8;
+  const found = pair(record, host, "stream", "clearway-stream", "worker-postmessage", calm);
+  if (found === undefined) return [];
+  const [ours, bare] = found;
+  const p50 = (cell: RecordedCell) => shown((metricsFor(results, record, cell)["latency"] as Distribution).p50);
+  const comparison = compareCells(record, ours, bare, "latency.p50", results.noiseFloor);
+  const facts = `an event from a worker reached ${HOST_TITLES[host]}'s main thread in ${p50(ours)} us by Clearway's stream and in ${p50(bare)} us by a bare postMessage (medians at 1000 events/s)`;
+  const said =
+    comparison === undefined || comparison.verdict === "no difference seen"
+      ? "no difference seen"
+      : `${times(comparison.ratio)} as long`;
+  return [`${facts[0]!.toUpperCase()}${facts.slice(1)}: ${said}.`];
+}
+
+function poolSentence(results: Results, record: RunRecord, host: HostName): string[] {
+  const found = pair(record, host, "pool", "clearway", "bare-worker", (cell) => cell.params["connection"] === "none");
+  if (found === undefined) return [];
+  const [ours, bare] = found;
+  const p50 = (cell: RecordedCell) => shown((metricsFor(results, record, cell)["warmTask"] as Distribution).p50);
+  const comparison = compareCells(record, ours, bare, "warmTask.p50", results.noiseFloor);
+  const said =
+    comparison === undefined || comparison.verdict === "no difference seen"
+      ? "no difference seen"
+      : `${times(comparison.ratio)} as long`;
+  return [
+    `A warm call in ${HOST_TITLES[host]} took ${p50(ours)} us through Clearway's pool and ${p50(bare)} us by a bare worker: ${said}.`,
+  ];
+}
+
+function numberOf(metric: Metric | undefined): number {
+  return metric !== undefined && "value" in metric ? metric.value : Number.NaN;
+}

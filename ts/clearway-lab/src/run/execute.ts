@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Measures a plan: one measurement after the other, the idle watcher beside each, until done, out of time or interrupted.
+import type { CellRequest, Measurement } from "../protocol/message.js";
+import { CONTROL_PARAM, cellName, type PlannedCell, type PlannedMeasurement } from "../scenario/plan.js";
+import { type RecordedCell, recordedCell } from "./record.js";
+
+export interface Executor {
+  measure(cell: PlannedCell, request: CellRequest, timeoutMs: number): Promise<Measurement>;
+  /** Begins watching the machine; the returned function tells the longest machine stall since, in ms. */
+  watch(): () => number;
+  nowMs(): number;
+}
+
+export interface Limits {
+  /** After this long no further round is begun; every cell keeps the rounds it has. */
+  budgetMs: number;
+  /** After this long nothing more is measured, not even a first round. */
+  endMs: number;
+}
+
+export interface Step {
+  done: number;
+  planned: number;
+  leftMs: number;
+  name: string;
+}
+
+export interface Execution {
+  cells: RecordedCell[];
+  done: number;
+  interrupted: boolean;
+  budgetEnded: boolean;
+}
+
+export const UNMEASURED = {
+  interrupted: "the run was interrupted before this was measured: run it again",
+  budget:
+    "the time of this profile ended before this was measured (slow or loaded machine): name fewer cells or use --profile full",
+} as const;
+
+export async function execute(
+  cells: readonly PlannedCell[],
+  order: readonly PlannedMeasurement[],
+  executor: Executor,
+  limits: Limits,
+  signal: AbortSignal,
+  onStep: (step: Step) => void,
+): Promise<Execution> {
+  const recorded = new Map(cells.map((cell) => [cell, recordedCell(cell)]));
+  const pace = new Pace();
+  const begin = executor.nowMs();
+  let done = 0;
+  let budgetEnded = false;
+  for (const [position, { cell, round }] of order.entries()) {
+    if (signal.aborted) break;
+    const spentMs = executor.nowMs() - begin;
+    if (spentMs > limits.endMs || (round > 0 && spentMs > limits.budgetMs)) {
+      budgetEnded = true;
+      break;
+    }
+    onStep({
+      done,
+      planned: order.length,
+      leftMs: pace.leftMs(order.slice(position)),
+      name: cellName(cell) + " on " + cell.host,
+    });
+    const record = recorded.get(cell)!;
+    const endWatch = executor.watch();
+    const before = executor.nowMs();
+    try {
+      const measurement = await executor.measure(cell, requestOf(cell), 30_000 + cell.estimateMs * 5);
+      const tookMs = Math.round(executor.nowMs() - before);
+      record.rounds.push({ round, position, tookMs, measurement, machineStallMs: endWatch() });
+      done++;
+    } catch (error) {
+      // Killed because the run is being interrupted: that is not the cell's failure.
+      if (signal.aborted) break;
+      record.failure ??= firstLine(error as Error);
+    }
+    pace.note(cell, executor.nowMs() - before);
+  }
+  onStep({ done, planned: order.length, leftMs: 0, name: "" });
+  for (const record of recorded.values()) {
+    if (record.rounds.length > 0 || record.unavailable !== undefined || record.failure !== undefined) continue;
+    record.unavailable = signal.aborted ? UNMEASURED.interrupted : UNMEASURED.budget;
+  }
+  return { cells: [...recorded.values()], done, interrupted: signal.aborted, budgetEnded };
+}
+
+/** A failure is one sentence in a table: the stack that playwright puts into its messages stays out. */
+function firstLine({ message }: Error): string {
+  return message
+    .split("\n")[0]!
+    .replace(/^page\.evaluate: /, "")
+    .slice(0, 300);
+}
+
+export function requestOf(cell: PlannedCell): CellRequest {
+  const { [CONTROL_PARAM]: _, ...params } = cell.params;
+  const { family, name: scenario, expected } = cell.scenario;
+  return { family, scenario, mechanism: cell.mechanism.name, params, expected };
+}
+
+/** The time left: the estimates, corrected by how the measurements of each scenario and host compare with theirs so far. */
+class Pace {
+  readonly #spent = new Map<string, { estimateMs: number; realMs: number }>();
+
+  note(cell: PlannedCell, realMs: number): void {
+    const key = this.#key(cell);
+    const sum = this.#spent.get(key) ?? { estimateMs: 0, realMs: 0 };
+    this.#spent.set(key, { estimateMs: sum.estimateMs + cell.estimateMs, realMs: sum.realMs + realMs });
+  }
+
+  leftMs(rest: readonly PlannedMeasurement[]): number {
+    return rest.reduce((total, { cell }) => {
+      const known = this.#spent.get(this.#key(cell));
+      return total + cell.estimateMs * (known === undefined ? 1 : known.realMs / known.estimateMs);
+    }, 0);
+  }
+
+  #key(cell: PlannedCell): string {
+    return `${cell.scenario.name} ${cell.host}`;
+  }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The noise floor: how far two runs of the same thing lie apart, for every scenario, host and load that has an A/A pair.
+import type { HostName, Params } from "../protocol/message.js";
+import { CONTROL_PARAM } from "../scenario/plan.js";
+import { type Comparison, compare, FLOOR_RATIO_MIN, noiseFloor } from "../statistics/compare.js";
+import { QUANTILES, type QuantileName } from "../statistics/distribution.js";
+import { decodeHistogram } from "../statistics/histogram.js";
+import type { RecordedCell, RunRecord } from "./record.js";
+
+export interface Floor {
+  family: string;
+  scenario: string;
+  host: HostName;
+  params: Params;
+  mechanism: string;
+  metric: string;
+  /** Two runs of the same thing differed by up to this factor; 1.05 is the least that is believed. */
+  ratio: number;
+  rounds: number;
+}
+
+/**
+ * One number a round of `metric`: a value's name, or SAMPLE.QUANTILE. A time under a step of the clock counts as one step,
+ * since no more is known of it.
+ */
+export function byRound(record: RunRecord, cell: RecordedCell, metric: string): Map<number, number> {
+  const [name, quantile] = metric.split(".") as [string, QuantileName | undefined];
+  const found = new Map<number, number>();
+  const stepNs = (record.hosts[cell.host]?.clockStepUs ?? 0) * 1000;
+  for (const { round, measurement } of cell.rounds) {
+    if (quantile === undefined) {
+      const value = measurement.values[name];
+      if (value !== undefined) found.set(round, value.value);
+    } else {
+      const sample = measurement.samples[name];
+      if (sample !== undefined) {
+        const ns = decodeHistogram(sample.hdr).getValueAtPercentile(QUANTILES[quantile] * 100);
+        found.set(round, Math.max(stepNs, ns));
+      }
+    }
+  }
+  return found;
+}
+
+export function floorsOf(record: RunRecord): Floor[] {
+  const floors: Floor[] = [];
+  for (const twin of record.cells.filter((cell) => cell.control)) {
+    const first = record.cells.find((cell) => !cell.control && isTwin(cell, twin));
+    const scenario = record.scenarios.find(({ name }) => name === twin.scenario)!;
+    if (first === undefined) continue;
+    const metric = scenario.compare;
+    const a = byRound(record, first, metric);
+    const b = byRound(record, twin, metric);
+    const ratio = noiseFloor(a, b);
+    if (ratio === undefined) continue;
+    const { family, host, params, mechanism } = first;
+    const rounds = Math.min(a.size, b.size);
+    floors.push({
+      family,
+      scenario: scenario.name,
+      host,
+      params,
+      mechanism,
+      metric,
+      ratio: Number(ratio.toFixed(3)),
+      rounds,
+    });
+  }
+  return floors;
+}
+
+function isTwin(cell: RecordedCell, twin: RecordedCell): boolean {
+  const { [CONTROL_PARAM]: _, ...params } = twin.params;
+  return (
+    cell.scenario === twin.scenario &&
+    cell.host === twin.host &&
+    cell.mechanism === twin.mechanism &&
+    sameParams(cell.params, params)
+  );
+}
+
+export function sameParams(a: Params, b: Params): boolean {
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
+}
+
+/** The floor that applies to a cell: its own load's, else the largest of its scenario and host, else the least believed. */
+export function floorFor(floors: readonly Floor[], cell: RecordedCell): number {
+  const near = floors.filter((floor) => floor.scenario === cell.scenario && floor.host === cell.host);
+  const own = near.find((floor) => sameParams(floor.params, cell.params));
+  return own?.ratio ?? Math.max(FLOOR_RATIO_MIN, ...near.map(({ ratio }) => ratio));
+}
+
+/** A cell against another of the same load, on `metric`; undefined where they share no round. */
+export function compareCells(
+  record: RunRecord,
+  subject: RecordedCell,
+  reference: RecordedCell,
+  metric: string,
+  floors: readonly Floor[],
+): Comparison | undefined {
+  return compare(byRound(record, subject, metric), byRound(record, reference, metric), floorFor(floors, subject));
+}

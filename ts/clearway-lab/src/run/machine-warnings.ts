@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What the machine and the build give a reader to doubt.
+import type { HostName } from "../protocol/message.js";
+import type { RunRecord } from "./record.js";
+import type { Warning } from "./warnings.js";
+
+/** A stall of an idle thread that is longer than a 60 Hz frame would have cost any app a frame. */
+const MACHINE_STALL_MS = 1000 / 60;
+/** A clock this coarse hides what a hand-over on one thread costs. */
+const CLOCK_COARSE_US = 20;
+
+export function machineWarnings({ machine, hosts, cells, build }: RunRecord): Warning[] {
+  const warnings: Warning[] = [];
+  const rounds = cells.flatMap((cell) => cell.rounds);
+  const stalled = rounds.filter(({ machineStallMs }) => machineStallMs > MACHINE_STALL_MS);
+  if (stalled.length > 0) {
+    const longest = Math.max(...stalled.map(({ machineStallMs }) => machineStallMs));
+    warnings.push({
+      code: "machine-stalled",
+      message: `During ${stalled.length} of ${rounds.length} measurements an idle thread was kept from waking for over 16.7 ms (longest ${longest.toFixed(0)} ms): the machine stalled, not the mechanism.`,
+      next: "run on a quieter machine, or one with more cores",
+    });
+  }
+  if (machine.loadBefore > machine.cores / 2) {
+    warnings.push({
+      code: "load-high",
+      message: `Load was ${machine.loadBefore} on ${machine.cores} cores before the run began.`,
+      next: "close other programs and run again",
+    });
+  }
+  if (machine.stealPercent !== null && machine.stealPercent > 1) {
+    warnings.push({
+      code: "steal-seen",
+      message: `The hypervisor took ${machine.stealPercent} % of the CPU time during the run.`,
+      next: "run on a machine of your own",
+    });
+  }
+  if (machine.governor !== "performance" && machine.governor !== "unknown") {
+    warnings.push({
+      code: "governor",
+      message: `The CPU governor is ${machine.governor}: the clock speed changes with the load.`,
+      next: "set it to performance for the run",
+    });
+  }
+  if (machine.virtual === "virtual machine") {
+    warnings.push({
+      code: "virtual-machine",
+      message:
+        "This is a virtual machine: waking a sleeping core costs several times what it does on metal. Ratios carry over, microseconds do not.",
+      next: "run on the machine you care about",
+    });
+  }
+  if (machine.cores < 4) {
+    warnings.push({
+      code: "few-cores",
+      message: `${machine.cores} cores: a worker, the main thread, the browser's own processes and the lab share them.`,
+      next: "compare with a run on four cores or more",
+    });
+  }
+  for (const [host, facts] of Object.entries(hosts) as [HostName, { clockStepUs: number }][]) {
+    if (facts.clockStepUs <= CLOCK_COARSE_US) continue;
+    warnings.push({
+      code: "clock-coarse",
+      message: `${host}: the clock steps by ${facts.clockStepUs} us, more than many hand-overs take.`,
+      next: "the page must be cross-origin isolated: clearway doctor",
+    });
+  }
+  if (build.nodeOptions.replace(/--max-old-space-size=\d+/, "").trim() !== "") {
+    warnings.push({
+      code: "node-options",
+      message: `Node runs with options: ${build.nodeOptions}`,
+      next: "run without them unless they are what you measure",
+    });
+  }
+  return warnings;
+}

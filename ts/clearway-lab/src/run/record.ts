@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The record of a run: everything that was measured, round by round, with raw histograms and the order it happened in.
+// results.json is computed from it; the report reads both. Written as DIR/record.json.
+import type { BuildFacts, MachineFacts } from "../machine/facts.js";
+import type { Description, HostName, Measurement, Params } from "../protocol/message.js";
+import { cellName, type PlannedCell } from "../scenario/plan.js";
+import type { ProfileName, Role } from "../scenario/scenario.js";
+
+export const RECORD_VERSION = 1;
+
+export interface RecordedRound {
+  round: number;
+  /** Position in the order of the run. */
+  position: number;
+  /** What the whole measurement took, the runner's start included. */
+  tookMs: number;
+  measurement: Measurement;
+  /** Longest time that the idle watcher was kept from waking meanwhile. */
+  machineStallMs: number;
+}
+
+export interface RecordedCell {
+  family: string;
+  scenario: string;
+  host: HostName;
+  mechanism: string;
+  title: string;
+  role: Role;
+  settings: string;
+  params: Params;
+  control: boolean;
+  plannedRounds: number;
+  rounds: RecordedRound[];
+  /** Why it could not run here. */
+  unavailable?: string;
+  /** What went wrong when it ran. */
+  failure?: string;
+}
+
+export interface RecordedScenario {
+  name: string;
+  family: string;
+  question: string;
+  shows: string;
+  topology: string;
+  control: string;
+  reference: string;
+  compare: string;
+}
+
+export interface RunRecord {
+  version: number;
+  profile: ProfileName;
+  /** The order of the measurements follows from it. */
+  seed: number;
+  startedAt: string;
+  durationMs: number;
+  /** Measurements that were planned, and done. */
+  planned: number;
+  done: number;
+  interrupted: boolean;
+  /** The time budget ended before all rounds were done. */
+  budgetEnded: boolean;
+  machine: MachineFacts;
+  build: BuildFacts;
+  hosts: Partial<Record<HostName, Omit<Description, "mechanisms">>>;
+  scenarios: RecordedScenario[];
+  cells: RecordedCell[];
+}
+
+export function recordedCell(cell: PlannedCell): RecordedCell {
+  const { scenario, mechanism, host, params, rounds, control, unavailable } = cell;
+  return {
+    family: scenario.family,
+    scenario: scenario.name,
+    host,
+    mechanism: mechanism.name,
+    title: mechanism.title,
+    role: mechanism.role,
+    settings: mechanism.settings,
+    params,
+    control,
+    plannedRounds: rounds,
+    rounds: [],
+    ...(unavailable === undefined ? {} : { unavailable }),
+  };
+}
+
+export { cellName };

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// results.json: the stable face of a run. Its shape is spec/results.schema.json.
+import type { BuildFacts, MachineFacts } from "../machine/facts.js";
+import type { HostName, Params, Value } from "../protocol/message.js";
+import type { Role } from "../scenario/scenario.js";
+import { median } from "../statistics/compare.js";
+import { type Distribution, distributionOf, significant } from "../statistics/distribution.js";
+import { decodeHistogram, mergeHistograms } from "../statistics/histogram.js";
+import { type Floor, floorsOf } from "./floor.js";
+import type { RecordedCell, RunRecord } from "./record.js";
+import { type Warning, warningsOf } from "./warnings.js";
+
+export const RESULTS_VERSION = 1;
+
+export type Metric = Distribution | Value;
+
+export interface ResultCell {
+  family: string;
+  scenario: string;
+  host: HostName;
+  mechanism: string;
+  role: Role;
+  params: Params;
+  status: "ok" | "unavailable" | "failed";
+  why?: string;
+  metrics: Record<string, Metric>;
+}
+
+export interface Results {
+  version: number;
+  run: {
+    profile: string;
+    seed: number;
+    startedAt: string;
+    durationMs: number;
+    measurementsPlanned: number;
+    measurementsDone: number;
+    interrupted: boolean;
+    runtimes: Partial<Record<HostName, string>>;
+  };
+  cells: ResultCell[];
+  machine: MachineFacts;
+  build: BuildFacts;
+  noiseFloor: Floor[];
+  warnings: Warning[];
+}
+
+export function resultsOf(record: RunRecord): Results {
+  const noiseFloor = floorsOf(record);
+  const runtimes = Object.fromEntries(Object.entries(record.hosts).map(([host, facts]) => [host, facts.runtime]));
+  return {
+    version: RESULTS_VERSION,
+    run: {
+      profile: record.profile,
+      seed: record.seed,
+      startedAt: record.startedAt,
+      durationMs: Math.round(record.durationMs),
+      measurementsPlanned: record.planned,
+      measurementsDone: record.done,
+      interrupted: record.interrupted,
+      runtimes,
+    },
+    cells: record.cells.map(resultCell),
+    machine: record.machine,
+    build: record.build,
+    noiseFloor,
+    warnings: warningsOf(record, noiseFloor),
+  };
+}
+
+function resultCell(cell: RecordedCell): ResultCell {
+  const { family, scenario, host, mechanism, role, params } = cell;
+  const why = cell.failure ?? cell.unavailable;
+  const status = cell.failure !== undefined ? "failed" : cell.unavailable !== undefined ? "unavailable" : "ok";
+  return {
+    family,
+    scenario,
+    host,
+    mechanism,
+    role,
+    params,
+    status,
+    ...(why === undefined ? {} : { why }),
+    metrics: metricsOf(cell),
+  };
+}
+
+/** Single values: the median of the rounds. Samples: one histogram of all rounds. */
+export function metricsOf(cell: RecordedCell): Record<string, Metric> {
+  const metrics: Record<string, Metric> = {};
+  const measurements = cell.rounds.map(({ measurement }) => measurement);
+  for (const name of new Set(measurements.flatMap(({ values }) => Object.keys(values)))) {
+    const found = measurements.flatMap(({ values }) => values[name] ?? []);
+    metrics[name] = { unit: found[0]!.unit, value: significant(median(found.map(({ value }) => value))) };
+  }
+  for (const name of new Set(measurements.flatMap(({ samples }) => Object.keys(samples)))) {
+    const found = measurements.flatMap(({ samples }) => samples[name] ?? []);
+    const whole = mergeHistograms(found.map(({ hdr }) => decodeHistogram(hdr)));
+    metrics[name] = distributionOf(whole, found[0]!.unit);
+  }
+  return metrics;
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What a reader should doubt. A closed list: every kind says what was seen and what to do next.
+import { isSupported, QUANTILES, samplesBeyond, samplesNeeded } from "../statistics/distribution.js";
+import type { Floor } from "./floor.js";
+import { machineWarnings } from "./machine-warnings.js";
+import type { RunRecord } from "./record.js";
+
+export const WARNING_CODES = [
+  "interrupted",
+  "budget-ended",
+  "cell-failed",
+  "host-unavailable",
+  "few-rounds",
+  "quantile-unsupported",
+  "noise-high",
+  "machine-stalled",
+  "load-high",
+  "steal-seen",
+  "governor",
+  "virtual-machine",
+  "few-cores",
+  "clock-coarse",
+  "node-options",
+  "mechanism-note",
+] as const;
+export type WarningCode = (typeof WARNING_CODES)[number];
+
+export interface Warning {
+  code: WarningCode;
+  message: string;
+  /** What to do about it. */
+  next: string;
+}
+
+/** A factor between two runs of the same thing over which a scenario can tell little: two fifths more or less. */
+const NOISE_HIGH_RATIO = 1.4;
+export function warningsOf(record: RunRecord, floors: readonly Floor[]): Warning[] {
+  return [
+    ...runWarnings(record),
+    ...sampleWarnings(record, floors),
+    ...machineWarnings(record),
+    ...noteWarnings(record),
+  ];
+}
+
+function runWarnings(record: RunRecord): Warning[] {
+  const warnings: Warning[] = [];
+  const { done, planned } = record;
+  if (record.interrupted) {
+    const message = `The run was interrupted: ${done} of ${planned} measurements were made.`;
+    warnings.push({ code: "interrupted", message, next: "run it again and let it end" });
+  } else if (record.budgetEnded) {
+    const message = `The time of the ${record.profile} profile ended after ${done} of ${planned} measurements.`;
+    warnings.push({
+      code: "budget-ended",
+      message,
+      next: "close other programs, name fewer cells, or use --profile full",
+    });
+  }
+  for (const cell of record.cells.filter(({ failure }) => failure !== undefined)) {
+    const message = `${cell.scenario}/${cell.mechanism} failed on ${cell.host}: ${cell.failure}`;
+    warnings.push({
+      code: "cell-failed",
+      message,
+      next: `run it alone: clearway lab ${cell.scenario}/${cell.mechanism} --host ${cell.host}`,
+    });
+  }
+  for (const host of new Set(record.cells.map((cell) => cell.host))) {
+    if (host in record.hosts) continue;
+    const why =
+      record.cells.find((cell) => cell.host === host && cell.unavailable !== undefined)?.unavailable ??
+      "it did not start";
+    warnings.push({
+      code: "host-unavailable",
+      message: `${host} could not run: ${why}`,
+      next: "clearway doctor says what is missing",
+    });
+  }
+  const measured = record.cells.filter((cell) => cell.rounds.length > 0);
+  const few = measured.filter((cell) => cell.rounds.length < 3).length;
+  if (few > 0) {
+    warnings.push({
+      code: "few-rounds",
+      message: `${few} of ${measured.length} cells rest on one or two rounds: a difference is called seen only when every round agrees.`,
+      next: "use --profile full for 3 to 20 rounds",
+    });
+  }
+  return warnings;
+}
+
+function sampleWarnings(record: RunRecord, floors: readonly Floor[]): Warning[] {
+  const warnings: Warning[] = [];
+  const { p99, p999 } = QUANTILES;
+  const groups = new Map<string, number>();
+  for (const cell of record.cells) {
+    for (const name of new Set(cell.rounds.flatMap(({ measurement }) => Object.keys(measurement.samples)))) {
+      const n = cell.rounds.reduce((sum, { measurement }) => sum + (measurement.samples[name]?.n ?? 0), 0);
+      if (isSupported(n, p999)) continue;
+      const rate = cell.params["perSecond"];
+      const key = `${cell.scenario} ${name}` + (rate === undefined ? "" : ` at ${rate}/s`);
+      groups.set(key, Math.min(n, groups.get(key) ?? Number.POSITIVE_INFINITY));
+    }
+  }
+  for (const [key, n] of groups) {
+    const q = isSupported(n, p99) ? p999 : p99;
+    const label = q === p99 ? "p99 and p99.9 rest" : "p99.9 rests";
+    warnings.push({
+      code: "quantile-unsupported",
+      message: `${key}: ${label} on few samples (n = ${n}, ${samplesBeyond(n, q)} expected beyond p${q * 100}); greyed below.`,
+      next: `${samplesNeeded(q)} samples carry it: use --profile full`,
+    });
+  }
+  for (const floor of floors.filter(({ ratio }) => ratio > NOISE_HIGH_RATIO)) {
+    const rate = floor.params["perSecond"];
+    const where = `${floor.scenario} on ${floor.host}` + (rate === undefined ? "" : ` at ${rate}/s`);
+    warnings.push({
+      code: "noise-high",
+      message: `${where}: two runs of the same mechanism differed by a factor of ${floor.ratio.toFixed(2)} (${floor.metric}). Smaller differences there are called "no difference seen".`,
+      next: "close other programs and run again, or use --profile full for more rounds",
+    });
+  }
+  return warnings;
+}
+
+function noteWarnings(record: RunRecord): Warning[] {
+  const seen = new Map<string, Warning>();
+  for (const cell of record.cells) {
+    for (const note of new Set(cell.rounds.flatMap(({ measurement }) => measurement.notes))) {
+      const message = `${cell.scenario}/${cell.mechanism} on ${cell.host}: ${note}.`;
+      seen.set(message, { code: "mechanism-note", message, next: "see the mechanism's own documentation" });
+    }
+  }
+  return [...seen.values()];
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Where Chromium is, and how it is started for measuring.
+import { existsSync } from "node:fs";
+
+const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+
+/** The path of a Chromium, or undefined. CLEARWAY_CHROMIUM goes first. */
+export function findChromium(): string | undefined {
+  const given = process.env["CLEARWAY_CHROMIUM"];
+  if (given !== undefined && given !== "") return existsSync(given) ? given : undefined;
+  return PLACES.find((place) => existsSync(place));
+}
+
+export const CHROMIUM_MISSING =
+  "no Chromium found: install it (Debian: apt-get install chromium) or set CLEARWAY_CHROMIUM to its path";
+
+export const CHROMIUM_FLAGS = [
+  "--headless",
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The Chromium runner: one browser for the run, a fresh context and so a fresh renderer process for every measurement.
+import { type Browser, chromium, type Page } from "playwright-core";
+import type { Measured } from "../mechanism/measured.js";
+import { type CellRequest, PROTOCOL_VERSION } from "../protocol/message.js";
+import { serve } from "../protocol/serve.js";
+import { CHROMIUM_FLAGS, CHROMIUM_MISSING, findChromium } from "./chromium-find.js";
+import { toMeasurement } from "./convert.js";
+import type { LabPage } from "./page.js";
+import { type PageServer, servePage } from "./page-server.js";
+
+process.on("SIGINT", () => {});
+
+interface Running {
+  browser: Browser;
+  server: PageServer;
+}
+let starting: Promise<Running> | undefined;
+
+async function start(): Promise<Running> {
+  const executablePath = findChromium();
+  if (executablePath === undefined) throw new Error(CHROMIUM_MISSING);
+  const [browser, server] = await Promise.all([
+    chromium.launch({ executablePath, args: CHROMIUM_FLAGS, handleSIGINT: false }),
+    servePage(),
+  ]);
+  return { browser, server };
+}
+
+async function inPage<T>(use: (page: Page) => Promise<T>): Promise<T> {
+  starting ??= start();
+  const { browser, server } = await starting;
+  const context = await browser.newContext({ viewport: { width: 800, height: 600 } });
+  try {
+    const page = await context.newPage();
+    await page.goto(server.url);
+    await page.waitForFunction("globalThis.lab !== undefined", undefined, { polling: 10 });
+    return await use(page);
+  } finally {
+    await context.close();
+  }
+}
+
+async function run(cell: CellRequest) {
+  // Passed as text: the type that playwright computes for a recursive JSON type is infinite.
+  const measured = await inPage((page) =>
+    page.evaluate(
+      (text: string): Promise<unknown> => (globalThis as unknown as { lab: LabPage }).lab.measure(JSON.parse(text)),
+      JSON.stringify(cell),
+    ),
+  );
+  return toMeasurement(measured as Measured, cell);
+}
+
+await serve({
+  describe: async () => {
+    const facts = await inPage((page) =>
+      page.evaluate(() => (globalThis as unknown as { lab: LabPage }).lab.describe()),
+    );
+    const { browser } = await starting!;
+    return {
+      protocol: PROTOCOL_VERSION,
+      host: "chromium",
+      runtime: "Chromium " + browser.version(),
+      fresh: "renderer process",
+      ...facts,
+    };
+  },
+  verify: async (cell) => ({ verified: true, result: (await run(cell)).result }),
+  measure: run,
+  close: async () => {
+    if (starting === undefined) return;
+    const { browser, server } = await starting;
+    await browser.close();
+    await server.close();
+  },
+});
+process.exit(0);

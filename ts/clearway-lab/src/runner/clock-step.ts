@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+/** The smallest step between readings of a clock, in microseconds: tells how coarse the samples are. */
+export function clockStepUs(nowMs: () => number): number {
+  let smallest = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < 200; round++) {
+    const begin = nowMs();
+    let next = begin;
+    while (next === begin) next = nowMs();
+    smallest = Math.min(smallest, (next - begin) * 1000);
+  }
+  return Number(smallest.toPrecision(3));
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// From what the measured code hands over to what the protocol carries.
+import type { Measured } from "../mechanism/measured.js";
+import { mismatch } from "../protocol/expect.js";
+import type { CellRequest, Measurement, SampleSet } from "../protocol/message.js";
+import { encodeHistogram, histogramOf } from "../statistics/histogram.js";
+
+/** Up to this many samples travel as numbers too, so that a reader of the record can see each. */
+const RAW_MAX = 64;
+
+/** Throws when the result is not what the scenario expects: a wrong result has no speed. */
+export function toMeasurement(measured: Measured, cell: CellRequest): Measurement {
+  const wrong = mismatch(cell.expected, measured.result, cell.params);
+  if (wrong !== undefined) throw new Error("the work gave a wrong result: " + wrong);
+  const samples: Record<string, SampleSet> = {};
+  for (const [name, { unit, ns }] of Object.entries(measured.samples)) {
+    const values = Array.from(ns);
+    samples[name] = {
+      unit,
+      n: values.length,
+      hdr: encodeHistogram(histogramOf(values)),
+      ...(values.length <= RAW_MAX ? { raw: values.map(Math.round) } : {}),
+    };
+  }
+  const { values, timeline, result, notes = [] } = measured;
+  return { samples, values, result, notes, ...(timeline ? { timeline } : {}) };
+}

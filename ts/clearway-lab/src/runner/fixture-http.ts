@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The two HTTP fixtures, shared by the fixture server and by the page's server (a page may only fetch its own origin).
+import type { IncomingMessage, ServerResponse } from "node:http";
+
+/** Answers if the path is a fixture's; returns whether it did. */
+export function answerFixture(request: IncomingMessage, response: ServerResponse, image: Uint8Array): boolean {
+  const headers = { "cache-control": "no-store", "cross-origin-resource-policy": "same-origin" };
+  if (request.method === "GET" && request.url === "/image") {
+    response.writeHead(200, { ...headers, "content-type": "application/octet-stream", "content-length": image.length });
+    response.end(image);
+    return true;
+  }
+  if (request.method === "POST" && request.url === "/upload") {
+    let receivedBytes = 0;
+    request.on("data", (chunk: Buffer) => (receivedBytes += chunk.length));
+    request.on("end", () => {
+      response.writeHead(200, { ...headers, "content-type": "application/json" });
+      response.end(JSON.stringify({ receivedBytes }));
+    });
+    return true;
+  }
+  return false;
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The local server of the scenarios, a process of its own so that it does not load the thread being measured:
+// GET /image, POST /upload, and a TCP server that adds one. Prints one JSON line with its ports, ends with its stdin.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import http from "node:http";
+import net, { type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { makeImage } from "../isolate/image.js";
+import { answerFixture } from "./fixture-http.js";
+
+/** Large enough for every upload cell. */
+const FILE_BYTES = 64 << 20;
+
+const folder = mkdtempSync(path.join(tmpdir(), "clearway-lab-"));
+const filePath = path.join(folder, "upload.bin");
+writeFileSync(filePath, Buffer.alloc(FILE_BYTES, 7));
+
+const image = makeImage();
+const web = http.createServer((request, response) => {
+  if (!answerFixture(request, response, image)) response.writeHead(404).end();
+});
+const echo = net.createServer((socket) => {
+  socket.setNoDelay(true);
+  socket.setEncoding("utf8");
+  socket.on("data", (text) => socket.write(String(Number(text) + 1)));
+  socket.on("error", () => socket.destroy());
+});
+
+await new Promise<void>((ready) => web.listen(0, "127.0.0.1", ready));
+await new Promise<void>((ready) => echo.listen(0, "127.0.0.1", ready));
+const port = (server: net.Server) => (server.address() as AddressInfo).port;
+process.stdout.write(
+  JSON.stringify({ httpUrl: `http://127.0.0.1:${port(web)}`, echoPort: port(echo), filePath }) + "\n",
+);
+
+process.on("SIGINT", () => {});
+process.stdin.resume();
+process.stdin.on("end", () => {
+  rmSync(folder, { recursive: true, force: true });
+  process.exit(0);
+});

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The Node runner. The lab starts one process of it for every measurement, so that nothing is warm that should not be.
+import { nowMs } from "#lab-host";
+import { PROTOCOL_VERSION } from "../protocol/message.js";
+import { serve } from "../protocol/serve.js";
+import { clockStepUs } from "./clock-step.js";
+import { toMeasurement } from "./convert.js";
+import { type RunningFixture, startFixture } from "./fixture.js";
+import { allMechanisms, findMechanism } from "./registry.js";
+
+let running: RunningFixture | undefined;
+
+// Ctrl-C reaches the whole process group; the lab decides when a runner ends, by closing its stdin.
+process.on("SIGINT", () => {});
+
+await serve({
+  describe: async () => ({
+    protocol: PROTOCOL_VERSION,
+    host: "node",
+    runtime: "Node " + process.version,
+    fresh: "process",
+    crossOriginIsolated: true,
+    clockStepUs: clockStepUs(nowMs),
+    mechanisms: await allMechanisms(),
+  }),
+  verify: async (cell) => ({ verified: true, result: (await run(cell)).result }),
+  measure: run,
+  close: async () => running?.close(),
+});
+// Peers may leave handles behind (timers, ports): the process has said all it has to say.
+process.exit(0);
+
+async function run(cell: Parameters<typeof toMeasurement>[1]) {
+  running ??= await startFixture();
+  process.env["CLEARWAY_LAB_ECHO_PORT"] = String(running.fixture.echoPort);
+  const mechanism = await findMechanism(cell.scenario, cell.mechanism);
+  return toMeasurement(await mechanism({ params: cell.params, fixture: running.fixture }), cell);
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The page that Chromium runs: the same mechanisms behind one function, called by the Chromium runner.
+import { nowMs } from "#lab-host";
+import type { Measured } from "../mechanism/measured.js";
+import type { CellRequest } from "../protocol/message.js";
+import { clockStepUs } from "./clock-step.js";
+import { allMechanisms, findMechanism } from "./registry.js";
+
+/** Typed arrays do not survive the way out of the page: samples leave as plain numbers. */
+async function measure(cell: CellRequest): Promise<Measured> {
+  const mechanism = await findMechanism(cell.scenario, cell.mechanism);
+  const fixture = { httpUrl: location.origin, echoPort: 0, filePath: "" };
+  const measured = await mechanism({ params: cell.params, fixture });
+  const samples: Measured["samples"] = {};
+  for (const [name, { unit, ns }] of Object.entries(measured.samples)) samples[name] = { unit, ns: Array.from(ns) };
+  return { ...measured, samples };
+}
+
+async function describe() {
+  return { clockStepUs: clockStepUs(nowMs), crossOriginIsolated, mechanisms: await allMechanisms() };
+}
+
+export interface LabPage {
+  measure: typeof measure;
+  describe: typeof describe;
+}
+
+(globalThis as unknown as { lab: LabPage }).lab = { measure, describe };

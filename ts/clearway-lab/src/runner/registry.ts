@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Every mechanism that this build can run on its host, by scenario. Modules are loaded when asked for, so that a process
+// that measures one mechanism has not loaded the peers of another.
+import type { Mechanism } from "../mechanism/measured.js";
+
+type Loader = () => Promise<Record<string, Mechanism>>;
+
+const loaders: Record<string, Loader[]> = {
+  students: [
+    async () => (await import("../isolate/students.js")).students,
+    async () => (await import("../isolate/students-clearway.js")).studentsClearway,
+  ],
+  "fetch-image": [
+    async () => (await import("../isolate/fetch-image.js")).images,
+    async () => (await import("../isolate/fetch-image-clearway.js")).imagesClearway,
+  ],
+  upload: [
+    async () => (await import("../isolate/upload.js")).uploads,
+    async () => (await import("../isolate/upload-clearway.js")).uploadsClearway,
+  ],
+  pool: [
+    async () => (await import("../isolate/pool.js")).pools,
+    async () => (await import("../isolate/pool-workerpool.js")).workerpools,
+    async () => (await import("../isolate/pool-clearway.js")).poolsClearway,
+    async () => (await import("#lab-pool-peers")).nodePools,
+  ],
+  stream: [
+    async () => (await import("../push/same-thread.js")).sameThread,
+    async () => (await import("../push/other-thread.js")).otherThread,
+    async () => (await import("../push/clearway.js")).streamClearway,
+  ],
+};
+// The firehose and the disturbed receiver are scenarios of their own with the same mechanisms.
+loaders["firehose"] = loaders["stream"]!;
+
+export const scenarioNames = Object.keys(loaders);
+
+/** Throws RangeError, naming what there is, when this host has no such mechanism. */
+export async function findMechanism(scenario: string, name: string): Promise<Mechanism> {
+  const names: string[] = [];
+  for (const load of loaders[scenario] ?? []) {
+    const mechanisms = await load();
+    const found = mechanisms[name];
+    if (found !== undefined) return found;
+    names.push(...Object.keys(mechanisms));
+  }
+  throw new RangeError(
+    `no such mechanism on this host: scenario=${scenario} mechanism=${name} (${names.join(", ") || "none at all"})`,
+  );
+}
+
+export async function allMechanisms(): Promise<{ scenario: string; mechanism: string }[]> {
+  const all: { scenario: string; mechanism: string }[] = [];
+  for (const scenario of scenarioNames) {
+    for (const load of loaders[scenario]!)
+      for (const mechanism of Object.keys(await load())) all.push({ scenario, mechanism });
+  }
+  return all;
+}

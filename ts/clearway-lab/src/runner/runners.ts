@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Which runner measures what: Node gets a fresh process for every measurement, Chromium keeps one browser for the run.
+import { fileURLToPath } from "node:url";
+import type { CellRequest, Description, HostName, Measurement } from "../protocol/message.js";
+import { RunnerClient, type RunnerCommand } from "./client.js";
+
+/** CLEARWAY_LAB_RUNNER replaces every runner by another program that speaks the protocol (tests do so). */
+export function runnerCommand(host: HostName): RunnerCommand {
+  const given = process.env["CLEARWAY_LAB_RUNNER"];
+  const program = given ?? fileURLToPath(new URL(`./runner-${host}.js`, import.meta.url));
+  // The heap limit is raised for scenarios that hold some hundred MB of objects twice; nothing else is set.
+  return { command: process.execPath, args: ["--max-old-space-size=8192", program], env: { CLEARWAY_LAB_HOST: host } };
+}
+
+export class Runners {
+  readonly #lasting = new Map<HostName, RunnerClient>();
+  readonly #env: Record<string, string>;
+  #current: RunnerClient | undefined;
+
+  constructor(env: Record<string, string> = {}) {
+    this.#env = env;
+  }
+
+  describe(host: HostName): Promise<Description> {
+    return this.#with(host, (runner) => runner.describe());
+  }
+
+  measure(host: HostName, cell: CellRequest, timeoutMs: number): Promise<Measurement> {
+    return this.#with(host, (runner) => runner.measure(cell, timeoutMs));
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#lasting.values()].map((runner) => runner.close()));
+    this.#lasting.clear();
+  }
+
+  /** Ends what runs now, at once, so that an interrupted lab need not wait for it. */
+  interrupt(): void {
+    this.#current?.kill();
+  }
+
+  async #with<T>(host: HostName, use: (runner: RunnerClient) => Promise<T>): Promise<T> {
+    const fresh = host === "node";
+    const runner = (fresh ? undefined : this.#lasting.get(host)) ?? this.#start(host);
+    if (!fresh) this.#lasting.set(host, runner);
+    this.#current = fresh ? runner : undefined;
+    try {
+      return await use(runner);
+    } catch (error) {
+      // A lasting runner that failed may be in any state: the next measurement gets a new one.
+      if (!fresh) {
+        this.#lasting.delete(host);
+        await runner.close();
+      }
+      throw error;
+    } finally {
+      this.#current = undefined;
+      if (fresh) await runner.close();
+    }
+  }
+
+  #start(host: HostName): RunnerClient {
+    const { command, args, env } = runnerCommand(host);
+    return new RunnerClient({ command, args, env: { ...env, ...this.#env } });
+  }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Reads the scenario files and refuses, with the file's name, what is not a scenario.
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { packageRoot } from "../machine/package-root.js";
+import { FAMILY_NAMES, type MechanismInfo, PROFILE_NAMES, type Scenario } from "./scenario.js";
+
+/** The package's own, or CLEARWAY_LAB_SCENARIOS. */
+export function scenarioFolder(): string {
+  const given = process.env["CLEARWAY_LAB_SCENARIOS"];
+  return given ? path.resolve(given) : path.join(packageRoot(), "scenarios");
+}
+
+type ScenarioFile = Omit<Scenario, "mechanisms"> & { mechanisms?: MechanismInfo[]; mechanismsFrom?: string };
+
+/** Every scenario, in order of family and then of the list in lab.md's order of questions. */
+export function loadScenarios(folder = scenarioFolder()): Scenario[] {
+  const files = readdirSync(folder).filter((name) => name.endsWith(".json"));
+  const read = files.map(
+    (name) => [name, JSON.parse(readFileSync(path.join(folder, name), "utf8")) as ScenarioFile] as const,
+  );
+  const byName = new Map(read.map(([, file]) => [file.name, file]));
+  const scenarios = read.map(([name, { mechanismsFrom, ...file }]): Scenario => {
+    const mechanisms = file.mechanisms ?? byName.get(mechanismsFrom ?? "")?.mechanisms;
+    if (mechanisms === undefined)
+      throw new Error(`${name}: it has no mechanisms and mechanismsFrom=${mechanismsFrom} names no scenario`);
+    const scenario = { ...file, mechanisms };
+    const problem = findProblem(scenario);
+    if (problem !== undefined) throw new Error(`${name}: ${problem}`);
+    return scenario;
+  });
+  const order = ["students", "fetch-image", "upload", "pool", "stream", "firehose"];
+  const rank = (scenario: Scenario) => (order.indexOf(scenario.name) + order.length + 1) % (order.length + 1);
+  return scenarios.sort(
+    (a, b) =>
+      FAMILY_NAMES.indexOf(a.family) - FAMILY_NAMES.indexOf(b.family) ||
+      rank(a) - rank(b) ||
+      a.name.localeCompare(b.name),
+  );
+}
+
+function findProblem(scenario: Scenario): string | undefined {
+  const names = new Set(scenario.mechanisms.map((mechanism) => mechanism.name));
+  if (!FAMILY_NAMES.includes(scenario.family)) return `unknown family: family=${scenario.family}`;
+  if (names.size !== scenario.mechanisms.length) return "two mechanisms have one name";
+  if (!names.has(scenario.control)) return `control is no mechanism: control=${scenario.control}`;
+  if (!names.has(scenario.reference)) return `reference is no mechanism: reference=${scenario.reference}`;
+  for (const profile of PROFILE_NAMES) {
+    const sets = scenario.profiles[profile]?.sets;
+    if (!Array.isArray(sets) || sets.length === 0) return `no parameter sets: profile=${profile}`;
+    for (const set of sets) {
+      const stranger = (set.mechanisms ?? []).find((name) => !names.has(name));
+      if (stranger !== undefined) return `a parameter set names no mechanism: mechanism=${stranger}`;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Which cells a run has, and in which order they are measured.
+import type { HostName, Params } from "../protocol/message.js";
+import { randomFrom, shuffled } from "../statistics/random.js";
+import { HOST_NAMES, type MechanismInfo, type ProfileName, type Scenario } from "./scenario.js";
+
+export interface PlannedCell {
+  scenario: Scenario;
+  mechanism: MechanismInfo;
+  host: HostName;
+  params: Params;
+  rounds: number;
+  estimateMs: number;
+  /** The second half of an A/A pair: the same mechanism, measured once more as a cell of its own. */
+  control: boolean;
+  /** Why it cannot run here; such a cell is reported and never measured. */
+  unavailable?: string;
+}
+
+export interface PlannedMeasurement {
+  cell: PlannedCell;
+  round: number;
+}
+
+/** The mark of an A/A twin in its params. */
+export const CONTROL_PARAM = "control";
+
+export function planCells(
+  scenarios: readonly Scenario[],
+  profile: ProfileName,
+  hosts: readonly HostName[],
+  /** Why a whole host cannot run, e.g. no browser. */
+  hostProblems: Partial<Record<HostName, string>> = {},
+): PlannedCell[] {
+  const cells: PlannedCell[] = [];
+  for (const scenario of scenarios) {
+    const { rounds, sets } = scenario.profiles[profile];
+    for (const host of HOST_NAMES.filter((name) => hosts.includes(name))) {
+      for (const set of sets) {
+        if (set.hosts !== undefined && !set.hosts.includes(host)) continue;
+        for (const mechanism of scenario.mechanisms) {
+          if (set.mechanisms !== undefined && !set.mechanisms.includes(mechanism.name)) continue;
+          const unavailable = mechanism.unavailable?.[host] ?? set.unavailable?.[mechanism.name] ?? hostProblems[host];
+          const cell: PlannedCell = {
+            scenario,
+            mechanism,
+            host,
+            params: set.params,
+            rounds: set.rounds ?? rounds,
+            estimateMs: set.estimateMs,
+            control: false,
+            ...(unavailable === undefined ? {} : { unavailable }),
+          };
+          cells.push(cell);
+          if (set.control === true && mechanism.name === scenario.control) {
+            cells.push({ ...cell, control: true, params: { ...set.params, [CONTROL_PARAM]: "A/A" } });
+          }
+        }
+      }
+    }
+  }
+  return cells;
+}
+
+/**
+ * Rounds one after the other; inside a round every cell once, in an order drawn from `seed`. So a slow minute of the
+ * machine falls on all cells alike, and whatever ends early has the same number of rounds everywhere, give or take one.
+ */
+export function planOrder(cells: readonly PlannedCell[], seed: number): PlannedMeasurement[] {
+  const random = randomFrom(seed);
+  const order: PlannedMeasurement[] = [];
+  const rounds = Math.max(0, ...cells.map((cell) => cell.rounds));
+  for (let round = 0; round < rounds; round++) {
+    const due = cells.filter((cell) => cell.unavailable === undefined && round < cell.rounds);
+    for (const cell of shuffled(due, random)) order.push({ cell, round });
+  }
+  return order;
+}
+
+export function cellName(cell: PlannedCell): string {
+  return `${cell.scenario.name}/${cell.mechanism.name}`;
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Comparing two cells of one run: ratios paired round by round, against the noise floor that the A/A control gave.
+
+export interface Comparison {
+  /** Geometric mean over the rounds of subject / reference; 0.5 means half as long. */
+  ratio: number;
+  ratioMin: number;
+  ratioMax: number;
+  rounds: number;
+  /** "no difference seen" unless the mean ratio is beyond the floor and every round points the same way. */
+  verdict: "lower" | "higher" | "no difference seen";
+}
+
+/** No floor may be believed to be smaller than this: two rounds of an A/A pair may agree by chance. */
+export const FLOOR_RATIO_MIN = 1.05;
+
+export function geometricMean(values: readonly number[]): number {
+  return Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length);
+}
+
+export function median(values: readonly number[]): number {
+  if (values.length === 0) throw new RangeError("median of nothing: values.length=0");
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+}
+
+/** Ratios of the rounds that both sides have. Rounds are matched by number, never by position. */
+export function pairedRatios(subject: ReadonlyMap<number, number>, reference: ReadonlyMap<number, number>): number[] {
+  const ratios: number[] = [];
+  for (const [round, value] of subject) {
+    const other = reference.get(round);
+    if (other !== undefined && value > 0 && other > 0) ratios.push(value / other);
+  }
+  return ratios;
+}
+
+/**
+ * The noise floor of an A/A pair: the largest ratio between any two of its measurements, of whichever half and round, and
+ * never under FLOOR_RATIO_MIN. Pairs of one round alone would say too little: a wake-up that is fast or slow by turns can
+ * agree with itself twice. Undefined where a half has nothing.
+ */
+export function noiseFloor(
+  first: ReadonlyMap<number, number>,
+  second: ReadonlyMap<number, number>,
+): number | undefined {
+  const [a, b] = [first, second].map((half) => [...half.values()].filter((value) => value > 0)) as [number[], number[]];
+  if (a.length === 0 || b.length === 0) return undefined;
+  const all = [...a, ...b];
+  return Math.max(FLOOR_RATIO_MIN, Math.max(...all) / Math.min(...all));
+}
+
+/** Undefined where no round has both sides, so that nothing can be said. */
+export function compare(
+  subject: ReadonlyMap<number, number>,
+  reference: ReadonlyMap<number, number>,
+  floorRatio: number,
+): Comparison | undefined {
+  const ratios = pairedRatios(subject, reference);
+  if (ratios.length === 0) return undefined;
+  const ratio = geometricMean(ratios);
+  const oneWay = ratios.every((each) => each > 1) || ratios.every((each) => each < 1);
+  const beyond = Math.max(ratio, 1 / ratio) > Math.max(floorRatio, FLOOR_RATIO_MIN);
+  const verdict = oneWay && beyond ? (ratio < 1 ? "lower" : "higher") : "no difference seen";
+  return { ratio, ratioMin: Math.min(...ratios), ratioMax: Math.max(...ratios), rounds: ratios.length, verdict };
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Makes a thumbnail of the bytes it is given, or of those it fetches, and moves the pixels back by hand.
+import { parent } from "#lab-host";
+import { fetchImage, greyThumbnail } from "../isolate/image.js";
+
+const main = parent();
+
+main.listen(async (message) => {
+  const { url, rgba } = message as { url?: string; rgba?: Uint8Array };
+  const thumbnail = greyThumbnail(rgba ?? (await fetchImage(url!)));
+  main.post(thumbnail, [thumbnail.pixels.buffer as ArrayBuffer]);
+});

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The Clearway way: the pixels inside the returned object are found and moved.
+import { expose, task } from "clearway/worker";
+import { fetchImage, greyThumbnail, type Thumbnail } from "../isolate/image.js";
+
+export default expose({
+  shrink(rgba: Uint8Array): Thumbnail {
+    return greyThumbnail(rgba);
+  },
+  fetchAndShrink: task(
+    async ({ signal }, url: string): Promise<Thumbnail> => greyThumbnail(await fetchImage(url, signal)),
+  ),
+});

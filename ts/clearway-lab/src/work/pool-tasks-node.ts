@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The Clearway way to hold a connection: a resource, leased to the task.
+import { expose, resource, withResources } from "clearway/worker";
+import { runPoolTask } from "../host/pool-work-node.js";
+import { EchoConnection } from "../isolate/echo-client.js";
+import type { PoolTask } from "../isolate/pool-task.js";
+
+const leased = withResources({
+  echo: resource({
+    // A resource is opened without arguments: the runner leaves the port in the environment, which workers inherit.
+    open: () => EchoConnection.open(Number(process.env["CLEARWAY_LAB_ECHO_PORT"])),
+    check: (connection) => connection.open,
+    close: (connection) => connection.close(),
+  }),
+});
+
+export default expose({
+  run: (task: PoolTask): Promise<number> => runPoolTask(task),
+  askHeld: leased(({ echo }, task: PoolTask): Promise<number> => {
+    if (task.crash) process.exit(1);
+    return echo.ask(task.value);
+  }),
+});

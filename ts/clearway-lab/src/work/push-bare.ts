@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A sender written by hand: postMessage for each event, or one transferred ReadableStream.
+import { parent } from "#lab-host";
+import { emit, type Load, type PushEvent } from "../push/pace.js";
+
+const main = parent();
+
+main.listen(async (message) => {
+  const { kind, load, sent } = message as { kind: "post" | "stream"; load: Load; sent: Int32Array };
+  if (kind === "post") {
+    await emit(load, sent, (event) => main.post(event));
+    return;
+  }
+  let controller!: ReadableStreamDefaultController<PushEvent>;
+  const stream = new ReadableStream<PushEvent>({
+    start(given) {
+      controller = given;
+    },
+  });
+  main.post(stream, [stream as unknown as Transferable]);
+  await emit(load, sent, (event) => controller.enqueue(event));
+  controller.close();
+});
+
+main.post("ready");

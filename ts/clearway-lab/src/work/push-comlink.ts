@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The same sender behind Comlink: calls the main thread's callback and does not wait for its answer (the load is open loop).
+import * as Comlink from "comlink";
+import { parent } from "#lab-host";
+import { emit, type Load, type PushEvent } from "../push/pace.js";
+
+const sender = {
+  async send(load: Load, sent: Int32Array, receive: (event: PushEvent) => unknown): Promise<void> {
+    await emit(load, sent, (event) => void receive(event));
+  },
+};
+
+export type ComlinkSender = typeof sender;
+
+Comlink.expose(sender, parent().endpoint());

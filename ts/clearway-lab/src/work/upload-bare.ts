@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Uploads from the worker; posts the progress after every chunk, then the count that the server confirmed.
+import { parent, sendInChunks } from "#lab-host";
+import type { Upload } from "../isolate/upload-source.js";
+
+const main = parent();
+
+main.listen(async (message) => {
+  const receivedBytes = await sendInChunks(message as Upload, (progress) => main.post(progress));
+  main.post({ receivedBytes });
+});

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The Clearway way: progress is part of the task's context and never overtakes the result.
+import { expose, task } from "clearway/worker";
+import { sendInChunks } from "#lab-host";
+import type { Upload } from "../isolate/upload-source.js";
+
+export default expose({
+  send: task(
+    ({ progress, signal }, upload: Upload): Promise<number> => sendInChunks(upload, (value) => progress(value), signal),
+  ),
+});

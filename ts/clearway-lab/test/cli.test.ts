@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The built command, as a user meets it; its runner and its scenario are the tests' own.
+import { execFile, execFileSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { listing } from "../src/cli/list.js";
+import { assertResults } from "../src/run/schema.js";
+import { loadScenarios } from "../src/scenario/load.js";
+import { planCells, planOrder } from "../src/scenario/plan.js";
+
+const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+// Inside the package, so that its dependencies are found; a folder of its own, so that a running lab keeps its dist.
+const built = ".cache/test-dist";
+const cli = here(`../${built}/cli.js`);
+const scratch = mkdtempSync(path.join(tmpdir(), "clearway-cli-"));
+
+beforeAll(() => {
+  execFileSync(process.execPath, [here("../build.mjs"), "--out", built, "--node-only"]);
+});
+afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+
+const TESTED = { CLEARWAY_LAB_RUNNER: here("./fake-runner.mjs"), CLEARWAY_LAB_SCENARIOS: here("./scenarios") };
+
+function clearway(
+  args: string[],
+  env: Record<string, string> = {},
+): Promise<{ code: number; stdout: string; stderr: string }> {
+  return new Promise((resolve) => {
+    execFile(
+      process.execPath,
+      [cli, ...args],
+      { cwd: scratch, env: { ...process.env, ...env } },
+      (error, stdout, stderr) => {
+        resolve({ code: error === null ? 0 : ((error as { code?: number }).code ?? -1), stdout, stderr });
+      },
+    );
+  });
+}
+
+function results(folder: string) {
+  const value: unknown = JSON.parse(readFileSync(path.join(scratch, folder, "results.json"), "utf8"));
+  assertResults(value);
+  return value;
+}
+
+/** A seed with which everything that answers is measured before the cell that interrupts the lab. */
+function seedWithStuckLast(): number {
+  const cells = planCells(loadScenarios(here("./scenarios")), "quick", ["node"]);
+  for (let seed = 0; ; seed++) {
+    const first = planOrder(cells, seed).filter(({ round }) => round === 0);
+    if (first.at(-1)?.cell.mechanism.name === "stuck") return seed;
+  }
+}
+
+describe("clearway lab", () => {
+  test("measures, writes valid results and a report, and sums up", async () => {
+    const { code, stdout, stderr } = await clearway(
+      ["lab", "tiny/fast", "--host", "node", "--out", "fine", "--seed", "5"],
+      TESTED,
+    );
+    expect(stderr).toMatch("2 cells on node, 4 measurements");
+    expect(code).toBe(0);
+    expect(stdout).toMatch("What to doubt");
+    const { run, cells } = results("fine");
+    expect(run).toMatchObject({ seed: 5, measurementsDone: 4, interrupted: false });
+    expect(cells.map(({ status, metrics }) => [status, "work" in metrics])).toEqual([
+      ["ok", true],
+      ["ok", true],
+    ]);
+    expect(readdirSync(path.join(scratch, "fine")).sort()).toEqual(["record.json", "report.html", "results.json"]);
+  });
+
+  test("keeps on Ctrl-C what was measured and says of the rest that it was not", async () => {
+    const args = ["lab", "--host", "node", "--out", "cut", "--seed", String(seedWithStuckLast())];
+    const { code, stderr, stdout } = await clearway(args, TESTED);
+    expect(stderr).toMatch("keeping what was measured");
+    expect(code).toBe(130);
+    expect(stdout).toMatch("results.json written");
+    const { run, cells, warnings } = results("cut");
+    expect(run).toMatchObject({ interrupted: true, measurementsDone: 2, measurementsPlanned: 6 });
+    const status = Object.fromEntries(cells.map(({ mechanism, status, why }) => [mechanism, [status, why]]));
+    expect(status["fast"]).toEqual(["ok", undefined]);
+    expect(status["stuck"]).toEqual(["unavailable", "the run was interrupted before this was measured: run it again"]);
+    expect(status["absent"]).toEqual(["unavailable", "it is not built yet: wait for it"]);
+    expect(warnings[0]).toMatchObject({ code: "interrupted" });
+    expect(readFileSync(path.join(scratch, "cut", "report.html"), "utf8")).toMatch("interrupted");
+  });
+
+  test("answers wrong names with the valid ones, and measures nothing", async () => {
+    const family = await clearway(["lab", "memory"]);
+    expect([family.code, family.stderr]).toEqual([
+      2,
+      expect.stringMatching(/unknown family or cell "memory".*isolate, push/),
+    ]);
+    const mechanism = await clearway(["lab", "students/direkt"]);
+    expect([mechanism.code, mechanism.stderr]).toEqual([2, expect.stringMatching(/Mechanisms of students: direct/)]);
+    const host = await clearway(["lab", "--host", "firefox"]);
+    expect([host.code, host.stderr]).toEqual([
+      2,
+      expect.stringMatching(/unknown host "firefox". Hosts: node, chromium/),
+    ]);
+    const profile = await clearway(["lab", "--profile", "slow"]);
+    expect([profile.code, profile.stderr]).toEqual([2, expect.stringMatching(/Profiles: quick, full/)]);
+    const command = await clearway(["measure"]);
+    expect([command.code, command.stderr]).toEqual([2, expect.stringMatching(/unknown command 'measure'/)]);
+    expect(readdirSync(scratch)).not.toContain("out");
+  });
+});
+
+describe("clearway report", () => {
+  test("makes the page again from the files of a run", async () => {
+    rmSync(path.join(scratch, "fine", "report.html"));
+    const { code, stdout } = await clearway(["report", "fine"]);
+    expect([code, stdout]).toEqual([0, expect.stringMatching("report.html written")]);
+    expect(readFileSync(path.join(scratch, "fine", "report.html"), "utf8")).toMatch("<!doctype html>");
+  });
+
+  test("says what is missing in a folder that is no run's", async () => {
+    const { code, stderr } = await clearway(["report", "nowhere"]);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/nowhere.results\.json does not exist: name the folder/)]);
+  });
+});
+
+describe("clearway lab list", () => {
+  test("says what can run, what cannot, and why", async () => {
+    const { code, stdout } = await clearway(["lab", "list", "--host", "node"], TESTED);
+    expect(code).toBe(0);
+    expect(stdout).toMatch("Fake 1");
+    expect(stdout).toMatch(/tiny\/fast +answers at once \[node\]/);
+    expect(stdout).toMatch("not on node: it is not built yet: wait for it");
+  });
+
+  test("explains a host that cannot run, for every cell", () => {
+    const text = listing(loadScenarios(), ["chromium"], { described: {}, problems: { chromium: "no Chromium found" } });
+    expect(text).toMatch("chromium  cannot run: no Chromium found");
+    expect(text).not.toMatch(/\[chromium\]/);
+    expect(text).toMatch("not on chromium: Piscina needs Node's worker_threads: use --host node");
+  });
+});

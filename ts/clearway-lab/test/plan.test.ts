@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { readdirSync } from "node:fs";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { selectScenarios, UsageError } from "../src/cli/select.js";
+import { loadScenarios } from "../src/scenario/load.js";
+import { planCells, planOrder } from "../src/scenario/plan.js";
+
+const scenarios = loadScenarios();
+const cells = planCells(scenarios, "quick", ["node", "chromium"]);
+
+describe("the scenario files", () => {
+  test("are all read, isolate before push", () => {
+    expect(scenarios.map(({ name }) => name)).toEqual([
+      "students",
+      "fetch-image",
+      "upload",
+      "pool",
+      "stream",
+      "firehose",
+    ]);
+    expect(readdirSync(new URL("../scenarios", import.meta.url)).filter((name) => name.endsWith(".json"))).toHaveLength(
+      6,
+    );
+  });
+
+  test("have a Clearway mechanism, a control and settings for everything", () => {
+    for (const { mechanisms, profiles, shows, question } of scenarios) {
+      expect(mechanisms.some(({ role }) => role === "clearway")).toBe(true);
+      expect(mechanisms.every(({ settings }) => settings.length > 0)).toBe(true);
+      expect(profiles.quick.sets.some(({ control }) => control)).toBe(true);
+      expect(profiles.full.sets.some(({ control }) => control)).toBe(true);
+      expect(question.endsWith("?") && shows.length > 100).toBe(true);
+    }
+  });
+
+  test("hold the loads that the family promises", () => {
+    const full = planCells(scenarios, "full", ["node"]);
+    expect(full.some(({ params }) => params["perSecond"] === 60 && params["count"] === 2000)).toBe(true);
+    expect(full.some(({ params }) => params["rows"] === 100_000_000)).toBe(true);
+    const chunks = full.filter(({ scenario }) => scenario.name === "upload").map(({ params }) => params["chunkBytes"]);
+    expect([Math.min(...(chunks as number[])), Math.max(...(chunks as number[]))]).toEqual([4096, 8 << 20]);
+  });
+
+  test("of quick fit in five minutes with a margin", () => {
+    const order = planOrder(cells, 1);
+    const first = order.filter(({ round }) => round === 0);
+    const seconds = (steps: typeof order) => steps.reduce((sum, { cell }) => sum + cell.estimateMs, 0) / 1000;
+    // The first round has to be made whatever the machine; later rounds are dropped when time runs out.
+    expect(seconds(first)).toBeLessThan(225);
+    expect(seconds(order)).toBeLessThan(285);
+  });
+});
+
+describe("a plan", () => {
+  test("measures every cell that can run, once a round, and no other", () => {
+    fc.assert(
+      fc.property(fc.nat(), (seed) => {
+        const order = planOrder(cells, seed);
+        for (const cell of cells) {
+          const own = order.filter((step) => step.cell === cell).map(({ round }) => round);
+          const expected = cell.unavailable === undefined ? Array.from({ length: cell.rounds }, (_, i) => i) : [];
+          expect(own).toEqual(expected);
+        }
+        expect(order.map(({ round }) => round)).toEqual(order.map(({ round }) => round).sort((a, b) => a - b));
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  test("is repeated by its seed and differs between rounds and seeds", () => {
+    const names = (seed: number, round: number) =>
+      planOrder(cells, seed)
+        .filter((step) => step.round === round && step.cell.rounds > 1)
+        .map(({ cell }) => cells.indexOf(cell));
+    expect(names(1, 0)).toEqual(names(1, 0));
+    expect(names(1, 0)).not.toEqual(names(2, 0));
+    expect(names(1, 0)).not.toEqual(names(1, 1));
+  });
+
+  test("has the control twice, as two cells that differ only in their mark", () => {
+    const twins = cells.filter(({ control }) => control);
+    expect(twins.length).toBeGreaterThan(0);
+    for (const twin of twins) {
+      const { control, ...params } = twin.params;
+      expect(control).toBe("A/A");
+      const first = cells.filter(
+        (cell) =>
+          !cell.control &&
+          cell.scenario === twin.scenario &&
+          cell.host === twin.host &&
+          cell.mechanism === twin.mechanism,
+      );
+      expect(first.map((cell) => cell.params)).toContainEqual(params);
+    }
+  });
+
+  test("gives a reason for everything that cannot run, and keeps it in the list", () => {
+    const without = planCells(scenarios, "quick", ["node", "chromium"], { chromium: "no Chromium found: install it" });
+    expect(without).toHaveLength(cells.length);
+    const chromium = without.filter(({ host }) => host === "chromium");
+    expect(chromium.every(({ unavailable }) => unavailable !== undefined)).toBe(true);
+    const ring = cells.find(({ mechanism }) => mechanism.name === "clearway-ring");
+    expect(ring?.unavailable).toMatch("see clearway-stream");
+  });
+});
+
+describe("the names on the command line", () => {
+  const names = (...what: string[]) => selectScenarios(scenarios, what).map(({ name }) => name);
+
+  test("are families, scenarios and cells", () => {
+    expect(names()).toHaveLength(6);
+    expect(names("push")).toEqual(["stream", "firehose"]);
+    expect(names("upload", "push")).toEqual(["upload", "stream", "firehose"]);
+    expect(names("isolate/students", "students")).toEqual(["students"]);
+  });
+
+  test("that are one cell keep what it is compared with", () => {
+    const [students] = selectScenarios(scenarios, ["students/clearway-columns"]);
+    expect(students?.mechanisms.map(({ name }) => name)).toEqual(["worker-clone", "clearway-columns"]);
+  });
+
+  test("that are unknown are answered with the valid ones", () => {
+    expect(() => names("memory")).toThrow(UsageError);
+    expect(() => names("memory")).toThrow("Families: isolate, push. Scenarios: students");
+    expect(() => names("students/rx")).toThrow("Mechanisms of students: direct, worker-clone");
+    expect(() => names("students/direct/more")).toThrow(UsageError);
+    expect(() => names("isolate/nothing")).toThrow(UsageError);
+  });
+});

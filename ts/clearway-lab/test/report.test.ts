@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { JSDOM } from "jsdom";
+import { describe, expect, test } from "vitest";
+import { summary, tableLines, WIDTH_MAX, wrap } from "../src/cli/terminal.js";
+import { bytes, logTicks, shown, shownTime, times } from "../src/report/number.js";
+import { reportHtml } from "../src/report/report.js";
+import { tablesOf } from "../src/report/tables.js";
+import { verdictOf } from "../src/report/verdict.js";
+import { resultsOf } from "../src/run/results.js";
+import { cell, measured, record } from "./record.js";
+
+const HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&";
+
+function page(run = record()): Document {
+  return new JSDOM(reportHtml(resultsOf(run), run)).window.document;
+}
+
+describe("the report", () => {
+  test("says its verdict first, then what to doubt, then each family", () => {
+    const found = page();
+    expect(found.querySelector("h1")?.textContent).toBe(
+      "1\u202f000\u202f000 records held Node's main thread for 500 ms when cloned from a worker, and for 2 ms when Clearway moved them as columns: 1/250 as long.",
+    );
+    expect(found.querySelector(".doubt li .next")).not.toBeNull();
+    expect([...found.querySelectorAll("h2[id]")].map(({ id }) => id)).toEqual(["isolate", "push"]);
+  });
+
+  test("is one file: it fetches nothing, by markup, style or script", () => {
+    const found = page();
+    expect(found.querySelectorAll("[src], iframe, object, embed, base")).toHaveLength(0);
+    const references = [...found.querySelectorAll("[href]")].map((element) => element.getAttribute("href")!);
+    expect(references.every((reference) => reference.startsWith("#") || reference.startsWith("data:"))).toBe(true);
+    const styles = [...found.querySelectorAll("style")].map(({ textContent }) => textContent);
+    expect(styles.filter((text) => /@import|url\((?!#)/.test(text ?? ""))).toEqual([]);
+    // Comments hold the library's own address and its licence.
+    const scripts = [...found.querySelectorAll("script")].map(({ textContent }) =>
+      textContent!.replace(/\/\*[\s\S]*?\*\//g, ""),
+    );
+    expect(scripts.some((text) => /\bfetch\(|XMLHttpRequest|import\(|sendBeacon|https?:/.test(text))).toBe(false);
+  });
+
+  test("shows its charts as inline SVG, for wide and for narrow pages, with a name for who cannot see them", () => {
+    const charts = [...page().querySelectorAll(".chart")];
+    expect(charts.length).toBeGreaterThanOrEqual(2);
+    for (const chart of charts) {
+      const pictures = [...chart.querySelectorAll(":scope > svg")];
+      expect(pictures.map((svg) => svg.getAttribute("class"))).toEqual(["plot wide", "plot narrow"]);
+      expect(pictures.every((svg) => (svg.getAttribute("aria-label") ?? "").length > 10)).toBe(true);
+    }
+  });
+
+  test("hides what needs a script until a script shows it", () => {
+    const zoom = page().querySelector(".zoom");
+    expect(zoom?.hasAttribute("hidden")).toBe(true);
+    expect(JSON.parse(zoom!.querySelector("script")!.textContent!)).toHaveLength(3);
+  });
+
+  test("escapes whatever a scenario, a mechanism or an error is called", () => {
+    const run = record();
+    const scripts = page(run).querySelectorAll("script").length;
+    for (const each of run.cells) {
+      each.title = HOSTILE;
+      each.mechanism = HOSTILE;
+      each.settings = HOSTILE;
+    }
+    run.cells.push(cell("students", "direct", { rows: 2 }, [], { failure: HOSTILE }));
+    run.scenarios = run.scenarios.map((scenario) => ({
+      ...scenario,
+      question: HOSTILE,
+      shows: HOSTILE,
+      topology: HOSTILE,
+      reference: HOSTILE,
+    }));
+    run.machine.cpu = HOSTILE;
+    const found = page(run);
+    expect(found.querySelectorAll("script")).toHaveLength(scripts);
+    expect(found.querySelectorAll("img, [onerror]")).toHaveLength(0);
+    expect(found.querySelector("h3")?.textContent).toBe(HOSTILE);
+  });
+
+  test("greys a quantile that its sample cannot carry", () => {
+    const grey = [...page().querySelectorAll("td.doubtful")];
+    expect(grey).toHaveLength(0);
+    const run = record();
+    for (const each of run.cells) each.rounds = each.rounds.slice(0, 1);
+    expect([...page(run).querySelectorAll("td.doubtful")].length).toBeGreaterThan(0);
+  });
+
+  test("names what was not measured, and why", () => {
+    expect(page().body.textContent).toContain("clearway-ring on Node: not built yet: see clearway-stream");
+  });
+
+  test("of nothing says so", () => {
+    const empty = record({
+      cells: record().cells.map((each) => ({ ...each, rounds: [], unavailable: "interrupted" })),
+    });
+    expect(page(empty).querySelector("h1")?.textContent).toBe("Nothing was measured.");
+  });
+});
+
+describe("the verdict", () => {
+  test("refuses a ratio that the noise does not carry", () => {
+    const run = record();
+    const sentences = verdictOf(resultsOf(run), run);
+    expect(sentences.find((sentence) => sentence.includes("Clearway's stream"))).toMatch(/no difference seen/);
+    for (const each of run.cells.filter(({ control }) => control)) {
+      each.rounds = each.rounds.map((round) => ({
+        ...round,
+        measurement: measured({ longestStall: 1, totalRuntime: 1 }),
+      }));
+    }
+    expect(verdictOf(resultsOf(run), run)[0]).toMatch("the noise of this run does not carry a ratio");
+  });
+});
+
+describe("the terminal", () => {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with the escape character.
+  const plain = (text: string) => text.replace(/\u001b\[\d+m/g, "");
+
+  test("is never wider than 100 columns", () => {
+    const run = record();
+    const lines = plain(summary(resultsOf(run), run)).split("\n");
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(WIDTH_MAX);
+    expect(lines.length).toBeGreaterThan(20);
+  });
+
+  test("orders a stream by its tail and puts what is doubtful in brackets", () => {
+    const run = record();
+    for (const each of run.cells) each.rounds = each.rounds.slice(0, 1);
+    const stream = tablesOf(resultsOf(run), run).find(({ scenario }) => scenario === "stream")!;
+    expect(stream.rows.map(({ mechanism }) => mechanism)).toEqual(["worker-postmessage", "clearway-stream"]);
+    expect(plain(tableLines(stream).join("\n"))).toMatch(/\(\d+(\.\d+)?\)/);
+  });
+
+  test("wraps between words", () => {
+    expect(wrap("- one two three", 9)).toEqual(["- one two", "  three"]);
+    expect(wrap("short", 10)).toEqual(["short"]);
+  });
+});
+
+test("numbers are said as people say them", () => {
+  expect([0, 0.0123, 1.234, 12.34, 123.4, 12345, Number.NaN].map(shown)).toEqual([
+    "0",
+    "0.012",
+    "1.23",
+    "12.3",
+    "123",
+    "12\u202f345",
+    "–",
+  ]);
+  expect([8, 4096, 1 << 20].map(bytes)).toEqual(["8 B", "4 KB", "1 MB"]);
+  expect([shownTime(0.001, 5), shownTime(6, 5)]).toEqual(["<5", "6"]);
+  expect(logTicks(0.25, 400)).toEqual([1, 10, 100]);
+  expect(logTicks(12_000, 1_500_000)).toEqual([30_000, 100_000, 300_000, 1_000_000]);
+  expect(logTicks(0.3, 0.9)).toEqual([0.5]);
+  expect([times(0.004), times(3.4)]).toEqual(["1/250", "3.4 times"]);
+});

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { describe, expect, test } from "vitest";
+import schema from "../../../spec/results.schema.json" with { type: "json" };
+import { execute, UNMEASURED } from "../src/run/execute.js";
+import { resultsOf } from "../src/run/results.js";
+import { assertResults } from "../src/run/schema.js";
+import { WARNING_CODES } from "../src/run/warnings.js";
+import { loadScenarios } from "../src/scenario/load.js";
+import { planCells, planOrder } from "../src/scenario/plan.js";
+import { cell, measured, record } from "./record.js";
+
+describe("results.json", () => {
+  test("keeps to its schema and gives every cell that was planned", () => {
+    const results = resultsOf(record());
+    expect(() => assertResults(results)).not.toThrow();
+    expect(results.cells).toHaveLength(8);
+    expect(results.cells.filter(({ status }) => status === "ok")).toHaveLength(7);
+  });
+
+  test("gives the median of the rounds for a value and one histogram for samples", () => {
+    const [clone, , , , stream] = resultsOf(record()).cells;
+    expect(clone?.metrics["longestStall"]).toEqual({ unit: "ms", value: 500 });
+    expect(stream?.metrics["latency"]).toMatchObject({ unit: "us", n: 2000, unsupported: ["p999"] });
+  });
+
+  test("says why for what is unavailable or failed", () => {
+    const failed = cell("students", "comlink", { rows: 1 }, [], { failure: "it broke" });
+    const results = resultsOf(record({ cells: [...record().cells, failed] }));
+    expect(results.cells.at(-1)).toMatchObject({ status: "failed", why: "it broke", metrics: {} });
+    expect(results.cells.at(-2)).toMatchObject({ status: "unavailable", why: "not built yet: see clearway-stream" });
+    expect(results.warnings.find(({ code }) => code === "cell-failed")?.next).toMatch(
+      "clearway lab students/comlink --host node",
+    );
+    assertResults(results);
+  });
+
+  test("has the noise floor of every A/A pair", () => {
+    const { noiseFloor } = resultsOf(record());
+    expect(noiseFloor.map(({ scenario, ratio, rounds }) => [scenario, ratio, rounds])).toEqual([
+      ["students", 1.083, 3],
+      ["stream", 1.182, 2],
+    ]);
+  });
+
+  test("departures from the schema are refused with their place", () => {
+    const results = resultsOf(record());
+    expect(() => assertResults({ ...results, version: 2 })).toThrow("/version");
+    expect(() => assertResults({ ...results, extra: 1 })).toThrow("additional");
+    const [first, ...rest] = results.cells;
+    expect(() => assertResults({ ...results, cells: [{ ...first, status: "unavailable" }, ...rest] })).toThrow("why");
+    expect(() => assertResults({ ...results, cells: [{ ...first, metrics: {} }, ...rest] })).toThrow(
+      "/cells/0/metrics",
+    );
+    expect(() => assertResults({ ...results, cells: [{ ...first, metrics: { x: { unit: "ms" } } }, ...rest] })).toThrow(
+      "/cells/0/metrics/x",
+    );
+  });
+
+  test("knows the same warnings as the schema", () => {
+    expect(schema.properties.warnings.items.properties.code.enum).toEqual([...WARNING_CODES]);
+  });
+
+  test("warns of what its samples, rounds and machine cannot carry", () => {
+    const noisy = record({
+      interrupted: true,
+      done: 3,
+      machine: {
+        ...record().machine,
+        virtual: "virtual machine",
+        cores: 2,
+        loadBefore: 5,
+        stealPercent: 9,
+        governor: "powersave",
+      },
+    });
+    noisy.cells[0]!.rounds[0]!.machineStallMs = 200;
+    noisy.cells[2]!.rounds[0]!.measurement.notes.push("it never settled");
+    noisy.cells.push(cell("students", "direct", { rows: 5 }, [measured({ longestStall: 1 })], { host: "chromium" }));
+    const codes = resultsOf(noisy).warnings.map(({ code }) => code);
+    for (const code of [
+      "interrupted",
+      "few-rounds",
+      "quantile-unsupported",
+      "machine-stalled",
+      "load-high",
+      "steal-seen",
+      "governor",
+      "virtual-machine",
+      "few-cores",
+      "mechanism-note",
+      "host-unavailable",
+    ] as const) {
+      expect(codes).toContain(code);
+    }
+    expect(resultsOf(noisy).warnings.every(({ next }) => next.length > 0)).toBe(true);
+  });
+});
+
+describe("a run", () => {
+  const students = loadScenarios().filter(({ name }) => name === "students");
+  const cells = planCells(students, "quick", ["node"]);
+  const order = planOrder(cells, 1);
+  const forever = { budgetMs: Number.POSITIVE_INFINITY, endMs: Number.POSITIVE_INFINITY };
+
+  function fake(stepMs: number, onMeasure: (call: number) => void = () => {}) {
+    let now = 0;
+    let calls = 0;
+    return {
+      nowMs: () => now,
+      watch: () => () => 0.5,
+      measure: async () => {
+        onMeasure(calls++);
+        now += stepMs;
+        return measured({ longestStall: 1 });
+      },
+    };
+  }
+
+  test("measures every cell in every round and tells the time left", async () => {
+    const left: number[] = [];
+    const { signal } = new AbortController();
+    const execution = await execute(cells, order, fake(1000), forever, signal, (step) => left.push(step.leftMs));
+    expect(execution).toMatchObject({ done: order.length, interrupted: false, budgetEnded: false });
+    expect(execution.cells.every(({ rounds }) => rounds.length === 2)).toBe(true);
+    // Once the first measurement has shown its pace, each step takes a second off.
+    expect(left[1]).toBe((order.length - 1) * 1000);
+    expect(left.at(-1)).toBe(0);
+  });
+
+  test("begins no further round when its time has passed, and nothing at all after the end", async () => {
+    const { signal } = new AbortController();
+    const cut = await execute(cells, order, fake(1000), { budgetMs: 5500, endMs: 99_000 }, signal, () => {});
+    expect(cut).toMatchObject({ done: cells.length, budgetEnded: true });
+    const ended = await execute(cells, order, fake(1000), { budgetMs: 1000, endMs: 2500 }, signal, () => {});
+    expect(ended.done).toBe(3);
+    const unmeasured = ended.cells.filter(({ rounds }) => rounds.length === 0);
+    expect(unmeasured.map(({ unavailable }) => unavailable)).toEqual(Array(cells.length - 3).fill(UNMEASURED.budget));
+  });
+
+  test("keeps what it has when it is interrupted, and calls nothing failed", async () => {
+    const controller = new AbortController();
+    const executor = fake(1000, (call) => {
+      if (call !== 2) return;
+      controller.abort();
+      throw new Error("killed");
+    });
+    const {
+      cells: kept,
+      done,
+      interrupted,
+    } = await execute(cells, order, executor, forever, controller.signal, () => {});
+    expect([done, interrupted]).toEqual([2, true]);
+    expect(kept.filter(({ failure }) => failure !== undefined)).toHaveLength(0);
+    expect(kept.filter(({ unavailable }) => unavailable === UNMEASURED.interrupted)).toHaveLength(cells.length - 2);
+  });
+
+  test("goes on after a failure and remembers its first line", async () => {
+    const executor = fake(1000, (call) => {
+      if (call === 0) throw new Error("page.evaluate: it broke\n    at somewhere");
+    });
+    const execution = await execute(cells, order, executor, forever, new AbortController().signal, () => {});
+    expect(execution.done).toBe(order.length - 1);
+    expect(execution.cells.filter(({ failure }) => failure === "it broke")).toHaveLength(1);
+  });
+});

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  compare,
+  FLOOR_RATIO_MIN,
+  geometricMean,
+  median,
+  noiseFloor,
+  pairedRatios,
+} from "../src/statistics/compare.js";
+import {
+  distributionOf,
+  isSupported,
+  QUANTILES,
+  samplesBeyond,
+  samplesNeeded,
+} from "../src/statistics/distribution.js";
+import { decodeHistogram, encodeHistogram, histogramOf, mergeHistograms } from "../src/statistics/histogram.js";
+import { randomFrom, shuffled } from "../src/statistics/random.js";
+import { droppedFrames, hitchMsPerSecond } from "../src/statistics/stalls.js";
+
+const nanoseconds = fc.array(fc.integer({ min: 1, max: 10_000_000_000 }), { minLength: 1, maxLength: 300 });
+const rounds = (values: number[]) => new Map(values.map((value, round) => [round, value]));
+
+describe("a distribution", () => {
+  test("is known to a thousandth, and its quantiles are in order", () => {
+    fc.assert(
+      fc.property(nanoseconds, (ns) => {
+        const found = distributionOf(histogramOf(ns), "us");
+        const { min, p1, p10, p50, p90, p99, p999, max } = found;
+        expect(found.n).toBe(ns.length);
+        expect([min, p1, p10, p50, p90, p99, p999, max]).toEqual(
+          [min, p1, p10, p50, p90, p99, p999, max].sort((a, b) => a - b),
+        );
+        const exact = Math.max(...ns) / 1000;
+        expect(Math.abs(max - exact) / exact).toBeLessThan(0.002);
+      }),
+    );
+  });
+
+  test("survives its way through the protocol", () => {
+    fc.assert(
+      fc.property(nanoseconds, (ns) => {
+        const histogram = histogramOf(ns);
+        expect(distributionOf(decodeHistogram(encodeHistogram(histogram)), "ms")).toEqual(
+          distributionOf(histogram, "ms"),
+        );
+      }),
+    );
+  });
+
+  test("of all rounds is that of all samples", () => {
+    fc.assert(
+      fc.property(nanoseconds, nanoseconds, (a, b) => {
+        const merged = mergeHistograms([histogramOf(a), histogramOf(b)]);
+        expect(distributionOf(merged, "us")).toEqual(distributionOf(histogramOf([...a, ...b]), "us"));
+      }),
+    );
+  });
+
+  test("says which quantiles its sample cannot carry", () => {
+    expect(distributionOf(histogramOf(Array(1000).fill(5000)), "us").unsupported).toEqual(["p1", "p99", "p999"]);
+    expect(distributionOf(histogramOf(Array(2000).fill(5000)), "us").unsupported).toEqual(["p999"]);
+    expect(distributionOf(histogramOf(Array(20_000).fill(5000)), "us").unsupported).toBeUndefined();
+    expect(distributionOf(histogramOf([5000]), "us").unsupported).toHaveLength(6);
+  });
+
+  test("of nothing is all zeros and carries nothing", () => {
+    const empty = distributionOf(histogramOf([]), "ms");
+    expect(empty).toMatchObject({ n: 0, min: 0, mean: 0, p50: 0, max: 0 });
+    expect(empty.unsupported).toHaveLength(6);
+  });
+
+  test("counts what a clock stepping back made negative as the smallest", () => {
+    expect(distributionOf(histogramOf([-300, 0, 1000]), "us").min).toBe(0.001);
+  });
+});
+
+test("a quantile is supported from exactly 20 samples beyond it on", () => {
+  for (const q of Object.values(QUANTILES)) {
+    const least = samplesNeeded(q);
+    expect(isSupported(least, q)).toBe(true);
+    expect(isSupported(least - 1, q)).toBe(false);
+    expect(samplesBeyond(least, q)).toBeGreaterThanOrEqual(20);
+  }
+  expect(samplesNeeded(QUANTILES.p999)).toBe(20_000);
+});
+
+describe("a comparison", () => {
+  const positive = fc.double({ min: 0.001, max: 1e6, noNaN: true });
+
+  test("of a thing with itself sees no difference", () => {
+    fc.assert(
+      fc.property(fc.array(positive, { minLength: 1 }), (values) => {
+        expect(compare(rounds(values), rounds(values), 1)?.verdict).toBe("no difference seen");
+      }),
+    );
+  });
+
+  test("turns over when its sides are swapped", () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(positive, positive), { minLength: 1, maxLength: 20 }), (pairs) => {
+        const a = rounds(pairs.map(([left]) => left));
+        const b = rounds(pairs.map(([, right]) => right));
+        const there = compare(a, b, 1.2)!;
+        const back = compare(b, a, 1.2)!;
+        expect(there.ratio * back.ratio).toBeCloseTo(1, 6);
+        const opposite = { lower: "higher", higher: "lower", "no difference seen": "no difference seen" } as const;
+        expect(back.verdict).toBe(opposite[there.verdict]);
+      }),
+    );
+  });
+
+  test("is refused under the noise floor, and when one round disagrees", () => {
+    expect(compare(rounds([50, 52]), rounds([100, 100]), 1.3)?.verdict).toBe("lower");
+    expect(compare(rounds([50, 52]), rounds([100, 100]), 2.5)?.verdict).toBe("no difference seen");
+    expect(compare(rounds([50, 101]), rounds([100, 100]), 1.1)?.verdict).toBe("no difference seen");
+  });
+
+  test("pairs rounds by their number and leaves out what has no partner", () => {
+    const a = new Map([
+      [0, 10],
+      [2, 30],
+    ]);
+    const b = new Map([
+      [1, 5],
+      [2, 10],
+      [3, 7],
+    ]);
+    expect(pairedRatios(a, b)).toEqual([3]);
+    expect(compare(new Map([[0, 1]]), new Map([[1, 1]]), 1)).toBeUndefined();
+  });
+
+  test("has a floor that covers any two measurements of its A/A pair, and is never under the least", () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(positive, positive), { minLength: 1 }), (pairs) => {
+        const floor = noiseFloor(rounds(pairs.map(([a]) => a)), rounds(pairs.map(([, b]) => b)))!;
+        expect(floor).toBeGreaterThanOrEqual(FLOOR_RATIO_MIN);
+        const all = pairs.flat();
+        for (const a of all)
+          for (const b of all) expect(floor).toBeGreaterThanOrEqual(Math.max(a / b, b / a) * (1 - 1e-12));
+      }),
+    );
+    expect(noiseFloor(rounds([]), rounds([1]))).toBeUndefined();
+  });
+});
+
+test("the median stands in the middle", () => {
+  expect(median([3, 1, 2])).toBe(2);
+  expect(median([4, 1, 2, 3])).toBe(2.5);
+  expect(() => median([])).toThrow("median of nothing");
+  expect(geometricMean([0.5, 2])).toBeCloseTo(1, 12);
+});
+
+test("a shuffle keeps every item and repeats with its seed", () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer()), fc.nat(), (items, seed) => {
+      const once = shuffled(items, randomFrom(seed));
+      expect([...once].sort()).toEqual([...items].sort());
+      expect(shuffled(items, randomFrom(seed))).toEqual(once);
+    }),
+  );
+});
+
+test("a stall of 500 ms in 2 s drops 30 frames and is 242 ms of hitch a second at 60 Hz", () => {
+  expect(droppedFrames([500], 60)).toBe(30);
+  expect(droppedFrames([500], 120)).toBe(60);
+  expect(hitchMsPerSecond([500], 2000, 60)).toBeCloseTo(241.67, 1);
+  expect(hitchMsPerSecond([16], 2000, 60)).toBe(0);
+  expect(droppedFrames([16], 60)).toBe(0);
+  expect(hitchMsPerSecond([], 0, 60)).toBe(0);
+});
