@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The least that a worker can do: an id comes with a number, the id goes back with its double.
+import { parentPort } from "node:worker_threads";
+
+parentPort.on("message", ({ id, value }) => parentPort.postMessage({ id, value: value * 2 }));

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+/** A canvas that keeps its pixels as many as the screen's, drawn to in CSS pixels. */
+export class SharpCanvas {
+  readonly context: CanvasRenderingContext2D;
+  width = 0;
+  height = 0;
+
+  constructor(readonly element: HTMLCanvasElement) {
+    const context = element.getContext("2d");
+    if (!context) throw new Error("this browser gives no 2D canvas");
+    this.context = context;
+    new ResizeObserver(() => this.#fit()).observe(element);
+    this.#fit();
+  }
+
+  #fit(): void {
+    this.width = this.element.clientWidth;
+    this.height = this.element.clientHeight;
+    this.element.width = Math.round(this.width * devicePixelRatio);
+    this.element.height = Math.round(this.height * devicePixelRatio);
+    this.context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
+  }
+}
+
+/** Colours from the style sheet, read again when the reader's scheme changes: reading them in each frame would cost one. */
+export function themeColours<Name extends string>(names: readonly Name[]): Record<Name, string> {
+  const colours = {} as Record<Name, string>;
+  const read = () => {
+    const style = getComputedStyle(document.documentElement);
+    for (const name of names) colours[name] = style.getPropertyValue(`--${name}`).trim();
+  };
+  read();
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", read);
+  return colours;
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import type { Job, JobId } from "./jobs.js";
+import { againstClearway, framesText, hitchText, ms, type Result, stallText } from "./result.js";
+import { type NamedWay, ways } from "./ways.js";
+
+/** The table of the last run of each job in each way: a group of rows a job. */
+export class Comparison {
+  readonly #results = new Map<string, Result>();
+  readonly #groups = new Map<JobId, HTMLTableSectionElement>();
+
+  constructor(table: HTMLTableElement, jobs: readonly Job[]) {
+    for (const job of jobs) {
+      const group = table.appendChild(document.createElement("tbody"));
+      const head = group.insertRow().appendChild(document.createElement("th"));
+      head.colSpan = 6;
+      head.scope = "rowgroup";
+      head.textContent = job.title;
+      for (const way of ways) group.appendChild(rowOf(job.id, way));
+      this.#groups.set(job.id, group);
+    }
+  }
+
+  add(result: Result): void {
+    this.#results.set(key(result.job, result.way), result);
+    const group = this.#groups.get(result.job)!;
+    const ofJob = ways.flatMap((way) => this.#results.get(key(result.job, way.id)) ?? []);
+    const longest = Math.max(...ofJob.map((each) => each.longestStallMs));
+    const clearway = this.#results.get(key(result.job, "clearway"));
+    for (const each of ofJob) {
+      const row = group.querySelector<HTMLTableRowElement>(`[data-way="${each.way}"]`)!;
+      row.dataset["runs"] = String(Number(row.dataset["runs"] ?? 0) + (each === result ? 1 : 0));
+      this.#fill(row, each, longest, clearway);
+    }
+  }
+
+  #fill(row: HTMLTableRowElement, result: Result, longest: number, clearway: Result | undefined): void {
+    const against = againstClearway(result, clearway);
+    put(row, "longestStallMs", result.longestStallMs, stallText(result));
+    put(row, "ratio", against?.ratio, against ? ratioText(against) : result.way === "clearway" ? "1 ×" : "–");
+    put(row, "droppedFrames", result.droppedFrames, framesText(result));
+    put(row, "hitchMsPerSecond", result.hitchMsPerSecond, hitchText(result));
+    put(row, "runtimeMs", result.runtimeMs, ms(result.runtimeMs));
+    row.dataset["verdict"] = result.verdict;
+    row.style.setProperty("--part", String(longest > 0 ? result.longestStallMs / longest : 0));
+  }
+}
+
+const key = (job: JobId, way: string) => `${job}/${way}`;
+
+function ratioText({ ratio, atLeast }: { ratio: number; atLeast: boolean }): string {
+  const times = ratio >= 10 ? Math.round(ratio).toString() : ratio.toFixed(1);
+  return atLeast && ratio > 1 ? `over ${times} ×` : `${times} ×`;
+}
+
+function rowOf(job: JobId, { id, name }: NamedWay): HTMLTableRowElement {
+  const row = document.createElement("tr");
+  row.dataset["job"] = job;
+  row.dataset["way"] = id;
+  const head = row.appendChild(document.createElement("th"));
+  head.scope = "row";
+  head.innerHTML = '<span class="dot"></span>';
+  head.append(name);
+  for (const metric of ["longestStallMs", "ratio", "droppedFrames", "hitchMsPerSecond", "runtimeMs"]) {
+    const cell = row.insertCell();
+    cell.dataset["metric"] = metric;
+    cell.appendChild(document.createElement("span")).textContent = "–";
+  }
+  return row;
+}
+
+function put(row: HTMLTableRowElement, metric: string, value: number | undefined, text: string): void {
+  const cell = row.querySelector<HTMLTableCellElement>(`[data-metric="${metric}"]`)!;
+  cell.dataset["value"] = value === undefined ? "" : String(value);
+  cell.firstElementChild!.textContent = text;
+}

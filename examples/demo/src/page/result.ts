@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import type { Measurement } from "clearway/meter";
+import type { JobId } from "./jobs.js";
+import type { WayId } from "./ways.js";
+
+/** The meter's figures of one run, as the page shows them. */
+export interface Result {
+  job: JobId;
+  way: WayId;
+  runtimeMs: number;
+  /** 0 when no stall reached the floor. */
+  longestStallMs: number;
+  floorMs: number;
+  droppedFrames: number;
+  framesEstimated: boolean;
+  hitchMsPerSecond: number;
+  verdict: "good" | "warning" | "critical";
+  cause: string;
+}
+
+export function resultOf(job: JobId, way: WayId, { runtimeMs, report }: Measurement<unknown>): Result {
+  return {
+    job,
+    way,
+    runtimeMs,
+    longestStallMs: report.longestMs,
+    floorMs: report.floorMs,
+    droppedFrames: report.frames.dropped,
+    framesEstimated: report.frames.estimated,
+    hitchMsPerSecond: report.hitch.msPerSecond,
+    verdict: report.hitch.verdicts.strict,
+    cause: causeOf(report),
+  };
+}
+
+function causeOf({ stalls, floorMs }: Measurement<unknown>["report"]): string {
+  const [first, ...rest] = stalls;
+  if (!first) return `No stall of ${floorMs} ms or more.`;
+  const longest = rest.reduce((longest, stall) => (stall.lengthMs > longest.lengthMs ? stall : longest), first);
+  return `${heldBy[longest.cause]}: ${longest.because}.`;
+}
+
+const heldBy = {
+  app: "Held by the page",
+  gc: "Held by garbage collection",
+  machine: "Held by the machine",
+  unknown: "Cause not known",
+};
+
+export const ms = (value: number) =>
+  value >= 1000 ? `${(value / 1000).toFixed(2)} s` : `${value.toFixed(value < 10 ? 1 : 0)} ms`;
+
+export const stallText = (result: Result) =>
+  result.longestStallMs > 0 ? ms(result.longestStallMs) : `under ${result.floorMs} ms`;
+
+export const framesText = (result: Result) => `${result.droppedFrames}${result.framesEstimated ? " (est.)" : ""}`;
+
+export const hitchText = (result: Result) =>
+  `${result.hitchMsPerSecond.toFixed(result.hitchMsPerSecond < 10 ? 1 : 0)} ms/s`;
+
+/**
+ * How many times longer this way held the thread than Clearway did. Where Clearway's stalls stayed under the floor, the
+ * floor stands for them, so this is then the least that it can be.
+ */
+export function againstClearway(
+  result: Result,
+  clearway: Result | undefined,
+): { ratio: number; atLeast: boolean } | undefined {
+  if (!clearway || result.way === "clearway") return undefined;
+  const measured = clearway.longestStallMs > 0;
+  return {
+    ratio: Math.max(result.longestStallMs, result.floorMs) / (measured ? clearway.longestStallMs : clearway.floorMs),
+    atLeast: !measured,
+  };
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import * as Comlink from "comlink";
+import { fetchAndRestore } from "../work/photo.js";
+import { buildRows } from "../work/students.js";
+import { type Progress, uploadInChunks } from "../work/upload.js";
+
+const jobs = {
+  students: (count: number) => buildRows(count),
+
+  // As Comlink's documentation advises for buffers: name them, and they are moved.
+  async photo(url: string) {
+    const restored = await fetchAndRestore(url);
+    return Comlink.transfer(restored, [restored.pixels.buffer, restored.preview.pixels.buffer]);
+  },
+
+  upload: (file: Blob, url: string, onProgress: (progress: Progress) => void) => uploadInChunks(file, url, onProgress),
+};
+
+export type Jobs = typeof jobs;
+
+Comlink.expose(jobs);

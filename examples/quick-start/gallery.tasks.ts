@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// #region resources
+import { Agent, get } from "node:http";
+import { buffer } from "node:stream/consumers";
+import { expose, resource, withResources } from "clearway/worker";
+
+// Opened in the worker when a task first needs it, kept for the tasks that follow, closed after 30 s without use.
+const leased = withResources({
+  agent: resource({
+    open: () => new Agent({ keepAlive: true }),
+    close: (agent) => agent.destroy(),
+    idleMs: 30_000,
+  }),
+});
+
+export default expose({
+  // The context holds the resource beside the signal, with its type.
+  photo: leased(async ({ agent, signal }, url: string) => {
+    const pixels = await new Promise<Buffer>((resolve, reject) => {
+      get(url, { agent, signal }, (response) => buffer(response).then(resolve, reject)).on("error", reject);
+    });
+    return new Uint8Array(pixels);
+  }),
+});
+// #endregion resources

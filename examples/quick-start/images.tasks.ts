@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { setTimeout as wait } from "node:timers/promises";
+// #region tasks
+import { expose, task } from "clearway/worker";
+
+export default expose({
+  // A plain function is a task. The buffer that it returns is moved, not copied.
+  negative(pixels: Uint8Array) {
+    return pixels.map((level) => 255 - level);
+  },
+
+  // A generator is a stream. It waits when its reader falls behind; when the reader stops, its `finally` runs.
+  *tiles(width: number, height: number, edge: number) {
+    for (let y = 0; y < height; y += edge) {
+      for (let x = 0; x < width; x += edge) yield { x, y, pixels: new Uint8Array(edge * edge) };
+    }
+  },
+
+  // `task` is for a function that wants its context. That comes first, and the caller does not see it.
+  film: task(async ({ signal, progress }, frames: number) => {
+    for (let frame = 1; frame <= frames; frame++) {
+      await render(frame, signal);
+      progress(frame / frames);
+    }
+    return `${frames} frames`;
+  }),
+});
+// #endregion tasks
+
+function render(_frame: number, signal: AbortSignal): Promise<void> {
+  return wait(2, undefined, { signal });
+}
