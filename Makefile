@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# Every target sets up what it needs, and is quick when that is there already.
+.DEFAULT_GOAL := help
+.PHONY: help lab test demo bench check fmt build setup clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{ printf "make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+lab: ## measure every way of crossing on this machine: out/results.json and out/report.html
+	@scripts/setup.sh node chromium
+	@node scripts/build.mjs
+	@node ts/clearway-lab/dist/cli.js lab --profile quick --out out
+
+test: ## set up, build, and run every test and check; ONLY="lab chromium" runs the stages named so
+	@scripts/setup.sh node chromium postgresql
+	@node scripts/test.mjs $(ONLY)
+
+demo: ## serve the demo on loopback: the same jobs on the main thread, by hand, with Comlink, with Clearway
+	@scripts/setup.sh node
+	@node scripts/build.mjs
+	@npm run --silent start -w @clearway-examples/demo
+
+bench: ## the numbers that we promise, beside their peers, written to bench/
+	@scripts/setup.sh node
+	@node scripts/build.mjs
+	@node bench/run.mjs
+
+check: ## format, lint, types, import rules, file sizes, API snapshot, snippets, sizes, packages; ONLY=... as above
+	@scripts/setup.sh node
+	@node scripts/check.mjs $(ONLY)
+
+fmt: ## put right what can be put right by a program: format, snippets, API snapshot, licence copies
+	@scripts/setup.sh node
+	@node scripts/fmt.mjs
+
+build: ## build the library and the lab
+	@scripts/setup.sh node
+	@node scripts/build.mjs
+
+setup: ## npm packages, Chromium and PostgreSQL
+	@scripts/setup.sh node chromium postgresql
+
+clean: ## remove what was built
+	rm -rf out ts/*/dist .cache

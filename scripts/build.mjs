@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Builds the library, then the lab that is made with it; leaves alone what is built already. `--force` builds anyway.
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { paths, root } from "./sources.mjs";
+
+const stamps = join(root, "node_modules/.cache/clearway");
+mkdirSync(stamps, { recursive: true });
+
+function fingerprint(folders) {
+  const hash = createHash("sha256").update(process.version);
+  const inputs = paths().filter(
+    (path) =>
+      path === "package-lock.json" ||
+      path === "tsconfig.base.json" ||
+      (folders.some((folder) => path.startsWith(`${folder}/`)) && !/\/(test|api)\/|\.md$/.test(path)),
+  );
+  for (const path of inputs)
+    hash
+      .update(path)
+      .update("\0")
+      .update(readFileSync(join(root, path)));
+  return hash.digest("hex");
+}
+
+function build(name, folders) {
+  const folder = folders.at(-1);
+  const stamp = join(stamps, `${name}.built`);
+  const print = fingerprint(folders);
+  const built = existsSync(stamp) && existsSync(join(root, folder, "dist")) && readFileSync(stamp, "utf8") === print;
+  if (built && !process.argv.includes("--force")) return;
+  console.log(`build: ${name}`);
+  const { status, error } = spawnSync(process.execPath, ["build.mjs"], { cwd: join(root, folder), stdio: "inherit" });
+  if (error) throw error;
+  if (status !== 0) {
+    console.error(`build: ${name} failed (${folder}/build.mjs, exit status ${status})`);
+    process.exit(1);
+  }
+  writeFileSync(stamp, print);
+}
+
+build("clearway", ["ts/clearway"]);
+build("clearway-lab", ["ts/clearway", "ts/clearway-lab"]);

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The public API as committed in ts/clearway/api must be what the build makes, so that a change of it is seen in review.
+// `--write` takes over what was built.
+import { spawnSync } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { isProgram, report } from "../problems.mjs";
+import { root } from "../sources.mjs";
+
+const built = "ts/clearway/dist";
+const committed = "ts/clearway/api";
+
+const declarations = (folder) =>
+  existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(".d.ts")) : [];
+
+/** Names of the declaration files that differ between two folders. */
+export function differences(one, other) {
+  const names = new Set([...declarations(one), ...declarations(other)]);
+  const read = (folder, name) =>
+    existsSync(join(folder, name)) ? readFileSync(join(folder, name), "utf8") : undefined;
+  return [...names].sort().filter((name) => read(one, name) !== read(other, name));
+}
+
+if (isProgram(import.meta)) {
+  const [from, to] = [join(root, built), join(root, committed)];
+  const problems = ["index", "worker", "meter"]
+    .filter((entry) => !existsSync(join(from, `${entry}.d.ts`)))
+    .map((entry) => `${built}/${entry}.d.ts was not built`);
+  if (process.argv.includes("--write") && problems.length === 0) {
+    rmSync(to, { recursive: true, force: true });
+    mkdirSync(to, { recursive: true });
+    for (const name of declarations(from)) cpSync(join(from, name), join(to, name));
+  }
+  for (const name of differences(from, to)) {
+    const diff = ["diff", "--no-index", "--no-color", "--", `${committed}/${name}`, `${built}/${name}`];
+    spawnSync("git", diff, { cwd: root, stdio: ["ignore", "inherit", "inherit"] });
+    problems.push(`${committed}/${name} is not what was built; look at the difference, then: make fmt`);
+  }
+  report(problems, `${declarations(to).length} declaration files are as committed`);
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Who may import whom, as data. `make check` holds the code to it; ARCHITECTURE.md prints it (`make fmt` writes it there).
+
+/** Folders and entries of ts/clearway/src. A folder may always import itself; what is not listed here may not exist. */
+export const folders = {
+  error: { may: [], why: "typed errors and how they cross; everything else throws them" },
+  stats: { may: [], why: "histograms and counters; pure" },
+  host: { may: ["error"], why: "what Node and the browser do differently, and nothing more" },
+  transfer: { may: ["error", "host"], why: "what moves, what copies, and the ledger" },
+  transport: { may: ["error", "transfer", "host"], why: "carries envelopes between two endpoints" },
+  stream: { may: ["error", "transfer", "transport"], why: "many values with credit" },
+  resource: { may: ["error"], why: "leases inside a worker; side of the worker" },
+  task: {
+    may: ["error", "stream", "resource", "transfer", "transport", "host"],
+    why: "runs tasks; side of the worker, so it never sees the pool",
+  },
+  pool: {
+    may: ["error", "stats", "host", "transfer", "transport", "stream", "task", "resource"],
+    why: "the caller's side: workers, queue, routing",
+  },
+  meter: { may: [], why: "stands alone: it must be able to watch an app that uses nothing else of Clearway" },
+  "index.ts": {
+    may: ["error", "stats", "host", "transfer", "transport", "stream", "pool", "task"],
+    why: "entry `clearway`",
+  },
+  "worker.ts": {
+    may: ["error", "host", "transfer", "transport", "stream", "resource", "task"],
+    why: "entry `clearway/worker`; small, because every worker loads it at its start",
+  },
+  "meter.ts": { may: ["meter"], why: "entry `clearway/meter`" },
+};
+
+/** What the build puts in place of an import that differs by host; the files of both hosts stand in one folder. */
+export const aliases = { "#host": "host", "#meter-host": "meter" };
+
+/** Who may import `node:*`. Everyone else goes through `#host`, so that one source serves Node and browsers. */
+export const builtins = ["host", "meter"];
+
+/** Other parts of the repository, by path; the first that fits counts. */
+export const parts = [
+  { part: "ts/clearway/src/", mayNot: ["clearway", "clearway-lab"], why: "no runtime dependency, and no way round" },
+  { part: "ts/clearway/", mayNot: ["clearway-lab"], why: "nobody knows the lab" },
+  { part: "ts/clearway-lab/", mayNot: [], why: "the lab knows all, through the public entries" },
+  { part: "", mayNot: ["clearway-lab"], why: "nobody knows the lab; the library through its public entries" },
+];

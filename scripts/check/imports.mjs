@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Holds every import to import-rules.mjs, and ARCHITECTURE.md to the same rules (`--write` puts its table right).
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join, posix } from "node:path";
+import ts from "typescript";
+import { isProgram, report } from "../problems.mjs";
+import { files, root } from "../sources.mjs";
+import { aliases, builtins, folders, parts } from "./import-rules.mjs";
+
+const library = "ts/clearway/src/";
+const packageName = (specifier) => specifier.split("/", specifier.startsWith("@") ? 2 : 1).join("/");
+
+/** The folder or entry of the library that a path belongs to. */
+function place(path) {
+  const rest = path.slice(library.length);
+  return rest.includes("/") ? rest.slice(0, rest.indexOf("/")) : rest.replace(/\.js$/, ".ts");
+}
+
+function target(path, specifier) {
+  if (aliases[specifier]) return `${library}${aliases[specifier]}/`;
+  return specifier.startsWith(".") ? posix.join(posix.dirname(path), specifier) : undefined;
+}
+
+function insideLibrary(path, specifier, to) {
+  const from = place(path);
+  if (specifier.startsWith("node:")) {
+    return builtins.includes(from) ? undefined : `only ${builtins.join(" and ")} may import node:*`;
+  }
+  if (!to) return "the library has no runtime dependency";
+  if (!to.startsWith(library)) return "the library imports nothing outside its src";
+  const other = place(to);
+  if (other === from || folders[from].may.includes(other)) return undefined;
+  return `${from} may import ${folders[from].may.join(", ") || "nothing"}`;
+}
+
+function acrossParts(path, specifier, to) {
+  const { part, mayNot, why } = parts.find((rule) => path.startsWith(rule.part));
+  const name = to ? undefined : packageName(specifier);
+  if (name && mayNot.includes(name)) return why;
+  if (to?.startsWith("ts/clearway-lab/") && part !== "ts/clearway-lab/") return why;
+  if (to?.startsWith(library) && part !== "ts/clearway/") return `${part || path} uses the library's public entries`;
+  return undefined;
+}
+
+/** Problems in `sources` (`[{ path, text }]`), one sentence each. */
+export function importProblems(sources) {
+  const problems = [];
+  for (const { path, text } of sources) {
+    const own = path.startsWith(library);
+    if (own && !folders[place(path)]) {
+      problems.push(`${path}: import-rules.mjs has no rule for ${place(path)}; add one that says what it may import`);
+      continue;
+    }
+    for (const { fileName: specifier, pos } of ts.preProcessFile(text, true, true).importedFiles) {
+      const to = target(path, specifier);
+      const why = own ? insideLibrary(path, specifier, to) : acrossParts(path, specifier, to);
+      if (why) problems.push(`${path}:${text.slice(0, pos).split("\n").length}: imports "${specifier}": ${why}`);
+    }
+  }
+  return problems;
+}
+
+const begin = "<!-- import rules: written by `make fmt` from scripts/check/import-rules.mjs -->";
+const end = "<!-- end of import rules -->";
+
+/** The rules as ARCHITECTURE.md prints them. */
+export function rulesTable() {
+  const rows = Object.entries(folders).map(
+    ([name, { may, why }]) =>
+      `| \`${name}\` | ${may.map((other) => `\`${other}\``).join(", ") || "nothing"} | ${why} |`,
+  );
+  return [begin, "| in `ts/clearway/src` | may import | what it is |", "|---|---|---|", ...rows, end].join("\n");
+}
+
+/** `page` with its table replaced, or undefined where the markers are missing. */
+export function withRules(page) {
+  const [start, stop] = [page.indexOf(begin), page.indexOf(end)];
+  if (start < 0 || stop < start) return undefined;
+  return page.slice(0, start) + rulesTable() + page.slice(stop + end.length);
+}
+
+if (isProgram(import.meta)) {
+  const sources = files(/\.(ts|tsx|mts|js|mjs)$/).filter(({ path }) => !path.endsWith(".d.ts"));
+  const problems = importProblems(sources);
+  const path = join(root, "ARCHITECTURE.md");
+  const page = existsSync(path) ? readFileSync(path, "utf8") : "";
+  const right = withRules(page);
+  if (right === undefined) problems.push("ARCHITECTURE.md: the markers of the import rules are missing");
+  else if (right !== page && process.argv.includes("--write")) writeFileSync(path, right);
+  else if (right !== page) problems.push("ARCHITECTURE.md: prints other import rules than import-rules.mjs: make fmt");
+  report(problems, `${sources.length} files keep the import rules`);
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Every source file says its licence in one line near its top, and every package carries the licence texts, the same as
+// at the root (`--write` copies them).
+import { copyFileSync, existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { isProgram, report } from "../problems.mjs";
+import { files, root, source } from "../sources.mjs";
+
+const line = "SPDX-License-Identifier: MIT OR Apache-2.0";
+
+/** Files of `[{ path, text }]` whose first three lines (a `#!` or doctype may come first) do not hold the line. */
+export function licenceProblems(sources) {
+  return sources
+    .filter(({ text }) => !text.split("\n", 3).some((first) => first.includes(line)))
+    .map(({ path }) => `${path}: its first line should be: // ${line}`);
+}
+
+function copies(write) {
+  const problems = [];
+  for (const folder of ["ts/clearway", "ts/clearway-lab"]) {
+    for (const name of ["LICENSE", "LICENSE-MIT", "LICENSE-APACHE"]) {
+      const [from, to] = [join(root, name), join(root, folder, name)];
+      if (write) copyFileSync(from, to);
+      else if (!existsSync(to) || readFileSync(to, "utf8") !== readFileSync(from, "utf8")) {
+        problems.push(`${folder}/${name}: differs from ${name} at the root: make fmt`);
+      }
+    }
+  }
+  return problems;
+}
+
+if (isProgram(import.meta)) {
+  const sources = files(source).filter(({ path }) => !path.startsWith("ts/clearway/api/"));
+  const problems = [...licenceProblems(sources), ...copies(process.argv.includes("--write"))];
+  report(problems, `${sources.length} files say their licence`);
+}

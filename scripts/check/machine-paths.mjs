@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Nothing committed may name a place of one person's machine or network: home folders, checkouts, package registries.
+import { isProgram, report } from "../problems.mjs";
+import { files } from "../sources.mjs";
+
+// Written in pieces so that this file does not name what it looks for.
+const places = [
+  { pattern: new RegExp(`(^|[^\\w.])/${"work"}/`), what: "a checkout's absolute path" },
+  { pattern: new RegExp(`(^|[^\\w.])/${"root"}/`), what: "a home folder" },
+  { pattern: new RegExp(`(^|[^\\w.])/${"home"}/\\w`), what: "a home folder" },
+  { pattern: new RegExp(`(^|[^\\w.])/${"Users"}/\\w`), what: "a home folder" },
+  { pattern: new RegExp(`"resolved": *"https?${":"}//`), what: "a package registry's host" },
+  { pattern: new RegExp(`${"registry"}=|_auth${"Token"}`), what: "a package registry" },
+];
+
+const text =
+  /\.(ts|tsx|mts|js|mjs|json|jsonl|md|html|css|svg|sh|yml|yaml|txt|csv)$|(^|\/)(Makefile|\.npmrc|\.gitignore)$|^\.ci\//;
+
+/** Lines of `[{ path, text }]` that name such a place. */
+export function machineProblems(sources) {
+  return sources.flatMap(({ path, text }) =>
+    text.split("\n").flatMap((line, index) => {
+      const place = places.find(({ pattern }) => pattern.test(line));
+      return place ? [`${path}:${index + 1}: names ${place.what}: ${line.trim().slice(0, 100)}`] : [];
+    }),
+  );
+}
+
+if (isProgram(import.meta)) {
+  const sources = files(text);
+  report(machineProblems(sources), `${sources.length} files name no place of one machine`);
+}

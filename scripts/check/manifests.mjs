@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// package.json files and the lock file: the library depends on nothing, versions are exact, nothing comes from a host.
+import { isProgram, report } from "../problems.mjs";
+import { files } from "../sources.mjs";
+
+const exact = /^\d+\.\d+\.\d+(-[\w.]+)?$/;
+
+/** Problems of one package.json. */
+export function manifestProblems(path, manifest) {
+  const problems = [];
+  if (manifest.name === "clearway") {
+    for (const field of ["dependencies", "optionalDependencies", "peerDependencies", "bundleDependencies"]) {
+      const names = Object.keys(manifest[field] ?? {});
+      if (names.length > 0) problems.push(`${path}: clearway has no runtime dependency; ${field}: ${names.join(", ")}`);
+    }
+  }
+  for (const field of ["dependencies", "devDependencies", "optionalDependencies"]) {
+    for (const [name, range] of Object.entries(manifest[field] ?? {})) {
+      if (!exact.test(range)) problems.push(`${path}: ${name} is not pinned: ${range}`);
+    }
+  }
+  if (manifest.license !== "MIT OR Apache-2.0") problems.push(`${path}: license should be "MIT OR Apache-2.0"`);
+  if (manifest.type !== "module") problems.push(`${path}: type should be "module"`);
+  return problems;
+}
+
+/** Problems of package-lock.json. */
+export function lockProblems(lock) {
+  return Object.entries(lock.packages).flatMap(([path, entry]) => {
+    if (!path.includes("node_modules/") || entry.link) return [];
+    const problems = [];
+    if (entry.resolved) problems.push(`package-lock.json: ${path} names a host; keep omit-lockfile-registry-resolved`);
+    if (!entry.integrity) problems.push(`package-lock.json: ${path} has no integrity`);
+    return problems;
+  });
+}
+
+if (isProgram(import.meta)) {
+  const manifests = files(/(^|\/)package\.json$/);
+  const [lock] = files(/^package-lock\.json$/);
+  const problems = manifests.flatMap(({ path, text }) => manifestProblems(path, JSON.parse(text)));
+  report(
+    [...problems, ...lockProblems(JSON.parse(lock.text))],
+    `${manifests.length} manifests and the lock file are in order`,
+  );
+}

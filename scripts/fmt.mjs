@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// `make fmt`: puts right what a program can. What it changes is for its author to look at: the API snapshot above all.
+import { runStages } from "./stages.mjs";
+
+const node = process.execPath;
+const own = (path) => [node, `scripts/${path}.mjs`, "--write"];
+
+await runStages("fmt", [
+  { name: "build", command: [node, "scripts/build.mjs"], needed: true },
+  { name: "API snapshot", command: own("check/api") },
+  { name: "import rules in ARCHITECTURE.md", command: own("check/imports") },
+  { name: "licence copies", command: own("check/licences") },
+  { name: "format", command: [node, "node_modules/@biomejs/biome/bin/biome", "check", "--write", "."] },
+  { name: "snippets", command: own("snippets") },
+]);

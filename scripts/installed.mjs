@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Exit status 0 when node_modules holds what package-lock.json asks for. Compares with the lock file that npm keeps
+// inside node_modules, so that it is right after `git pull`, after `npm install`, and after an install broken off.
+import { readFileSync } from "node:fs";
+
+function packages(path) {
+  try {
+    return JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8")).packages;
+  } catch {
+    return undefined;
+  }
+}
+
+const wanted = packages("../package-lock.json");
+const present = packages("../node_modules/.package-lock.json");
+
+function fits([path, want]) {
+  if (!path.includes("node_modules/")) return true; // the workspace's own packages
+  const have = present[path];
+  if (!have) return want.optional === true; // made for another platform
+  return have.link === true ? want.link === true : have.version === want.version && have.integrity === want.integrity;
+}
+
+process.exit(wanted && present && Object.entries(wanted).every(fits) ? 0 : 1);

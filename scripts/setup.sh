@@ -1,0 +1,72 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# Set-up, quick when nothing is missing: `scripts/setup.sh node [chromium] [postgresql]`.
+# Stops where nothing could run (no Node, no npm packages). A missing browser or database is named with the command
+# that adds it, and the rest goes on: what needs it says so itself.
+set -eu
+cd "$(dirname "$0")/.."
+
+say() { printf 'set-up: %s\n' "$*" >&2; }
+
+need_node() {
+  if ! command -v node >/dev/null 2>&1 || ! command -v npm >/dev/null 2>&1; then
+    say "Node and npm are missing. Clearway needs Node 20.19 or newer: https://nodejs.org/en/download"
+    exit 1
+  fi
+  if ! node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 20 || (a === 20 && b >= 19) ? 0 : 1)'; then
+    say "Node $(node -p process.versions.node) is too old. Clearway needs Node 20.19 or newer: https://nodejs.org/en/download"
+    exit 1
+  fi
+  node scripts/installed.mjs && return
+  # Not `npm ci`: it refuses a lock file that lacks the optional packages of other platforms, and npm writes such a lock
+  # file wherever a registry does not hold them all. This installs by the lock file as well, and writes none.
+  say "installing the npm packages that package-lock.json names"
+  npm install --no-save --no-audit --no-fund || {
+    say "npm install failed; nothing can run without the packages. Its message stands above."
+    exit 1
+  }
+}
+
+updated=no
+add_package() { # add_package WHAT PACKAGE
+  if ! command -v apt-get >/dev/null 2>&1; then
+    say "$1 is missing, and this system has no apt-get: install $1 with its own package manager. What needs it will say so."
+    return
+  fi
+  if [ "$(id -u)" != 0 ]; then
+    say "$1 is missing. Add it with: sudo apt-get update && sudo apt-get install -y --no-install-recommends $2"
+    return
+  fi
+  say "installing $1 from the system's packages"
+  if [ $updated = no ]; then
+    updated=yes
+    apt-get update -qq >&2 || say "apt-get update failed; trying with the lists that are there"
+  fi
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$2" >&2 ||
+    say "$1 could not be installed. Add it with: apt-get install -y --no-install-recommends $2"
+}
+
+need_chromium() {
+  for browser in "${CLEARWAY_CHROMIUM:-}" /usr/bin/chromium /usr/bin/chromium-browser /usr/bin/google-chrome; do
+    if [ -n "$browser" ] && [ -x "$browser" ]; then return; fi
+  done
+  add_package Chromium chromium
+}
+
+# The tests start a server of their own from these programs, in a temporary folder. The cluster that Debian's package
+# may start on its usual port is not used.
+need_postgresql() {
+  for program in /usr/lib/postgresql/*/bin/initdb; do
+    if [ -x "$program" ]; then return; fi
+  done
+  add_package PostgreSQL postgresql
+}
+
+for what in "$@"; do
+  case $what in
+    node) need_node ;;
+    chromium) need_chromium ;;
+    postgresql) need_postgresql ;;
+    *) say "unknown part: $what (node, chromium, postgresql)"; exit 2 ;;
+  esac
+done

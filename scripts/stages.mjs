@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Runs named stages one after another, goes on after a failure, and ends with a table that names what failed.
+import { spawn } from "node:child_process";
+import { root } from "./sources.mjs";
+
+const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`;
+
+/** One stage in a process group of its own, so that a stage that hangs can be ended with all that it started. */
+function run({ command, cwd = ".", env = {}, timeoutMinutes = 10 }) {
+  return new Promise((resolve) => {
+    const [program, ...args] = command;
+    const child = spawn(program, args, {
+      cwd: new URL(cwd.endsWith("/") ? cwd : `${cwd}/`, `file://${root}`),
+      env: { ...process.env, ...env },
+      stdio: ["ignore", "inherit", "inherit"],
+      detached: true,
+    });
+    let why;
+    const kill = (signal) => {
+      try {
+        process.kill(-child.pid, signal);
+      } catch {
+        // The group is gone already.
+      }
+    };
+    const interrupt = () => {
+      kill(why === undefined ? "SIGINT" : "SIGKILL"); // asked twice, it does not ask again
+      why = "interrupted";
+    };
+    const late = setTimeout(() => {
+      why = `no end after ${timeoutMinutes} minutes`;
+      kill("SIGKILL");
+    }, timeoutMinutes * 60_000);
+    const done = (failure) => {
+      clearTimeout(late);
+      process.off("SIGINT", interrupt);
+      process.off("SIGTERM", interrupt);
+      resolve(why ?? failure);
+    };
+    process.on("SIGINT", interrupt);
+    process.on("SIGTERM", interrupt);
+    child.on("error", (error) => done(error.message));
+    child.on("close", (code, signal) => done(code === 0 ? undefined : (signal ?? `exit status ${code}`)));
+  });
+}
+
+/**
+ * Runs `stages` (`{ name, command, cwd?, env?, needed?, timeoutMinutes? }`), or those whose name contains one of the
+ * words of `only`. A stage that is `needed` ends the run when it fails. Sets the exit status; returns the outcomes.
+ */
+export async function runStages(title, stages, only = []) {
+  const chosen = stages.filter(({ name, needed }) => needed || only.length === 0 || only.some((w) => name.includes(w)));
+  const outcomes = [];
+  if (chosen.every(({ needed }) => needed) && only.length > 0) {
+    console.error(`${title}: no stage is called ${only.join(" or ")}: ${stages.map(({ name }) => name).join(", ")}`);
+    process.exitCode = 2;
+    return outcomes;
+  }
+  for (const stage of chosen) {
+    console.log(`\n--- ${title}: ${stage.name}`);
+    const start = performance.now();
+    const failure = await run(stage);
+    const ms = performance.now() - start;
+    outcomes.push({ name: stage.name, failure, ms });
+    if (failure) console.error(`--- ${title}: ${stage.name} FAILED (${failure})`);
+    if (failure === "interrupted" || (failure && stage.needed)) break;
+  }
+  console.log(`\n${title}`);
+  for (const { name, failure, ms } of outcomes) {
+    console.log(`  ${failure ? "FAILED" : "ok    "}  ${name.padEnd(34)} ${seconds(ms).padStart(8)}  ${failure ?? ""}`);
+  }
+  for (const { name } of chosen.slice(outcomes.length)) console.log(`  not run ${name}`);
+  const failed = outcomes.filter(({ failure }) => failure).length;
+  const all = failed === 0 && outcomes.length === chosen.length;
+  console.log(
+    all ? `${title}: all ${outcomes.length} stages passed` : `${title}: ${failed} of ${chosen.length} stages FAILED`,
+  );
+  if (!all) process.exitCode = 1;
+  return outcomes;
+}

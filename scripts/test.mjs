@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// `make test`: build, check, and every test on every host that we promise. Goes on after a failure and names it.
+import { checks } from "./check/stages.mjs";
+import { node24 } from "./node24.mjs";
+import { runStages } from "./stages.mjs";
+
+const node = process.execPath;
+const vitest = "node_modules/vitest/vitest.mjs";
+const library = (project, program = node) => [program, vitest, "run", "--root", "ts/clearway", "--project", project];
+
+const newer = node24();
+if (!newer) console.error(`test: no Node 24 is packed for ${process.platform} ${process.arch}; its stage is left out`);
+
+const stages = [
+  { name: "build", command: [node, "scripts/build.mjs"], needed: true },
+  ...checks.map((stage) => ({ ...stage, name: `check: ${stage.name}` })),
+  { name: `library, node ${process.versions.node}`, command: library("node") },
+  ...(newer ? [{ name: "library, node 24", command: library("node", newer) }] : []),
+  { name: "library, chromium", command: library("chromium") },
+  { name: "library, chromium isolated", command: library("chromium-isolated") },
+  { name: "lab", command: [node, vitest, "run", "--root", "ts/clearway-lab"] },
+  { name: "examples", command: [node, vitest, "run", "--root", "examples"] },
+  { name: "the checks themselves", command: [node, vitest, "run", "--root", "test", "checks"] },
+  { name: "packaging", command: [node, vitest, "run", "--root", "test", "packaging"] },
+];
+
+await runStages("test", stages, process.argv.slice(2));

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Each check fails where it should.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { differences } from "../../scripts/check/api.mjs";
+import { sizes } from "../../scripts/check/file-sizes.mjs";
+import { licenceProblems } from "../../scripts/check/licences.mjs";
+import { machineProblems } from "../../scripts/check/machine-paths.mjs";
+import { lockProblems, manifestProblems } from "../../scripts/check/manifests.mjs";
+
+const file = (lines: number) => [{ path: "a.ts", text: "line\n".repeat(lines) }];
+
+describe("file sizes", () => {
+  test("leave 200 lines alone, name 201, and fail 401", () => {
+    expect(sizes(file(200), {})).toEqual({ problems: [], long: [] });
+    expect(sizes(file(201), {})).toEqual({ problems: [], long: [expect.stringContaining("a.ts: 201 lines")] });
+    expect(sizes(file(401), {})).toEqual({ problems: [expect.stringContaining("a.ts: 401 lines")], long: [] });
+  });
+
+  test("let an exempt file be longer, and name an exemption that nobody needs", () => {
+    expect(sizes(file(500), { "a.ts": "generated" }).problems).toEqual([]);
+    expect(sizes(file(1), { "gone.ts": "generated" }).problems).toHaveLength(1);
+  });
+});
+
+describe("licence lines", () => {
+  const line = "// SPDX-License-Identifier: MIT OR Apache-2.0";
+  test("may follow a #! line, and may not be missing", () => {
+    const good = { path: "a.ts", text: `#!/usr/bin/env node\n${line}\n` };
+    const bad = { path: "b.ts", text: "export {};\n" };
+    expect(licenceProblems([good, bad])).toEqual([expect.stringMatching(/^b\.ts:/)]);
+  });
+});
+
+describe("places of one machine", () => {
+  test.each([
+    ["a home folder", ["", "root", "x"].join("/")],
+    ["a checkout", ["", "work", "main"].join("/")],
+    ["somebody's home", ["", "home", "me"].join("/")],
+  ])("%s is found", (_, path) => {
+    expect(machineProblems([{ path: "a.md", text: `first\nsee ${path}/y\n` }])).toEqual([
+      expect.stringMatching(/^a\.md:2:/),
+    ]);
+  });
+
+  test("ordinary paths are not", () => {
+    const text = "ts/clearway/src/work/photo.ts\n./work/x\n../home/y\nhttps://example.org/work\n";
+    expect(machineProblems([{ path: "a.md", text }])).toEqual([]);
+  });
+});
+
+describe("manifests", () => {
+  const good = { name: "clearway", type: "module", license: "MIT OR Apache-2.0" };
+  test("of the library have no runtime dependency, and versions are exact", () => {
+    expect(manifestProblems("p", good)).toEqual([]);
+    expect(manifestProblems("p", { ...good, dependencies: { comlink: "4.4.2" } })).toHaveLength(1);
+    expect(manifestProblems("p", { ...good, name: "other", dependencies: { comlink: "^4.4.2" } })).toHaveLength(1);
+    expect(manifestProblems("p", { ...good, license: "MIT" })).toHaveLength(1);
+  });
+
+  test("are locked by integrity, and the lock file names no host", () => {
+    const entry = { version: "1.0.0", integrity: "sha512-x" };
+    expect(lockProblems({ packages: { "": {}, "node_modules/a": entry } })).toEqual([]);
+    expect(
+      lockProblems({ packages: { "node_modules/a": { ...entry, resolved: "https://example.org/a.tgz" } } }),
+    ).toHaveLength(1);
+    expect(lockProblems({ packages: { "node_modules/a": { version: "1.0.0" } } })).toHaveLength(1);
+  });
+});
+
+describe("the API snapshot", () => {
+  test("names what was changed, added and removed", () => {
+    const folder = mkdtempSync(join(tmpdir(), "clearway-api-"));
+    const write = (path: string, text: string) => {
+      mkdirSync(join(folder, path, ".."), { recursive: true });
+      writeFileSync(join(folder, path), text);
+    };
+    write("one/same.d.ts", "x");
+    write("two/same.d.ts", "x");
+    write("one/changed.d.ts", "x");
+    write("two/changed.d.ts", "y");
+    write("one/removed.d.ts", "x");
+    write("two/added.d.ts", "x");
+    write("two/not-a-declaration.js", "x");
+    expect(differences(join(folder, "one"), join(folder, "two"))).toEqual([
+      "added.d.ts",
+      "changed.d.ts",
+      "removed.d.ts",
+    ]);
+    rmSync(folder, { recursive: true });
+  });
+});

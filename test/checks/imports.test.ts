@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { folders } from "../../scripts/check/import-rules.mjs";
+import { importProblems, rulesTable, withRules } from "../../scripts/check/imports.mjs";
+
+const from = (path: string, ...specifiers: string[]) =>
+  importProblems([{ path, text: specifiers.map((specifier) => `import "${specifier}";`).join("\n") }]);
+
+describe("the import rules", () => {
+  test("let a folder import itself and what its rule names", () => {
+    expect(from("ts/clearway/src/task/run.ts", "./context.js", "../error/codes.js", "#host")).toEqual([]);
+    expect(from("ts/clearway/src/meter.ts", "./meter/watch.js")).toEqual([]);
+    expect(from("ts/clearway-lab/src/run.ts", "clearway", "./other.js", "node:fs", "commander")).toEqual([]);
+  });
+
+  test.each([
+    ["a task that imports the pool", "ts/clearway/src/task/run.ts", "../pool/pool.js"],
+    ["a meter that imports anything", "ts/clearway/src/meter/watch.ts", "../error/codes.js"],
+    ["an entry of the worker that imports the pool", "ts/clearway/src/worker.ts", "./pool/pool.js"],
+    ["a library that imports a package", "ts/clearway/src/pool/pool.ts", "comlink"],
+    ["a pool that imports Node by itself", "ts/clearway/src/pool/pool.ts", "node:os"],
+    ["a library that reaches out of its src", "ts/clearway/src/pool/pool.ts", "../../../clearway-lab/src/run.js"],
+    ["a test of the library that imports the lab", "ts/clearway/test/pool.test.ts", "clearway-lab"],
+    ["an example that imports the lab", "examples/rows/main.ts", "../../ts/clearway-lab/src/run.js"],
+    ["a lab that goes round the public entries", "ts/clearway-lab/src/run.ts", "../../clearway/src/pool/pool.js"],
+  ])("refuse %s", (_, path, specifier) => {
+    const text = `// first line\nimport "${specifier}";\n`;
+    expect(importProblems([{ path, text }])).toEqual([expect.stringContaining(`${path}:2: imports "${specifier}"`)]);
+  });
+
+  test.each([
+    'export * from "X"',
+    'const x = await import("X")',
+    'type T = import("X").T',
+    'import type { T } from "X"',
+  ])("see the import in: %s", (form) => {
+    const text = form.replace("X", "../pool/pool.js");
+    expect(importProblems([{ path: "ts/clearway/src/task/run.ts", text }])).toHaveLength(1);
+  });
+
+  test("ask for a rule before a new folder is used", () => {
+    expect(from("ts/clearway/src/newcomer/it.ts", "./other.js")[0]).toContain("has no rule for newcomer");
+  });
+
+  test("only name folders that they have a rule for", () => {
+    for (const { may } of Object.values(folders)) expect(Object.keys(folders)).toEqual(expect.arrayContaining(may));
+  });
+});
+
+describe("ARCHITECTURE.md", () => {
+  const page = readFileSync(new URL("../../ARCHITECTURE.md", import.meta.url), "utf8");
+
+  test("prints the rules that the check holds", () => {
+    expect(page).toContain(rulesTable());
+    expect(withRules(page)).toBe(page);
+  });
+
+  test("is seen to differ when it prints another rule, and can be put right", () => {
+    const stale = page.replace("| `meter` | nothing |", "| `meter` | `error` |");
+    expect(stale).not.toBe(page);
+    expect(withRules(stale)).toBe(page);
+  });
+});

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// `make test` must never end early without a word: what it runs, what fails, and what was not reached is always named.
+import { type ChildProcess, execFile } from "node:child_process";
+import { expect, test } from "vitest";
+
+const runner = new URL("../../scripts/stages.mjs", import.meta.url).href;
+
+function runStages(
+  stages: object[],
+  only: string[] = [],
+  heard: (child: ChildProcess, text: string) => void = () => {},
+): Promise<{ code: number; output: string }> {
+  const program = `import { runStages } from "${runner}";
+    await runStages("trial", ${JSON.stringify(stages)}, ${JSON.stringify(only)});`;
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, ["--input-type=module", "-e", program], (error, stdout, stderr) => {
+      resolve({ code: typeof error?.code === "number" ? error.code : 0, output: stdout + stderr });
+    });
+    child.stdout?.on("data", (text: string) => heard(child, text));
+  });
+}
+
+const node = (code: string) => ({ command: [process.execPath, "-e", code] });
+const fine = { name: "fine", ...node("") };
+const broken = { name: "broken", ...node("process.exit(3)") };
+const last = { name: "last", ...node("console.log('reached the last')") };
+
+test("a run whose stages all pass says so and ends well", async () => {
+  const { code, output } = await runStages([fine, last]);
+  expect(code).toBe(0);
+  expect(output).toContain("trial: all 2 stages passed");
+});
+
+test("a stage that fails is named, and those after it still run", async () => {
+  const { code, output } = await runStages([broken, last]);
+  expect(code).toBe(1);
+  expect(output).toContain("reached the last");
+  expect(output).toMatch(/FAILED {2}broken .*exit status 3/);
+  expect(output).toContain("trial: 1 of 2 stages FAILED");
+});
+
+test("a stage that the rest needs ends the run, and what was not run is named", async () => {
+  const { code, output } = await runStages([{ ...broken, needed: true }, last]);
+  expect(code).toBe(1);
+  expect(output).not.toContain("reached the last");
+  expect(output).toContain("not run last");
+});
+
+test("a program that cannot be started is a failure with its reason", async () => {
+  const { code, output } = await runStages([{ name: "gone", command: ["no-such-program-here"] }]);
+  expect(code).toBe(1);
+  expect(output).toContain("ENOENT");
+});
+
+test("a stage that never ends is ended and named", async () => {
+  const { code, output } = await runStages([
+    { name: "stuck", ...node("setInterval(() => {}, 1000)"), timeoutMinutes: 0.01 },
+  ]);
+  expect(code).toBe(1);
+  expect(output).toContain("no end after 0.01 minutes");
+});
+
+test("an interrupt ends the stage at hand, and names what was not run", async () => {
+  const stages = [{ name: "endless", ...node("console.log('it runs'); setInterval(() => {}, 1000)") }, last];
+  const { code, output } = await runStages(stages, [], (child, text) => {
+    if (text.includes("it runs")) child.kill("SIGINT");
+  });
+  expect(code).toBe(1);
+  expect(output).toMatch(/FAILED {2}endless .*interrupted/);
+  expect(output).toContain("not run last");
+});
+
+test("words choose stages by their names, and a word that fits none is refused", async () => {
+  const chosen = await runStages([broken, last], ["last"]);
+  expect(chosen).toMatchObject({ code: 0, output: expect.not.stringContaining("broken") });
+  const refused = await runStages([fine, last], ["lsat"]);
+  expect(refused).toMatchObject({ code: 2, output: expect.stringContaining("no stage is called lsat: fine, last") });
+});

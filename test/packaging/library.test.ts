@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { build as esbuild } from "esbuild";
+import type { Browser } from "playwright-core";
+import { build as vite } from "vite";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { node24 } from "../../scripts/node24.mjs";
+import { launch } from "./chromium.js";
+import { copyApp, install, makeFolder, pack, removeFolder, root, runProgram } from "./clean-folder.js";
+import { serve } from "./site.js";
+
+const expected = {
+  sum: 5,
+  raised: [2, 3, 4],
+  bytesLeftWithTheSender: 0,
+  counted: true,
+  progress: ["counting"],
+  refusal: "RangeError: no entry here (a rule)",
+  entries: ["ledger 1, entry 1", "ledger 1, entry 2"],
+  measured: 9,
+  late: "string",
+};
+
+const compiler = (moduleResolution: "nodenext" | "bundler", more: object) => ({
+  compilerOptions: {
+    target: "es2022",
+    lib: ["es2023", "esnext.disposable", "dom", "dom.iterable", "dom.asynciterable"],
+    module: moduleResolution === "nodenext" ? "nodenext" : "esnext",
+    moduleResolution,
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    skipLibCheck: false,
+    types: [],
+    ...more,
+  },
+  include: ["*.ts"],
+});
+
+let folder: string;
+const typescript = async (name: string, config: object) => {
+  await writeFile(join(folder, name), JSON.stringify(config));
+  return runProgram(folder, process.execPath, join(root, "node_modules/typescript/bin/tsc"), "-p", name);
+};
+
+beforeAll(async () => {
+  folder = await makeFolder();
+  await install(await pack("clearway", folder), folder);
+  await copyApp(folder);
+});
+afterAll(() => removeFolder(folder));
+
+describe("the packed library", () => {
+  test("brings its code, its types, its licences and nothing of the workshop", async () => {
+    const packed = join(folder, "node_modules/clearway");
+    const names = (await readdir(packed)).sort();
+    expect(names).toEqual(["LICENSE", "LICENSE-APACHE", "LICENSE-MIT", "README.md", "dist", "package.json"]);
+    expect(await readdir(join(folder, "node_modules"))).toEqual(
+      expect.not.arrayContaining(["comlink", "vitest", "typescript"]),
+    );
+  });
+
+  test("type-checks in a consumer that resolves as Node does, and in one that resolves as bundlers do", async () => {
+    await typescript("tsconfig.json", compiler("nodenext", { noEmit: true }));
+    await typescript("tsconfig.bundler.json", compiler("bundler", { noEmit: true }));
+  });
+
+  test("refuses a wrong task name and a wrong argument at compile time", async () => {
+    const module = 'pool<typeof import("../tally.tasks.js")>(new URL("file:///x"))';
+    const lines = [
+      'import { pool } from "clearway";',
+      `const p = ${module};`,
+      "p.call.subtract(1, 2);",
+      'p.call.add("1", 2);',
+    ];
+    await mkdir(join(folder, "wrong"));
+    await writeFile(join(folder, "wrong/wrong.ts"), lines.join("\n"));
+    const config = { ...compiler("nodenext", { noEmit: true }), include: ["wrong/*.ts"] };
+    const failure = await typescript("tsconfig.wrong.json", config).catch((error: Error) => error.message);
+    const errors = String(failure)
+      .split("\n")
+      .filter((line) => line.includes("error TS"));
+    expect(errors).toEqual([
+      expect.stringMatching(/^wrong\/wrong\.ts\(3,.*'subtract' does not exist/),
+      expect.stringMatching(/^wrong\/wrong\.ts\(4,.*'string' is not assignable to .*number/),
+    ]);
+  });
+
+  describe("compiled with its consumer", () => {
+    beforeAll(() => typescript("tsconfig.emit.json", compiler("nodenext", { outDir: "out" })));
+
+    const programs: [string, string | undefined][] = [
+      ["the machine's Node", process.execPath],
+      ["Node 24", node24()],
+    ];
+    test.each(programs.filter(([, program]) => program))("runs in %s", async (_, program) => {
+      const output = await runProgram(folder, program ?? "", "out/node.js");
+      expect(JSON.parse(output)).toEqual({ ...expected, once: 42 });
+    });
+  });
+});
+
+describe("an app with the packed library, in Chromium", () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launch();
+  });
+  afterAll(() => browser?.close());
+
+  async function outcomeOf(site: string, page: string): Promise<unknown> {
+    await using served = await serve(site);
+    const tab = await browser.newPage();
+    const errors: string[] = [];
+    tab.on("pageerror", (error) => errors.push(String(error)));
+    await tab.goto(`${served.url}${page}`);
+    await tab.waitForFunction(() => document.title === "done").catch((error: Error) => errors.push(error.message));
+    const text = await tab.textContent("body");
+    await tab.close();
+    expect(errors).toEqual([]);
+    return JSON.parse(text ?? "");
+  }
+
+  async function scripts(site: string): Promise<string> {
+    const names = (await readdir(site, { recursive: true })).filter((name) => name.endsWith(".js"));
+    return (await Promise.all(names.map((name) => readFile(join(site, name), "utf8")))).join("\n");
+  }
+
+  test("works when built by Vite, with Vite's own settings", async () => {
+    const site = join(folder, "built-by-vite");
+    const rollupOptions = { input: join(folder, "vite.html") };
+    await vite({
+      root: folder,
+      base: "./",
+      configFile: false,
+      logLevel: "error",
+      build: { outDir: site, rollupOptions },
+    });
+    expect(await scripts(site)).not.toContain("worker_threads");
+    expect(await outcomeOf(site, "vite.html")).toEqual(expected);
+  });
+
+  test("works when bundled by esbuild", async () => {
+    const site = join(folder, "built-by-esbuild");
+    const entryPoints = ["esbuild.ts", "tally.tasks.ts"].map((name) => join(folder, name));
+    await esbuild({ absWorkingDir: folder, entryPoints, outdir: site, bundle: true, format: "esm", minify: true });
+    await writeFile(join(site, "esbuild.html"), await readFile(join(folder, "esbuild.html")));
+    expect(await scripts(site)).not.toContain("worker_threads");
+    expect(await outcomeOf(site, "esbuild.html")).toEqual(expected);
+  });
+});

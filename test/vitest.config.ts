@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What belongs to no package: `npx vitest run --root test`. Packing, installing and bundling take their seconds.
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    include: ["*/*.test.ts"],
+    fileParallelism: false,
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+  },
+});
