@@ -19,6 +19,7 @@ const expected = {
   refusal: "RangeError: no entry here (a rule)",
   entries: ["ledger 1, entry 1", "ledger 1, entry 2"],
   measured: 9,
+  timed: 2,
   late: "string",
 };
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Builds `dist/`: one ESM file an entry and host (Node, browser), and one bundled .d.ts an entry. One file, because every
-// file that a worker imports costs its start a fraction of a millisecond; classes that stand in two entries know each
-// other by brand.
-import { existsSync } from "node:fs";
+// Builds `dist/`: one ESM file an entry and host (Node, browser), one for each part that an entry loads lazily, and one
+// bundled .d.ts an entry. One file, because every file that a worker imports costs its start a fraction of a millisecond;
+// classes that stand in two files know each other by brand.
+import { existsSync, readdirSync, rmSync } from "node:fs";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { rollup } from "rollup";
@@ -15,21 +16,53 @@ const entries = Object.fromEntries(
 const typesToo = !process.argv.includes("--js-only");
 
 // White space and comments are half of what a worker parses at its start; the source maps have the sources.
+const options = (host, plugins) => ({
+  minifyWhitespace: true,
+  minifySyntax: true,
+  outdir: here(`./dist/${host}`),
+  bundle: true,
+  format: "esm",
+  target: host === "node" ? "node20" : "es2022",
+  platform: host === "node" ? "node" : "browser",
+  alias: { "#host": here(`./src/host/${host}.ts`), "#meter-host": here(`./src/meter/host/${host}.ts`) },
+  sourcemap: true,
+  legalComments: "none",
+  logLevel: "warning",
+  plugins,
+});
+
+// `import("./feed.js")` stays an import, of `./lazy-feed.js` beside the entry; `parts` learns what to build there.
+// spec/decisions/what-a-call-can-do-without-loads-later.md
+function lazyParts(parts) {
+  return {
+    name: "lazy parts",
+    setup({ onResolve }) {
+      onResolve({ filter: /^\.\.?\// }, ({ kind, path, resolveDir }) => {
+        if (kind !== "dynamic-import") return undefined;
+        const name = `lazy-${basename(path, ".js")}`;
+        const source = join(resolveDir, path.replace(/\.js$/, ".ts"));
+        parts[name] ??= source;
+        if (parts[name] !== source) throw new Error(`two lazy parts are called ${name}: ${source}`);
+        return { path: `./${name}.js`, external: true };
+      });
+    },
+  };
+}
+
 for (const host of ["node", "browser"]) {
-  await build({
-    minifyWhitespace: true,
-    minifySyntax: true,
-    entryPoints: entries,
-    outdir: here(`./dist/${host}`),
-    bundle: true,
-    format: "esm",
-    target: host === "node" ? "node20" : "es2022",
-    platform: host === "node" ? "node" : "browser",
-    alias: { "#host": here(`./src/host/${host}.ts`), "#meter-host": here(`./src/meter/host/${host}.ts`) },
-    sourcemap: true,
-    legalComments: "none",
-    logLevel: "warning",
-  });
+  const parts = {};
+  const built = new Set();
+  const plugins = [lazyParts(parts)];
+  await build({ ...options(host, plugins), entryPoints: entries });
+  // A lazy part may have lazy parts of its own.
+  for (let left = entries; Object.keys(left).length > 0; ) {
+    left = Object.fromEntries(Object.entries(parts).filter(([name]) => !built.has(name)));
+    for (const name of Object.keys(left)) built.add(name);
+    await build({ ...options(host, plugins), entryPoints: left });
+  }
+  for (const name of readdirSync(here(`./dist/${host}`))) {
+    if (name.startsWith("lazy-") && !built.has(name.split(".")[0])) rmSync(here(`./dist/${host}/${name}`));
+  }
 }
 
 if (typesToo) {

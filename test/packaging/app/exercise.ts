@@ -25,6 +25,10 @@ export async function exercise(tally: Tally) {
 
   const measured = await measure(() => tally.call.add(4, 5), { hz: 60 });
 
+  // The histograms are a part of the library that is loaded later.
+  await tally.ready();
+  const timed = tally.stats().tasks["add"]?.runUs?.count;
+
   await tally.close();
   const late = await tally.call.add(1, 1).then(
     () => undefined,
@@ -40,6 +44,7 @@ export async function exercise(tally: Tally) {
     refusal,
     entries,
     measured: measured.value,
+    timed,
     late,
   };
 }

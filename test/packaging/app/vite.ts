@@ -6,6 +6,6 @@ import { show } from "./show.js";
 
 const tally = pool<typeof import("./tally.tasks.js")>(
   () => new Worker(new URL("./tally.tasks.ts", import.meta.url), { type: "module" }),
-  { size: 1 },
+  { size: 1, metrics: true },
 );
 void show(exercise(tally));

@@ -12,8 +12,7 @@ export type { CallOptions, PoolOptions, PoolSize, WhenFull } from "./pool/option
 export { type Callable, type Pool, pool } from "./pool/pool.js";
 export { type RunOptions, run } from "./pool/run.js";
 export type { WorkerSource } from "./pool/slot.js";
-export type { PoolStats } from "./pool/stats.js";
-export type { TaskStats } from "./pool/task-record.js";
+export type { PoolStats, TaskStats } from "./pool/stats.js";
 export type { Summary } from "./stats/histogram.js";
 export type { Window } from "./stream/credit.js";
 export type { Answer, Argument, Callers, Stream } from "./task/caller.js";

@@ -8,6 +8,7 @@ import { Op } from "../transport/protocol.js";
 import { detach } from "./arguments.js";
 import type { Backlog } from "./backlog.js";
 import { ownError } from "./caller-stack.js";
+import type { Metrics } from "./metrics.js";
 import { type Settings, windowOf } from "./options.js";
 import type { PoolCall } from "./pool-call.js";
 import type { Scheduler } from "./scheduler.js";
@@ -20,6 +21,7 @@ export interface DeskOwner {
   readonly settings: Settings;
   readonly backlog: Backlog;
   readonly scheduler: Scheduler;
+  readonly metrics: Metrics | undefined;
   /** Why no call can be taken any more; undefined while they can. */
   readonly ended: ClearwayError | undefined;
   /** A worker has one call fewer, or is less busy. */
@@ -145,7 +147,13 @@ export class CallDesk {
         return;
       }
       case Op.Times:
-        call.record.measure(call.submittedMs, call.postedMs, a as number, b as number, now());
+        this.#owner.metrics?.enter(call.record.name, [
+          call.submittedMs,
+          call.postedMs,
+          a as number,
+          b as number,
+          now(),
+        ]);
     }
   }
 

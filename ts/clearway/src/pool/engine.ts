@@ -8,6 +8,7 @@ import { detach, prepareArguments } from "./arguments.js";
 import { Backlog } from "./backlog.js";
 import { CallDesk, type DeskOwner } from "./call-desk.js";
 import { stackAbove, stitch } from "./caller-stack.js";
+import { Metrics } from "./metrics.js";
 import type { CallOptions, Settings } from "./options.js";
 import { Pings } from "./pings.js";
 import { PoolCall } from "./pool-call.js";
@@ -29,6 +30,7 @@ export class Engine implements SlotOwner, DeskOwner, SchedulerOwner {
   readonly desk: CallDesk;
   readonly scheduler: Scheduler;
   readonly pings = new Pings();
+  readonly metrics: Metrics | undefined;
   #readyWaiters: { resolve(): void; reject(why: unknown): void }[] = [];
   #tasksKnown = false;
   #lastId = 0;
@@ -41,6 +43,7 @@ export class Engine implements SlotOwner, DeskOwner, SchedulerOwner {
     readonly settings: Settings,
   ) {
     this.backlog = new Backlog(settings);
+    if (settings.metrics) this.metrics = new Metrics(settings.onError);
     this.workforce = new Workforce(source, this);
     this.desk = new CallDesk(this);
     this.scheduler = new Scheduler(settings, this.backlog, this.workforce, this);
@@ -90,8 +93,13 @@ export class Engine implements SlotOwner, DeskOwner, SchedulerOwner {
     }
   }
 
-  /** Settles when a worker is ready; rejects when it cannot be started. */
-  ready(): Promise<void> {
+  /** Settles when a worker is ready, and with it what measures; rejects when no worker can be started. */
+  async ready(): Promise<void> {
+    await this.#workerReady();
+    await this.metrics?.loaded;
+  }
+
+  #workerReady(): Promise<void> {
     if (this.ended) return Promise.reject(this.ended);
     if (this.workforce.count("ready") > 0) return Promise.resolve();
     return new Promise((resolve, reject) => {

@@ -3,6 +3,7 @@ import type { ClearwayError } from "../error/clearway-error.js";
 import type { LedgerSide } from "../transfer/ledger.js";
 import type { TaskKind } from "../transport/protocol.js";
 import type { CallDesk } from "./call-desk.js";
+import type { Metrics } from "./metrics.js";
 import type { Settings } from "./options.js";
 import type { Pings } from "./pings.js";
 import type { Slot } from "./slot.js";
@@ -14,6 +15,7 @@ export interface SlotOwner {
   readonly fromWorkers: LedgerSide;
   readonly desk: CallDesk;
   readonly pings: Pings;
+  readonly metrics: Metrics | undefined;
   nextId(): number;
   workerReady(slot: Slot, tasks: [string, TaskKind][]): void;
   /** A worker could not even be made: the factory threw. */

@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { now } from "#host";
+import type { TaskTimings } from "../stats/timings.js";
 import type { Ledger } from "../transfer/ledger.js";
 import type { Engine } from "./engine.js";
-import type { TaskStats } from "./task-record.js";
+
+/** What became of a task's calls, and, with `metrics: true`, how long each part of them took. */
+export interface TaskStats extends TaskTimings {
+  calls: number;
+  ok: number;
+  failed: number;
+  cancelled: number;
+}
 
 /** What a pool has done since it was made. A snapshot: it does not change afterwards. */
 export interface PoolStats {
@@ -28,7 +36,9 @@ export function statsOf(engine: Engine): PoolStats {
   const slots = [...engine.workforce];
   const at = now();
   const tasks: Record<string, TaskStats> = Object.create(null);
-  for (const record of engine.records.values()) if (record.index >= 0) tasks[record.name] = record.stats();
+  for (const { name, index, calls, ok, failed, cancelled } of engine.records.values()) {
+    if (index >= 0) tasks[name] = { calls, ok, failed, cancelled, ...engine.metrics?.of(name) };
+  }
   return {
     workers: {
       size: slots.length,
