@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { type CountedFrames, countDroppedFrames } from "./model/frames.js";
+import { SpanRing } from "./spans.js";
 
 /** Gaps counted at a time. 1800 are half a minute at 60 Hz: long enough for the median to be the display's rate. */
 const gapsMax = 1800;
+/** Gaps kept at their place, for stalls that are still being explained: 2 s of frames at 60 Hz, a dozen `settleMs`. */
+const placedMax = 128;
+/** The display's rate is worked out anew after so many frames: sorting the gaps at each stall would cost too much. */
+const rateFrames = 60;
 
 /** Counts the display's frames and the dropped ones, with bounded memory. */
 export class FrameLog {
@@ -11,9 +16,16 @@ export class FrameLog {
   #lastMs: number | undefined;
   #expected = 0;
   #dropped = 0;
+  readonly #placed = new SpanRing<number>(placedMax);
+  #frameMs = 0;
+  #rateIn = 0;
 
   frame(atMs: number): void {
-    if (this.#lastMs !== undefined && atMs > this.#lastMs) this.#gaps.push(atMs - this.#lastMs);
+    if (this.#lastMs !== undefined && atMs > this.#lastMs) {
+      this.#gaps.push(atMs - this.#lastMs);
+      this.#placed.add(this.#lastMs, atMs, atMs);
+      this.#rateIn--;
+    }
     this.#lastMs = atMs;
     if (this.#gaps.length < gapsMax) return;
     const counted = this.count();
@@ -34,6 +46,27 @@ export class FrameLog {
   /** The next gap is no gap: the page was hidden. */
   interrupt(): void {
     this.#lastMs = undefined;
+  }
+
+  /**
+   * Since when a frame had been due that came only in the span from `startMs` to `endMs`, or after it: the thread, or
+   * what shows its frames, was held from then on. `undefined` where none was missed.
+   */
+  missedSince(startMs: number, endMs: number): number | undefined {
+    if (this.#rateIn <= 0) {
+      const hz = this.count()?.hz;
+      if (hz === undefined) return undefined;
+      this.#frameMs = 1000 / hz;
+      this.#rateIn = rateFrames;
+    }
+    let sinceMs: number | undefined;
+    for (const { startMs: gapStartMs, value: gapEndMs } of this.#placed.during(startMs, endMs)) {
+      // As in the count: under half a frame more than a frame is a late one, not a missed one.
+      if (gapEndMs - gapStartMs < this.#frameMs * 1.5) continue;
+      const dueMs = gapStartMs + this.#frameMs;
+      if (dueMs < endMs) sinceMs = Math.min(sinceMs ?? dueMs, dueMs);
+    }
+    return sinceMs;
   }
 
   /** `undefined` where there were too few frames to tell. */

@@ -137,6 +137,9 @@ export class Recorder implements Sink {
         break;
       }
     }
+    // A frame that was missed while no beat was answered: the thread was held since then at the latest.
+    const missedMs = this.#frames.missedSince(found.earliestMs, endMs);
+    if (missedMs !== undefined) startMs = Math.min(startMs, Math.max(missedMs, found.earliestMs));
     startMs = Math.max(startMs, this.#beginMs);
     const lengthMs = endMs - startMs;
     if (lengthMs < this.options.floorMs) return undefined;

@@ -67,6 +67,34 @@ describe("beats from outside the thread", () => {
     expect(detector.beat(60, 60.25)).toBeUndefined();
   });
 
+  it("look for the start before the sender wanted to wake, if it was kept from that", () => {
+    const detector = new BeatDetector(4);
+    detector.beat(0, 0.25);
+    detector.beat(2, 2.25);
+    // Wanted at 4, woke at 7: the stall that began at 3 held the sender up as well.
+    expect(detector.beat(7, 53.25, 3)).toEqual({
+      startMs: 3.25,
+      endMs: 53.25,
+      earliestMs: 2.25,
+      errorMs: 4,
+      unwokenMs: 0,
+    });
+  });
+
+  it("do not blame a stall for a sender that was held up before the thread last answered", () => {
+    const detector = new BeatDetector(4);
+    detector.beat(0, 0.25);
+    detector.beat(2, 5.25);
+    expect(detector.beat(7, 53.25, 3)).toMatchObject({ startMs: 6.25, errorMs: 1 });
+  });
+
+  it("tell of a gap that a stall could hide in, with only what is known of it, if the sender was kept from waking", () => {
+    const detector = new BeatDetector(4);
+    detector.beat(0, 0.25);
+    expect(detector.beat(30, 30.5, 28)).toMatchObject({ startMs: 30.25, endMs: 30.5, earliestMs: 0.25, errorMs: 30 });
+    expect(detector.beat(33, 33.25, 1)).toBeUndefined();
+  });
+
   it("start afresh after a restart: a hidden page is no stall", () => {
     const detector = new BeatDetector(4);
     detector.beat(0, 0.25);

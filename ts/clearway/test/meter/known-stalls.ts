@@ -10,6 +10,9 @@ export function busy(ms: number): { startMs: number; lengthMs: number } {
 /** The meter's promise: 1 ms or 5 %, whichever is more. */
 export const toleranceMs = (lengthMs: number): number => Math.max(1, lengthMs * 0.05);
 
+/** What the meter must show at least of a stall of this length. */
+export const atLeastMs = (lengthMs: number): number => lengthMs - toleranceMs(lengthMs);
+
 /** A pause for the loop, of a length that does not fall into step with any heartbeat. */
 export const pause = (index: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, 13 + ((index * 7) % 11)));

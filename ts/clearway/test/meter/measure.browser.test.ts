@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, it } from "vitest";
 import { measure } from "../../src/meter/measure.js";
+import type { StallReport } from "../../src/meter/report.js";
 import type { Stall } from "../../src/meter/stall.js";
 import { watch } from "../../src/meter/watch.js";
-import { busy, nearest, pause, toleranceMs } from "./known-stalls.js";
+import { atLeastMs, busy, nearest, pause, toleranceMs } from "./known-stalls.js";
 
-/** By how much the meter is off beyond its tolerance, for each stall that it says it saw to within a millisecond. */
+/** By how much the meter is off beyond its tolerance, for each known stall. */
 async function errorsOf(nominalMs: number, count: number): Promise<number[]> {
   const truths: { startMs: number; lengthMs: number }[] = [];
   let began = 0;
@@ -23,7 +24,7 @@ async function errorsOf(nominalMs: number, count: number): Promise<number[]> {
   );
   return truths.flatMap(({ startMs, lengthMs }) => {
     const stall = nearest(report.stalls, startMs - began);
-    return stall && stall.errorMs <= 1 ? [Math.abs(stall.lengthMs - lengthMs) - toleranceMs(lengthMs)] : [];
+    return [stall ? Math.abs(stall.lengthMs - lengthMs) - toleranceMs(lengthMs) : Number.POSITIVE_INFINITY];
   });
 }
 
@@ -38,15 +39,10 @@ describe("measure() in a page", () => {
   });
 
   it.each([5, 20, 50, 100, 500])("finds stalls of a known %d ms to within 1 ms or 5 %%", async (nominalMs) => {
-    const count = nominalMs >= 100 ? 3 : 15;
-    const errors: number[] = [];
-    // A beater that the machine held up cannot see finely, and says so: such stalls tell nothing of the accuracy, and on
-    // a busy machine it takes more of them until enough are left that do.
-    for (let batch = 0; batch < 8 && errors.length < Math.ceil(count / 3); batch++) {
-      errors.push(...(await errorsOf(nominalMs, count)));
-    }
+    // The median: on a shared machine a thread may be taken off its core just beside the wait, and then the stall
+    // really is longer than the wait.
+    const errors = await errorsOf(nominalMs, nominalMs >= 100 ? 5 : 15);
     errors.sort((a, b) => a - b);
-    expect(errors.length).toBeGreaterThanOrEqual(Math.ceil(count / 3));
     expect(errors[errors.length >> 1]).toBeLessThanOrEqual(0);
   });
 
@@ -70,7 +66,7 @@ describe("watch() in a page", () => {
     await pause(1);
     setTimeout(() => busy(120), 0);
     // The machine may add a stall of its own before it.
-    const known = (): Stall[] => told.filter((stall) => stall.lengthMs >= 119);
+    const known = (): Stall[] => told.filter((stall) => stall.lengthMs >= atLeastMs(120));
     while (known().length === 0) await pause(1);
     watching.stop();
     const final = watching.report();
@@ -105,12 +101,14 @@ describe("watch() in a page", () => {
 describe("a worker scope", () => {
   it("is measured by beats alone", async () => {
     const worker = new Worker(new URL("./measured.worker.ts", import.meta.url), { type: "module" });
-    const report = await new Promise<Record<string, unknown>>((resolve, reject) => {
-      worker.onmessage = (event) => resolve(event.data);
-      worker.onerror = (event) => reject(new Error(event.message));
-    });
+    const { report, truth } = await new Promise<{ report: StallReport; truth: { lengthMs: number } }>(
+      (resolve, reject) => {
+        worker.onmessage = (event) => resolve(event.data);
+        worker.onerror = (event) => reject(new Error(event.message));
+      },
+    );
     worker.terminate();
     expect(report).toMatchObject({ host: "browser-worker", frames: { estimated: true } });
-    expect(report["longestMs"]).toBeGreaterThanOrEqual(49);
+    expect(report.longestMs).toBeGreaterThanOrEqual(atLeastMs(truth.lengthMs));
   });
 });

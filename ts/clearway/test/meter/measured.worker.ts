@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A worker that measures itself and sends the report.
+// A worker that measures itself and sends the report, and how long it really was busy.
 import { measure } from "../../src/meter/measure.js";
 import { busy, pause } from "./known-stalls.js";
 
+let truth = { startMs: 0, lengthMs: 0 };
 const { report } = await measure(async () => {
   await pause(1);
-  busy(50);
+  truth = busy(50);
   await pause(2);
 });
-postMessage(report);
+postMessage({ report, truth });

@@ -8,6 +8,7 @@ import { build } from "esbuild";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type * as Meter from "../../src/meter.js";
+import { atLeastMs } from "./known-stalls.js";
 
 declare const meter: typeof Meter;
 declare const busy: (ms: number) => void;
@@ -81,7 +82,7 @@ describe("a page of its own", () => {
       return measured.report;
     });
     const stall = report.stalls.reduce((longest, each) => (each.lengthMs > longest.lengthMs ? each : longest));
-    expect(stall.lengthMs).toBeGreaterThanOrEqual(119);
+    expect(stall.lengthMs).toBeGreaterThanOrEqual(atLeastMs(120));
     expect(stall.scripts[0]).toMatchObject({ invoker: "TimerHandler:setTimeout" });
     expect(stall.scripts[0]!.durationMs).toBeGreaterThanOrEqual(119);
     // On a machine that is held up itself just then, that is named first.
@@ -104,7 +105,7 @@ describe("a page of its own", () => {
     });
     expect(report.sources.find((source) => source.name === "watcher")).toMatchObject({ available: false });
     expect(report.sources.find((source) => source.name === "heartbeat")!.why).toContain("stalls under 20 ms");
-    expect(report.longestMs).toBeGreaterThanOrEqual(115);
+    expect(report.longestMs).toBeGreaterThanOrEqual(atLeastMs(120));
     await page.close();
   });
 });

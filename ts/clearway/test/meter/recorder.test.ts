@@ -115,6 +115,43 @@ describe("a stall", () => {
     expect(onlyStall(made)).toMatchObject({ startMs: 101, errorMs: 2 });
   });
 
+  describe("that the beats did not see, since they were held up too", () => {
+    /** Frames at 60 Hz up to 1500, and then none until `untilMs`. */
+    const framesUntil = (untilMs: number): Recorder => {
+      const made = recorder();
+      for (let frame = 0; frame <= 30; frame++) made.frame(1000 + (frame * 50) / 3);
+      made.frame(untilMs);
+      return made;
+    };
+    const hidden = { startMs: 1539, endMs: 1540, earliestMs: 1501, errorMs: 38, unwokenMs: 0 };
+
+    it("is at least as long as a frame was missing", () => {
+      const made = framesUntil(1540);
+      made.found(hidden);
+      const { startMs, lengthMs } = onlyStall(made);
+      expect(startMs).toBeCloseTo(516.7, 0);
+      expect(lengthMs).toBeCloseTo(23.3, 0);
+    });
+
+    it("is none if no frame was missed", () => {
+      const made = framesUntil(1500 + 50 / 3);
+      made.found(hidden);
+      expect(made.report(5000).stalls).toEqual([]);
+    });
+
+    it("did not begin before the thread last answered, however long a frame was missing", () => {
+      const made = framesUntil(1600);
+      made.found({ ...hidden, startMs: 1599, endMs: 1600, earliestMs: 1580, errorMs: 19 });
+      expect(onlyStall(made)).toMatchObject({ startMs: 580, lengthMs: 20 });
+    });
+
+    it("keeps an earlier start that the beats know", () => {
+      const made = framesUntil(1540);
+      made.found(stall(1505, 1540));
+      expect(onlyStall(made)).toMatchObject({ startMs: 505, lengthMs: 35 });
+    });
+  });
+
   it("is cut where the run began, and forgotten if what is left is under the floor", () => {
     const made = recorder();
     made.found(stall(900, 1050));

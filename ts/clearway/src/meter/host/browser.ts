@@ -21,6 +21,8 @@ const timerFloorMs = 20;
 const timerBeatMs = 8;
 /** The display's rate is known after so many frames. */
 const readyFrames = 5;
+/** A watcher that wakes later than this was held by the machine, or by the thread that it watches. */
+const heldMsMin = 2.5;
 /** Entries about a frame come after it was shown. */
 const settleMs = 150;
 
@@ -31,16 +33,25 @@ export function observe(options: ObserveOptions, sink: Sink): Observer {
   let stopped = false;
   let beginMs = now();
   let hiddenSinceMs: number | undefined;
+  let endedMs: number | undefined;
   let frames = 0;
   let timerBeat: ReturnType<typeof setTimeout> | undefined;
 
   const report = (found: Found | undefined): void => {
     if (found) sink.found(found);
   };
+  /** The first beat after a run's end tells whether the thread was held when it ended. */
+  const finishAt = (found: Found | undefined): void => {
+    const endMs = endedMs ?? now();
+    endedMs = undefined;
+    if (found && found.startMs < endMs) report({ ...found, endMs });
+  };
   const onBeat = (sentMs: number, atMs: number, heldMs: number): void => {
     if (hiddenSinceMs !== undefined) return;
-    report(detector.beat(sentMs, atMs));
-    if (heldMs > 0) sink.watcherHeld(sentMs + detector.lagMinMs - heldMs, sentMs + detector.lagMinMs);
+    const found = detector.beat(sentMs, atMs, heldMs);
+    if (endedMs === undefined) report(found);
+    else finishAt(found);
+    if (heldMs > heldMsMin) sink.watcherHeld(sentMs + detector.lagMinMs - heldMs, sentMs + detector.lagMinMs);
   };
   const startBeats = (): void => {
     heart.use(onBeat, beatMs);
@@ -114,6 +125,7 @@ export function observe(options: ObserveOptions, sink: Sink): Observer {
     },
     begin: () => {
       beginMs = now();
+      endedMs = undefined;
       detector.restart(hiddenSinceMs === undefined ? beginMs : undefined);
       if (hiddenSinceMs !== undefined) hiddenSinceMs = beginMs;
       return beginMs;
@@ -124,7 +136,14 @@ export function observe(options: ObserveOptions, sink: Sink): Observer {
         sink.hidden(hiddenSinceMs, atMs);
         hiddenSinceMs = atMs;
       } else if (held) report({ startMs: beginMs, endMs: atMs, earliestMs: beginMs, errorMs: 0.1, unwokenMs: 0 });
-      else if (heart.why === undefined) report(detector.finish(atMs, beatMs));
+      else if (heart.why === undefined) {
+        // Who settles can wait for the next beat. Who cannot takes silence for a stall, also a silent watcher's.
+        if (options.brief) {
+          endedMs = atMs;
+          return atMs;
+        }
+        report(detector.finish(atMs, beatMs));
+      }
       detector.restart(atMs);
       return atMs;
     },
@@ -133,6 +152,8 @@ export function observe(options: ObserveOptions, sink: Sink): Observer {
       let shown = 0;
       if (inPage && hiddenSinceMs === undefined) await untilFrames(() => shown++ >= 2, 250);
       await new Promise((resolve) => setTimeout(resolve, 30));
+      // Not one beat in all that time: the watcher is gone, and the thread has answered since, so there is no telling.
+      endedMs = undefined;
       timeline.flush();
     },
     stop: () => {

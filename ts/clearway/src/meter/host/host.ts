@@ -23,7 +23,7 @@ export interface ObserveOptions {
   readonly floorMs: number;
   readonly stacks: boolean;
   readonly beatMs?: number | undefined;
-  /** The observation will not last: it may cost more and see more finely. */
+  /** The observation will not last and is settled after its end: it may cost more, see more finely, and tell later. */
   readonly brief?: boolean;
   /** Count the display's real frames, where there are some. */
   readonly frames: boolean;
