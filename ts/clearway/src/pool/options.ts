@@ -39,6 +39,11 @@ export interface PoolOptions {
   resourceLimits?: ResourceLimits;
   /** Replace a worker, between calls, after so many tasks, at such an age, or above such a heap (Node, Chromium). */
   recycle?: { tasks?: number; ageMs?: number; heapMb?: number };
+  /**
+   * What carries calls and answers. `"auto"`: small ones travel by shared memory where there is any (Node, cross-origin
+   * isolated pages), the rest by port. `"port"`: all by port. Default `"auto"`.
+   */
+  carrier?: "auto" | "port";
   /** Shown in debuggers and error messages. Default `"pool"`. */
   name?: string;
   /** Told of errors that belong to no call: an uncaught error in a worker that was idle. */
@@ -111,7 +116,10 @@ export function settingsOf(options: PoolOptions): Settings {
   if (min > max) throw invalid("size.min", `at most size.max (${max})`, min);
   const whenFull = options.queue?.whenFull ?? "wait";
   if (!whenFulls.includes(whenFull)) throw invalid("queue.whenFull", `one of ${whenFulls.join(", ")}`, whenFull);
+  const carrier = options.carrier ?? "port";
+  if (carrier !== "auto" && carrier !== "port") throw invalid("carrier", "auto or port", carrier);
   return {
+    carrier,
     min,
     max,
     idleMs: size("idleMs", 30_000, 0),

@@ -4,7 +4,7 @@ import { ClearwayError } from "../error/clearway-error.js";
 import { encodeError } from "../error/wire.js";
 import type { WorkerEvents, WorkerHandle, WorkerLike } from "../host/host.js";
 import { cancelCellCount, cellOf } from "../task/context.js";
-import { type LedgerSide, merge } from "../transfer/ledger.js";
+import { enterCopy, type LedgerSide, merge } from "../transfer/ledger.js";
 import { PortTransport } from "../transport/port.js";
 import {
   CallFlag,
@@ -15,6 +15,7 @@ import {
   Op,
   type TaskKind,
 } from "../transport/protocol.js";
+import type { CallerLane } from "../transport/ring/open-ring.js";
 import { Feed } from "./feed.js";
 import type { PoolCall } from "./pool-call.js";
 import { SlotLife } from "./slot-life.js";
@@ -49,6 +50,9 @@ export class Slot {
   readonly #feeds = new Map<number, Feed>();
   readonly #cells: Int32Array | undefined;
   readonly #startTimer: Timer;
+  /** Loads while the worker starts. */
+  readonly #ring: Promise<typeof import("../transport/ring/open-ring.js")> | undefined;
+  #lane: CallerLane | undefined;
   #uncaught: { error: unknown } | undefined;
   #why: ClearwayError | undefined;
   #killed = false;
@@ -56,6 +60,7 @@ export class Slot {
   #begun: ReadonlySet<number> | undefined;
   #closed: (() => void) | undefined;
   #referenced = true;
+  #gone = false;
 
   constructor(
     readonly index: number,
@@ -67,6 +72,7 @@ export class Slot {
     const name = `${settings.name}-${index}`;
     if (typeof SharedArrayBuffer === "function") {
       this.#cells = new Int32Array(new SharedArrayBuffer(cancelCellCount * Int32Array.BYTES_PER_ELEMENT));
+      if (settings.carrier === "auto") this.#ring = import("../transport/ring/open-ring.js");
     }
     const hello: HelloSettings = {
       clearway: 1,
@@ -77,7 +83,7 @@ export class Slot {
       lifeline: `clearway:${name}:${now()}:${Math.random()}`,
     };
     const events: WorkerEvents = {
-      message: (message) => this.#receive(message),
+      message: (message) => (this.#lane ? this.#lane.receive(message) : this.#receive(message)),
       messageError: () => this.#unreadable("a message from the worker could not be read"),
       error: (error) => this.#error(error),
       exit: (code) => this.#exited(code),
@@ -221,7 +227,10 @@ export class Slot {
       switch (op) {
         case Op.Ready:
           clearTimeout(this.#startTimer);
-          if (this.life.ready()) owner.workerReady(this, a as [string, TaskKind][]);
+          if (this.life.ready()) {
+            owner.workerReady(this, a as [string, TaskKind][]);
+            this.#openRing();
+          }
           break;
         case Op.Credit:
           this.#feeds.get(id)?.producer.grant(a as number, b as number);
@@ -254,9 +263,27 @@ export class Slot {
         }
       }
     }
-    if (!this.eased) return;
+    if (!this.eased || this.#gone) return;
     this.eased = false;
     owner.eased(this);
+  }
+
+  // From then on both sides' small frames leave by shared memory. Where that part cannot be loaded, the port goes on.
+  #openRing(): void {
+    this.#ring?.then(
+      ({ openRing }) => {
+        if (this.life.state !== "ready") return;
+        const lane = openRing(this.#handle, {
+          frames: (frames) => this.#receive(frames),
+          broken: (error) => this.#unreadable(error.message),
+          copied: (bytes) => enterCopy(this.#owner.fromWorkers, "small", bytes),
+          expects: () => this.calls.size > 0,
+        });
+        this.tell(Op.Ring, 0, lane.memory);
+        this.#lane = this.transport.lane = lane;
+      },
+      () => {},
+    );
   }
 
   #unreadable(what: string): void {
@@ -274,6 +301,9 @@ export class Slot {
   #exited(code: number | undefined): void {
     clearTimeout(this.#startTimer);
     clearTimeout(this.idleTimer);
+    // What it had published counts; but it takes no calls any more.
+    this.#gone = true;
+    this.#lane?.close();
     this.transport.close();
     this.#closed?.();
     if (this.life.state === "starting") this.#why ??= startFailure("it ended before it called expose()");

@@ -6,11 +6,13 @@ import type { ParentEndpoint } from "../host/host.js";
 import { notCloneable } from "../transfer/refusal.js";
 import { PortTransport } from "../transport/port.js";
 import { callFlagBits, frameSlots, type HelloSettings, Op } from "../transport/protocol.js";
+import { RingLane } from "../transport/ring/ring-lane.js";
 import { Answers } from "./answers.js";
 import { Inputs } from "./inputs.js";
 import { Runner } from "./runner.js";
 import { ServedCall } from "./served-call.js";
 import type { TaskDefinition } from "./task.js";
+import { Vigil } from "./vigil.js";
 
 const heapEveryMs = 100;
 
@@ -23,11 +25,15 @@ export class Server {
   readonly #tasks: readonly TaskDefinition[];
   readonly #calls = new Map<number, ServedCall>();
   readonly #settings: HelloSettings;
+  readonly #endpoint: ParentEndpoint;
+  #lane: RingLane | undefined;
+  #vigil: Vigil | undefined;
   #heapToldMs = 0;
 
   constructor(endpoint: ParentEndpoint, tasks: readonly TaskDefinition[], settings: HelloSettings) {
     this.#tasks = tasks;
     this.#settings = settings;
+    this.#endpoint = endpoint;
     this.#transport = new PortTransport(endpoint, (op, id, a, reason, moved) =>
       this.#refused(op, id, a, reason, moved),
     );
@@ -57,7 +63,15 @@ export class Server {
     this.#transport.flush();
   }
 
-  receive(frames: readonly unknown[]): void {
+  /** A message came by port. */
+  receive(message: readonly unknown[]): void {
+    if (this.#lane) this.#lane.receive(message);
+    else this.#frames(message);
+    // The message may have opened the ring.
+    this.#vigil?.watch();
+  }
+
+  #frames(frames: readonly unknown[]): void {
     for (let at = 0; at < frames.length; at += frameSlots) {
       this.#frame(frames[at] as Op, frames[at + 1] as number, frames[at + 2], frames[at + 3]);
     }
@@ -84,7 +98,24 @@ export class Server {
         return this.#transport.send(Op.Pong, id, now());
       case Op.Close:
         void this.#close();
+        return;
+      case Op.Ring:
+        return this.#open(a as SharedArrayBuffer);
     }
+  }
+
+  // From here on the caller's small frames come by the ring, and this side's leave by it.
+  #open(memory: SharedArrayBuffer): void {
+    // What was sent so far leaves by the port, unnumbered.
+    this.#transport.flush();
+    const lane = new RingLane(memory, "worker", this.#endpoint, {
+      frames: (frames) => this.#frames(frames),
+      broken: () => this.unreadable(),
+      // The caller counts what it is given.
+      copied: () => {},
+    });
+    this.#lane = this.#transport.lane = lane;
+    this.#vigil = new Vigil(lane, { busy: () => this.#calls.size > 0 || this.#runner.leases.live > 0 });
   }
 
   #call(id: number, header: number, args: unknown[]): void {

@@ -9,6 +9,8 @@ export type CopyReason =
   | "partial-view"
   /** Memory that its owner does not let go: WebAssembly memory, Node's buffer pool. */
   | "not-transferable"
+  /** So little (512 bytes of a result at most) that copying it beside other frames costs less than a message that moves it. */
+  | "small"
   /** The value has more nodes than the search looks at; what lies beyond was not seen (bytes unknown, counted as 0). */
   | "search-limit";
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { Endpoint } from "../host/host.js";
+import type { Lane } from "./lane.js";
 import { frameSlots, type Op } from "./protocol.js";
 import type { Refused, Transport } from "./transport.js";
 
@@ -9,14 +10,20 @@ interface Transfer {
   frame: number;
 }
 
-/** The port carrier: frames of one tick travel as one `postMessage`. Copies values, moves what is named. */
+/**
+ * The port carrier: frames of one tick travel as one `postMessage`. Copies values, moves what is named. Once there is a
+ * lane, frames that it takes leave by it at once; from the first that it does not take, the rest of the tick goes by port.
+ */
 export class PortTransport implements Transport {
+  /** The faster way for small frames. It must be open on the other side when the next message of the port arrives there. */
+  lane: Lane | undefined;
   readonly #endpoint: Endpoint;
   readonly #refused: Refused;
   #frames: unknown[] = [];
   #transfers: Transfer[] = [];
   #scheduled = false;
   #closed = false;
+  #apart = false;
 
   constructor(endpoint: Endpoint, refused: Refused) {
     this.#endpoint = endpoint;
@@ -24,7 +31,7 @@ export class PortTransport implements Transport {
   }
 
   send(op: Op, id: number, a?: unknown, b?: unknown, transfer?: readonly object[]): void {
-    if (this.#closed) return;
+    if (this.#closed || (!transfer?.length && this.sendByLane(op, id, a, b))) return;
     if (transfer?.length) {
       // The same object twice in one message would reach both receivers; apart, the second fails as it should.
       if (
@@ -37,10 +44,21 @@ export class PortTransport implements Transport {
       for (const object of transfer) this.#transfers.push({ object, frame });
     }
     this.#frames.push(op, id, a, b);
-    if (!this.#scheduled) {
-      this.#scheduled = true;
-      queueMicrotask(this.#flushScheduled);
-    }
+    this.#schedule();
+  }
+
+  /** Sends a frame by the lane or not at all: false when there is none, or it has to go by port. */
+  sendByLane(op: Op, id: number, a: unknown, b: unknown): boolean {
+    // What waits for the port was sent before.
+    if (!this.lane || this.#frames.length > 0 || this.#apart || !this.lane.send(op, id, a, b)) return false;
+    if (this.lane.owesWake) this.#schedule();
+    return true;
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    queueMicrotask(this.#flushScheduled);
   }
 
   readonly #flushScheduled = (): void => {
@@ -49,17 +67,24 @@ export class PortTransport implements Transport {
   };
 
   flush(): void {
-    if (this.#frames.length === 0) return;
+    if (this.#frames.length === 0) return this.#closed ? undefined : this.lane?.wake();
     const frames = this.#frames;
     const transfers = this.#transfers;
     this.#frames = [];
     this.#transfers = [];
     try {
       for (const { object } of transfers) refuseDetached(object);
-      this.#endpoint.post(frames, transfers.length === 0 ? none : transfers.map((each) => each.object));
+      this.#post(frames, transfers.length === 0 ? none : transfers.map((each) => each.object));
     } catch (reason) {
+      // What is sent from within a refusal must not overtake the frames that are still to be posted.
+      this.#apart = true;
       this.#postApart(frames, transfers, reason);
+      this.#apart = false;
     }
+  }
+
+  #post(frames: unknown[], transfer: readonly object[]): void {
+    (this.lane ?? this.#endpoint).post(frames, transfer);
   }
 
   close(): void {
@@ -79,7 +104,7 @@ export class PortTransport implements Transport {
       if (frames.length === frameSlots) return refuse(first);
       try {
         own.forEach(refuseDetached);
-        this.#endpoint.post(frame, own);
+        this.#post(frame, own);
       } catch (reason) {
         refuse(reason);
       }

@@ -20,8 +20,11 @@
 //   Chunk       id value        bytes         Ending      -  ids begun        -
 //   End         id return value -             Closed      -  -                -
 //   Abort       id WireError    -             Unreadable  -  -                -
+//   Mark    n (2)  -            -
+//                                             (caller to worker) Ring  -  the ring's SharedArrayBuffer
 //
 // (1) before its Call, which may run as soon as it is read.
+// (2) first in a message, beside a ring: the message's number since the ring began. 0 has none: look at the ring.
 
 /** What a frame says. The numbers are the wire; add at the end, never renumber. An enum, because bundlers inline it. */
 export enum Op {
@@ -47,6 +50,8 @@ export enum Op {
   Chunk = 19,
   End = 20,
   Abort = 21,
+  Ring = 22,
+  Mark = 23,
 }
 
 /** Flags of a call, in the low bits of its slot `a`; the task's index stands above them. */

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+type ViewType = { new (buffer: ArrayBuffer): ArrayBufferView; prototype: object; BYTES_PER_ELEMENT?: number };
+
+/** What binary memory may be, by its kind on the wire: add at the end, never renumber. 0 is the buffer itself. */
+export const viewTypes: readonly (ViewType | undefined)[] = [
+  undefined,
+  DataView,
+  Int8Array,
+  Uint8Array,
+  Uint8ClampedArray,
+  Int16Array,
+  Uint16Array,
+  Int32Array,
+  Uint32Array,
+  Float32Array,
+  Float64Array,
+  BigInt64Array,
+  BigUint64Array,
+];
+
+const kinds = new Map<object, number>(viewTypes.map((type, kind) => [(type ?? ArrayBuffer).prototype, kind]));
+
+/** The kind of an object with this prototype; undefined when it is not plain binary memory of this realm. */
+export function kindOf(prototype: object): number | undefined {
+  return kinds.get(prototype);
+}
+
+/**
+ * The buffer of a value of some kind, where the value shows all of it: structured clone takes a whole buffer along. Undefined
+ * for the rest, for shared, resizable and detached memory, and for none.
+ */
+export function wholeBuffer(value: ArrayBuffer | ArrayBufferView): ArrayBuffer | undefined {
+  const buffer = ArrayBuffer.isView(value) ? value.buffer : value;
+  if (buffer.byteLength === 0 || buffer.byteLength !== value.byteLength) return undefined;
+  if (Object.getPrototypeOf(buffer) !== ArrayBuffer.prototype || (buffer as { resizable?: boolean }).resizable) {
+    return undefined;
+  }
+  return buffer as ArrayBuffer;
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { ClearwayError } from "../../error/clearway-error.js";
+import { viewTypes } from "./binary.js";
+import { depthMax, frameHeadWords, Tag } from "./layout.js";
+
+/**
+ * Decodes frames from private memory. Believes nothing: every length is checked against what is there before anything is
+ * made, so a frame of any bytes gives a value or the error `protocol`, and costs no more than its own length.
+ */
+export class Decoder {
+  /** Bytes of binary memory in the frame so far. */
+  binaryBytes = 0;
+  readonly #words: Int32Array;
+  readonly #bytes: Uint8Array;
+  readonly #units: Uint16Array;
+  readonly #double = new Float64Array(1);
+  readonly #halves = new Int32Array(this.#double.buffer);
+  /** Keys that were read before, by a hash of their characters: the same names come again and again. */
+  readonly #keys: (string | undefined)[] = new Array(256).fill(undefined);
+  #at = 0;
+  #end = 0;
+
+  /** Decodes from these words, wherever they come from; they must not change in between. */
+  constructor(words: Int32Array) {
+    this.#words = words;
+    this.#bytes = new Uint8Array(words.buffer);
+    this.#units = new Uint16Array(words.buffer);
+  }
+
+  /** Puts the frame's four slots behind `frames`. `count` is within the words. */
+  frame(count: number, frames: unknown[]): void {
+    this.binaryBytes = 0;
+    this.#at = frameHeadWords;
+    this.#end = count;
+    const a = this.#value(0);
+    const b = this.#value(0);
+    if (this.#at !== count) throw broken("words left over", count - this.#at);
+    frames.push(this.#words[0]! & 0xff, this.#words[1]!, a, b);
+  }
+
+  #value(depth: number): unknown {
+    const word = this.#words[this.#need(1)]!;
+    switch (word & 0xff) {
+      case Tag.undefined:
+        return undefined;
+      case Tag.null:
+        return null;
+      case Tag.false:
+        return false;
+      case Tag.true:
+        return true;
+      case Tag.small:
+        return word >> 8;
+      case Tag.int32:
+        return this.#words[this.#need(1)];
+      case Tag.float64: {
+        const at = this.#need(2);
+        this.#halves[0] = this.#words[at]!;
+        this.#halves[1] = this.#words[at + 1]!;
+        return this.#double[0];
+      }
+      case Tag.latin1:
+      case Tag.utf16:
+        return this.#text(word);
+      case Tag.array:
+        return this.#array(word >>> 8, depth + 1);
+      case Tag.object:
+        return this.#object(word >>> 8, depth + 1);
+      case Tag.binary:
+        return this.#memory((word >>> 8) & 0xff, word >>> 16);
+      default:
+        throw broken("tag", word & 0xff);
+    }
+  }
+
+  // Takes so many words, or throws: nothing is allocated from a length that the frame does not back with words.
+  #need(words: number): number {
+    const at = this.#at;
+    if (words > this.#end - at) throw broken("words missing", words);
+    this.#at = at + words;
+    return at;
+  }
+
+  #text(word: number): string {
+    const length = word >>> 8;
+    if ((word & 0xff) === Tag.utf16) {
+      const from = this.#need((length + 1) >> 1) * 2;
+      return String.fromCharCode.apply(null, this.#units.subarray(from, from + length) as unknown as number[]);
+    }
+    const from = this.#need((length + 3) >> 2) * 4;
+    return String.fromCharCode.apply(null, this.#bytes.subarray(from, from + length) as unknown as number[]);
+  }
+
+  #array(length: number, depth: number): unknown[] {
+    this.#nested(length, depth);
+    const array: unknown[] = [];
+    for (let each = 0; each < length; each++) array.push(this.#value(depth));
+    return array;
+  }
+
+  #object(length: number, depth: number): object {
+    this.#nested(length * 2, depth);
+    const object: Record<string, unknown> = {};
+    for (let each = 0; each < length; each++) {
+      const key = this.#key();
+      const value = this.#value(depth);
+      // What Object.prototype has (or a page has put there: a setter, say) must not be asked; a plain `=` would ask it.
+      if (key in object)
+        Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
+      else object[key] = value;
+    }
+    return object;
+  }
+
+  // A value is one word at least, so what claims more values than there are words lies.
+  #nested(words: number, depth: number): void {
+    if (words > this.#end - this.#at) throw broken("words missing", words);
+    if (depth > depthMax + 1) throw broken("depth", depth);
+  }
+
+  #key(): string {
+    const word = this.#words[this.#need(1)]!;
+    const tag = word & 0xff;
+    if (tag !== Tag.latin1 && tag !== Tag.utf16) throw broken("tag of a key", tag);
+    const length = word >>> 8;
+    if (tag === Tag.utf16 || length > 32) return checked(this.#text(word));
+    const from = this.#at * 4;
+    if ((length + 3) >> 2 > this.#end - this.#at) throw broken("words missing", length);
+    const bytes = this.#bytes;
+    let hash = length;
+    for (let each = 0; each < length; each++) hash = (Math.imul(hash, 31) + bytes[from + each]!) | 0;
+    const known = this.#keys[hash & 0xff];
+    if (known !== undefined && known.length === length) {
+      let same = 0;
+      while (same < length && known.charCodeAt(same) === bytes[from + same]) same++;
+      if (same === length) {
+        this.#at += (length + 3) >> 2;
+        return known;
+      }
+    }
+    const key = checked(this.#text(word));
+    this.#keys[hash & 0xff] = key;
+    return key;
+  }
+
+  #memory(kind: number, byteLength: number): ArrayBuffer | ArrayBufferView {
+    const from = this.#need((byteLength + 3) >> 2) * 4;
+    const Type = viewTypes[kind];
+    if (kind >= viewTypes.length || byteLength % (Type?.BYTES_PER_ELEMENT ?? 1) !== 0)
+      throw broken("memory of kind", kind);
+    this.binaryBytes += byteLength;
+    const bytes = this.#bytes.slice(from, from + byteLength);
+    return Type === undefined ? bytes.buffer : Type === Uint8Array ? bytes : new Type(bytes.buffer);
+  }
+}
+
+function checked(key: string): string {
+  if (key === "__proto__") throw broken("key", 0);
+  return key;
+}
+
+function broken(what: string, value: number): ClearwayError {
+  return new ClearwayError("protocol", `a frame in the ring cannot be read: ${what}=${value}`);
+}

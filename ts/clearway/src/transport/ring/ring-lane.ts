@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { ClearwayError } from "../../error/clearway-error.js";
+import type { Endpoint } from "../../host/host.js";
+import type { Lane } from "../lane.js";
+import { isFrames, Op } from "../protocol.js";
+import { Decoder } from "./decode.js";
+import { Encoder } from "./encode.js";
+import { at, headerBytes, magic, version } from "./layout.js";
+import { type Place, ReceiveRing, SendRing } from "./ring.js";
+
+/** What a lane tells whoever it belongs to. */
+export interface LaneOwner {
+  /** Frames arrived, in order: from the ring, or in a message of the port. */
+  frames(frames: unknown[]): void;
+  /** The other side broke the layout. Nothing more is read. */
+  broken(error: ClearwayError): void;
+  /** So many bytes of binary memory came in a result or a value of a stream. */
+  copied(bytes: number): void;
+}
+
+// Frames are encoded one after the other: one scratch serves every lane of this thread.
+const encoder = new Encoder();
+
+/**
+ * A ring each way beside a port, with one order for both (`spec/ring.md`, "Order"):
+ *
+ * - A message of the port is numbered. It carries its number first, and the ring carries a mark with that number behind
+ *   what was sent before the message.
+ * - The receiver reads the ring up to the mark, then the message, then goes on behind the mark. Everything in the ring
+ *   before the mark was published before the message was posted, so it is there when the message is.
+ * - A mark that finds no room is written before the next frame; until then everything goes by port.
+ *
+ * Nobody sleeps over a frame. The receiver stores `parked`, then loads the tail; the sender stores the tail, then loads
+ * `parked`. All four are sequentially consistent, so they have one order, and in it either the tail is stored before it is
+ * loaded (the receiver sees the frame and does not sleep), or else `parked` was stored before that, and so before it is
+ * loaded (the sender sees it and posts a wake-up). `test/transport/ring/model.test.ts` goes through every interleaving.
+ */
+export class RingLane implements Lane {
+  /** Stopped at a mark: its message is under way, and will wake this side. */
+  blocked = false;
+  owesWake = false;
+  protected readonly words: Int32Array;
+  readonly #endpoint: Endpoint;
+  readonly #owner: LaneOwner;
+  readonly #send: SendRing;
+  readonly #receive: ReceiveRing;
+  readonly #decoder: Decoder;
+  readonly #parkedHere: number;
+  readonly #parkedThere: number;
+  #posted = 0;
+  #read = 0;
+  #markDue = false;
+  #draining = false;
+  #broken = false;
+
+  constructor(memory: SharedArrayBuffer, side: "caller" | "worker", endpoint: Endpoint, owner: LaneOwner) {
+    const words = new Int32Array(memory);
+    const capacity = words[at.capacity]!;
+    const sound =
+      words[at.magic] === magic &&
+      words[at.version] === version &&
+      capacity > 0 &&
+      (capacity & (capacity - 1)) === 0 &&
+      words.byteLength === headerBytes + 2 * capacity;
+    if (!sound) throw new ClearwayError("protocol", `not a ring of version ${version}: capacity=${capacity}`);
+    const toWorker: Place = { ...at.toWorker, data: headerBytes / 4, capacity: capacity / 4 };
+    const toCaller: Place = { ...at.toCaller, data: (headerBytes + capacity) / 4, capacity: capacity / 4 };
+    const [send, receive] = side === "caller" ? [toWorker, toCaller] : [toCaller, toWorker];
+    this.words = words;
+    this.#endpoint = endpoint;
+    this.#owner = owner;
+    this.#send = new SendRing(words, send);
+    this.#receive = new ReceiveRing(words, receive);
+    this.#decoder = new Decoder(this.#receive.frame);
+    this.#parkedHere = (side === "caller" ? at.toCaller : at.toWorker).parked;
+    this.#parkedThere = (side === "caller" ? at.toWorker : at.toCaller).parked;
+  }
+
+  send(op: Op, id: number, a: unknown, b: unknown): boolean {
+    if (this.#broken || (this.#markDue && !this.#mark())) return false;
+    const count = encoder.frame(op, id, a, b, true);
+    return count > 0 && this.#write(count);
+  }
+
+  /** Bytes of binary memory in the frame that was sent last. */
+  get binaryBytes(): number {
+    return encoder.binaryBytes;
+  }
+
+  wake(): void {
+    if (!this.owesWake) return;
+    this.owesWake = false;
+    // Acquire and release: pairs with the store in `park`. Whoever clears the word posts; twice would be a message too many.
+    if (Atomics.compareExchange(this.words, this.#parkedThere, 1, 0) === 1) this.#endpoint.post(wakeUp, none);
+  }
+
+  /** Posts frames by port, with their place in the order. Throws what the port throws; then nothing has left. */
+  post(message: unknown, transfer: readonly object[]): void {
+    // The message will wake the other side, which may sleep again before the next line here runs: cleared afterwards, the
+    // word would hide that second sleep. So it is cleared first, and put back when nothing is posted. Pairs with `park`.
+    const slept = Atomics.compareExchange(this.words, this.#parkedThere, 1, 0) === 1;
+    try {
+      this.#endpoint.post([Op.Mark, this.#posted + 1, undefined, undefined, ...(message as unknown[])], transfer);
+    } catch (reason) {
+      if (slept) Atomics.store(this.words, this.#parkedThere, 1);
+      throw reason;
+    }
+    this.#posted++;
+    this.#markDue = true;
+    this.owesWake = false;
+    // At once: a receiver that waits awake has to turn to its port.
+    this.#mark();
+  }
+
+  /** A message came by port. */
+  receive(message: unknown): void {
+    if (!isFrames(message) || message[0] !== Op.Mark) return this.#owner.frames(message as unknown[]);
+    const number = message[1] as number;
+    if (number === 0) return;
+    this.drain();
+    if (number !== this.#read + 1)
+      return this.#break(new ClearwayError("protocol", `message ${number} is out of order`));
+    this.#read = number;
+    this.blocked = false;
+    this.#owner.frames(message);
+  }
+
+  /** Whether something was published that was not read. */
+  get waiting(): boolean {
+    return this.#receive.waiting;
+  }
+
+  /** Whether this side's worker may wait awake. The caller says so, and may change its mind. */
+  get maySpin(): boolean {
+    return Atomics.load(this.words, at.spin) === 1;
+  }
+
+  /** Reads what the ring holds now, up to a mark whose message is still under way. Returns whether that was anything. */
+  drain(): boolean {
+    if (this.#draining || this.#broken) return false;
+    this.#draining = true;
+    const frames: unknown[] = [];
+    let error: ClearwayError | undefined;
+    try {
+      this.#take(frames);
+    } catch (reason) {
+      error = reason as ClearwayError;
+    }
+    // What was sent before the broken frame arrives.
+    if (frames.length > 0) this.#owner.frames(frames);
+    this.#draining = false;
+    if (error !== undefined) this.#break(error);
+    return frames.length > 0;
+  }
+
+  /**
+   * Asks to be woken. Returns false when something came in the meantime, and nothing was asked. A lane that stands at a
+   * mark is woken by that mark's message.
+   */
+  park(): boolean {
+    if (this.blocked || this.#broken) return true;
+    // Sequentially consistent: pairs with the load in `#write` (see the proof above), and with the clearing in `wake`.
+    Atomics.store(this.words, this.#parkedHere, 1);
+    if (!this.waiting) return true;
+    this.unpark();
+    return false;
+  }
+
+  /** Is awake again, and looks by itself. A wake-up that is under way by now does no harm. */
+  unpark(): void {
+    Atomics.store(this.words, this.#parkedHere, 0);
+  }
+
+  #take(frames: unknown[]): void {
+    const ring = this.#receive;
+    const { frame } = ring;
+    ring.look();
+    for (let count = ring.read(); count > 0; count = ring.read()) {
+      if ((frame[0]! & 0xff) !== Op.Mark) {
+        this.#decoder.frame(count, frames);
+        const bytes = this.#decoder.binaryBytes;
+        if (bytes > 0 && isAnswer(frame[0]! & 0xff)) this.#owner.copied(bytes);
+      } else if (((frame[1]! - this.#read) | 0) > 0) {
+        this.blocked = true;
+        break;
+      }
+      ring.take(count);
+    }
+    ring.release();
+  }
+
+  #mark(): boolean {
+    this.#markDue = !this.#write(encoder.mark(this.#posted));
+    return !this.#markDue;
+  }
+
+  #write(count: number): boolean {
+    try {
+      if (!this.#send.write(encoder.words, count)) return false;
+    } catch (reason) {
+      this.#break(reason as ClearwayError);
+      return false;
+    }
+    this.#send.publish();
+    // Sequentially consistent, after the store of the tail: pairs with the store in `park` (see the proof above).
+    if (Atomics.load(this.words, this.#parkedThere) === 1) this.owesWake = true;
+    return true;
+  }
+
+  #break(error: ClearwayError): void {
+    if (this.#broken) return;
+    this.#broken = true;
+    this.#owner.broken(error);
+  }
+}
+
+const none: readonly object[] = [];
+const wakeUp = [Op.Mark, 0, undefined, undefined];
+
+function isAnswer(op: Op): boolean {
+  return op === Op.Result || op === Op.Chunk;
+}

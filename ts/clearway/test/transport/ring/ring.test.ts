@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type Place, ReceiveRing, SendRing } from "../../../src/transport/ring/ring.js";
+
+const place: Place = { tail: 0, head: 32, data: 64, capacity: 64 };
+
+function ring(start = 0) {
+  const words = new Int32Array(new SharedArrayBuffer((64 + place.capacity) * 4));
+  words[place.tail] = words[place.head] = start;
+  return { words, send: new SendRing(words, place), receive: new ReceiveRing(words, place) };
+}
+
+function frameOf(length: number, value: number): Int32Array {
+  return Int32Array.from([length << 8, ...new Array(length - 1).fill(value)]);
+}
+
+function take(receive: ReceiveRing): number[][] {
+  const frames: number[][] = [];
+  receive.look();
+  for (let count = receive.read(); count > 0; count = receive.read()) {
+    frames.push([...receive.frame.subarray(0, count)]);
+    receive.take(count);
+  }
+  receive.release();
+  return frames;
+}
+
+describe.runIf(typeof SharedArrayBuffer === "function")("a ring", () => {
+  test("gives frames of any lengths in order, however they wrap and however full it gets", () => {
+    const step = fc.oneof(fc.integer({ min: 2, max: 40 }), fc.constant("take" as const));
+    fc.assert(
+      fc.property(fc.nat(40), fc.array(step, { maxLength: 60 }), (start, steps) => {
+        const { send, receive } = ring(start);
+        const sent: number[][] = [];
+        const got: number[][] = [];
+        let used = 0;
+        steps.forEach((each, at) => {
+          if (each === "take") {
+            got.push(...take(receive));
+            used = 0;
+            return;
+          }
+          const frame = frameOf(each, at);
+          const fits = used + each <= place.capacity;
+          expect(send.write(frame, each)).toBe(fits);
+          send.publish();
+          if (!fits) return;
+          used += each;
+          sent.push([...frame]);
+        });
+        got.push(...take(receive));
+        expect(got).toEqual(sent);
+      }),
+    );
+  });
+
+  test.each([2 ** 31 - 100, 2 ** 32 - 100])("goes on when its indices pass the end of their bits, from %i", (start) => {
+    const { words, send, receive } = ring(start);
+    for (let at = 0; at < 10; at++) {
+      for (let each = 0; each < 3; each++) expect(send.write(frameOf(21, at), 21)).toBe(true);
+      expect(send.write(frameOf(2, at), 2)).toBe(false);
+      send.publish();
+      expect(take(receive)).toHaveLength(3);
+    }
+    expect([words[place.tail], words[place.head]]).toEqual([(start + 630) | 0, (start + 630) | 0]);
+  });
+
+  test("shows nothing before it is published", () => {
+    const { send, receive } = ring();
+    send.write(frameOf(3, 1), 3);
+    expect([receive.waiting, take(receive)]).toEqual([false, []]);
+    send.publish();
+    expect([receive.waiting, take(receive).length]).toEqual([true, 1]);
+  });
+
+  test("is read only as far as it went when the reader looked", () => {
+    const { send, receive } = ring();
+    send.write(frameOf(3, 1), 3);
+    send.publish();
+    receive.look();
+    send.write(frameOf(3, 2), 3);
+    send.publish();
+    receive.take(receive.read());
+    expect(receive.read()).toBe(0);
+    expect(take(receive)).toEqual([[3 << 8, 2, 2]]);
+  });
+
+  test.each<[string, (words: Int32Array) => void]>([
+    ["a tail before the head", (words) => words.fill(-1, place.tail, place.tail + 1)],
+    ["a tail further than the ring is long", (words) => words.fill(65, place.tail, place.tail + 1)],
+    ["a frame without a head", (words) => words.set([1 << 8], place.data)],
+    ["a frame of no words", (words) => words.set([0], place.data)],
+    ["a frame longer than what was published", (words) => words.set([9 << 8], place.data)],
+    ["a frame longer than any may be", (words) => words.set([0xffffff << 8], place.data)],
+  ])("that holds %s is an error, not a loop", (_name, harm) => {
+    const { words, send, receive } = ring();
+    send.write(frameOf(4, 1), 4);
+    send.publish();
+    harm(words);
+    expect(() => take(receive)).toThrow(expect.objectContaining({ code: "protocol" }));
+  });
+
+  test.each([-65, -1, 1, 65])("whose head is off by %i is an error to the sender, once it has to look", (off) => {
+    const { words, send } = ring();
+    for (let at = 0; at < 2; at++) send.write(frameOf(32, 1), 32);
+    send.publish();
+    words[place.head] = off < 0 ? off : 64 + off;
+    expect(() => send.write(frameOf(2, 1), 2)).toThrow(expect.objectContaining({ code: "protocol" }));
+  });
+
+  test("of any words is read in bounded time, to frames or to an error", () => {
+    fc.assert(
+      fc.property(fc.int32Array({ minLength: 128, maxLength: 128 }), fc.nat(64), (noise, tail) => {
+        const { words, receive } = ring();
+        words.set(noise);
+        words[place.tail] = tail;
+        words[place.head] = 0;
+        try {
+          expect(take(receive).flat().length).toBe(tail);
+        } catch (reason) {
+          expect(reason).toMatchObject({ code: "protocol" });
+        }
+      }),
+    );
+  });
+});
