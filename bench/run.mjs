@@ -1,50 +1,96 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `make bench`: the promises that can be read off a clock, each in one interleaved run, beside its peers.
-// node bench/run.mjs [--rounds N] [--seed N] [--out FILE]
-import { readFileSync, writeFileSync } from "node:fs";
-import { cpus, release, totalmem } from "node:os";
+// `make bench`: what is promised and can be read off a clock, beside its peers, on every host; prints the table and writes
+// out/bench.json in the format of results.json.
+// node bench/run.mjs [--profile quick|full] [--host node,chromium] [--only call,flight] [--seed N] [--out FILE] [--record]
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { latency } from "./latency.mjs";
-import { search } from "./search.mjs";
-import { start } from "./start.mjs";
-import { stream } from "./stream.mjs";
-import { table } from "./table.mjs";
-import { throughput } from "./throughput.mjs";
+import { openChromium } from "./host/chromium.mjs";
+import { openNode } from "./host/node.mjs";
+import { lines, promisesOf } from "./line/lines.mjs";
+import { learn } from "./line/subjects.mjs";
+import { assemble, before } from "./results/assemble.mjs";
+import { collector } from "./results/collect.mjs";
+import { table } from "./results/table.mjs";
+import { profiles } from "./settings.mjs";
+
+const openers = { node: openNode, chromium: openChromium };
 
 const { values } = parseArgs({
   options: {
-    rounds: { type: "string", default: "21" },
+    profile: { type: "string", default: "quick" },
+    host: { type: "string", default: Object.keys(openers).join(",") },
+    only: { type: "string", default: Object.keys(lines).join(",") },
     seed: { type: "string", default: "1" },
-    out: { type: "string", default: new URL("results.json", import.meta.url).pathname },
+    out: { type: "string", default: fileURLToPath(new URL("../out/bench.json", import.meta.url)) },
+    // Writes bench/results.json as well, the copy that is committed.
+    record: { type: "boolean", default: false },
   },
 });
-const count = Number(values.rounds);
-const seed = Number(values.seed);
-if (!Number.isInteger(count) || count < 3)
-  throw new RangeError(`--rounds must be a whole number, 3 or more: ${values.rounds}`);
-
-const versionOf = (name) =>
-  JSON.parse(readFileSync(new URL(`../node_modules/${name}/package.json`, import.meta.url), "utf8")).version;
-
-const results = {
-  version: 1,
-  machine: {
-    cpu: cpus()[0]?.model ?? "unknown",
-    cores: cpus().length,
-    memoryGiB: Math.round(totalmem() / 2 ** 30),
-    kernel: release(),
-    node: process.version,
-  },
-  versions: Object.fromEntries(
-    ["clearway", "piscina", "tinypool", "workerpool", "poolifier", "comlink"].map((name) => [name, versionOf(name)]),
-  ),
-  seed,
-  rounds: count,
-  latency: await latency(count, seed),
-  throughput: await throughput(count, seed),
-  start: await start(count, seed),
-  stream: await stream(count, seed),
-  search: search(),
+const oneOf = (name, allowed) => (each) => {
+  if (!allowed.includes(each)) throw new RangeError(`--${name} must be among ${allowed.join(", ")}: ${each}`);
+  return each;
 };
-writeFileSync(values.out, `${JSON.stringify(results, null, 2)}\n`);
+const profile = oneOf("profile", Object.keys(profiles))(values.profile);
+const hosts = values.host.split(",").map(oneOf("host", Object.keys(openers)));
+const chosen = values.only.split(",").map(oneOf("only", Object.keys(lines)));
+const seed = Number(values.seed);
+if (!Number.isInteger(seed) || seed < 0)
+  throw new RangeError(`--seed must be a whole number, 0 or more: ${values.seed}`);
+
+const known = before();
+const collect = collector();
+const runtimes = {};
+let done = 0;
+let interrupted = false;
+process.once("SIGINT", () => {
+  interrupted = true;
+  console.error("\nbench: ends after this line; Ctrl-C again ends at once");
+});
+
+for (const name of hosts) {
+  const host = await openers[name]().catch((error) => ({ why: error.message }));
+  if (host.why !== undefined) {
+    leaveOut(name, chosen, host.why, "unavailable");
+    continue;
+  }
+  runtimes[name] = host.runtime;
+  await learn(host);
+  for (const [at, line] of chosen.entries()) {
+    if (interrupted) {
+      leaveOut(name, chosen.slice(at), "the run was interrupted", "unavailable");
+      break;
+    }
+    const begin = performance.now();
+    try {
+      await lines[line]({ host, collect, settings: profiles[profile], profile, seed });
+      done++;
+    } catch (error) {
+      leaveOut(name, [line], error.message.split("\n")[0], "failed");
+      console.error(error);
+    }
+    console.error(`bench: ${name} ${line}, ${((performance.now() - begin) / 1000).toFixed(1)} s`);
+  }
+  await host.close();
+}
+
+/** Lines that were not measured stand in the table with the reason. */
+function leaveOut(host, names, why, status) {
+  for (const id of names.flatMap((name) => promisesOf[name])) {
+    if (!collect.cells.some((cell) => cell.scenario === id && cell.host === host))
+      collect.unmeasured(id, host, { of: "clearway" }, why, status);
+  }
+}
+
+const planned = hosts.length * chosen.length;
+const { cells, noiseFloor } = collect;
+const results = await assemble({ known, profile, seed, planned, done, interrupted, runtimes, cells, noiseFloor });
+const text = `${JSON.stringify(results, null, 2)}\n`;
+mkdirSync(dirname(values.out), { recursive: true });
+writeFileSync(values.out, text);
+if (values.record) writeFileSync(new URL("results.json", import.meta.url), text);
 console.log(table(results));
+console.log("\nTo be doubted:");
+for (const { message, next } of results.warnings) console.log(`- ${message} Next: ${next}.`);
+process.exit(cells.some(({ status }) => status === "failed") ? 1 : 0);

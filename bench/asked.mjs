@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The table as data: what is promised, as a ratio of one interleaved run, and how much. Read by the lines, which fill it in,
+// and by the tests. `sense` says on which side of `value` a figure has to lie; lines without `value` are told, not asked.
+
+const atLeast = (value, unit = "ratio") => ({ sense: "at least", value, unit });
+const atMost = (value, unit = "ratio") => ({ sense: "at most", value, unit });
+
+export const asked = {
+  "call-over-peer": {
+    what: "one trivial call after the other, warm: p50 of the best peer over Clearway's",
+    ...atLeast(15),
+  },
+  "call-over-bare": { what: "the same: p50 of a bare postMessage over Clearway's", sense: "told", unit: "ratio" },
+  "port-over-bare": { what: "the same by the port: Clearway's p50 over a bare postMessage's", ...atMost(1.15) },
+  "gap-over-bare": { what: "after 2 ms of idling: Clearway's p50 over a bare postMessage's", ...atMost(1.1) },
+  "flight-over-peer": { what: "1000 calls in flight: tasks a second over the best peer's", ...atLeast(10) },
+  "flight-over-bare": { what: "the same over a bare postMessage's", ...atLeast(2) },
+  "students-stall": {
+    what: "1 M records {rollNum, name} from a worker: longest stall of structured clone over that of records",
+    ...atLeast(200),
+  },
+  "students-total": { what: "the same: total time of structured clone over that of records", ...atLeast(4) },
+  "students-huge": { what: "100 M records from a worker: longest stall", ...atMost(8, "ms") },
+  "scan-column": { what: "sum of a column of 10 M rows over a plain loop on a typed array", ...atMost(1.3) },
+  "scan-cursor": { what: "the same row by row with a cursor", ...atMost(3) },
+  "auto-time": { what: "placement auto, batch of 100: time over the better of inline and worker", ...atMost(1.15) },
+  "auto-stall": { what: "the same: longest stall over the budget of a frame", ...atMost(1) },
+  "idle-cpu": { what: "an idle pool for 10 s: CPU time", ...atMost(0.1, "%") },
+  "start-over-bare": { what: "pool start to first result over a bare worker's", ...atMost(1.15) },
+  "stream-copied": { what: "64 KB chunks from worker to main: bytes copied a chunk", ...atMost(0, "bytes") },
+};
+
+/** "met", "missed", or "told" where nothing was asked. */
+export function verdict({ sense, value }, figure) {
+  if (sense === "told") return "told";
+  return (sense === "at least" ? figure >= value : figure <= value) ? "met" : "missed";
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What a warm pool costs that has nothing to do.
+import { spread } from "../statistics.mjs";
+import { known } from "./subjects.mjs";
+
+/** V8 collects garbage in the background when an app falls idle: that is not the pool's and happens without one as well. */
+const settleMs = 3000;
+const idleMs = 10_000;
+
+export async function idle({ host, collect }) {
+  const all = known(host.name, 1).filter(({ role }) => role !== "peer");
+  // Each in a process of its own, and idle: in Node they do not disturb each other, so they may sleep at the same time.
+  const atOnce = host.name === "node";
+  const measure = async (subject) => {
+    if (subject.unavailable !== undefined) return { subject, why: subject.unavailable };
+    return { subject, share: await host.probe("idle", { name: subject.name, calls: 2000, settleMs, idleMs }) };
+  };
+  const found = [];
+  if (atOnce) found.push(...(await Promise.all(all.map(measure))));
+  else for (const subject of all) found.push(await measure(subject));
+  for (const { subject, share, why } of found) {
+    const about = { of: subject.name };
+    if (why !== undefined) {
+      collect.absent("idle", host.name, subject, { idleMs }, why);
+      if (subject.role === "clearway") collect.unmeasured("idle-cpu", host.name, about, why);
+      continue;
+    }
+    collect.measured("idle", host.name, subject, { idleMs }, { cpu: { unit: "%", value: share } });
+    if (subject.role === "clearway") collect.promise("idle-cpu", host.name, about, spread([share]));
+  }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The lines of the table, in its order.
+import { call } from "./call.mjs";
+import { flight } from "./flight.mjs";
+import { idle } from "./idle.mjs";
+import { placement } from "./placement.mjs";
+import { scan } from "./scan.mjs";
+import { search } from "./search.mjs";
+import { start } from "./start.mjs";
+import { stream } from "./stream.mjs";
+import { students } from "./students.mjs";
+import { studentsHuge } from "./students-huge.mjs";
+
+export const lines = {
+  call,
+  flight,
+  students,
+  "students-huge": studentsHuge,
+  scan,
+  placement,
+  idle,
+  start,
+  stream,
+  search,
+};
+
+/** Which promises a line answers for, so that one that failed is still named in the table. */
+export const promisesOf = {
+  call: ["call-over-peer", "call-over-bare", "port-over-bare", "gap-over-bare"],
+  flight: ["flight-over-peer", "flight-over-bare"],
+  students: ["students-stall", "students-total"],
+  "students-huge": ["students-huge"],
+  scan: ["scan-column", "scan-cursor"],
+  placement: ["auto-time", "auto-stall"],
+  idle: ["idle-cpu"],
+  start: ["start-over-bare"],
+  stream: ["stream-copied"],
+  search: [],
+};

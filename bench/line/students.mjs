@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A million students from a worker, by structured clone, as JSON, as columns by hand, as records.
+import { median, ratio, shuffler } from "../statistics.mjs";
+import { hasRecords, noRecords } from "../subject/records.mjs";
+
+const rows = 1_000_000;
+/** Few names, as a column of text with a dictionary expects, and all names different. */
+const data = [
+  { names: 1000, text: "1000 names" },
+  { names: rows, text: "every name another" },
+];
+const kinds = {
+  clone: { role: "reference", settings: "an array of objects by postMessage" },
+  json: { role: "reference", settings: "JSON.stringify in the worker, JSON.parse here" },
+  columns: {
+    role: "reference",
+    settings: "typed arrays by hand with a transfer list; numbered names where they are few",
+  },
+  records: { role: "clearway", settings: "record({ rollNum: u32, name: text() }), a dictionary where names are few" },
+};
+
+export async function students({ host, collect, settings, seed }) {
+  const cells = data.flatMap(({ names }) => Object.keys(kinds).map((kind) => ({ kind, names })));
+  const running = cells.filter(({ kind }) => kind !== "records" || hasRecords);
+  const key = ({ kind, names }) => `${kind} ${names}`;
+  const figures = Object.fromEntries(running.map((cell) => [key(cell), { stall: [], total: [] }]));
+  const shuffle = shuffler(seed);
+  for (let round = 0; round < settings.studentsRounds; round++) {
+    for (const cell of shuffle(running)) {
+      const { longestStallMs, totalMs } = await host.probe("students", { ...cell, rows });
+      figures[key(cell)].stall.push(longestStallMs);
+      figures[key(cell)].total.push(totalMs);
+    }
+  }
+  for (const cell of cells) {
+    const subject = { name: cell.kind === "records" ? "clearway records" : cell.kind, ...kinds[cell.kind] };
+    const params = { rows, names: cell.names };
+    const found = figures[key(cell)];
+    if (found === undefined) collect.absent("students", host.name, subject, params, noRecords);
+    else
+      collect.measured("students", host.name, subject, params, {
+        longestStall: { unit: "ms", value: median(found.stall) },
+        totalRuntime: { unit: "ms", value: median(found.total) },
+      });
+  }
+  for (const { names, text } of data) {
+    const clone = figures[key({ kind: "clone", names })];
+    const own = figures[key({ kind: "records", names })];
+    for (const [id, metric] of [
+      ["students-stall", "stall"],
+      ["students-total", "total"],
+    ]) {
+      const about = { of: "clearway records", over: "structured clone", state: text };
+      if (own === undefined) collect.unmeasured(id, host.name, about, noRecords);
+      else {
+        const detail = `${median(clone[metric]).toFixed(0)} ms over ${median(own[metric]).toFixed(1)}`;
+        collect.promise(id, host.name, { ...about, detail }, ratio(clone[metric], own[metric]));
+      }
+    }
+  }
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Measured on the host: a warm pool with nothing to do.
+
+/** Warms a subject, waits until the heap has calmed down, then sleeps under `host.cpuOver`. Returns what that gives. */
+export async function idle({ name, calls, settleMs, idleMs }, host) {
+  const subject = host.subjects(1).find((each) => each.name === name);
+  const running = subject && (await subject.start());
+  if (running) for (let at = 0; at < calls; at++) await running.call(at);
+  await host.sleep(settleMs);
+  const figure = await host.cpuOver(() => host.sleep(idleMs));
+  await running?.stop();
+  return figure;
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Measured on the host: summing a numeric column of a table that came from a worker: as the plain loop that one writes
+// over a typed array, as the same loop over the column's own memory, and row by row with the scan's cursor.
+import { pool } from "clearway";
+import { shuffler } from "../statistics.mjs";
+
+/** Milliseconds of every round, by way. */
+export async function scan({ rows, rounds, seed }, host) {
+  await import("clearway/records");
+  const made = pool(host.workerUrl("records.tasks"), { size: 1 });
+  const table = await made.call.readings(rows);
+  const array = Float64Array.from({ length: rows }, (_, row) => row / 8);
+  const ways = {
+    "plain loop": () => sum(array),
+    column: () => {
+      let total = 0;
+      for (const { values } of table.column("value").parts) total += sum(values);
+      return total;
+    },
+    cursor: () => {
+      let total = 0;
+      for (const row of table.scan()) total += row.value;
+      return total;
+    },
+  };
+  const wanted = ((rows - 1) * rows) / 16;
+  const figures = Object.fromEntries(Object.keys(ways).map((name) => [name, []]));
+  const shuffle = shuffler(seed);
+  for (let round = -3; round < rounds; round++) {
+    for (const name of shuffle(Object.keys(ways))) {
+      const begin = performance.now();
+      const total = ways[name]();
+      const elapsed = performance.now() - begin;
+      // Every partial sum is a multiple of 1/8 under 2^53 / 8: exact in any order.
+      if (total !== wanted) throw new Error(`wrong sum: way=${name} total=${total} wanted=${wanted}`);
+      if (round >= 0) figures[name].push(elapsed);
+      await host.sleep(1);
+    }
+  }
+  await made.close();
+  return figures;
+}
+
+function sum(values) {
+  let total = 0;
+  for (let at = 0; at < values.length; at++) total += values[at];
+  return total;
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Measured on the host: 64 KB chunks from worker to main, and what the ledger says of them.
+
+/** Chunks a second of every round, and the bytes that the ledger counted as copied. */
+export async function stream({ rounds, chunks, bytes }, host) {
+  const figures = {};
+  for (const subject of host.subjects(1).filter(({ role, unavailable }) => role === "clearway" && !unavailable)) {
+    const { pool, stop } = await subject.start();
+    const rates = [];
+    for (let round = 0; round <= rounds; round++) {
+      const begin = performance.now();
+      for await (const chunk of pool.call.chunks(chunks, bytes))
+        if (chunk.byteLength !== bytes) throw new Error(`short chunk: bytes=${chunk.byteLength}`);
+      if (round > 0) rates.push((chunks / (performance.now() - begin)) * 1000);
+    }
+    const { movedBytes, copiedBytes } = pool.stats().ledger.fromWorkers;
+    await stop();
+    const asked = chunks * bytes * (rounds + 1);
+    if (movedBytes + copiedBytes < asked)
+      throw new Error(`the ledger counted too little: bytes=${movedBytes + copiedBytes} of ${asked}`);
+    figures[subject.name] = { chunksPerSecond: rates, copiedBytesPerChunk: copiedBytes / (chunks * (rounds + 1)) };
+  }
+  return figures;
+}

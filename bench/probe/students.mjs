@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Measured on the host, a fresh process or page each: N students made in a worker, usable on this thread. "Usable" is
+// shown by reading the length, the first row and the last, inside the measured time.
+import { pool } from "clearway";
+import { measure } from "clearway/meter";
+import { nameAt } from "../worker/students-make.mjs";
+
+/** The meter records no stall that is shorter; a run without one is reported as held so long at most. */
+const floorMs = 1;
+/** Small, to load and compile what is called, on both threads; what a cold start costs is another line. */
+const warmRows = 20_000;
+
+const decoder = new TextDecoder();
+
+/** Asks a worker and reads its answer: what stands behind each kind is in worker/students-make.mjs. */
+const kinds = {
+  clone: (message) => ({ length: message.length, at: (row) => message[row] }),
+  json: (message) => kinds.clone(JSON.parse(message)),
+  columns: ({ rollNum, codes, dictionary, ends, bytes }) => ({
+    length: rollNum.length,
+    at: (row) => ({
+      rollNum: rollNum[row],
+      name: codes ? dictionary[codes[row]] : decoder.decode(bytes.subarray(ends[row], ends[row + 1])),
+    }),
+  }),
+};
+
+/** Milliseconds from the request to the proof, and the longest stall of this thread meanwhile. */
+export async function students({ kind, rows, names }, host) {
+  const { make, stop } = kind === "records" ? await byPool(host) : await byHand(kind, host);
+  for (let each = 0; each < 2; each++) await make(warmRows, Math.min(names, warmRows));
+  let found;
+  const { report } = await measure(
+    async () => {
+      const table = await make(rows, names);
+      found = [table.length, table.at(0), table.at(rows - 1)].map((each) =>
+        typeof each === "object" ? copy(each) : each,
+      );
+    },
+    { floorMs, stacks: false },
+  );
+  await stop();
+  const wanted = [rows, student(0, names), student(rows - 1, names)];
+  if (JSON.stringify(found) !== JSON.stringify(wanted)) throw new Error(`wrong students: ${JSON.stringify(found)}`);
+  return { longestStallMs: Math.max(floorMs, report.longestMs), totalMs: report.durationMs };
+}
+
+const student = (row, names) => ({ rollNum: row + 1, name: nameAt(row, names) });
+const copy = ({ rollNum, name }) => ({ rollNum, name });
+
+async function byPool(host) {
+  // Only here: whoever reads a table needs the records, and a build without them has no such entry.
+  await import("clearway/records");
+  const made = pool(host.workerUrl("records.tasks"), { size: 1 });
+  return { make: made.call.students, stop: () => made.close() };
+}
+
+async function byHand(kind, host) {
+  const worker = host.openWorker(host.workerUrl(`${host.name === "node" ? "node/" : ""}students`));
+  let arrived = () => {};
+  worker.listen((message) => arrived(kinds[kind](message)));
+  return {
+    make: (rows, names) =>
+      new Promise((resolve) => {
+        arrived = resolve;
+        worker.post({ kind, rows, names });
+      }),
+    stop: () => worker.end(),
+  };
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A run as results.json: its shape is spec/results.schema.json, and what does not keep to it is not written.
+import { readFileSync } from "node:fs";
+import { source } from "../host/source.mjs";
+
+const peers = ["piscina", "tinypool", "workerpool", "poolifier", "comlink", "capnweb", "osra"];
+
+const facts = await source("ts/clearway-lab/src/machine/facts.ts");
+const { machineWarnings } = await source("ts/clearway-lab/src/run/machine-warnings.ts");
+
+/** What has to be known before the run. */
+export function before() {
+  return {
+    machine: facts.machineFacts(),
+    times: facts.cpuTimes(),
+    startedAt: new Date().toISOString(),
+    begin: performance.now(),
+  };
+}
+
+/** The whole file as an object. Throws an Error that names the places when it departs from the schema. */
+export async function assemble({ known, profile, seed, planned, done, interrupted, runtimes, cells, noiseFloor }) {
+  const machine = { ...known.machine, stealPercent: facts.stealPercent(known.times, facts.cpuTimes()) };
+  const build = { ...facts.buildFacts(runtimes.chromium ?? null), peers: versions() };
+  const results = {
+    version: 1,
+    run: {
+      profile,
+      seed,
+      startedAt: known.startedAt,
+      durationMs: Math.round(performance.now() - known.begin),
+      measurementsPlanned: planned,
+      measurementsDone: done,
+      interrupted,
+      runtimes,
+    },
+    cells,
+    machine,
+    build,
+    noiseFloor,
+    warnings: [
+      ...doubts({ profile, interrupted, planned, done, cells, noiseFloor }),
+      ...machineWarnings({ machine, build, cells: [], hosts: {} }),
+    ],
+  };
+  await assertResults(results);
+  return results;
+}
+
+export async function assertResults(results) {
+  const schema = await source("ts/clearway-lab/src/run/schema.ts");
+  schema.assertResults(results);
+}
+
+function doubts({ profile, interrupted, planned, done, cells, noiseFloor }) {
+  const warnings = [];
+  if (interrupted)
+    warnings.push({
+      code: "interrupted",
+      message: `${done} of ${planned} lines were measured.`,
+      next: "run it again and let it end",
+    });
+  for (const { scenario, host, why } of cells.filter(
+    ({ family, status }) => family === "promise" && status === "failed",
+  ))
+    warnings.push({
+      code: "cell-failed",
+      message: `${scenario} on ${host}: ${why}`,
+      next: "run it alone: make bench with --only",
+    });
+  for (const { host, params, ratio } of noiseFloor.filter(({ ratio }) => ratio > noiseHigh))
+    warnings.push({
+      code: "noise-high",
+      message: `Two workers behind the same bare postMessage lay a factor ${ratio} apart (${host}, ${params.state}, gap ${params.gapMs} ms): ratios nearer to 1 than that say nothing.`,
+      next: "close other programs, or use --profile full",
+    });
+  if (profile === "quick")
+    warnings.push({
+      code: "few-rounds",
+      message: "The quick profile has 3 to 15 rounds a line: the middle half rests on few numbers.",
+      next: "use --profile full",
+    });
+  return warnings;
+}
+
+/** A factor within which two runs of the same thing may lie before the table's 1.1 and 1.15 mean nothing. */
+const noiseHigh = 1.1;
+
+function versions() {
+  const manifest = (name) => new URL(`../../node_modules/${name}/package.json`, import.meta.url);
+  return Object.fromEntries(peers.map((name) => [name, JSON.parse(readFileSync(manifest(name), "utf8")).version]));
+}

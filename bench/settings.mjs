@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// How much each profile measures. `quick` is made to end within five minutes on two cores, both hosts together; its
+// rounds are as many as that allows. `full` is for figures that are to be quoted: the middle half of 40 rounds and more.
+
+export const profiles = {
+  quick: {
+    callRounds: 15,
+    gapRounds: 8,
+    flightRounds: 4,
+    studentsRounds: 3,
+    hugeRounds: 0,
+    scanRounds: 15,
+    startRounds: 9,
+    streamRounds: 5,
+  },
+  full: {
+    callRounds: 60,
+    gapRounds: 40,
+    flightRounds: 15,
+    studentsRounds: 9,
+    hugeRounds: 3,
+    scanRounds: 40,
+    startRounds: 25,
+    streamRounds: 21,
+  },
+};

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tables made in a worker: students, and numbers to scan.
+import { f64, record, text, u32 } from "clearway/records";
+import { expose } from "clearway/worker";
+import { nameAt } from "./students-make.mjs";
+
+const rowsPerChunk = 1 << 18;
+const Student = record({ rollNum: u32, name: text() });
+const StudentOfFew = record({ rollNum: u32, name: text({ dictionary: true }) });
+const Reading = record({ at: u32, value: f64 });
+
+export default expose({
+  double: (value) => value * 2,
+  students(rows, names) {
+    const table = (names < rows ? StudentOfFew : Student).table({ rowsPerChunk });
+    for (let row = 0; row < rows; row++) table.push({ rollNum: row + 1, name: nameAt(row, names) });
+    return table;
+  },
+  readings(rows) {
+    const table = Reading.table({ rowsPerChunk });
+    for (let row = 0; row < rows; row++) table.push({ at: row, value: row / 8 });
+    return table;
+  },
+});
