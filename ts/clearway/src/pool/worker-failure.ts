@@ -7,9 +7,12 @@ export function startFailure(why: string, cause?: unknown): ClearwayError {
   return caused("worker-start-failed", `the worker could not be started: ${why}. ${hint}`, cause);
 }
 
-/** Why a worker that was ready is gone: by its last uncaught error, where it had one, and its exit code. */
+/**
+ * Why a worker that was ready is gone: by its last uncaught error, where that ends a worker, and its exit code. Where there
+ * are no exit codes, in browsers, a worker outlives its errors and ends by other means, perhaps long after.
+ */
 export function exitFailure(uncaught: { error: unknown } | undefined, code: number | undefined): ClearwayError {
-  if (uncaught === undefined) {
+  if (uncaught === undefined || code === undefined) {
     return caused(
       "worker-exited",
       `the worker ended itself${code === undefined ? "" : ` with exit code ${code}`}`,

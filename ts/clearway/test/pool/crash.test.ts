@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { PoolOptions } from "clearway";
 import { describe, expect, test } from "vitest";
-import { builtUrl, reasonOf, testPool } from "../fixtures/pools.js";
+import { builtUrl, gate, reasonOf, testPool } from "../fixtures/pools.js";
 
 type Crash = typeof import("../fixtures/crash.tasks.js");
 
@@ -54,6 +54,15 @@ describe("a worker that ends itself", () => {
     expect(await pool.call.leaveLater()).toBe("answered");
     await expect.poll(() => pool.stats().workers).toMatchObject({ restarts: 1, ready: 1 });
     expect(await pool.call.runs()).toBe(1);
+  });
+
+  test("does not stand for the end that a worker made long after it", async () => {
+    const told = gate();
+    const pool = await warm({ onError: () => told.tell() });
+    expect(await pool.call.strayAfter()).toBe("answered");
+    await told.promise;
+    // In Node this is another worker by now, in a browser the same one.
+    expect(await reasonOf(pool.call.leave())).toMatchObject({ code: "worker-exited" });
   });
 });
 
