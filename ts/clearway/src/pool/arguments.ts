@@ -74,7 +74,8 @@ export function prepareValue(value: unknown, strict: boolean, side: LedgerSide) 
 
 /**
  * Takes what is moved away from its owner at once, for a call that has to wait: `move` promises that the sender loses it
- * when it calls, not at some later time. Moves into objects of this thread; copies no buffer.
+ * when it calls, not at some later time. Moves into objects of this thread. What is not moved is copied here, and the copy,
+ * which is nobody else's, moves when the call leaves: one copy, as the ledger says.
  */
 export function detach(prepared: Prepared): void {
   if (prepared.transfer.length === 0) return;
@@ -82,6 +83,7 @@ export function detach(prepared: Prepared): void {
     { args: prepared.args, transfer: prepared.transfer },
     { transfer: prepared.transfer as Transferable[] },
   );
+  const { transfer: own, partial } = find(args, searchLimit);
   prepared.args = args;
-  prepared.transfer = transfer;
+  prepared.transfer = [...new Set([...transfer, ...own, ...partial.map((view) => view.buffer)])];
 }
