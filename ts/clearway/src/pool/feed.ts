@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { encodeError } from "../error/wire.js";
 import { type iteratorOf, Producer } from "../stream/producer.js";
-import type { LedgerSide } from "../transfer/ledger.js";
+import { emptySide, isEmpty, type LedgerSide, merge } from "../transfer/ledger.js";
 import { notCloneable } from "../transfer/refusal.js";
 import { Op } from "../transport/protocol.js";
 import type { Transport } from "../transport/transport.js";
@@ -11,6 +11,9 @@ import { prepareValue } from "./arguments.js";
 export class Feed {
   readonly producer: Producer;
   readonly #transport: Transport;
+  readonly #ledger: LedgerSide;
+  /** What was entered for values with memory that are with the carrier: it may refuse them. */
+  readonly #entered = new WeakMap<object, LedgerSide>();
 
   constructor(
     readonly id: number,
@@ -20,9 +23,15 @@ export class Feed {
     strict: boolean,
   ) {
     this.#transport = transport;
+    this.#ledger = ledger;
     this.producer = new Producer(iterator, {
       chunk: (value) => {
-        const ready = prepareValue(value, strict, ledger);
+        const entry = emptySide();
+        const ready = prepareValue(value, strict, entry);
+        if (!isEmpty(entry)) {
+          merge(ledger, entry);
+          this.#entered.set(ready.value as object, entry);
+        }
         transport.send(Op.Chunk, id, ready.value, ready.bytes, ready.transfer);
         return ready.bytes;
       },
@@ -45,7 +54,9 @@ export class Feed {
   }
 
   /** A value could not cross: the iterator is closed, and the task's reading fails with that. */
-  refuse(reason: unknown): void {
+  refuse(value: unknown, reason: unknown): void {
+    const entry = typeof value === "object" && value !== null ? this.#entered.get(value) : undefined;
+    if (entry) merge(this.#ledger, entry, -1);
     this.#refusal = notCloneable("a value of the stream argument", reason);
     this.producer.stop();
   }

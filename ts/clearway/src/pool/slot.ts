@@ -92,9 +92,9 @@ export class Slot {
       typeof source === "function"
         ? adopt(source(), events)
         : spawn(source, { name, greeting: hello, resourceLimits: settings.resourceLimits }, events);
-    this.transport = new PortTransport(this.#handle, (op, id, _a, reason) => {
+    this.transport = new PortTransport(this.#handle, (op, id, a, reason) => {
       const call = this.calls.get(id);
-      if (op === Op.Chunk) this.#feeds.get(id)?.refuse(reason);
+      if (op === Op.Chunk) this.#feeds.get(id)?.refuse(a, reason);
       else if (op === Op.Call && call) {
         if (call.prepared.crossing) merge(owner.toWorkers, call.prepared.crossing, -1);
         owner.desk.refused(this, call, reason);

@@ -2,7 +2,7 @@
 import type { ClearwayError } from "../error/clearway-error.js";
 import { encodeError } from "../error/wire.js";
 import { searchLimit } from "../transfer/find.js";
-import { emptySide, enter, isEmpty, type LedgerSide } from "../transfer/ledger.js";
+import { emptySide, entryOf, isEmpty, type LedgerSide, merge } from "../transfer/ledger.js";
 import { MovedValue, transferOf } from "../transfer/move.js";
 import { notCloneable, wouldCopy } from "../transfer/refusal.js";
 import { type Ready, search } from "../transfer/search.js";
@@ -16,6 +16,8 @@ export class Answers {
   readonly #transport: PortTransport;
   #ledger: LedgerSide = emptySide();
   #strict = false;
+  /** What was entered for values with memory that are with the carrier: it may refuse them. */
+  readonly #entered = new WeakMap<object, LedgerSide>();
 
   constructor(transport: PortTransport) {
     this.#transport = transport;
@@ -46,10 +48,18 @@ export class Answers {
   refused(op: Op, id: number, value: unknown, transfer: readonly object[], reason: unknown): ClearwayError | undefined {
     const buffers = transfer.filter((each): each is ArrayBuffer => each instanceof ArrayBuffer);
     const bytes = buffers.reduce((sum, buffer) => sum + buffer.byteLength, 0);
-    if (buffers.length === 0) return notCloneable("the task's result", reason);
-    if (this.#strict) return wouldCopy("not-transferable", bytes);
+    const entered = this.#entered.get(value as object);
+    if (buffers.length === 0 || this.#strict) {
+      if (entered) merge(this.#ledger, entered, -1);
+      this.#tell();
+      return this.#strict && buffers.length > 0
+        ? wouldCopy("not-transferable", bytes)
+        : notCloneable("the task's result", reason);
+    }
     const rest = transfer.filter((each) => !(each instanceof ArrayBuffer));
-    enter(this.#ledger, { movedBytes: -bytes, sharedBytes: 0, copies: [{ reason: "not-transferable", bytes }] });
+    const instead = entryOf({ movedBytes: -bytes, sharedBytes: 0, copies: [{ reason: "not-transferable", bytes }] });
+    merge(this.#ledger, instead);
+    if (entered) merge(entered, instead);
     this.#tell();
     this.#transport.send(op, id, value, op === Op.Chunk ? bytes : 0, rest);
     this.#transport.flush();
@@ -69,7 +79,7 @@ export class Answers {
     }
     const found = this.#find(call, value, strict);
     const bytes = found.movedBytes + found.copies.reduce((sum, copy) => sum + copy.bytes, 0);
-    enter(this.#ledger, found);
+    this.#enter(found);
     // Alone in its message, so that a refusal of the carrier meets the right strictness.
     if (strict) this.#transport.flush();
     this.#tell();
@@ -92,6 +102,13 @@ export class Answers {
     const copy = found.copies[0];
     if (copy !== undefined && strict) throw wouldCopy(copy.reason, copy.bytes);
     return found;
+  }
+
+  #enter(found: Pick<Ready, "value" | "movedBytes" | "sharedBytes" | "copies">): void {
+    const entry = entryOf(found);
+    if (isEmpty(entry)) return;
+    merge(this.#ledger, entry);
+    if (typeof found.value === "object" && found.value !== null) this.#entered.set(found.value, entry);
   }
 
   // Travels before the frame that it belongs to, so that the pool's sums are right when that one arrives.

@@ -35,6 +35,15 @@ export function enterCopy(side: LedgerSide, reason: CopyReason, bytes: number, c
   side.copiedBytes += bytes;
   entry.count += count;
   entry.bytes += bytes;
+  // Taken back: as if it had not been entered.
+  if (entry.count === 0) delete side.copies[reason];
+}
+
+/** The entry of one value, to be merged, and taken back where the value did not cross after all. */
+export function entryOf(found: Pick<Found, "movedBytes" | "sharedBytes" | "copies">): LedgerSide {
+  const side = emptySide();
+  enter(side, found);
+  return side;
 }
 
 /** Adds `from` to `into`; with `sign` -1, takes back what did not cross after all. */

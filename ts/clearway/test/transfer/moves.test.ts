@@ -50,7 +50,7 @@ describe("a result", () => {
 
   test("that was moved before fails alone: the worker lives on", async () => {
     const { call, stats } = await warm();
-    expect(await call.sameAgain()).toHaveLength(32);
+    expect(await call.sameAgain()).toHaveLength(1000);
     const [again, other] = await Promise.allSettled([call.sameAgain(), call.twice()]);
     expect((again as PromiseRejectedResult).reason).toMatchObject({ code: "not-cloneable" });
     expect(other.status).toBe("fulfilled");
@@ -86,9 +86,9 @@ describe("a result", () => {
   test("with more nodes than the search looks at is copied beyond them, and the ledger says so", async () => {
     const { call, ledger } = await warm();
     expect(await call.searchLimited(20)).toHaveLength(20);
-    expect(ledger().fromWorkers).toMatchObject({ movedBytes: 40, copies: { "search-limit": { count: 1 } } });
+    expect(ledger().fromWorkers).toMatchObject({ movedBytes: 500, copies: { "search-limit": { count: 1 } } });
     expect(await call.notSearched(20)).toHaveLength(20);
-    expect(ledger().fromWorkers.movedBytes).toBe(200);
+    expect(ledger().fromWorkers.movedBytes).toBe(2500);
   });
 
   test("with a function, or move() inside it, cannot cross", async () => {
@@ -96,9 +96,32 @@ describe("a result", () => {
     expect(await reasonOf(call.withFunction())).toMatchObject({ code: "not-cloneable" });
     expect(await reasonOf(call.moveInside())).toMatchObject({ code: "not-cloneable" });
   });
+
+  test("that the carrier refuses is not in the ledger: nothing crossed", async () => {
+    const { call, ledger, with: withOptions } = await warm();
+    const nothing = { movedBytes: 0, sharedBytes: 0, copiedBytes: 0, copies: {} };
+    await reasonOf(call.withFunction());
+    expect(ledger().fromWorkers).toEqual(nothing);
+    await reasonOf(withOptions({ strict: true }).call.withFunction());
+    expect(ledger().fromWorkers).toEqual(nothing);
+    const stream = call.chunkWithFunction();
+    expect(await reasonOf(stream.next())).toMatchObject({ code: "not-cloneable" });
+    expect(ledger().fromWorkers).toEqual(nothing);
+  });
 });
 
 describe("an argument under move()", () => {
+  test("that the carrier refuses is not in the ledger, in a call or a stream", async () => {
+    const { call, ledger } = await warm();
+    const refused = () => move({ bytes: new Uint8Array(600), f: () => 1 }) as unknown as Uint8Array;
+    expect(await reasonOf(call.length(refused()))).toMatchObject({ code: "not-cloneable" });
+    async function* values() {
+      yield refused();
+    }
+    expect(await reasonOf(call.lengths(values()))).toMatchObject({ code: "not-cloneable" });
+    expect(ledger().toWorkers).toEqual({ movedBytes: 0, sharedBytes: 0, copiedBytes: 0, copies: {} });
+  });
+
   test("twice fails the second time, and hurts no call beside it", async () => {
     const pool = await warm();
     const bytes = new Uint8Array(8);
