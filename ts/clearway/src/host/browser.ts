@@ -28,7 +28,7 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
   const end = (): void => {
     if (lifeline.signal.aborted) return;
     lifeline.abort();
-    worker.onmessage = worker.onmessageerror = worker.onerror = null;
+    worker.onmessage = worker.onerror = null;
     events.exit(undefined);
   };
   worker.onmessage = ({ data }) => {
@@ -43,7 +43,8 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
       events.message(data);
     }
   };
-  worker.onmessageerror = () => events.messageError(undefined);
+  // Chromium's Worker has the event and no `onmessageerror`: set there, it would never be called.
+  worker.addEventListener("messageerror", () => events.messageError(undefined), { signal: lifeline.signal });
   worker.onerror = (event) => {
     event.preventDefault();
     // A module that cannot be fetched gives a plain Event without a message.
