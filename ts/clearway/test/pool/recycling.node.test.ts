@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { expect, test } from "vitest";
+import { builtUrl, testPool } from "../fixtures/pools.js";
+
+type Worn = typeof import("../fixtures/worn.tasks.js");
+
+// Browsers do not tell a worker how large its heap is.
+test("recycling replaces a worker whose heap is as large as it may become", async () => {
+  // Every heap has more than this.
+  const pool = testPool<Worn>(builtUrl("worn"), { recycle: { heapMb: 1 } });
+  const first = await pool.call.who();
+  // A worker tells its heap's size at most ten times a second.
+  await expect.poll(() => pool.call.who()).not.toBe(first);
+  expect(pool.stats().workers.restarts).toBe(0);
+});

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { builtUrl, testPool } from "../fixtures/pools.js";
+
+type Worn = typeof import("../fixtures/worn.tasks.js");
+
+const hour = 3_600_000;
+
+/** From now on this thread's clock is ahead by `ms`. */
+function advance(ms: number): void {
+  const real = performance.now.bind(performance);
+  const clock = vi.spyOn(performance, "now").mockImplementation(() => real() + ms);
+  onTestFinished(() => clock.mockRestore());
+}
+
+describe("recycling", () => {
+  test("replaces a worker that is as old as it may become, between calls", async () => {
+    const pool = testPool<Worn>(builtUrl("worn"), { recycle: { ageMs: hour } });
+    const young = await pool.call.who();
+    expect(await pool.call.who()).toBe(young);
+    advance(hour);
+    // It shows when a call ends: nobody waits for the new one.
+    expect(await pool.call.who()).toBe(young);
+    expect(await pool.call.who()).not.toBe(young);
+    expect(pool.stats().workers.restarts).toBe(0);
+  });
+
+  test("leaves a worker alone that is younger", async () => {
+    const pool = testPool<Worn>(builtUrl("worn"), { recycle: { ageMs: hour } });
+    const young = await pool.call.who();
+    advance(hour / 2);
+    for (let turn = 0; turn < 3; turn++) expect(await pool.call.who()).toBe(young);
+  });
+});
