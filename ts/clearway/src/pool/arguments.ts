@@ -1,61 +1,49 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { iteratorOf } from "../stream/producer.js";
 import { find, searchLimit } from "../transfer/find.js";
 import { emptySide, enterCopy, type LedgerSide } from "../transfer/ledger.js";
 import { MovedValue, transferOf } from "../transfer/move.js";
 import { wouldCopy } from "../transfer/refusal.js";
+import { Input } from "./input.js";
+import type { PoolCall } from "./pool-call.js";
 
-type AnyIterator = NonNullable<ReturnType<typeof iteratorOf>>;
-
-/** A call's arguments, ready to leave. */
-export interface Prepared {
-  args: unknown[];
-  /** What moves with them. */
+/** A value, ready to leave. */
+interface Ready {
+  value: unknown;
+  /** What moves with it. */
   transfer: object[];
-  /** Bytes of binary memory in them, moved or copied. */
+  /** Bytes of binary memory in it, moved or copied. */
   bytes: number;
-  /** Arguments that are streams from the caller: their places and iterators. */
-  feeds: { argument: number; iterator: AnyIterator }[] | undefined;
-  moved: boolean;
-  /** What to enter in the ledger when they leave; a call that never leaves crosses nothing. */
-  crossing: LedgerSide | undefined;
 }
 
-const none: object[] = [];
-
 /**
- * Looks at the arguments of a call: takes moved ones out of `move()`, opens streams, and counts what will be moved and
- * copied. Throws `would-copy` under `strict`. Moves nothing yet.
+ * Makes a call's arguments ready to leave: takes moved ones out of `move()`, opens streams, and counts what will be moved
+ * and copied. Throws `would-copy` under `strict`. Moves nothing yet; copies the list where it changes it.
  */
-export function prepareArguments(args: unknown[], strict: boolean): Prepared {
-  const prepared: Prepared = { args, transfer: none, bytes: 0, feeds: undefined, moved: false, crossing: undefined };
+export function prepareArguments(call: PoolCall): void {
+  const { args } = call;
   for (let at = 0; at < args.length; at++) {
     const value = args[at];
     if (value === null || typeof value !== "object") continue;
-    if (prepared.args === args) prepared.args = args.slice();
+    if (call.args === args) call.args = args.slice();
     if (!(value instanceof MovedValue) && Symbol.asyncIterator in value) {
-      prepared.feeds ??= [];
-      prepared.feeds.push({ argument: at, iterator: iteratorOf(value)! });
-      prepared.args[at] = undefined;
+      call.inputs ??= [];
+      call.inputs.push(new Input(at, (value as AsyncIterable<unknown, unknown, void>)[Symbol.asyncIterator]()));
+      call.args[at] = undefined;
     } else {
-      prepared.crossing ??= emptySide();
-      const ready = prepareValue(value, strict, prepared.crossing);
-      prepared.args[at] = ready.value;
-      prepared.bytes += ready.bytes;
-      if (value instanceof MovedValue) {
-        prepared.transfer = prepared.transfer.concat(ready.transfer);
-        prepared.moved = true;
-      }
+      call.crossing ??= emptySide();
+      const ready = prepareValue(value, call.options.strict, call.crossing);
+      call.args[at] = ready.value;
+      call.bytes += ready.bytes;
+      if (ready.transfer.length > 0) call.transfer = call.transfer.concat(ready.transfer);
     }
   }
-  return prepared;
 }
 
 /**
  * Looks at one value that leaves the caller: what is under `move()` moves, the rest is copied. Enters it in `side`. Throws
  * `would-copy`, having entered nothing.
  */
-export function prepareValue(value: unknown, strict: boolean, side: LedgerSide) {
+export function prepareValue(value: unknown, strict: boolean, side: LedgerSide): Ready {
   if (value instanceof MovedValue) {
     const { transfer, movedBytes, sharedBytes } = transferOf(value, searchLimit);
     side.movedBytes += movedBytes;
@@ -69,7 +57,7 @@ export function prepareValue(value: unknown, strict: boolean, side: LedgerSide) 
     enterCopy(side, "argument-not-moved", bytes);
   }
   side.sharedBytes += found.sharedBytes;
-  return { value, transfer: none, bytes };
+  return { value, transfer: [], bytes };
 }
 
 /**
@@ -77,13 +65,13 @@ export function prepareValue(value: unknown, strict: boolean, side: LedgerSide) 
  * when it calls, not at some later time. Moves into objects of this thread. What is not moved is copied here, and the copy,
  * which is nobody else's, moves when the call leaves: one copy, as the ledger says.
  */
-export function detach(prepared: Prepared): void {
-  if (prepared.transfer.length === 0) return;
+export function detach(call: PoolCall): void {
+  if (call.transfer.length === 0) return;
   const { args, transfer } = structuredClone(
-    { args: prepared.args, transfer: prepared.transfer },
-    { transfer: prepared.transfer as Transferable[] },
+    { args: call.args, transfer: call.transfer },
+    { transfer: call.transfer as Transferable[] },
   );
   const { transfer: own, partial } = find(args, searchLimit);
-  prepared.args = args;
-  prepared.transfer = [...new Set([...transfer, ...own, ...partial.map((view) => view.buffer)])];
+  call.args = args;
+  call.transfer = [...new Set([...transfer, ...own, ...partial.map((view) => view.buffer)])];
 }

@@ -1,45 +1,33 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "../error/clearway-error.js";
 import type { Settings } from "./options.js";
-import { placeOfKey } from "./placement.js";
 import type { PoolCall } from "./pool-call.js";
 import { PriorityQueue } from "./queue.js";
 
-/** The calls that wait: one queue for all workers, and one for each place that keys belong to. Bounded as asked. */
+/** The calls that wait: a queue for each place that keys belong to, and one for all workers. Bounded as asked. */
 export class Backlog {
-  readonly #settings: Settings;
+  readonly #limits: Settings["queue"];
+  /** What waits for all workers. */
   readonly shared = new PriorityQueue<PoolCall>();
-  readonly #keyed: (PriorityQueue<PoolCall> | undefined)[] = [];
-  #length = 0;
-  #bytes = 0;
+  /** By place; the last is the shared one. */
+  readonly queues: readonly PriorityQueue<PoolCall>[];
+  length = 0;
+  /** Bytes of binary memory in the arguments of calls that wait. */
+  bytes = 0;
   #roomWaiters: (() => void)[] = [];
 
-  constructor(settings: Settings) {
-    this.#settings = settings;
-  }
-
-  get length(): number {
-    return this.#length;
-  }
-
-  /** How many of them wait for a place of their own. */
-  get keyedLength(): number {
-    return this.#length - this.shared.length;
-  }
-
-  /** Bytes of binary memory in the arguments of calls that wait. */
-  get bytes(): number {
-    return this.#bytes;
+  constructor({ queue, max }: Settings) {
+    this.#limits = queue;
+    this.queues = [...Array.from({ length: max }, () => new PriorityQueue<PoolCall>()), this.shared];
   }
 
   get full(): boolean {
-    const { items, bytes } = this.#settings.queue;
-    return this.#length >= items || this.#bytes >= bytes;
+    return this.length >= this.#limits.items || this.bytes >= this.#limits.bytes;
   }
 
   /** Settles when a further call would be within the bounds. */
-  room(): Promise<void> {
-    return this.full ? new Promise((resolve) => this.#roomWaiters.push(resolve)) : Promise.resolve();
+  async room(): Promise<void> {
+    if (this.full) await new Promise<void>((resolve) => this.#roomWaiters.push(resolve));
   }
 
   /**
@@ -47,71 +35,45 @@ export class Backlog {
    * `queue-full` where that is what was asked for.
    */
   admit(call: PoolCall): PoolCall | undefined {
-    const { items, bytes, whenFull } = this.#settings.queue;
-    const over = this.#length >= items || (this.#length > 0 && this.#bytes + call.prepared.bytes > bytes);
+    const { items, bytes, whenFull } = this.#limits;
+    const over = this.length >= items || (this.length > 0 && this.bytes + call.bytes > bytes);
     if (!over || whenFull === "wait") return undefined;
     if (whenFull === "fail") {
-      throw new ClearwayError("queue-full", `the queue is full: ${this.#length} calls, ${this.#bytes} bytes wait`);
+      throw new ClearwayError("queue-full", `the queue is full: ${this.length} calls, ${this.bytes} bytes wait`);
     }
     if (whenFull === "dropNewest") return call;
-    const oldest = this.#queues().flatMap((queue) => queue.oldest() ?? []);
-    oldest.sort((a, b) => a.priority - b.priority || a.id - b.id);
-    return oldest[0] ?? call;
+    const oldest = this.queues.flatMap((queue) => queue.oldest() ?? []);
+    return oldest.sort((a, b) => a.priority - b.priority || a.id - b.id)[0] ?? call;
   }
 
+  /** Adds a call, also one that was with a worker and never began. */
   add(call: PoolCall): void {
     this.#queueOf(call).add(call);
-    this.#grow(1, call.prepared.bytes);
-  }
-
-  /** Puts back a call that was with a worker and never began. */
-  putBack(call: PoolCall): void {
-    this.#queueOf(call).putBack(call);
-    this.#grow(1, call.prepared.bytes);
+    this.#grow(1, call.bytes);
   }
 
   remove(call: PoolCall): void {
-    if (this.#queueOf(call).remove(call)) this.#grow(-1, -call.prepared.bytes);
+    if (this.#queueOf(call).remove(call)) this.#grow(-1, -call.bytes);
   }
 
   take(queue: PriorityQueue<PoolCall>): PoolCall | undefined {
     const call = queue.take();
-    if (call) this.#grow(-1, -call.prepared.bytes);
+    if (call) this.#grow(-1, -call.bytes);
     return call;
   }
 
-  /** The queue of a place, if anything waits there. */
-  keyed(place: number): PriorityQueue<PoolCall> | undefined {
-    const queue = this.#keyed[place];
-    return queue?.length ? queue : undefined;
-  }
-
-  /** Everything that waits; a copy, so that it may be removed meanwhile. */
-  all(): PoolCall[] {
-    return this.#queues().flatMap((queue) => [...queue]);
-  }
-
-  /** What waits for a certain place; a copy. */
-  at(place: number): PoolCall[] {
-    return [...(this.#keyed[place] ?? [])];
-  }
-
-  #queues(): PriorityQueue<PoolCall>[] {
-    return [this.shared, ...this.#keyed].filter((queue) => queue !== undefined);
+  /** Everything that waits, or what waits for one place; a copy, so that it may be removed meanwhile. */
+  all(place?: number): PoolCall[] {
+    return this.queues.flatMap((queue, at) => (place === undefined || at === place ? [...queue] : []));
   }
 
   #queueOf(call: PoolCall): PriorityQueue<PoolCall> {
-    const { key } = call.options;
-    if (key === undefined) return this.shared;
-    const place = placeOfKey(key, this.#settings.max);
-    this.#keyed[place] ??= new PriorityQueue();
-    return this.#keyed[place];
+    return this.queues[call.options.place] ?? this.shared;
   }
 
   #grow(items: number, bytes: number): void {
-    this.#length += items;
-    this.#bytes += bytes;
-    if (this.#roomWaiters.length === 0 || this.full) return;
-    for (const resolve of this.#roomWaiters.splice(0)) resolve();
+    this.length += items;
+    this.bytes += bytes;
+    if (this.#roomWaiters.length > 0 && !this.full) for (const resolve of this.#roomWaiters.splice(0)) resolve();
   }
 }

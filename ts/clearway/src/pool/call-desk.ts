@@ -6,48 +6,31 @@ import { Consumer } from "../stream/consumer.js";
 import { notCloneable } from "../transfer/refusal.js";
 import { Op } from "../transport/protocol.js";
 import { detach } from "./arguments.js";
-import type { Backlog } from "./backlog.js";
 import { ownError } from "./caller-stack.js";
-import type { Metrics } from "./metrics.js";
-import { type Settings, windowOf } from "./options.js";
-import type { PoolCall } from "./pool-call.js";
-import type { Scheduler } from "./scheduler.js";
+import type { Engine } from "./engine.js";
+import { endReader, failReader, type PoolCall, tellEnded, tellFailure, tellResult, type Word } from "./pool-call.js";
 import type { Slot } from "./slot.js";
 import { StreamHandle } from "./stream-handle.js";
+import { unknownTask } from "./task-record.js";
 import { after } from "./timer.js";
-
-/** What the desk asks of the pool. */
-export interface DeskOwner {
-  readonly settings: Settings;
-  readonly backlog: Backlog;
-  readonly scheduler: Scheduler;
-  readonly metrics: Metrics | undefined;
-  /** Why no call can be taken any more; undefined while they can. */
-  readonly ended: ClearwayError | undefined;
-  /** A worker has one call fewer, or is less busy. */
-  eased(slot: Slot): void;
-  /** A call has not stopped within its grace. */
-  overdue(slot: Slot, call: PoolCall): void;
-}
 
 /** Follows every call from the caller's hand to its last word: does what its life says. */
 export class CallDesk {
   /** How many calls have been asked for and are not settled. */
   openCount = 0;
-  readonly #owner: DeskOwner;
-  #idleWaiters: (() => void)[] = [];
+  readonly #engine: Engine;
+  #whenIdle: (() => void) | undefined;
 
-  constructor(owner: DeskOwner) {
-    this.#owner = owner;
+  constructor(engine: Engine) {
+    this.#engine = engine;
   }
 
   /** Gives a call a stream's receiving end. Nothing of it starts before its first `next()`. */
   makeStream(call: PoolCall): StreamHandle {
-    const window = windowOf(call.options.window, this.#owner.settings.window);
-    call.consumer = new Consumer(window, {
+    call.consumer = new Consumer(call.options.window, {
       grant: (items, bytes) => this.#grant(call, items, bytes),
       // It is told when the task's `finally` has run.
-      cancel: () => this.cancel(call, undefined, () => call.tellEnded()),
+      cancel: () => this.cancel(call, undefined, tellEnded),
     });
     const handle = new StreamHandle(call.consumer, () => {
       if (call.isStream) this.cancel(call, new ClearwayError("abandoned", "the stream was dropped before its end"));
@@ -58,14 +41,13 @@ export class CallDesk {
 
   /** Takes a call in: it waits, or leaves at once. Tells its caller where it cannot be taken. */
   enqueue(call: PoolCall): void {
-    const { backlog, ended, scheduler } = this.#owner;
-    if (ended) return this.#reject(call, ended);
+    const { backlog, ended, scheduler } = this.#engine;
+    if (ended) return this.cancel(call, ended);
+    call.enqueue();
     this.openCount++;
-    call.open = true;
     call.record.calls++;
-    this.#armLimits(call);
-    if (call.life.state === "settled") return;
-    call.life.enqueue();
+    if (call.options.limited) this.#armLimits(call);
+    if (call.state === "settled") return;
     try {
       // A large call may take the room of several small ones.
       for (let victim = backlog.admit(call); victim; victim = backlog.admit(call)) {
@@ -77,42 +59,59 @@ export class CallDesk {
         scheduler.run();
       }
       // `move` promises that the caller loses it now, not when a worker is free.
-      if (call.prepared.transfer.length === 0) return;
-      if (call.life.state === "queued") detach(call.prepared);
+      if (call.transfer.length === 0) return;
+      if (call.state === "queued") detach(call);
       else call.slot?.transport.flush();
     } catch (reason) {
-      this.cancel(
-        call,
-        reason instanceof ClearwayError ? reason : notCloneable(`an argument of ${call.record.name}()`, reason),
-      );
+      this.refuse(call, reason);
     }
   }
 
-  /** A stream that is nobody's yet was about to leave: it waits for its reader instead. */
-  setAside(call: PoolCall): void {
-    call.life.setAside();
-    call.record.calls--;
-    call.cleanUp();
-    this.#shut(call);
+  /** Something in what the caller gave cannot cross, or may not. */
+  refuse(call: PoolCall, reason: unknown): void {
+    const own = reason instanceof ClearwayError;
+    this.cancel(call, own ? reason : notCloneable(`an argument of ${call.record.name}()`, reason));
+  }
+
+  /** Whether a call that is about to leave may leave; if not, it has been dealt with. */
+  admits(call: PoolCall): boolean {
+    const { record } = call;
+    if (record.index < 0) {
+      this.cancel(call, unknownTask(record.name, this.#engine.records));
+      return false;
+    }
+    if (!call.consumer || !call.isStream) return true;
+    const unread = call.consumer.credit.items === 0;
+    if (unread) {
+      // It is nobody's yet: it waits for its reader instead.
+      call.setAside();
+      record.calls--;
+      this.#settled(call);
+    }
+    call.tellStream();
+    return !unread;
   }
 
   /** The caller gives up, or time is over: the caller is told at once, the worker too. */
-  cancel(call: PoolCall, reason: unknown, tell = (): void => call.tellFailure(reason)): void {
+  cancel(call: PoolCall, reason: unknown, word: Word = tellFailure): void {
     const { slot } = call;
-    if (call.life.cancel() === "nothing") return;
     // A stream that nobody had asked for a value was not counted as a call.
-    if (call.open) call.record.cancelled++;
-    tell();
-    if (!slot) {
-      call.consumer?.ended(undefined);
-      this.#owner.backlog.remove(call);
-      this.#settle(call);
+    const open = call.state !== "idle";
+    const action = call.cancel();
+    if (action === "nothing") return;
+    if (open) call.record.cancelled++;
+    this.#say(call, word, reason);
+    if (slot) {
+      slot.cancel(call, reason);
+      call.limit = after(this.#engine.settings.graceMs, () => {
+        if (call.graceOver() === "kill") this.#engine.overdue(slot);
+      });
       return;
     }
-    slot.cancel(call, reason);
-    call.addTimer(() => {
-      if (call.life.graceOver() === "kill") this.#owner.overdue(slot, call);
-    }, this.#owner.settings.graceMs);
+    this.#engine.backlog.remove(call);
+    this.#say(call, endReader);
+    if (open) this.#settled(call);
+    else call.release();
   }
 
   /** A frame about a call that is with a worker. */
@@ -120,18 +119,16 @@ export class CallDesk {
     switch (op) {
       case Op.Result:
         return this.#answered(slot, call, b as number, true, a);
-      case Op.Failure: {
-        const reason = ownError(decodeError(a as WireError, call.callerStack));
-        return this.#answered(slot, call, b as number, false, reason);
-      }
+      case Op.Failure:
+        return this.#answered(slot, call, b as number, false, ownError(decodeError(a as WireError, call.callerStack)));
       case Op.Chunk:
-        if (!call.consumer!.arrived(a, b as number)) {
+        if (!call.consumer?.arrived(a, b as number)) {
           this.cancel(call, new ClearwayError("protocol", "the worker sent more than the window allows"));
         }
         if (slot.count(call)) slot.eased = true;
         return;
       case Op.Progress:
-        if (call.life.state === "cancelling") return;
+        if (call.state === "cancelling") return;
         try {
           call.options.onProgress?.(b === 1 ? decodeError(a as WireError) : a);
         } catch (reason) {
@@ -141,55 +138,43 @@ export class CallDesk {
         return;
       case Op.Started: {
         const { timeoutMs } = call.options;
-        if (call.life.start() !== "armTimeout" || timeoutMs === undefined) return;
+        if (call.start() !== "armTimeout" || timeoutMs === undefined) return;
         const why = ownError(new ClearwayError("timeout", `the task ran longer than ${timeoutMs} ms`));
-        call.runTimer = after(timeoutMs, () => this.cancel(call, why));
+        call.limit = after(timeoutMs, () => this.cancel(call, why));
         return;
       }
-      case Op.Times:
-        this.#owner.metrics?.enter(call.record.name, [
-          call.submittedMs,
-          call.postedMs,
-          a as number,
-          b as number,
-          now(),
-        ]);
+      case Op.Times: {
+        const { record, submittedMs, postedMs } = call;
+        this.#engine.metrics?.enter(record.name, [submittedMs, postedMs, a as number, b as number, now()]);
+      }
     }
   }
 
   /** The carrier could not post a call. Nothing of it was moved. */
-  refused(slot: Slot, call: PoolCall, reason: unknown): void {
-    const why = notCloneable(`an argument of ${call.record.name}()`, reason);
-    if (call.prepared.feeds) slot.transport.send(Op.Cancel, call.id);
-    this.#answered(slot, call, undefined, false, why);
-    this.#owner.eased(slot);
+  unsendable(slot: Slot, call: PoolCall, reason: unknown): void {
+    if (call.inputs) slot.transport.send(Op.Cancel, call.id);
+    this.#answered(slot, call, -1, false, notCloneable(`an argument of ${call.record.name}()`, reason));
+    this.#engine.eased(slot);
   }
 
   /** Its worker is gone. What never began goes back to where it was; what may have run fails, unless it may run twice. */
   lost(slot: Slot, call: PoolCall, why: ClearwayError, mayHaveRun: boolean): void {
-    const whole = !call.prepared.moved && !call.prepared.feeds;
-    const action = call.life.lose(mayHaveRun || !whole, call.retriesLeft > 0 && !call.isStream);
+    const mayRepeat = call.whole && !call.isStream && call.lostRuns < call.options.retries;
+    const action = call.lose(mayHaveRun || !call.whole, mayRepeat);
     slot.remove(call);
     if (action === "requeue") {
-      clearTimeout(call.runTimer);
-      if (mayHaveRun) call.retriesLeft--;
-      if (call.isStream) {
-        // Its credit went down with the worker.
-        const { items, bytes } = call.consumer!.credit;
-        call.pendingItems = items;
-        call.pendingBytes = bytes;
-      }
-      this.#owner.backlog.putBack(call);
-      return;
+      clearTimeout(call.limit);
+      if (mayHaveRun) call.lostRuns++;
+      return this.#engine.backlog.add(call);
     }
-    if (action === "fail") this.#fail(call, stitched(why, call));
-    else call.consumer?.ended(undefined);
-    this.#settle(call);
+    if (action === "fail") call.record.failed++;
+    this.#say(call, action === "fail" ? tellFailure : endReader, action === "fail" ? stitched(why, call) : undefined);
+    this.#settled(call);
   }
 
   /** Settles when no call is open. */
-  idle(): Promise<void> {
-    return this.openCount === 0 ? Promise.resolve() : new Promise((resolve) => this.#idleWaiters.push(resolve));
+  async idle(): Promise<void> {
+    if (this.openCount > 0) await new Promise<void>((resolve) => (this.#whenIdle = resolve));
   }
 
   #grant(call: PoolCall, items: number, bytes: number): void {
@@ -198,45 +183,41 @@ export class CallDesk {
       slot.transport.send(Op.Credit, call.id, items, bytes);
       slot.count(call);
       slot.setRef(true);
-      return;
-    }
-    call.pendingItems += items;
-    call.pendingBytes += bytes;
-    if (call.life.state === "idle") this.enqueue(call);
+    } else if (call.state === "idle") this.enqueue(call);
   }
 
-  #answered(slot: Slot, call: PoolCall, runUs: number | undefined, ok: boolean, outcome: unknown): void {
-    const action = call.life.answer();
+  // The one way out of a worker that lives.
+  #answered(slot: Slot, call: PoolCall, runUs: number, ok: boolean, outcome: unknown): void {
+    const { record } = call;
+    const action = call.answer();
     if (action === "nothing") return;
     slot.remove(call);
     slot.tasksRun++;
-    if (runUs !== undefined) {
+    if (runUs >= 0) {
       slot.runUs += runUs;
-      if (!call.isStream) call.record.estimate.add(runUs);
+      if (!call.isStream) record.estimate.add(runUs);
     }
     if (action === "release") {
-      if (ok || isCancel(outcome)) call.consumer?.ended(undefined);
-      else call.consumer?.failed(outcome);
+      if (ok || isCancel(outcome)) this.#say(call, endReader);
+      else this.#say(call, failReader, outcome);
     } else if (ok) {
-      call.record.ok++;
-      call.tellResult(outcome);
+      record.ok++;
+      this.#say(call, tellResult, outcome);
     } else {
-      this.#fail(call, outcome);
+      record.failed++;
+      this.#say(call, tellFailure, outcome);
     }
-    this.#settle(call);
+    this.#settled(call);
     // Told to the pool when the whole message is read: a hundred answers are one occasion to send more.
     slot.eased = true;
   }
 
-  #fail(call: PoolCall, reason: unknown): void {
-    call.record.failed++;
-    call.tellFailure(reason);
-  }
-
-  #reject(call: PoolCall, reason: unknown): void {
-    if (call.life.cancel() === "nothing") return;
-    call.tellFailure(reason);
-    call.releaseInputs();
+  #say(call: PoolCall, word: Word, outcome?: unknown): void {
+    call.cleanUp();
+    const { once } = this.#engine;
+    if (!once) return word(call, outcome);
+    // Whoever hears of the end of its one call finds its worker ended.
+    void this.#engine.close().then(() => word(call, outcome));
   }
 
   #armLimits(call: PoolCall): void {
@@ -249,29 +230,21 @@ export class CallDesk {
     }
     if (deadlineMs === undefined) return;
     const why = ownError(new ClearwayError("deadline", `the call was not finished within ${deadlineMs} ms`));
-    call.addTimer(() => this.cancel(call, why), deadlineMs);
+    call.deadline = after(deadlineMs, () => this.cancel(call, why));
   }
 
-  #settle(call: PoolCall): void {
+  // No longer open.
+  #settled(call: PoolCall): void {
     call.cleanUp();
-    call.releaseInputs();
-    this.#shut(call);
-  }
-
-  #shut(call: PoolCall): void {
-    if (!call.open) return;
-    call.open = false;
-    if (--this.openCount > 0 || this.#idleWaiters.length === 0) return;
-    for (const resolve of this.#idleWaiters.splice(0)) resolve();
+    if (call.state === "settled") call.release();
+    if (--this.openCount === 0) this.#whenIdle?.();
   }
 }
 
 // What a generator throws because its reader left is not news to that reader.
 function isCancel(reason: unknown): boolean {
-  return (
-    (reason instanceof ClearwayError && reason.code === "cancelled") ||
-    (reason as { name?: unknown } | null)?.name === "AbortError"
-  );
+  const { code, name } = (reason ?? {}) as { code?: unknown; name?: unknown };
+  return name === "AbortError" || (reason instanceof ClearwayError && code === "cancelled");
 }
 
 // One worker's death fails several calls; each gets an error of its own, with its own caller's stack.

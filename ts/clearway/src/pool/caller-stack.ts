@@ -3,8 +3,9 @@ import { define, underSeam } from "../error/wire.js";
 
 // An error from a worker knows the worker's half of the way only. Capturing the caller's stack at every call costs 2 us
 // (4 when the caches are cold), on every call, for the few that fail. V8 can tell later who awaits a promise: a handler
-// that runs because the promise was rejected sees its awaiting functions as `at async …` frames, and only failures pay.
-// What it cannot see is a caller that neither awaits nor is awaited; streams and cold calls capture at the call.
+// that runs because a promise was rejected sees the functions that await it as `at async …` frames, also through a
+// promise that was resolved with that one. So only failures pay. What it cannot see is a caller that neither awaits nor
+// is awaited; streams and cold calls capture at the call.
 
 // Only errors made for one call are written to; a caller's own abort reason is not ours to change.
 const ours = new WeakSet<object>();
@@ -23,10 +24,14 @@ export function stackAbove(below: (...args: never[]) => unknown): string {
   return stack.includes("\n") ? stack.slice(stack.indexOf("\n") + 1) : "";
 }
 
-/** For `promise.catch`: puts the awaiting functions' stack under the error's own, then throws it on. */
-export function stitch(reason: unknown): never {
-  if (reason instanceof Error && ours.delete(reason)) {
-    define(reason, "stack", (reason.stack ?? "") + underSeam(stackAbove(stitch)));
-  }
-  throw reason;
+/** A promise to settle another with: it rejects, and puts the stack of who awaits the other under the error's own. */
+export function rejected(reason: unknown): Promise<never> {
+  // Rejects one turn later, when the other promise hangs on this one and the stack can be seen.
+  const later = Promise.resolve().then(() => Promise.reject(reason));
+  return reason instanceof Error && ours.delete(reason) ? later.catch(stitch) : later;
+}
+
+function stitch(error: Error): never {
+  define(error, "stack", (error.stack ?? "") + underSeam(stackAbove(stitch)));
+  throw error;
 }

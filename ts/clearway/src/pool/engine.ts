@@ -1,35 +1,36 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { now } from "#host";
 import { ClearwayError, caused } from "../error/clearway-error.js";
-import { emptySide, type LedgerSide } from "../transfer/ledger.js";
-import { notCloneable } from "../transfer/refusal.js";
+import { emptySide } from "../transfer/ledger.js";
 import type { TaskKind } from "../transport/protocol.js";
 import { detach, prepareArguments } from "./arguments.js";
 import { Backlog } from "./backlog.js";
-import { CallDesk, type DeskOwner } from "./call-desk.js";
-import { stackAbove, stitch } from "./caller-stack.js";
+import { CallDesk } from "./call-desk.js";
+import { stackAbove } from "./caller-stack.js";
 import { Metrics } from "./metrics.js";
-import type { CallOptions, Settings } from "./options.js";
-import { Pings } from "./pings.js";
+import type { CallSettings, Settings } from "./options.js";
 import { PoolCall } from "./pool-call.js";
-import { Scheduler, type SchedulerOwner } from "./scheduler.js";
+import { Scheduler } from "./scheduler.js";
 import type { Slot, WorkerSource } from "./slot.js";
-import type { SlotOwner } from "./slot-owner.js";
-import { failedStream, iterablePromise } from "./stream-handle.js";
-import { TaskRecord } from "./task-record.js";
+import { iterablePromise } from "./stream-handle.js";
+import { TaskRecord, unknownTask } from "./task-record.js";
 import { within } from "./timer.js";
+import { poolClosed } from "./worker-failure.js";
 import { Workforce } from "./workforce.js";
 
+// A thread that has other calls than the one that did not stop has this long to show that it still answers, however short
+// the grace is: a task of a few milliseconds beside it is no reason to fail that task.
+const aliveMs = 1_000;
+
 /** A pool without its typed face: takes calls in, and joins desk, backlog, scheduler and workers. */
-export class Engine implements SlotOwner, DeskOwner, SchedulerOwner {
-  readonly toWorkers: LedgerSide = emptySide();
-  readonly fromWorkers: LedgerSide = emptySide();
+export class Engine {
+  readonly toWorkers = emptySide();
+  readonly fromWorkers = emptySide();
   readonly records = new Map<string, TaskRecord>();
   readonly backlog: Backlog;
   readonly workforce: Workforce;
-  readonly desk: CallDesk;
+  readonly desk = new CallDesk(this);
   readonly scheduler: Scheduler;
-  readonly pings = new Pings();
   readonly metrics: Metrics | undefined;
   #readyWaiters: { resolve(): void; reject(why: unknown): void }[] = [];
   #tasksKnown = false;
@@ -41,71 +42,52 @@ export class Engine implements SlotOwner, DeskOwner, SchedulerOwner {
   constructor(
     source: WorkerSource,
     readonly settings: Settings,
+    /** Ends with its first call. */
+    readonly once = false,
   ) {
     this.backlog = new Backlog(settings);
     if (settings.metrics) this.metrics = new Metrics(settings.onError);
     this.workforce = new Workforce(source, this);
-    this.desk = new CallDesk(this);
-    this.scheduler = new Scheduler(settings, this.backlog, this.workforce, this);
+    this.scheduler = new Scheduler(settings, this.backlog, this.workforce, this.desk);
     this.workforce.fill();
     for (const slot of this.workforce) slot.setRef(false);
   }
 
   /** A call by its task's name. Returns a promise, a stream, or, before the first worker is ready, both in one. */
-  submit(name: string, args: unknown[], options: CallOptions, caller: (...args: never[]) => unknown): unknown {
+  submit(name: string, args: unknown[], options: CallSettings, caller: (...args: never[]) => unknown): unknown {
     const record = this.#record(name);
-    const callerStack = record.kind === "function" ? "" : stackAbove(caller);
-    let resolve!: (value: unknown) => void;
-    let reject!: (reason: unknown) => void;
-    const promise = new Promise((onResult, onFailure) => {
-      resolve = onResult;
-      reject = onFailure;
-    });
+    const { kind } = record;
+    const { desk } = this;
+    const call = new PoolCall(this.nextId(), record, args, options, kind === "function" ? "" : stackAbove(caller));
+    const answer =
+      kind === "stream"
+        ? desk.makeStream(call)
+        : kind
+          ? call.promise()
+          : iterablePromise(call.promise(), desk.makeStream(call));
     try {
       if (this.#tasksKnown && record.index < 0) throw unknownTask(name, this.records);
-      const strict = options.strict ?? this.settings.strict;
-      const prepared = prepareArguments(args, strict);
-      const call = new PoolCall(
-        this.nextId(),
-        record,
-        prepared,
-        options,
-        strict,
-        callerStack,
-        resolve,
-        reject,
-        this.settings.metrics ? now() : 0,
-      );
-      if (record.kind === "stream") {
-        // It leaves when somebody reads; what is moved leaves its owner now.
-        detach(prepared);
-        return this.desk.makeStream(call);
-      }
-      const answer =
-        record.kind === undefined ? iterablePromise(promise, this.desk.makeStream(call)) : promise.catch(stitch);
-      this.desk.enqueue(call);
-      return answer;
-    } catch (thrown) {
-      const reason = thrown instanceof ClearwayError ? thrown : notCloneable(`an argument of ${name}()`, thrown);
-      if (record.kind === "stream") return failedStream(reason);
-      reject(reason);
-      return promise;
+      if (this.metrics) call.submittedMs = now();
+      prepareArguments(call);
+      // A stream leaves when somebody reads; what is moved leaves its owner now.
+      if (kind === "stream") detach(call);
+      else desk.enqueue(call);
+    } catch (reason) {
+      desk.refuse(call, reason);
     }
+    return answer;
   }
 
   /** Settles when a worker is ready, and with it what measures; rejects when no worker can be started. */
   async ready(): Promise<void> {
-    await this.#workerReady();
+    if (this.ended) throw this.ended;
+    if (this.workforce.count("ready") === 0) {
+      await new Promise<void>((resolve, reject) => {
+        this.#readyWaiters.push({ resolve, reject });
+        this.#startForReady();
+      });
+    }
     await this.metrics?.loaded;
-  }
-
-  #workerReady(): Promise<void> {
-    if (this.ended) return Promise.reject(this.ended);
-    if (this.workforce.count("ready") > 0) return Promise.resolve();
-    return new Promise((resolve, reject) => {
-      this.#readyWaiters.push({ resolve, reject });
-      this.#startForReady();
-    });
   }
 
   /** One round trip to the freest worker, past the queue. */
@@ -114,23 +96,20 @@ export class Engine implements SlotOwner, DeskOwner, SchedulerOwner {
     const ready = [...this.workforce].filter((each) => each.life.state === "ready");
     const slot = ready.sort((a, b) => a.load - b.load)[0];
     if (!slot) throw this.ended ?? new ClearwayError("worker-exited", "no worker is ready");
-    return this.pings.send(slot, this.nextId());
+    return { remoteTimeMs: await slot.ping() };
   }
 
   /** Takes no new calls, lets those under way finish, closes resources, ends the workers. Late ones fail. */
-  close(timeoutMs: number): Promise<void> {
-    this.ended ??= new ClearwayError("pool-closed", "the pool is closed");
+  close(timeoutMs = 30_000): Promise<void> {
+    this.ended ??= poolClosed();
     this.#ending ??= this.#close(timeoutMs);
     return this.#ending;
   }
 
   async #close(timeoutMs: number): Promise<void> {
     this.#tellReady(this.ended);
-    if (!(await within(this.desk.idle(), timeoutMs))) {
-      await this.#abandon(
-        new ClearwayError("pool-closed", `the pool was closed and the call took more than ${timeoutMs} ms more`),
-      );
-    }
+    const inTime = await within(this.desk.idle(), timeoutMs);
+    if (!inTime) await this.#abandon(poolClosed(` and the call took more than ${timeoutMs} ms more`));
     await this.workforce.close();
   }
 
@@ -144,63 +123,10 @@ export class Engine implements SlotOwner, DeskOwner, SchedulerOwner {
   }
 
   async #abandon(why: ClearwayError): Promise<void> {
-    for (const call of this.backlog.all()) this.desk.cancel(call, why);
+    this.#giveUp(why);
     await this.workforce.terminate(why);
     // What was with a worker and had not begun came back to wait; no worker will come for it.
-    for (const call of this.backlog.all()) this.desk.cancel(call, why);
-  }
-
-  // What the desk and the scheduler ask.
-
-  eased(slot: Slot): void {
-    this.workforce.left(slot);
-    if (slot.load === 0) this.workforce.idle(slot);
-    this.scheduler.run();
-  }
-
-  overdue(slot: Slot): void {
-    const why = new ClearwayError(
-      "worker-crashed",
-      "the worker was replaced: another task of it did not stop when it was cancelled",
-    );
-    const others = [...slot.calls.values()].some(
-      (call) => call.life.state === "started" || call.life.state === "posted",
-    );
-    if (!others) {
-      void slot.kill(why);
-      return;
-    }
-    // Others run beside it. As long as the thread answers they may finish, and no new ones come.
-    slot.life.drain(slot.calls.size);
-    within(this.pings.send(slot, this.nextId()), this.settings.graceMs).then((alive) => {
-      if (!alive) return void slot.kill(why);
-      // They may take long: a half-read stream waits for its reader. Nobody else waits for them.
-      this.workforce.supersede(slot);
-      slot.killWhenOthersLeft(why);
-      this.scheduler.run();
-    });
-  }
-
-  admits(call: PoolCall): boolean {
-    if (call.record.index < 0) {
-      this.desk.cancel(call, unknownTask(call.record.name, this.records));
-      return false;
-    }
-    if (call.isStream) {
-      const unread = call.pendingItems === 0;
-      if (unread) this.desk.setAside(call);
-      call.tellStream();
-      if (unread) return false;
-    }
-    if (this.settings.metrics) call.postedMs = now();
-    return true;
-  }
-
-  // What slots tell.
-
-  startFailed(place: number, reason: unknown): void {
-    const why = `the worker could not be made: ${String(reason)}`;
-    this.#failStart(place, caused("worker-start-failed", why, reason));
+    this.#giveUp(why);
   }
 
   nextId(): number {
@@ -209,6 +135,29 @@ export class Engine implements SlotOwner, DeskOwner, SchedulerOwner {
     return this.#lastId;
   }
 
+  /** A worker has fewer calls, or is less busy. */
+  eased(slot: Slot): void {
+    this.workforce.eased(slot);
+    this.scheduler.run();
+  }
+
+  /** A call has not stopped within its grace. */
+  overdue(slot: Slot): void {
+    const why = new ClearwayError(
+      "worker-crashed",
+      "the worker was replaced: another task of it did not stop when it was cancelled",
+    );
+    if (slot.condemn(why)) return;
+    // Others run beside it. As long as the thread answers they may finish, and no new ones come.
+    within(slot.ping(), Math.max(this.settings.graceMs, aliveMs)).then((alive) => {
+      if (!alive) return void slot.kill(why);
+      // They may take long: a half-read stream waits for its reader. Nobody else waits for them.
+      this.workforce.supersede(slot);
+      this.scheduler.run();
+    });
+  }
+
+  /** A worker says what its module exposes. */
   workerReady(slot: Slot, tasks: [string, TaskKind][]): void {
     tasks.forEach(([name, kind], index) => {
       const record = this.#record(name);
@@ -217,29 +166,31 @@ export class Engine implements SlotOwner, DeskOwner, SchedulerOwner {
     });
     this.#tasksKnown = true;
     this.#tellReady();
-    this.workforce.idle(slot);
-    this.scheduler.run();
+    this.eased(slot);
   }
 
+  /** A worker could not even be made: the factory threw. */
+  startFailed(place: number, reason: unknown): void {
+    this.#failStart(place, caused("worker-start-failed", `the worker could not be made: ${String(reason)}`, reason));
+  }
+
+  /** The worker is gone. `killed`: by us. `begun`: which calls had begun, where it could still say so. */
   exited(slot: Slot, why: ClearwayError, killed: boolean, begun: ReadonlySet<number> | undefined): void {
     const outcome = slot.life.exit(killed);
-    this.pings.lost(slot, why);
     const calls = [...slot.calls.values()];
     // A worker that ended itself says what had begun. One that was killed for a call that did not stop flushed all before
     // it, and ran nothing beside it but streams. Of others nobody knows.
     const known = killed && why.code !== "message-error";
     const beside = this.settings.concurrency > 1 || calls.some((call) => call.isStream);
     for (const call of calls) {
-      const mayHaveRun = !known || (call.guarded ? call.life.state !== "posted" : beside);
+      const mayHaveRun = !known || (call.guarded ? call.state !== "posted" : beside);
       this.desk.lost(slot, call, why, begun?.has(call.id) ?? mayHaveRun);
     }
-    if (killed && !why.code.startsWith("pool-")) this.workforce.restarts++;
-    this.workforce.gone(slot, outcome);
-    if (outcome === "failedToStart") this.#failStart(slot.index, why);
-    if (outcome === "crashed" && slot.tasksRun === 0) this.settings.onError(why);
+    this.workforce.gone(slot, outcome, killed && !why.code.startsWith("pool-"));
     // A module that cannot be loaded is not tried again and again for the same calls: another worker that is starting has
-    // them, or they have failed by now.
-    if (outcome === "failedToStart") return;
+    // them, or they fail now.
+    if (outcome === "failedToStart") return this.#failStart(slot.index, why);
+    if (outcome === "crashed" && slot.tasksRun === 0) this.settings.onError(why);
     this.scheduler.run();
     this.#startForReady();
   }
@@ -247,15 +198,23 @@ export class Engine implements SlotOwner, DeskOwner, SchedulerOwner {
   // Who waits for a worker gets one, also where the last one is on its way out and no call waits.
   #startForReady(): void {
     if (this.#readyWaiters.length === 0) return;
-    if (this.workforce.count("ready") + this.workforce.count("starting") === 0) this.workforce.start();
+    if (this.#noneComes) this.workforce.start();
     for (const slot of this.workforce) slot.setRef(true);
+  }
+
+  get #noneComes(): boolean {
+    return this.workforce.count("ready") + this.workforce.count("starting") === 0;
   }
 
   // No worker will come: nothing that waits for one may wait for ever. The next call tries again.
   #failStart(place: number, why: ClearwayError): void {
-    const none = this.workforce.count("ready") + this.workforce.count("starting") === 0;
+    const none = this.#noneComes;
     if (none) this.#tellReady(why);
-    for (const call of none ? this.backlog.all() : this.backlog.at(place)) this.desk.cancel(call, why);
+    this.#giveUp(why, none ? undefined : place);
+  }
+
+  #giveUp(why: ClearwayError, place?: number): void {
+    for (const call of this.backlog.all(place)) this.desk.cancel(call, why);
   }
 
   #tellReady(failure?: ClearwayError): void {
@@ -271,12 +230,4 @@ export class Engine implements SlotOwner, DeskOwner, SchedulerOwner {
     }
     return record;
   }
-}
-
-function unknownTask(name: string, records: ReadonlyMap<string, TaskRecord>): ClearwayError {
-  const known = [...records.values()].filter((record) => record.index >= 0).map((record) => record.name);
-  return new ClearwayError(
-    "unknown-task",
-    `the module exposes no task "${name}"; it exposes ${known.join(", ") || "none"}`,
-  );
 }

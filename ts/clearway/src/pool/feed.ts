@@ -1,28 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { encodeError } from "../error/wire.js";
-import { type iteratorOf, Producer } from "../stream/producer.js";
+import { Producer } from "../stream/producer.js";
 import { emptySide, isEmpty, type LedgerSide, merge } from "../transfer/ledger.js";
 import { notCloneable } from "../transfer/refusal.js";
 import { Op } from "../transport/protocol.js";
-import type { Transport } from "../transport/transport.js";
 import { prepareValue } from "./arguments.js";
+import type { InputWire } from "./input.js";
 
-/** A stream that the caller feeds into a task: drawn from as the task reads. Copies values, moves those under `move()`. */
+/** Draws from a stream that the caller feeds into a task, as the task reads. Copies values, moves those under `move()`. */
 export class Feed {
   readonly producer: Producer;
-  readonly #transport: Transport;
   readonly #ledger: LedgerSide;
   /** What was entered for values with memory that are with the carrier: it may refuse them. */
   readonly #entered = new WeakMap<object, LedgerSide>();
+  #refusal: unknown;
 
-  constructor(
-    readonly id: number,
-    iterator: NonNullable<ReturnType<typeof iteratorOf>>,
-    transport: Transport,
-    ledger: LedgerSide,
-    strict: boolean,
-  ) {
-    this.#transport = transport;
+  constructor(id: number, iterator: AsyncIterator<unknown, unknown, void>, { transport, ledger, strict }: InputWire) {
     this.#ledger = ledger;
     this.producer = new Producer(iterator, {
       chunk: (value) => {
@@ -43,14 +36,6 @@ export class Feed {
       },
       fail: (reason) => transport.send(Op.Abort, id, encodeError(this.#refusal ?? reason)),
     });
-  }
-
-  #refusal: unknown;
-
-  /** The task reads no further. It does not wait for a source that is at work on its next value: that may never come. */
-  leave(): void {
-    this.producer.stop();
-    this.#transport.send(Op.End, this.id);
   }
 
   /** A value could not cross: the iterator is closed, and the task's reading fails with that. */

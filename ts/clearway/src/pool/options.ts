@@ -3,6 +3,7 @@ import { cores } from "#host";
 import { invalid } from "../error/clearway-error.js";
 import type { ResourceLimits } from "../host/host.js";
 import { defaultWindow, type Window } from "../stream/credit.js";
+import { placeOfKey } from "./placement.js";
 
 /** What happens to a call when the queue is full. Each word names what is lost; `wait` loses nothing. */
 export type WhenFull = "wait" | "fail" | "dropOldest" | "dropNewest";
@@ -87,6 +88,22 @@ export interface Settings
   resourceLimits: ResourceLimits | undefined;
 }
 
+/** The options of calls, checked and complete: made once for `with()`, not once a call. */
+export interface CallSettings {
+  readonly signal: AbortSignal | undefined;
+  readonly timeoutMs: number | undefined;
+  readonly deadlineMs: number | undefined;
+  readonly onProgress: CallOptions["onProgress"] | undefined;
+  /** The place of its key among the pool's workers; -1 for any. */
+  readonly place: number;
+  readonly priority: number;
+  readonly strict: boolean;
+  readonly window: Window;
+  readonly retries: number;
+  /** Whether it may be told to stop: it has a signal, a timeout or a deadline. */
+  readonly limited: boolean;
+}
+
 const anyNumber = "a number";
 const wholeNumber = "a whole number";
 const workers = '"cpu" or a whole number';
@@ -138,20 +155,31 @@ export function settingsOf(options: PoolOptions): Settings {
   };
 }
 
-/** Checks the options of a call. Throws `invalid-argument` naming the first bad one. */
-export function checkCallOptions(options: CallOptions): void {
-  const { priority = 0, signal } = options;
+/** Completes and checks the options of a call. Throws `invalid-argument` naming the first bad one. */
+export function callSettingsOf(options: CallOptions, settings: Settings): CallSettings {
+  const { signal, timeoutMs, deadlineMs, key, priority = 0, strict = settings.strict, onProgress } = options;
   const own = numbersOf(options);
-  for (const name of ["timeoutMs", "deadlineMs", "retries"] as const) own(name, 0, 0);
+  for (const name of ["timeoutMs", "deadlineMs"] as const) own(name, 0, 0);
   if (!Number.isFinite(priority)) throw invalid("priority", "a finite number", priority);
   if (signal !== undefined && typeof signal.addEventListener !== "function") {
     throw invalid("signal", "an AbortSignal", signal);
   }
-  windowOf(options.window, defaultWindow);
+  return {
+    signal,
+    timeoutMs,
+    deadlineMs,
+    onProgress,
+    place: key === undefined ? -1 : placeOfKey(key, settings.max),
+    priority,
+    strict,
+    window: windowOf(options.window, settings.window),
+    retries: own("retries", 0, 0),
+    limited: (signal ?? timeoutMs ?? deadlineMs) !== undefined,
+  };
 }
 
 /** Completes a window. */
-export function windowOf(window: Partial<Window> | undefined, base: Window): Window {
+function windowOf(window: Partial<Window> | undefined, base: Window): Window {
   if (window === undefined) return base;
   const own = numbersOf(window, "window.");
   return { items: own("items", base.items, 1, wholeNumber), bytes: own("bytes", base.bytes) };

@@ -1,131 +1,143 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "../error/clearway-error.js";
 import type { Consumer } from "../stream/consumer.js";
-import type { Prepared } from "./arguments.js";
+import type { LedgerSide } from "../transfer/ledger.js";
 import { CallLife } from "./call-life.js";
-import type { Feed } from "./feed.js";
-import type { CallOptions } from "./options.js";
+import { rejected } from "./caller-stack.js";
+import type { Input } from "./input.js";
+import type { CallSettings } from "./options.js";
 import type { Queued } from "./queue.js";
 import type { Slot } from "./slot.js";
 import type { TaskRecord } from "./task-record.js";
-import { after, type Timer } from "./timer.js";
+import type { Timer } from "./timer.js";
 
-/** One call as the pool sees it, from the caller's hand to its last word. */
-export class PoolCall implements Queued {
-  readonly life = new CallLife();
+const nothing: object[] = [];
+
+// One function for all promises: a closure a call would cost more than the promise.
+let settleLatest: ((value: unknown) => void) | undefined;
+const keepSettle = (settle: (value: unknown) => void): void => {
+  settleLatest = settle;
+};
+
+/** One call as the pool sees it, from the caller's hand to its last word. An object a call, always of this one shape. */
+export class PoolCall extends CallLife implements Queued {
   readonly priority: number;
-  readonly submittedMs: number;
+  /** What moves with the arguments. */
+  transfer: object[] = nothing;
+  /** Bytes of binary memory in the arguments, moved or copied. */
+  bytes = 0;
+  /** Arguments that are streams from the caller. */
+  inputs: Input[] | undefined;
+  /** What to enter in the ledger when it leaves; a call that never leaves crosses nothing. */
+  crossing: LedgerSide | undefined;
   slot: Slot | undefined;
   /** Set for a stream, and for a call of which nobody knows yet whether it is one. */
   consumer: Consumer | undefined;
-  feeds: Feed[] | undefined;
-  /** It left for a worker once: its feeds close their iterators themselves. */
-  fed = false;
   /** The stream in the caller's hand. Weak: whether the caller still has it is the question. */
   handle: WeakRef<object> | undefined;
   /** Counts among what its worker is busy with. A stream that waits for its reader does not. */
   counted = false;
-  /** Asked for and not settled. */
-  open = false;
+  submittedMs = 0;
   postedMs = 0;
-  retriesLeft: number;
-  /** The reader asked for values before the call left. */
-  pendingItems = 0;
-  pendingBytes = 0;
-  timers: Timer[] | undefined;
-  /** Of the run that is under way; another run has another. */
-  runTimer: Timer | undefined;
+  /** How often it has been run in vain. */
+  lostRuns = 0;
+  /** For all of it. */
+  deadline: Timer | undefined;
+  /** For the run that is under way, or for its grace. */
+  limit: Timer | undefined;
   unlisten: (() => void) | undefined;
+  #settle: ((value: unknown) => void) | undefined;
 
   constructor(
     readonly id: number,
     readonly record: TaskRecord,
-    readonly prepared: Prepared,
-    readonly options: CallOptions,
-    readonly strict: boolean,
+    public args: unknown[],
+    readonly options: CallSettings,
     /** The caller's stack, where it had to be taken at the call (see `caller-stack.ts`); else empty. */
     readonly callerStack: string,
-    /** Tells the caller; called once, by `tell…` below. */
-    private resolve: (value: unknown) => void,
-    private reject: (reason: unknown) => void,
-    submittedMs: number,
   ) {
-    this.priority = options.priority ?? 0;
-    this.submittedMs = submittedMs;
-    this.retriesLeft = prepared.moved || prepared.feeds ? 0 : (options.retries ?? 0);
+    super();
+    this.priority = options.priority;
   }
 
-  /** May have to be stopped while it runs: it runs alone in its worker's queue, and its start is told. */
-  get guarded(): boolean {
-    const { signal, timeoutMs, deadlineMs } = this.options;
-    return (
-      signal !== undefined ||
-      timeoutMs !== undefined ||
-      deadlineMs !== undefined ||
-      this.isStream ||
-      this.prepared.feeds !== undefined
-    );
+  /** The promise that its caller gets. */
+  promise(): Promise<unknown> {
+    const promise = new Promise<unknown>(keepSettle);
+    this.#settle = settleLatest;
+    settleLatest = undefined;
+    return promise;
   }
 
   get isStream(): boolean {
     return this.record.kind === "stream";
   }
 
-  /** The call succeeded. For a stream, `value` is what its generator returned. */
-  tellResult(value: unknown): void {
-    this.cleanUp();
-    if (this.isStream) {
-      this.consumer?.ended(value);
-      this.tellStream();
-      return;
-    }
-    this.resolve(value);
-    this.consumer?.failed(new ClearwayError("not-a-stream", `${this.record.name}() gives one result: await it`));
+  /** May have to be stopped while it runs: it runs alone in its worker's queue, and its start is told. */
+  get guarded(): boolean {
+    return this.options.limited || this.isStream || this.inputs !== undefined;
   }
 
-  /** The call failed, or was given up. */
-  tellFailure(reason: unknown): void {
-    this.cleanUp();
-    // A promise that stands for a stream is never rejected: its reader hears of it by the iterator.
-    this.consumer?.failed(reason);
-    if (this.isStream) this.tellStream();
-    else this.reject(reason);
+  /** Whether its arguments are still here: a copy of them left, at most. */
+  get whole(): boolean {
+    return this.transfer.length === 0 && !this.inputs;
+  }
+
+  /** Settles the promise, if it has one, once. A promise held on to would keep a forgotten stream from being collected. */
+  settle(value: unknown): void {
+    this.#settle?.(value);
+    this.#settle = undefined;
+  }
+
+  fail(reason: unknown): void {
+    if (this.#settle) this.settle(rejected(reason));
   }
 
   /** The call turned out to be a stream: its caller's promise gives the stream itself. */
   tellStream(): void {
-    this.resolve(this.handle?.deref());
-    // The promise holds the stream; held on to, it would keep a forgotten stream from being collected.
-    this.resolve = this.reject = () => {};
+    this.settle(this.handle?.deref());
   }
 
-  /** The reader ended what it took for a stream: nobody may be left waiting for its promise. */
-  tellEnded(): void {
-    this.cleanUp();
-    if (this.isStream) this.tellStream();
-    else this.reject(new ClearwayError("cancelled", `${this.record.name}() was ended by its reader`));
-  }
-
-  /** A call that never left gives back the streams that it was to read: a locked ReadableStream, an iterator at work. */
-  releaseInputs(): void {
-    if (this.fed || !this.prepared.feeds) return;
-    this.fed = true;
-    for (const { iterator } of this.prepared.feeds) {
-      void (async () => iterator.return?.())().catch(() => {});
-    }
-  }
-
-  addTimer(act: () => void, ms: number): void {
-    this.timers ??= [];
-    this.timers.push(after(ms, act));
+  /** It is over, or never was: gives the caller's streams back. */
+  release(): void {
+    if (this.inputs) for (const input of this.inputs) input.stop();
   }
 
   /** Leaves no timer and no listener behind. */
   cleanUp(): void {
-    if (this.runTimer) clearTimeout(this.runTimer);
-    if (this.timers) for (const timer of this.timers) clearTimeout(timer);
-    this.timers = undefined;
+    if (this.limit) clearTimeout(this.limit);
+    if (this.deadline) clearTimeout(this.deadline);
     this.unlisten?.();
-    this.unlisten = undefined;
+    this.limit = this.deadline = this.unlisten = undefined;
   }
 }
+
+/** A last word to the caller, or to the reader of the caller's stream. */
+export type Word = (call: PoolCall, outcome: unknown) => void;
+
+/** The call succeeded. For a stream, `value` is what its generator returned. */
+export const tellResult: Word = (call, value) => {
+  const { consumer, record } = call;
+  if (call.isStream) return endReader(call, value);
+  call.settle(value);
+  consumer?.failed(new ClearwayError("not-a-stream", `${record.name}() gives one result: await it`));
+};
+
+/** The call failed, or was given up. */
+export const tellFailure: Word = (call, reason) => {
+  // A promise that stands for a stream is never rejected: its reader hears of it by the iterator.
+  failReader(call, reason);
+  if (call.isStream) call.tellStream();
+  else call.fail(reason);
+};
+
+/** The reader ended what it took for a stream: nobody may be left waiting for its promise. */
+export const tellEnded: Word = (call) => {
+  if (call.isStream) call.tellStream();
+  else call.fail(new ClearwayError("cancelled", `${call.record.name}() was ended by its reader`));
+};
+
+/** The call was given up before, and is over now: at most its stream's reader waits for that. */
+export const endReader: Word = (call, value) => call.consumer?.ended(value);
+
+/** As {@link endReader}, for a task that failed when it was to end. */
+export const failReader: Word = (call, reason) => call.consumer?.failed(reason);

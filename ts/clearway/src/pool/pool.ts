@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { invalid } from "../error/clearway-error.js";
 import type { Callers } from "../task/caller.js";
 import { Engine } from "./engine.js";
-import { type CallOptions, checkCallOptions, type PoolOptions, settingsOf } from "./options.js";
+import { type CallOptions, type CallSettings, callSettingsOf, type PoolOptions, settingsOf } from "./options.js";
 import type { WorkerSource } from "./slot.js";
 import { type PoolStats, statsOf } from "./stats.js";
 
@@ -44,44 +43,40 @@ export interface Pool<Module> extends Callable<Module>, AsyncDisposable {
  * Starts its smallest number of workers at once, without waiting for them. Never blocks. Throws `invalid-argument`.
  */
 export function pool<Module>(source: WorkerSource, options: PoolOptions = {}): Pool<Module> {
-  if (typeof source !== "function" && typeof source !== "string" && !(source instanceof URL)) {
-    throw invalid("source", "a URL, or a function that returns a Worker", typeof source);
-  }
-  const engine = new Engine(source, settingsOf(options));
-  const withOptions = (callOptions: CallOptions): Callable<Module> => {
-    checkCallOptions(callOptions);
-    const call = callers((name) => {
-      const caller = (...args: unknown[]): unknown => engine.submit(name, args, callOptions, caller);
-      return caller;
-    });
-    return { call: call as Callers<Module> };
-  };
+  const settings = settingsOf(options);
+  const withOptions = (callOptions: CallOptions): Callable<Module> =>
+    callable(source, callSettingsOf(callOptions, settings), () => engine);
+  const unbound = withOptions({});
+  const engine = new Engine(source, settings);
   return {
-    ...withOptions({}),
+    ...unbound,
     with: withOptions,
     ready: () => engine.ready(),
     room: () => engine.backlog.room(),
     ping: () => engine.ping(),
     stats: () => statsOf(engine),
-    close: (closeOptions) => engine.close(closeOptions?.timeoutMs ?? 30_000),
+    close: (closeOptions) => engine.close(closeOptions?.timeoutMs),
     terminate: () => engine.terminate(),
-    [Symbol.asyncDispose]: () => engine.close(30_000),
+    [Symbol.asyncDispose]: () => engine.close(),
   };
 }
 
+type Caller = (...args: unknown[]) => unknown;
+
 /** Functions by any name: the names are known to the types only. A name's function is made once. */
-export function callers(make: (name: string) => (...args: unknown[]) => unknown): object {
-  const known = new Map<string, (...args: unknown[]) => unknown>();
-  return new Proxy(Object.freeze(Object.create(null)), {
+export function callable<Module>(source: WorkerSource, settings: CallSettings, engineOf: () => Engine): Callable<Module> {
+  if (typeof source !== "function" && typeof source !== "string" && !(source instanceof URL)) {
+    throw invalid("source", "a URL, or a function that returns a Worker", typeof source);
+  }
+  const known = new Map<string, Caller>();
+  const call = new Proxy(Object.freeze(Object.create(null)), {
     get: (_target, name) => {
       // `then` would make an `await` of this object call a task.
       if (typeof name !== "string" || name === "then") return undefined;
-      let caller = known.get(name);
-      if (!caller) {
-        caller = make(name);
-        known.set(name, caller);
-      }
+      const caller: Caller = known.get(name) ?? ((...args) => engineOf().submit(name, args, settings, caller));
+      known.set(name, caller);
       return caller;
     },
   });
+  return { call };
 }

@@ -7,79 +7,70 @@ export interface Queued {
   readonly id: number;
 }
 
+// Places of items that were taken are given back in one go: so few that little is held, so many that it costs nothing.
+const takenMax = 64;
+
 /**
- * Items by priority, then by arrival. One list a priority; most pools use one. Taking, adding and looking cost O(number
- * of priorities); removing from the middle costs O(n), and only a cancel does that.
+ * Items by priority, then by arrival, in one sorted array. Taking and looking cost O(1), adding O(log n) where it goes
+ * to the end, as it does while all have one priority; elsewhere, and for removing, O(n) moves of pointers.
  */
 export class PriorityQueue<Item extends Queued> {
-  #levels: { priority: number; items: Item[]; head: number }[] = [];
-  #length = 0;
+  #items: Item[] = [];
+  /** Where the first item stands; what is before it was taken. */
+  #head = 0;
 
   get length(): number {
-    return this.#length;
+    return this.#items.length - this.#head;
   }
 
+  /** Adds an item, also one that was taken before: it goes to where its age belongs. */
   add(item: Item): void {
-    const level = this.#level(item.priority);
-    level.items.push(item);
-    this.#length++;
-  }
-
-  /** Puts back an item that was taken before: it goes to where its age belongs. */
-  putBack(item: Item): void {
-    const level = this.#level(item.priority);
-    let at = level.head;
-    while (at < level.items.length && level.items[at]!.id < item.id) at++;
-    level.items.splice(at, 0, item);
-    this.#length++;
+    this.#items.splice(this.#placeOf(item.priority, item.id), 0, item);
   }
 
   peek(): Item | undefined {
-    const level = this.#levels[0];
-    return level?.items[level.head];
+    return this.#items[this.#head];
   }
 
   take(): Item | undefined {
-    const level = this.#levels[0];
-    if (!level) return undefined;
-    const item = level.items[level.head]!;
-    level.head++;
-    this.#length--;
-    if (level.head === level.items.length) this.#levels.shift();
-    else if (level.head > 1024 && level.head * 2 > level.items.length) {
-      level.items.splice(0, level.head);
-      level.head = 0;
+    const item = this.peek();
+    if (!item) return undefined;
+    this.#head++;
+    if (this.#head === this.#items.length || (this.#head > takenMax && this.#head * 2 > this.#items.length)) {
+      this.#items.splice(0, this.#head);
+      this.#head = 0;
     }
     return item;
   }
 
   /** The oldest of the lowest priority: what `dropOldest` gives up. */
   oldest(): Item | undefined {
-    const level = this.#levels.at(-1);
-    return level?.items[level.head];
+    const last = this.#items.at(-1);
+    return last && this.#items[this.#placeOf(last.priority, 0)];
   }
 
+  /** Whether it was there. */
   remove(item: Item): boolean {
-    const index = this.#levels.findIndex((level) => level.priority === item.priority);
-    const level = this.#levels[index];
-    const at = level ? level.items.indexOf(item, level.head) : -1;
-    if (!level || at < 0) return false;
-    level.items.splice(at, 1);
-    this.#length--;
-    if (level.head === level.items.length) this.#levels.splice(index, 1);
+    const at = this.#placeOf(item.priority, item.id);
+    if (this.#items[at] !== item) return false;
+    this.#items.splice(at, 1);
     return true;
   }
 
-  *[Symbol.iterator](): Generator<Item> {
-    for (const level of this.#levels) yield* level.items.slice(level.head);
+  [Symbol.iterator](): Iterator<Item> {
+    return this.#items.slice(this.#head).values();
   }
 
-  #level(priority: number): { priority: number; items: Item[]; head: number } {
-    const first = this.#levels[0];
-    if (first?.priority === priority) return first;
-    let at = 0;
-    while (at < this.#levels.length && this.#levels[at]!.priority > priority) at++;
-    if (this.#levels[at]?.priority !== priority) this.#levels.splice(at, 0, { priority, items: [], head: 0 });
-    return this.#levels[at]!;
+  // Where such an item stands, or would.
+  #placeOf(priority: number, id: number): number {
+    let low = this.#head;
+    let high = this.#items.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const { priority: itsPriority, id: itsId } = this.#items[middle] as Item;
+      if (itsPriority > priority || (itsPriority === priority && itsId < id)) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
 }

@@ -15,13 +15,16 @@ import {
   Op,
   type TaskKind,
 } from "../transport/protocol.js";
+import type { Engine } from "./engine.js";
+import type { Input } from "./input.js";
 import type { CallerLane } from "../transport/ring/open-ring.js";
-import { Feed } from "./feed.js";
 import type { PoolCall } from "./pool-call.js";
 import { SlotLife } from "./slot-life.js";
-import type { SlotOwner } from "./slot-owner.js";
 import { after, type Timer, within } from "./timer.js";
-import { exitFailure, messageOf, startFailure } from "./worker-failure.js";
+import { exitFailure, messageOf, poolClosed, startFailure } from "./worker-failure.js";
+
+// How long a worker may take to close its resources before it is ended in any case.
+const closeLimitMs = 5_000;
 
 /** Where a pool's workers come from: a module's URL, or a factory that a bundler understands. */
 export type WorkerSource = URL | string | (() => WorkerLike);
@@ -46,8 +49,12 @@ export class Slot {
   idleSinceMs = 0;
   readonly transport: PortTransport;
   readonly #handle: WorkerHandle;
-  readonly #owner: SlotOwner;
-  readonly #feeds = new Map<number, Feed>();
+  readonly #engine: Engine;
+  readonly #inputs = new Map<number, Input>();
+  /** Round trips under way; answers come in their order. */
+  #pings: { resolve(remoteTimeMs: number): void; reject(why: unknown): void }[] = [];
+  /** Settles when it is gone, once it has to go. */
+  leaving: Promise<void> | undefined;
   readonly #cells: Int32Array | undefined;
   readonly #startTimer: Timer;
   /** Loads while the worker starts. */
@@ -65,10 +72,10 @@ export class Slot {
   constructor(
     readonly index: number,
     source: WorkerSource,
-    owner: SlotOwner,
+    engine: Engine,
   ) {
-    this.#owner = owner;
-    const { settings } = owner;
+    this.#engine = engine;
+    const { settings } = engine;
     const name = `${settings.name}-${index}`;
     if (typeof SharedArrayBuffer === "function") {
       this.#cells = new Int32Array(new SharedArrayBuffer(cancelCellCount * Int32Array.BYTES_PER_ELEMENT));
@@ -94,10 +101,10 @@ export class Slot {
         : spawn(source, { name, greeting: hello, resourceLimits: settings.resourceLimits }, events);
     this.transport = new PortTransport(this.#handle, (op, id, a, reason) => {
       const call = this.calls.get(id);
-      if (op === Op.Chunk) this.#feeds.get(id)?.refuse(a, reason);
+      if (op === Op.Chunk) this.#inputs.get(id)?.refuse(a, reason);
       else if (op === Op.Call && call) {
-        if (call.prepared.crossing) merge(owner.toWorkers, call.prepared.crossing, -1);
-        owner.desk.refused(this, call, reason);
+        if (call.crossing) merge(engine.toWorkers, call.crossing, -1);
+        engine.desk.unsendable(this, call, reason);
       }
     });
     this.tell(Op.Hello, 0, hello);
@@ -116,35 +123,40 @@ export class Slot {
 
   /** Sends a call. Its arguments leave with the end of the tick. */
   post(call: PoolCall): void {
-    const { id, prepared, record } = call;
+    const { id, args, inputs, crossing, options, consumer } = call;
+    const { transport } = this;
     this.calls.set(id, call);
     call.slot = this;
-    call.life.post();
-    if (prepared.feeds) {
-      call.fed = true;
-      call.feeds = prepared.feeds.map(({ argument, iterator }) => {
-        const feed = new Feed(this.#owner.nextId(), iterator, this.transport, this.#owner.toWorkers, call.strict);
-        this.#feeds.set(feed.id, feed);
-        this.transport.send(Op.Input, id, argument, feed.id);
-        return feed;
-      });
-    }
+    call.post();
+    if (this.#engine.metrics) call.postedMs = now();
+    this.setRef(true);
+    if (inputs) for (const input of inputs) this.#announce(call, input);
+    if (crossing) merge(this.#engine.toWorkers, crossing);
     const flags =
       (call.guarded ? CallFlag.guarded : 0) |
-      (call.strict ? CallFlag.strict : 0) |
-      (call.options.onProgress ? CallFlag.progress : 0);
-    if (prepared.crossing) merge(this.#owner.toWorkers, prepared.crossing);
-    this.transport.send(Op.Call, id, (record.index << callFlagBits) | flags, prepared.args, prepared.transfer);
+      (options.strict ? CallFlag.strict : 0) |
+      (options.onProgress ? CallFlag.progress : 0);
+    transport.send(Op.Call, id, (call.record.index << callFlagBits) | flags, args, call.transfer);
     this.count(call);
-    if (call.pendingItems > 0) {
-      this.transport.send(Op.Credit, id, call.pendingItems, call.pendingBytes);
-      call.pendingItems = call.pendingBytes = 0;
-    }
+    if (!consumer || !call.isStream) return;
+    // All that its reader has asked for: of another run, which had some of it, nothing arrived.
+    const { items, bytes } = consumer.credit;
+    transport.send(Op.Credit, id, items, bytes);
+  }
+
+  #announce(call: PoolCall, input: Input): void {
+    const { toWorkers, desk } = this.#engine;
+    const { strict, window } = call.options;
+    const id = this.#engine.nextId();
+    const failed = (reason: unknown): void => desk.cancel(call, reason);
+    input.connect(id, { transport: this.transport, ledger: toWorkers, strict, failed });
+    this.#inputs.set(id, input);
+    this.transport.send(Op.Input, call.id, input.argument, [id, window.items, window.bytes]);
   }
 
   /** Brings the load up to date with whether this call keeps the worker busy now. Returns true when the load fell. */
   count(call: PoolCall): boolean {
-    const busy = this.calls.has(call.id) && (!call.isStream || call.pendingItems > 0 || call.consumer!.active);
+    const busy = call.slot === this && (!call.isStream || call.consumer?.active === true);
     if (busy === call.counted) return false;
     call.counted = busy;
     const sign = busy ? 1 : -1;
@@ -157,16 +169,10 @@ export class Slot {
   /** The call is over here. */
   remove(call: PoolCall): void {
     this.calls.delete(call.id);
-    this.count(call);
     call.slot = undefined;
-    if (call.feeds) {
-      for (const feed of call.feeds) {
-        this.#feeds.delete(feed.id);
-        feed.producer.stop();
-      }
-      call.feeds = undefined;
-    }
-    if (this.#condemned) this.#checkCondemned();
+    this.count(call);
+    if (call.inputs) for (const { id } of call.inputs) this.#inputs.delete(id);
+    if (this.#condemned) this.condemn(this.#condemned);
   }
 
   /** Tells the worker that a call was cancelled. */
@@ -176,15 +182,23 @@ export class Slot {
     this.tell(Op.Cancel, call.id, reason === undefined ? undefined : encodeError(reason));
   }
 
-  /** Closes its resources, then ends it; after `limitMs` it is ended in any case. */
-  async close(limitMs: number): Promise<void> {
+  /** One round trip; gives the worker's time in milliseconds since the epoch. Rejects when the worker is lost. */
+  ping(): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.#pings.push({ resolve, reject });
+      this.setRef(true);
+      this.tell(Op.Ping, 0);
+    });
+  }
+
+  /** Closes its resources, then ends it; if that takes too long, it is ended in any case. */
+  close(): void {
     this.setRef(true);
     const closed = new Promise<void>((resolve) => {
       this.#closed = resolve;
     });
     this.tell(Op.Close, 0);
-    await within(closed, limitMs);
-    await this.kill(new ClearwayError("pool-closed", "the pool is closed"));
+    this.leaving = within(closed, closeLimitMs).then(() => this.kill(poolClosed()));
   }
 
   /** Ends the thread at once. `why` is what its calls fail with. */
@@ -194,18 +208,18 @@ export class Slot {
     // It takes no calls while it falls: what comes back from another that was killed would only come back again.
     this.life.drain(1);
     this.setRef(true);
-    return this.#handle.terminate();
+    const gone = this.#handle.terminate();
+    this.leaving ??= gone;
+    return gone;
   }
 
-  /** Ends the thread as soon as only calls are left that do not stop. It takes no new ones already. */
-  killWhenOthersLeft(why: ClearwayError): void {
+  /** Takes no new calls, and ends as soon as only calls are left that do not stop. Returns whether that is now. */
+  condemn(why: ClearwayError): boolean {
     this.#condemned = why;
-    this.#checkCondemned();
-  }
-
-  #checkCondemned(): void {
-    for (const call of this.calls.values()) if (call.life.state !== "cancelling") return;
-    void this.kill(this.#condemned!);
+    this.life.drain(1);
+    for (const call of this.calls.values()) if (call.state !== "cancelling") return false;
+    void this.kill(why);
+    return true;
   }
 
   /** Whether it keeps the process alive (Node). */
@@ -218,7 +232,7 @@ export class Slot {
   #receive(message: unknown): void {
     // A module may post messages of its own; they are not ours to read.
     if (!isFrames(message)) return;
-    const owner = this.#owner;
+    const engine = this.#engine;
     for (let at = 0; at < message.length; at += frameSlots) {
       const op = message[at] as Op;
       const id = message[at + 1] as number;
@@ -227,16 +241,17 @@ export class Slot {
       switch (op) {
         case Op.Ready:
           clearTimeout(this.#startTimer);
-          if (this.life.ready()) {
-            owner.workerReady(this, a as [string, TaskKind][]);
+          // One that was ended before it was ready takes no calls.
+          if (!this.#killed && this.life.ready()) {
+            engine.workerReady(this, a as [string, TaskKind][]);
             this.#openRing();
           }
           break;
         case Op.Credit:
-          this.#feeds.get(id)?.producer.grant(a as number, b as number);
+          void this.#inputs.get(id)?.grant(a as number, b as number);
           break;
         case Op.Cancel:
-          this.#feeds.get(id)?.leave();
+          this.#inputs.get(id)?.leave();
           break;
         case Op.Ending:
           this.#begun = new Set(a as number[]);
@@ -248,24 +263,25 @@ export class Slot {
           this.#closed?.();
           break;
         case Op.Ledger:
-          if (typeof a === "number") owner.fromWorkers.movedBytes += a;
-          else merge(owner.fromWorkers, a as LedgerSide);
+          if (typeof a === "number") engine.fromWorkers.movedBytes += a;
+          else merge(engine.fromWorkers, a as LedgerSide);
           break;
         case Op.Pong:
-          owner.pings.answered(id, a as number);
+          this.#pings.shift()?.resolve(a as number);
+          if (this.load === 0) this.setRef(false);
           break;
         case Op.Heap:
           this.heapBytes = a as number;
           break;
         default: {
           const call = this.calls.get(id);
-          if (call) owner.desk.frame(this, call, op, a, b);
+          if (call) engine.desk.frame(this, call, op, a, b);
         }
       }
     }
     if (!this.eased || this.#gone) return;
     this.eased = false;
-    owner.eased(this);
+    engine.eased(this);
   }
 
   // From then on both sides' small frames leave by shared memory. Where that part cannot be loaded, the port goes on.
@@ -276,7 +292,7 @@ export class Slot {
         const lane = openRing(this.#handle, {
           frames: (frames) => this.#receive(frames),
           broken: (error) => this.#unreadable(error.message),
-          copied: (bytes) => enterCopy(this.#owner.fromWorkers, "small", bytes),
+          copied: (bytes) => enterCopy(this.#engine.fromWorkers, "small", bytes),
           expects: () => this.calls.size > 0,
         });
         this.tell(Op.Ring, 0, lane.memory);
@@ -295,7 +311,7 @@ export class Slot {
     if (this.life.state === "starting") this.#why ??= startFailure(messageOf(error), error);
     // Node's worker exits by itself after this. A browser's may live on after a stray error, but not one that never began.
     if (this.#why) void this.#handle.terminate();
-    else this.#owner.settings.onError(error);
+    else this.#engine.settings.onError(error);
   }
 
   #exited(code: number | undefined): void {
@@ -307,7 +323,8 @@ export class Slot {
     this.transport.close();
     this.#closed?.();
     if (this.life.state === "starting") this.#why ??= startFailure("it ended before it called expose()");
-    this.#owner.exited(this, this.#why ?? exitFailure(this.#uncaught, code), this.#killed, this.#begun);
-    for (const feed of this.#feeds.values()) feed.producer.stop();
+    const why = this.#why ?? exitFailure(this.#uncaught, code);
+    for (const { reject } of this.#pings.splice(0)) reject(why);
+    this.#engine.exited(this, why, this.#killed, this.#begun);
   }
 }

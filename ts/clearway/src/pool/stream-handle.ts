@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-import { Consumer } from "../stream/consumer.js";
-import { defaultWindow } from "../stream/credit.js";
+import type { Consumer } from "../stream/consumer.js";
 import { Reader } from "../stream/reader.js";
 import type { Stream } from "../task/caller.js";
 
@@ -37,25 +36,15 @@ export class StreamHandle extends Reader implements Stream<unknown> {
  * A call to a pool of which no worker is ready yet may turn out to be a stream or not. The caller then gets a promise that
  * can also be iterated: it resolves with the result, or with the stream itself.
  */
-export function iterablePromise(promise: Promise<unknown>, stream: Reader): Promise<unknown> & Stream<unknown> {
-  // Whoever iterates hears of a failure there; the promise's own rejection is then nobody's.
-  const reader = (): Reader => {
-    promise.catch(() => {});
-    return stream;
-  };
-  const methods: Partial<Record<PropertyKey, unknown>> = {
-    next: () => reader().next(),
-    return: (value?: unknown) => reader().return(value),
-    throw: (reason: unknown) => reader().throw(reason),
-    [Symbol.asyncIterator]: reader,
-    [Symbol.asyncDispose]: () => reader()[Symbol.asyncDispose](),
-  };
-  return Object.assign(promise, methods) as unknown as Promise<unknown> & Stream<unknown>;
-}
-
-/** A stream that could not even be begun: its first `next()` rejects. */
-export function failedStream(reason: unknown): StreamHandle {
-  const consumer = new Consumer(defaultWindow, { grant: () => {}, cancel: () => {} });
-  consumer.failed(reason);
-  return new StreamHandle(consumer, () => {});
+export function iterablePromise(promise: Promise<unknown>, stream: StreamHandle): Promise<unknown> & Stream<unknown> {
+  for (const name of ["next", "return", "throw", Symbol.asyncIterator, Symbol.asyncDispose] as const) {
+    Object.assign(promise, {
+      [name]: (value: unknown) => {
+        // Whoever iterates hears of a failure there; the promise's own rejection is then nobody's.
+        promise.catch(() => {});
+        return stream[name](value);
+      },
+    });
+  }
+  return promise as Promise<unknown> & Stream<unknown>;
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { ClearwayError } from "../error/clearway-error.js";
 import type { TaskKind } from "../transport/protocol.js";
 import { Estimate } from "./estimate.js";
 
@@ -15,4 +16,13 @@ export class TaskRecord {
   cancelled = 0;
 
   constructor(readonly name: string) {}
+}
+
+/** The error for a name that the module does not expose. */
+export function unknownTask(name: string, records: ReadonlyMap<string, TaskRecord>): ClearwayError {
+  const known = [...records.values()].flatMap((record) => (record.index < 0 ? [] : record.name));
+  return new ClearwayError(
+    "unknown-task",
+    `the module exposes no task "${name}"; it exposes ${known.join(", ") || "none"}`,
+  );
 }

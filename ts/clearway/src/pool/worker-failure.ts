@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { type ClearwayError, caused } from "../error/clearway-error.js";
+import { ClearwayError, caused } from "../error/clearway-error.js";
 
 /** Why a worker never became ready. */
 export function startFailure(why: string, cause?: unknown): ClearwayError {
@@ -28,4 +28,9 @@ export function exitFailure(uncaught: { error: unknown } | undefined, code: numb
 /** What an error says; anything else as text. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** What calls that come too late, or take too long, fail with. */
+export function poolClosed(more = ""): ClearwayError {
+  return new ClearwayError("pool-closed", `the pool is closed${more}`);
 }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { now } from "#host";
-import { ClearwayError } from "../error/clearway-error.js";
+import type { ClearwayError } from "../error/clearway-error.js";
+import type { Engine } from "./engine.js";
 import { Slot, type WorkerSource } from "./slot.js";
-import type { SlotOwner } from "./slot-owner.js";
 import { after } from "./timer.js";
+import { poolClosed } from "./worker-failure.js";
 
-// How long a worker may take to close its resources before it is ended in any case.
-const closeLimitMs = 5_000;
 // A worker that died sooner than this after its start, without finishing a task, is not replaced before it is needed.
 const provenMs = 1_000;
 
@@ -14,26 +13,22 @@ const provenMs = 1_000;
 export class Workforce {
   readonly slots: (Slot | undefined)[];
   readonly #source: WorkerSource;
-  readonly #owner: SlotOwner;
-  readonly #leaving = new Set<Promise<void>>();
+  readonly #engine: Engine;
   /** Workers whose places others have by now. */
   readonly #outgoing = new Set<Slot>();
+  size = 0;
   restarts = 0;
   #stopped = false;
 
-  constructor(source: WorkerSource, owner: SlotOwner) {
+  constructor(source: WorkerSource, engine: Engine) {
     this.#source = source;
-    this.#owner = owner;
-    this.slots = new Array(owner.settings.max).fill(undefined);
+    this.#engine = engine;
+    this.slots = new Array(engine.settings.max).fill(undefined);
   }
 
   *[Symbol.iterator](): Generator<Slot> {
     for (const slot of this.slots) if (slot) yield slot;
     yield* this.#outgoing;
-  }
-
-  get size(): number {
-    return this.slots.reduce((sum, slot) => sum + (slot ? 1 : 0), 0);
   }
 
   count(state: Slot["life"]["state"]): number {
@@ -44,29 +39,30 @@ export class Workforce {
   start(place = this.slots.indexOf(undefined)): Slot | undefined {
     if (this.#stopped || place < 0 || this.slots[place]) return undefined;
     try {
-      const slot = new Slot(place, this.#source, this.#owner);
-      this.slots[place] = slot;
+      const slot = new Slot(place, this.#source, this.#engine);
+      this.#put(place, slot);
       return slot;
     } catch (reason) {
-      this.#owner.startFailed(place, reason);
+      this.#engine.startFailed(place, reason);
       return undefined;
     }
   }
 
   /** Starts as many as there should always be. */
   fill(): void {
-    while (!this.#stopped && this.size < this.#owner.settings.min && this.start());
+    while (this.size < this.#engine.settings.min && this.start());
   }
 
-  /** A worker has nothing to do: it may be recycled now, or shrunk away later. */
-  idle(slot: Slot): void {
+  /** A call left a worker, or it became less busy: it may close, be recycled now, or be shrunk away later. */
+  eased(slot: Slot): void {
+    this.#act(slot, slot.life.drained(slot.calls.size));
     // One that closes its resources keeps the process until it is done.
-    if (slot.life.state === "closing") return;
+    if (slot.load > 0 || slot.life.state === "closing") return;
     slot.setRef(false);
     // A half-read stream may wait for its reader for long, and nobody else may have to wait for that.
     if (slot.calls.size === 0 && this.#worn(slot)) return this.retire(slot);
-    const { min, idleMs } = this.#owner.settings;
-    if (this.size <= min || !Number.isFinite(idleMs)) return;
+    const { min, idleMs } = this.#engine.settings;
+    if (this.size <= min || idleMs === Number.POSITIVE_INFINITY) return;
     slot.idleSinceMs = now();
     // One timer at a time, which looks again when it was early: arming one a call would cost more than the call.
     if (!slot.idleTimer) this.#armShrink(slot, idleMs);
@@ -75,7 +71,7 @@ export class Workforce {
   #armShrink(slot: Slot, ms: number): void {
     slot.idleTimer = after(ms, () => {
       slot.idleTimer = undefined;
-      const { min, idleMs } = this.#owner.settings;
+      const { min, idleMs } = this.#engine.settings;
       if (slot.calls.size > 0 || this.size <= min) return;
       const leftMs = slot.idleSinceMs + idleMs - now();
       // A timer may fire a fraction of a millisecond early.
@@ -86,14 +82,9 @@ export class Workforce {
   }
 
   #worn(slot: Slot): boolean {
-    const { tasks, ageMs, heapMb } = this.#owner.settings.recycle;
+    const { tasks, ageMs, heapMb } = this.#engine.settings.recycle;
     if (slot.tasksRun >= tasks || slot.heapBytes >= heapMb * 2 ** 20) return true;
-    return Number.isFinite(ageMs) && now() - slot.startedMs >= ageMs;
-  }
-
-  /** A worker has something to do. */
-  busy(slot: Slot): void {
-    slot.setRef(true);
+    return ageMs < Number.POSITIVE_INFINITY && now() - slot.startedMs >= ageMs;
   }
 
   /** Lets a worker finish what it has, close its resources and end. */
@@ -101,16 +92,11 @@ export class Workforce {
     this.#act(slot, slot.life.drain(slot.calls.size));
   }
 
-  /** A call left a worker that may be waiting for that. */
-  left(slot: Slot): void {
-    this.#act(slot, slot.life.drained(slot.calls.size));
-  }
-
-  /** A worker is gone. */
-  gone(slot: Slot, outcome: ReturnType<Slot["life"]["exit"]>): void {
-    if (this.slots[slot.index] === slot) this.slots[slot.index] = undefined;
+  /** A worker is gone; `killed`: because it had to be. */
+  gone(slot: Slot, outcome: ReturnType<Slot["life"]["exit"]>, killed: boolean): void {
+    if (this.slots[slot.index] === slot) this.#put(slot.index, undefined);
     this.#outgoing.delete(slot);
-    if (outcome === "crashed") this.restarts++;
+    if (outcome === "crashed" || killed) this.restarts++;
     const proven = slot.tasksRun > 0 || now() - slot.startedMs > provenMs;
     if (outcome !== "failedToStart" && proven) this.fill();
   }
@@ -118,7 +104,7 @@ export class Workforce {
   /** Gives a worker's place to another at once. It goes on with the calls that it has, for as long as they take. */
   supersede(slot: Slot): void {
     if (this.slots[slot.index] !== slot) return;
-    this.slots[slot.index] = undefined;
+    this.#put(slot.index, undefined);
     this.#outgoing.add(slot);
     this.fill();
   }
@@ -127,8 +113,8 @@ export class Workforce {
   async close(): Promise<void> {
     this.#stopped = true;
     for (const slot of this) this.retire(slot);
-    await Promise.all(this.#leaving);
-    await this.terminate(closedError());
+    await Promise.all([...this].map((slot) => slot.leaving));
+    await this.terminate(poolClosed());
   }
 
   /** Ends every thread at once. */
@@ -137,15 +123,13 @@ export class Workforce {
     await Promise.all([...this].map((slot) => slot.kill(why)));
   }
 
-  #act(slot: Slot, action: "wait" | "close" | "kill" | "nothing"): void {
-    if (action !== "close" && action !== "kill") return;
-    clearTimeout(slot.idleTimer);
-    const leaving = action === "close" ? slot.close(closeLimitMs) : slot.kill(closedError());
-    this.#leaving.add(leaving);
-    void leaving.then(() => this.#leaving.delete(leaving));
+  #put(place: number, slot: Slot | undefined): void {
+    this.slots[place] = slot;
+    this.size += slot ? 1 : -1;
   }
-}
 
-function closedError(): ClearwayError {
-  return new ClearwayError("pool-closed", "the pool is closed");
+  #act(slot: Slot, action: "wait" | "close" | "kill" | "nothing"): void {
+    if (action === "close") slot.close();
+    else if (action === "kill") void slot.kill(poolClosed());
+  }
 }

@@ -5,7 +5,7 @@ import { decodeError, encodeError, type WireError } from "../error/wire.js";
 import type { ParentEndpoint } from "../host/host.js";
 import { notCloneable } from "../transfer/refusal.js";
 import { PortTransport } from "../transport/port.js";
-import { callFlagBits, frameSlots, type HelloSettings, Op } from "../transport/protocol.js";
+import { callFlagBits, frameSlots, type HelloSettings, type InputStream, Op } from "../transport/protocol.js";
 import { RingLane } from "../transport/ring/ring-lane.js";
 import { Answers } from "./answers.js";
 import { Inputs } from "./inputs.js";
@@ -52,7 +52,7 @@ export class Server {
 
   /** Says what this module can do. Calls come only after that. */
   ready(names: readonly string[]): void {
-    const kinds = names.map((name, at) => [name, this.#tasks[at]!.kind]);
+    const kinds = names.map((name, at) => [name, this.#tasks[at]!.kind, this.#tasks[at]!.placement]);
     this.#transport.send(Op.Ready, 0, kinds);
     this.#transport.flush();
   }
@@ -85,7 +85,7 @@ export class Server {
       case Op.Call:
         return this.#call(id, a as number, b as unknown[]);
       case Op.Input:
-        return this.#inputs.announce(id, a as number, b as number);
+        return this.#inputs.announce(id, a as number, b as InputStream);
       case Op.Cancel:
         return this.#cancel(id, a as WireError | undefined);
       case Op.Credit:

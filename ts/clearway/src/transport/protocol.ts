@@ -10,7 +10,7 @@
 //   caller to worker                          worker to caller
 //   Hello       -  settings     -             Ready       -  [name, kind][]   -
 //   Call        id task|flags   args          Started     id -                -
-//   Input (1)   id arg index    stream id     Result      id value            run us
+//   Input (1)   id arg index    InputStream   Result      id value            run us
 //   Cancel      id reason       -             Failure     id WireError        run us
 //   Credit      id items        bytes         Progress    id value            -
 //   Close       -  -            -             Times       id started ms       finished ms
@@ -78,6 +78,9 @@ export interface HelloSettings {
   /** The name of the lock that tells of this worker's death. */
   lifeline: string;
 }
+
+/** A stream from the caller: its id, and how far the caller may run ahead of the task. */
+export type InputStream = [id: number, items: number, bytes: number];
 
 /** How a task answers: with one result, or with a stream. */
 export type TaskKind = "function" | "stream";

@@ -1,28 +1,39 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
 import { detach, prepareArguments } from "../../src/pool/arguments.js";
+import { callSettingsOf, settingsOf } from "../../src/pool/options.js";
+import { PoolCall } from "../../src/pool/pool-call.js";
+import { TaskRecord } from "../../src/pool/task-record.js";
 import { move } from "../../src/transfer/move.js";
+
+const settings = callSettingsOf({}, settingsOf({ size: 1 }));
+
+function prepared(args: unknown[]): PoolCall {
+  const call = new PoolCall(1, new TaskRecord("task"), args, settings, "");
+  prepareArguments(call);
+  return call;
+}
 
 describe("arguments of a call that has to wait", () => {
   test("lose what is moved at once", () => {
     const bytes = new Uint8Array(8).fill(1);
-    const prepared = prepareArguments([move(bytes)], false);
-    detach(prepared);
+    const call = prepared([move(bytes)]);
+    detach(call);
     expect(bytes.byteLength).toBe(0);
-    expect(prepared.args).toEqual([new Uint8Array(8).fill(1)]);
+    expect(call.args).toEqual([new Uint8Array(8).fill(1)]);
   });
 
   test("copy the rest once: the copy moves when they leave, and the caller keeps what it had", () => {
     const kept = new Uint8Array(16).fill(2);
     const large = new Uint8Array(64).fill(3);
-    const prepared = prepareArguments([move(new Uint8Array(8)), { kept }, large.subarray(4, 8)], false);
-    detach(prepared);
-    const posted = structuredClone(prepared.args, { transfer: prepared.transfer as Transferable[] });
+    const call = prepared([move(new Uint8Array(8)), { kept }, large.subarray(4, 8)]);
+    detach(call);
+    const posted = structuredClone(call.args, { transfer: call.transfer as Transferable[] });
     expect(posted.slice(1)).toEqual([{ kept }, new Uint8Array(4).fill(3)]);
     expect([kept.byteLength, large.byteLength]).toEqual([16, 64]);
-    const [, copies, part] = prepared.args as [Uint8Array, { kept: Uint8Array }, Uint8Array];
+    const [, copies, part] = call.args as [Uint8Array, { kept: Uint8Array }, Uint8Array];
     expect([copies.kept.byteLength, part.byteLength]).toEqual([0, 0]);
-    expect(prepared.crossing).toMatchObject({
+    expect(call.crossing).toMatchObject({
       movedBytes: 8,
       copies: { "argument-not-moved": { count: 2, bytes: 20 } },
     });
@@ -30,17 +41,17 @@ describe("arguments of a call that has to wait", () => {
 
   test("are left alone when nothing in them is moved", () => {
     const kept = new Uint8Array(16);
-    const prepared = prepareArguments([kept], false);
-    detach(prepared);
-    expect(prepared.args[0]).toBe(kept);
-    expect(prepared.transfer).toEqual([]);
+    const call = prepared([kept]);
+    detach(call);
+    expect(call.args[0]).toBe(kept);
+    expect(call.transfer).toEqual([]);
   });
 
   test("stay one object where a moved and an unmoved argument share it", () => {
     const bytes = new Uint8Array(8);
-    const prepared = prepareArguments([move(bytes), bytes], false);
-    detach(prepared);
-    expect(prepared.args[0]).toBe(prepared.args[1]);
-    expect(prepared.transfer).toHaveLength(1);
+    const call = prepared([move(bytes), bytes]);
+    detach(call);
+    expect(call.args[0]).toBe(call.args[1]);
+    expect(call.transfer).toHaveLength(1);
   });
 });

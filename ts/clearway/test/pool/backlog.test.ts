@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
 import { Backlog } from "../../src/pool/backlog.js";
-import { type CallOptions, type PoolOptions, settingsOf } from "../../src/pool/options.js";
+import { type CallOptions, callSettingsOf, type PoolOptions, settingsOf } from "../../src/pool/options.js";
 import { placeOfKey } from "../../src/pool/placement.js";
 import type { PoolCall } from "../../src/pool/pool-call.js";
 
 let lastId = 0;
 /** What the backlog looks at, of a call. */
-const call = (bytes = 0, options: CallOptions = {}): PoolCall =>
-  ({ id: ++lastId, priority: options.priority ?? 0, options, prepared: { bytes } }) as unknown as PoolCall;
+const call = (bytes = 0, options: CallOptions = {}): PoolCall => {
+  const settings = callSettingsOf(options, settingsOf({ size: 4 }));
+  return { id: ++lastId, priority: settings.priority, options: settings, bytes } as unknown as PoolCall;
+};
 const backlogOf = (queue: PoolOptions["queue"], size = 4): Backlog =>
   new Backlog(settingsOf({ size, ...(queue && { queue }) }));
 
@@ -18,8 +20,8 @@ describe("the backlog", () => {
     const calls = [call(10), call(20, { key: "a" }), call(30, { key: "b", priority: 1 })];
     for (const each of calls) backlog.add(each);
     expect([backlog.length, backlog.bytes]).toEqual([3, 60]);
-    expect(backlog.take(backlog.keyed(placeOfKey("a", 4))!)).toBe(calls[1]);
-    backlog.putBack(calls[1]!);
+    expect(backlog.take(backlog.queues[placeOfKey("a", 4)]!)).toBe(calls[1]);
+    backlog.add(calls[1]!);
     for (const each of calls) backlog.remove(each);
     backlog.remove(calls[0]!);
     expect([backlog.length, backlog.bytes]).toEqual([0, 0]);

@@ -48,7 +48,7 @@ class PutBack implements fc.Command<Model, Real> {
     const [item] = model.taken.splice(this.pick % model.taken.length, 1);
     model.items.push(item!);
     model.sort();
-    real.putBack(item!);
+    real.add(item!);
     same(model, real);
   }
   toString = () => `putBack(${this.pick})`;
