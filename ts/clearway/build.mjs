@@ -11,7 +11,9 @@ import { dts } from "rollup-plugin-dts";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const entries = Object.fromEntries(
-  ["index", "worker", "meter"].map((name) => [name, here(`./src/${name}.ts`)]).filter(([, file]) => existsSync(file)),
+  ["index", "worker", "meter", "records"]
+    .map((name) => [name, here(`./src/${name}.ts`)])
+    .filter(([, file]) => existsSync(file)),
 );
 const typesToo = !process.argv.includes("--js-only");
 
@@ -28,6 +30,7 @@ const options = (host, plugins) => ({
   sourcemap: true,
   legalComments: "none",
   logLevel: "warning",
+  external: ["apache-arrow"], // an optional peer: whoever has Arrow tables has it
   plugins,
 });
 
@@ -41,6 +44,8 @@ function lazyParts(parts) {
         if (kind !== "dynamic-import") return undefined;
         const name = `lazy-${basename(path, ".js")}`;
         const source = join(resolveDir, path.replace(/\.js$/, ".ts"));
+        const entry = Object.keys(entries).find((each) => entries[each] === source);
+        if (entry) return { path: `./${entry}.js`, external: true };
         parts[name] ??= source;
         if (parts[name] !== source) throw new Error(`two lazy parts are called ${name}: ${source}`);
         return { path: `./${name}.js`, external: true };
@@ -69,7 +74,7 @@ if (typesToo) {
   const bundle = await rollup({
     input: entries,
     plugins: [dts({ tsconfig: here("./tsconfig.json"), compilerOptions: { noEmit: false } })],
-    external: [/^node:/],
+    external: [/^node:/, "apache-arrow"],
     onwarn: (warning) => console.warn(warning.message),
   });
   await bundle.write({ dir: here("./dist"), format: "es", chunkFileNames: "types-[name].d.ts" });

@@ -43,6 +43,10 @@ export const errorCodes = [
   "not-a-stream",
   /** the stream's consumer was collected as garbage before the stream's end */
   "abandoned",
+  /** the memory was read after it had been moved away or released */
+  "released",
+  /** an optional package that this needs is not installed; the message names it */
+  "missing-package",
   /** the other side sent something that is not part of the protocol */
   "protocol",
 ] as const;

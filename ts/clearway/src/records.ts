@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+/**
+ * `clearway/records`: tables of typed rows that cross threads with nothing decoded.
+ *
+ * @module
+ */
+export type { Column } from "./records/column.js";
+export {
+  bool,
+  bytes,
+  type Field,
+  type Fields,
+  f32,
+  f64,
+  i8,
+  i16,
+  i32,
+  i64,
+  list,
+  nullable,
+  struct,
+  text,
+  timestamp,
+  u8,
+  u16,
+  u32,
+  u64,
+} from "./records/field.js";
+export { inferRecord, tableFromRows } from "./records/infer.js";
+export type { TableMessage } from "./records/message.js";
+export type { BitPart, BytesPart, CodePart, ListPart, NumberPart, Part } from "./records/part.js";
+export {
+  type FieldsOf,
+  type NewRow,
+  type RecordType,
+  type Row,
+  record,
+  tableFrom,
+  tableFromArrow,
+} from "./records/record.js";
+export type { Shape } from "./records/shape.js";
+export type { ObjectWindow, Table } from "./records/table.js";
+export type { TableWriter, WriterOptions } from "./records/writer.js";

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import type { Data, DataType, Table } from "apache-arrow";
+import type { Segment } from "../message.js";
+import type { Shape } from "../shape.js";
+import type { BitVector } from "../vector/bits.js";
+import type { CodeVector } from "../vector/codes.js";
+import type { Values } from "../vector/numbers.js";
+import type { BytesVector, ListVector } from "../vector/spans.js";
+import type { StructVector } from "../vector/struct.js";
+import type { Bitmap, Vector } from "../vector/vector.js";
+import { type Arrow, loadArrow } from "./load.js";
+import { arrowFields, itemType } from "./types.js";
+
+// The package's own types tell a column's type from its buffers only where the type is known at compile time.
+type Props = { type: DataType; length: number } & Record<string, unknown>;
+
+/** An Arrow table over the same memory, a record batch for each run of rows. Copies nothing: O(columns × chunks). */
+export async function toArrow(shapes: readonly Shape[], segments: readonly Segment[]): Promise<Table> {
+  const arrow = await loadArrow();
+  const make = arrow.makeData as unknown as (props: Props) => Data;
+  const fields = arrowFields(arrow, shapes);
+  const schema = new arrow.Schema(fields);
+  const rowsType = new arrow.Struct(fields);
+  const batches = segments.map(({ chunk, start, rows }) => {
+    const children = shapes.map((shape, at) =>
+      dataOf(arrow, make, fields[at]!.type, shape, chunk.vectors[at]!, chunk.rows),
+    );
+    const data = make({ type: rowsType, length: chunk.rows, nullCount: 0, children });
+    const whole = new arrow.RecordBatch(schema, data as never);
+    return rows === chunk.rows ? whole : whole.slice(start, start + rows);
+  });
+  return new arrow.Table(schema, batches);
+}
+
+function dataOf(
+  arrow: Arrow,
+  make: (props: Props) => Data,
+  type: DataType,
+  shape: Shape,
+  vector: Vector,
+  length: number,
+): Data {
+  const nullBitmap = vector.validity?.bytes;
+  // Null counts are not kept; the package counts where it needs to.
+  const base = { type, length, nullCount: nullBitmap ? -1 : 0, nullBitmap };
+  switch (shape.kind) {
+    case "bool":
+      return make({ ...base, data: (vector as BitVector).bits.bytes });
+    case "text":
+      if (shape.dictionary) {
+        const { codes, texts } = vector as CodeVector;
+        const entries = texts.offsets.length - 1;
+        const dictionary = make({
+          type: new arrow.Utf8(),
+          length: entries,
+          nullCount: 0,
+          valueOffsets: texts.offsets,
+          data: texts.data,
+        });
+        return make({ ...base, data: codes, dictionary: new arrow.Vector([dictionary]) });
+      }
+      return make({ ...base, valueOffsets: (vector as BytesVector).offsets, data: (vector as BytesVector).data });
+    case "bytes":
+      return make({ ...base, valueOffsets: (vector as BytesVector).offsets, data: (vector as BytesVector).data });
+    case "list": {
+      const { offsets, items } = vector as ListVector;
+      // By the column's type, not the object's class: this part is bundled apart and has classes of its own.
+      const bits = shape.of === "bool";
+      const child = make({
+        type: itemType(arrow, shape.of),
+        length: bits ? (offsets[length] ?? 0) : (items as Values).length,
+        nullCount: 0,
+        data: bits ? (items as Bitmap).bytes : items,
+      });
+      return make({ ...base, valueOffsets: offsets, child });
+    }
+    case "struct": {
+      const { columns } = vector as StructVector;
+      const children = shape.columns.map((each, at) =>
+        dataOf(arrow, make, type.children[at]!.type, each, columns[at]!, length),
+      );
+      return make({ ...base, children });
+    }
+    default:
+      return make({ ...base, data: (vector as unknown as { values: Values }).values });
+  }
+}

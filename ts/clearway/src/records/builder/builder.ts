@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+/**
+ * Takes the values of one column for one chunk after the other. Its arrays are scratch that grows by doubling and is used
+ * again for the next chunk; nothing is allocated a row.
+ */
+export interface Builder {
+  /** Takes a value. Throws {@link BadValue} and may leave a part of it: the writer truncates. */
+  push(value: unknown): void;
+  /** Takes a place for a row that is null. */
+  pushEmpty(): void;
+  /** Forgets everything from row `rows` on. */
+  truncate(rows: number): void;
+  /** What the chunk holds, in the order of `layout.ts`: views of the scratch, to be copied at once. */
+  buffers(): Uint8Array[];
+  /** Bytes of data so far, where rows are of different length. */
+  readonly dataBytes: number;
+}
+
+/** How many rows scratch begins with: a page of 4-byte values. */
+export const firstRows = 1024;
+
+/** A larger copy of a typed array, at least `needed` long. Copies; the old one is garbage. */
+export function grown<T extends { readonly length: number; set(from: T): void }>(
+  Type: new (length: number) => T,
+  from: T,
+  needed: number,
+): T {
+  const to = new Type(Math.max(needed, from.length * 2));
+  to.set(from);
+  return to;
+}
+
+export const noBytes = new Uint8Array(0);
+
+/** The memory of the first elements of a typed array, as bytes. */
+export function bytesOf(values: { buffer: ArrayBufferLike; BYTES_PER_ELEMENT: number }, count: number): Uint8Array {
+  return new Uint8Array(values.buffer, 0, count * values.BYTES_PER_ELEMENT);
+}

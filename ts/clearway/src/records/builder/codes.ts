@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { BadValue } from "../refusal.js";
+import { type Builder, bytesOf, firstRows, grown, noBytes } from "./builder.js";
+import { TextBuilder } from "./texts.js";
+
+/** Text by its number in a dictionary, which begins anew with each chunk. */
+export class CodeBuilder implements Builder {
+  readonly #codeOf = new Map<string, number>();
+  readonly #texts: TextBuilder;
+  #codes: Int32Array = new Int32Array(firstRows);
+  #rows = 0;
+
+  constructor(readonly column: string) {
+    this.#texts = new TextBuilder(column);
+  }
+
+  get dataBytes(): number {
+    return this.#texts.dataBytes;
+  }
+
+  push(value: unknown): void {
+    if (typeof value !== "string") throw new BadValue(this.column, "a text", value);
+    this.#put(this.#codeOf.get(value) ?? this.#add(value));
+  }
+
+  // A null row has a code all the same; in a chunk of nothing but nulls it points to nothing, and nobody reads it.
+  pushEmpty(): void {
+    this.#put(0);
+  }
+
+  // A text that only a refused row held stays in the dictionary; that does no harm.
+  truncate(rows: number): void {
+    this.#rows = Math.min(rows, this.#rows);
+    if (rows > 0) return;
+    this.#codeOf.clear();
+    this.#texts.truncate(0);
+  }
+
+  buffers(): Uint8Array[] {
+    const [, offsets, data] = this.#texts.buffers();
+    return [noBytes, bytesOf(this.#codes, this.#rows), offsets!, data!];
+  }
+
+  #add(value: string): number {
+    this.#texts.push(value);
+    const code = this.#codeOf.size;
+    this.#codeOf.set(value, code);
+    return code;
+  }
+
+  #put(code: number): void {
+    const at = this.#rows++;
+    if (at === this.#codes.length) this.#codes = grown(Int32Array, this.#codes, at + 1);
+    this.#codes[at] = code;
+  }
+}

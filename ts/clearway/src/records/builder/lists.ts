@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { BadValue } from "../refusal.js";
+import type { ItemKind } from "../shape.js";
+import { arrays } from "../vector/numbers.js";
+import { BitBuilder } from "./bits.js";
+import { type Builder, bytesOf, firstRows, grown, noBytes } from "./builder.js";
+import { numberBuilder } from "./numbers.js";
+
+/** Lists of numbers or booleans: offsets, and the items of all rows one after the other. */
+export class ListBuilder implements Builder {
+  readonly #items: ReturnType<typeof numberBuilder> | BitBuilder;
+  readonly #takes: string;
+  readonly #array: { [Symbol.hasInstance](value: unknown): boolean } | undefined;
+  #offsets: Int32Array = new Int32Array(firstRows + 1);
+  #rows = 0;
+  #end = 0;
+
+  constructor(
+    readonly column: string,
+    of: ItemKind,
+  ) {
+    this.#items = of === "bool" ? new BitBuilder(`${column}[]`) : numberBuilder(of, `${column}[]`);
+    this.#array = of === "bool" ? undefined : (arrays[of] as unknown as typeof Int8Array);
+    this.#takes = `an array of ${of}`;
+  }
+
+  get dataBytes(): number {
+    return this.#items.dataBytes;
+  }
+
+  push(value: unknown): void {
+    const items = this.#items;
+    if (!(items instanceof BitBuilder) && this.#array?.[Symbol.hasInstance](value)) {
+      items.pushAll(value as Float64Array);
+      this.#close(this.#end + (value as Float64Array).length);
+      return;
+    }
+    if (!Array.isArray(value) && !(ArrayBuffer.isView(value) && !(value instanceof DataView))) {
+      throw new BadValue(this.column, this.#takes, value);
+    }
+    const list = value as unknown as ArrayLike<unknown>;
+    for (let at = 0; at < list.length; at++) items.push(list[at]);
+    this.#close(this.#end + list.length);
+  }
+
+  pushEmpty(): void {
+    this.#close(this.#end);
+  }
+
+  truncate(rows: number): void {
+    this.#rows = Math.min(rows, this.#rows);
+    this.#end = this.#offsets[this.#rows]!;
+    this.#items.truncate(this.#end);
+  }
+
+  buffers(): Uint8Array[] {
+    const [, items] = this.#items.buffers();
+    return [noBytes, bytesOf(this.#offsets, this.#rows + 1), items!];
+  }
+
+  #close(end: number): void {
+    if (end > 0x7fff_ffff)
+      throw new BadValue(this.column, "of fewer than 2^31 items together with its chunk", `${end} items`);
+    const at = ++this.#rows;
+    if (at === this.#offsets.length) this.#offsets = grown(Int32Array, this.#offsets, at + 1);
+    this.#offsets[at] = end;
+    this.#end = end;
+  }
+}

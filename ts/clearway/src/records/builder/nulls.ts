@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { Bits } from "./bits.js";
+import { type Builder, noBytes } from "./builder.js";
+
+/** The same column with rows that may be null. The class is made anew a column: it then meets one class of builder only. */
+export function nullableBuilder(of: Builder): Builder {
+  class NullableBuilder implements Builder {
+    readonly #of: Builder;
+    readonly #valid = new Bits();
+    #nulls = 0;
+
+    constructor(inner: Builder) {
+      this.#of = inner;
+    }
+
+    get dataBytes(): number {
+      return this.#of.dataBytes;
+    }
+
+    push(value: unknown): void {
+      if (value === null || value === undefined) {
+        this.pushEmpty();
+        return;
+      }
+      this.#of.push(value);
+      this.#valid.push(true);
+    }
+
+    pushEmpty(): void {
+      this.#of.pushEmpty();
+      this.#valid.push(false);
+      this.#nulls++;
+    }
+
+    // A null that is taken back may leave the count too high: the bitmap is then written where it need not be.
+    truncate(rows: number): void {
+      this.#of.truncate(rows);
+      this.#valid.truncate(rows);
+      if (rows === 0) this.#nulls = 0;
+    }
+
+    buffers(): Uint8Array[] {
+      const [, ...rest] = this.#of.buffers();
+      return [this.#nulls === 0 ? noBytes : this.#valid.bytes(), ...rest];
+    }
+  }
+  return new NullableBuilder(of);
+}

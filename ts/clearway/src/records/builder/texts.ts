@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { BadValue } from "../refusal.js";
+import { encodeUtf8 } from "../utf8.js";
+import { type Builder, bytesOf, firstRows, grown, noBytes } from "./builder.js";
+
+/** Offsets, and bytes that grow. What texts, bytes and dictionaries have in common. */
+export class Runs {
+  #offsets: Int32Array = new Int32Array(firstRows + 1);
+  #data: Uint8Array = new Uint8Array(firstRows * 8);
+  rows = 0;
+  end = 0;
+
+  /** Room for so many more bytes. Throws where the offsets would not hold the end. */
+  room(bytes: number, column: string, value: unknown): Uint8Array {
+    const needed = this.end + bytes;
+    if (needed > this.#data.length) {
+      // Data of a chunk is 32-bit offsets long. The writer closes chunks long before; one value alone may be too large.
+      if (needed > 0x7fff_ffff) throw new BadValue(column, "smaller than 2 GiB together with its chunk", value);
+      this.#data = grown(Uint8Array, this.#data, needed);
+    }
+    return this.#data;
+  }
+
+  /** Ends a row where its bytes end. */
+  close(end: number): void {
+    const at = ++this.rows;
+    if (at === this.#offsets.length) this.#offsets = grown(Int32Array, this.#offsets, at + 1);
+    this.#offsets[at] = end;
+    this.end = end;
+  }
+
+  truncate(rows: number): void {
+    if (rows >= this.rows) return;
+    this.rows = rows;
+    this.end = this.#offsets[rows]!;
+  }
+
+  buffers(): Uint8Array[] {
+    return [bytesOf(this.#offsets, this.rows + 1), this.#data.subarray(0, this.end)];
+  }
+}
+
+export class TextBuilder implements Builder {
+  readonly #runs = new Runs();
+
+  constructor(readonly column: string) {}
+
+  get dataBytes(): number {
+    return this.#runs.end;
+  }
+
+  push(value: unknown): void {
+    if (typeof value !== "string") throw new BadValue(this.column, "a text", value);
+    const runs = this.#runs;
+    // A UTF-16 unit becomes 3 bytes at most.
+    const data = runs.room(value.length * 3, this.column, value);
+    runs.close(encodeUtf8(value, data, runs.end));
+  }
+
+  pushEmpty(): void {
+    this.#runs.close(this.#runs.end);
+  }
+
+  truncate(rows: number): void {
+    this.#runs.truncate(rows);
+  }
+
+  buffers(): Uint8Array[] {
+    return [noBytes, ...this.#runs.buffers()];
+  }
+}
+
+export class BytesBuilder implements Builder {
+  readonly #runs = new Runs();
+
+  constructor(readonly column: string) {}
+
+  get dataBytes(): number {
+    return this.#runs.end;
+  }
+
+  push(value: unknown): void {
+    if (!(value instanceof Uint8Array)) throw new BadValue(this.column, "a Uint8Array", value);
+    const runs = this.#runs;
+    runs.room(value.length, this.column, value).set(value, runs.end);
+    runs.close(runs.end + value.length);
+  }
+
+  pushEmpty(): void {
+    this.#runs.close(this.#runs.end);
+  }
+
+  truncate(rows: number): void {
+    this.#runs.truncate(rows);
+  }
+
+  buffers(): Uint8Array[] {
+    return [noBytes, ...this.#runs.buffers()];
+  }
+}

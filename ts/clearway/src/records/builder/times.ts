@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { BadValue } from "../refusal.js";
+import type { TimeUnit } from "../shape.js";
+import { type Builder, bytesOf, firstRows, grown, noBytes } from "./builder.js";
+
+const unitsPerMs: Readonly<Record<TimeUnit, number>> = { s: 1 / 1000, ms: 1, us: 1000, ns: 1_000_000 };
+const half = 0x1_0000_0000;
+
+/** Timestamps as 64-bit numbers, written as two halves: a bigint a row would be garbage a row. */
+export class TimeBuilder implements Builder {
+  #halves: Int32Array = new Int32Array(firstRows * 2);
+  #rows = 0;
+  readonly dataBytes = 0;
+
+  constructor(
+    readonly column: string,
+    readonly unit: TimeUnit,
+  ) {}
+
+  push(value: unknown): void {
+    const count = this.#count(value);
+    if (typeof count === "bigint") this.#put(Number(count & 0xffff_ffffn), Number(count >> 32n));
+    else this.#put(count, Math.floor(count / half));
+  }
+
+  pushEmpty(): void {
+    this.#put(0, 0);
+  }
+
+  truncate(rows: number): void {
+    this.#rows = Math.min(rows, this.#rows);
+  }
+
+  buffers(): Uint8Array[] {
+    return [noBytes, bytesOf(this.#halves, this.#rows * 2)];
+  }
+
+  // Storing into 32 bits keeps the low ones, of negative numbers and of those beyond 32 bits too.
+  #put(low: number, high: number): void {
+    const at = this.#rows * 2;
+    if (at === this.#halves.length) this.#halves = grown(Int32Array, this.#halves, at + 2);
+    this.#halves[at] = low;
+    this.#halves[at + 1] = high;
+    this.#rows++;
+  }
+
+  #count(value: unknown): number | bigint {
+    const { unit } = this;
+    if (unit === "ns") {
+      if (value instanceof Date && !Number.isNaN(value.getTime()))
+        return this.#inRange(BigInt(value.getTime()) * 1_000_000n, value);
+      if (typeof value === "bigint") return this.#inRange(value, value);
+    } else {
+      const count = value instanceof Date ? value.getTime() * unitsPerMs[unit] : value;
+      if (Number.isSafeInteger(count)) return count as number;
+    }
+    throw this.#bad(value);
+  }
+
+  #inRange(count: bigint, value: unknown): bigint {
+    if (BigInt.asIntN(64, count) !== count) throw this.#bad(value);
+    return count;
+  }
+
+  #bad(value: unknown): BadValue {
+    const { unit } = this;
+    const kind = unit === "ns" ? "a bigint of ns in 64 bits" : `a whole number of ${unit}`;
+    return new BadValue(
+      this.column,
+      `${kind}, or a valid Date that is one`,
+      value instanceof Date ? `Date ${value}` : value,
+    );
+  }
+}

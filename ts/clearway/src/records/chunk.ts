@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { invalid } from "../error/clearway-error.js";
+import { alignment, bufferCountAt, directoryAt, entryBytes, magic, magicAt, rowsAt } from "./layout.js";
+import { gone } from "./refusal.js";
+import type { Shape } from "./shape.js";
+import { openChunk } from "./vector/open.js";
+import type { Vector } from "./vector/vector.js";
+
+/** One block of a table's memory. Tables that are slices of one another share chunks. */
+export class Chunk {
+  readonly rows: number;
+  readonly #vectors: readonly Vector[];
+
+  /** Takes the buffer over and copies nothing: O(columns). Throws `protocol` where it does not hold such columns. */
+  constructor(
+    readonly data: ArrayBuffer,
+    shapes: readonly Shape[],
+  ) {
+    const { rows, vectors } = openChunk(data, shapes);
+    this.rows = rows;
+    this.#vectors = vectors;
+  }
+
+  /** Throws `released` when the memory was moved away or released. */
+  get vectors(): readonly Vector[] {
+    if (this.data.byteLength === 0) throw gone();
+    return this.#vectors;
+  }
+
+  /** Frees the memory now, whoever still has views of it: they are empty from here on. */
+  release(): void {
+    if (this.data.byteLength > 0) structuredClone(this.data, { transfer: [this.data] });
+  }
+}
+
+/** Lays buffers out as one chunk. Allocates its exact size and copies each buffer once. */
+export function pack(rows: number, buffers: readonly Uint8Array[]): ArrayBuffer {
+  const offsets: number[] = [];
+  let end = aligned(directoryAt + buffers.length * entryBytes);
+  for (const { length } of buffers) {
+    offsets.push(end);
+    end = aligned(end + length);
+  }
+  if (end > 0xffff_ffff) throw invalid("a chunk", "smaller than 4 GiB; use fewer rowsPerChunk", `${end} bytes`);
+  const data = new ArrayBuffer(end);
+  const header = new DataView(data);
+  header.setUint32(magicAt, magic, true);
+  header.setUint32(rowsAt, rows, true);
+  header.setUint32(bufferCountAt, buffers.length, true);
+  buffers.forEach((buffer, at) => {
+    header.setUint32(directoryAt + at * entryBytes, offsets[at]!, true);
+    header.setUint32(directoryAt + at * entryBytes + 4, buffer.length, true);
+    new Uint8Array(data).set(buffer, offsets[at]);
+  });
+  return data;
+}
+
+function aligned(at: number): number {
+  return Math.ceil(at / alignment) * alignment;
+}

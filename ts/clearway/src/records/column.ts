@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import type { Field, TypesOf } from "./field.js";
+import type { NumberPart } from "./part.js";
+import { readColumn } from "./row.js";
+import type { Segments } from "./segments.js";
+import type { Shape } from "./shape.js";
+import { arrays } from "./vector/numbers.js";
+import type { Vector } from "./vector/vector.js";
+
+/** One column of a table. Holds no values: reads the table's memory. Reads throw `released` when that is gone. */
+export class Column<F extends Field = Field> {
+  readonly name: string;
+  readonly length: number;
+  readonly #segments: Segments;
+  readonly #shape: Shape;
+  readonly #at: number;
+
+  constructor(segments: Segments, shape: Shape, at: number) {
+    this.name = shape.name;
+    this.length = segments.length;
+    this.#segments = segments;
+    this.#shape = shape;
+    this.#at = at;
+  }
+
+  /**
+   * The column as it lies in memory, a part for each chunk: the fastest way through it. Copies nothing; the arrays are
+   * views that are valid as long as the table is, and not to be posted or moved.
+   */
+  get chunks(): TypesOf<F>["part"][] {
+    return this.#segments.list.map(({ chunk, start, rows }) => this.#vector(chunk.vectors).part(start, rows));
+  }
+
+  /** The value of a row, as {@link Array.at} counts: from the end when negative, `undefined` outside. */
+  get(row: number): TypesOf<F>["read"] | undefined {
+    const place = this.#segments.find(row);
+    return place && readColumn(this.#vector(place.chunk.vectors), place.row);
+  }
+
+  /** A copy of the whole column: a typed array for numbers that are not nullable, else an array of values. */
+  toArray(): TypesOf<F>["flat"] {
+    const shape = this.#shape;
+    if (shape.nullable || !(shape.kind in arrays || (shape.kind === "timestamp" && shape.unit === "ns"))) {
+      return [...this];
+    }
+    const Type = arrays[shape.kind === "timestamp" ? "i64" : (shape.kind as keyof typeof arrays)];
+    const whole = new Type(this.length);
+    let at = 0;
+    for (const part of this.chunks as unknown as NumberPart<Int32Array>[]) {
+      (whole as Int32Array).set(part.values, at);
+      at += part.length;
+    }
+    return whole;
+  }
+
+  *[Symbol.iterator](): IterableIterator<TypesOf<F>["read"]> {
+    for (const { chunk, start, rows } of this.#segments.list) {
+      const vector = this.#vector(chunk.vectors);
+      for (let row = start; row < start + rows; row++) yield readColumn(vector, row);
+    }
+  }
+
+  #vector(vectors: readonly Vector[]): Vector {
+    return vectors[this.#at]!;
+  }
+}

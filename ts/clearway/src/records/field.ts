@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { invalid } from "../error/clearway-error.js";
+import type { BitPart, BytesPart, CodePart, ListPart, NumberPart, Part } from "./part.js";
+import {
+  checkName,
+  type ItemKind,
+  type KindShape,
+  type NumberKind,
+  type Shape,
+  type TimeUnit,
+  units,
+} from "./shape.js";
+
+/** The types that go with a column: what is read, what may be written, the whole column as one array, a part of it. */
+export interface FieldTypes {
+  read: unknown;
+  write: unknown;
+  flat: unknown;
+  part: Part;
+}
+
+declare const fieldTypes: unique symbol;
+
+/** The type of a column: `u32`, `text()`, `nullable(bool)` and so on. */
+export interface Field<Types extends FieldTypes = FieldTypes> {
+  /** Only for the compiler. */
+  readonly [fieldTypes]: Types;
+}
+
+/** Named columns. */
+export type Fields = Readonly<Record<string, Field>>;
+
+type Simple<Read, Flat, P extends Part, Write = Read> = Field<{ read: Read; write: Write; flat: Flat; part: P }>;
+type Numbers<Values> = Simple<number, Values, NumberPart<Values>>;
+type BigInts<Values> = Simple<bigint, Values, NumberPart<Values>>;
+
+/** The typed array that holds a kind of numbers. */
+export interface ArrayOf {
+  i8: Int8Array;
+  i16: Int16Array;
+  i32: Int32Array;
+  i64: BigInt64Array;
+  u8: Uint8Array;
+  u16: Uint16Array;
+  u32: Uint32Array;
+  u64: BigUint64Array;
+  f32: Float32Array;
+  f64: Float64Array;
+}
+
+type NumberField<K extends NumberKind> = K extends "i64" | "u64" ? BigInts<ArrayOf[K]> : Numbers<ArrayOf[K]>;
+
+interface Declared {
+  shape: KindShape;
+  nullable: boolean;
+}
+
+// What a field is at run time. Kept apart from the object's type, so that nobody builds on it.
+const declared = new WeakMap<object, Declared>();
+
+function field<F>(shape: KindShape, isNullable = false): F {
+  const made = Object.freeze({ kind: shape.kind });
+  declared.set(made, { shape, nullable: isNullable });
+  return made as F;
+}
+
+const number = <K extends NumberKind>(kind: K): NumberField<K> => field({ kind });
+
+/** Whole numbers, -128 to 127. A value outside, or with a fraction, is refused; nothing wraps around. */
+export const i8 = /* @__PURE__ */ number("i8");
+/** Whole numbers of 16 bits, signed. */
+export const i16 = /* @__PURE__ */ number("i16");
+/** Whole numbers of 32 bits, signed. */
+export const i32 = /* @__PURE__ */ number("i32");
+/** Whole numbers of 64 bits, signed, as `bigint`. */
+export const i64 = /* @__PURE__ */ number("i64");
+/** Whole numbers, 0 to 255. */
+export const u8 = /* @__PURE__ */ number("u8");
+/** Whole numbers of 16 bits, 0 and up. */
+export const u16 = /* @__PURE__ */ number("u16");
+/** Whole numbers of 32 bits, 0 and up. */
+export const u32 = /* @__PURE__ */ number("u32");
+/** Whole numbers of 64 bits, 0 and up, as `bigint`. */
+export const u64 = /* @__PURE__ */ number("u64");
+/** Numbers of single precision; what is written is rounded to the nearest. */
+export const f32 = /* @__PURE__ */ number("f32");
+/** JavaScript's own numbers. */
+export const f64 = /* @__PURE__ */ number("f64");
+/** True or false, a bit each. */
+export const bool: Simple<boolean, boolean[], BitPart> = /* @__PURE__ */ field({ kind: "bool" });
+/** Bytes. What is read is a view of the table's memory, not a copy: it is valid as long as the table is. */
+export const bytes: Simple<Uint8Array, Uint8Array[], BytesPart> = /* @__PURE__ */ field({ kind: "bytes" });
+
+/**
+ * Text, as UTF-8; lone surrogates become U+FFFD. With `dictionary`, each different text is kept once a chunk, and rows
+ * hold its number: right for columns with few different values; reading one then decodes nothing after the first time.
+ */
+export function text(options: { dictionary: true }): Simple<string, string[], CodePart>;
+export function text(options?: { dictionary?: false }): Simple<string, string[], BytesPart>;
+export function text({ dictionary = false }: { dictionary?: boolean } = {}): unknown {
+  return field({ kind: "text", dictionary });
+}
+
+/**
+ * A moment, counted in `unit` (default `"ms"`) since 1970 in UTC. Read as a number of units (`us` is exact to the year
+ * 2255), `ns` as `bigint`; written as that or as a `Date`, which must be a whole number of units.
+ */
+export function timestamp(options: {
+  unit: "ns";
+}): Simple<bigint, BigInt64Array, NumberPart<BigInt64Array>, bigint | Date>;
+export function timestamp(options?: {
+  unit?: "s" | "ms" | "us";
+}): Simple<number, number[], NumberPart<BigInt64Array>, number | Date>;
+export function timestamp({ unit = "ms" }: { unit?: TimeUnit } = {}): unknown {
+  if (!units.includes(unit)) throw invalid("unit", `one of ${units.join(", ")}`, unit);
+  return field({ kind: "timestamp", unit });
+}
+
+/** The same with rows that have no value: `null` is read; `null` and `undefined` are written. */
+export function nullable<T extends FieldTypes>(
+  of: Field<T>,
+): Field<{
+  read: T["read"] | null;
+  write: T["write"] | null | undefined;
+  flat: (T["read"] | null)[];
+  part: T["part"];
+}> {
+  return field(declaredOf("nullable", of).shape, true);
+}
+
+/** A list of numbers or booleans in each row. Numbers are read as a typed array that views the table's memory. */
+export function list<T extends { read: number | bigint | boolean; write: unknown; flat: unknown; part: Part }>(
+  of: Field<T>,
+): Simple<
+  T["flat"] extends boolean[] ? boolean[] : T["flat"],
+  T["flat"][],
+  ListPart<T["part"] extends BitPart ? Uint8Array : T["flat"]>,
+  ArrayLike<T["write"]>
+> {
+  const { shape, nullable: withNulls } = declaredOf("list", of);
+  if (withNulls || ["text", "bytes", "timestamp", "list", "struct"].includes(shape.kind)) {
+    throw invalid("list()", "of numbers or bool, not nullable", withNulls ? `nullable(${shape.kind})` : shape.kind);
+  }
+  return field({ kind: "list", of: shape.kind as ItemKind });
+}
+
+/** Columns in a column. */
+export function struct<F extends Fields>(fields: F): Simple<RowOf<F>, RowOf<F>[], Part, WriteOf<F>> {
+  return field({ kind: "struct", columns: shapesOf(fields) });
+}
+
+/** A row as it is read. */
+export type RowOf<F extends Fields> = { readonly [Name in keyof F]: ReadOf<F[Name]> };
+/** A row as it is written: columns that are nullable may be left out. */
+export type WriteOf<F extends Fields> = {
+  readonly [Name in keyof F as undefined extends TypesOf<F[Name]>["write"] ? never : Name]: TypesOf<F[Name]>["write"];
+} & {
+  readonly [Name in keyof F as undefined extends TypesOf<F[Name]>["write"] ? Name : never]?: TypesOf<F[Name]>["write"];
+};
+
+/** What a column reads as. */
+export type ReadOf<F> = TypesOf<F>["read"];
+export type TypesOf<F> = F extends Field<infer Types> ? Types : never;
+
+/** The columns as data. Throws `invalid-argument`. */
+export function shapesOf(fields: Fields): Shape[] {
+  if (fields === null || typeof fields !== "object") throw invalid("fields", "an object of columns", fields);
+  const entries = Object.entries(fields);
+  if (entries.length === 0) throw invalid("fields", "at least one column", "none");
+  return entries.map(([name, each]) => {
+    checkName(name);
+    const { shape, nullable: isNullable } = declaredOf(name, each);
+    return { name, nullable: isNullable, ...shape };
+  });
+}
+
+function declaredOf(name: string, value: unknown): Declared {
+  const found = typeof value === "object" && value !== null ? declared.get(value) : undefined;
+  if (found) return found;
+  throw invalid(`the column ${JSON.stringify(name)}`, "a type such as u32, text() or nullable(bool)", value);
+}

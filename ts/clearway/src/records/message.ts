@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { brand } from "../transfer/crossing.js";
+import { Chunk } from "./chunk.js";
+import { malformed } from "./refusal.js";
+import { readShapes, type Shape } from "./shape.js";
+
+export { brand };
+
+/** How a table crosses: data that structured clone, `postMessage` and IndexedDB take as it is. */
+export interface TableMessage {
+  readonly version: 1;
+  readonly columns: readonly Shape[];
+  readonly chunks: readonly { readonly data: ArrayBuffer; readonly start: number; readonly rows: number }[];
+}
+
+/** What has such a message under the brand: a table, a writer, and what structured clone makes of either. */
+export interface Branded {
+  readonly [brand]: TableMessage;
+}
+
+/** A run of rows of a chunk. */
+export interface Segment {
+  readonly chunk: Chunk;
+  readonly start: number;
+  readonly rows: number;
+}
+
+/**
+ * Reads a message of unknown origin: O(columns × chunks). Takes its buffers over and copies nothing. What offsets and
+ * codes say is checked when it is read. Throws `protocol`, or `released` for memory that was moved on.
+ */
+export function readMessage(value: unknown): { shapes: Shape[]; segments: Segment[] } {
+  const message = isObject(value) ? value[brand] : undefined;
+  if (!isObject(message)) throw malformed(`it has no "${brand}"`);
+  if (message["version"] !== 1) throw malformed(`version ${String(message["version"])} is not known, only 1`);
+  const shapes = readShapes(message["columns"]);
+  const { chunks } = message;
+  if (!Array.isArray(chunks)) throw malformed("it has no list of chunks");
+  return { shapes, segments: chunks.map((each: unknown) => readSegment(each, shapes)) };
+}
+
+function readSegment(value: unknown, shapes: readonly Shape[]): Segment {
+  if (!isObject(value)) throw malformed("a chunk is no object");
+  const { data, start, rows } = value;
+  if (!(data instanceof ArrayBuffer)) throw malformed("a chunk has no ArrayBuffer");
+  const chunk = new Chunk(data, shapes);
+  if (!isCount(start) || !isCount(rows) || start + rows > chunk.rows) {
+    throw malformed(`rows ${String(start)} + ${String(rows)} are not in a chunk of ${chunk.rows}`);
+  }
+  return { chunk, start, rows };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return value !== null && typeof value === "object";
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import type { BitPart } from "../part.js";
+import { type Bitmap, nullTest, type Vector } from "./vector.js";
+
+/** Booleans, a bit each. */
+export class BitVector implements Vector {
+  constructor(
+    readonly bits: Bitmap,
+    readonly validity: Bitmap | undefined,
+  ) {}
+
+  get(row: number): boolean {
+    return this.bits.get(row);
+  }
+
+  part(start: number, rows: number): BitPart {
+    const first = start >> 3;
+    return {
+      length: rows,
+      bits: this.bits.bytes.subarray(first, (start + rows + 7) >> 3),
+      bitOffset: start - first * 8,
+      isNull: nullTest(this.validity, start),
+    };
+  }
+}

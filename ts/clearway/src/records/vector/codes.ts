@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import type { CodePart } from "../part.js";
+import { malformed, unreadable } from "../refusal.js";
+import { TextVector } from "./spans.js";
+import { type Bitmap, nullTest, type Vector } from "./vector.js";
+
+/** Text by its number in a dictionary. Each text is decoded once a chunk, when it is first read. */
+export class CodeVector implements Vector {
+  readonly texts: TextVector;
+  #decoded: (string | undefined)[] = [];
+  readonly #entries: number;
+  #whole: readonly string[] | undefined;
+
+  constructor(
+    readonly codes: Int32Array,
+    offsets: Int32Array,
+    data: Uint8Array,
+    readonly validity: Bitmap | undefined,
+  ) {
+    this.texts = new TextVector(offsets, data, undefined);
+    this.#entries = offsets.length - 1;
+  }
+
+  get(row: number): string {
+    const code = this.codes[row];
+    if (code === undefined) throw unreadable(this.codes.buffer, "a column ends before its table does");
+    return this.#decoded[code] ?? this.#decode(code);
+  }
+
+  part(start: number, rows: number): CodePart {
+    const { codes, validity } = this;
+    const whole = (): readonly string[] => {
+      this.#whole ??= Array.from({ length: this.#entries }, (_, code) => this.#decoded[code] ?? this.#decode(code));
+      return this.#whole;
+    };
+    return {
+      length: rows,
+      codes: codes.subarray(start, start + rows),
+      get dictionary() {
+        return whole();
+      },
+      isNull: nullTest(validity, start),
+    };
+  }
+
+  #decode(code: number): string {
+    if (!(code >= 0 && code < this.#entries)) {
+      throw malformed(`code ${code} is not in its dictionary of ${this.#entries} texts`);
+    }
+    // Made at full length at once: an array that grows by holes would be kept as a hash table.
+    if (this.#decoded.length === 0) this.#decoded = new Array(this.#entries);
+    const text = this.texts.get(code);
+    this.#decoded[code] = text;
+    return text;
+  }
+}

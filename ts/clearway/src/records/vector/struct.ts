@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import type { Part } from "../part.js";
+import type { RowClass } from "../row.js";
+import { type Bitmap, nullTest, type Vector } from "./vector.js";
+
+/** Columns in a column. A row reads as a row of its own. */
+export class StructVector implements Vector {
+  constructor(
+    readonly columns: readonly Vector[],
+    readonly Row: RowClass,
+    readonly validity: Bitmap | undefined,
+  ) {}
+
+  get(row: number): unknown {
+    return new this.Row(this.columns, row);
+  }
+
+  part(start: number, rows: number): Part {
+    return { length: rows, isNull: nullTest(this.validity, start) };
+  }
+}
