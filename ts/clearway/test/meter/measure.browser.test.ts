@@ -54,8 +54,9 @@ describe("measure() in a page", () => {
       await pause(9);
     });
     expect(report.frames.estimated).toBe(false);
-    // 300 ms hold up at least 300 ms * rate - 2 frames at any phase.
-    expect(report.frames.dropped).toBeGreaterThanOrEqual(Math.floor(0.3 * report.frames.hz) - 2);
+    // 300 ms hold up all frames that are due in them but two: one was asked for before and comes late, with the time at
+    // which it was due, and one comes at the end. The rate is rounded, and at 60 Hz 300 ms are 18 frames, or just not.
+    expect(report.frames.dropped).toBeGreaterThanOrEqual(Math.floor(0.3 * report.frames.hz - 0.5) - 2);
   });
 });
 
