@@ -15,12 +15,14 @@ const stages = [
   { name: "build", command: [node, "scripts/build.mjs"], needed: true },
   ...checks.map((stage) => ({ ...stage, name: `check: ${stage.name}` })),
   { name: `library, node ${process.versions.node}`, command: library("node") },
+  { name: "library, node by port", command: library("node-port") },
   ...(newer ? [{ name: "library, node 24", command: library("node", newer) }] : []),
   { name: "library, chromium", command: library("chromium") },
   { name: "library, chromium isolated", command: library("chromium-isolated") },
   { name: "lab", command: [node, vitest, "run", "--root", "ts/clearway-lab"] },
   { name: "examples", command: [node, vitest, "run", "--root", "examples"] },
   { name: "the checks themselves", command: [node, vitest, "run", "--root", "test", "checks"] },
+  { name: "benchmark and budgets", command: [node, vitest, "run", "--root", "test", "bench"] },
   { name: "packaging", command: [node, vitest, "run", "--root", "test", "packaging"] },
 ];
 

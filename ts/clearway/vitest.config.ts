@@ -84,6 +84,17 @@ export default defineConfig({
           testTimeout: 30_000,
         },
       },
+      {
+        resolve: { alias: alias("node") },
+        test: {
+          name: "node-port",
+          env: { CLEARWAY_CARRIER: "port" },
+          globalSetup: here("./test/fixtures/build.ts"),
+          include: ["test/{error,pool,resource,stream,transfer}/**/*.test.ts"],
+          exclude: ["**/*.browser.test.ts"],
+          testTimeout: 30_000,
+        },
+      },
       browserProject("chromium", []),
       browserProject("chromium-isolated", [isolation]),
     ],

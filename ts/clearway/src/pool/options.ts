@@ -8,6 +8,13 @@ import { placeOfKey } from "./placement.js";
 /** What happens to a call when the queue is full. Each word names what is lost; `wait` loses nothing. */
 export type WhenFull = "wait" | "fail" | "dropOldest" | "dropNewest";
 
+/**
+ * Where calls run. `auto`: on the caller's thread where that was learnt to be cheaper than the hop to a worker and well
+ * within `inlineBudgetMs`, else in workers. `worker`: always in workers. `inline`: always on the caller's thread, however
+ * long that takes, once the task module is loaded there; for comparisons.
+ */
+export type Placement = "auto" | "worker" | "inline";
+
 /** How many workers. */
 export type PoolSize = number | "cpu" | { min?: number; max?: number | "cpu"; idleMs?: number };
 
@@ -45,6 +52,15 @@ export interface PoolOptions {
    * isolated pages), the rest by port. `"port"`: all by port. Default `"auto"`.
    */
   carrier?: "auto" | "port";
+  /**
+   * Where calls of plain functions run that do not say it themselves; streams, tasks that hold resources and calls that
+   * can be cancelled always go to workers. Default: what each task says, which is `worker` unless it says `auto`.
+   */
+  placement?: Placement;
+  /** For how long inline runs may hold the caller's thread in one turn (on a page: in one frame), in milliseconds. Default 1. */
+  inlineBudgetMs?: number;
+  /** The task module for inline runs, where `source` is a factory: `() => import("./images.tasks.js")`. Called once, when needed. */
+  module?(): Promise<unknown>;
   /** Shown in debuggers and error messages. Default `"pool"`. */
   name?: string;
   /** Told of errors that belong to no call: an uncaught error in a worker that was idle. */
@@ -65,6 +81,8 @@ export interface CallOptions {
   priority?: number;
   /** As {@link PoolOptions.strict}, for this call. */
   strict?: boolean;
+  /** As {@link PoolOptions.placement}, for this call. */
+  placement?: Placement;
   /** As {@link PoolOptions.window}, for this call. */
   window?: Partial<Window>;
   /** Told of every `progress()` of the task, in order, never after the result. */
@@ -78,7 +96,12 @@ export interface CallOptions {
 
 /** A pool's settings, checked and complete. */
 export interface Settings
-  extends Omit<Required<PoolOptions>, "size" | "resourceLimits" | "queue" | "window" | "recycle"> {
+  extends Omit<
+    Required<PoolOptions>,
+    "size" | "resourceLimits" | "queue" | "window" | "recycle" | "placement" | "module"
+  > {
+  placement: Placement | undefined;
+  module: (() => Promise<unknown>) | undefined;
   min: number;
   max: number;
   idleMs: number;
@@ -96,6 +119,7 @@ export interface CallSettings {
   readonly onProgress: CallOptions["onProgress"] | undefined;
   /** The place of its key among the pool's workers; -1 for any. */
   readonly place: number;
+  readonly placement: Placement | undefined;
   readonly priority: number;
   readonly strict: boolean;
   readonly window: Window;
@@ -108,6 +132,7 @@ const anyNumber = "a number";
 const wholeNumber = "a whole number";
 const workers = '"cpu" or a whole number';
 const whenFulls: readonly unknown[] = ["wait", "fail", "dropOldest", "dropNewest"] satisfies WhenFull[];
+const placements: readonly unknown[] = ["auto", "worker", "inline"] satisfies Placement[];
 const noLimit = Number.POSITIVE_INFINITY;
 
 // Reads the numbers of a group of options: the value or its default, checked.
@@ -133,7 +158,7 @@ export function settingsOf(options: PoolOptions): Settings {
   if (min > max) throw invalid("size.min", `at most size.max (${max})`, min);
   const whenFull = options.queue?.whenFull ?? "wait";
   if (!whenFulls.includes(whenFull)) throw invalid("queue.whenFull", `one of ${whenFulls.join(", ")}`, whenFull);
-  const carrier = options.carrier ?? "port";
+  const carrier = options.carrier ?? "auto";
   if (carrier !== "auto" && carrier !== "port") throw invalid("carrier", "auto or port", carrier);
   return {
     carrier,
@@ -146,6 +171,9 @@ export function settingsOf(options: PoolOptions): Settings {
     strict,
     graceMs: own("graceMs", 1_000, 0),
     startTimeoutMs: own("startTimeoutMs", 30_000),
+    placement: placementOf(options),
+    inlineBudgetMs: own("inlineBudgetMs", 1, 0),
+    module: options.module,
     metrics,
     resourceLimits,
     recycle: { tasks: recycle("tasks", noLimit), ageMs: recycle("ageMs", noLimit), heapMb: recycle("heapMb", noLimit) },
@@ -170,12 +198,18 @@ export function callSettingsOf(options: CallOptions, settings: Settings): CallSe
     deadlineMs,
     onProgress,
     place: key === undefined ? -1 : placeOfKey(key, settings.max),
+    placement: placementOf(options),
     priority,
     strict,
     window: windowOf(options.window, settings.window),
     retries: own("retries", 0, 0),
     limited: (signal ?? timeoutMs ?? deadlineMs) !== undefined,
   };
+}
+
+function placementOf({ placement }: { placement?: Placement }): Placement | undefined {
+  if (placement === undefined || placements.includes(placement)) return placement;
+  throw invalid("placement", `one of ${placements.join(", ")}`, placement);
 }
 
 /** Completes a window. */

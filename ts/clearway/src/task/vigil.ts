@@ -49,7 +49,7 @@ export class Vigil {
   watch(): void {
     if (this.#turning) return;
     this.#lane.unpark();
-    this.#patience.came((performance.now() - this.#quietSinceMs) * 1000);
+    this.#patience.woken((performance.now() - this.#quietSinceMs) * 1000);
     this.#look();
   }
 
@@ -74,7 +74,7 @@ export class Vigil {
       if (this.#worker.busy()) break;
       const found = this.#spin(clock, leftUs);
       clock = performance.now();
-      if (found) this.#patience.came(0);
+      if (found) this.#patience.met();
       else return this.#park();
     }
     this.#turning = true;

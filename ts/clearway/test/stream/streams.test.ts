@@ -234,7 +234,7 @@ describe("what cannot cross", () => {
     const pool = await warm();
     const { values } = await all(pool.call.partial());
     expect(values.map((each) => each.buffer.byteLength)).toEqual([8, 8]);
-    expect(pool.stats().ledger.fromWorkers.copies).toEqual({ "partial-view": { count: 1, bytes: 8 } });
+    expect(pool.stats().ledger.fromWorkers.copies).toMatchObject({ "partial-view": { count: 1, bytes: 8 } });
     const [moved] = (await all(pool.call.movedParts())).values;
     expect(moved!.buffer.byteLength).toBe(64);
   });

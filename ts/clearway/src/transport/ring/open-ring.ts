@@ -28,7 +28,7 @@ function allot(): void {
 
 /** The caller's end of one worker's rings. */
 export class CallerLane extends RingLane {
-  readonly #heat: () => void;
+  readonly #poll: { sent(toSleeper: boolean): void; woken(): void };
   readonly #owner: CallerOwner;
   #closed = false;
 
@@ -39,20 +39,20 @@ export class CallerLane extends RingLane {
   ) {
     super(memory, "caller", endpoint, owner);
     this.#owner = owner;
-    this.#heat = poller.add(this);
+    this.#poll = poller.add(this);
     open.push(this);
     allot();
   }
 
   override send(op: Op, id: number, a: unknown, b: unknown): boolean {
     if (!super.send(op, id, a, b)) return false;
-    this.#heat();
+    this.#poll.sent(this.owesWake);
     return true;
   }
 
   override receive(message: unknown): void {
     super.receive(message);
-    if (!this.#closed) this.#heat();
+    if (!this.#closed) this.#poll.woken();
   }
 
   expects(): boolean {

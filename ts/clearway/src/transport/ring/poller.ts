@@ -50,10 +50,29 @@ export class Poller {
     this.#loop = loop;
   }
 
-  /** Looks after a lane, which is parked. Returns what to call when something was sent, or came by port. */
-  add(lane: PolledLane): () => void {
+  /** Looks after a lane, which is parked. Returns what to call when something was sent, and when a message came by port. */
+  add(lane: PolledLane): { sent(toSleeper: boolean): void; woken(): void } {
     const hot: Hot = { lane, patience: new Patience(windowUs, windowMinUs, true), on: false, sinceMs: 0 };
-    return () => this.#heat(hot);
+    return {
+      sent: (toSleeper) => {
+        if (!hot.on && toSleeper && this.#cold(hot)) return;
+        this.#heat(hot);
+      },
+      woken: () => {
+        if (!hot.on) hot.patience.woken((this.#loop.now() - hot.sinceMs) * 1000);
+        this.#heat(hot);
+      },
+    };
+  }
+
+  // The first call after a pause, to a worker that sleeps: waiting awake for it gains nothing over sleeping, as waking the
+  // worker is nearly all of the trip, and where the scheduler wakes it on this core it would have to wait for this thread.
+  // Measured after pauses of 2 ms, p50 and p90: 26 to 32 and 62 to 82 us awake, 24 to 26 and 36 to 43 asleep.
+  #cold(hot: Hot): boolean {
+    const clock = this.#loop.now();
+    const paused = (clock - hot.sinceMs) * 1000 > windowUs;
+    if (paused) hot.sinceMs = clock;
+    return paused;
   }
 
   #heat(hot: Hot): void {
@@ -85,16 +104,15 @@ export class Poller {
     const { lane, patience } = hot;
     if (Number.isNaN(hot.sinceMs)) hot.sinceMs = clock;
     if (lane.drain()) {
-      patience.came((clock - hot.sinceMs) * 1000);
+      patience.met();
       hot.sinceMs = clock;
       return true;
     }
     if (lane.blocked) return false;
-    const waitedUs = (clock - hot.sinceMs) * 1000;
-    const hopeless = waitedUs > patience.at(clock);
-    if (lane.expects() && !hopeless) return true;
-    // A lane of which nothing is expected is looked at once more: the next call is often made when this turn is over.
-    if (lane.expects()) patience.gaveUp();
+    if (lane.expects()) {
+      if ((clock - hot.sinceMs) * 1000 <= patience.at(clock)) return true;
+      patience.gaveUp();
+    }
     return !lane.park();
   }
 }

@@ -106,18 +106,18 @@ export class RingLane implements Lane {
       throw reason;
     }
     this.#posted++;
-    this.#markDue = true;
-    this.owesWake = false;
     // At once: a receiver that waits awake has to turn to its port.
     this.#mark();
+    // The message woke the other side for all that was sent before it; a mark alone is no reason to wake it again.
+    this.owesWake = false;
   }
 
   /** A message came by port. */
   receive(message: unknown): void {
     if (!isFrames(message) || message[0] !== Op.Mark) return this.#owner.frames(message as unknown[]);
     const number = message[1] as number;
-    if (number === 0) return;
     this.drain();
+    if (number === 0) return;
     if (number !== this.#read + 1)
       return this.#break(new ClearwayError("protocol", `message ${number} is out of order`));
     this.#read = number;

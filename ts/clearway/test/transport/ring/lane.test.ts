@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { countBytes } from "../../../src/transport/lane.js";
+import { Op } from "../../../src/transport/protocol.js";
+import { at, headerBytes } from "../../../src/transport/ring/layout.js";
+import { RingLane } from "../../../src/transport/ring/ring-lane.js";
+import { carrierContract } from "../carrier.js";
+import { pair, ringMemory } from "./pair.js";
+
+const shared = typeof SharedArrayBuffer === "function";
+
+// A receiver that sleeps whenever it has read all, and is woken by the port's messages, as a parked worker is.
+if (shared) {
+  carrierContract("ring and port", (refused) => {
+    const both = pair(4096, refused);
+    both.worker.park();
+    const deliver = (): void => {
+      while (both.deliver()) both.worker.drain();
+      both.worker.park();
+    };
+    const post = both.port.push.bind(both.port);
+    both.port.push = (...messages) => {
+      const length = post(...messages);
+      deliver();
+      return length;
+    };
+    return {
+      transport: both.transport,
+      arrived: async () => {
+        for (let turn = 0; turn < 10; turn++) await Promise.resolve();
+        return both.arrived;
+      },
+    };
+  });
+}
+
+describe.runIf(shared)("a lane", () => {
+  test("keeps one order for ring and port, whenever the receiver looks and the port delivers", () => {
+    const big = new ArrayBuffer(1024);
+    const step = fc.constantFrom("small", "large", "port", "flush", "drain", "deliver", "pause");
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 120 }), fc.constantFrom(64, 256, 4096), (steps, capacity) => {
+        const { transport, worker, deliver, ids, errors } = pair(capacity);
+        let last = 0;
+        for (const each of steps) {
+          if (each === "small") transport.send(Op.Result, ++last, last);
+          else if (each === "large") transport.send(Op.Result, ++last, "x".repeat(40));
+          else if (each === "port") transport.send(Op.Result, ++last, big);
+          else if (each === "drain") worker.drain();
+          else if (each === "deliver") deliver();
+          else transport.flush();
+        }
+        transport.flush();
+        while (deliver() || worker.drain());
+        expect(ids()).toEqual(Array.from({ length: last }, (_, index) => index + 1));
+        expect(errors).toEqual([]);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test("stops at a mark until that message has come, and goes on behind it", () => {
+    const { transport, worker, deliver, ids } = pair();
+    transport.send(Op.Result, 1, "a");
+    transport.send(Op.Result, 2, 1n);
+    transport.flush();
+    transport.send(Op.Result, 3, "c");
+    worker.drain();
+    expect([ids(), worker.blocked]).toEqual([[1], true]);
+    worker.drain();
+    expect(ids()).toEqual([1]);
+    deliver();
+    worker.drain();
+    expect([ids(), worker.blocked]).toEqual([[1, 2, 3], false]);
+  });
+
+  test("sends by port while the ring is full, and returns to it when there is room", () => {
+    const { transport, worker, deliver, ids, port } = pair(64);
+    for (let id = 1; id <= 6; id++) {
+      transport.send(Op.Result, id, id);
+      transport.flush();
+    }
+    expect(port.length).toBeGreaterThan(0);
+    while (deliver() || worker.drain());
+    const before = port.length;
+    transport.send(Op.Result, 7, 7);
+    transport.flush();
+    worker.drain();
+    expect(port.length).toBe(before);
+    expect(ids()).toEqual([1, 2, 3, 4, 5, 6, 7]);
+  });
+
+  test("joins the batch of the tick once one of its frames goes by port", () => {
+    const { transport, port } = pair();
+    transport.send(Op.Result, 1, 1n);
+    transport.send(Op.Result, 2, "small");
+    transport.flush();
+    expect(port).toEqual([
+      [Op.Mark, 1, undefined, undefined, Op.Result, 1, 1n, undefined, Op.Result, 2, "small", undefined],
+    ]);
+  });
+
+  test("wakes a sleeper with one message for many frames, and one that is awake with none", () => {
+    const { transport, worker, wakes, ids } = pair();
+    worker.park();
+    for (let id = 1; id <= 50; id++) transport.send(Op.Result, id, id);
+    transport.flush();
+    transport.flush();
+    expect(wakes()).toBe(1);
+    worker.drain();
+    transport.send(Op.Result, 51, 51);
+    transport.flush();
+    expect(wakes()).toBe(1);
+    worker.drain();
+    expect(ids()).toHaveLength(51);
+  });
+
+  test("does not sleep over what came while it was about to", () => {
+    const { transport, worker } = pair();
+    transport.send(Op.Result, 1, 1);
+    expect(worker.park()).toBe(false);
+    worker.drain();
+    expect(worker.park()).toBe(true);
+  });
+
+  test("asks for its wake-up again when a message could not be posted", () => {
+    const { transport, worker, wakes } = pair();
+    worker.park();
+    transport.send(Op.Result, 1, () => 1);
+    transport.flush();
+    transport.send(Op.Result, 2, 2);
+    transport.flush();
+    expect(wakes()).toBe(1);
+  });
+
+  test("counts the bytes of memory in a chunk as its window does", () => {
+    const { caller, worker, arrived } = pair();
+    expect(caller.send(Op.Chunk, 1, [new Uint8Array(5), new Uint8Array(7)], countBytes)).toBe(true);
+    worker.drain();
+    expect([caller.binaryBytes, arrived[0]![3]]).toEqual([12, 12]);
+  });
+
+  test("delivers what stood before a broken frame, tells of the error once, and reads no more", () => {
+    const { transport, worker, words, ids, errors } = pair();
+    transport.send(Op.Result, 1, 1);
+    transport.send(Op.Result, 2, 2);
+    // The second frame's first value gets a tag that does not exist.
+    words[headerBytes / 4 + 4 + 2] = 250;
+    for (let again = 0; again < 3; again++) worker.drain();
+    expect(ids()).toEqual([1]);
+    expect(errors).toMatchObject([{ code: "protocol" }]);
+  });
+
+  test("is an error where a message comes out of its order", () => {
+    const { worker, errors } = pair();
+    worker.receive([Op.Mark, 2, undefined, undefined]);
+    expect(errors).toMatchObject([{ code: "protocol" }]);
+  });
+
+  test("over a head that lies goes by port, and says so", () => {
+    const { transport, words, errors, port } = pair(64);
+    words[at.toWorker.head] = 1000;
+    for (let id = 1; id <= 10; id++) transport.send(Op.Result, id, id);
+    transport.flush();
+    expect(errors).toMatchObject([{ code: "protocol" }]);
+    expect(port.length).toBe(1);
+  });
+
+  test.each<[string, (words: Int32Array) => void]>([
+    ["without the magic word", (words) => words.fill(1, at.magic, at.magic + 1)],
+    ["of another version", (words) => words.fill(9, at.version, at.version + 1)],
+    ["of another length", (words) => words.fill(8192, at.capacity, at.capacity + 1)],
+    ["whose capacity is no power of two", (words) => words.fill(4095, at.capacity, at.capacity + 1)],
+  ])("is not opened on memory %s", (_name, harm) => {
+    const memory = ringMemory(4096);
+    harm(new Int32Array(memory));
+    const owner = { frames: () => {}, broken: () => {}, copied: () => {} };
+    expect(() => new RingLane(memory, "worker", { post: () => {} }, owner)).toThrow(
+      expect.objectContaining({ code: "protocol" }),
+    );
+  });
+});

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { describe, expect, test } from "vitest";
+import { explore, type Fault, type Script } from "./model.js";
+
+/** Every script of so many frames, each by ring or by port, with the tick ending after any of them or not. */
+function scripts(frames: number): Script[] {
+  if (frames === 0) return [[]];
+  return scripts(frames - 1).flatMap((rest) => [
+    ["ring", "tick", ...rest],
+    ["ring", ...rest],
+    ["port", "tick", ...rest],
+  ]) as Script[];
+}
+
+const all = scripts(4).map((script): Script => [...script, "tick"]);
+
+describe("the ring's protocol, in every order of its steps", () => {
+  test.each([1, 2, 5])("loses nothing, keeps the order and sleeps over nothing, with room for %i", (room) => {
+    let states = 0;
+    for (const script of all) {
+      const found = explore(script, room);
+      expect({ script, wrong: found.wrong }).toEqual({ script, wrong: undefined });
+      states += found.states;
+    }
+    expect(states).toBeGreaterThan(10_000);
+  });
+
+  test.each<[Fault, string]>([
+    ["load before park", "asleep"],
+    ["load before publish", "asleep"],
+    ["clear after post", "asleep"],
+    ["no mark", "order"],
+    ["skip mark", "order"],
+  ])("would go wrong with the fault `%s`: the model can see it", (fault, what) => {
+    const wrongs = all.map((script) => explore(script, 3, fault).wrong).filter((wrong) => wrong !== undefined);
+    expect(wrongs.some((wrong) => wrong.includes(what))).toBe(true);
+  });
+});

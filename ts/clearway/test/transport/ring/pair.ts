@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+import { PortTransport } from "../../../src/transport/port.js";
+import { frameSlots, Op } from "../../../src/transport/protocol.js";
+import { at, headerBytes, magic, version } from "../../../src/transport/ring/layout.js";
+import { RingLane } from "../../../src/transport/ring/ring-lane.js";
+import type { Refused } from "../../../src/transport/transport.js";
+
+/** Memory for two rings, as a caller lays it out. */
+export function ringMemory(capacity: number): SharedArrayBuffer {
+  const memory = new SharedArrayBuffer(headerBytes + 2 * capacity);
+  const words = new Int32Array(memory);
+  words[at.magic] = magic;
+  words[at.version] = version;
+  words[at.capacity] = capacity;
+  return memory;
+}
+
+/** A caller's transport with its lane, and the worker's end of both, in one thread. The port delivers when told to. */
+export function pair(capacity = 4096, refused: Refused = () => {}) {
+  const memory = ringMemory(capacity);
+  const port: unknown[] = [];
+  /** What arrived, a delivery an entry, without marks. */
+  const arrived: unknown[][] = [];
+  const errors: unknown[] = [];
+  let wakes = 0;
+  const worker = new RingLane(
+    memory,
+    "worker",
+    { post: () => {} },
+    {
+      frames: (frames) => arrived.push(frames[0] === Op.Mark ? frames.slice(frameSlots) : frames),
+      broken: (error) => errors.push(error),
+      copied: () => {},
+    },
+  );
+  const endpoint = {
+    post: (message: unknown, transfer: readonly object[]) => {
+      port.push(structuredClone(message, { transfer: transfer as Transferable[] }));
+      if ((message as unknown[])[1] === 0) wakes++;
+    },
+  };
+  const caller = new RingLane(memory, "caller", endpoint, {
+    frames: () => {},
+    broken: (error) => errors.push(error),
+    copied: () => {},
+  });
+  const transport = new PortTransport(endpoint, refused);
+  transport.lane = caller;
+  return {
+    transport,
+    caller,
+    worker,
+    arrived,
+    errors,
+    port,
+    words: new Int32Array(memory),
+    wakes: () => wakes,
+    /** Delivers the port's oldest message; false when there is none. */
+    deliver: (): boolean => {
+      if (port.length === 0) return false;
+      worker.receive(port.shift());
+      return true;
+    },
+    ids: () => arrived.flatMap((frames) => frames.filter((_, slot) => slot % frameSlots === 1)),
+  };
+}
