@@ -143,7 +143,8 @@ export function isTransferable(value: object): boolean {
 
 const wasmPageBytes = 65_536;
 
-function isDoubtful(object: object): boolean {
+/** Whether a refusal of this object comes only after what stands before it in the list was moved. One a message at most. */
+export function isDoubtful(object: object): boolean {
   return object instanceof ArrayBuffer && object.byteLength > 0 && object.byteLength % wasmPageBytes === 0;
 }
 

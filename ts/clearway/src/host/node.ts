@@ -126,6 +126,11 @@ export function isTransferable(value: object): boolean {
 
 const marked = (threads as { isMarkedAsUntransferable?: (value: object) => boolean }).isMarkedAsUntransferable;
 
+/** Whether a refusal of this object comes only after what stands before it in the list was moved. Never in Node. */
+export function isDoubtful(_object: object): boolean {
+  return false;
+}
+
 const wasmPageBytes = 65_536;
 
 /** Whether this memory is kept by its owner: Node's buffer pool, what was marked so, and in Node 20 WebAssembly's. */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { isDoubtful } from "#host";
 import type { Endpoint } from "../host/host.js";
 import type { Lane } from "./lane.js";
 import { frameSlots, type Op } from "./protocol.js";
@@ -33,10 +34,12 @@ export class PortTransport implements Transport {
   send(op: Op, id: number, a?: unknown, b?: unknown, transfer?: readonly object[]): void {
     if (this.#closed || (!transfer?.length && this.sendByLane(op, id, a, b))) return;
     if (transfer?.length) {
-      // The same object twice in one message would reach both receivers; apart, the second fails as it should.
+      // The same object twice in one message would reach both receivers; apart, the second fails as it should. And a
+      // refusal of one frame's memory must not cost another's that was moved before it.
       if (
         this.#transfers.length > 0 &&
-        transfer.some((object) => this.#transfers.some((each) => each.object === object))
+        (transfer.some((object) => this.#transfers.some((each) => each.object === object)) ||
+          (transfer.some(isDoubtful) && this.#transfers.some((each) => isDoubtful(each.object))))
       ) {
         this.flush();
       }

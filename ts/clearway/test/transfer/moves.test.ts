@@ -45,6 +45,13 @@ describe("a result", () => {
     expect(fine.status).toBe("fulfilled");
   });
 
+  test("of WebAssembly's memory costs no result that is posted with it, whatever that one's size", async () => {
+    const { call, ledger } = await warm();
+    const [page, wasm, after] = await Promise.all([call.page(), call.wasm(), call.page()]);
+    expect([page[0], wasm.length, after[0]]).toEqual([7, 65_536, 7]);
+    expect(ledger().fromWorkers).toMatchObject({ movedBytes: 131_072, copiedBytes: 65_536 });
+  });
+
   test("that was moved before fails alone: the worker lives on", async () => {
     const { call, stats } = await warm();
     expect(await call.sameAgain()).toHaveLength(1000);
