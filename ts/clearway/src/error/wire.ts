@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "./clearway-error.js";
+import { define, underSeam } from "./stack.js";
 
 // An error crosses as a plain object, because structured clone keeps neither the class name of a subclass, nor its own
 // properties, nor the errors of an AggregateError, and throws on the first property that cannot be cloned.
@@ -80,11 +81,6 @@ export function decodeError(wire: WireError, callerStack = ""): unknown {
   return error;
 }
 
-/** The caller's half of a stack, to be put under the worker's. */
-export function underSeam(callerStack: string): string {
-  return callerStack && `\n    --- called from ---\n${callerStack}`;
-}
-
 function create({ base, name, message, errors = [] }: WireObject): Error {
   switch (base) {
     case "AggregateError":
@@ -99,15 +95,6 @@ function create({ base, name, message, errors = [] }: WireObject): Error {
       return new ClearwayError("protocol", message);
     default:
       return new (bases.get(base) ?? Error)(message);
-  }
-}
-
-/** Sets a property that the caller may change. A property called `__proto__` stays a property. */
-export function define(target: object, key: string, value: unknown, enumerable = false): void {
-  try {
-    Object.defineProperty(target, key, { value, enumerable, configurable: true, writable: true });
-  } catch {
-    // A DOMException's own accessors (`code`) may refuse; the value they compute is the same one.
   }
 }
 

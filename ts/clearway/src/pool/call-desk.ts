@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { now } from "#host";
 import { ClearwayError, caused } from "../error/clearway-error.js";
-import { decodeError, type WireError } from "../error/wire.js";
+import type { WireError } from "../error/wire.js";
 import { Consumer } from "../stream/consumer.js";
 import { notCloneable } from "../transfer/refusal.js";
 import { Op } from "../transport/protocol.js";
 import { detach } from "./arguments.js";
 import { ownError } from "./caller-stack.js";
 import type { Engine } from "./engine.js";
+import { decoded, loadErrors } from "./errors.js";
 import { endReader, failReader, type PoolCall, tellEnded, tellFailure, tellResult, type Word } from "./pool-call.js";
 import type { Slot } from "./slot.js";
 import { StreamHandle } from "./stream-handle.js";
@@ -117,10 +118,23 @@ export class CallDesk {
   /** A frame about a call that is with a worker. */
   frame(slot: Slot, call: PoolCall, op: Op, a: unknown, b: unknown): void {
     switch (op) {
-      case Op.Result:
-        return this.#answered(slot, call, b as number, true, a);
-      case Op.Failure:
-        return this.#answered(slot, call, b as number, false, ownError(decodeError(a as WireError, call.callerStack)));
+      case Op.Result: {
+        const action = this.#leave(slot, call, b as number);
+        if (action === "nothing") return;
+        if (action === "deliver") call.record.ok++;
+        this.#say(call, action === "deliver" ? tellResult : endReader, a);
+        return this.#settled(call);
+      }
+      case Op.Failure: {
+        const action = this.#leave(slot, call, b as number);
+        if (action === "nothing") return;
+        if (action === "deliver") call.record.failed++;
+        void decoded(a as WireError, call.callerStack).then((reason) => {
+          const word = action === "deliver" ? tellFailure : isCancel(reason) ? endReader : failReader;
+          this.#say(call, word, word === endReader ? undefined : ownError(reason));
+        });
+        return this.#settled(call);
+      }
       case Op.Chunk:
         if (!call.consumer?.arrived(a, b as number)) {
           this.cancel(call, new ClearwayError("protocol", "the worker sent more than the window allows"));
@@ -130,7 +144,7 @@ export class CallDesk {
       case Op.Progress:
         if (call.state === "cancelling") return;
         try {
-          call.options.onProgress?.(b === 1 ? decodeError(a as WireError) : a);
+          call.options.onProgress?.(b === 1 ? new ClearwayError("not-cloneable", (a as Error).message) : a);
         } catch (reason) {
           // The listener is the caller's own: what it throws ends its call, and no other frame of this message is lost.
           this.cancel(call, reason);
@@ -153,7 +167,11 @@ export class CallDesk {
   /** The carrier could not post a call. Nothing of it was moved. */
   unsendable(slot: Slot, call: PoolCall, reason: unknown): void {
     if (call.inputs) slot.transport.send(Op.Cancel, call.id);
-    this.#answered(slot, call, -1, false, notCloneable(`an argument of ${call.record.name}()`, reason));
+    if (this.#leave(slot, call, -1) === "deliver") {
+      call.record.failed++;
+      this.#say(call, tellFailure, notCloneable(`an argument of ${call.record.name}()`, reason));
+    }
+    this.#settled(call);
     this.#engine.eased(slot);
   }
 
@@ -186,30 +204,19 @@ export class CallDesk {
     } else if (call.state === "idle") this.enqueue(call);
   }
 
-  // The one way out of a worker that lives.
-  #answered(slot: Slot, call: PoolCall, runUs: number, ok: boolean, outcome: unknown): void {
-    const { record } = call;
+  // The one way out of a worker that lives. `runUs` is -1 where it did not run.
+  #leave(slot: Slot, call: PoolCall, runUs: number): ReturnType<PoolCall["answer"]> {
     const action = call.answer();
-    if (action === "nothing") return;
+    if (action === "nothing") return action;
     slot.remove(call);
     slot.tasksRun++;
     if (runUs >= 0) {
       slot.runUs += runUs;
-      if (!call.isStream) record.estimate.add(runUs);
+      if (!call.isStream) call.record.estimate.add(runUs);
     }
-    if (action === "release") {
-      if (ok || isCancel(outcome)) this.#say(call, endReader);
-      else this.#say(call, failReader, outcome);
-    } else if (ok) {
-      record.ok++;
-      this.#say(call, tellResult, outcome);
-    } else {
-      record.failed++;
-      this.#say(call, tellFailure, outcome);
-    }
-    this.#settled(call);
     // Told to the pool when the whole message is read: a hundred answers are one occasion to send more.
     slot.eased = true;
+    return action;
   }
 
   #say(call: PoolCall, word: Word, outcome?: unknown): void {
@@ -221,6 +228,8 @@ export class CallDesk {
   }
 
   #armLimits(call: PoolCall): void {
+    // A worker may have to be told why.
+    loadErrors().catch(() => {});
     const { signal, deadlineMs } = call.options;
     if (signal) {
       const abort = (): void => this.cancel(call, signal.reason);
@@ -237,6 +246,11 @@ export class CallDesk {
   #settled(call: PoolCall): void {
     call.cleanUp();
     if (call.state === "settled") call.release();
+    this.shut();
+  }
+
+  /** One open call fewer. */
+  shut(): void {
     if (--this.openCount === 0) this.#whenIdle?.();
   }
 }

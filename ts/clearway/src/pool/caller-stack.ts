@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { define, underSeam } from "../error/wire.js";
+import { define, underSeam } from "../error/stack.js";
 
 // An error from a worker knows the worker's half of the way only. Capturing the caller's stack at every call costs 2 us
 // (4 when the caches are cold), on every call, for the few that fail. V8 can tell later who awaits a promise: a handler

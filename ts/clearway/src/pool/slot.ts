@@ -1,23 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { adopt, now, spawn } from "#host";
 import { ClearwayError } from "../error/clearway-error.js";
-import { encodeError } from "../error/wire.js";
 import type { WorkerEvents, WorkerHandle, WorkerLike } from "../host/host.js";
 import { cancelCellCount, cellOf } from "../task/context.js";
 import { enterCopy, type LedgerSide, merge } from "../transfer/ledger.js";
 import { PortTransport } from "../transport/port.js";
-import {
-  CallFlag,
-  callFlagBits,
-  frameSlots,
-  type HelloSettings,
-  isFrames,
-  Op,
-  type TaskKind,
-} from "../transport/protocol.js";
-import type { Engine } from "./engine.js";
-import type { Input } from "./input.js";
+import { CallFlag, callFlagBits, frameSlots, type HelloSettings, isFrames, Op } from "../transport/protocol.js";
 import type { CallerLane } from "../transport/ring/open-ring.js";
+import type { Engine } from "./engine.js";
+import { encoded } from "./errors.js";
+import type { Input } from "./input.js";
 import type { PoolCall } from "./pool-call.js";
 import { SlotLife } from "./slot-life.js";
 import { after, type Timer, within } from "./timer.js";
@@ -179,7 +171,8 @@ export class Slot {
   cancel(call: PoolCall, reason: unknown): void {
     // Pairs with the load in `CallContext.cancelled`, for a task that never lets a message in.
     if (this.#cells) Atomics.store(this.#cells, cellOf(call.id, this.#cells), call.id);
-    this.tell(Op.Cancel, call.id, reason === undefined ? undefined : encodeError(reason));
+    if (reason === undefined) this.tell(Op.Cancel, call.id);
+    else void encoded(reason).then((wire) => this.tell(Op.Cancel, call.id, wire));
   }
 
   /** One round trip; gives the worker's time in milliseconds since the epoch. Rejects when the worker is lost. */
@@ -243,7 +236,7 @@ export class Slot {
           clearTimeout(this.#startTimer);
           // One that was ended before it was ready takes no calls.
           if (!this.#killed && this.life.ready()) {
-            engine.workerReady(this, a as [string, TaskKind][]);
+            engine.workerReady(this, a as Parameters<Engine["workerReady"]>[1]);
             this.#openRing();
           }
           break;
