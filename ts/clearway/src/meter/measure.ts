@@ -1,23 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { kind, observe } from "#meter-host";
 import { formatReport } from "./format.js";
-import { checkMeterOptions, floorMsDefault, hzDefault, stallsMaxDefault } from "./options.js";
-import { Recorder } from "./recorder.js";
+import type { MeterOptions } from "./options.js";
 import type { StallReport } from "./report.js";
+import { start } from "./start.js";
 
-export interface MeasureOptions {
-  /** Frame rate that hitches and estimated frames are computed for; 60 unless told. */
-  readonly hz?: number;
-  /** Stalls shorter than this are not recorded; 4 ms unless told. */
-  readonly floorMs?: number;
-  readonly label?: string;
-  /** Sample the stacks of a held thread (Node); true unless told. */
-  readonly stacks?: boolean;
-  /** Count the display's real frames (browser); true unless told. Keeps the page rendering: see docs/meter.md. */
-  readonly frames?: boolean;
-  /** Time between heartbeats; see docs/meter.md for what each host needs it for. */
-  readonly beatMs?: number;
-}
+export interface MeasureOptions extends MeterOptions {}
 
 export interface Measurement<Value> {
   /** What the function returned, or its promise's value. */
@@ -40,20 +27,7 @@ export async function measure<Value>(
   fn: () => Value | PromiseLike<Value>,
   options: MeasureOptions = {},
 ): Promise<Measurement<Value>> {
-  checkMeterOptions(options);
-  const floorMs = options.floorMs ?? floorMsDefault;
-  const recorder: Recorder = new Recorder({
-    host: kind,
-    label: options.label,
-    hz: options.hz ?? hzDefault,
-    floorMs,
-    stallsMax: stallsMaxDefault,
-    sources: () => observer.sources(),
-  });
-  const observer = observe(
-    { floorMs, stacks: options.stacks ?? true, frames: options.frames ?? true, beatMs: options.beatMs, brief: true },
-    recorder,
-  );
+  const { recorder, observer } = start(options, { brief: true });
   try {
     await observer.ready();
     const beginMs = observer.begin();

@@ -6,6 +6,21 @@ export const hzDefault = 60;
 /** Some 3 MB of explained stalls at most, and at one stall a second almost three hours. */
 export const stallsMaxDefault = 10_000;
 
+/** What `measure` and `watch` take alike. */
+export interface MeterOptions {
+  /** Frame rate that hitches and estimated frames are computed for; 60 unless told. */
+  readonly hz?: number;
+  /** Stalls shorter than this are not recorded; 4 ms unless told. */
+  readonly floorMs?: number;
+  readonly label?: string;
+  /** Sample the stacks of a held thread (Node); true unless told. */
+  readonly stacks?: boolean;
+  /** Count the display's real frames (browser); true unless told. Keeps the page rendering: see docs/meter.md. */
+  readonly frames?: boolean;
+  /** Time between heartbeats; see docs/meter.md for what each host needs it for. */
+  readonly beatMs?: number;
+}
+
 /** Throws `RangeError` that names the option and its value. */
 export function checkMeterOptions(options: {
   hz?: number;

@@ -19,6 +19,8 @@ export interface RecorderOptions {
   readonly stallsMax: number;
   readonly sources: () => SourceState[];
   readonly onStall?: ((stall: Stall) => void) | undefined;
+  /** A stall was found and is still to be explained. */
+  readonly onFound?: (() => void) | undefined;
 }
 
 /** Evidence of the last few seconds; older stalls have been explained by then. */
@@ -57,7 +59,9 @@ export class Recorder implements Sink {
   }
 
   found(stall: Found): void {
-    if (stall.endMs > this.#beginMs) this.#pending.push(stall);
+    if (stall.endMs <= this.#beginMs) return;
+    this.#pending.push(stall);
+    this.options.onFound?.();
   }
   watcherHeld(startMs: number, endMs: number): void {
     this.#watcher.add(startMs, endMs, null);

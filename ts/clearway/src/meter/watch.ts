@@ -1,24 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { kind, now, observe } from "#meter-host";
-import { checkMeterOptions, floorMsDefault, hzDefault, stallsMaxDefault } from "./options.js";
-import { Recorder } from "./recorder.js";
+import { now } from "#meter-host";
+import type { MeterOptions } from "./options.js";
 import type { StallReport } from "./report.js";
 import type { Stall } from "./stall.js";
+import { start } from "./start.js";
 
-export interface WatchOptions {
-  /** Frame rate that hitches and estimated frames are computed for; 60 unless told. */
-  readonly hz?: number;
-  /** Stalls shorter than this are not recorded; 4 ms unless told. */
-  readonly floorMs?: number;
-  readonly label?: string;
+export interface WatchOptions extends MeterOptions {
   /** Stalls kept; 10,000 unless told. Past it the oldest are dropped and the report covers the time after them. */
   readonly stallsMax?: number;
-  /** Sample the stacks of a held thread (Node); true unless told. */
-  readonly stacks?: boolean;
-  /** Count the display's real frames (browser); true unless told. Keeps the page rendering: see docs/meter.md. */
-  readonly frames?: boolean;
-  /** Time between heartbeats; see docs/meter.md for what each host needs it for. */
-  readonly beatMs?: number;
   /** Called with each stall once its cause is known: up to 150 ms after its end. Must not throw. */
   readonly onStall?: (stall: Stall) => void;
 }
@@ -38,35 +27,15 @@ export interface Watch {
 
 /** Watches this thread until it is stopped. Its own cost is in docs/meter.md. */
 export function watch(options: WatchOptions = {}): Watch {
-  checkMeterOptions(options);
-  const floorMs = options.floorMs ?? floorMsDefault;
-  const recorder: Recorder = new Recorder({
-    host: kind,
-    label: options.label,
-    hz: options.hz ?? hzDefault,
-    floorMs,
-    stallsMax: options.stallsMax ?? stallsMaxDefault,
-    sources: () => observer.sources(),
+  const { recorder, observer } = start(options, {
+    stallsMax: options.stallsMax,
     onStall: options.onStall,
-  });
-  const observer = observe(
-    { floorMs, stacks: options.stacks ?? true, frames: options.frames ?? true, beatMs: options.beatMs },
-    {
-      found: (stall) => {
-        recorder.found(stall);
-        // Explained later, when the evidence is there; by then the observation may have been stopped.
-        const timer = setTimeout(() => recorder.explain(now() - observer.settleMs), observer.settleMs + 1);
-        (timer as { unref?: () => void }).unref?.();
-      },
-      watcherHeld: (startMs, endMs) => recorder.watcherHeld(startMs, endMs),
-      garbageCollected: (startMs, endMs) => recorder.garbageCollected(startMs, endMs),
-      task: (startMs, endMs) => recorder.task(startMs, endMs),
-      script: (startMs, endMs, script) => recorder.script(startMs, endMs, script),
-      stack: (atMs, frames) => recorder.stack(atMs, frames),
-      hidden: (startMs, endMs) => recorder.hidden(startMs, endMs),
-      frame: (atMs) => recorder.frame(atMs),
+    onFound: () => {
+      // Explained later, when the evidence is there; by then the observation may have been stopped.
+      const timer = setTimeout(() => recorder.explain(now() - observer.settleMs), observer.settleMs + 1);
+      (timer as { unref?: () => void }).unref?.();
     },
-  );
+  });
   recorder.begin(observer.begin(), Date.now());
   let finalReport: StallReport | undefined;
   const stop = (): void => {

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { kind, observe } from "#meter-host";
+import type { Observer } from "./host/host.js";
+import { checkMeterOptions, floorMsDefault, hzDefault, type MeterOptions, stallsMaxDefault } from "./options.js";
+import { Recorder, type RecorderOptions } from "./recorder.js";
+
+/** What one kind of run wants beside the options that all take. */
+export interface RunWishes extends Pick<RecorderOptions, "onStall" | "onFound"> {
+  readonly stallsMax?: number | undefined;
+  /** See `ObserveOptions`. */
+  readonly brief?: boolean;
+}
+
+/** Starts to observe this thread into a recorder. Throws `RangeError` for options that make no sense, having started nothing. */
+export function start(options: MeterOptions, wishes: RunWishes): { recorder: Recorder; observer: Observer } {
+  checkMeterOptions({ ...options, ...(wishes.stallsMax !== undefined && { stallsMax: wishes.stallsMax }) });
+  const floorMs = options.floorMs ?? floorMsDefault;
+  const recorder: Recorder = new Recorder({
+    host: kind,
+    label: options.label,
+    hz: options.hz ?? hzDefault,
+    floorMs,
+    stallsMax: wishes.stallsMax ?? stallsMaxDefault,
+    sources: () => observer.sources(),
+    onStall: wishes.onStall,
+    onFound: wishes.onFound,
+  });
+  const observer = observe(
+    {
+      floorMs,
+      stacks: options.stacks ?? true,
+      frames: options.frames ?? true,
+      beatMs: options.beatMs,
+      brief: wishes.brief ?? false,
+    },
+    recorder,
+  );
+  return { recorder, observer };
+}
