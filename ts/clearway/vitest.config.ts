@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { playwright } from "@vitest/browser-playwright";
 import type { Plugin } from "vite";
 import { defineConfig } from "vitest/config";
+import { findChromium } from "../clearway-lab/src/runner/chromium-find.js";
 
 // One suite, three runtimes: `*.test.ts` runs everywhere, `*.node.test.ts` in Node only, `*.browser.test.ts` in Chromium
 // only, with cross-origin isolation and without.
@@ -13,12 +13,7 @@ const alias = (host: string): Record<string, string> => ({
   "#host": here(`./src/host/${host}.ts`),
   "#meter-host": here(`./src/meter/host/${host}.ts`),
 });
-const chromium = [
-  process.env["CLEARWAY_CHROMIUM"],
-  "/usr/bin/chromium",
-  "/usr/bin/chromium-browser",
-  "/usr/bin/google-chrome",
-].find((path) => path !== undefined && existsSync(path));
+const chromium = findChromium();
 
 // As a setting, not as a middleware: Vitest answers for the page of the tests itself, before any plugin's middleware.
 const isolation: Plugin = {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { once } from "node:events";
-import { existsSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { findChromium } from "../../../clearway-lab/src/runner/chromium-find.js";
 import type * as Meter from "../../src/meter.js";
 import { atLeastMs } from "./known-stalls.js";
 
@@ -14,12 +14,7 @@ declare const meter: typeof Meter;
 declare const busy: (ms: number) => void;
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
-const chromiumPath = [
-  process.env["CLEARWAY_CHROMIUM"],
-  "/usr/bin/chromium",
-  "/usr/bin/chromium-browser",
-  "/usr/bin/google-chrome",
-].find((path) => path !== undefined && existsSync(path));
+const chromiumPath = findChromium();
 
 const script = `import * as meter from "/meter.js"; globalThis.meter = meter;
   globalThis.busy = (ms) => { const end = performance.now() + ms; while (performance.now() < end); };`;
