@@ -149,7 +149,8 @@ export function isDoubtful(object: object): boolean {
 }
 
 // Chromium's postMessage throws on WebAssembly's memory, which comes in whole pages, but has taken by then what stands
-// before it in the list, and would lose it. What may be such memory therefore stands first.
+// before it in the list, and would lose it. What may be such memory therefore stands first, and `port.ts` posts it in messages
+// of their own. Still lost, with a typed error: whole pages that stand in one result with such memory. Copy that before.
 function doubtfulFirst(transfer: readonly object[]): Transferable[] {
   if (transfer.length < 2 || !transfer.some(isDoubtful)) return transfer as Transferable[];
   return [...transfer].sort((a, b) => Number(isDoubtful(b)) - Number(isDoubtful(a))) as Transferable[];
