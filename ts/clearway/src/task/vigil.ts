@@ -49,7 +49,9 @@ export class Vigil {
   watch(): void {
     if (this.#turning) return;
     this.#lane.unpark();
-    this.#patience.woken((performance.now() - this.#quietSinceMs) * 1000);
+    const clock = performance.now();
+    this.#patience.woken((clock - this.#quietSinceMs) * 1000);
+    this.#quietSinceMs = clock;
     this.#look();
   }
 

@@ -15,7 +15,7 @@ function scripts(frames: number): Script[] {
 const all = scripts(4).map((script): Script => [...script, "tick"]);
 
 describe("the ring's protocol, in every order of its steps", () => {
-  test.each([1, 2, 5])("loses nothing, keeps the order and sleeps over nothing, with room for %i", (room) => {
+  test.each([1, 3])("loses nothing, keeps the order and sleeps over nothing, with room for %i", (room) => {
     let states = 0;
     for (const script of all) {
       const found = explore(script, room);

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { builtUrl, testPool } from "../../fixtures/pools.js";
+import { countTurns } from "../../fixtures/turns.js";
+
+type Ring = typeof import("../../fixtures/ring.tasks.js");
+
+const made = (size = 1) => testPool<Ring>(builtUrl("ring"), { size });
+const turnsOfTimers = async (count: number): Promise<void> => {
+  for (let at = 0; at < count; at++) await new Promise((resolve) => setTimeout(resolve));
+};
+
+describe("a pool over the ring and the port", () => {
+  test("gives every call its own answer, small and large ones mixed, from many loops at once", async () => {
+    const { call } = made(2);
+    const values = fc.sample(
+      fc.oneof(
+        fc.jsonValue({ maxDepth: 3 }),
+        fc.double(),
+        fc.string({ minLength: 5000, maxLength: 5010 }),
+        fc.uint8Array({ minLength: 1, maxLength: 1000 }),
+        fc.bigInt(),
+      ),
+      2000,
+    );
+    let next = 0;
+    const loop = async (): Promise<void> => {
+      for (let at = next++; at < values.length; at = next++) {
+        const answer = at % 2 === 0 ? call.echo(values[at]) : call.later(values[at]);
+        expect(await answer).toEqual(values[at]);
+      }
+    };
+    await Promise.all(Array.from({ length: 50 }, loop));
+  });
+
+  test("keeps the order of a stream whose values go both ways", async () => {
+    const { call } = made();
+    let at = 0;
+    for await (const value of call.values(3000)) expect(value.at).toBe(at++);
+    expect(at).toBe(3000);
+  });
+
+  test("keeps progress in order and before the result", async () => {
+    const told: unknown[] = [];
+    const pool = made();
+    const count = await pool.with({ onProgress: (value) => told.push(value) }).call.tells(5000);
+    expect(told).toEqual(Array.from({ length: count }, (_, at) => at));
+  });
+
+  test("whose worker ends in the midst of a word gives what it said before, in order, and fails the call", async () => {
+    const pool = made();
+    for (let round = 0; round < 15; round++) {
+      const told: number[] = [];
+      const careful = pool.with({ onProgress: (value) => told.push((value as { at: number }).at) });
+      const count = (round * 37) % 300;
+      const outcome = await Promise.allSettled([careful.call.leavesAfter(count), pool.call.echo(round)]);
+      expect(outcome[0]).toMatchObject({ status: "rejected", reason: { code: "worker-exited" } });
+      // It had not begun: another worker took it.
+      expect(outcome[1]).toEqual({ status: "fulfilled", value: round });
+      expect(told).toEqual(Array.from({ length: count }, (_, at) => at));
+    }
+  });
+
+  test("that is terminated at any moment settles every call", async () => {
+    for (let round = 0; round < 10; round++) {
+      const pool = made();
+      await pool.ready();
+      const calls = Promise.allSettled(Array.from({ length: 200 }, (_, at) => pool.call.later(at)));
+      for (let turn = 0; turn < round; turn++) await pool.call.echo(turn);
+      await pool.terminate();
+      for (const { status } of await calls) expect(["fulfilled", "rejected"]).toContain(status);
+    }
+  });
+
+  test("makes no turns while it is idle, on either side", async () => {
+    const pool = made();
+    for (let at = 0; at < 100; at++) await pool.call.echo(at);
+    const there = await pool.call.turns();
+    await turnsOfTimers(5);
+    const here = countTurns();
+    await turnsOfTimers(200);
+    // A poller would have made thousands. A few are the test runner's own.
+    expect(here()).toBeLessThan(20);
+    expect((await pool.call.turns()) - there).toBeLessThan(20);
+  });
+
+  test("makes few turns while it waits for a task that takes its time", async () => {
+    const pool = made();
+    for (let at = 0; at < 100; at++) await pool.call.echo(at);
+    void pool.call.never().catch(() => {});
+    await turnsOfTimers(5);
+    const here = countTurns();
+    await turnsOfTimers(200);
+    expect(here()).toBeLessThan(20);
+  });
+
+  test("lets timers have their turn however many calls follow each other", async () => {
+    const { call } = made();
+    let fired = 0;
+    const fire = (): void => {
+      if (++fired < 20) setTimeout(fire);
+    };
+    setTimeout(fire);
+    while (fired < 20) expect(await call.echo(fired)).toBeLessThanOrEqual(20);
+  });
+});
