@@ -120,7 +120,9 @@ describe("watch() in Node", () => {
     const worker = new Worker(file);
     const [report] = await once(worker, "message");
     await worker.terminate();
-    expect(report).toMatchObject({ host: "node-worker", stalls: [{ cause: "app" }] });
+    expect(report).toMatchObject({ host: "node-worker", stalls: [{}] });
+    // On a machine that is held up itself just then, that is named first.
+    expect(["app", "machine"]).toContain(report.stalls[0].cause);
     expect(report.sources).toContainEqual({
       name: "stacks",
       available: false,
