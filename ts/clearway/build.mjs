@@ -63,7 +63,8 @@ for (const host of ["node", "browser"]) {
   for (let left = entries; Object.keys(left).length > 0; ) {
     left = Object.fromEntries(Object.entries(parts).filter(([name]) => !built.has(name)));
     for (const name of Object.keys(left)) built.add(name);
-    await build({ ...options(host, plugins), entryPoints: left });
+    // White space stays, and with it the comments by which bundlers leave an import alone (`placement/module.ts`).
+    await build({ ...options(host, plugins), minifyWhitespace: false, entryPoints: left });
   }
   for (const name of readdirSync(here(`./dist/${host}`))) {
     if (name.startsWith("lazy-") && !built.has(name.split(".")[0])) rmSync(here(`./dist/${host}/${name}`));

@@ -8,7 +8,8 @@ export { ClearwayError } from "./error/clearway-error.js";
  */
 export { type ErrorCode, errorCodes } from "./error/codes.js";
 export type { ResourceLimits, WorkerLike } from "./host/host.js";
-export type { CallOptions, PoolOptions, PoolSize, WhenFull } from "./pool/options.js";
+export type { Advice, TaskAdvice } from "./placement/advice.js";
+export type { CallOptions, Placement, PoolOptions, PoolSize, WhenFull } from "./pool/options.js";
 export { type Callable, type Pool, pool } from "./pool/pool.js";
 export { type RunOptions, run } from "./pool/run.js";
 export type { WorkerSource } from "./pool/slot.js";

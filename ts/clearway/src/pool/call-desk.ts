@@ -211,6 +211,7 @@ export class CallDesk {
     slot.remove(call);
     slot.tasksRun++;
     if (runUs >= 0) {
+      call.ranUs = runUs;
       slot.runUs += runUs;
       if (!call.isStream) call.record.estimate.add(runUs);
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { now } from "#host";
 import { ClearwayError, caused } from "../error/clearway-error.js";
+import type { Placer } from "../placement/placer.js";
+import type { TaskPlacement } from "../task/task.js";
 import { emptySide } from "../transfer/ledger.js";
 import type { TaskKind } from "../transport/protocol.js";
 import { detach, prepareArguments } from "./arguments.js";
@@ -32,6 +34,9 @@ export class Engine {
   readonly desk = new CallDesk(this);
   readonly scheduler: Scheduler;
   readonly metrics: Metrics | undefined;
+  /** Decides where calls run; undefined while nobody asked for it. */
+  placer: Placer | undefined;
+  #placing: Promise<Placer> | undefined;
   #readyWaiters: { resolve(): void; reject(why: unknown): void }[] = [];
   #tasksKnown = false;
   #lastId = 0;
@@ -40,7 +45,7 @@ export class Engine {
   #ending: Promise<void> | undefined;
 
   constructor(
-    source: WorkerSource,
+    readonly source: WorkerSource,
     readonly settings: Settings,
     /** Ends with its first call. */
     readonly once = false,
@@ -56,9 +61,12 @@ export class Engine {
   /** A call by its task's name. Returns a promise, a stream, or, before the first worker is ready, both in one. */
   submit(name: string, args: unknown[], options: CallSettings, caller: (...args: never[]) => unknown): unknown {
     const record = this.#record(name);
+    const placed = this.placer?.place(record, args, options);
+    if (placed instanceof Promise) return placed;
     const { kind } = record;
     const { desk } = this;
     const call = new PoolCall(this.nextId(), record, args, options, kind === "function" ? "" : stackAbove(caller));
+    call.placed = placed;
     const answer =
       kind === "stream"
         ? desk.makeStream(call)
@@ -76,6 +84,12 @@ export class Engine {
       desk.refuse(call, reason);
     }
     return answer;
+  }
+
+  /** Loads what places calls, once. Without it they go to workers. */
+  placing(): Promise<Placer> {
+    this.#placing ??= import("../placement/placer.js").then((part) => (this.placer = new part.Placer(this)));
+    return this.#placing;
   }
 
   /** Settles when a worker is ready, and with it what measures; rejects when no worker can be started. */
@@ -124,6 +138,7 @@ export class Engine {
 
   async #abandon(why: ClearwayError): Promise<void> {
     this.#giveUp(why);
+    this.placer?.abandon(why);
     await this.workforce.terminate(why);
     // What was with a worker and had not begun came back to wait; no worker will come for it.
     this.#giveUp(why);
@@ -158,11 +173,13 @@ export class Engine {
   }
 
   /** A worker says what its module exposes. */
-  workerReady(slot: Slot, tasks: [string, TaskKind][]): void {
-    tasks.forEach(([name, kind], index) => {
+  workerReady(slot: Slot, tasks: [string, TaskKind, TaskPlacement?][]): void {
+    tasks.forEach(([name, kind, placement], index) => {
       const record = this.#record(name);
       record.kind = kind;
       record.index = index;
+      record.placement = placement;
+      if (this.settings.placement ?? placement === "auto") this.placing().catch(this.settings.onError);
     });
     this.#tasksKnown = true;
     this.#tellReady();

@@ -9,24 +9,24 @@ const shortUs = 200;
 
 /** What a task has cost so far: a moving mean, and a peak that decays, so that one slow run is remembered for a while. */
 export class Estimate {
-  #samples = 0;
+  samples = 0;
+  peakUs = 0;
   #meanUs = 0;
-  #peakUs = 0;
 
   add(runUs: number): void {
-    this.#samples++;
-    this.#meanUs += (runUs - this.#meanUs) / Math.min(this.#samples, 32);
-    this.#peakUs = Math.max(runUs, this.#peakUs * 0.99);
+    this.samples++;
+    this.#meanUs += (runUs - this.#meanUs) / Math.min(this.samples, 32);
+    this.peakUs = Math.max(runUs, this.peakUs * 0.99);
   }
 
   /** What one more run is expected to take, in microseconds; undefined while too little is known. At least 0.5. */
   get meanUs(): number | undefined {
-    return this.#samples < samplesNeeded ? undefined : Math.max(0.5, this.#meanUs);
+    return this.samples < samplesNeeded ? undefined : Math.max(0.5, this.#meanUs);
   }
 
   /** Whether it may be sent ahead behind others. */
   get short(): boolean {
-    return this.#samples >= samplesNeeded && this.#meanUs <= shortUs && this.#peakUs <= aheadBudgetUs;
+    return this.samples >= samplesNeeded && this.#meanUs <= shortUs && this.peakUs <= aheadBudgetUs;
   }
 }
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import { ClearwayError } from "../error/clearway-error.js";
+import type { Answered } from "../placement/placer.js";
 import type { Consumer } from "../stream/consumer.js";
 import type { LedgerSide } from "../transfer/ledger.js";
+import { revive } from "../transfer/revive.js";
 import { CallLife } from "./call-life.js";
 import { rejected } from "./caller-stack.js";
 import type { Input } from "./input.js";
@@ -39,6 +42,10 @@ export class PoolCall extends CallLife implements Queued {
   counted = false;
   submittedMs = 0;
   postedMs = 0;
+  /** How long it ran in its worker, in microseconds; -1 where it was not answered. */
+  ranUs = -1;
+  /** Told the same when the call is over, for the next one's placement. */
+  placed: Answered | undefined;
   /** How often it has been run in vain. */
   lostRuns = 0;
   /** For all of it. */
@@ -99,6 +106,7 @@ export class PoolCall extends CallLife implements Queued {
 
   /** It is over, or never was: gives the caller's streams back. */
   release(): void {
+    this.placed?.(this.ranUs);
     if (this.inputs) for (const input of this.inputs) input.stop();
   }
 
@@ -118,7 +126,7 @@ export type Word = (call: PoolCall, outcome: unknown) => void;
 export const tellResult: Word = (call, value) => {
   const { consumer, record } = call;
   if (call.isStream) return endReader(call, value);
-  call.settle(value);
+  call.settle(revive(value));
   consumer?.failed(new ClearwayError("not-a-stream", `${record.name}() gives one result: await it`));
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { invalid } from "../error/clearway-error.js";
+import type { Advice } from "../placement/advice.js";
 import type { Callers } from "../task/caller.js";
 import { Engine } from "./engine.js";
 import { type CallOptions, type CallSettings, callSettingsOf, type PoolOptions, settingsOf } from "./options.js";
@@ -25,6 +26,11 @@ export interface Pool<Module> extends Callable<Module>, AsyncDisposable {
   /** Counters, ledger and, with `metrics`, histograms. */
   stats(): PoolStats;
   /**
+   * Which tasks would be better placed elsewhere, from what their calls have cost so far. Changes nothing. Loads what
+   * reads the figures, and sends a few pings to a worker where the price of a hop is not known otherwise.
+   */
+  advise(): Promise<Advice>;
+  /**
    * Takes no new calls, lets those under way finish, closes the workers' resources, ends the threads. Calls that take
    * longer than `timeoutMs` (default 30,000) fail with `pool-closed`. `await using` does this.
    */
@@ -44,8 +50,10 @@ export interface Pool<Module> extends Callable<Module>, AsyncDisposable {
  */
 export function pool<Module>(source: WorkerSource, options: PoolOptions = {}): Pool<Module> {
   const settings = settingsOf(options);
-  const withOptions = (callOptions: CallOptions): Callable<Module> =>
-    callable(source, callSettingsOf(callOptions, settings), () => engine);
+  const withOptions = (callOptions: CallOptions): Callable<Module> => {
+    if (callOptions.placement) engine.placing().catch(settings.onError);
+    return callable(source, callSettingsOf(callOptions, settings), () => engine);
+  };
   const unbound = withOptions({});
   const engine = new Engine(source, settings);
   return {
@@ -55,6 +63,7 @@ export function pool<Module>(source: WorkerSource, options: PoolOptions = {}): P
     room: () => engine.backlog.room(),
     ping: () => engine.ping(),
     stats: () => statsOf(engine),
+    advise: async () => (await engine.placing()).advise(),
     close: (closeOptions) => engine.close(closeOptions?.timeoutMs),
     terminate: () => engine.terminate(),
     [Symbol.asyncDispose]: () => engine.close(),
@@ -64,7 +73,11 @@ export function pool<Module>(source: WorkerSource, options: PoolOptions = {}): P
 type Caller = (...args: unknown[]) => unknown;
 
 /** Functions by any name: the names are known to the types only. A name's function is made once. */
-export function callable<Module>(source: WorkerSource, settings: CallSettings, engineOf: () => Engine): Callable<Module> {
+export function callable<Module>(
+  source: WorkerSource,
+  settings: CallSettings,
+  engineOf: () => Engine,
+): Callable<Module> {
   if (typeof source !== "function" && typeof source !== "string" && !(source instanceof URL)) {
     throw invalid("source", "a URL, or a function that returns a Worker", typeof source);
   }

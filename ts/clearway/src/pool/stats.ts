@@ -10,6 +10,8 @@ export interface TaskStats extends TaskTimings {
   ok: number;
   failed: number;
   cancelled: number;
+  /** How many of the calls ran on the caller's thread. */
+  inline: number;
 }
 
 /** What a pool has done since it was made. A snapshot: it does not change afterwards. */
@@ -36,8 +38,8 @@ export function statsOf(engine: Engine): PoolStats {
   const slots = [...engine.workforce];
   const at = now();
   const tasks: Record<string, TaskStats> = Object.create(null);
-  for (const { name, index, calls, ok, failed, cancelled } of engine.records.values()) {
-    if (index >= 0) tasks[name] = { calls, ok, failed, cancelled, ...engine.metrics?.of(name) };
+  for (const { name, index, calls, ok, failed, cancelled, inline } of engine.records.values()) {
+    if (index >= 0) tasks[name] = { calls, ok, failed, cancelled, inline, ...engine.metrics?.of(name) };
   }
   return {
     workers: {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "../error/clearway-error.js";
+import type { TaskPlacement } from "../task/task.js";
 import type { TaskKind } from "../transport/protocol.js";
 import { Estimate } from "./estimate.js";
 
@@ -14,6 +15,10 @@ export class TaskRecord {
   ok = 0;
   failed = 0;
   cancelled = 0;
+  /** Calls that ran on the caller's thread. */
+  inline = 0;
+  /** What the module says. */
+  placement: TaskPlacement | undefined;
 
   constructor(readonly name: string) {}
 }

@@ -23,6 +23,12 @@ export interface TaskOptions {
    * ledger says `search-limit`.
    */
   moveSearchLimit?: number;
+  /**
+   * `"auto"`: where its cost was learnt to be less than the hop to a worker, and short without doubt, it runs on the
+   * caller's thread. `"worker"`: never, whatever the pool says. Default: what the pool says, which is in workers unless
+   * told otherwise. Tasks that hold resources and streams always run in workers.
+   */
+  placement?: "auto" | "worker";
 }
 
 declare const taskTypes: unique symbol;
@@ -41,8 +47,12 @@ export interface TaskDefinition {
   readonly wantsContext: boolean;
   readonly resources: Readonly<Record<string, Resource<unknown>>> | undefined;
   readonly moveSearchLimit: number | undefined;
+  readonly placement: TaskPlacement | undefined;
   readonly kind: TaskKind;
 }
+
+/** Where a task may run, as its module says. */
+export type TaskPlacement = "auto" | "worker";
 
 type Fn<Context, Args extends unknown[], Result> = (context: Context, ...args: Args) => Result;
 
@@ -101,8 +111,19 @@ function define(options: TaskOptions, fn: unknown, resources: TaskDefinition["re
   if (limit !== undefined && !(Number.isInteger(limit) && limit >= 0)) {
     throw invalid("moveSearchLimit", "a whole number, 0 or more", limit);
   }
+  const { placement } = options;
+  if (placement !== undefined && placement !== "auto" && placement !== "worker") {
+    throw invalid("placement", '"auto" or "worker"', placement);
+  }
   const run = fn as TaskDefinition["run"];
-  const definition: TaskDefinition = { run, wantsContext: true, resources, moveSearchLimit: limit, kind: kindOf(run) };
+  const definition: TaskDefinition = {
+    run,
+    wantsContext: true,
+    resources,
+    moveSearchLimit: limit,
+    placement: resources === undefined ? placement : "worker",
+    kind: kindOf(run),
+  };
   // Wrapped rather than marked: the same function may be a plain task elsewhere.
   const wrapped = (...args: unknown[]): unknown => run(...args);
   return Object.defineProperty(wrapped, brand, { value: definition });
@@ -114,7 +135,14 @@ export function definitionOfTask(name: string, fn: unknown): TaskDefinition {
   const known = (fn as { [brand]?: TaskDefinition })[brand];
   if (known !== undefined) return known;
   const run = fn as TaskDefinition["run"];
-  return { run, wantsContext: false, resources: undefined, moveSearchLimit: undefined, kind: kindOf(run) };
+  return {
+    run,
+    wantsContext: false,
+    resources: undefined,
+    moveSearchLimit: undefined,
+    placement: undefined,
+    kind: kindOf(run),
+  };
 }
 
 // The caller has to know before the first answer whether it gets a promise or a stream; the function's own syntax tells.

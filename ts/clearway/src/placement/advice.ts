@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import type { Model } from "./model.js";
+import type { Site } from "./site.js";
+
+/** What the advisor says of one task. Plain data; times in microseconds. */
+export interface TaskAdvice {
+  task: string;
+  /** Where its calls go now: `auto` where that is decided call by call. */
+  placement: "auto" | "worker" | "inline";
+  calls: number;
+  /** The share of them that ran on the caller's thread, 0 to 1. */
+  inlineShare: number;
+  /** Runs that were measured in workers: what the advice rests on. */
+  samples: number;
+  /** A run in a worker, on average; undefined while none was measured. */
+  runUs: number | undefined;
+  /** What a run is not expected to exceed. */
+  upperUs: number | undefined;
+  /** What the way to a worker and back adds to a call that is made alone. */
+  hopUs: number | undefined;
+  /** A run on the caller's thread, copies included, where that was measured. */
+  inlineUs: number | undefined;
+  /** Where it would be best placed; undefined while too little is known. */
+  better: "inline" | "worker" | undefined;
+  /** How many times faster a call made alone is there than in the other place. */
+  factor: number | undefined;
+  /** The same in a sentence. */
+  advice: string;
+}
+
+/** What the advisor says of a pool. `JSON.stringify` gives all of it; `text` is for reading. */
+export interface Advice {
+  tasks: TaskAdvice[];
+  /** What concerns the whole pool: why nothing can run inline. */
+  notes: string[];
+  text: string;
+}
+
+/** What is known of a task, whichever way it was learnt. */
+export interface Facts {
+  task: string;
+  placement: TaskAdvice["placement"];
+  /** Whether it may run inline at all: a plain function that holds no resource and was not declared `worker`. */
+  movable: boolean;
+  stream: boolean;
+  calls: number;
+  inline: number;
+  samples: number;
+  runUs: number | undefined;
+  upperUs: number | undefined;
+  hopUs: number | undefined;
+  inlineUs: number | undefined;
+}
+
+// Fewer runs than this say little.
+const samplesNeeded = 16;
+// A difference smaller than this is not worth a change of code.
+const worthFactor = 1.2;
+
+/** Reads off what would be better. Pure. */
+export function adviceOf(facts: Facts, budgetUs: number): TaskAdvice {
+  const { task, placement, calls, inline, samples, runUs, upperUs, hopUs, inlineUs } = facts;
+  const said = { task, placement, calls, inlineShare: calls === 0 ? 0 : inline / calls, samples };
+  const figures = { runUs, upperUs, hopUs, inlineUs };
+  const say = (advice: string, better?: "inline" | "worker", factor?: number): TaskAdvice => ({
+    ...said,
+    ...figures,
+    better,
+    factor,
+    advice: `${task}() ${advice}`,
+  });
+  if (facts.stream) return say("is a stream: it stays in a worker", "worker");
+  if (runUs === undefined || upperUs === undefined || samples < samplesNeeded) {
+    return say(`was measured ${samples} times: too little to say`);
+  }
+  const takes = `takes ${shown(runUs)}`;
+  if (upperUs > budgetUs) {
+    const upTo = upperUs > runUs * 2 ? ` and up to ${shown(upperUs)}` : "";
+    const held = `${takes}${upTo}, more than the ${shown(budgetUs)} that may hold the caller's thread`;
+    return say(`${held}: ${placement === "inline" ? "move it to a worker" : "keep it in the worker"}`, "worker");
+  }
+  if (hopUs === undefined) return say(`${takes}; what its hop costs is not known yet`);
+  const hereUs = inlineUs ?? runUs;
+  const factor = (hopUs + runUs) / Math.max(hereUs, 0.1);
+  const compared = `${takes} and its hop costs ${shown(hopUs)}`;
+  if (factor < 1 / worthFactor) return say(`${compared}: the worker is faster`, "worker", 1 / factor);
+  if (factor < worthFactor) return say(`${compared}: either place will do`, "worker", factor);
+  const gain = `${factor < 10 ? factor.toFixed(1) : Math.round(factor)} times faster inline`;
+  if (placement === "inline") return say(`${compared}: ${gain}, where it is`, "inline", factor);
+  if (placement === "auto")
+    return say(`${compared}: ${gain} when it is called alone, and auto sees to it`, "inline", factor);
+  const how = facts.movable
+    ? 'mark it placement: "auto"'
+    : "but it holds a resource, or says that it belongs in a worker";
+  return say(`${compared}: ${gain}; ${how}`, "inline", factor);
+}
+
+/** The figures of a task's commonest class of arguments, which stand for the task. */
+export function factsOf(model: Model): Pick<Facts, "samples" | "runUs" | "upperUs" | "hopUs" | "inlineUs"> | undefined {
+  let main: Site | undefined;
+  let samples = 0;
+  let upperUs = 0;
+  for (const site of model.sites.values()) {
+    samples += site.run.count;
+    upperUs = Math.max(upperUs, site.run.upperUs);
+    if (main === undefined || site.run.count + site.inline.count > main.run.count + main.inline.count) main = site;
+  }
+  if (main === undefined || samples === 0) return undefined;
+  return {
+    samples,
+    runUs: main.runUs,
+    upperUs,
+    hopUs: main.hop.us(1),
+    inlineUs: main.measured ? main.inlineUs : undefined,
+  };
+}
+
+/** All of it, for reading: the widest gains first. */
+export function textOf(tasks: readonly TaskAdvice[], notes: readonly string[]): string {
+  const gain = ({ factor = 0, placement, better }: TaskAdvice): number => (placement === better ? 0 : factor);
+  const sorted = [...tasks].sort((a, b) => gain(b) - gain(a));
+  return [...sorted.map(({ advice }) => advice), ...notes].join("\n");
+}
+
+function shown(us: number): string {
+  if (us < 10) return `${us.toFixed(1)} us`;
+  return us < 1000 ? `${Math.round(us)} us` : `${(us / 1000).toFixed(us < 10_000 ? 1 : 0)} ms`;
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { ClearwayError } from "../error/clearway-error.js";
+import { decodeError, encodeError } from "../error/wire.js";
+import type { TaskDefinition } from "../task/task.js";
+import { searchLimit } from "../transfer/find.js";
+import { enter, type LedgerSide } from "../transfer/ledger.js";
+import { MovedValue, transferOf } from "../transfer/move.js";
+import { notCloneable, wouldCopy } from "../transfer/refusal.js";
+import { revive } from "../transfer/revive.js";
+import { search } from "../transfer/search.js";
+import { copyPlain, notPlain } from "./copy.js";
+
+/**
+ * What a caller gets of a result, as if it had crossed: what can move is taken from the task, the rest is copied, and the
+ * ledger says so. Throws what the worker's answer would have been: `not-cloneable`, `would-copy`.
+ */
+export function cross(value: unknown, definition: TaskDefinition, strict: boolean, side: LedgerSide): unknown {
+  const plain = copyPlain(value);
+  if (plain !== notPlain) return plain;
+  if (typeof value === "object" && /Generator/.test(Object.prototype.toString.call(value))) {
+    throw new ClearwayError(
+      "not-cloneable",
+      "the task returned a generator: write the task itself as one (async function*), so that its callers get a stream",
+    );
+  }
+  const found =
+    value instanceof MovedValue
+      ? { value: value.value, copies: [], ...transferOf(value, searchLimit) }
+      : search(value, definition.moveSearchLimit ?? searchLimit);
+  const copy = found.copies[0];
+  if (copy !== undefined && strict) throw wouldCopy(copy.reason, copy.bytes);
+  const crossed = clone(found.value, found.transfer, strict);
+  enter(side, crossed.movedBytes < 0 ? refused(found, -crossed.movedBytes) : found);
+  return revive(crossed.value);
+}
+
+/** Memory that is not its owner's to give (WebAssembly's) shows only now: it is copied after all, where that is allowed. */
+function clone(value: unknown, transfer: readonly object[], strict: boolean): { value: unknown; movedBytes: number } {
+  try {
+    return { value: structuredClone(value, { transfer: transfer as Transferable[] }), movedBytes: 0 };
+  } catch (reason) {
+    const buffers = transfer.filter((each): each is ArrayBuffer => each instanceof ArrayBuffer);
+    const bytes = buffers.reduce((sum, buffer) => sum + buffer.byteLength, 0);
+    if (buffers.length === 0) throw notCloneable("the task's result", reason);
+    if (strict) throw wouldCopy("not-transferable", bytes);
+    const rest = transfer.filter((each) => !(each instanceof ArrayBuffer));
+    try {
+      return { value: structuredClone(value, { transfer: rest as Transferable[] }), movedBytes: -bytes };
+    } catch (again) {
+      throw notCloneable("the task's result", again);
+    }
+  }
+}
+
+function refused(found: Parameters<typeof enter>[1], bytes: number): Parameters<typeof enter>[1] {
+  return {
+    movedBytes: found.movedBytes - bytes,
+    sharedBytes: found.sharedBytes,
+    copies: [...found.copies, { reason: "not-transferable", bytes }],
+  };
+}
+
+/**
+ * A thrown value as its caller would get it from a worker: nothing in it is the task's own any more, and its class is the
+ * nearest that crosses. The stack is the native one, which has the caller's half already.
+ */
+export function crossError(reason: unknown): unknown {
+  return decodeError(encodeError(reason));
+}

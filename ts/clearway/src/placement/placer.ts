@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { parent } from "#host";
+import type { ClearwayError } from "../error/clearway-error.js";
+import type { CallSettings, Placement, Settings } from "../pool/options.js";
+import type { WorkerSource } from "../pool/slot.js";
+import type { TaskRecord } from "../pool/task-record.js";
+import type { TaskDefinition } from "../task/task.js";
+import type { Advice } from "./advice.js";
+import { type AdviserOwner, advise } from "./adviser.js";
+import { type Clock, threadClock } from "./clock.js";
+import { Inline, type InlineOwner } from "./inline.js";
+import { Lease } from "./lease.js";
+import { Model } from "./model.js";
+import { type LoadedModule, loadModule } from "./module.js";
+import type { Site } from "./site.js";
+import { argumentClass } from "./size.js";
+import { Traffic } from "./traffic.js";
+import { Turn } from "./turn.js";
+
+/** What placement asks of the pool. */
+export interface PlacerOwner extends InlineOwner, AdviserOwner {
+  readonly source: WorkerSource;
+  readonly settings: Pick<Settings, "placement" | "inlineBudgetMs" | "module">;
+  readonly ended: ClearwayError | undefined;
+}
+
+/** Told when a call that went to a worker is over: what it ran, in microseconds; -1 when it was not answered. */
+export type Answered = (runUs: number) => void;
+
+/** A task as placement sees it. */
+interface Known {
+  readonly model: Model;
+  readonly definition: TaskDefinition | undefined;
+  readonly answered: Map<Site, Answered>;
+}
+
+/** Decides for each call whether it runs here or in a worker, and runs those that run here. */
+export class Placer {
+  readonly #owner: PlacerOwner;
+  readonly #clock: Clock;
+  readonly #turn: Turn;
+  readonly #traffic = new Traffic();
+  readonly #inline: Inline;
+  readonly #lease = new Lease();
+  readonly #known = new Map<TaskRecord, Known>();
+  readonly #budgetUs: number;
+  #module: LoadedModule | undefined;
+  #frameAsked = false;
+  #markUs = 0;
+  #markCpuUs: number | undefined;
+  /** Settles when the module is here, or it is known why not; undefined while nobody asked for it. Never rejects. */
+  loaded: Promise<void> | undefined;
+  readonly #elsewhere: boolean;
+
+  constructor(owner: PlacerOwner, clock: Clock = threadClock, elsewhere: boolean = parent() !== undefined) {
+    this.#owner = owner;
+    this.#clock = clock;
+    this.#elsewhere = elsewhere;
+    this.#budgetUs = owner.settings.inlineBudgetMs * 1000;
+    this.#turn = new Turn(this.#budgetUs, clock.onFrame !== undefined);
+    this.#inline = new Inline(owner);
+  }
+
+  /** Which tasks would be better placed elsewhere. */
+  async advise(): Promise<Advice> {
+    await this.loaded;
+    const module = this.#module;
+    const notes = module && "why" in module ? [`Nothing runs inline: ${module.why}.`] : [];
+    const known = (task: TaskRecord) => ({ model: this.#known.get(task)?.model, placement: this.wish(task) });
+    return advise(this.#owner, this.#clock, this.#budgetUs, known, notes);
+  }
+
+  /** How a task's calls are placed. The call's own wish goes before the pool's, that before the task's. */
+  wish(task: TaskRecord, own?: Placement): Placement {
+    if (task.kind !== "function" || task.placement === "worker") return "worker";
+    return own ?? this.#owner.settings.placement ?? task.placement ?? "worker";
+  }
+
+  /**
+   * Runs the call here and returns its promise; or returns what is to be told when a worker has answered it; or neither,
+   * for a call that is none of placement's business.
+   */
+  place(task: TaskRecord, args: unknown[], options: CallSettings): Promise<unknown> | Answered | undefined {
+    const lease = this.#lease;
+    if (lease.left > 0 && lease.task === task && lease.options === options && this.#owner.ended === undefined) {
+      if (argumentClass(args) === lease.kind) {
+        const answer = this.#inline.run(task, lease.definition!, args, options.strict);
+        if (answer !== undefined) {
+          lease.left--;
+          lease.used++;
+          return answer;
+        }
+      }
+    }
+    const wish = this.wish(task, options.placement);
+    if (wish === "worker" || this.#owner.ended !== undefined || !mayRunAnywhere(options)) return undefined;
+    const known = this.#know(task);
+    if (known?.definition === undefined) return undefined;
+    if (wish === "inline") return this.#inline.run(task, known.definition, args, options.strict);
+    return this.#decide(task, known, known.definition, args, options);
+  }
+
+  #decide(
+    task: TaskRecord,
+    known: Known,
+    definition: TaskDefinition,
+    args: unknown[],
+    options: CallSettings,
+  ): Promise<unknown> | Answered | undefined {
+    const { nowUs } = this.#clock;
+    if (!this.#traffic.inBurst) this.#clock.afterBurst(this.#burstEnded);
+    this.#endLease();
+    const burst = this.#traffic.called();
+    const kind = argumentClass(args);
+    const site = known.model.site(kind);
+    if (site === undefined) return undefined;
+    const workers = this.#owner.workforce.count("ready");
+    const fromUs = nowUs();
+    const leftUs = this.#turn.leftUs(fromUs);
+    const place = known.model.place(site, burst, this.#traffic.burstId, workers, leftUs);
+    const answer = place === "worker" ? undefined : this.#inline.run(task, definition, args, options.strict);
+    if (answer === undefined) {
+      this.#traffic.left(nowUs);
+      return this.#answered(known, site);
+    }
+    const toUs = nowUs();
+    known.model.ranInline(site, toUs - fromUs, place, this.#pausedUs(fromUs, toUs));
+    this.#spent(fromUs, toUs);
+    if (place === "inline" && !known.model.banishment.active) {
+      this.#lease.grant(task, definition, options, kind, site, toUs, leftUs - (toUs - fromUs));
+    }
+    return answer;
+  }
+
+  // What ran under it is measured as one: over the budget it banishes as one run would.
+  #endLease(): void {
+    const { used, task, site, fromUs } = this.#lease;
+    this.#lease.end();
+    if (used === 0) return;
+    this.#traffic.add(used);
+    const toUs = this.#clock.nowUs();
+    this.#spent(fromUs, toUs);
+    this.#known.get(task!)!.model.ranTogether(site!, toUs - fromUs, this.#pausedUs(fromUs, toUs));
+  }
+
+  /** The pool is terminated: what runs here and waits is told so. */
+  abandon(why: ClearwayError): void {
+    this.#inline.abandon(why);
+  }
+
+  async #load(): Promise<void> {
+    const { source, settings } = this.#owner;
+    // Imported in a worker, a task module would take that worker's caller for its own.
+    this.#module = this.#elsewhere
+      ? { why: "the pool was made in a worker, and calls run inline on main threads only" }
+      : await loadModule(source, settings.module);
+  }
+
+  #know(task: TaskRecord): Known | undefined {
+    const known = this.#known.get(task);
+    if (known !== undefined) return known;
+    this.loaded ??= this.#load();
+    if (this.#module === undefined) return undefined;
+    const definition = "tasks" in this.#module ? this.#module.tasks.get(task.name) : undefined;
+    const made: Known = { model: new Model(this.#budgetUs), definition, answered: new Map() };
+    this.#known.set(task, made);
+    return made;
+  }
+
+  #answered(known: Known, site: Site): Answered {
+    let answered = known.answered.get(site);
+    if (answered === undefined) {
+      answered = (runUs) => {
+        if (runUs < 0) return this.#traffic.lost();
+        site.ran(runUs);
+        this.#traffic.answered(site, runUs, this.#owner.workforce.count("ready"), this.#clock.nowUs);
+      };
+      known.answered.set(site, answered);
+    }
+    return answered;
+  }
+
+  // Of a run that was over the budget: how long the machine was elsewhere. Known only in a turn that is watched, since what
+  // a processor did is read at the beginning of that (0.6 us in Node).
+  #pausedUs(fromUs: number, toUs: number): number {
+    if (toUs - fromUs <= this.#budgetUs || this.#markCpuUs === undefined || this.#markUs > fromUs) return 0;
+    const cpuUs = this.#clock.cpuUs();
+    return cpuUs === undefined ? 0 : Math.max(0, toUs - this.#markUs - (cpuUs - this.#markCpuUs));
+  }
+
+  #spent(fromUs: number, toUs: number): void {
+    if (this.#turn.spent(fromUs, toUs)) {
+      this.#clock.afterTurn(this.#turnEnded);
+      this.#markUs = toUs;
+      this.#markCpuUs = this.#clock.cpuUs();
+    }
+    if (this.#clock.onFrame === undefined || this.#frameAsked) return;
+    this.#frameAsked = true;
+    this.#clock.onFrame(this.#frameBegan);
+  }
+
+  readonly #burstEnded = (): void => {
+    this.#endLease();
+    this.#traffic.burstEnded();
+  };
+
+  readonly #turnEnded = (): void => {
+    this.#turn.ended();
+    this.#markCpuUs = undefined;
+  };
+
+  readonly #frameBegan = (): void => {
+    this.#frameAsked = false;
+    this.#turn.frame(this.#clock.nowUs());
+  };
+}
+
+/**
+ * A call that may have to be stopped needs a thread that can be ended; one with a key has its turn behind others with
+ * that key; and who listens to progress wants to hear of it before the end.
+ */
+function mayRunAnywhere({ limited, place, onProgress }: CallSettings): boolean {
+  return !limited && place < 0 && onProgress === undefined;
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { Choice } from "./choice.js";
+import { Cost } from "./cost.js";
+import { burstClass, Hop } from "./hop.js";
+import { Quarantine } from "./quarantine.js";
+import { Ratio } from "./ratio.js";
+import { Trial, trialCalls } from "./trial.js";
+
+// A task's run in the worker must have been seen this often before anything of it runs inline.
+const runsNeeded = 16;
+// So many runs after the cold ones are set against the worker's.
+const warmRuns = 16;
+
+/** A call's place. `tried`: inline, to learn what that costs now. */
+export type Place = "worker" | "inline" | "tried";
+
+/**
+ * What is known of a task for arguments of one class, and where it should run: inline only where that is cheaper than the
+ * hop, and short without doubt. A pure value; knows neither clock nor thread. All times in microseconds.
+ */
+export class Site {
+  /** The task's runs in workers. */
+  readonly run: Cost;
+  /** Its runs on the caller's thread since it was last chosen for that, the copying of arguments and results included. */
+  inline: Cost;
+  readonly hop = new Hop();
+  readonly #limitUs: number;
+  readonly #ratio = new Ratio();
+  readonly #choices: (Choice | undefined)[] = [];
+  readonly #quarantine = new Quarantine();
+  readonly #trial = new Trial();
+  #inlineIsFresh = false;
+  #runsSince = 0;
+  #workers = 1;
+  #lookedIn = -1;
+  #lookedAt = -1;
+  #workerTriedIn = -1;
+
+  constructor(limitUs: number) {
+    this.#limitUs = limitUs;
+    this.run = new Cost(limitUs);
+    this.inline = new Cost(limitUs);
+  }
+
+  /** A period is over in which its calls went to workers, in bursts of this size at most. */
+  learnHop(burst: number, us: number): void {
+    this.hop.learn(burst, us);
+  }
+
+  /** A run in a worker is over. */
+  ran(us: number): void {
+    this.run.add(us);
+    this.#quarantine.ran(us);
+    // While its calls run inline, a worker's run is a try: the work is the same, and what differs is the place.
+    if (!this.#inlineIsFresh) return;
+    if (this.#ratio.known) this.#ratio.learn(this.inline.meanUs, us);
+    if (++this.#runsSince >= runsNeeded) this.#stale();
+  }
+
+  /** A run on the caller's thread is over, within the budget. */
+  ranInline(us: number, place: Place): void {
+    if (!this.#quarantine.over) this.#quarantine.ranInline(us, this.run.meanUs, this.#workers);
+    if (place === "tried") {
+      const trialUs = this.#trial.add(us);
+      if (trialUs !== undefined) this.#ratio.learn(trialUs, this.run.meanUs, 1 / 2);
+      return;
+    }
+    if (!this.#quarantine.over) return;
+    this.inline.add(us);
+    this.#inlineIsFresh = true;
+    this.#runsSince = 0;
+    if (this.inline.count === warmRuns && !this.#ratio.known) this.#ratio.learn(this.inline.meanUs, this.run.meanUs);
+  }
+
+  /** One was over the budget: what was learnt of inline runs was wrong. */
+  overran(): void {
+    this.inline = new Cost(this.#limitUs);
+    this.#ratio.forget();
+    this.#trial.stop();
+    this.#inlineIsFresh = false;
+    for (const choice of this.#choices) choice?.leave();
+  }
+
+  /** What a run in a worker is expected to take. */
+  get runUs(): number {
+    return this.#inlineIsFresh && this.#ratio.known ? this.#ratio.runOf(this.inline.meanUs) : this.run.meanUs;
+  }
+
+  /** What a run inline is expected to take; the worker's figure while it was never measured. */
+  get inlineUs(): number {
+    return this.#inlineIsFresh && this.#ratio.known ? this.inline.meanUs : this.#ratio.inlineOf(this.run.meanUs);
+  }
+
+  /** Whether runs inline were measured, rather than inferred. */
+  get measured(): boolean {
+    return this.#ratio.known;
+  }
+
+  /** What a run inline is not expected to exceed. */
+  get upperUs(): number {
+    return this.inline.count >= warmRuns ? this.inline.upperUs : this.run.upperUs;
+  }
+
+  /** What a call is expected to add to its burst when it goes to one of `workers` workers; undefined while unknown. */
+  workerUs(burst: number, workers: number): number | undefined {
+    const hopUs = this.hop.us(burst);
+    return hopUs === undefined ? undefined : hopUs + this.runUs / Math.max(1, Math.min(workers, burst));
+  }
+
+  /** Whether it may run inline at all: measured in workers often enough, and short each time. */
+  get safe(): boolean {
+    return this.run.count >= runsNeeded && this.run.withinLimit && this.upperUs <= this.#limitUs;
+  }
+
+  /** Where a call in a burst of this size should run. Its caller still has to see that `upperUs` is left of the turn. */
+  choose(burst: number, burstId: number, workers: number): Place {
+    if (!this.safe) return "worker";
+    this.#workers = workers;
+    const workerUs = this.workerUs(burst, workers);
+    if (workerUs === undefined) return "worker";
+    const at = burstClass(burst);
+    this.#choices[at] ??= new Choice();
+    const choice = this.#choices[at];
+    // A burst that grows beyond what was expected is looked at again as what it has become.
+    const first = this.#lookedIn !== burstId || this.#lookedAt !== at;
+    if (first) {
+      this.#lookedIn = burstId;
+      this.#lookedAt = at;
+      if (choice.look(this.inlineUs, workerUs)) this.#changed(choice);
+    }
+    const { inlineUs } = this;
+    if (choice.inline) {
+      // A worker is tried with a whole burst, or its price would be that of another.
+      if (choice.save(inlineUs, Math.max(0, workerUs - inlineUs) * burst, first)) this.#workerTriedIn = burstId;
+      return this.#workerTriedIn === burstId ? "worker" : "inline";
+    }
+    if (this.#trial.underWay) return "tried";
+    // What is believed of inline runs may be wrong, and then is too high; the trial's price must not be.
+    const trialUs = Math.min(inlineUs, 2 * this.runUs) * trialCalls;
+    return choice.save(workerUs, trialUs, first) ? "tried" : "worker";
+  }
+
+  // Each side begins with what the other has learnt meanwhile.
+  #changed(choice: Choice): void {
+    if (!choice.inline) {
+      this.run.expect(this.runUs);
+      this.#stale();
+    } else if (!this.#choices.some((each) => each?.inline && each !== choice)) {
+      this.#stale();
+    }
+  }
+
+  // What ran inline is too long ago to bound anything: from now on the worker's runs tell.
+  #stale(): void {
+    const expectedUs = this.inlineUs;
+    this.inline = new Cost(this.#limitUs);
+    this.inline.expect(expectedUs);
+    this.#inlineIsFresh = false;
+  }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import type { Site } from "./site.js";
+
+// A period that never ends (calls arrive faster than they are answered) is read after so many answers and begun anew.
+const periodCalls = 512;
+
+/**
+ * What goes to the workers of a pool, and how it comes back: from this a hop's price is learnt, as it is under the load of
+ * the moment, on whatever carrier. A pure value; times in microseconds are passed in.
+ *
+ * A *burst* is the calls that are made without giving the thread back: they share messages and wake-ups. A *period* lasts
+ * from a call that finds nothing under way to the answer after which nothing is. All that a period takes beyond the
+ * workers' own runs is what its hops cost: serialising, posting, waking, waiting, reading.
+ */
+export class Traffic {
+  #burst = 0;
+  #lastBurst = 1;
+  /** Names the burst. */
+  burstId = 0;
+  #underWay = 0;
+  #beganUs = 0;
+  #calls = 0;
+  #runUs = 0;
+  #firstHopUs = Number.POSITIVE_INFINITY;
+  #firstAnswered = false;
+  #tainted = false;
+  #widest = 1;
+  readonly #sites = new Set<Site>();
+
+  /** A call was made. Returns how many calls its burst is expected to have. */
+  called(): number {
+    this.#burst++;
+    return Math.max(this.#burst, this.#lastBurst);
+  }
+
+  /** Calls of this burst that were not told one by one. */
+  add(calls: number): void {
+    this.#burst += calls;
+  }
+
+  /** Whether a burst is under way, of which the end must be told. */
+  get inBurst(): boolean {
+    return this.#burst > 0;
+  }
+
+  /** The thread was given back. */
+  burstEnded(): void {
+    this.#lastBurst = this.#burst;
+    this.#burst = 0;
+    this.burstId++;
+  }
+
+  /** A call goes to a worker. */
+  left(nowUs: () => number): void {
+    if (this.#underWay++ === 0) this.#begin(nowUs());
+    if (this.#burst > this.#widest) this.#widest = this.#burst;
+  }
+
+  /** A call was answered, after `runUs` in one of `workers` workers. */
+  answered(site: Site, runUs: number, workers: number, nowUs: () => number): void {
+    this.#calls++;
+    this.#runUs += runUs;
+    this.#sites.add(site);
+    if (!this.#firstAnswered) {
+      this.#firstAnswered = true;
+      this.#firstHopUs = nowUs() - this.#beganUs - runUs;
+    }
+    const over = --this.#underWay === 0;
+    if (!over && this.#calls < periodCalls) return;
+    const atUs = nowUs();
+    const alongside = Math.min(workers, this.#calls);
+    const restUs = (atUs - this.#beganUs - this.#runUs / alongside) / this.#calls;
+    // Where calls trickle in, a period is mostly waiting for the next call: there the first one's own way is the hop.
+    const hopUs = Math.max(0, Math.min(restUs, this.#firstHopUs));
+    if (!this.#tainted) for (const site of this.#sites) site.learnHop(this.#widest, hopUs);
+    if (!over) this.#begin(atUs);
+  }
+
+  /** A call ended otherwise: what it took says nothing. */
+  lost(): void {
+    this.#underWay--;
+    this.#tainted = true;
+  }
+
+  #begin(atUs: number): void {
+    this.#beganUs = atUs;
+    this.#calls = this.#runUs = 0;
+    this.#firstHopUs = Number.POSITIVE_INFINITY;
+    this.#firstAnswered = this.#tainted = false;
+    this.#widest = Math.max(1, this.#burst);
+    this.#sites.clear();
+  }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { move } from "clearway";
+import { describe, expect, test } from "vitest";
+import { reasonOf } from "../fixtures/pools.js";
+import { placedPool } from "./placing.js";
+
+// One contract, kept in either place: a caller cannot tell them apart, except by how long it takes.
+describe.each([
+  ["inline", "caller"],
+  ["worker", "worker"],
+] as const)("placed %s, a call", (placement, thread) => {
+  const open = () => placedPool({ placement });
+
+  test("runs there", async () => {
+    const pool = await open();
+    expect(await pool.call.where()).toBe(thread);
+    expect(await pool.call.whereAsync()).toBe(thread);
+    expect(pool.stats().tasks["where"]).toMatchObject({ calls: 1, ok: 1, inline: thread === "caller" ? 1 : 0 });
+  });
+
+  test("gets a copy of its arguments, and its caller a copy of the result", async () => {
+    const pool = await open();
+    const rows = [{ id: 1, tags: ["a"] }];
+    const given = (await pool.call.keep(rows)) as typeof rows;
+    rows[0]!.tags.push("changed by the caller");
+    given[0]!.tags.push("changed in the result");
+    expect(await pool.call.kept()).toEqual([{ id: 1, tags: ["a"] }]);
+  });
+
+  test("keeps the form of what crosses: cycles, holes, dates, maps, one object in two places", async () => {
+    const pool = await open();
+    const cyclic: Record<string, unknown> = { name: "self" };
+    cyclic["self"] = cyclic;
+    // biome-ignore lint/suspicious/noSparseArray: a hole is what is tested.
+    const holed = [1, , 3];
+    const twice = { n: 1 };
+    const values = [cyclic, holed, new Date(0), new Map([[1, new Set(["x"])]]), [twice, twice], 5n, undefined];
+    const back = (await pool.call.echo(...values)) as unknown[];
+    expect(back).toEqual(structuredClone(values));
+    expect(1 in (back[1] as unknown[])).toBe(false);
+    const pair = back[4] as unknown[];
+    expect(pair[0]).toBe(pair[1]);
+  });
+
+  test("takes moved arguments from their owner", async () => {
+    const pool = await open();
+    const bytes = new Uint8Array(64);
+    expect(await pool.call.lengthOf(move(bytes))).toEqual([thread, 64]);
+    expect(bytes.byteLength).toBe(0);
+    expect(pool.stats().ledger.toWorkers.movedBytes).toBe(64);
+  });
+
+  test("leaves unmoved memory with its owner, and the ledger says so", async () => {
+    const pool = await open();
+    const bytes = new Uint8Array(64);
+    expect(await pool.call.lengthOf(bytes)).toEqual([thread, 64]);
+    expect(bytes.byteLength).toBe(64);
+    expect(pool.stats().ledger.toWorkers.copies["argument-not-moved"]).toEqual({ count: 1, bytes: 64 });
+  });
+
+  test("under strict is refused where memory would be copied", async () => {
+    const pool = await open();
+    expect((await reasonOf(pool.with({ strict: true, placement }).call.sum(new Uint8Array(8)))).code).toBe(
+      "would-copy",
+    );
+  });
+
+  test("gives its result's memory away", async () => {
+    const pool = await open();
+    const bytes = await pool.call.memory();
+    expect(bytes.byteLength).toBe(1000);
+    expect(await pool.call.memoryLength()).toBe(0);
+    expect(pool.stats().ledger.fromWorkers.movedBytes).toBe(1000);
+  });
+
+  test("fails with the same error: class, name, message, code and cause", async () => {
+    const pool = await open();
+    for (const failing of [pool.call.fail("empty"), pool.call.failLater("empty")]) {
+      const reason = (await reasonOf(failing)) as Error;
+      expect(reason).toBeInstanceOf(RangeError);
+      expect(reason.constructor).toBe(RangeError);
+      expect(reason).toMatchObject({ name: "OutOfPaper", message: "empty", code: "EPAPER" });
+      expect(reason.stack).toContain("placed.tasks");
+    }
+    const { cause } = (await reasonOf(pool.call.fail("empty"))) as Error;
+    expect(cause).toBeInstanceOf(TypeError);
+    expect(pool.stats().tasks["fail"]).toMatchObject({ calls: 2, ok: 0, failed: 2 });
+  });
+
+  test("fails with a copy of what was thrown", async () => {
+    const pool = await open();
+    const thrown = (await reasonOf(pool.call.throwList([1]))) as unknown as number[];
+    thrown.push(2);
+    expect(await pool.call.kept()).toEqual([1]);
+  });
+
+  test("is refused what cannot cross", async () => {
+    const pool = await open();
+    expect((await reasonOf(pool.call.echo(() => 1))).code).toBe("not-cloneable");
+    expect((await reasonOf(pool.call.echo(Symbol("x")))).code).toBe("not-cloneable");
+    expect((await reasonOf(pool.call.returnsFunction())).code).toBe("not-cloneable");
+    expect((await reasonOf(pool.call.returnsGenerator() as unknown as Promise<unknown>)).code).toBe("not-cloneable");
+  });
+
+  test("has its context", async () => {
+    const pool = await open();
+    expect(await pool.call.context()).toEqual([thread, false, false]);
+  });
+
+  test("is waited for by close", async () => {
+    const pool = await open();
+    const later = pool.call.whereAsync();
+    await pool.close();
+    expect(await later).toBe(thread);
+  });
+
+  test("is failed by terminate, also when it would never end", async () => {
+    const pool = await open();
+    const never = reasonOf(pool.call.never());
+    expect(pool.stats().open).toBe(1);
+    await pool.terminate();
+    expect((await never).code).toBe("pool-terminated");
+    expect(pool.stats().open).toBe(0);
+    expect((await reasonOf(pool.call.add(1, 2))).code).toBe("pool-terminated");
+  });
+});

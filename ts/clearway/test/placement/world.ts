@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { Model } from "../../src/placement/model.js";
+import { Traffic } from "../../src/placement/traffic.js";
+import { Turn } from "../../src/placement/turn.js";
+
+/** What a call costs on this machine, in microseconds. */
+export interface Call {
+  /** In a worker, and, times `World.inlineFactor`, on the caller's thread. */
+  us: number;
+  /** Its class of arguments. */
+  kind?: number;
+}
+
+/** What happened to one batch, which is one turn of the event loop. */
+export interface Played {
+  totalUs: number;
+  /** How long inline runs held the thread, in one turn. */
+  heldUs: number;
+  longestUs: number;
+  inline: number;
+  worker: number;
+}
+
+/**
+ * A machine on paper, for the pure model: a caller's thread, some workers, and a hop that holds the caller for
+ * `handleUs` a call and takes `latencyUs` before the first answer comes. No threads and no clocks.
+ *
+ *   caller  |h|h|h|---- latency ----|answers
+ *   workers       |run|run|run|
+ */
+export class World {
+  readonly model: Model;
+  readonly #traffic = new Traffic();
+  readonly #turn: Turn;
+  nowUs = 1000;
+  latencyUs = 40;
+  handleUs = 1.5;
+  workers = 2;
+  inlineFactor = 1;
+  /** What copying and calling costs inline. */
+  inlineExtraUs = 0.3;
+  /** What the first inline runs cost beyond. */
+  coldUs = 0;
+  coldRuns = 0;
+
+  constructor(readonly budgetUs = 1000) {
+    this.model = new Model(budgetUs);
+    this.#turn = new Turn(budgetUs, false);
+  }
+
+  /** Makes the calls in one tick and waits for all. `force` bypasses the model, to see what either place would take. */
+  batch(calls: readonly Call[], force?: "inline" | "worker"): Played {
+    const beganUs = this.nowUs;
+    const played: Played = { totalUs: 0, heldUs: 0, longestUs: 0, inline: 0, worker: 0 };
+    const sent: Call[] = [];
+    for (const call of calls) {
+      const burst = this.#traffic.called();
+      const site = this.model.site(call.kind ?? 0);
+      const place =
+        force ?? this.model.place(site, burst, this.#traffic.burstId, this.workers, this.#turn.leftUs(this.nowUs));
+      if (place === "worker") {
+        played.worker++;
+        if (force === undefined) this.#traffic.left(() => this.nowUs);
+        this.nowUs += this.handleUs;
+        sent.push(call);
+        continue;
+      }
+      const fromUs = this.nowUs;
+      this.nowUs += call.us * this.inlineFactor + this.inlineExtraUs + (this.coldRuns-- > 0 ? this.coldUs : 0);
+      const us = this.nowUs - fromUs;
+      played.inline++;
+      played.heldUs += us;
+      played.longestUs = Math.max(played.longestUs, us);
+      if (place === "inline" && force !== undefined) continue;
+      this.#turn.spent(fromUs, this.nowUs);
+      if (site) this.model.ranInline(site, us, place);
+    }
+    this.#traffic.burstEnded();
+    this.#turn.ended();
+    this.#answer(sent, force === undefined);
+    played.totalUs = this.nowUs - beganUs;
+    return played;
+  }
+
+  #answer(sent: readonly Call[], told: boolean): void {
+    if (sent.length === 0) return;
+    const freeUs = new Array<number>(Math.min(this.workers, sent.length)).fill(this.nowUs);
+    const done = sent.map((call) => {
+      const at = freeUs.indexOf(Math.min(...freeUs));
+      freeUs[at]! += call.us;
+      return { call, us: freeUs[at]! + this.latencyUs };
+    });
+    for (const { call, us } of done) {
+      this.nowUs = Math.max(this.nowUs, us);
+      if (!told) continue;
+      const site = this.model.site(call.kind ?? 0);
+      // The worker's clock is read in whole microseconds.
+      site?.ran(Math.round(call.us));
+      if (site) this.#traffic.answered(site, Math.round(call.us), this.workers, () => this.nowUs);
+    }
+  }
+}
+
+/** A repeatable source of numbers from 0 to 1 (mulberry32). */
+export function random(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+}
+
+/** So many calls of this cost. */
+export function times(count: number, us: number | (() => number), kind = 0): Call[] {
+  return Array.from({ length: count }, () => ({ us: typeof us === "number" ? us : us(), kind }));
+}
