@@ -42,7 +42,7 @@ describe("measure() in a page", () => {
   it.each([5, 20, 50, 100, 500])("finds stalls of a known %d ms to within 1 ms or 5 %%", async (nominalMs) => {
     // The median: on a shared machine a thread may be taken off its core just beside the wait, and then the stall
     // really is longer than the wait.
-    const errors = await errorsOf(nominalMs, nominalMs >= 100 ? 5 : 15);
+    const errors = await errorsOf(nominalMs, nominalMs > 100 ? 5 : 15);
     errors.sort((a, b) => a - b);
     expect(errors[errors.length >> 1]).toBeLessThanOrEqual(0);
   });
