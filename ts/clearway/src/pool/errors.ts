@@ -8,7 +8,7 @@ let part: Promise<typeof import("../error/wire.js")> | undefined;
 
 /** Begins to load it, if nobody has. One that could not be loaded is tried again. */
 export function loadErrors(): NonNullable<typeof part> {
-  part ??= import("../error/wire.js").catch((reason) => {
+  part ??= (async () => import("../error/wire.js"))().catch((reason) => {
     part = undefined;
     throw reason;
   });

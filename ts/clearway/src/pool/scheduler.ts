@@ -47,7 +47,7 @@ export class Scheduler {
       }
     }
     this.#running = false;
-    if (this.#backlog.length > 0) this.#grow();
+    if (this.#backlog.length > 0 && !this.#workforce.complete) this.#grow();
   }
 
   /** The common case: nothing else waits and a worker is free. Sends the call without queueing it; false if it must wait. */

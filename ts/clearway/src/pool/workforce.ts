@@ -35,6 +35,12 @@ export class Workforce {
     return this.slots.filter((slot) => slot?.life.state === state).length;
   }
 
+  /** Whether every place has a worker that is ready: there is nobody to start, and nobody to wait for. */
+  get complete(): boolean {
+    for (const slot of this.slots) if (slot?.life.state !== "ready") return false;
+    return true;
+  }
+
   /** Starts a worker at this place, or at the first free one. Returns undefined when there is none, or it cannot be made. */
   start(place = this.slots.indexOf(undefined)): Slot | undefined {
     if (this.#stopped || place < 0 || this.slots[place]) return undefined;

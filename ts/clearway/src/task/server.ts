@@ -47,6 +47,8 @@ export class Server {
       const begun = [...this.#calls.values()].filter((call) => call.begun).map((call) => call.id);
       this.#transport.send(Op.Ending, 0, begun);
       this.#transport.flush();
+      // A browser lets the task that closed its worker go on. By port nothing of it would arrive; by the ring it would.
+      this.#transport.close();
     });
   }
 
