@@ -5,6 +5,7 @@ import { call } from "../probe/call.mjs";
 import { flight } from "../probe/flight.mjs";
 import { idle } from "../probe/idle.mjs";
 import { list } from "../probe/list.mjs";
+import { placement } from "../probe/placement.mjs";
 import { scan } from "../probe/scan.mjs";
 import { start } from "../probe/start.mjs";
 import { stream } from "../probe/stream.mjs";
@@ -40,6 +41,6 @@ const host = {
   },
 };
 
-const probes = { call, flight, idle, list, scan, start, stream, students };
+const probes = { call, flight, idle, list, placement, scan, start, stream, students };
 
 globalThis.bench = (name, params) => probes[name](params, host);

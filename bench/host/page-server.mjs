@@ -20,6 +20,7 @@ const document = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Cl
 async function bundle() {
   const workers = {
     "clearway.tasks": "worker/clearway.tasks",
+    "placed.tasks": "worker/placed.tasks",
     workerpool: "worker/workerpool",
     ...Object.fromEntries(
       ["raw", "comlink", "capnweb", "osra", "students"].map((name) => [name, `worker/page/${name}`]),
