@@ -78,12 +78,12 @@ describe("statistics", () => {
     await pool.call.add(1, 2);
     await reasonOf(pool.call.fail("x"));
     await reasonOf(pool.with({ signal: AbortSignal.abort() }).call.add(1, 1));
-    for await (const each of pool.call.numbers(5)) if (each === 2) break;
+    for await (const each of pool.call.numbers(100)) if (each === 2) break;
     const { tasks, open } = pool.stats();
     expect(open).toBe(0);
-    expect(tasks["add"]).toEqual({ calls: 2, ok: 1, failed: 0, cancelled: 1 });
-    expect(tasks["fail"]).toEqual({ calls: 1, ok: 0, failed: 1, cancelled: 0 });
-    expect(tasks["numbers"]).toEqual({ calls: 1, ok: 0, failed: 0, cancelled: 1 });
+    expect(tasks["add"]).toEqual({ calls: 2, ok: 1, failed: 0, cancelled: 1, inline: 0 });
+    expect(tasks["fail"]).toEqual({ calls: 1, ok: 0, failed: 1, cancelled: 0, inline: 0 });
+    expect(tasks["numbers"]).toEqual({ calls: 1, ok: 0, failed: 0, cancelled: 1, inline: 0 });
   });
 
   test("with metrics measure queue, transit, run and return of each call, in microseconds", async () => {
