@@ -20,8 +20,8 @@ demo: ## serve the demo on loopback: the same jobs on the main thread, by hand, 
 	@node scripts/build.mjs
 	@npm run --silent start -w @clearway-examples/demo
 
-bench: ## the numbers that we promise, beside their peers, written to bench/
-	@scripts/setup.sh node
+bench: ## the numbers that we promise, beside their peers, in about five minutes: out/bench.json
+	@scripts/setup.sh node chromium
 	@node scripts/build.mjs
 	@node bench/run.mjs
 

@@ -30,7 +30,10 @@ export const asked = {
   "stream-copied": { what: "64 KB chunks from worker to main: bytes copied a chunk", ...atMost(0, "bytes") },
 };
 
-/** "met", "missed", or "told" where nothing was asked. */
+/**
+ * "met", "missed", or "told" where nothing was asked.
+ * @param {{ sense: string, value?: number }} promise
+ */
 export function verdict({ sense, value }, figure) {
   if (sense === "told") return "told";
   return (sense === "at least" ? figure >= value : figure <= value) ? "met" : "missed";

@@ -10,7 +10,7 @@ import { openChromium } from "./host/chromium.mjs";
 import { openNode } from "./host/node.mjs";
 import { lines, promisesOf } from "./line/lines.mjs";
 import { learn } from "./line/subjects.mjs";
-import { assemble, before } from "./results/assemble.mjs";
+import { assemble, assertResults, before } from "./results/assemble.mjs";
 import { collector } from "./results/collect.mjs";
 import { table } from "./results/table.mjs";
 import { profiles } from "./settings.mjs";
@@ -85,12 +85,14 @@ function leaveOut(host, names, why, status) {
 
 const planned = hosts.length * chosen.length;
 const { cells, noiseFloor } = collect;
-const results = await assemble({ known, profile, seed, planned, done, interrupted, runtimes, cells, noiseFloor });
+const results = assemble({ known, profile, seed, planned, done, interrupted, runtimes, cells, noiseFloor });
+console.log(table(results));
+console.log("\nTo be doubted:");
+for (const { message, next } of results.warnings) console.log(`- ${message} Next: ${next}.`);
+// What does not keep to the schema is shown, and not written.
+await assertResults(results);
 const text = `${JSON.stringify(results, null, 2)}\n`;
 mkdirSync(dirname(values.out), { recursive: true });
 writeFileSync(values.out, text);
 if (values.record) writeFileSync(new URL("results.json", import.meta.url), text);
-console.log(table(results));
-console.log("\nTo be doubted:");
-for (const { message, next } of results.warnings) console.log(`- ${message} Next: ${next}.`);
 process.exit(cells.some(({ status }) => status === "failed") ? 1 : 0);

@@ -5,7 +5,7 @@
 export const profiles = {
   quick: {
     callRounds: 15,
-    gapRounds: 8,
+    gapRounds: 20,
     flightRounds: 4,
     studentsRounds: 3,
     hugeRounds: 0,
@@ -15,7 +15,7 @@ export const profiles = {
   },
   full: {
     callRounds: 60,
-    gapRounds: 40,
+    gapRounds: 100,
     flightRounds: 15,
     studentsRounds: 9,
     hugeRounds: 3,

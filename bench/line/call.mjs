@@ -12,8 +12,9 @@ export async function call({ host, collect, settings, seed }) {
   // A page's clock steps by 5 us, several times what a call by the ring takes: calls are timed in groups there.
   const group = host.name === "chromium" ? 20 : 1;
   const plans = [
-    { gapMs: 0, slice: 240 / group, rounds: settings.callRounds },
-    { gapMs: 2, slice: 20, rounds: settings.gapRounds },
+    { gapMs: 0, passes: 1, slice: 200 / group, rounds: settings.callRounds, roles: ["clearway", "peer", "reference"] },
+    // Short passes: how long a halted core takes to wake changes within a second. Peers are not asked for here.
+    { gapMs: 2, passes: 5, slice: 4, rounds: settings.gapRounds, roles: ["clearway", "reference"] },
   ];
   for (const state of states) {
     const why = whyNot(state);
@@ -34,7 +35,7 @@ function enter(host, state, { gapMs }, figures, collect) {
   const params = { gapMs, state, inFlight: 1, threads: 1 };
   for (const [name, { samplesUs, onOneCore }] of Object.entries(figures)) {
     const twin = name === twinOf(reference);
-    const told = onOneCore.filter((each) => each !== null);
+    const told = onOneCore.filter((each) => typeof each === "boolean");
     collect.measured(
       "call",
       host,
@@ -49,24 +50,51 @@ function enter(host, state, { gapMs }, figures, collect) {
     );
   }
   floor(host, params, p50, collect);
-  const { [reference]: bare, clearway, "clearway port": port } = p50;
   const about = { of: "clearway", over: reference, state: stateText[state] };
+  const inUs = (...names) => `${names.map((name) => median(p50[name]).toFixed(1)).join(" over ")} us`;
+  const against = (mine, theirs) => alike(figures, mine, theirs);
   if (gapMs > 0) {
-    collect.promise("gap-over-bare", host, about, ratio(clearway, bare));
+    const detail = inUs("clearway", reference);
+    collect.promise("gap-over-bare", host, { ...about, detail }, against("clearway", reference));
     return;
   }
   delete p50[twinOf(reference)];
   const peer = bestOf(peersOf(host, p50), "low");
-  const shown = `${median(p50[peer]).toFixed(1)} us over ${median(clearway).toFixed(1)}`;
-  collect.promise("call-over-peer", host, { ...about, over: peer, detail: shown }, ratio(p50[peer], clearway));
-  collect.promise("call-over-bare", host, about, ratio(bare, clearway));
+  // Not paired by how the threads stood: a carrier that keeps its worker awake also keeps it on a core of its own.
+  collect.promise(
+    "call-over-peer",
+    host,
+    { ...about, over: peer, detail: inUs(peer, "clearway") },
+    ratio(p50[peer], p50.clearway),
+  );
+  collect.promise(
+    "call-over-bare",
+    host,
+    { ...about, detail: inUs(reference, "clearway") },
+    ratio(p50[reference], p50.clearway),
+  );
   // Where the port is the only carrier, it is what "clearway" stands for.
+  const port = p50["clearway port"] ? "clearway port" : "clearway";
   collect.promise(
     "port-over-bare",
     host,
-    { ...about, of: port ? "clearway port" : "clearway" },
-    ratio(port ?? clearway, bare),
+    { ...about, of: port, detail: inUs(port, reference) },
+    against(port, reference),
   );
+}
+
+/**
+ * The ratio over the rounds in which both pairs of threads were seen on one core, or both on two: where the scheduler
+ * decides and the difference of carriers is asked for, the rest compares its moods. All rounds where nothing was seen.
+ */
+function alike(figures, mine, theirs) {
+  const same = figures[mine].onOneCore.map(
+    (each, round) => each !== "both" && each === figures[theirs].onOneCore[round],
+  );
+  // Under four there is no middle half to speak of.
+  const use = same.filter(Boolean).length < 4 ? same.map(() => true) : same;
+  const of = (name) => figures[name].p50Us.filter((_, round) => use[round]);
+  return ratio(of(mine), of(theirs));
 }
 
 /** How far the reference lay from itself: the outer bound of the middle half of its rounds, as a factor. */

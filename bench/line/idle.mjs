@@ -8,9 +8,10 @@ const settleMs = 3000;
 const idleMs = 10_000;
 
 export async function idle({ host, collect }) {
-  const all = known(host.name, 1).filter(({ role }) => role !== "peer");
   // Each in a process of its own, and idle: in Node they do not disturb each other, so they may sleep at the same time.
+  // A browser's pages take turns, and there the bare worker is left out, which is told but not asked.
   const atOnce = host.name === "node";
+  const all = known(host.name, 1).filter(({ role }) => role === "clearway" || (atOnce && role === "reference"));
   const measure = async (subject) => {
     if (subject.unavailable !== undefined) return { subject, why: subject.unavailable };
     return { subject, share: await host.probe("idle", { name: subject.name, calls: 2000, settleMs, idleMs }) };

@@ -3,9 +3,10 @@
 import { median, shuffler } from "../statistics.mjs";
 
 /**
- * `state`: see host/cores.mjs. Each plan has `gapMs`, slept before each call, and `slice` and `rounds`. `group`: calls
- * behind one reading of the clock, for clocks with coarse steps. Returns for each plan and subject the p50 of each
- * round's slice, and all samples, in microseconds.
+ * `state`: see host/cores.mjs. Each plan has `gapMs`, slept before each call; `roles`, whose turn it is;
+ * and `rounds` of so many `passes` over the subjects, each with a `slice` of calls. `group`: calls behind one reading of
+ * the clock, for clocks with coarse steps. Returns for each plan and subject the p50 of each round, all samples, in
+ * microseconds, and whether both threads stood on one core.
  */
 export async function call({ state, plans, group, seed }, host) {
   const running = [];
@@ -16,21 +17,29 @@ export async function call({ state, plans, group, seed }, host) {
       made = await subject.start();
       for (let at = 0; at < warmCalls; at++) await made.call(at);
     });
-    running.push({ name: subject.name, ...made, onOneCore: host.watchCores(threads) });
+    running.push({ name: subject.name, role: subject.role, ...made, onOneCore: host.watchCores(threads) });
   }
   if (state !== "free") await host.standApart();
   const shuffle = shuffler(seed);
   const all = [];
-  for (const { gapMs, slice, rounds } of plans) {
-    const figures = Object.fromEntries(running.map(({ name }) => [name, { p50Us: [], samplesUs: [], onOneCore: [] }]));
+  for (const { gapMs, passes, slice, rounds, roles } of plans) {
+    const taking = running.filter(({ role }) => roles.includes(role));
+    const figures = Object.fromEntries(taking.map(({ name }) => [name, { p50Us: [], samplesUs: [], onOneCore: [] }]));
     // The first round is for the caches.
     for (let round = -1; round < rounds; round++) {
-      for (const { name, call, onOneCore } of shuffle(running)) {
-        const samples = await sliceOf(call, slice, gapMs, gapMs > 0 ? 1 : group, host);
-        if (round < 0) continue;
+      const seen = new Map(taking.map(({ name }) => [name, { samples: [], cores: [] }]));
+      for (let pass = 0; pass < passes; pass++) {
+        for (const { name, call, onOneCore } of shuffle(taking)) {
+          const { samples, cores } = seen.get(name);
+          await takeSlice(call, { slice, gapMs, group: gapMs > 0 ? 1 : group }, samples, host);
+          cores.push(onOneCore());
+        }
+      }
+      if (round < 0) continue;
+      for (const [name, { samples, cores }] of seen) {
         figures[name].p50Us.push(median(samples));
         figures[name].samplesUs.push(...samples);
-        figures[name].onOneCore.push(onOneCore());
+        figures[name].onOneCore.push(agreed(cores));
       }
     }
     all.push(figures);
@@ -41,11 +50,13 @@ export async function call({ state, plans, group, seed }, host) {
 
 /** Compiles what is called. The first round, which is not counted, does the rest. */
 const warmCalls = 2000;
-/** Calls at the head of a slice that are not counted: the worker has slept while the others had their turn. */
-const leadCalls = 20;
+/**
+ * Calls at the head of a slice that are not counted: the worker has slept while the others had their turn, and a carrier
+ * that tunes its waiting needs up to 200 calls to trust the machine again. What a first call costs is the gap's question.
+ */
+const leadCalls = 300;
 
-async function sliceOf(call, slice, gapMs, group, host) {
-  const samples = [];
+async function takeSlice(call, { slice, gapMs, group }, samples, host) {
   if (gapMs === 0) for (let at = 0; at < leadCalls; at++) await call(at);
   for (let at = 0; at < slice; at++) {
     if (gapMs > 0) await host.sleep(gapMs);
@@ -53,7 +64,11 @@ async function sliceOf(call, slice, gapMs, group, host) {
     for (let each = 0; each < group; each++) await call(at);
     samples.push(((performance.now() - begin) * 1000) / group);
   }
-  return samples;
+}
+
+/** True or false when all passes of a round saw the same, "both" when they did not, null when nothing could be seen. */
+function agreed(cores) {
+  return cores.every((each) => each === cores[0]) ? cores[0] : "both";
 }
 
 /** The reference once more, with a worker of its own: how far the same thing lies from itself. */

@@ -29,8 +29,13 @@ export function collector() {
       cell(scenario, host, name, role, params, { status, why, metrics: {} });
     },
 
-    /** A line of the table. `spread` is its figure, with the middle half; `of` says what was compared with what. */
-    promise(id, host, { of, over, state, detail }, { median, p25, p75, rounds }) {
+    /**
+     * A line of the table. The figure is given with its middle half; `of`, `over` and `state` say what was compared with
+     * what, and how the threads stood.
+     * @param {{ of: string, over?: string, state?: string, detail?: string }} about
+     */
+    promise(id, host, about, { median, p25, p75, rounds }) {
+      const { of, over, state, detail } = about;
       const { what, sense, value, unit } = asked[id];
       cells.push({
         family: "promise",
@@ -57,8 +62,12 @@ export function collector() {
       });
     },
 
-    /** A line of the table that could not be measured. */
-    unmeasured(id, host, { of, over, state, detail }, why, status = "unavailable") {
+    /**
+     * A line of the table that could not be measured.
+     * @param {{ of: string, over?: string, state?: string, detail?: string }} about
+     */
+    unmeasured(id, host, about, why, status = "unavailable") {
+      const { of, over, state, detail } = about;
       const { what, sense, value } = asked[id];
       const params = dropEmpty({ what, over, state, detail, sense, asked: value });
       cells.push({

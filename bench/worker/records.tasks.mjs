@@ -4,7 +4,6 @@ import { f64, record, text, u32 } from "clearway/records";
 import { expose } from "clearway/worker";
 import { nameAt } from "./students-make.mjs";
 
-const rowsPerChunk = 1 << 18;
 const Student = record({ rollNum: u32, name: text() });
 const StudentOfFew = record({ rollNum: u32, name: text({ dictionary: true }) });
 const Reading = record({ at: u32, value: f64 });
@@ -12,12 +11,12 @@ const Reading = record({ at: u32, value: f64 });
 export default expose({
   double: (value) => value * 2,
   students(rows, names) {
-    const table = (names < rows ? StudentOfFew : Student).table({ rowsPerChunk });
+    const table = (names < rows ? StudentOfFew : Student).table();
     for (let row = 0; row < rows; row++) table.push({ rollNum: row + 1, name: nameAt(row, names) });
     return table;
   },
   readings(rows) {
-    const table = Reading.table({ rowsPerChunk });
+    const table = Reading.table();
     for (let row = 0; row < rows; row++) table.push({ at: row, value: row / 8 });
     return table;
   },

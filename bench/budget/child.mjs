@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// node bench/budget/child.mjs OPERATION CARRIER: prints what one operation costs on the caller's thread, as JSON.
+//
+// Bytes copied come from the pool's ledger and are exact. Allocations come from V8's sampling heap profiler with an interval
+// of one byte, so that it sees every one, those that were collected since included. What counts is what the library's own
+// code allocates, built-in functions that it calls included; what Node allocates to deliver a message or an immediate is
+// told apart by the stack and left out, because it depends on how many messages the scheduler let come together.
+// The worker has a heap of its own, which is not looked at.
+import { writeSync } from "node:fs";
+import { Session } from "node:inspector/promises";
+import { pool } from "clearway";
+import { median } from "../statistics.mjs";
+import { operations } from "./operations.mjs";
+
+/** Enough for V8 to compile what is called; the figures do not move after it. */
+const warmRuns = 12;
+const runs = 9;
+
+const [name, carrier] = process.argv.slice(2);
+const operation = operations[name];
+if (operation === undefined) throw new RangeError(`no such operation: ${name}`);
+if (operation.tasks === "records.tasks") await import("clearway/records");
+
+const made = pool(new URL(`../worker/${operation.tasks}.mjs`, import.meta.url), { size: 1, carrier });
+const session = new Session();
+session.connect();
+for (let run = 0; run < warmRuns; run++) await operation.run(made, operation.count);
+
+const copiedSoFar = () => {
+  const { toWorkers, fromWorkers } = made.stats().ledger;
+  return toWorkers.copiedBytes + fromWorkers.copiedBytes;
+};
+const copiedBefore = copiedSoFar();
+const seen = [];
+for (let run = 0; run < runs; run++) {
+  await session.post("HeapProfiler.startSampling", {
+    samplingInterval: 1,
+    includeObjectsCollectedByMajorGC: true,
+    includeObjectsCollectedByMinorGC: true,
+  });
+  await operation.run(made, operation.count);
+  seen.push(ofLibrary((await session.post("HeapProfiler.stopSampling")).profile));
+}
+const copied = copiedSoFar() - copiedBefore;
+await made.close();
+
+const each = (metric) => Number((median(seen.map((run) => run[metric])) / operation.count).toFixed(1));
+writeSync(
+  1,
+  JSON.stringify({
+    copiedBytes: copied / (runs * operation.count),
+    allocations: each("allocations"),
+    allocatedBytes: each("allocatedBytes"),
+  }),
+);
+process.exit(0);
+
+/** Sums what was allocated under the library's functions, down to the next function of somebody else's. */
+function ofLibrary({ head, samples }) {
+  const own = new Set();
+  const walk = (node, isOwn) => {
+    const { url } = node.callFrame;
+    const here = url === "" ? isOwn : url.includes("/ts/clearway/dist/");
+    if (here) own.add(node.id);
+    for (const child of node.children) walk(child, here);
+  };
+  walk(head, false);
+  const found = samples.filter(({ nodeId }) => own.has(nodeId));
+  // Two equal objects of one function may stand as one entry: its size is that of both.
+  return { allocations: found.length, allocatedBytes: found.reduce((sum, { size }) => sum + size, 0) };
+}
