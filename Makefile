@@ -12,7 +12,7 @@ lab: ## measure every way of crossing on this machine: out/results.json and out/
 	@node ts/clearway-lab/dist/cli.js lab --profile quick --out out
 
 test: ## set up, build, and run every test and check; ONLY="lab chromium" runs the stages named so
-	@scripts/setup.sh node chromium postgresql
+	@scripts/setup.sh node chromium postgresql python
 	@node scripts/test.mjs $(ONLY)
 
 demo: ## serve the demo on loopback: the same jobs on the main thread, by hand, with Comlink, with Clearway
@@ -37,8 +37,8 @@ build: ## build the library and the lab
 	@scripts/setup.sh node
 	@node scripts/build.mjs
 
-setup: ## npm packages, Chromium and PostgreSQL
-	@scripts/setup.sh node chromium postgresql
+setup: ## npm packages, Chromium, PostgreSQL, and a Python with pyarrow
+	@scripts/setup.sh node chromium postgresql python
 
 clean: ## remove what was built
 	rm -rf out ts/*/dist .cache

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Set-up, quick when nothing is missing: `scripts/setup.sh node [chromium] [postgresql]`.
+# Set-up, quick when nothing is missing: `scripts/setup.sh node [chromium] [postgresql] [python]`.
 # Stops where nothing could run (no Node, no npm packages). A missing browser or database is named with the command
 # that adds it, and the rest goes on: what needs it says so itself.
 set -eu
@@ -62,11 +62,30 @@ need_postgresql() {
   add_package PostgreSQL postgresql
 }
 
+# A Python of our own with pyarrow, for the tests that have it read what we write. Nothing is installed into the system's.
+need_python() {
+  venv=.cache/python
+  pinned=scripts/python-requirements.txt
+  if cmp -s $pinned $venv/installed.txt && $venv/bin/python3 -c 'import pyarrow' 2>/dev/null; then return; fi
+  if ! python3 -c 'import ensurepip, venv' 2>/dev/null; then
+    add_package Python python3-venv
+    python3 -c 'import ensurepip, venv' 2>/dev/null || return
+  fi
+  say "installing pyarrow into $venv"
+  rm -rf $venv
+  if python3 -m venv $venv >&2 && $venv/bin/python3 -m pip install --quiet --disable-pip-version-check -r $pinned >&2; then
+    cp $pinned $venv/installed.txt
+  else
+    say "pyarrow could not be installed. Its message stands above; the tests of Arrow streams will say that it is missing."
+  fi
+}
+
 for what in "$@"; do
   case $what in
     node) need_node ;;
     chromium) need_chromium ;;
     postgresql) need_postgresql ;;
-    *) say "unknown part: $what (node, chromium, postgresql)"; exit 2 ;;
+    python) need_python ;;
+    *) say "unknown part: $what (node, chromium, postgresql, python)"; exit 2 ;;
   esac
 done

@@ -6,7 +6,11 @@ export const folders = {
   error: { may: [], why: "typed errors and how they cross; everything else throws them" },
   stats: { may: [], why: "histograms and counters; pure" },
   host: { may: ["error"], why: "what Node and the browser do differently, and nothing more" },
-  transfer: { may: ["error", "host"], why: "what moves, what copies, and the ledger" },
+  transfer: {
+    may: ["error", "host", "records.ts"],
+    why: "what moves, what copies, and the ledger; loads the records when a table comes",
+  },
+  records: { may: ["error", "transfer"], why: "tables of typed rows; loaded by whoever uses them" },
   transport: { may: ["error", "transfer", "host"], why: "carries envelopes between two endpoints" },
   stream: { may: ["error", "transfer", "transport"], why: "many values with credit" },
   resource: { may: ["error"], why: "leases inside a worker; side of the worker" },
@@ -15,23 +19,31 @@ export const folders = {
     why: "runs tasks; side of the worker, so it never sees the pool",
   },
   pool: {
-    may: ["error", "stats", "host", "transfer", "transport", "stream", "task", "resource"],
+    may: ["error", "stats", "host", "transfer", "transport", "stream", "task", "resource", "placement"],
     why: "the caller's side: workers, queue, routing",
+  },
+  placement: {
+    may: ["error", "host", "transfer", "task", "pool"],
+    why: "decides whether a call runs inline; loaded by a pool when one asks for it",
   },
   meter: { may: [], why: "stands alone: it must be able to watch an app that uses nothing else of Clearway" },
   "index.ts": {
-    may: ["error", "stats", "host", "transfer", "transport", "stream", "pool", "task"],
+    may: ["error", "stats", "host", "transfer", "transport", "stream", "pool", "task", "placement"],
     why: "entry `clearway`",
   },
   "worker.ts": {
     may: ["error", "host", "transfer", "transport", "stream", "resource", "task"],
     why: "entry `clearway/worker`; small, because every worker loads it at its start",
   },
+  "records.ts": { may: ["records", "transfer"], why: "entry `clearway/records`" },
   "meter.ts": { may: ["meter"], why: "entry `clearway/meter`" },
 };
 
 /** What the build puts in place of an import that differs by host; the files of both hosts stand in one folder. */
 export const aliases = { "#host": "host", "#meter-host": "meter" };
+
+/** Optional packages of the library, loaded when asked for, and the folders that may. */
+export const peers = { "apache-arrow": ["records"] };
 
 /** Who may import `node:*`. Everyone else goes through `#host`, so that one source serves Node and browsers. */
 export const builtins = ["host", "meter"];

@@ -5,7 +5,7 @@ import { join, posix } from "node:path";
 import ts from "typescript";
 import { isProgram, report } from "../problems.mjs";
 import { files, root } from "../sources.mjs";
-import { aliases, builtins, folders, parts } from "./import-rules.mjs";
+import { aliases, builtins, folders, parts, peers } from "./import-rules.mjs";
 
 const library = "ts/clearway/src/";
 const packageName = (specifier) => specifier.split("/", specifier.startsWith("@") ? 2 : 1).join("/");
@@ -26,6 +26,7 @@ function insideLibrary(path, specifier, to) {
   if (specifier.startsWith("node:")) {
     return builtins.includes(from) ? undefined : `only ${builtins.join(" and ")} may import node:*`;
   }
+  if (peers[specifier]?.includes(from)) return undefined;
   if (!to) return "the library has no runtime dependency";
   if (!to.startsWith(library)) return "the library imports nothing outside its src";
   const other = place(to);

@@ -38,6 +38,7 @@ export {
   tableFrom,
   tableFromArrow,
 } from "./records/record.js";
-export type { Shape } from "./records/shape.js";
+export type { Shape, TimeUnit } from "./records/shape.js";
 export type { ObjectWindow, Table } from "./records/table.js";
 export type { TableWriter, WriterOptions } from "./records/writer.js";
+export type { CrossesAs, crossesAs } from "./transfer/crossing.js";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { brand } from "../transfer/crossing.js";
 import { Chunk } from "./chunk.js";
-import { malformed } from "./refusal.js";
+import { malformed, shown } from "./refusal.js";
 import { readShapes, type Shape } from "./shape.js";
 
 export { brand };
@@ -32,7 +32,7 @@ export interface Segment {
 export function readMessage(value: unknown): { shapes: Shape[]; segments: Segment[] } {
   const message = isObject(value) ? value[brand] : undefined;
   if (!isObject(message)) throw malformed(`it has no "${brand}"`);
-  if (message["version"] !== 1) throw malformed(`version ${String(message["version"])} is not known, only 1`);
+  if (message["version"] !== 1) throw malformed(`version ${shown(message["version"])} is not known, only 1`);
   const shapes = readShapes(message["columns"]);
   const { chunks } = message;
   if (!Array.isArray(chunks)) throw malformed("it has no list of chunks");
@@ -45,7 +45,7 @@ function readSegment(value: unknown, shapes: readonly Shape[]): Segment {
   if (!(data instanceof ArrayBuffer)) throw malformed("a chunk has no ArrayBuffer");
   const chunk = new Chunk(data, shapes);
   if (!isCount(start) || !isCount(rows) || start + rows > chunk.rows) {
-    throw malformed(`rows ${String(start)} + ${String(rows)} are not in a chunk of ${chunk.rows}`);
+    throw malformed(`rows ${shown(start)} + ${shown(rows)} are not in a chunk of ${chunk.rows}`);
   }
   return { chunk, start, rows };
 }

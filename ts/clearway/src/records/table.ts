@@ -30,7 +30,7 @@ const rowsMaxDefault = 10_000;
  */
 export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>> {
   /** What crosses. An own property, made in the constructor: structured clone takes no others. */
-  declare readonly [brand]: TableMessage;
+  declare readonly "clearway:records": TableMessage;
   readonly #schema: R;
   readonly #segments: Segments;
 
@@ -70,7 +70,7 @@ export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>
    * or use `for (const row of table)`, whose rows stay.
    */
   scan(): IterableIterator<Row<R>, undefined> {
-    return new Scan(this.#segments.list, this.#schema.Row);
+    return new Scan<Row<R>>(this.#segments.list, this.#schema.Row)[Symbol.iterator]();
   }
 
   /** Goes through the rows, each an object of its own that stays valid as long as the table. */

@@ -30,7 +30,7 @@ const rowsBetweenLooks = 256;
 export class TableWriter<R extends RecordType = RecordType> implements CrossesAs<Table<R>> {
   declare readonly [crossesAs]: Table<R>;
   /** What crosses. An own property, made in the constructor: structured clone takes no others. */
-  declare readonly [brand]: TableMessage;
+  declare readonly "clearway:records": TableMessage;
   readonly #schema: R;
   readonly #rowsPerChunk: number;
   readonly #segments: Segment[] = [];

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { revive } from "../transfer/revive.js";
 import { type Grant, ReceiveCredit, type Window } from "./credit.js";
 import { Reader } from "./reader.js";
 
@@ -11,7 +12,10 @@ export interface ConsumerWire {
 }
 
 type End = { done: unknown } | { failed: unknown };
-type Waiter = { resolve(result: IteratorResult<unknown>): void; reject(reason: unknown): void };
+type Waiter = {
+  resolve(result: IteratorResult<unknown> | PromiseLike<IteratorResult<unknown>>): void;
+  reject(reason: unknown): void;
+};
 
 /**
  * The receiving half of a stream, as an async iterator. Values keep their order; the producer is held at the window.
@@ -49,7 +53,7 @@ export class Consumer extends Reader {
     if (first) {
       this.keeper = undefined;
       this.#grant(this.#credit.taken(first.bytes));
-      return Promise.resolve({ done: false, value: first.value });
+      return Promise.resolve(revive(first.value, stepOf));
     }
     if (this.#end) return this.#takeEnd();
     const result = new Promise<IteratorResult<unknown>>((resolve, reject) => this.#waiting.push({ resolve, reject }));
@@ -89,7 +93,7 @@ export class Consumer extends Reader {
       return true;
     }
     this.#grant(this.#credit.taken(bytes));
-    waiter.resolve({ done: false, value });
+    waiter.resolve(revive(value, stepOf));
     if (this.#waiting.length === 0) this.keeper = undefined;
     return true;
   }
@@ -122,4 +126,8 @@ export class Consumer extends Reader {
     if (end && "failed" in end) return Promise.reject(end.failed);
     return Promise.resolve({ done: true, value: end?.done });
   }
+}
+
+function stepOf(value: unknown): IteratorResult<unknown> {
+  return { done: false, value };
 }

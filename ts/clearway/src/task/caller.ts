@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import type { CrossesAs } from "../transfer/crossing.js";
 import type { Moved } from "../transfer/move.js";
 import type { Task } from "./task.js";
 
@@ -18,8 +19,8 @@ export type Answer<Result> = [Result] extends [never]
     ? Stream<Unmoved<T>, Return>
     : Promise<Unmoved<Awaited<Result>>>;
 
-/** A value as the other side sees it: without the mark of `move()`. */
-export type Unmoved<T> = T extends Moved<infer Inner> ? Inner : T;
+/** A value as the other side sees it: without the mark of `move()`; the table where a writer of one was sent. */
+export type Unmoved<T> = T extends Moved<infer Inner> ? Unmoved<Inner> : T extends CrossesAs<infer Other> ? Other : T;
 
 /** A task's parameter as the caller may pass it: as it is, under `move()`, or, for a stream, of moved values. */
 export type Argument<T> =

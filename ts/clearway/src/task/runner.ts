@@ -3,6 +3,7 @@ import { afterMessages } from "#host";
 import { ClearwayError } from "../error/clearway-error.js";
 import { Leases } from "../resource/leases.js";
 import { iteratorOf, Producer } from "../stream/producer.js";
+import { isTable, revive } from "../transfer/revive.js";
 import { CallFlag, Op } from "../transport/protocol.js";
 import type { Transport } from "../transport/transport.js";
 import type { Answers } from "./answers.js";
@@ -85,17 +86,20 @@ export class Runner {
       this.#transport.send(Op.Started, call.id);
       this.#transport.flush();
     }
-    if (call.definition.resources !== undefined) {
-      void this.#withResources(call);
+    if (call.definition.resources !== undefined || call.args.some(isTable)) {
+      void this.#prepare(call);
       return performance.now();
     }
     return this.#run(call);
   }
 
-  async #withResources(call: ServedCall): Promise<void> {
+  async #prepare(call: ServedCall): Promise<void> {
+    const { args } = call;
     try {
-      const held = await this.leases.hold(call.definition.resources!);
-      call.held = held;
+      // Not `Promise.all`, which would make every call with a resource wait a turn.
+      for (let at = 0; at < args.length; at++) if (isTable(args[at])) args[at] = await revive(args[at]);
+      const { resources } = call.definition;
+      if (resources !== undefined) call.held = await this.leases.hold(resources);
       if (call.cancelled !== undefined) throw call.cancelled.reason;
     } catch (reason) {
       this.#finish(call, false, reason);

@@ -6,7 +6,9 @@ export function isTable(value: unknown): boolean {
   return typeof value === "object" && value !== null && brand in value;
 }
 
-/** Makes a table that has crossed a `Table` again: a promise, as the code is loaded when first needed. Copies nothing. */
-export function revive(value: unknown): unknown {
-  return isTable(value) ? import("../records.js").then(({ tableFrom }) => tableFrom(value)) : value;
+/** Hands on what has crossed. A table is made a `Table` again, whose code is loaded when the first one comes: a promise. */
+export function revive<T>(value: unknown, use: (value: unknown) => T): T | Promise<T>;
+export function revive(value: unknown): unknown;
+export function revive(value: unknown, use = (same: unknown): unknown => same): unknown {
+  return isTable(value) ? import("../records.js").then((records) => use(records.tableFrom(value))) : use(value);
 }

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import * as arrow from "apache-arrow";
+import { bool, list, nullable, record, tableFromArrow, text, u8 } from "clearway/records";
+import { describe, expect, test } from "vitest";
+import { Everything, everything, everyValue, plain, thrown } from "./students.js";
+
+const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+// Made by `scripts/setup.sh python`, which every `make test` runs first.
+const python = here("../../../../.cache/python/bin/python3");
+
+/** What pyarrow reads in an IPC stream. */
+function pyarrow(stream: Uint8Array): { types: Record<string, string>; nullable: string[]; rows: unknown[] } {
+  if (!existsSync(python)) throw new Error("there is no Python with pyarrow: run scripts/setup.sh python");
+  const { stdout, stderr, status } = spawnSync(python, [here("./read_arrow.py")], {
+    input: stream,
+    maxBuffer: 1 << 26,
+    encoding: "utf8",
+  });
+  if (status !== 0) throw new Error(stderr);
+  return JSON.parse(stdout);
+}
+
+/** Values as the Python program prints them: whole numbers as texts. */
+function printed(value: unknown, whole: ReadonlySet<string>, name = ""): unknown {
+  if (typeof value === "bigint" || (typeof value === "number" && whole.has(name))) return String(value);
+  if (Array.isArray(value)) return value.map((each) => printed(each, whole, name));
+  if (value === null || typeof value !== "object") return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, printed(each, whole, key)]));
+}
+
+const floats = new Set(["single", "double", "numbers", "x", "raw", "blob"]);
+const wholeNames = new Set(["code", ...Everything.shapes.map(({ name }) => name)].filter((name) => !floats.has(name)));
+
+const tables = {
+  "several chunks": () => everything(150, 40),
+  "one chunk": () => everything(33),
+  "a slice that begins inside a byte of bits, across chunks": () => everything(150, 40).slice(37, 131),
+  "a slice of one row": () => everything(20).slice(13, 14),
+  "no rows": () => everything(0),
+};
+const rowsOf = (name: keyof typeof tables): unknown[] => plain(tables[name]().toObjects({})) as unknown[];
+
+describe.each(Object.keys(tables) as (keyof typeof tables)[])("a table as an Arrow table: %s", (name) => {
+  test("is read back by the Arrow library from an IPC stream, every type and null", async () => {
+    const stream = arrow.tableToIPC(await tables[name]().toArrow(), "stream");
+    const back = await Everything.fromArrow(arrow.tableFromIPC(stream));
+    expect(plain(back.toObjects())).toEqual(rowsOf(name));
+  });
+
+  test("is taken back from the Arrow table itself", async () => {
+    const back = await Everything.fromArrow(await tables[name]().toArrow());
+    expect(plain(back.toObjects())).toEqual(rowsOf(name));
+  });
+
+  test("is read by pyarrow from an IPC stream, every type and null", async () => {
+    const read = pyarrow(arrow.tableToIPC(await tables[name]().toArrow(), "stream"));
+    expect(read.rows).toEqual(rowsOf(name).map((row) => printed(row, wholeNames)));
+    expect(read.nullable).toEqual(Everything.shapes.filter((shape) => shape.nullable).map((shape) => shape.name));
+    expect(read.types).toMatchObject({
+      yes: "bool",
+      c64: "uint64",
+      single: "float",
+      plain: "string",
+      word: "dictionary<values=string, indices=int32, ordered=0>",
+      raw: "binary",
+      nano: "timestamp[ns, tz=UTC]",
+      numbers: "list<item: double not null>",
+    });
+  });
+});
+
+describe("the way to Arrow", () => {
+  test("copies nothing: the vectors are views of the table's memory", async () => {
+    const table = everything(50, 50);
+    const [batch] = (await table.toArrow()).batches;
+    const [chunk] = table.toMessage().chunks;
+    const buffers = (data: arrow.Data): ArrayBufferLike[] =>
+      [data.values, data.valueOffsets, data.nullBitmap, data.dictionary?.data[0]?.values]
+        .filter((view) => view?.byteLength > 0)
+        .map((view) => view.buffer)
+        .concat(data.children.flatMap(buffers));
+    const all = buffers(batch?.data as arrow.Data);
+    expect(all.length).toBeGreaterThan(40);
+    expect(new Set(all)).toEqual(new Set([chunk?.data]));
+  });
+});
+
+describe("the way from Arrow", () => {
+  test("finds the columns of a table that others made", async () => {
+    const made = arrow.tableFromArrays({ a: Float64Array.of(1, 2), s: ["x", "y"], n: [1, null] });
+    const table = await tableFromArrow(made);
+    expect(table.toObjects()).toEqual([
+      { a: 1, s: "x", n: 1 },
+      { a: 2, s: "y", n: null },
+    ]);
+    expect(table.schema.shapes.map(({ kind }) => kind)).toEqual(["f64", "text", "f64"]);
+  });
+
+  test("takes what others call nullable for a column without nulls, and refuses where there is one", async () => {
+    const Wanted = record({ s: text({ dictionary: true }) });
+    expect((await Wanted.fromArrow(arrow.tableFromArrays({ s: ["x"] }))).toObjects()).toEqual([{ s: "x" }]);
+    await expect(Wanted.fromArrow(arrow.tableFromArrays({ s: ["x", null] }))).rejects.toMatchObject({
+      code: "protocol",
+    });
+  });
+
+  test("refuses columns of other types, and types that tables do not have, by name", async () => {
+    const Wanted = record({ s: u8 });
+    await expect(Wanted.fromArrow(arrow.tableFromArrays({ s: ["x"] }))).rejects.toMatchObject({ code: "protocol" });
+    const dates = new arrow.Table({ d: arrow.vectorFromArray([new Date(0)], new arrow.DateDay()) });
+    await expect(tableFromArrow(dates)).rejects.toMatchObject({ code: "invalid-argument" });
+  });
+
+  test("leaves the Arrow table its memory", async () => {
+    const made = arrow.tableFromArrays({ a: Float64Array.of(1, 2) });
+    (await tableFromArrow(made)).release();
+    expect(made.getChild("a")?.get(1)).toBe(2);
+  });
+});
+
+test("lists of booleans keep their bits on both ways, wherever a list begins", async () => {
+  const Flags = record({ flags: nullable(list(bool)) });
+  const rows = Array.from({ length: 30 }, (_, at) => ({
+    flags: at % 4 === 0 ? null : Array.from({ length: at % 7 }, (_, each) => (each + at) % 3 === 0),
+  }));
+  const back = await Flags.fromArrow(await Flags.tableOf(rows).slice(3, 29).toArrow());
+  expect(back.toObjects()).toEqual(rows.slice(3, 29));
+});
+
+test("a program without the package is told what to install", () => {
+  // Beside the built entry as a user has it, in a folder that no package can be found from.
+  const script = `
+    import { register } from "node:module";
+    const hook = "export const resolve = (name, context, next) => { if (name === 'apache-arrow') throw new Error('not found'); return next(name, context); }";
+    register("data:text/javascript," + encodeURIComponent(hook));
+    const { record, u8 } = await import("clearway/records");
+    await record({ a: u8 }).table().finish().toArrow().catch(({ code, message }) => console.log(code + ": " + message));`;
+  const { stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", script], {
+    cwd: here("."),
+    encoding: "utf8",
+  });
+  expect(stdout.trim()).toBe("missing-package: Arrow tables need the package apache-arrow: npm install apache-arrow");
+});
+
+test("the rows that the tests compare with are what was pushed", () => {
+  expect(plain(everything(30).toObjects())).toEqual(Array.from({ length: 30 }, (_, at) => everyValue(at)));
+  expect(thrown(() => everything(30))).toBeUndefined();
+});

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Reads an Arrow IPC stream from stdin and prints its schema and rows as JSON: what pyarrow sees, for arrow.node.test.ts."""
+
+import json
+import sys
+
+import pyarrow
+
+
+def plain(value):
+    """JSON has neither bytes nor large numbers nor dates; lists of bytes and texts stand for them."""
+    if isinstance(value, bytes):
+        return list(value)
+    if isinstance(value, list):
+        return [plain(each) for each in value]
+    if isinstance(value, dict):
+        return {name: plain(each) for name, each in value.items()}
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    return value
+
+
+reader = pyarrow.ipc.open_stream(sys.stdin.buffer)
+table = reader.read_all()
+# Timestamps as they are stored: dates of Python's end at microseconds.
+for at, field in enumerate(table.schema):
+    if pyarrow.types.is_timestamp(field.type):
+        table = table.set_column(at, pyarrow.field(field.name, pyarrow.int64()), table.column(at).cast(pyarrow.int64()))
+table.validate(full=True)
+json.dump(
+    {
+        "version": pyarrow.__version__,
+        "types": {field.name: str(field.type) for field in reader.schema},
+        "nullable": [field.name for field in reader.schema if field.nullable],
+        "rows": [plain(row) for row in table.to_pylist()],
+    },
+    sys.stdout,
+)

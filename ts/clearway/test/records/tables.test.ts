@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { describe, expect, test } from "vitest";
+import { Everything, everything, everyValue, plain, Student, students, thrown } from "./students.js";
+
+describe("a table", () => {
+  test.each([1, 7, 64, undefined])(
+    "gives back every type of column, with nulls, in chunks of %s rows",
+    (rowsPerChunk) => {
+      const table = everything(150, rowsPerChunk);
+      expect(table.length).toBe(150);
+      expect(plain(table.toObjects())).toEqual(Array.from({ length: 150 }, (_, at) => everyValue(at)));
+    },
+  );
+
+  test("counts rows as Array.at does", () => {
+    const table = students(10);
+    expect(table.at(3)?.rollNum).toBe(3);
+    expect(table.at(-1)?.rollNum).toBe(9);
+    expect(table.at(2.9)?.rollNum).toBe(2);
+    expect([table.at(10), table.at(-11)]).toEqual([undefined, undefined]);
+    expect(table.at(Number.NaN)?.rollNum).toBe(0);
+  });
+
+  test("gives rows that stay what they are, by at() and by for..of", () => {
+    const table = students(10);
+    const rows = [...table];
+    expect(rows.map((row) => row.rollNum)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    expect(new Set([...rows, table.at(0)]).size).toBe(11);
+  });
+
+  test("scans with one cursor, across chunks", () => {
+    const seen = new Set<object>();
+    const numbers: number[] = [];
+    for (const row of students(10).scan()) {
+      seen.add(row);
+      numbers.push(row.rollNum);
+    }
+    expect(seen.size).toBe(1);
+    expect(numbers).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  });
+
+  test("slices without a copy, also slices of slices and the empty one", () => {
+    const table = students(20);
+    const numbers = (from?: number, to?: number): number[] => [...table.slice(from, to)].map((row) => row.rollNum);
+    const whole = Array.from({ length: 20 }, (_, at) => at);
+    for (const [from, to] of [
+      [3, 17],
+      [4, 8],
+      [-3, undefined],
+      [0, -18],
+      [5, 5],
+      [9, 2],
+      [undefined, 99],
+    ] as const) {
+      expect(numbers(from, to)).toEqual(whole.slice(from, to));
+    }
+    expect(table.slice(3, 17).slice(2, 9).column("rollNum").get(0)).toBe(5);
+    expect(table.slice(3, 5).byteLength).toBeLessThan(table.byteLength);
+  });
+
+  test("gives a column as values, as parts of memory, and as one copy", () => {
+    const table = students(10);
+    const numbers = table.column("rollNum");
+    expect([numbers.get(9), numbers.get(-10), numbers.get(10)]).toEqual([9, 0, undefined]);
+    expect(numbers.chunks.map(({ values }) => [...values])).toEqual([
+      [0, 1, 2, 3],
+      [4, 5, 6, 7],
+      [8, 9],
+    ]);
+    expect(numbers.toArray()).toEqual(Uint32Array.from({ length: 10 }, (_, at) => at));
+    expect([...table.slice(2, 5).column("name")]).toEqual(["name 2", "name 0", "name 1"]);
+    const [part] = table.slice(1, 4).column("name").chunks;
+    expect(Array.from(part?.codes ?? [], (code) => part?.dictionary[code])).toEqual(["name 1", "name 2", "name 0"]);
+    expect(thrown(() => table.column("nam" as "name"))?.message).toBe('name must be one of rollNum, name: name="nam"');
+  });
+
+  test("tells in a part which rows are null, whatever bit they begin at", () => {
+    const [part] = everything(20).slice(5, 15).column("some").chunks;
+    const nulls = Array.from({ length: 10 }, (_, at) => part?.isNull(at));
+    expect(nulls).toEqual(Array.from({ length: 10 }, (_, at) => (at + 5) % 3 === 0));
+  });
+
+  test("makes no million of objects by accident", () => {
+    const table = students(10_001, 5000);
+    expect(thrown(() => table.toObjects())?.code).toBe("invalid-argument");
+    expect(table.toObjects({ from: 9_999 })).toEqual([
+      { rollNum: 9_999, name: "name 0" },
+      { rollNum: 10_000, name: "name 1" },
+    ]);
+    expect(table.toObjects({ rowsMax: 10_001 })).toHaveLength(10_001);
+  });
+
+  test("is empty when nothing was pushed", () => {
+    const table = Everything.table().finish();
+    expect([table.length, table.byteLength, table.at(0), [...table], table.toObjects()]).toEqual([
+      0,
+      0,
+      undefined,
+      [],
+      [],
+    ]);
+    expect(table.column("b32").toArray()).toEqual(new Int32Array(0));
+  });
+
+  test("reads a row as JSON", () => {
+    expect(JSON.stringify(students(2).at(1))).toBe('{"rollNum":1,"name":"name 1"}');
+  });
+
+  test("gives its memory back when it is released, a part or the whole, and says so to whoever reads on", () => {
+    const table = students(10);
+    const first = table.at(0);
+    const late = table.at(9);
+    table.release({ before: 5 });
+    expect(thrown(() => first?.rollNum)?.code).toBe("released");
+    expect(thrown(() => first?.name)?.code).toBe("released");
+    expect(late?.name).toBe("name 0");
+    expect(table.at(5)?.rollNum).toBe(5);
+    table.release();
+    table.release();
+    expect(table.byteLength).toBe(0);
+    expect(table.length).toBe(10);
+    const reads = [
+      () => late?.name,
+      () => table.at(5),
+      () => [...table],
+      () => [...table.scan()],
+      () => table.column("rollNum").get(1),
+      () => table.column("rollNum").chunks,
+      () => table.slice(1, 3).toObjects(),
+      () => structuredClone(table),
+    ];
+    for (const read of reads) expect(thrown(read)?.code).toBe("released");
+  });
+
+  test("reads nothing of a chunk that is released in the middle of a scan", () => {
+    const table = everything(8, 8);
+    const [row] = table;
+    const columns = Object.keys(everyValue(0) as object);
+    table.release();
+    for (const name of columns) {
+      // A struct reads as a row of its own, which holds nothing yet.
+      const read = (): unknown => plain(JSON.parse(JSON.stringify((row as Record<string, unknown>)[name])));
+      expect([name, thrown(read)?.code]).toEqual([name, "released"]);
+    }
+  });
+});
+
+test("two records of the same columns are one, so that code that reads both meets one class of row", () => {
+  expect(structuredCloneOf(students(1)).schema).toBe(Student);
+});
+
+function structuredCloneOf(table: ReturnType<typeof students>) {
+  return Student.from(structuredClone(table));
+}

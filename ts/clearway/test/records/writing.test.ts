@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { bool, bytes, i8, i64, list, nullable, record, struct, text, timestamp, u8, u32 } from "clearway/records";
+import { describe, expect, test } from "vitest";
+import { Student, thrown } from "./students.js";
+
+const Mixed = record({
+  id: u32,
+  small: nullable(i8),
+  big: i64,
+  name: text(),
+  at: timestamp({ unit: "s" }),
+  tags: list(u8),
+  place: struct({ city: text({ dictionary: true }) }),
+});
+
+const good = { id: 1, small: 1, big: 1n, name: "", at: 0, tags: [1], place: { city: "x" } };
+
+describe("a writer", () => {
+  test.each([
+    ["id", { id: 1.5 }, "whole number from 0 to 4294967295: id=1.5"],
+    ["id", { id: -1 }, "id=-1"],
+    ["id", { id: "1" }, 'id="1"'],
+    ["id", { id: undefined }, "Give every row a value, or declare the column nullable"],
+    ["id", { id: Number.NaN }, "id=NaN"],
+    ["id", { id: Symbol("s") }, "id=Symbol(s)"],
+    ["small", { small: 128 }, "from -128 to 127: small=128"],
+    ["big", { big: 1 }, "a bigint"],
+    ["big", { big: 2n ** 63n }, "big=9223372036854775808n"],
+    ["name", { name: 5 }, "a text: name=5"],
+    ["at", { at: new Date(1500) }, "a whole number of s"],
+    ["at", { at: new Date(Number.NaN) }, "Invalid Date"],
+    ["tags[]", { tags: [1, 256] }, "tags[]=256"],
+    ["tags", { tags: 5 }, "an array of u8"],
+    ["place", { place: null }, "place must be an object"],
+    ["place.city", { place: { city: 1 } }, "place.city=1"],
+  ])("names column, row and value of what does not fit: %s of %o", (column, wrong, message) => {
+    const writer = Mixed.table();
+    writer.push(good);
+    const error = thrown(() => writer.push({ ...good, ...wrong } as never));
+    expect(error).toMatchObject({ code: "invalid-argument", column, row: 1 });
+    expect(error?.message).toContain(message);
+    expect(error?.message).toContain("row 1");
+  });
+
+  test("leaves a refused row out, whole, and goes on", () => {
+    const writer = Mixed.table({ rowsPerChunk: 3 });
+    for (let at = 0; at < 10; at++) {
+      writer.push({ ...good, id: at, small: at % 2 ? at : null, tags: [at] });
+      for (const wrong of [{ name: 5 }, { place: {} }, { tags: [1, 2, 300] }, { small: 1000 }, null]) {
+        expect(thrown(() => writer.push((wrong && { ...good, small: null, ...wrong }) as never))?.row).toBe(at + 1);
+      }
+    }
+    const rows = writer.finish().toObjects();
+    expect(rows.map(({ id, small, tags }) => [id, small, ...tags])).toEqual(
+      Array.from({ length: 10 }, (_, at) => [at, at % 2 ? at : null, at]),
+    );
+  });
+
+  test("takes rows from any iterable, and keeps those before a bad one", () => {
+    const writer = Student.table();
+    function* rows() {
+      yield { rollNum: 1, name: "a" };
+      yield { rollNum: -1, name: "b" };
+    }
+    expect(thrown(() => writer.pushAll(rows()))?.row).toBe(1);
+    expect(writer.length).toBe(1);
+    expect(writer.finish().toObjects()).toEqual([{ rollNum: 1, name: "a" }]);
+  });
+
+  test("finishes once, and takes no rows then", () => {
+    const writer = Student.table();
+    writer.push({ rollNum: 1, name: "a" });
+    expect(writer.finish()).toBe(writer.finish());
+    expect(thrown(() => writer.push({ rollNum: 2, name: "b" }))?.message).toContain("finished");
+  });
+
+  test("keeps any text: empty, long, beyond ASCII, and half a surrogate as U+FFFD", () => {
+    const Texts = record({ plain: text(), word: text({ dictionary: true }) });
+    const texts = ["", "a", "\0", "é", "日本", "😀", "x".repeat(5000), "\uFEFFbom", `${"a".repeat(19)}é`, "\uD800"];
+    const rows = Texts.tableOf(texts.map((each) => ({ plain: each, word: each }))).toObjects();
+    const read = [...texts.slice(0, -1), "\uFFFD"];
+    expect(rows).toEqual(read.map((each) => ({ plain: each, word: each })));
+  });
+
+  test("keeps a column of nothing but nulls", () => {
+    const Nulls = record({ word: nullable(text({ dictionary: true })), raw: nullable(bytes), on: nullable(bool) });
+    const rows = Nulls.tableOf([{}, { word: null }, { raw: undefined }]).toObjects();
+    expect(rows).toEqual(Array(3).fill({ word: null, raw: null, on: null }));
+  });
+
+  test("refuses columns that no row can carry, and types that are none", () => {
+    expect(thrown(() => record({}))?.code).toBe("invalid-argument");
+    expect(thrown(() => record({ x: "u32" as never }))?.message).toContain('the column "x" must be a type');
+    expect(thrown(() => record(JSON.parse('{"__proto__": 1}')))?.message).toContain("__proto__");
+    expect(thrown(() => list(nullable(u8) as never))?.message).toContain("not nullable");
+    expect(thrown(() => Student.table({ rowsPerChunk: 0 }))?.message).toContain("rowsPerChunk=0");
+    expect(thrown(() => timestamp({ unit: "d" as "s" }))?.message).toContain('unit="d"');
+  });
+
+  test("keeps columns called as a row's own methods are", () => {
+    const Odd = record({ toJSON: u8, constructor: u8, then: u8, length: u8, "": u8 });
+    const row = { toJSON: 1, constructor: 2, then: 3, length: 4, "": 5 };
+    const table = Odd.tableOf([row as never]);
+    expect(table.toObjects()).toEqual([row]);
+    expect([table.at(0)?.toJSON, table.at(0)?.[""]]).toEqual([1, 5]);
+  });
+});
