@@ -5,10 +5,11 @@ import type { TaskDefinition } from "../task/task.js";
 import type { Site } from "./site.js";
 
 // Two looks at the clock (40 ns each) and the decision are most of what a run of arithmetic costs. Only tasks that short
-// gain by it.
-const upperMaxUs = 16;
-// That many calls at most, and no more than half of what is left of the turn.
+// gain by it. By their mean: what is measured one by one then is the first call of each burst, whose caches are cold.
+const meanMaxUs = 8;
+// That many calls at most, and so few that four times what they are expected to take is half of what is left of the turn.
 const callsMax = 128;
+const caution = 2 * 4;
 
 /**
  * Leave for the next calls of the same kind in this burst to run inline without being measured one by one. What they took
@@ -34,9 +35,8 @@ export class Lease {
     fromUs: number,
     leftUs: number,
   ): void {
-    const upperUs = Math.max(1, site.upperUs);
-    if (upperUs > upperMaxUs || !site.measured) return;
-    this.left = Math.min(callsMax, Math.floor(leftUs / 2 / upperUs));
+    if (!site.measured || site.inlineUs > meanMaxUs) return;
+    this.left = Math.min(callsMax, Math.floor(leftUs / caution / Math.max(0.25, site.inlineUs)));
     this.used = 0;
     this.task = task;
     this.definition = definition;

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { expect, test } from "vitest";
+import { adviceOf, type Facts, textOf } from "../../src/placement/advice.js";
+import { plainPool } from "../fixtures/pools.js";
+
+const facts: Facts = {
+  task: "score",
+  placement: "worker",
+  movable: true,
+  stream: false,
+  calls: 1000,
+  inline: 0,
+  samples: 1000,
+  runUs: 0.4,
+  upperUs: 2,
+  hopUs: 12,
+  inlineUs: undefined,
+};
+
+test.each<[saying: string, change: Partial<Facts>]>([
+  ['score() takes 0.4 us and its hop costs 12 us: 31 times faster inline; mark it placement: "auto"', {}],
+  [
+    "takes 40 ms, more than the 1.0 ms that may hold the caller's thread: keep it in the worker",
+    { runUs: 4e4, upperUs: 4e4 },
+  ],
+  ["and up to 5.0 ms, more than the 1.0 ms", { upperUs: 5000 }],
+  ["move it to a worker", { placement: "inline", runUs: 4e4, upperUs: 4e4 }],
+  ["auto sees to it", { placement: "auto", inline: 900, inlineUs: 0.3 }],
+  ["the worker is faster", { runUs: 100, upperUs: 128, inlineUs: 300 }],
+  ["either place will do", { runUs: 100, upperUs: 128, hopUs: 10 }],
+  ["holds a resource", { movable: false }],
+  ["is a stream", { stream: true }],
+  ["was measured 3 times: too little to say", { samples: 3 }],
+  ["what its hop costs is not known", { hopUs: undefined }],
+])("the advisor says: %s", (saying, change) => {
+  expect(adviceOf({ ...facts, ...change }, 1000).advice).toContain(saying);
+});
+
+test("the widest gain comes first, and notes last", () => {
+  const small = adviceOf({ ...facts, task: "small", hopUs: 2 }, 1000);
+  const text = textOf([small, adviceOf(facts, 1000)], ["note"]).split("\n");
+  expect(text[0]).toMatch(/^score/);
+  expect(text[1]).toMatch(/^small/);
+  expect(text[2]).toBe("note");
+});
+
+test("a pool that places nothing is advised from what its workers measured", async () => {
+  const pool = plainPool();
+  for (let call = 0; call < 20; call++) await pool.call.add(call);
+  const advice = await pool.advise();
+  const add = advice.tasks.find(({ task }) => task === "add")!;
+  expect(add).toMatchObject({ placement: "worker", calls: 20, samples: 20, inlineShare: 0 });
+  expect(add.hopUs).toBeGreaterThan(0);
+  expect(advice.text).toContain("add() ");
+  expect(JSON.parse(JSON.stringify(advice)).tasks).toHaveLength(advice.tasks.length);
+  expect(pool.stats().tasks["add"]?.calls).toBe(20);
+});
