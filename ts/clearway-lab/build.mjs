@@ -31,6 +31,7 @@ const work = (names) => Object.fromEntries(names.map((name) => [`work-${name}`, 
 const everywhere = [
   "students-bare",
   "students-comlink",
+  "students-records",
   "students-tasks",
   "image-bare",
   "image-tasks",

@@ -114,7 +114,7 @@ export function record(more: Partial<RunRecord> = {}): RunRecord {
     cells: [
       cell("students", "worker-clone", rows, [students(500), students(520), students(480)]),
       cell("students", "worker-clone", { ...rows, control: "A/A" }, [students(510), students(500), students(490)]),
-      cell("students", "clearway-columns", rows, [students(2), students(2.1), students(1.9)]),
+      cell("students", "clearway-records", rows, [students(2), students(2.1), students(1.9)]),
       cell("students", "direct", rows, [students(300), students(310), students(320)]),
       cell("stream", "worker-postmessage", load, [stream(50), stream(52)]),
       cell("stream", "worker-postmessage", { ...load, control: "A/A" }, [stream(51), stream(60)]),

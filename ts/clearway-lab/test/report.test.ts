@@ -19,7 +19,7 @@ describe("the report", () => {
   test("says its verdict first, then what to doubt, then each family", () => {
     const found = page();
     expect(found.querySelector("h1")?.textContent).toBe(
-      "1\u202f000\u202f000 records held Node's main thread for 500 ms when cloned from a worker, and for 2 ms when Clearway moved them as columns: 1/250 as long.",
+      "1\u202f000\u202f000 records held Node's main thread for 500 ms when cloned from a worker, and for 2 ms when they came as records of Clearway: 1/250 as long.",
     );
     expect(found.querySelector(".doubt li .next")).not.toBeNull();
     expect([...found.querySelectorAll("h2[id]")].map(({ id }) => id)).toEqual(["isolate", "push"]);

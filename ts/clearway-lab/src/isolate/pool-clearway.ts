@@ -4,9 +4,9 @@ import { hostName, workerUrl } from "#lab-host";
 import type { Mechanism } from "../mechanism/measured.js";
 import { type PoolUnderTest, poolMechanism } from "./pool.js";
 
-async function open(): Promise<PoolUnderTest> {
+async function open(carrier: "auto" | "port"): Promise<PoolUnderTest> {
   const name = hostName === "node" ? "pool-tasks-node" : "pool-tasks-browser";
-  const make = () => pool<typeof import("../work/pool-tasks-node.js")>(workerUrl(name), { size: 1 });
+  const make = () => pool<typeof import("../work/pool-tasks-node.js")>(workerUrl(name), { size: 1, carrier });
   let workers: ReturnType<typeof make>;
   return {
     start: () => {
@@ -17,4 +17,7 @@ async function open(): Promise<PoolUnderTest> {
   };
 }
 
-export const poolsClearway: Record<string, Mechanism> = { clearway: poolMechanism(open) };
+export const poolsClearway: Record<string, Mechanism> = {
+  clearway: poolMechanism(() => open("auto")),
+  "clearway-port": poolMechanism(() => open("port")),
+};

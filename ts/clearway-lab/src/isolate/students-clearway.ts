@@ -13,4 +13,8 @@ export const studentsClearway: Record<string, Mechanism> = {
       close: () => workers.close(),
     };
   }),
+  "clearway-records": studentsMechanism(async () => {
+    const workers = pool<typeof import("../work/students-records.js")>(workerUrl("students-records"), { size: 1 });
+    return { make: (rows) => workers.call.make(rows), close: () => workers.close() };
+  }),
 };

@@ -46,13 +46,13 @@ function pair(
 }
 
 function studentsSentence(results: Results, record: RunRecord, host: HostName): string[] {
-  const found = pair(record, host, "students", "clearway-columns", "worker-clone");
+  const found = pair(record, host, "students", "clearway-records", "worker-clone");
   if (found === undefined) return [];
   const [ours, clone] = found;
   const stall = (cell: RecordedCell) => shown(numberOf(metricsFor(results, record, cell)["longestStall"]));
   const comparison = compareCells(record, ours, clone, "longestStall", results.noiseFloor);
   const rows = shown(ours.params["rows"] as number);
-  const facts = `${rows} records held ${HOST_TITLES[host]}'s main thread for ${stall(clone)} ms when cloned from a worker, and for ${stall(ours)} ms when Clearway moved them as columns`;
+  const facts = `${rows} records held ${HOST_TITLES[host]}'s main thread for ${stall(clone)} ms when cloned from a worker, and for ${stall(ours)} ms when they came as records of Clearway`;
   if (comparison === undefined || comparison.verdict === "no difference seen")
     return [`${facts}; the noise of this run does not carry a ratio.`];
   return [`${facts}: ${times(comparison.ratio)} as long.`];
