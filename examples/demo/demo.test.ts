@@ -4,11 +4,11 @@
 // to 90 times Clearway's for the rows and 38 times and up for the photo, and the upload dropped 9 frames and more to 0.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { chromiumFlags, chromiumPath } from "../../scripts/chromium.mjs";
 
 const jobs = ["students", "photo", "upload"] as const;
 const ways = ["main-thread", "by-hand", "comlink", "clearway"] as const;
@@ -152,15 +152,5 @@ function median(values: number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
 }
 
-function chromiumPath(): string {
-  const known = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
-  const path = process.env["CLEARWAY_CHROMIUM"] ?? known.find((each) => existsSync(each));
-  if (!path) throw new Error("no Chromium found: install one, or name it in CLEARWAY_CHROMIUM");
-  return path;
-}
-
 // The garbage of one run must not be billed to the next: the page collects before each, where it may.
-const flags = [
-  ..."--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking".split(" "),
-  ..."--disable-component-update --disable-sync --js-flags=--expose-gc".split(" "),
-];
+const flags = [...chromiumFlags, "--js-flags=--expose-gc"];

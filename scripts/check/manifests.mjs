@@ -2,6 +2,7 @@
 // package.json files and the lock file: the library depends on nothing, versions are exact, nothing comes from a host.
 import { isProgram, report } from "../problems.mjs";
 import { files } from "../sources.mjs";
+import { peers } from "./import-rules.mjs";
 
 const exact = /^\d+\.\d+\.\d+(-[\w.]+)?$/;
 
@@ -10,7 +11,10 @@ export function manifestProblems(path, manifest) {
   const problems = [];
   if (manifest.name === "clearway") {
     for (const field of ["dependencies", "optionalDependencies", "peerDependencies", "bundleDependencies"]) {
-      const names = Object.keys(manifest[field] ?? {});
+      const optional = (name) => name in peers && manifest.peerDependenciesMeta?.[name]?.optional === true;
+      const names = Object.keys(manifest[field] ?? {}).filter(
+        (name) => field !== "peerDependencies" || !optional(name),
+      );
       if (names.length > 0) problems.push(`${path}: clearway has no runtime dependency; ${field}: ${names.join(", ")}`);
     }
   }

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { playwright } from "@vitest/browser-playwright";
 import type { Plugin } from "vite";
 import { defineConfig } from "vitest/config";
-import { findChromium } from "../clearway-lab/src/runner/chromium-find.js";
+import { chromiumFlags, chromiumPath } from "../../scripts/chromium.mjs";
 
 // One suite, three runtimes: `*.test.ts` runs everywhere, `*.node.test.ts` in Node only, `*.browser.test.ts` in Chromium
 // only, with cross-origin isolation and without.
@@ -13,7 +13,6 @@ const alias = (host: string): Record<string, string> => ({
   "#host": here(`./src/host/${host}.ts`),
   "#meter-host": here(`./src/meter/host/${host}.ts`),
 });
-const chromium = findChromium();
 
 // As a setting, not as a middleware: Vitest answers for the page of the tests itself, before any plugin's middleware.
 const isolation: Plugin = {
@@ -46,18 +45,7 @@ function browserProject(name: string, plugins: Plugin[]) {
         headless: true,
         screenshotFailures: false,
         provider: playwright({
-          launchOptions: {
-            ...(chromium !== undefined && { executablePath: chromium }),
-            args: [
-              "--no-sandbox",
-              "--disable-gpu",
-              "--disable-quic",
-              "--no-first-run",
-              "--disable-background-networking",
-              "--disable-component-update",
-              "--disable-sync",
-            ],
-          },
+          launchOptions: { executablePath: chromiumPath(), args: chromiumFlags },
         }),
         instances: [{ browser: "chromium" as const }],
         api: { host: "127.0.0.1" },

@@ -1,6 +1,7 @@
 import { M as Moved } from './types-task.js';
 import { Task } from './worker.js';
 export { C as ClearwayError, E as ErrorCode, e as errorCodes, m as move } from './types-task.js';
+import { C as CrossesAs } from './types-crossing.js';
 
 /** Node's limits on a worker's memory, in megabytes (MiB), as `worker_threads` takes them. */
 interface ResourceLimits {
@@ -15,6 +16,39 @@ interface WorkerLike {
     terminate(): unknown;
 }
 
+/** What the advisor says of one task. Plain data; times in microseconds. */
+interface TaskAdvice {
+    task: string;
+    /** Where its calls go now: `auto` where that is decided call by call. */
+    placement: "auto" | "worker" | "inline";
+    calls: number;
+    /** The share of them that ran on the caller's thread, 0 to 1. */
+    inlineShare: number;
+    /** Runs that were measured in workers: what the advice rests on. */
+    samples: number;
+    /** A run in a worker, on average; undefined while none was measured. */
+    runUs: number | undefined;
+    /** What a run is not expected to exceed. */
+    upperUs: number | undefined;
+    /** What the way to a worker and back adds to a call that is made alone. */
+    hopUs: number | undefined;
+    /** A run on the caller's thread, copies included, where that was measured. */
+    inlineUs: number | undefined;
+    /** Where it would be best placed; undefined while too little is known. */
+    better: "inline" | "worker" | undefined;
+    /** How many times faster a call made alone is there than in the other place. */
+    factor: number | undefined;
+    /** The same in a sentence. */
+    advice: string;
+}
+/** What the advisor says of a pool. `JSON.stringify` gives all of it; `text` is for reading. */
+interface Advice {
+    tasks: TaskAdvice[];
+    /** What concerns the whole pool: why nothing can run inline. */
+    notes: string[];
+    text: string;
+}
+
 /** How far a producer may run ahead of its consumer. */
 interface Window {
     /** Values that may be under way or waiting at once. */
@@ -25,6 +59,12 @@ interface Window {
 
 /** What happens to a call when the queue is full. Each word names what is lost; `wait` loses nothing. */
 type WhenFull = "wait" | "fail" | "dropOldest" | "dropNewest";
+/**
+ * Where calls run. `auto`: on the caller's thread where that was learnt to be cheaper than the hop to a worker and well
+ * within `inlineBudgetMs`, else in workers. `worker`: always in workers. `inline`: always on the caller's thread, however
+ * long that takes, once the task module is loaded there; for comparisons.
+ */
+type Placement = "auto" | "worker" | "inline";
 /** How many workers. */
 type PoolSize = number | "cpu" | {
     min?: number;
@@ -68,6 +108,20 @@ interface PoolOptions {
         ageMs?: number;
         heapMb?: number;
     };
+    /**
+     * What carries calls and answers. `"auto"`: small ones travel by shared memory where there is any (Node, cross-origin
+     * isolated pages), the rest by port. `"port"`: all by port. Default `"auto"`.
+     */
+    carrier?: "auto" | "port";
+    /**
+     * Where calls of plain functions run that do not say it themselves; streams, tasks that hold resources and calls that
+     * can be cancelled always go to workers. Default: what each task says, which is `worker` unless it says `auto`.
+     */
+    placement?: Placement;
+    /** For how long inline runs may hold the caller's thread in one turn (on a page: in one frame), in milliseconds. Default 1. */
+    inlineBudgetMs?: number;
+    /** The task module for inline runs, where `source` is a factory: `() => import("./images.tasks.js")`. Called once, when needed. */
+    module?(): Promise<unknown>;
     /** Shown in debuggers and error messages. Default `"pool"`. */
     name?: string;
     /** Told of errors that belong to no call: an uncaught error in a worker that was idle. */
@@ -87,6 +141,8 @@ interface CallOptions {
     priority?: number;
     /** As {@link PoolOptions.strict}, for this call. */
     strict?: boolean;
+    /** As {@link PoolOptions.placement}, for this call. */
+    placement?: Placement;
     /** As {@link PoolOptions.window}, for this call. */
     window?: Partial<Window>;
     /** Told of every `progress()` of the task, in order, never after the result. */
@@ -106,8 +162,8 @@ interface Stream<T, Return = unknown> extends AsyncIterableIterator<T, Return, v
 }
 /** What the caller gets for what a task returns: a stream for a generator, else a promise. */
 type Answer<Result> = [Result] extends [never] ? Promise<never> : [Result] extends [AsyncGenerator<infer T, infer Return> | Generator<infer T, infer Return>] ? Stream<Unmoved<T>, Return> : Promise<Unmoved<Awaited<Result>>>;
-/** A value as the other side sees it: without the mark of `move()`. */
-type Unmoved<T> = T extends Moved<infer Inner> ? Inner : T;
+/** A value as the other side sees it: without the mark of `move()`; the table where a writer of one was sent. */
+type Unmoved<T> = T extends Moved<infer Inner> ? Unmoved<Inner> : T extends CrossesAs<infer Other> ? Other : T;
 /** A task's parameter as the caller may pass it: as it is, under `move()`, or, for a stream, of moved values. */
 type Argument<T> = T | Moved<T> | (T extends AsyncIterable<infer Each> ? AsyncIterable<Each | Moved<Each>> : never);
 type Arguments<Args extends unknown[]> = {
@@ -132,6 +188,8 @@ type CopyReason =
  | "partial-view"
 /** Memory that its owner does not let go: WebAssembly memory, Node's buffer pool. */
  | "not-transferable"
+/** So little (512 bytes of a result at most) that copying it beside other frames costs less than a message that moves it. */
+ | "small"
 /** The value has more nodes than the search looks at; what lies beyond was not seen (bytes unknown, counted as 0). */
  | "search-limit";
 
@@ -154,6 +212,9 @@ interface Ledger {
     fromWorkers: LedgerSide;
 }
 
+/** Where a pool's workers come from: a module's URL, or a factory that a bundler understands. */
+type WorkerSource = URL | string | (() => WorkerLike);
+
 /** What a histogram says, in microseconds. */
 interface Summary {
     count: number;
@@ -165,12 +226,8 @@ interface Summary {
     max: number;
 }
 
-/** What became of a task's calls, and how long each part took, in microseconds (the latter with `metrics: true`). */
-interface TaskStats {
-    calls: number;
-    ok: number;
-    failed: number;
-    cancelled: number;
+/** How long each part of a task's calls took, in microseconds. */
+interface TaskTimings {
     /** From the call to its leaving for a worker. */
     queueUs?: Summary;
     /** From leaving to the start of the task. */
@@ -181,9 +238,15 @@ interface TaskStats {
     returnUs?: Summary;
 }
 
-/** Where a pool's workers come from: a module's URL, or a factory that a bundler understands. */
-type WorkerSource = URL | string | (() => WorkerLike);
-
+/** What became of a task's calls, and, with `metrics: true`, how long each part of them took. */
+interface TaskStats extends TaskTimings {
+    calls: number;
+    ok: number;
+    failed: number;
+    cancelled: number;
+    /** How many of the calls ran on the caller's thread. */
+    inline: number;
+}
 /** What a pool has done since it was made. A snapshot: it does not change afterwards. */
 interface PoolStats {
     workers: {
@@ -227,6 +290,11 @@ interface Pool<Module> extends Callable<Module>, AsyncDisposable {
     /** Counters, ledger and, with `metrics`, histograms. */
     stats(): PoolStats;
     /**
+     * Which tasks would be better placed elsewhere, from what their calls have cost so far. Changes nothing. Loads what
+     * reads the figures, and sends a few pings to a worker where the price of a hop is not known otherwise.
+     */
+    advise(): Promise<Advice>;
+    /**
      * Takes no new calls, lets those under way finish, closes the workers' resources, ends the threads. Calls that take
      * longer than `timeoutMs` (default 30,000) fail with `pool-closed`. `await using` does this.
      */
@@ -253,8 +321,9 @@ interface RunOptions extends CallOptions, Pick<PoolOptions, "resourceLimits" | "
 /**
  * Runs a single task in a fresh worker, which is ended afterwards: `await run<typeof import("./x.tasks.js")>(url).call.job(1)`.
  * Each call starts a worker of its own (about 15 ms in Node, 10 in Chromium); for more than one call, make a pool.
+ * Throws `invalid-argument`.
  */
 declare function run<Module>(source: WorkerSource, options?: RunOptions): Callable<Module>;
 
-export { Moved, pool, run };
-export type { Answer, Argument, CallOptions, Callable, Callers, CopyReason, Ledger, LedgerSide, Pool, PoolOptions, PoolSize, PoolStats, ResourceLimits, RunOptions, Stream, Summary, TaskStats, WhenFull, Window, WorkerLike, WorkerSource };
+export { CrossesAs, Moved, pool, run };
+export type { Advice, Answer, Argument, CallOptions, Callable, Callers, CopyReason, Ledger, LedgerSide, Placement, Pool, PoolOptions, PoolSize, PoolStats, ResourceLimits, RunOptions, Stream, Summary, TaskAdvice, TaskStats, WhenFull, Window, WorkerLike, WorkerSource };

@@ -236,7 +236,8 @@ interface Mark {
 declare function mark(label: string): Mark;
 declare function mark<R>(label: string, run: () => R): R;
 
-interface MeasureOptions {
+/** What `measure` and `watch` take alike. */
+interface MeterOptions {
     /** Frame rate that hitches and estimated frames are computed for; 60 unless told. */
     readonly hz?: number;
     /** Stalls shorter than this are not recorded; 4 ms unless told. */
@@ -248,6 +249,9 @@ interface MeasureOptions {
     readonly frames?: boolean;
     /** Time between heartbeats; see docs/meter.md for what each host needs it for. */
     readonly beatMs?: number;
+}
+
+interface MeasureOptions extends MeterOptions {
 }
 interface Measurement<Value> {
     /** What the function returned, or its promise's value. */
@@ -267,20 +271,9 @@ interface Measurement<Value> {
  */
 declare function measure<Value>(fn: () => Value | PromiseLike<Value>, options?: MeasureOptions): Promise<Measurement<Value>>;
 
-interface WatchOptions {
-    /** Frame rate that hitches and estimated frames are computed for; 60 unless told. */
-    readonly hz?: number;
-    /** Stalls shorter than this are not recorded; 4 ms unless told. */
-    readonly floorMs?: number;
-    readonly label?: string;
+interface WatchOptions extends MeterOptions {
     /** Stalls kept; 10,000 unless told. Past it the oldest are dropped and the report covers the time after them. */
     readonly stallsMax?: number;
-    /** Sample the stacks of a held thread (Node); true unless told. */
-    readonly stacks?: boolean;
-    /** Count the display's real frames (browser); true unless told. Keeps the page rendering: see docs/meter.md. */
-    readonly frames?: boolean;
-    /** Time between heartbeats; see docs/meter.md for what each host needs it for. */
-    readonly beatMs?: number;
     /** Called with each stall once its cause is known: up to 150 ms after its end. Must not throw. */
     readonly onStall?: (stall: Stall) => void;
 }

@@ -2,7 +2,7 @@
  * Every code a {@link ClearwayError} may carry. The list is the contract: other languages use the same codes, and a test
  * compares it, with what each means, with `spec/errors.md`.
  */
-declare const errorCodes: readonly ["invalid-argument", "unknown-task", "not-cloneable", "would-copy", "queue-full", "dropped", "cancelled", "timeout", "deadline", "worker-start-failed", "worker-crashed", "worker-exited", "out-of-memory", "message-error", "resource-failed", "pool-closed", "pool-terminated", "not-a-stream", "abandoned", "protocol"];
+declare const errorCodes: readonly ["invalid-argument", "unknown-task", "not-cloneable", "would-copy", "queue-full", "dropped", "cancelled", "timeout", "deadline", "worker-start-failed", "worker-crashed", "worker-exited", "out-of-memory", "message-error", "resource-failed", "pool-closed", "pool-terminated", "not-a-stream", "abandoned", "released", "missing-package", "protocol"];
 /** One of the codes of {@link errorCodes}. */
 type ErrorCode = (typeof errorCodes)[number];
 
@@ -85,6 +85,12 @@ interface TaskOptions {
      * ledger says `search-limit`.
      */
     moveSearchLimit?: number;
+    /**
+     * `"auto"`: where its cost was learnt to be less than the hop to a worker, and short without doubt, it runs on the
+     * caller's thread. `"worker"`: never, whatever the pool says. Default: what the pool says, which is in workers unless
+     * told otherwise. Tasks that hold resources and streams always run in workers.
+     */
+    placement?: "auto" | "worker";
 }
 declare const taskTypes: unique symbol;
 declare const exposedBrand: unique symbol;

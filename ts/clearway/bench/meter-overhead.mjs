@@ -3,7 +3,6 @@
 // Usage: node ts/clearway/bench/meter-overhead.mjs [ROUNDS]. Rounds with and without the watch are interleaved, each
 // in a fresh process or page; the median of the differences is printed, with the range.
 import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { cpus, tmpdir } from "node:os";
@@ -12,6 +11,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { build } from "esbuild";
 import { chromium } from "playwright-core";
+import { chromiumFlags, chromiumPath } from "../../../scripts/chromium.mjs";
 
 const run = promisify(execFile);
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
@@ -82,12 +82,6 @@ const busy = `const spin = (left, done) => left === 0 ? done() : setImmediate(sp
   console.log(((performance.now() - from) * 1000) / ${turns});`;
 line("Node, busy: time added to each turn of the loop", await differences((w) => inNode(w, busy)), "us", 3);
 
-const path = [
-  process.env.CLEARWAY_CHROMIUM,
-  "/usr/bin/chromium",
-  "/usr/bin/chromium-browser",
-  "/usr/bin/google-chrome",
-].find((each) => each !== undefined && existsSync(each));
 const browserMeter = await bundle("browser");
 
 const code = await readFile(browserMeter);
@@ -99,10 +93,7 @@ const server = createServer((request, response) => {
       .end(`<!doctype html><script type=module>import * as meter from "/m.js"; globalThis.meter = meter;</script>`);
 }).listen(0, "127.0.0.1");
 await new Promise((resolve) => server.once("listening", resolve));
-const browser = await chromium.launch({
-  ...(path === undefined ? {} : { executablePath: path }),
-  args: ["--no-sandbox", "--disable-gpu", "--disable-quic"],
-});
+const browser = await chromium.launch({ executablePath: chromiumPath(), args: chromiumFlags });
 console.log(`Chromium ${browser.version()}`);
 
 /** Main-thread time and the renderer's whole processor time, in ms a second, of an otherwise empty page. */

@@ -2,16 +2,15 @@
 import { now } from "#host";
 import { ClearwayError, caused } from "../error/clearway-error.js";
 import type { WireError } from "../error/wire.js";
-import { Consumer } from "../stream/consumer.js";
 import { notCloneable } from "../transfer/refusal.js";
 import { Op } from "../transport/protocol.js";
 import { detach } from "./arguments.js";
 import { ownError } from "./caller-stack.js";
 import type { Engine } from "./engine.js";
 import { decoded, loadErrors } from "./errors.js";
-import { endReader, failReader, type PoolCall, tellEnded, tellFailure, tellResult, type Word } from "./pool-call.js";
+import { expectPart } from "./part.js";
+import { endReader, failReader, type PoolCall, tellFailure, tellResult, type Word } from "./pool-call.js";
 import type { Slot } from "./slot.js";
-import { StreamHandle } from "./stream-handle.js";
 import { unknownTask } from "./task-record.js";
 import { after } from "./timer.js";
 
@@ -24,20 +23,6 @@ export class CallDesk {
 
   constructor(engine: Engine) {
     this.#engine = engine;
-  }
-
-  /** Gives a call a stream's receiving end. Nothing of it starts before its first `next()`. */
-  makeStream(call: PoolCall): StreamHandle {
-    call.consumer = new Consumer(call.options.window, {
-      grant: (items, bytes) => this.#grant(call, items, bytes),
-      // It is told when the task's `finally` has run.
-      cancel: () => this.cancel(call, undefined, tellEnded),
-    });
-    const handle = new StreamHandle(call.consumer, () => {
-      if (call.isStream) this.cancel(call, new ClearwayError("abandoned", "the stream was dropped before its end"));
-    });
-    call.handle = new WeakRef(handle);
-    return handle;
   }
 
   /** Takes a call in: it waits, or leaves at once. Tells its caller where it cannot be taken. */
@@ -81,16 +66,14 @@ export class CallDesk {
       this.cancel(call, unknownTask(record.name, this.#engine.records));
       return false;
     }
-    if (!call.consumer || !call.isStream) return true;
-    const unread = call.consumer.credit.items === 0;
-    if (unread) {
-      // It is nobody's yet: it waits for its reader instead.
-      call.setAside();
-      record.calls--;
-      this.#settled(call);
-    }
+    if (!call.isStream) return true;
     call.tellStream();
-    return !unread;
+    if (call.stream?.consumer?.credit.items) return true;
+    // It is nobody's yet: it waits for its reader instead.
+    call.setAside();
+    record.calls--;
+    this.#settled(call);
+    return false;
   }
 
   /** The caller gives up, or time is over: the caller is told at once, the worker too. */
@@ -136,7 +119,7 @@ export class CallDesk {
         return this.#settled(call);
       }
       case Op.Chunk:
-        if (!call.consumer?.arrived(a, b as number)) {
+        if (!call.stream?.consumer?.arrived(a, b as number)) {
           this.cancel(call, new ClearwayError("protocol", "the worker sent more than the window allows"));
         }
         if (slot.count(call)) slot.eased = true;
@@ -195,15 +178,6 @@ export class CallDesk {
     if (this.openCount > 0) await new Promise<void>((resolve) => (this.#whenIdle = resolve));
   }
 
-  #grant(call: PoolCall, items: number, bytes: number): void {
-    const { slot } = call;
-    if (slot) {
-      slot.transport.send(Op.Credit, call.id, items, bytes);
-      slot.count(call);
-      slot.setRef(true);
-    } else if (call.state === "idle") this.enqueue(call);
-  }
-
   // The one way out of a worker that lives. `runUs` is -1 where it did not run.
   #leave(slot: Slot, call: PoolCall, runUs: number): ReturnType<PoolCall["answer"]> {
     const action = call.answer();
@@ -230,7 +204,7 @@ export class CallDesk {
 
   #armLimits(call: PoolCall): void {
     // A worker may have to be told why.
-    loadErrors().catch(() => {});
+    expectPart(loadErrors);
     const { signal, deadlineMs } = call.options;
     if (signal) {
       const abort = (): void => this.cancel(call, signal.reason);

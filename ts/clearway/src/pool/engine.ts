@@ -8,13 +8,16 @@ import type { TaskKind } from "../transport/protocol.js";
 import { detach, prepareArguments } from "./arguments.js";
 import { Backlog } from "./backlog.js";
 import { CallDesk } from "./call-desk.js";
+import { loadStreams } from "./call-stream.js";
 import { stackAbove } from "./caller-stack.js";
+import { loadErrors } from "./errors.js";
 import { Metrics } from "./metrics.js";
 import type { CallSettings, Settings } from "./options.js";
+import { expectPart } from "./part.js";
 import { PoolCall } from "./pool-call.js";
 import { Scheduler } from "./scheduler.js";
 import type { Slot, WorkerSource } from "./slot.js";
-import { iterablePromise } from "./stream-handle.js";
+import { iterablePromise, StreamHandle } from "./stream-handle.js";
 import { TaskRecord, unknownTask } from "./task-record.js";
 import { within } from "./timer.js";
 import { poolClosed } from "./worker-failure.js";
@@ -69,10 +72,10 @@ export class Engine {
     call.placed = placed;
     const answer =
       kind === "stream"
-        ? desk.makeStream(call)
+        ? new StreamHandle(call, desk)
         : kind
           ? call.promise()
-          : iterablePromise(call.promise(), desk.makeStream(call));
+          : iterablePromise(call.promise(), new StreamHandle(call, desk));
     try {
       if (this.#tasksKnown && record.index < 0) throw unknownTask(name, this.records);
       if (this.metrics) call.submittedMs = now();
@@ -179,8 +182,11 @@ export class Engine {
       record.kind = kind;
       record.index = index;
       record.placement = placement;
+      if (kind === "stream") expectPart(loadStreams);
       if (this.settings.placement ?? placement === "auto") this.placing().catch(this.settings.onError);
     });
+    // A call that fails later shall not depend on the network.
+    expectPart(loadErrors);
     this.#tasksKnown = true;
     this.#tellReady();
     this.eased(slot);

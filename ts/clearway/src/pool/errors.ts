@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { WireError } from "../error/wire.js";
+import { part } from "./part.js";
 
-// What takes errors apart and makes them again is loaded when a task may have to be told why it is cancelled, or when the
-// first one failed: most calls do neither.
+// What takes errors apart and makes them again. No call waits for it that does not fail; it is loaded behind the start of the
+// first worker, so that a failure later does not depend on the network.
 
-let part: Promise<typeof import("../error/wire.js")> | undefined;
-
-/** Begins to load it, if nobody has. One that could not be loaded is tried again. */
-export function loadErrors(): NonNullable<typeof part> {
-  part ??= (async () => import("../error/wire.js"))().catch((reason) => {
-    part = undefined;
-    throw reason;
-  });
-  return part;
-}
+/** Loads it, if nobody has. */
+export const loadErrors = part(async () => import("../error/wire.js"));
 
 /** A reason, as it crosses; undefined for none, and where the part cannot be loaded. Never rejects. */
 export async function encoded(reason: unknown): Promise<WireError | undefined> {

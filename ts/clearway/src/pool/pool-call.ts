@@ -2,10 +2,10 @@
 
 import { ClearwayError } from "../error/clearway-error.js";
 import type { Answered } from "../placement/placer.js";
-import type { Consumer } from "../stream/consumer.js";
 import type { LedgerSide } from "../transfer/ledger.js";
 import { revive } from "../transfer/revive.js";
 import { CallLife } from "./call-life.js";
+import type { CallStream } from "./call-stream.js";
 import { rejected } from "./caller-stack.js";
 import type { Input } from "./input.js";
 import type { CallSettings } from "./options.js";
@@ -35,9 +35,7 @@ export class PoolCall extends CallLife implements Queued {
   crossing: LedgerSide | undefined;
   slot: Slot | undefined;
   /** Set for a stream, and for a call of which nobody knows yet whether it is one. */
-  consumer: Consumer | undefined;
-  /** The stream in the caller's hand. Weak: whether the caller still has it is the question. */
-  handle: WeakRef<object> | undefined;
+  stream: CallStream | undefined;
   /** Counts among what its worker is busy with. A stream that waits for its reader does not. */
   counted = false;
   submittedMs = 0;
@@ -101,7 +99,7 @@ export class PoolCall extends CallLife implements Queued {
 
   /** The call turned out to be a stream: its caller's promise gives the stream itself. */
   tellStream(): void {
-    this.settle(this.handle?.deref());
+    this.settle(this.stream?.handle);
   }
 
   /** It is over, or never was: gives the caller's streams back. */
@@ -124,10 +122,10 @@ export type Word = (call: PoolCall, outcome: unknown) => void;
 
 /** The call succeeded. For a stream, `value` is what its generator returned. */
 export const tellResult: Word = (call, value) => {
-  const { consumer, record } = call;
   if (call.isStream) return endReader(call, value);
   call.settle(revive(value));
-  consumer?.failed(new ClearwayError("not-a-stream", `${record.name}() gives one result: await it`));
+  if (call.stream)
+    failReader(call, new ClearwayError("not-a-stream", `${call.record.name}() gives one result: await it`));
 };
 
 /** The call failed, or was given up. */
@@ -145,7 +143,7 @@ export const tellEnded: Word = (call) => {
 };
 
 /** The call was given up before, and is over now: at most its stream's reader waits for that. */
-export const endReader: Word = (call, value) => call.consumer?.ended(value);
+export const endReader: Word = (call, value) => call.stream?.tell((consumer) => consumer.ended(value));
 
 /** As {@link endReader}, for a task that failed when it was to end. */
-export const failReader: Word = (call, reason) => call.consumer?.failed(reason);
+export const failReader: Word = (call, reason) => call.stream?.tell((consumer) => consumer.failed(reason));

@@ -115,7 +115,7 @@ export class Slot {
 
   /** Sends a call. Its arguments leave with the end of the tick. */
   post(call: PoolCall): void {
-    const { id, args, inputs, crossing, options, consumer } = call;
+    const { id, args, inputs, crossing, options, stream } = call;
     const { transport } = this;
     this.calls.set(id, call);
     call.slot = this;
@@ -130,9 +130,9 @@ export class Slot {
       (options.onProgress ? CallFlag.progress : 0);
     transport.send(Op.Call, id, (call.record.index << callFlagBits) | flags, args, call.transfer);
     this.count(call);
-    if (!consumer || !call.isStream) return;
+    if (!stream?.consumer || !call.isStream) return;
     // All that its reader has asked for: of another run, which had some of it, nothing arrived.
-    const { items, bytes } = consumer.credit;
+    const { items, bytes } = stream.consumer.credit;
     transport.send(Op.Credit, id, items, bytes);
   }
 
@@ -148,7 +148,7 @@ export class Slot {
 
   /** Brings the load up to date with whether this call keeps the worker busy now. Returns true when the load fell. */
   count(call: PoolCall): boolean {
-    const busy = call.slot === this && (!call.isStream || call.consumer?.active === true);
+    const busy = call.slot === this && (!call.isStream || call.stream?.consumer?.active === true);
     if (busy === call.counted) return false;
     call.counted = busy;
     const sign = busy ? 1 : -1;

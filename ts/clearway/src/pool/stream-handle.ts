@@ -1,34 +1,47 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
-import type { Consumer } from "../stream/consumer.js";
+import { caused } from "../error/clearway-error.js";
 import { Reader } from "../stream/reader.js";
 import type { Stream } from "../task/caller.js";
+import type { CallDesk } from "./call-desk.js";
+import { CallStream, loadStreams } from "./call-stream.js";
+import type { PoolCall } from "./pool-call.js";
 
-// A stream that its reader forgot would hold its worker's generator for ever. When the handle is collected, it is ended.
-const forgotten = new FinalizationRegistry<() => void>((abandon) => abandon());
-
-/** What the caller holds of a stream. The pool holds the consumer only, so that a dropped handle can be noticed. */
+/** What the caller holds of a stream. The pool holds it weakly, so that a dropped handle can be noticed. */
 export class StreamHandle extends Reader implements Stream<unknown> {
-  readonly #consumer: Consumer;
+  readonly #stream: CallStream;
 
-  constructor(consumer: Consumer, abandon: () => void) {
+  constructor(call: PoolCall, desk: CallDesk) {
     super();
-    this.#consumer = consumer;
-    forgotten.register(this, abandon);
+    this.#stream = call.stream = new CallStream(call, desk, this);
   }
 
   next(): Promise<IteratorResult<unknown>> {
-    return this.#keeping().next();
+    return this.#ask("next");
   }
 
   return(value?: unknown): Promise<IteratorResult<unknown>> {
-    return this.#keeping().return(value);
+    return this.#ask("return", value);
   }
 
-  // While a value is awaited the handle must not count as forgotten.
-  #keeping(): Consumer {
-    this.#consumer.keeper = this;
-    return this.#consumer;
+  #ask(what: "next" | "return", value?: unknown): Promise<IteratorResult<unknown>> {
+    const { consumer } = this.#stream;
+    if (consumer) {
+      // While a value is awaited the handle must not count as forgotten.
+      consumer.keeper = this;
+      return consumer[what](value);
+    }
+    // Who asks before that is loaded asks when it is, in the same order: the first opens the stream for all.
+    return loadStreams().then(
+      (streams) => {
+        this.#stream.open(streams);
+        return this.#ask(what, value);
+      },
+      (cause) => {
+        const why = caused("missing-package", "what reads streams could not be loaded", cause);
+        this.#stream.end(why);
+        throw why;
+      },
+    );
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "../error/clearway-error.js";
 import type { ArrowTable } from "./arrow-table.js";
+import { type CursorClass, cursorClass } from "./cursor.js";
 import { type Fields, type RowOf, shapesOf, type WriteOf } from "./field.js";
 import { readMessage } from "./message.js";
 import { type RowClass, rowClass } from "./row.js";
@@ -27,11 +28,18 @@ export class RecordType<F extends Fields = Fields> {
   readonly shapes: readonly Shape[];
   /** @internal */
   readonly Row: RowClass;
+  #cursor: CursorClass | undefined;
 
   /** Made by {@link record}. */
   constructor(shapes: readonly Shape[]) {
     this.shapes = shapes;
     this.Row = rowClass(shapes);
+  }
+
+  /** @internal */
+  get RowCursor(): CursorClass {
+    this.#cursor ??= cursorClass(this.shapes, this.Row);
+    return this.#cursor;
   }
 
   /** A writer of a table of such rows. Throws `invalid-argument`. */

@@ -70,7 +70,7 @@ export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>
    * or use `for (const row of table)`, whose rows stay.
    */
   scan(): IterableIterator<Row<R>, undefined> {
-    return new Scan<Row<R>>(this.#segments.list, this.#schema.Row)[Symbol.iterator]();
+    return new Scan<Row<R>>(this.#segments.list, this.#schema.RowCursor)[Symbol.iterator]();
   }
 
   /** Goes through the rows, each an object of its own that stays valid as long as the table. */
@@ -118,7 +118,7 @@ export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>
       );
     }
     const { shapes } = this.#schema;
-    return Array.from(cut.scan(), (row) => rowObject(shapes, row as never) as RowOf<FieldsOf<R>>);
+    return Array.from(cut, (row) => rowObject(shapes, row as never) as RowOf<FieldsOf<R>>);
   }
 
   /**

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { findChromium } from "../../../clearway-lab/src/runner/chromium-find.js";
+import { chromiumFlags, chromiumPath } from "../../../../scripts/chromium.mjs";
 import type * as Meter from "../../src/meter.js";
 import { atLeastMs } from "./known-stalls.js";
 
@@ -14,7 +14,6 @@ declare const meter: typeof Meter;
 declare const busy: (ms: number) => void;
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
-const chromiumPath = findChromium();
 
 const script = `import * as meter from "/meter.js"; globalThis.meter = meter;
   globalThis.busy = (ms) => { const end = performance.now() + ms; while (performance.now() < end); };`;
@@ -44,10 +43,7 @@ beforeAll(async () => {
       .end(`<!doctype html><title>m</title><script type=module>${script}</script>`);
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
-  browser = await chromium.launch({
-    ...(chromiumPath === undefined ? {} : { executablePath: chromiumPath }),
-    args: ["--no-sandbox", "--disable-gpu", "--disable-quic"],
-  });
+  browser = await chromium.launch({ executablePath: chromiumPath(), args: chromiumFlags });
 });
 afterAll(async () => {
   await browser?.close();

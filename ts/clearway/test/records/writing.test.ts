@@ -98,8 +98,8 @@ describe("a writer", () => {
   });
 
   test("keeps columns called as a row's own methods are", () => {
-    const Odd = record({ toJSON: u8, constructor: u8, then: u8, length: u8, "": u8 });
-    const row = { toJSON: 1, constructor: 2, then: 3, length: 4, "": 5 };
+    const Odd = record({ toJSON: u8, constructor: u8, has: u8, length: u8, "": u8 });
+    const row = { toJSON: 1, constructor: 2, has: 3, length: 4, "": 5 };
     const table = Odd.tableOf([row as never]);
     expect(table.toObjects()).toEqual([row]);
     expect([table.at(0)?.toJSON, table.at(0)?.[""]]).toEqual([1, 5]);

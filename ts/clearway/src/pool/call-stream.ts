@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { ClearwayError } from "../error/clearway-error.js";
+import type { Consumer, ConsumerWire } from "../stream/consumer.js";
+import { Op } from "../transport/protocol.js";
+import type { CallDesk } from "./call-desk.js";
+import { part } from "./part.js";
+import { type PoolCall, tellEnded } from "./pool-call.js";
+import type { StreamHandle } from "./stream-handle.js";
+
+type Streams = typeof import("../stream/consumer.js");
+
+/** Loads what reads streams, if nobody has. Nothing of a stream starts before that is there. */
+export const loadStreams = part<Streams>(async () => import("../stream/consumer.js"));
+
+// A stream that its reader forgot would hold its worker's generator for ever. When the handle is collected, it is ended.
+const forgotten = new FinalizationRegistry<CallStream>((stream) =>
+  stream.end(new ClearwayError("abandoned", "the stream was dropped before its end")),
+);
+
+/** A call's stream as the pool holds it: what reads it, and, weakly, what the caller holds. */
+export class CallStream implements ConsumerWire {
+  /** What reads it; undefined until that is loaded, and then nothing was granted. */
+  consumer: Consumer | undefined;
+  readonly #call: PoolCall;
+  readonly #desk: CallDesk;
+  /** Weak: whether the caller still has it is the question. */
+  readonly #handle: WeakRef<StreamHandle>;
+  /** The first that was told before there was a consumer: the call's end. */
+  #untold: ((consumer: Consumer) => void) | undefined;
+
+  constructor(call: PoolCall, desk: CallDesk, handle: StreamHandle) {
+    this.#call = call;
+    this.#desk = desk;
+    this.#handle = new WeakRef(handle);
+    forgotten.register(handle, this);
+  }
+
+  /** What the caller holds, if it still does. */
+  get handle(): StreamHandle | undefined {
+    return this.#handle.deref();
+  }
+
+  /** Gives it what reads it, if it has not got that. */
+  open({ Consumer }: Streams): void {
+    if (this.consumer) return;
+    this.consumer = new Consumer(this.#call.options.window, this);
+    this.#untold?.(this.consumer);
+  }
+
+  /** Tells its reader how the call ended, now or when there is one. */
+  tell(word: (consumer: Consumer) => void): void {
+    if (this.consumer) word(this.consumer);
+    else this.#untold ??= word;
+  }
+
+  /** Nobody will read it. A call that is no stream goes on. */
+  end(why: ClearwayError): void {
+    if (this.#call.isStream) this.#desk.cancel(this.#call, why);
+  }
+
+  grant(items: number, bytes: number): void {
+    const { id, slot, state } = this.#call;
+    if (slot) {
+      slot.transport.send(Op.Credit, id, items, bytes);
+      slot.count(this.#call);
+      slot.setRef(true);
+    } else if (state === "idle") this.#desk.enqueue(this.#call);
+  }
+
+  cancel(): void {
+    // It is told when the task's `finally` has run.
+    this.#desk.cancel(this.#call, undefined, tellEnded);
+  }
+}
