@@ -28,6 +28,10 @@ const isolation: Plugin = {
   }),
 };
 
+// See `test/fixtures/fast-check.ts`.
+const asked = process.env["CLEARWAY_FUZZ_SEED"] ?? "20261121";
+const provide = { seed: asked === "random" ? Date.now() | 0 : Number(asked) };
+
 function browserProject(name: string, plugins: Plugin[]) {
   return {
     plugins,
@@ -35,6 +39,7 @@ function browserProject(name: string, plugins: Plugin[]) {
     optimizeDeps: { include: ["fast-check"], exclude: ["clearway"] },
     test: {
       name,
+      provide,
       env: { CLEARWAY_ISOLATED: plugins.includes(isolation) ? "1" : "" },
       globalSetup: here("./test/fixtures/build.ts"),
       include: ["test/**/*.test.ts"],
@@ -61,6 +66,7 @@ export default defineConfig({
         resolve: { alias: alias("node") },
         test: {
           name: "node",
+          provide,
           globalSetup: here("./test/fixtures/build.ts"),
           include: ["test/**/*.test.ts"],
           exclude: ["**/*.browser.test.ts"],
@@ -71,6 +77,7 @@ export default defineConfig({
         resolve: { alias: alias("node") },
         test: {
           name: "node-port",
+          provide,
           env: { CLEARWAY_CARRIER: "port" },
           globalSetup: here("./test/fixtures/build.ts"),
           include: ["test/{error,pool,resource,stream,transfer}/**/*.test.ts"],

@@ -10,6 +10,8 @@ import { Trial, trialCalls } from "./trial.js";
 const runsNeeded = 16;
 // So many runs after the cold ones are set against the worker's.
 const warmRuns = 16;
+// What was never tried inline may take longer there: its code is cold to this thread, and arguments are copied on it.
+const untried = 2;
 
 /** A call's place. `tried`: inline, to learn what that costs now. */
 export type Place = "worker" | "inline" | "tried";
@@ -96,9 +98,10 @@ export class Site {
     return this.#ratio.known;
   }
 
-  /** What a run inline is not expected to exceed. */
+  /** What a run inline is not expected to exceed: before it was measured of late, as much more than a worker's as it was. */
   get upperUs(): number {
-    return this.inline.count >= warmRuns ? this.inline.upperUs : this.run.upperUs;
+    if (this.inline.count >= warmRuns) return this.inline.upperUs;
+    return this.run.upperUs * (this.#ratio.known ? Math.max(1, this.#ratio.value) : untried);
   }
 
   /** What a call is expected to add to its burst when it goes to one of `workers` workers; undefined while unknown. */

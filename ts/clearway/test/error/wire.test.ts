@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "clearway";
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ClearwayError as OwnError } from "../../src/error/clearway-error.js";
 import { decodeError, encodeError } from "../../src/error/wire.js";
+import fc from "../fixtures/fast-check.js";
 
 /** There and back, as a port would carry it. */
 const cross = (thrown: unknown, callerStack?: string): unknown =>

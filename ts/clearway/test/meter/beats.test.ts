@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import fc from "fast-check";
+
 import { describe, expect, it } from "vitest";
 import { BeatDetector } from "../../src/meter/detect/beats.js";
 import type { Found } from "../../src/meter/detect/turns.js";
+import fc from "../fixtures/fast-check.js";
 
 /** The sender's clock runs ahead by this; the detector is not told. */
 const ahead = 100_000;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import fc from "fast-check";
+
 import { describe, expect, it } from "vitest";
 import { countDroppedFrames, expectedDroppedFrames } from "../../src/meter/model/frames.js";
 import { hitchRatio, hitchVerdicts } from "../../src/meter/model/hitch.js";
 import { quantile, tail } from "../../src/meter/model/tail.js";
 import { lagMean, waitProbability } from "../../src/meter/model/wait.js";
 import { worstSecond } from "../../src/meter/model/worst-second.js";
+import fc from "../fixtures/fast-check.js";
 
 /** Stalls apart from each other in a run, on a grid of whole milliseconds so that a brute-force count is exact. */
 const runs = fc

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import fc from "fast-check";
+
 import { describe, expect, it } from "vitest";
 import { formatPing } from "../../src/meter/format.js";
 import { bestOffset } from "../../src/meter/model/offset.js";
 import { ping } from "../../src/meter/ping.js";
+import fc from "../fixtures/fast-check.js";
 
 describe("a ping", () => {
   it("goes to anything that has a ping method", async () => {

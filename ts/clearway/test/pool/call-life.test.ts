@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import fc from "fast-check";
+
 import { describe, expect, test } from "vitest";
 import { CallLife, type CallState } from "../../src/pool/call-life.js";
+import fc from "../fixtures/fast-check.js";
 
 type Event =
   | "enqueue"

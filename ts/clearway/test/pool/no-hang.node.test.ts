@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { getEventListeners } from "node:events";
 import type { Worker } from "node:worker_threads";
-import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import fc, { seed } from "../fixtures/fast-check.js";
 import { failedOnce, type Plan, plans } from "./chaos/plan.js";
 import { play, type Surroundings } from "./chaos/play.js";
 
@@ -10,7 +10,6 @@ import { play, type Surroundings } from "./chaos/play.js";
 const runs = Number(process.env["CLEARWAY_FUZZ_RUNS"] ?? 400);
 // Stands in the tests' names. A failing run prints it with the path to the smallest plan; `CLEARWAY_FUZZ_SEED` and
 // `CLEARWAY_FUZZ_PATH` play that again.
-const seed = Number(process.env["CLEARWAY_FUZZ_SEED"] ?? Date.now() | 0);
 
 // Shrinking a plan that hangs waits for the watchdog each time; it stops here with what it has.
 const interruptAfterTimeLimit = Number(process.env["CLEARWAY_FUZZ_MS"] ?? 60_000 + runs * 400);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import fc from "fast-check";
+
 import { expect, test } from "vitest";
+import fc, { seed } from "../fixtures/fast-check.js";
 import { failedOnce, plans } from "./chaos/plan.js";
 import { play, type Surroundings } from "./chaos/play.js";
 
 // The same plans as in `no-hang.node.test.ts`, fewer, in every host. What only Node can say of itself is checked there.
 const runs = 100;
-const seed = Date.now() | 0;
 
 const listeners = new WeakMap<AbortSignal, number>();
 const add = AbortSignal.prototype.addEventListener;

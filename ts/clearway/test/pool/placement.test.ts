@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import fc from "fast-check";
+
 import { describe, expect, test } from "vitest";
 import { Estimate, mayGoAhead } from "../../src/pool/estimate.js";
 import { accepts, place, placeOfKey } from "../../src/pool/placement.js";
 import type { PoolCall } from "../../src/pool/pool-call.js";
 import type { Slot } from "../../src/pool/slot.js";
+import fc from "../fixtures/fast-check.js";
 
 function estimateOf(...samplesUs: number[]): Estimate {
   const estimate = new Estimate();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import fc from "fast-check";
+
 import { describe, expect, test } from "vitest";
 import { PriorityQueue, type Queued } from "../../src/pool/queue.js";
+import fc from "../fixtures/fast-check.js";
 
 // The model: one plain list, sorted by what the queue promises.
 class Model {

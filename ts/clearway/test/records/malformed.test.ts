@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { tableFrom } from "clearway/records";
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import fc from "../fixtures/fast-check.js";
 import { everything, Student, students, thrown } from "./students.js";
 
 const key = "clearway:records";

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import fc from "fast-check";
+
 import { describe, expect, test } from "vitest";
 import { Histogram } from "../../src/stats/histogram.js";
+import fc from "../fixtures/fast-check.js";
 
 const filled = (values: number[]): Histogram => {
   const histogram = new Histogram();

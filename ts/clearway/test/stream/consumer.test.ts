@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import fc from "fast-check";
+
 import { describe, expect, test } from "vitest";
 import { Consumer } from "../../src/stream/consumer.js";
+import fc from "../fixtures/fast-check.js";
 import { Log, settle } from "./timeline.js";
 
 const gaps = { items: 4, bytes: 1000 };

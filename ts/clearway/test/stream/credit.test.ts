@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import fc from "fast-check";
+
 import { describe, expect, test } from "vitest";
 import { type Grant, ReceiveCredit, SendCredit, type Window } from "../../src/stream/credit.js";
+import fc from "../fixtures/fast-check.js";
 
 /** Both halves with a wire between them that delivers when it is told to. */
 class Pair {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import fc from "fast-check";
+
 import { describe, expect, test } from "vitest";
 import { iteratorOf, Producer, type ProducerWire } from "../../src/stream/producer.js";
+import fc from "../fixtures/fast-check.js";
 import { follow, followSync, Log, settle } from "./timeline.js";
 
 const plenty = 1e9;

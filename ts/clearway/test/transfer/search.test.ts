@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import fc from "fast-check";
+
 import { describe, expect, test } from "vitest";
 import { type MovedValue, move, transferOf } from "../../src/transfer/move.js";
 import { search } from "../../src/transfer/search.js";
+import fc from "../fixtures/fast-check.js";
 
 const bytes = (length: number, at = 0, shown = length): Uint8Array =>
   new Uint8Array(new ArrayBuffer(length), at, shown).fill(length % 251);

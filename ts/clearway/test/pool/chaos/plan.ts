@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import fc from "fast-check";
+import fc from "../../fixtures/fast-check.js";
 
 // A plan is plain data, so that fast-check can shrink it and a failing one can be pasted into a test.
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import fc from "fast-check";
+
 import { describe, expect, test } from "vitest";
 import { ClearwayError } from "../../../src/error/clearway-error.js";
 import { Op } from "../../../src/transport/protocol.js";
 import { Decoder } from "../../../src/transport/ring/decode.js";
 import { Encoder } from "../../../src/transport/ring/encode.js";
 import { frameWordsMax } from "../../../src/transport/ring/layout.js";
+import fc from "../../fixtures/fast-check.js";
 
 const encoder = new Encoder();
 

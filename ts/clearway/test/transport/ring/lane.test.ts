@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import fc from "fast-check";
+
 import { describe, expect, test } from "vitest";
 import { countBytes } from "../../../src/transport/lane.js";
 import { Op } from "../../../src/transport/protocol.js";
 import { at, headerBytes } from "../../../src/transport/ring/layout.js";
 import { RingLane } from "../../../src/transport/ring/ring-lane.js";
+import fc from "../../fixtures/fast-check.js";
 import { carrierContract } from "../carrier.js";
 import { pair, ringMemory } from "./pair.js";
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import fc from "fast-check";
+
 import { describe, expect, test } from "vitest";
+import fc from "../../fixtures/fast-check.js";
 import { builtUrl, testPool } from "../../fixtures/pools.js";
 import { countTurns } from "../../fixtures/turns.js";
 

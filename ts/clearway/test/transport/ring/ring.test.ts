@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import fc from "fast-check";
+
 import { describe, expect, test } from "vitest";
 import { type Place, ReceiveRing, SendRing } from "../../../src/transport/ring/ring.js";
+import fc from "../../fixtures/fast-check.js";
 
 const place: Place = { tail: 0, head: 32, data: 64, capacity: 64 };
 
