@@ -11,8 +11,11 @@ export interface AdviserOwner {
   ping(): Promise<unknown>;
 }
 
-// The median of so many round trips; the first is thrown away, as it may have to wake a worker.
-const pings = 9;
+// So many round trips at least after the first, which may have to wake a worker, and so many that they can be told on a
+// page's clock, which is read in steps of 100 us there: nine trips of 5 us begin and end in the same step.
+const pingsMin = 9;
+const pingsMax = 128;
+const readableUs = 1000;
 
 /** Advises on every task of a pool. Runs none of them. */
 export async function advise(
@@ -50,13 +53,19 @@ export async function advise(
 
 async function pingUs(owner: AdviserOwner, clock: Clock): Promise<number | undefined> {
   try {
-    const trips: number[] = [];
-    for (let at = 0; at <= pings; at++) {
+    await owner.ping();
+    let sumUs = 0;
+    let longestUs = 0;
+    let trips = 0;
+    // Without the longest, which may have met a pause. Their mean and not their median, which is a step of the clock.
+    for (; trips < pingsMin || (sumUs - longestUs < readableUs && trips < pingsMax); trips++) {
       const fromUs = clock.nowUs();
       await owner.ping();
-      if (at > 0) trips.push(clock.nowUs() - fromUs);
+      const us = clock.nowUs() - fromUs;
+      sumUs += us;
+      longestUs = Math.max(longestUs, us);
     }
-    return trips.sort((a, b) => a - b)[(pings - 1) / 2];
+    return (sumUs - longestUs) / (trips - 1);
   } catch {
     // The pool ended meanwhile: its figures are advice enough.
     return undefined;

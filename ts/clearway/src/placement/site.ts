@@ -54,8 +54,10 @@ export class Site {
     this.run.add(us);
     this.#quarantine.ran(us);
     // While its calls run inline, a worker's run is a try: the work is the same, and what differs is the place.
-    if (!this.#inlineIsFresh) return;
-    if (this.#ratio.known) this.#ratio.learn(this.inline.meanUs, us);
+    // Until enough runs inline are set against the worker's they are kept: bursts that exceed the budget end in workers, and
+    // what a few of their runs told would be thrown away with each.
+    if (!this.#inlineIsFresh || !this.#ratio.known) return;
+    this.#ratio.learn(this.inline.meanUs, us);
     if (++this.#runsSince >= runsNeeded) this.#stale();
   }
 
@@ -104,10 +106,17 @@ export class Site {
     return this.run.upperUs * (this.#ratio.known ? Math.max(1, this.#ratio.value) : untried);
   }
 
-  /** What a call is expected to add to its burst when it goes to one of `workers` workers; undefined while unknown. */
+  /** What a burst is expected to take when all of it goes to `workers` workers; undefined while unknown. */
   workerUs(burst: number, workers: number): number | undefined {
     const hopUs = this.hop.us(burst);
-    return hopUs === undefined ? undefined : hopUs + this.runUs / Math.max(1, Math.min(workers, burst));
+    return hopUs === undefined ? undefined : burst * hopUs + rounds(burst, workers) * this.runUs;
+  }
+
+  /** What a burst is expected to take when as much of it runs inline as the budget allows, and the rest goes to workers. */
+  #withinUs(burst: number, workers: number): number {
+    const { inlineUs } = this;
+    const fit = Math.min(burst, 1 + Math.floor((this.#limitUs - this.upperUs) / inlineUs));
+    return fit * inlineUs + (fit === burst ? 0 : (this.workerUs(burst - fit, workers) ?? 0));
   }
 
   /** Whether it may run inline at all: measured in workers often enough, and short each time. */
@@ -126,21 +135,22 @@ export class Site {
     const choice = this.#choices[at];
     // A burst that grows beyond what was expected is looked at again as what it has become.
     const first = this.#lookedIn !== burstId || this.#lookedAt !== at;
+    let inlineUs = 0;
     if (first) {
       this.#lookedIn = burstId;
       this.#lookedAt = at;
-      if (choice.look(this.inlineUs, workerUs)) this.#changed(choice);
+      inlineUs = this.#withinUs(burst, workers);
+      if (choice.look(inlineUs, workerUs)) this.#changed(choice);
     }
-    const { inlineUs } = this;
     if (choice.inline) {
       // A worker is tried with a whole burst, or its price would be that of another.
-      if (choice.save(inlineUs, Math.max(0, workerUs - inlineUs) * burst, first)) this.#workerTriedIn = burstId;
+      if (choice.save(this.inlineUs, Math.max(0, workerUs - inlineUs), first)) this.#workerTriedIn = burstId;
       return this.#workerTriedIn === burstId ? "worker" : "inline";
     }
     if (this.#trial.underWay) return "tried";
     // What is believed of inline runs may be wrong, and then is too high; the trial's price must not be.
-    const trialUs = Math.min(inlineUs, 2 * this.runUs) * trialCalls;
-    return choice.save(workerUs, trialUs, first) ? "tried" : "worker";
+    const trialUs = Math.min(this.inlineUs, 2 * this.runUs) * trialCalls;
+    return choice.save(workerUs / burst, trialUs, first) ? "tried" : "worker";
   }
 
   // Each side begins with what the other has learnt meanwhile.
@@ -160,4 +170,9 @@ export class Site {
     this.inline.expect(expectedUs);
     this.#inlineIsFresh = false;
   }
+}
+
+/** How many runs one of so many workers does of a burst, one after the other: of three calls, one of two workers does two. */
+export function rounds(calls: number, workers: number): number {
+  return Math.ceil(calls / Math.max(1, workers));
 }

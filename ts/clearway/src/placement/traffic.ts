@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import type { Site } from "./site.js";
+import { rounds, type Site } from "./site.js";
 
 // A period that never ends (calls arrive faster than they are answered) is read after so many answers and begun anew.
 const periodCalls = 512;
@@ -15,6 +15,8 @@ const periodCalls = 512;
 export class Traffic {
   #burst = 0;
   #lastBurst = 1;
+  // Of the burst, those that went to workers: they share the hop, and the others have no part in it.
+  #sent = 0;
   /** Names the burst. */
   burstId = 0;
   #underWay = 0;
@@ -46,14 +48,15 @@ export class Traffic {
   /** The thread was given back. */
   burstEnded(): void {
     this.#lastBurst = this.#burst;
-    this.#burst = 0;
+    this.#burst = this.#sent = 0;
     this.burstId++;
   }
 
   /** A call goes to a worker. */
   left(nowUs: () => number): void {
+    this.#sent++;
     if (this.#underWay++ === 0) this.#begin(nowUs());
-    if (this.#burst > this.#widest) this.#widest = this.#burst;
+    if (this.#sent > this.#widest) this.#widest = this.#sent;
   }
 
   /** A call was answered, after `runUs` in one of `workers` workers. */
@@ -68,8 +71,8 @@ export class Traffic {
     const over = --this.#underWay === 0;
     if (!over && this.#calls < periodCalls) return;
     const atUs = nowUs();
-    const alongside = Math.min(workers, this.#calls);
-    const restUs = (atUs - this.#beganUs - this.#runUs / alongside) / this.#calls;
+    const meanUs = this.#runUs / this.#calls;
+    const restUs = (atUs - this.#beganUs - rounds(this.#calls, workers) * meanUs) / this.#calls;
     // Where calls trickle in, a period is mostly waiting for the next call: there the first one's own way is the hop.
     const hopUs = Math.max(0, Math.min(restUs, this.#firstHopUs));
     if (!this.#tainted) for (const site of this.#sites) site.learnHop(this.#widest, hopUs);
@@ -87,7 +90,7 @@ export class Traffic {
     this.#calls = this.#runUs = 0;
     this.#firstHopUs = Number.POSITIVE_INFINITY;
     this.#firstAnswered = this.#tainted = false;
-    this.#widest = Math.max(1, this.#burst);
+    this.#widest = Math.max(1, this.#sent);
     this.#sites.clear();
   }
 }

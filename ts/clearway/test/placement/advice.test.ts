@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { expect, test } from "vitest";
 import { adviceOf, type Facts, textOf } from "../../src/placement/advice.js";
+import { type AdviserOwner, advise } from "../../src/placement/adviser.js";
+import { threadClock } from "../../src/placement/clock.js";
+import { TaskRecord } from "../../src/pool/task-record.js";
 import { plainPool } from "../fixtures/pools.js";
 
 const facts: Facts = {
@@ -55,3 +58,27 @@ test("a pool that places nothing is advised from what its workers measured", asy
   expect(JSON.parse(JSON.stringify(advice)).tasks).toHaveLength(advice.tasks.length);
   expect(pool.stats().tasks["add"]?.calls).toBe(20);
 });
+
+test.each([
+  [1, 40],
+  [100, 40],
+  [100, 9],
+])(
+  "on a clock that steps by %i us, a hop of %i us is told to within a tenth, and a pause of 5 ms is left out",
+  async (step, hop) => {
+    let nowUs = 0;
+    let pings = 0;
+    const clock = { ...threadClock, nowUs: () => Math.floor(nowUs / step) * step };
+    const record = Object.assign(new TaskRecord("score"), { index: 0 });
+    for (let run = 0; run < 20; run++) record.estimate.add(1);
+    const owner: AdviserOwner = {
+      records: new Map([["score", record]]),
+      workforce: { count: () => 1 },
+      ping: async () => void (nowUs += hop + (++pings === 5 ? 5000 : 0)),
+    };
+    const known = () => ({ model: undefined, placement: "worker" as const });
+    const [advice] = (await advise(owner, clock, 1000, known, [])).tasks;
+    expect(advice?.hopUs).toBeGreaterThan(hop * 0.9);
+    expect(advice?.hopUs).toBeLessThan(hop * 1.1);
+  },
+);

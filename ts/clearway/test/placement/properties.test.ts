@@ -32,8 +32,9 @@ test("whatever the machine and the work, the steady state is within 15 % of the 
           auto += played.totalUs;
           const worker = world.batch(times(count, us), "worker").totalUs;
           const inline = world.batch(times(count, us), "inline").totalUs;
-          // All of it inline is no choice where that would hold the thread for longer than the budget.
-          best += inline <= world.budgetUs / 2.5 ? Math.min(worker, inline) : worker;
+          // All of it inline is no choice where that would hold the thread for longer than the budget, nor where a single run
+          // might, which is not known before one was tried.
+          best += Math.max(inline, us) <= world.budgetUs / 2.5 ? Math.min(worker, inline) : worker;
         }
         // A worker's clock is read in whole microseconds: what is shorter is not known better than to half of one.
         expect(auto).toBeLessThan(best * 1.15 + 6000 * 0.5);
