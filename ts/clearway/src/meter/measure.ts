@@ -35,9 +35,10 @@ export async function measure<Value>(
     const returned = fn();
     // A plain value ends the run here and now: an `await` would count the rest of the tick.
     const held = !isPromiseLike(returned);
+    const heldMs = held ? undefined : observer.held();
     const value = held ? returned : await returned;
     const endMs = observer.end(held);
-    if (held) recorder.call(beginMs, endMs, options.label ?? (fn.name || "the measured function"));
+    recorder.call(beginMs, heldMs ?? endMs, options.label ?? (fn.name || "the measured function"));
     await observer.settle();
     recorder.explain(endMs);
     const report = recorder.report(endMs);

@@ -68,6 +68,23 @@ describe("beats from outside the thread", () => {
     expect(detector.beat(60, 60.25)).toBeUndefined();
   });
 
+  it("find a known stall's end by the beat that waited for it, wherever the sender was meanwhile", () => {
+    const detector = new BeatDetector(4);
+    detector.beat(0, 0.25);
+    detector.restart(1);
+    detector.held(101);
+    expect(detector.beat(50, 103)).toMatchObject({ startMs: 101, endMs: 103, earliestMs: 101 });
+    expect(detector.beat(105, 105.25)).toBeUndefined();
+  });
+
+  it("find a second stall after a known one as any other", () => {
+    const detector = new BeatDetector(4);
+    detector.beat(0, 0.25);
+    detector.restart(1);
+    detector.held(101);
+    expect(detector.beat(102, 152)).toMatchObject({ endMs: 152, earliestMs: 101 });
+  });
+
   it("look for the start before the sender wanted to wake, if it was kept from that", () => {
     const detector = new BeatDetector(4);
     detector.beat(0, 0.25);

@@ -31,6 +31,24 @@ const onlyStall = (made: Recorder): Stall => {
   return stalls[0]!;
 };
 
+describe("a stall", () => {
+  it("is one with what begins where it ended", () => {
+    const made = recorder();
+    made.found(stall(1100, 1200));
+    made.found(stall(1200, 1203));
+    expect(onlyStall(made)).toMatchObject({ startMs: 100, lengthMs: 103 });
+  });
+
+  it("whose watcher slept through it is as long as the display missed its frames", () => {
+    const made = recorder();
+    for (let at = 0; at <= 1100; at += 10) made.frame(at);
+    made.frame(1300);
+    // All that the beats leave: it began somewhere since 1101, and was over at 1290.
+    made.found({ startMs: 1290, endMs: 1290, earliestMs: 1101, errorMs: 190, unwokenMs: 0 });
+    expect(onlyStall(made)).toMatchObject({ startMs: 110, lengthMs: 180 });
+  });
+});
+
 describe("the cause of a stall", () => {
   it("is the machine if the idle watcher was held up through half of it", () => {
     const made = recorder();

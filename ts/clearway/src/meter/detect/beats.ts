@@ -24,6 +24,7 @@ export class BeatDetector {
   #lagMinMs = Number.POSITIVE_INFINITY;
   #lagMinOldMs = Number.POSITIVE_INFINITY;
   #beats = 0;
+  #heldUntilMs = Number.NEGATIVE_INFINITY;
 
   constructor(
     private readonly floorMs: number,
@@ -38,6 +39,13 @@ export class BeatDetector {
   /** Forgets the last beat: the next one starts afresh (after a hidden page, at the start of a run). */
   restart(atMs: number | undefined): void {
     this.#lastMs = atMs;
+    this.#heldUntilMs = Number.NEGATIVE_INFINITY;
+  }
+
+  /** The thread is known to have been held until `atMs`. A beat that was due before tells whether it still was. */
+  held(atMs: number): void {
+    this.#lastMs = atMs;
+    this.#heldUntilMs = atMs;
   }
 
   /**
@@ -52,6 +60,11 @@ export class BeatDetector {
     this.#lastMs = atMs;
     if (lastMs === undefined) return undefined;
     const dueMs = sentMs + this.lagMinMs;
+    const heldUntilMs = this.#heldUntilMs;
+    this.#heldUntilMs = Number.NEGATIVE_INFINITY;
+    if (dueMs <= heldUntilMs) {
+      return { startMs: heldUntilMs, endMs: atMs, earliestMs: heldUntilMs, errorMs: 0.1, unwokenMs: 0 };
+    }
     // A beat that was sent before the last answer waited for the same stall: it has been counted.
     if (dueMs <= lastMs || atMs - lastMs < this.floorMs) return undefined;
     const lateMs = atMs - dueMs;

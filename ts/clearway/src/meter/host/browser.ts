@@ -44,7 +44,8 @@ export function observe(options: ObserveOptions, sink: Sink): Observer {
   const finishAt = (found: Found | undefined): void => {
     const endMs = endedMs ?? now();
     endedMs = undefined;
-    if (found && found.startMs < endMs) report({ ...found, endMs });
+    // Where the watcher itself was kept from its core until after the end, other evidence has to tell when the stall began.
+    if (found && found.earliestMs < endMs) report({ ...found, startMs: Math.min(found.startMs, endMs), endMs });
   };
   const onBeat = (sentMs: number, atMs: number, heldMs: number): void => {
     if (hiddenSinceMs !== undefined) return;
@@ -130,12 +131,20 @@ export function observe(options: ObserveOptions, sink: Sink): Observer {
       if (hiddenSinceMs !== undefined) hiddenSinceMs = beginMs;
       return beginMs;
     },
+    held: () => {
+      const atMs = now();
+      if (hiddenSinceMs === undefined && atMs - beginMs >= options.floorMs) {
+        report(heldSince(beginMs, atMs));
+        detector.held(atMs);
+      }
+      return atMs;
+    },
     end: (held) => {
       const atMs = now();
       if (hiddenSinceMs !== undefined) {
         sink.hidden(hiddenSinceMs, atMs);
         hiddenSinceMs = atMs;
-      } else if (held) report({ startMs: beginMs, endMs: atMs, earliestMs: beginMs, errorMs: 0.1, unwokenMs: 0 });
+      } else if (held) report(heldSince(beginMs, atMs));
       else if (heart.why === undefined) {
         // Who settles can wait for the next beat. Who cannot takes silence for a stall, also a silent watcher's.
         if (options.brief) {
@@ -164,6 +173,11 @@ export function observe(options: ObserveOptions, sink: Sink): Observer {
       timeline.stop();
     },
   };
+}
+
+/** A stall of known edges: that of the clock, which a page without isolation has in steps of 0.1 ms. */
+function heldSince(startMs: number, endMs: number): Found {
+  return { startMs, endMs, earliestMs: startMs, errorMs: 0.1, unwokenMs: 0 };
 }
 
 /** Asks at each frame, for `msMax` at most: a page that shows none must neither hang this nor be asked for ever. */

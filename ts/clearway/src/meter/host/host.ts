@@ -38,6 +38,8 @@ export interface Observer {
   sources(): SourceState[];
   /** Begins a run at the returned moment: nothing before it counts. */
   begin(): number;
+  /** The caller knows that the thread never went back to its loop from `begin()` to the returned moment; the run goes on. */
+  held(): number;
   /**
    * Ends the run at the returned moment, and reports the stall that was still open. `held`: the caller knows that the
    * thread never went back to its loop since `begin()`.

@@ -98,6 +98,8 @@ export function observe(options: ObserveOptions, sink: Sink): Observer {
             : source,
         ),
     ],
+    // The loop's own clock of idle time tells it exactly.
+    held: now,
     begin: () => {
       const atMs = now();
       detector.restart(atMs, slept());
