@@ -61,8 +61,8 @@ export class Recorder implements Sink {
   found(stall: Found): void {
     if (stall.endMs <= this.#beginMs) return;
     const last = this.#pending.at(-1);
-    // What begins where the last one ended is that one, going on.
-    if (last && last.endMs === stall.startMs) this.#pending[this.#pending.length - 1] = { ...last, endMs: stall.endMs };
+    if (stall.goesOn && last?.endMs === stall.startMs)
+      this.#pending[this.#pending.length - 1] = { ...last, endMs: stall.endMs };
     else this.#pending.push(stall);
     this.options.onFound?.();
   }

@@ -77,6 +77,15 @@ describe("beats from outside the thread", () => {
     expect(detector.beat(105, 105.25)).toBeUndefined();
   });
 
+  it("find a stall that began between two answers of one burst", () => {
+    const detector = new BeatDetector(4);
+    detector.beat(0, 0.25);
+    detector.beat(2, 4.5);
+    // Sent at 4, before that answer, and answered 300 ms after it.
+    expect(detector.beat(4, 304.5)).toMatchObject({ startMs: 4.5, endMs: 304.5 });
+    expect(detector.beat(6, 304.6)).toBeUndefined();
+  });
+
   it("find a second stall after a known one as any other", () => {
     const detector = new BeatDetector(4);
     detector.beat(0, 0.25);

@@ -32,11 +32,19 @@ const onlyStall = (made: Recorder): Stall => {
 };
 
 describe("a stall", () => {
-  it("is one with what begins where it ended", () => {
+  it("that goes on is one", () => {
     const made = recorder();
     made.found(stall(1100, 1200));
-    made.found(stall(1200, 1203));
+    made.found({ ...stall(1200, 1203), goesOn: true });
     expect(onlyStall(made)).toMatchObject({ startMs: 100, lengthMs: 103 });
+  });
+
+  it("is not one with another that begins where it ended, as after the end of a run", () => {
+    const made = recorder();
+    made.found(stall(1100, 1200));
+    made.found(stall(1200, 1250));
+    made.explain(1200);
+    expect(made.report(1200).stalls).toMatchObject([{ startMs: 100, lengthMs: 100 }]);
   });
 
   it("whose watcher slept through it is as long as the display missed its frames", () => {

@@ -24,7 +24,7 @@ export class BeatDetector {
   #lagMinMs = Number.POSITIVE_INFINITY;
   #lagMinOldMs = Number.POSITIVE_INFINITY;
   #beats = 0;
-  #heldUntilMs = Number.NEGATIVE_INFINITY;
+  #heldUntilMs: number | undefined;
 
   constructor(
     private readonly floorMs: number,
@@ -39,10 +39,10 @@ export class BeatDetector {
   /** Forgets the last beat: the next one starts afresh (after a hidden page, at the start of a run). */
   restart(atMs: number | undefined): void {
     this.#lastMs = atMs;
-    this.#heldUntilMs = Number.NEGATIVE_INFINITY;
+    this.#heldUntilMs = undefined;
   }
 
-  /** The thread is known to have been held until `atMs`. A beat that was due before tells whether it still was. */
+  /** The thread is known to have been held until `atMs`. A beat that was due before tells for how long it still was. */
   held(atMs: number): void {
     this.#lastMs = atMs;
     this.#heldUntilMs = atMs;
@@ -60,13 +60,17 @@ export class BeatDetector {
     this.#lastMs = atMs;
     if (lastMs === undefined) return undefined;
     const dueMs = sentMs + this.lagMinMs;
-    const heldUntilMs = this.#heldUntilMs;
-    this.#heldUntilMs = Number.NEGATIVE_INFINITY;
-    if (dueMs <= heldUntilMs) {
-      return { startMs: heldUntilMs, endMs: atMs, earliestMs: heldUntilMs, errorMs: 0.1, unwokenMs: 0 };
+    const isKnown = this.#heldUntilMs === lastMs;
+    this.#heldUntilMs = undefined;
+    const tooShort = atMs - lastMs < this.floorMs;
+    if (dueMs <= lastMs) {
+      // Sent before the last answer: both came in one burst, and what they waited for has been counted. Or the thread was
+      // held again before it came to this one; a message takes its time on a busy machine.
+      if (tooShort && !isKnown) return undefined;
+      const errorMs = Math.min(atMs - lastMs, lastMs - dueMs);
+      return { startMs: lastMs, endMs: atMs, earliestMs: lastMs, errorMs, unwokenMs: 0, goesOn: isKnown };
     }
-    // A beat that was sent before the last answer waited for the same stall: it has been counted.
-    if (dueMs <= lastMs || atMs - lastMs < this.floorMs) return undefined;
+    if (tooShort) return undefined;
     const lateMs = atMs - dueMs;
     const unsureMs = dueMs - lastMs;
     // A sender that wanted to wake before the last answer was not kept from it by what came after that.

@@ -9,6 +9,8 @@ export interface Found {
   readonly errorMs: number;
   /** Part of it in which the loop had nothing to do and still was not woken. */
   readonly unwokenMs: number;
+  /** Not another stall than the one that was found last and ended at `startMs`: that went on. */
+  readonly goesOn?: boolean;
 }
 
 /**

@@ -23,7 +23,10 @@ export function beater(scope: { postMessage(message: unknown): void }, periodMs:
   const heart = {
     beat(): void {
       const sentMs = performance.now();
-      scope.postMessage(sentMs - dueMs > lateMs ? [sentMs, dueMs] : [sentMs]);
+      const wantedMs = dueMs;
+      // Before anything else: whatever keeps this thread from its core from here on makes the next beat late.
+      dueMs = sentMs + waitMs;
+      scope.postMessage(sentMs - wantedMs > lateMs ? [sentMs, wantedMs] : [sentMs]);
     },
     waitingCell(): Int32Array<ArrayBufferLike> | undefined {
       try {
@@ -41,16 +44,15 @@ export function beater(scope: { postMessage(message: unknown): void }, periodMs:
       heart.again();
     },
     again(): void {
-      const waitMs = Math.max(4, periodMs);
-      dueMs = performance.now() + waitMs;
       setTimeout(() => heart.tick(), waitMs);
     },
   };
   const cell = heart.waitingCell();
+  const waitMs = cell ? periodMs : Math.max(4, periodMs);
+  dueMs = performance.now() + waitMs;
   if (!cell) return heart.again();
   for (;;) {
-    dueMs = performance.now() + periodMs;
-    Atomics.wait(cell, 0, 0, periodMs);
+    Atomics.wait(cell, 0, 0, waitMs);
     heart.beat();
   }
 }
