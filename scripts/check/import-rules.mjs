@@ -26,6 +26,7 @@ export const folders = {
     may: ["error", "host", "transfer", "task", "pool"],
     why: "decides whether a call runs inline; loaded by a pool when one asks for it",
   },
+  channel: { may: ["error"], why: "values as bytes for channels; pure, the same on every host" },
   meter: { may: [], why: "stands alone: it must be able to watch an app that uses nothing else of Clearway" },
   "index.ts": {
     may: ["error", "stats", "host", "transfer", "transport", "stream", "pool", "task", "placement"],
@@ -36,6 +37,7 @@ export const folders = {
     why: "entry `clearway/worker`; small, because every worker loads it at its start",
   },
   "records.ts": { may: ["records", "transfer"], why: "entry `clearway/records`" },
+  "channel.ts": { may: ["channel", "error"], why: "entry `clearway/channel`" },
   "meter.ts": { may: ["meter"], why: "entry `clearway/meter`" },
 };
 

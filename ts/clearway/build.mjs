@@ -11,7 +11,7 @@ import { dts } from "rollup-plugin-dts";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const entries = Object.fromEntries(
-  ["index", "worker", "meter", "records"]
+  ["index", "worker", "meter", "records", "channel"]
     .map((name) => [name, here(`./src/${name}.ts`)])
     .filter(([, file]) => existsSync(file)),
 );

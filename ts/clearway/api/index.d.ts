@@ -1,7 +1,8 @@
+export { C as ClearwayError, E as ErrorCode, e as errorCodes } from './types-clearway-error.js';
+import { C as CrossesAs } from './types-crossing.js';
 import { M as Moved } from './types-task.js';
 import { Task } from './worker.js';
-export { C as ClearwayError, E as ErrorCode, e as errorCodes, m as move } from './types-task.js';
-import { C as CrossesAs } from './types-crossing.js';
+export { m as move } from './types-task.js';
 
 /** Node's limits on a worker's memory, in megabytes (MiB), as `worker_threads` takes them. */
 interface ResourceLimits {

@@ -1,23 +1,3 @@
-/**
- * Every code a {@link ClearwayError} may carry. The list is the contract: other languages use the same codes, and a test
- * compares it, with what each means, with `spec/errors.md`.
- */
-declare const errorCodes: readonly ["invalid-argument", "unknown-task", "not-cloneable", "would-copy", "queue-full", "dropped", "cancelled", "timeout", "deadline", "worker-start-failed", "worker-crashed", "worker-exited", "out-of-memory", "message-error", "resource-failed", "pool-closed", "pool-terminated", "not-a-stream", "abandoned", "released", "missing-package", "protocol"];
-/** One of the codes of {@link errorCodes}. */
-type ErrorCode = (typeof errorCodes)[number];
-
-/**
- * What Clearway itself throws. Errors of your tasks keep their own class name, message and properties.
- * Tell cases apart by {@link ClearwayError.code}, never by the message.
- */
-declare class ClearwayError extends Error {
-    readonly name = "ClearwayError";
-    /** What went wrong, from a closed list. */
-    readonly code: ErrorCode;
-    constructor(code: ErrorCode, message: string, options?: ErrorOptions);
-    static [Symbol.hasInstance](value: unknown): boolean;
-}
-
 declare const movedBrand: unique symbol;
 /**
  * A value under {@link move}. Only Clearway unwraps it, and only where it stands as an argument, a result or a yielded
@@ -125,5 +105,5 @@ type Exposed<Tasks> = Tasks & {
     readonly [exposedBrand]?: true;
 };
 
-export { ClearwayError as C, errorCodes as e, move as m, resource as r, task as t, withResources as w };
-export type { ErrorCode as E, Leased as L, Moved as M, Resource as R, Task as T, TaskContext as a, TaskMap as b, Exposed as c, ResourceDefinition as d, ResourceValues as f, TaskOptions as g };
+export { move as m, resource as r, task as t, withResources as w };
+export type { Exposed as E, Leased as L, Moved as M, Resource as R, Task as T, TaskContext as a, TaskMap as b, ResourceDefinition as c, ResourceValues as d, TaskOptions as e };

@@ -1,5 +1,6 @@
-import { a as TaskContext, b as TaskMap, c as Exposed } from './types-task.js';
-export { C as ClearwayError, E as ErrorCode, L as Leased, M as Moved, R as Resource, d as ResourceDefinition, f as ResourceValues, T as Task, g as TaskOptions, e as errorCodes, m as move, r as resource, t as task, w as withResources } from './types-task.js';
+export { C as ClearwayError, E as ErrorCode, e as errorCodes } from './types-clearway-error.js';
+import { a as TaskContext, b as TaskMap, E as Exposed } from './types-task.js';
+export { L as Leased, M as Moved, R as Resource, c as ResourceDefinition, d as ResourceValues, T as Task, e as TaskOptions, m as move, r as resource, t as task, w as withResources } from './types-task.js';
 
 /**
  * A context for unit tests of tasks: `myTask(testContext(), 1, 2)`. Its signal is never aborted and its progress goes

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import type { CodecErrorCode } from "./codec-codes.js";
 
 /**
- * Every code a {@link ClearwayError} may carry. The list is the contract: other languages use the same codes, and a test
+ * Every code a {@link ClearwayError} may carry, except for those of codecs (`codecErrorCodes` of `clearway/channel`). The list is the contract: other languages use the same codes, and a test
  * compares it, with what each means, with `spec/errors.md`.
  */
 export const errorCodes = [
@@ -51,5 +52,5 @@ export const errorCodes = [
   "protocol",
 ] as const;
 
-/** One of the codes of {@link errorCodes}. */
-export type ErrorCode = (typeof errorCodes)[number];
+/** One of the codes of {@link errorCodes}, or one that a codec throws. */
+export type ErrorCode = (typeof errorCodes)[number] | CodecErrorCode;

@@ -1,25 +1,28 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { readFileSync } from "node:fs";
 import { errorCodes } from "clearway";
+import { codecErrorCodes } from "clearway/channel";
 import { errorCodes as workerCodes } from "clearway/worker";
 import { expect, test } from "vitest";
 
 const page = readFileSync(new URL("../../../../spec/errors.md", import.meta.url), "utf8");
-const rows = [...page.matchAll(/^\| `([a-z-]+)` \| (.+?) \| (.+?) \|$/gm)].map(([, code, meaning, then]) => ({
+const rows = [...page.matchAll(/^\| `([a-z0-9-]+)` \| (.+?) \| (.+?) \|$/gm)].map(([, code, meaning, then]) => ({
   code,
   meaning,
   then,
 }));
 
 // What a code means is a comment beside it: the words would be a tenth of what a page has to load.
-const source = readFileSync(new URL("../../src/error/codes.ts", import.meta.url), "utf8");
-const meanings = [...source.matchAll(/^ {2}\/\*\* (.+) \*\/\n {2}"([a-z-]+)",$/gm)].map(([, meaning, code]) => [
+const source = ["codes", "codec-codes"]
+  .map((name) => readFileSync(new URL(`../../src/error/${name}.ts`, import.meta.url), "utf8"))
+  .join("");
+const meanings = [...source.matchAll(/^ {2}\/\*\* (.+) \*\/\n {2}"([a-z0-9-]+)",$/gm)].map(([, meaning, code]) => [
   code,
   meaning,
 ]);
 
 test("spec/errors.md lists every error code, in order, with the meaning that the library gives, and what to do", () => {
-  expect(rows.map(({ code }) => code)).toEqual(errorCodes);
+  expect(rows.map(({ code }) => code)).toEqual([...errorCodes, ...codecErrorCodes]);
   expect(rows.map(({ code, meaning }) => [code, meaning])).toEqual(meanings);
   for (const { then } of rows) expect(then!.length).toBeGreaterThan(10);
 });

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What is asked of every language: each vector both ways, each of its truncations, and the corpus of nasty messages.
+
+/** The cases of vectors.json and corpus.json, with what is expected: `{ ask, expect }`. */
+export function casesOf(vectors, corpus) {
+  return [...vectors.flatMap(ofVector), ...corpus.map(ofCorpus)].map(({ ask, expect }, id) => ({
+    ask: { id: `${id} ${ask.id}`, ...rest(ask) },
+    expect,
+  }));
+}
+
+const rest = ({ id: _, ...others }) => others;
+
+function ofVector({ name, codec, value, hex, direction }) {
+  const as = codec.endsWith("-method") ? { as: "call" in value ? "call" : "reply" } : {};
+  const whole = direction === "prefix" ? hex + "00".repeat(value.uint8len) : hex;
+  const decode = (id, bytes) => ({ id, codec, op: "decode", hex: bytes, ...as });
+  const read = direction === "prefix" ? { uint8: new Array(value.uint8len).fill(0) } : value;
+  const cases = [{ ask: decode(`${name}, decoded`, whole), expect: { value: read } }];
+  if (direction !== "decode")
+    cases.push({ ask: { id: `${name}, encoded`, codec, op: "encode", value }, expect: { hex: whole } });
+  for (const size of truncations(whole.length / 2)) {
+    // Without its optional fourth value, an error is an error of three.
+    if (whole.slice(0, size * 2) === withoutStack(value, whole)) continue;
+    cases.push({
+      ask: decode(`${name}, first ${size} bytes`, whole.slice(0, size * 2)),
+      expect: { truncatedAt: size },
+    });
+  }
+  return cases;
+}
+
+function withoutStack(value, hex) {
+  const { error } = value ?? {};
+  return error?.stacktrace === undefined ? undefined : hex.slice(0, -4 - 2 * error.stacktrace.length);
+}
+
+// Every one of a short message; of a long one both ends, where sizes and the last element stand.
+function truncations(size) {
+  const all = Array.from({ length: size }, (_, at) => at);
+  return size <= 300 ? all : [...all.slice(0, 40), ...all.slice(-8)];
+}
+
+function ofCorpus({ name, codec, as, hex, value, error, read }) {
+  const expect = read ? { read } : error ? { error } : { value };
+  return { ask: { id: name, codec, op: "decode", hex, ...(as ? { as } : {}) }, expect };
+}
+
+/** Nothing when the answer is what was expected, else what is wrong with it. */
+export function judge({ ask, expect }, answer) {
+  if (answer?.id !== ask.id) return `an answer to ${JSON.stringify(answer?.id)}`;
+  const shown = JSON.stringify({ ...answer, id: undefined }).slice(0, 200);
+  if (expect.truncatedAt !== undefined) {
+    const { code, offset } = answer.error ?? {};
+    if (code === "truncated" && Number.isInteger(offset) && offset >= 0 && offset <= expect.truncatedAt)
+      return undefined;
+    return `expected truncated, at byte ${expect.truncatedAt} at most: ${shown}`;
+  }
+  if (expect.error) {
+    const { code, offset } = answer.error ?? {};
+    return code === expect.error.code && offset === expect.error.offset
+      ? undefined
+      : `expected ${JSON.stringify(expect.error)}: ${shown}`;
+  }
+  if (expect.hex !== undefined)
+    return answer.hex === expect.hex ? undefined : `expected ${expect.hex.slice(0, 80)}: ${shown}`;
+  if (!("value" in answer)) return `expected a value: ${shown}`;
+  // A value so deep that parsers of JSON refuse it is not written down.
+  if (expect.read) return undefined;
+  return canonical(answer.value) === canonical(expect.value)
+    ? undefined
+    : `expected ${JSON.stringify(expect.value).slice(0, 200)}: ${shown}`;
+}
+
+/** One text for every way of writing the same value. */
+export function canonical(value) {
+  return JSON.stringify(value, (_, each) => {
+    if (each === null || typeof each !== "object" || Array.isArray(each)) return each;
+    const keys = Object.keys(each);
+    if (keys.length !== 1) return Object.fromEntries(keys.sort().map((key) => [key, each[key]]));
+    if (keys[0] === "int64" || keys[0] === "bigint") return integer(each[keys[0]]);
+    if (keys[0] === "int64list") return { "int64list ": each.int64list.map(integer) };
+    return each;
+  });
+}
+
+function integer(text) {
+  const value = String(text).startsWith("-0x") ? -BigInt(String(text).slice(1)) : BigInt(text);
+  return Number.isSafeInteger(Number(value)) ? Number(value) : { integer: String(value) };
+}

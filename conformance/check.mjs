@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// `node conformance/check.mjs LANGUAGE`: asks a language every case and names each wrong answer. Cases that are named in
+// known-failures/LANGUAGE.txt must still fail.
+import { spawn } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { casesOf, judge } from "./cases.mjs";
+
+const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+const json = (path) => JSON.parse(readFileSync(here(path), "utf8"));
+
+/** Every case. */
+export const cases = casesOf(json("vectors.json").vectors, json("corpus.json").messages);
+
+/** Asks a command's standard input the questions, in order; resolves with its answers, or rejects if it ends early. */
+export async function ask(command, questions) {
+  const [program, ...args] = command;
+  const child = spawn(program, args, { stdio: ["pipe", "pipe", "inherit"] });
+  const ended = new Promise((resolve, reject) => {
+    child.on("error", reject);
+    child.on("exit", resolve);
+    child.stdin.on("error", reject);
+  });
+  child.stdin.end(questions.map((question) => `${JSON.stringify(question)}\n`).join(""));
+  const answers = [];
+  for await (const line of createInterface({ input: child.stdout })) answers.push(JSON.parse(line));
+  const status = await ended;
+  if (answers.length !== questions.length || status !== 0)
+    throw new Error(
+      `${command.join(" ")}: ${answers.length} answers to ${questions.length} cases, exit status ${status}`,
+    );
+  return answers;
+}
+
+/** What is wrong in a language: a line a case. */
+export async function check(language) {
+  const answers = await ask(
+    [process.execPath, here("run"), language],
+    cases.map((each) => each.ask),
+  );
+  const path = here(`known-failures/${language}.txt`);
+  const known = new Set(existsSync(path) ? readFileSync(path, "utf8").split("\n").filter(Boolean) : []);
+  return cases.flatMap((each, at) => {
+    const { id } = each.ask;
+    const name = id.slice(id.indexOf(" ") + 1);
+    const wrong = judge(each, answers[at]);
+    if (known.has(name)) return wrong ? [] : [`${name}: is right now; take it out of known-failures/${language}.txt`];
+    return wrong ? [`${name}: ${wrong}`] : [];
+  });
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const language = process.argv[2] ?? "ts";
+  const problems = await check(language);
+  for (const problem of problems) console.error(problem);
+  console.log(`${language}: ${cases.length} cases, ${problems.length} wrong`);
+  process.exitCode = problems.length > 0 ? 1 : 0;
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// One case, one answer; runs in Node and in a browser.
+import {
+  binaryCodec,
+  isCodecError,
+  jsonMessageCodec,
+  jsonMethodCodec,
+  standardMessageCodec,
+  standardMethodCodec,
+  stringCodec,
+} from "clearway/channel";
+import { read, readPlain, write } from "./notation.mjs";
+
+// A vector is a value and not a message: null has its type byte. Lossless, because an answer tells 1 from 1.0.
+const messages = {
+  standard: { codec: standardMessageCodec.with({ lossless: true, emptyNull: false }), read },
+  json: { codec: jsonMessageCodec, read: readPlain },
+  string: { codec: stringCodec, read },
+  binary: { codec: binaryCodec, read },
+};
+
+const methods = {
+  "standard-method": { codec: standardMethodCodec.with({ lossless: true }), read },
+  "json-method": { codec: jsonMethodCodec, read: readPlain },
+};
+
+/** The answer to a line of JSON, as a line of JSON without its end. */
+export function answerLine(line) {
+  let asked;
+  try {
+    asked = JSON.parse(line);
+  } catch {
+    return JSON.stringify({ id: null, error: { code: "invalid-argument", offset: 0 } });
+  }
+  return JSON.stringify(answer(asked));
+}
+
+/** The answer to a case: its id, and `hex`, `value` or `error`. */
+export function answer({ id = null, ...asked }) {
+  try {
+    if (asked.op === "encode") return { id, hex: toHex(encode(asked)) };
+    if (asked.op === "decode") {
+      const value = decode(asked);
+      // "No reply at all" is what a channel makes of no bytes; as an envelope they are truncated.
+      return value === undefined ? { id, error: { code: "truncated", offset: 0 } } : { id, value };
+    }
+  } catch (thrown) {
+    if (isCodecError(thrown)) return { id, error: { code: thrown.code, offset: thrown.offset } };
+  }
+  // A case that nobody can answer, such as an odd number of hex digits: no codec has seen it.
+  return { id, error: { code: "invalid-argument", offset: 0 } };
+}
+
+function encode({ codec: name, value }) {
+  if (Object.hasOwn(messages, name)) return messages[name].codec.encode(messages[name].read(value));
+  const { codec, read } = methods[name];
+  if ("call" in value) return codec.call.encode({ method: value.call.method, args: read(value.call.args ?? null) });
+  if ("success" in value) return codec.reply.encode({ kind: "success", value: read(value.success) });
+  const { code, message, details, stacktrace } = value.error;
+  const stack = stacktrace === undefined ? {} : { stack: stacktrace };
+  return codec.reply.encode({ kind: "error", code, message, details: read(details ?? null), ...stack });
+}
+
+function decode({ codec: name, hex, as }) {
+  const bytes = fromHex(hex);
+  if (Object.hasOwn(messages, name)) return write(messages[name].codec.decode(bytes));
+  const { codec } = methods[name];
+  if (as === "call") {
+    const { method, args } = codec.call.decode(bytes);
+    return { call: { method, args: write(args) } };
+  }
+  const reply = codec.reply.decode(bytes);
+  if (reply.kind === "success") return { success: write(reply.value) };
+  if (reply.kind === "none") return undefined;
+  const { code, message, details, stack } = reply;
+  return {
+    error: { code, message, details: write(details), ...(stack === undefined ? {} : { stacktrace: stack }) },
+  };
+}
+
+function toHex(bytes) {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+function fromHex(hex) {
+  if (!/^([0-9a-f]{2})*$/i.test(hex)) throw new TypeError("not hex");
+  return Uint8Array.from({ length: hex.length / 2 }, (_, at) => Number.parseInt(hex.slice(at * 2, at * 2 + 2), 16));
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The value notation of vectors.json, from and to the values that the codecs take and give.
+import { float64 } from "clearway/channel";
+
+const lists = {
+  uint8: Uint8Array,
+  int32: Int32Array,
+  float32: Float32Array,
+  float64list: Float64Array,
+};
+
+/** JSON has no NaN, no infinities and no minus zero: they are written as text. */
+const toFloat = (value) => (value === "-0" ? -0 : Number(value));
+const fromFloat = (value) =>
+  Number.isFinite(value) && !Object.is(value, -0) ? value : Object.is(value, -0) ? "-0" : String(value);
+const toInteger = (text) => (text.startsWith("-0x") ? -BigInt(text.slice(1)) : BigInt(text));
+
+const forms = {
+  int64: (text) => toInteger(String(text)),
+  bigint: (text) => toInteger(String(text)),
+  float64: (value) => float64(toFloat(value)),
+  int64list: (values) => BigInt64Array.from(values, (each) => BigInt.asIntN(64, toInteger(String(each)))),
+  uint8len: (count) => new Uint8Array(count),
+  map: (entries) => new Map(entries.map(([key, value]) => [read(key), read(value)])),
+};
+
+/** The value that a notation stands for. */
+export function read(notation) {
+  if (notation === null || typeof notation !== "object") return notation;
+  if (Array.isArray(notation)) return notation.map(read);
+  const entries = Object.entries(notation);
+  const [form, parts] = entries[0] ?? [];
+  if (entries.length === 1 && Object.hasOwn(forms, form)) return forms[form](parts);
+  if (entries.length === 1 && Object.hasOwn(lists, form)) return lists[form].from(parts, toFloat);
+  return Object.fromEntries(entries.map(([key, value]) => [key, read(value)]));
+}
+
+/** The notation of a value that a lossless codec has read. */
+export function write(value) {
+  switch (typeof value) {
+    case "number":
+      return Number.isSafeInteger(value) && !Object.is(value, -0) ? value : { float64: fromFloat(value) };
+    case "bigint":
+      return writeInteger(value);
+    case "object":
+      return value === null ? null : writeObject(value);
+    default:
+      return value;
+  }
+}
+
+// By its value, whichever type byte it had.
+function writeInteger(value) {
+  if (BigInt.asIntN(64, value) !== value)
+    return { bigint: value < 0n ? `-0x${(-value).toString(16)}` : `0x${value.toString(16)}` };
+  return Number.isSafeInteger(Number(value)) ? Number(value) : { int64: String(value) };
+}
+
+function writeObject(value) {
+  if (Array.isArray(value)) return value.map(write);
+  if (value instanceof Map) return { map: Array.from(value, ([key, each]) => [write(key), write(each)]) };
+  if (value instanceof BigInt64Array) return { int64list: Array.from(value, String) };
+  for (const [form, List] of Object.entries(lists))
+    if (value instanceof List) return { [form]: Array.from(value, fromFloat) };
+  if (typeof value.valueOf() === "number") return { float64: fromFloat(value.valueOf()) };
+  return { map: Object.entries(value).map(([key, each]) => [key, write(each)]) };
+}
+
+/** What JSON writes for a notation: a map as an object, floats as numbers. */
+export function readPlain(notation) {
+  if (notation === null || typeof notation !== "object") return notation;
+  if (Array.isArray(notation)) return notation.map(readPlain);
+  const [form, parts] = Object.entries(notation)[0] ?? [];
+  if (form === "map") return Object.fromEntries(parts.map(([key, value]) => [key, readPlain(value)]));
+  const value = read(notation);
+  if (typeof value === "bigint") return Number(value);
+  return form === "float64" ? value.valueOf() : value;
+}

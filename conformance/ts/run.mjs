@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Answers for TypeScript, through the built entry `clearway/channel`.
+import { createInterface } from "node:readline";
+import { answerLine } from "./answer.mjs";
+
+for await (const line of createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
+  if (line.trim() === "") continue;
+  // Wait where the reader is slower than we are, so that answers do not pile up here.
+  if (!process.stdout.write(`${answerLine(line)}\n`))
+    await new Promise((resolve) => process.stdout.once("drain", resolve));
+}

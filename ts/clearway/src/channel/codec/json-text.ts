@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { input } from "./input.js";
+import { checkDepth, jsonRefusal } from "./json-check.js";
+import type { CodecLimits } from "./limits.js";
+import { refusal } from "./refusal.js";
+import { readUtf8 } from "./utf8.js";
+
+const encoder = new TextEncoder();
+
+/** JSON of a value, as bytes. Throws `not-encodable` and `too-deep`. */
+export function toJson(value: unknown, { depthMax }: CodecLimits): Uint8Array {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value);
+  } catch (cause) {
+    if (cause instanceof RangeError) throw refusal("too-deep", `values are nested deeper than ${depthMax}`, 0, cause);
+    throw refusal("not-encodable", "JSON has no form for the value", 0, cause);
+  }
+  if (text === undefined) throw refusal("not-encodable", `JSON has no form for a ${typeof value}`, 0);
+  const bytes = encoder.encode(text);
+  checkDepth(bytes, depthMax);
+  return bytes;
+}
+
+/** The value of JSON bytes. Throws `bad-utf8`, `malformed`, `truncated`, `trailing-bytes` and `too-deep`. */
+export function fromJson(message: Uint8Array, { depthMax }: CodecLimits): unknown {
+  const { bytes } = input(message, false);
+  const text = readUtf8(bytes, 0, bytes.length);
+  checkDepth(bytes, depthMax);
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw jsonRefusal(bytes, cause);
+  }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//  Standard codec (spec/wire.md): a value is a type byte and a body; all numbers are little-endian.
+//
+//    ┌─────┐              null, true, false
+//    │ tag │
+//    ├─────┼───────────┐  int32: 4 bytes; int64: 8 bytes; not aligned
+//    │ tag │ integer   │
+//    ├─────┼──────┬────┴─────┐  big integer (ASCII hex), string (UTF-8), uint8 list
+//    │ tag │ size │ bytes    │
+//    ├─────┼──────┼─────┬────┴─────┐  int32, int64, float32, float64 list; float64 has no size
+//    │ tag │ size │ pad │ elements │  pad: zeros up to a multiple of the element, from byte 0 of the message
+//    ├─────┼──────┼─────┴────┬─────┘  list: values; map: key and value in turn
+//    │ tag │ size │ values … │
+//    ├─────┼──────┴───┬──────┘  128 and up: what the extension of that tag wrote
+//    │ tag │ body     │
+//    └─────┴──────────┘
+//
+//  Size: one byte up to 253; FE and 2 bytes up to 0xFFFF; FF and 4 bytes above.
+
+export const Tag = {
+  null: 0,
+  true: 1,
+  false: 2,
+  int32: 3,
+  int64: 4,
+  bigInteger: 5,
+  float64: 6,
+  string: 7,
+  uint8List: 8,
+  int32List: 9,
+  int64List: 10,
+  float64List: 11,
+  list: 12,
+  map: 13,
+  float32List: 14,
+} as const;
+
+/** The first and the last tag of extensions; 15 to 127 are reserved. */
+export const extensionTags = { min: 128, max: 255 } as const;
+
+/** The largest size of one byte, the largest behind `two`, the largest behind `four`. */
+export const sizes = { oneMax: 0xfd, two: 0xfe, twoMax: 0xffff, four: 0xff, fourMax: 0xffff_ffff } as const;
+
+/** The first byte of a reply's envelope. */
+export const Envelope = { success: 0, error: 1 } as const;

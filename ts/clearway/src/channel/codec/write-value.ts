@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { ClearwayError } from "../../error/clearway-error.js";
+import type { Extension, Extensions } from "./extension.js";
+import { Float64 } from "./float64.js";
+import { bigIntegerDigitsMax } from "./limits.js";
+import { refusal } from "./refusal.js";
+import { Tag } from "./tags.js";
+import { valueWriter } from "./value-writer.js";
+import type { Writer } from "./writer.js";
+
+/** What writing a value depends on beside the value. */
+export interface WriteOptions {
+  readonly depthMax: number;
+  readonly extensions: Extensions;
+}
+
+type NumberList = Int32Array | BigInt64Array | Float32Array | Float64Array;
+const listTags: Readonly<Record<string, readonly [tag: number, alignment: number]>> = {
+  Uint8Array: [Tag.uint8List, 1],
+  Uint8ClampedArray: [Tag.uint8List, 1],
+  Int32Array: [Tag.int32List, 4],
+  BigInt64Array: [Tag.int64List, 8],
+  Float32Array: [Tag.float32List, 4],
+  Float64Array: [Tag.float64List, 8],
+};
+
+/** Writes a value with its type byte. `depth` counts the lists, maps and extension values around it. */
+export function writeValue(writer: Writer, value: unknown, depth: number, options: WriteOptions): void {
+  switch (typeof value) {
+    case "string":
+      writer.byte(Tag.string);
+      return writer.text(value);
+    case "number":
+      return writeNumber(writer, value);
+    case "boolean":
+      return writer.byte(value ? Tag.true : Tag.false);
+    case "object":
+      return value === null ? writer.byte(Tag.null) : writeObject(writer, value, depth, options);
+    case "undefined":
+      return writer.byte(Tag.null);
+    case "bigint":
+      return writeInteger(writer, value);
+    default:
+      throw refusal("not-encodable", `the codec has no form for a ${typeof value}`, writer.at);
+  }
+}
+
+// Whole numbers up to 2^53 are integers; beyond, a `number` stands for a range of them and stays a float, as -0 does.
+function writeNumber(writer: Writer, value: number): void {
+  if ((value | 0) === value && (value !== 0 || 1 / value > 0)) {
+    writer.room(5);
+    writer.bytes[writer.at++] = Tag.int32;
+    return writer.int32(value);
+  }
+  if (Number.isSafeInteger(value) && value !== 0) {
+    writer.byte(Tag.int64);
+    // Two halves, without a bigint: the upper rounds down, so the lower is never negative.
+    const upper = Math.floor(value / 0x1_0000_0000);
+    writer.uint32(value - upper * 0x1_0000_0000);
+    return writer.int32(upper);
+  }
+  writer.byte(Tag.float64);
+  writer.float64(value);
+}
+
+function writeInteger(writer: Writer, value: bigint): void {
+  if (BigInt.asIntN(32, value) === value) {
+    writer.byte(Tag.int32);
+    writer.int32(Number(value));
+  } else if (BigInt.asIntN(64, value) === value) {
+    writer.byte(Tag.int64);
+    writer.int64(value);
+  } else {
+    const digits = value.toString(16);
+    const count = value < 0n ? digits.length - 1 : digits.length;
+    if (count > bigIntegerDigitsMax)
+      throw refusal("too-large", `a big integer of ${count} hex digits; ${bigIntegerDigitsMax} at most`, writer.at);
+    writer.byte(Tag.bigInteger);
+    writer.text(digits);
+  }
+}
+
+function writeObject(writer: Writer, value: object, depth: number, options: WriteOptions): void {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (Array.isArray(value)) return writeList(writer, value, depth, options);
+  if (prototype === Object.prototype || prototype === null) return writeRecord(writer, value, depth, options);
+  const own = options.extensions.byPrototype.get(prototype as object);
+  if (own !== undefined) return writeExtension(writer, value, own, depth, options);
+  if (ArrayBuffer.isView(value)) return writeView(writer, value);
+  if (value instanceof Float64) {
+    writer.byte(Tag.float64);
+    return writer.float64(value.value);
+  }
+  if (value instanceof Map) return writeMap(writer, value, depth, options);
+  if (isRecord(prototype as object)) return writeRecord(writer, value, depth, options);
+  const name = (value.constructor as { name?: unknown } | undefined)?.name;
+  throw refusal("not-encodable", `the codec has no form for an object of class ${String(name)}`, writer.at);
+}
+
+// A plain object of another realm (an iframe, node:vm): its prototype is that realm's Object.prototype.
+function isRecord(prototype: object): boolean {
+  return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype, "isPrototypeOf");
+}
+
+function enter(writer: Writer, depth: number, { depthMax }: WriteOptions): number {
+  if (depth >= depthMax)
+    throw refusal("too-deep", `values are nested deeper than ${depthMax}, or in a circle`, writer.at);
+  return depth + 1;
+}
+
+function writeList(writer: Writer, list: readonly unknown[], depth: number, options: WriteOptions): void {
+  const inside = enter(writer, depth, options);
+  const { length } = list;
+  writer.byte(Tag.list);
+  writer.size(length);
+  for (let index = 0; index < length; index++) writeValue(writer, list[index], inside, options);
+}
+
+function writeRecord(writer: Writer, record: object, depth: number, options: WriteOptions): void {
+  const inside = enter(writer, depth, options);
+  const keys = Object.keys(record);
+  writer.byte(Tag.map);
+  writer.size(keys.length);
+  for (let index = 0; index < keys.length; index++) {
+    const key = keys[index]!;
+    writer.byte(Tag.string);
+    writer.text(key);
+    writeValue(writer, (record as Record<string, unknown>)[key], inside, options);
+  }
+}
+
+function writeMap(writer: Writer, map: ReadonlyMap<unknown, unknown>, depth: number, options: WriteOptions): void {
+  const inside = enter(writer, depth, options);
+  const { size } = map;
+  writer.byte(Tag.map);
+  writer.size(size);
+  let count = 0;
+  for (const [key, value] of map) {
+    count++;
+    writeValue(writer, key, inside, options);
+    writeValue(writer, value, inside, options);
+  }
+  // A getter or an extension may have changed it; then the count is wrong, and so is the message.
+  if (count !== size) throw refusal("not-encodable", "a Map changed while it was written", writer.at);
+}
+
+function writeView(writer: Writer, view: ArrayBufferView): void {
+  const kind = (view as { [Symbol.toStringTag]?: string })[Symbol.toStringTag] ?? "";
+  const form = Object.hasOwn(listTags, kind) ? listTags[kind] : undefined;
+  if (form === undefined) throw refusal("not-encodable", `the codec has no form for a ${kind}`, writer.at);
+  const [tag, alignment] = form;
+  if (view.byteLength === 0) requireMemory(view);
+  writer.byte(tag);
+  writer.size((view as NumberList).length);
+  writer.pad(alignment);
+  writer.raw(new Uint8Array(view.buffer, view.byteOffset, view.byteLength));
+}
+
+/** A list whose memory was moved away has no length either; it is not taken for an empty one. */
+function requireMemory({ buffer }: ArrayBufferView): void {
+  try {
+    new Uint8Array(buffer);
+  } catch (cause) {
+    throw new ClearwayError("released", "a list's memory was moved away before it was written", { cause });
+  }
+}
+
+function writeExtension(writer: Writer, value: object, own: Extension, depth: number, options: WriteOptions): void {
+  const inside = enter(writer, depth, options);
+  writer.byte(own.tag);
+  own.write(
+    value,
+    valueWriter(writer, (each) => writeValue(writer, each, inside, options)),
+  );
+}

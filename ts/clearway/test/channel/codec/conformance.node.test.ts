@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { check } from "../../../../../conformance/check.mjs";
+
+test("`conformance/run ts` answers every case as it should", async () => {
+  expect(await check("ts")).toEqual([]);
+});
+
+test("`conformance/run` names the languages it has when it is asked for another", () => {
+  const run = fileURLToPath(new URL("../../../../../conformance/run", import.meta.url));
+  const { status, stderr } = spawnSync(process.execPath, [run, "cobol"], { encoding: "utf8" });
+  expect(status).toBe(2);
+  expect(stderr).toContain("LANGUAGE must be one of ts");
+});

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { codecErrorCodes } from "clearway/channel";
+import { describe, expect, test } from "vitest";
+import { casesOf, judge } from "../../../../../conformance/cases.mjs";
+import corpus from "../../../../../conformance/corpus.json" with { type: "json" };
+import { answer, answerLine } from "../../../../../conformance/ts/answer.mjs";
+import vectors from "../../../../../conformance/vectors.json" with { type: "json" };
+
+describe("the vectors and the corpus of every language (conformance/)", () => {
+  const cases = casesOf(vectors.vectors, corpus.messages);
+
+  test("are answered as they say, both ways, and every truncation is a typed error with an offset", () => {
+    const wrong = cases.flatMap((each) => {
+      const problem = judge(each, answer(each.ask));
+      return problem === undefined ? [] : [`${each.ask.id}: ${problem}`];
+    });
+    expect(wrong).toEqual([]);
+    expect(cases.length).toBeGreaterThan(1000);
+  });
+
+  test("are judged: a wrong answer is named", () => {
+    const [first] = cases;
+    expect(judge(first!, { id: first!.ask.id, value: true })).toContain("expected null");
+    expect(judge(first!, { id: "another", value: null })).toContain("another");
+    for (const each of cases) expect(judge(each, { id: each.ask.id, hex: "5" })).toBeDefined();
+  });
+
+  test("name only errors that the list of codes has", () => {
+    const named = corpus.messages.flatMap((each) => ("error" in each && each.error ? [each.error.code] : []));
+    expect(codecErrorCodes).toEqual(expect.arrayContaining([...new Set(named)]));
+  });
+});
+
+test("a case that nobody can answer is answered all the same", () => {
+  const refused = (id: string | null) => JSON.stringify({ id, error: { code: "invalid-argument", offset: 0 } });
+  expect(answerLine("{")).toBe(refused(null));
+  expect(answerLine('{"id":"1","codec":"standard","op":"decode","hex":"0"}')).toBe(refused("1"));
+  expect(answerLine('{"id":"1","codec":"toString","op":"decode","hex":""}')).toBe(refused("1"));
+  expect(answerLine('{"id":"1","codec":"standard","op":"guess"}')).toBe(refused("1"));
+});

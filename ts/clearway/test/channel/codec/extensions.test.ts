@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import {
+  type Extension,
+  extension,
+  standardMessageCodec as standard,
+  standardMethodCodec,
+  type ValueReader,
+  type ValueWriter,
+} from "clearway/channel";
+import { describe, expect, test } from "vitest";
+import { bytes, hex, thrown } from "./thrown.js";
+
+class Point {
+  constructor(
+    readonly x: number,
+    readonly y: number,
+    readonly label: unknown = null,
+  ) {}
+}
+
+const point = extension({
+  tag: 128,
+  type: Point,
+  write({ x, y, label }: Point, writer) {
+    writer.float64(x);
+    writer.float64(y);
+    writer.value(label);
+  },
+  read: (reader) => new Point(reader.float64(), reader.float64(), reader.value()),
+});
+const date = extension({
+  tag: 255,
+  type: Date,
+  write: (value: Date, writer) => writer.int64(BigInt(value.getTime())),
+  read: (reader) => new Date(Number(reader.int64())),
+});
+const codec = standard.with({ extensions: [point, date] });
+
+describe("an extension", () => {
+  test("has its type byte and its own body, and holds values of any kind", () => {
+    const value = [new Point(1, 2, { at: new Date(5), inner: new Point(3, 4) })];
+    const message = codec.encode(value);
+    expect(hex(message)).toMatch(/^0c01800000000000000000000000f03f0000000000000040/);
+    const read = codec.decode(message);
+    expect(read).toEqual(value);
+    expect((read as Point[])[0]).toBeInstanceOf(Point);
+  });
+
+  test("goes with methods, and codecs without it stay as they were", () => {
+    const methods = standardMethodCodec.with({ extensions: [date] });
+    const reply = { kind: "success", value: new Date(5) } as const;
+    expect(methods.reply.decode(methods.reply.encode(reply))).toEqual(reply);
+    expect(thrown(() => standard.encode(new Date(5)))).toBe("not-encodable 0");
+    expect(thrown(() => standard.decode(codec.encode(new Date(5))))).toBe("unknown-tag 0");
+  });
+
+  test("is for one class, not for its subclasses", () => {
+    class Subclass extends Point {}
+    expect(thrown(() => codec.encode(new Subclass(1, 2)))).toBe("not-encodable 0");
+  });
+
+  test("counts as a level of depth", () => {
+    let nested = new Point(0, 0);
+    for (let depth = 0; depth < 128; depth++) nested = new Point(0, 0, nested);
+    expect(thrown(() => codec.encode(nested))).toMatch(/^too-deep/);
+    expect(codec.decode(codec.encode(nested.label))).toEqual(nested.label);
+    const circle = new Point(0, 0, []);
+    (circle.label as unknown[]).push(circle);
+    expect(thrown(() => codec.encode(circle))).toMatch(/^too-deep/);
+  });
+
+  test("cannot read beyond the message", () => {
+    const whole = codec.encode(new Point(1, 2, "label"));
+    for (let size = 0; size < whole.length; size++)
+      expect(size === 0 ? "truncated" : thrown(() => codec.decode(whole.subarray(0, size)))).toMatch(/^truncated/);
+  });
+
+  test.each<[string, Partial<Extension>]>([
+    ["a tag that is the codec's", { tag: 127 }],
+    ["a tag over a byte", { tag: 256 }],
+    ["a tag that is taken", { tag: 128 }],
+    ["a class that is taken", { tag: 129, type: Point }],
+    ["every object", { tag: 129, type: Object }],
+    ["no class", { tag: 129, type: undefined as never }],
+  ])("is not for %s", (_, part) => {
+    const other = { ...date, ...part } as Extension;
+    expect(thrown(() => standard.with({ extensions: [point, other] }))).toBe("invalid-argument");
+  });
+
+  test("that throws while it reads is malformed, and the error is the cause", () => {
+    const cause = new RangeError("no such thing");
+    const broken = standard.with({
+      extensions: [
+        {
+          ...date,
+          read() {
+            throw cause;
+          },
+        },
+      ],
+    });
+    expect(thrown(() => broken.decode(bytes("0c01ff")))).toBe("malformed 2");
+    expect(() => broken.decode(bytes("ff"))).toThrow(expect.objectContaining({ cause }));
+  });
+});
+
+test("every part of a body comes back", () => {
+  class Parts {}
+  const checks: unknown[] = [];
+  const parts = extension({
+    tag: 200,
+    type: Parts,
+    write(_: Parts, writer: ValueWriter) {
+      writer.uint8(255);
+      writer.int32(-5);
+      writer.uint32(0xffff_fffe);
+      writer.int64(-(2n ** 63n));
+      writer.size(70_000);
+      writer.pad(4);
+      checks.push(writer.offset % 4);
+      writer.bytes(bytes("0102"));
+      writer.text("h☺w");
+      writer.float64(0.5);
+    },
+    read(reader: ValueReader) {
+      checks.push(reader.uint8(), reader.int32(), reader.uint32(), reader.int64(), reader.size());
+      reader.pad(4);
+      checks.push(reader.offset % 4, hex(reader.bytes(2)), reader.text(), reader.float64(), reader.left);
+      return new Parts();
+    },
+  });
+  const own = standard.with({ extensions: [parts] });
+  expect(own.decode(own.encode(new Parts()))).toBeInstanceOf(Parts);
+  expect(checks).toEqual([0, 255, -5, 0xffff_fffe, -(2n ** 63n), 70_000, 0, "0102", "h☺w", 0.5, 0]);
+});
+
+test.each<[string, (writer: ValueWriter) => void]>([
+  ["uint8", (writer) => writer.uint8(256)],
+  ["int32", (writer) => writer.int32(2 ** 31)],
+  ["uint32", (writer) => writer.uint32(-1)],
+  ["int64", (writer) => writer.int64(2n ** 63n)],
+  ["size", (writer) => writer.size(1.5)],
+  ["bytes", (writer) => writer.bytes([1] as unknown as Uint8Array)],
+  ["text", (writer) => writer.text(1 as unknown as string)],
+  ["float64", (writer) => writer.float64("1" as unknown as number)],
+  ["pad", (writer) => writer.pad(3 as 4)],
+])("a writer's %s refuses what does not fit", (_, write) => {
+  const own = standard.with({ extensions: [{ ...date, write: (__, writer) => write(writer) }] });
+  expect(thrown(() => own.encode(new Date()))).toBe("invalid-argument");
+});

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import {
+  binaryCodec,
+  type Codec,
+  jsonMessageCodec,
+  standardMessageCodec as standard,
+  standardMethodCodec,
+  stringCodec,
+} from "clearway/channel";
+import { describe, expect, test } from "vitest";
+import { bytes, hex, thrown } from "./thrown.js";
+
+const value = { small: new Uint8Array([1, 2, 3]), floats: new Float64Array([1, 2]), name: "lists" };
+
+describe("a decoded list", () => {
+  test("is a copy, so that the message's memory may be used again", () => {
+    const message = standard.encode(value);
+    const read = standard.decode(message);
+    message.fill(0xff);
+    expect(read).toEqual(value);
+  });
+
+  test("is a view where the message is owned, and its alignment allows", () => {
+    const message = standard.encode(value);
+    const read = standard.decode(message, { owned: true }) as typeof value;
+    expect(read).toEqual(value);
+    expect(read.small.buffer).toBe(message.buffer);
+    expect(read.floats.buffer).toBe(message.buffer);
+    const shifted = new Uint8Array(message.length + 1);
+    shifted.set(message, 1);
+    const other = standard.decode(shifted.subarray(1), { owned: true }) as typeof value;
+    expect(other).toEqual(value);
+    expect(other.small.buffer).toBe(shifted.buffer);
+    expect(other.floats.buffer).not.toBe(shifted.buffer);
+  });
+
+  test("of a subclass of Uint8Array is a plain Uint8Array", () => {
+    class Mine extends Uint8Array {}
+    const read = standard.decode(Mine.from(standard.encode(value)), { owned: true }) as typeof value;
+    expect(read.small.constructor).toBe(Uint8Array);
+    expect(standard.decode(standard.encode(new Mine([1])))).toEqual(new Uint8Array([1]));
+  });
+});
+
+describe.skipIf(typeof SharedArrayBuffer === "undefined")("shared memory", () => {
+  test("is copied before it is read, and can be written to", () => {
+    const message = standard.encode(value);
+    const shared = new Uint8Array(new SharedArrayBuffer(message.length + 8));
+    expect(standard.encodeInto(value, shared, 8)).toBe(message.length);
+    const read = standard.decode(shared.subarray(8), { owned: true }) as typeof value;
+    shared.fill(0xff);
+    expect(read).toEqual(value);
+    expect(read.floats.buffer).toBeInstanceOf(ArrayBuffer);
+  });
+
+  test("is read and written by the other codecs, too", () => {
+    const shared = new Uint8Array(new SharedArrayBuffer(16));
+    expect(stringCodec.decode(shared.subarray(0, stringCodec.encodeInto("h☺w", shared)))).toBe("h☺w");
+    expect(jsonMessageCodec.decode(shared.subarray(0, jsonMessageCodec.encodeInto([1], shared)))).toEqual([1]);
+    const read = binaryCodec.decode(shared.subarray(0, binaryCodec.encodeInto(bytes("0102"), shared)), { owned: true });
+    expect(read.buffer).toBeInstanceOf(ArrayBuffer);
+    expect(hex(read)).toBe("0102");
+  });
+
+  test("can hold lists that are written", () => {
+    const list = new Int32Array(new SharedArrayBuffer(8));
+    list[1] = 7;
+    expect(standard.decode(standard.encode(list))).toEqual(new Int32Array([0, 7]));
+  });
+});
+
+describe("encode", () => {
+  test("gives memory of the message's exact size, which later messages leave alone", () => {
+    const first = standard.encode("first");
+    standard.encode("other");
+    expect(first.buffer.byteLength).toBe(first.length);
+    expect(standard.decode(first)).toBe("first");
+  });
+
+  test("works inside of encode", () => {
+    const nested = {
+      get inner() {
+        return standard.encode([1, 2, 3]);
+      },
+      after: "x",
+    };
+    const read = standard.decode(standard.encode(nested)) as { inner: Uint8Array; after: string };
+    expect(standard.decode(read.inner)).toEqual([1, 2, 3]);
+    expect(read.after).toBe("x");
+  });
+
+  test("is right after it has thrown, and after a message of megabytes", () => {
+    expect(thrown(() => standard.encode([1, () => 1]))).toBe("not-encodable 7");
+    const large = new Uint8Array(3_000_000).fill(7);
+    const [read, text] = standard.decode(standard.encode([large, "x".repeat(100_000)])) as [Uint8Array, string];
+    expect([read.length, read.indexOf(0), read.at(-1), text.length]).toEqual([3_000_000, -1, 7, 100_000]);
+    expect(hex(standard.encode([]))).toBe("0c00");
+  });
+});
+
+describe("encodeInto", () => {
+  const codecs: [string, Codec<unknown, never>, unknown][] = [
+    ["standard", standard, [1, "two", new Float64Array([3])]],
+    ["json", jsonMessageCodec, { a: [1] }],
+    ["string", stringCodec, "h☺w"],
+    ["binary", binaryCodec, bytes("010203")],
+    ["standard-method call", standardMethodCodec.call, { method: "m", args: 1.5 }],
+    ["standard-method reply", standardMethodCodec.reply, { kind: "success", value: [1.5] }],
+  ];
+
+  test.each(codecs)("of %s writes what encode gives, from any byte on", (_, codec, message) => {
+    const whole = codec.encode(message as never);
+    for (const offset of [0, 1, 5]) {
+      const place = new Uint8Array(whole.length + offset).fill(0xee);
+      expect(codec.encodeInto(message as never, place, offset)).toBe(whole.length);
+      expect(hex(place)).toBe("ee".repeat(offset) + hex(whole));
+    }
+  });
+
+  test.each(codecs)("of %s returns -1 where it does not fit, and leaves the place alone", (_, codec, message) => {
+    const place = new Uint8Array(codec.encode(message as never).length).fill(0xee);
+    expect(codec.encodeInto(message as never, place, 1)).toBe(-1);
+    expect(codec.encodeInto(message as never, place.subarray(1))).toBe(-1);
+    expect(place.every((byte) => byte === 0xee)).toBe(true);
+  });
+
+  test("refuses an offset outside of its place, and a place that is none", () => {
+    expect(thrown(() => standard.encodeInto(1, new Uint8Array(9), 10))).toBe("invalid-argument");
+    expect(thrown(() => standard.encodeInto(1, new Uint8Array(9), -1))).toBe("invalid-argument");
+    expect(thrown(() => standard.encodeInto(1, [] as unknown as Uint8Array))).toBe("invalid-argument");
+    expect(thrown(() => standard.decode("00" as unknown as Uint8Array))).toBe("invalid-argument");
+  });
+});
+
+test("the binary codec copies nothing to write, and nothing to read what is owned", () => {
+  const message = bytes("0102");
+  expect(binaryCodec.encode(message)).toBe(message);
+  expect(binaryCodec.decode(message, { owned: true })).toBe(message);
+  const copy = binaryCodec.decode(message);
+  expect(copy.buffer).not.toBe(message.buffer);
+  expect(hex(copy)).toBe("0102");
+  structuredClone(message, { transfer: [message.buffer] });
+  expect(thrown(() => binaryCodec.encode(message))).toBe("released");
+});

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import {
+  type Codec,
+  jsonMessageCodec,
+  jsonMethodCodec,
+  type MethodReply,
+  standardMessageCodec as standard,
+  standardMethodCodec,
+  stringCodec,
+} from "clearway/channel";
+import { describe, expect, test } from "vitest";
+import fc from "../../fixtures/fast-check.js";
+import { hex, thrown } from "./thrown.js";
+
+const number = fc.oneof(fc.integer(), fc.maxSafeInteger(), fc.double(), fc.constantFrom(-0, 2 ** 31, 2 ** 53, 2 ** 63));
+const text = fc.oneof(fc.string({ unit: "binary" }), fc.string({ maxLength: 300 }), fc.constant("__proto__"));
+const list = fc.oneof(
+  fc.uint8Array(),
+  fc.int32Array(),
+  fc.float32Array(),
+  fc.float64Array(),
+  fc.bigInt64Array(),
+  fc.uint8Array({ minLength: 250, maxLength: 260 }),
+);
+const scalar = fc.oneof(fc.constant(null), fc.boolean(), number, fc.bigInt(), text, list);
+
+/** Whatever the standard codec takes. Keys of maps are scalars, so that equality is by value. */
+const { value } = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4, withCrossShrink: true },
+    scalar,
+    fc.array(tie("value"), { maxLength: 8 }),
+    fc.dictionary(text, tie("value"), { maxKeys: 8, noNullPrototype: false }),
+    fc
+      .array(fc.tuple(fc.oneof(fc.integer(), text, fc.boolean()), tie("value")), { maxLength: 8 })
+      .map((e) => new Map(e)),
+  ),
+}));
+
+/** The value as it reads: small bigints are numbers, and maps of texts are objects. */
+function asRead(of: unknown): unknown {
+  if (typeof of === "bigint") return Number.isSafeInteger(Number(of)) ? Number(of) : of;
+  if (of === null || typeof of !== "object" || ArrayBuffer.isView(of)) return of;
+  if (Array.isArray(of)) return of.map(asRead);
+  const entries = of instanceof Map ? [...of] : Object.entries(of);
+  const read = entries.map(([key, each]) => [key, asRead(each)] as const);
+  if (!read.every(([key]) => typeof key === "string")) return new Map(read);
+  return Object.setPrototypeOf(Object.fromEntries(read), null);
+}
+
+describe("any value", () => {
+  test("comes back as it was, or in the form that it reads as; copied and viewed", () => {
+    fc.assert(
+      fc.property(value, (each) => {
+        const message = standard.encode(each);
+        expect(standard.decode(message)).toEqual(asRead(each));
+        expect(standard.decode(message, { owned: true })).toEqual(asRead(each));
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  test("has the same bytes by encodeInto, at any byte, and not one more", () => {
+    fc.assert(
+      fc.property(value, fc.nat({ max: 9 }), (each, offset) => {
+        const message = standard.encode(each);
+        const place = new Uint8Array(offset + message.length + 3).fill(0xee);
+        expect(standard.encodeInto(each, place, offset)).toBe(message.length);
+        expect(hex(place)).toBe("ee".repeat(offset) + hex(message) + "eeeeee");
+      }),
+    );
+  });
+
+  test("has the same bytes again after a lossless codec has read it", () => {
+    const lossless = standard.with({ lossless: true });
+    fc.assert(
+      fc.property(value, (each) => {
+        const message = lossless.encode(each);
+        expect(hex(lossless.encode(lossless.decode(message)))).toBe(hex(message));
+      }),
+    );
+  });
+
+  test("cut short anywhere is truncated, at a byte that is there or the end", () => {
+    const whole = standard.with({ emptyNull: false });
+    fc.assert(
+      fc.property(value, fc.nat(), (each, cut) => {
+        const message = whole.encode(each);
+        const size = cut % message.length;
+        const [code, offset] = thrown(() => whole.decode(message.subarray(0, size))).split(" ");
+        // A text that is cut in a character is still too short first: sizes are checked before what they announce.
+        expect(code).toBe("truncated");
+        expect(Number(offset)).toBeLessThanOrEqual(size);
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  test("goes through methods", () => {
+    fc.assert(
+      fc.property(text, value, (method, args) => {
+        const { call, reply } = standardMethodCodec;
+        expect(call.decode(call.encode({ method, args }))).toEqual({ method, args: asRead(args) });
+        const error: MethodReply = { kind: "error", code: method, message: null, details: args, stack: method };
+        expect(reply.decode(reply.encode(error))).toEqual({ ...error, details: asRead(args) });
+      }),
+    );
+  });
+});
+
+test("any JSON comes back, and any text", () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), text, (each, words) => {
+      expect(back(jsonMessageCodec, each)).toEqual(JSON.parse(JSON.stringify(each)));
+      expect(back(stringCodec, words)).toBe(words);
+    }),
+  );
+});
+
+function back<T>(codec: Codec<T>, each: T): T {
+  return codec.decode(codec.encode(each));
+}
+
+describe("any bytes", () => {
+  const random = fc.uint8Array({ maxLength: 64 });
+  // Bytes that a codec goes far with: type bytes, small sizes, the marks of long ones.
+  const likely = fc.array(fc.oneof({ weight: 6, arbitrary: fc.nat({ max: 15 }) }, fc.constantFrom(0x61, 0xfe, 0xff)), {
+    maxLength: 200,
+  });
+  const changed = fc.tuple(value, fc.nat(), fc.nat({ max: 255 })).map(([each, at, byte]) => {
+    const message = standardMethodCodec.reply.encode({ kind: "success", value: each });
+    message[at % message.length] = byte;
+    return message;
+  });
+  const messages = fc.oneof(random, likely.map(Uint8Array.from.bind(Uint8Array)), changed);
+  const codecs: [string, Codec<unknown>][] = [
+    ["standard", standard.with({ lossless: true })],
+    ["standard call", standardMethodCodec.call],
+    ["standard reply", standardMethodCodec.reply],
+    ["json", jsonMessageCodec],
+    ["json call", jsonMethodCodec.call],
+    ["json reply", jsonMethodCodec.reply],
+  ];
+
+  test.each(codecs)("are a value to the %s codec, or a typed error with an offset within them", (_, codec) => {
+    fc.assert(
+      fc.property(messages, fc.boolean(), (message, owned) => {
+        const before = hex(message);
+        const result = outcome(() => codec.decode(message, { owned }));
+        if (typeof result === "string") {
+          expect(result).toMatch(/^[a-z0-9-]+ \d+$/);
+          expect(Number(result.split(" ")[1])).toBeLessThanOrEqual(message.length);
+        }
+        expect(hex(message)).toBe(before);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test("that are text are to the JSON codec what the engine says, and the error is at a byte within them", () => {
+    const pieces = fc.constantFrom(
+      "[",
+      "]",
+      "{",
+      "}",
+      ",",
+      ":",
+      '"',
+      "a",
+      "\\",
+      "u12",
+      "1",
+      "-",
+      ".",
+      "e",
+      "true",
+      " ",
+    );
+    fc.assert(
+      fc.property(fc.array(pieces, { minLength: 1, maxLength: 12 }), (parts) => {
+        const json = parts.join("");
+        const message = new TextEncoder().encode(json);
+        const expected = outcome(
+          () => ({ read: JSON.parse(json) }),
+          () => "refused",
+        );
+        const result = outcome(() => ({ read: jsonMessageCodec.decode(message) }));
+        if (typeof expected === "object") expect(result).toEqual(expected);
+        else expect(result).toMatch(/^(malformed|truncated|trailing-bytes) \d+$/);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test("with counts by the billion are refused before anything is allocated for them", () => {
+    // 40 lists in one another, each of which announces four billion: allocated, they would be 1.3 TB.
+    for (const tag of [8, 9, 10, 11, 12, 13, 14, 7, 5]) {
+      const message = new Uint8Array(400).fill(0);
+      for (let at = 0; at < 240; at += 6) message.set([tag === 13 ? 13 : 12, 0xff, 90, 0, 0, 0], at);
+      message.set([tag, 0xff, 0xff, 0xff, 0xff, 0xff], 240);
+      expect(thrown(() => standard.decode(message))).toMatch(/^(truncated|unknown-tag) \d+$/);
+    }
+  });
+});
+
+function outcome<T>(run: () => T, refused: (run: () => T) => string = thrown): T | string {
+  try {
+    return run();
+  } catch (error) {
+    return refused(() => {
+      throw error;
+    });
+  }
+}
