@@ -53,6 +53,11 @@ const slotGetters: readonly (() => Getter)[] = [
     },
 ];
 
+/** Whether no column is called as a cursor's own properties. Those that are go by the slower {@link rowScan}. */
+export function canHaveCursor(shapes: readonly Shape[]): boolean {
+  return !shapes.some(({ name }) => /^\$(row|vectors|enter|cannotBeSent|[0-7])$/.test(name));
+}
+
 /** The class of the cursors of a table with these columns. One is made for each scan. */
 export function cursorClass(shapes: readonly Shape[], Row: RowClass): CursorClass {
   // The first columns without nulls get the slots; unset ones are never read.

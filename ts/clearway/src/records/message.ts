@@ -2,7 +2,7 @@
 import { brand } from "../transfer/crossing.js";
 import { Chunk } from "./chunk.js";
 import { malformed, shown } from "./refusal.js";
-import { readShapes, type Shape } from "./shape.js";
+import { bufferCount, readShapes, type Shape } from "./shape.js";
 
 export { brand };
 
@@ -26,8 +26,9 @@ export interface Segment {
 }
 
 /**
- * Reads a message of unknown origin: O(columns × chunks). Takes its buffers over and copies nothing. What offsets and
- * codes say is checked when it is read. Throws `protocol`, or `released` for memory that was moved on.
+ * Reads a message of unknown origin: O(columns + chunks). Takes its buffers over and copies nothing. A chunk's columns are
+ * checked when the chunk is first read, and what offsets and codes say with each value. Throws `protocol`, or `released`
+ * for memory that was moved on.
  */
 export function readMessage(value: unknown): { shapes: Shape[]; segments: Segment[] } {
   const message = isObject(value) ? value[brand] : undefined;
@@ -36,14 +37,15 @@ export function readMessage(value: unknown): { shapes: Shape[]; segments: Segmen
   const shapes = readShapes(message["columns"]);
   const { chunks } = message;
   if (!Array.isArray(chunks)) throw malformed("it has no list of chunks");
-  return { shapes, segments: chunks.map((each: unknown) => readSegment(each, shapes)) };
+  const buffers = bufferCount(shapes);
+  return { shapes, segments: chunks.map((each: unknown) => readSegment(each, shapes, buffers)) };
 }
 
-function readSegment(value: unknown, shapes: readonly Shape[]): Segment {
+function readSegment(value: unknown, shapes: readonly Shape[], buffers: number): Segment {
   if (!isObject(value)) throw malformed("a chunk is no object");
   const { data, start, rows } = value;
   if (!(data instanceof ArrayBuffer)) throw malformed("a chunk has no ArrayBuffer");
-  const chunk = new Chunk(data, shapes);
+  const chunk = new Chunk(data, shapes, buffers);
   if (!isCount(start) || !isCount(rows) || start + rows > chunk.rows) {
     throw malformed(`rows ${shown(start)} + ${shown(rows)} are not in a chunk of ${chunk.rows}`);
   }

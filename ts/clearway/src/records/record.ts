@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "../error/clearway-error.js";
 import type { ArrowTable } from "./arrow-table.js";
-import { type CursorClass, cursorClass } from "./cursor.js";
+import { type CursorClass, canHaveCursor, cursorClass } from "./cursor.js";
 import { type Fields, type RowOf, shapesOf, type WriteOf } from "./field.js";
 import { readMessage } from "./message.js";
 import { type RowClass, rowClass } from "./row.js";
@@ -36,9 +36,9 @@ export class RecordType<F extends Fields = Fields> {
     this.Row = rowClass(shapes);
   }
 
-  /** @internal */
-  get RowCursor(): CursorClass {
-    this.#cursor ??= cursorClass(this.shapes, this.Row);
+  /** @internal Undefined where a column has the name of a property of cursors. */
+  get RowCursor(): CursorClass | undefined {
+    if (this.#cursor === undefined && canHaveCursor(this.shapes)) this.#cursor = cursorClass(this.shapes, this.Row);
     return this.#cursor;
   }
 
@@ -55,8 +55,9 @@ export class RecordType<F extends Fields = Fields> {
   }
 
   /**
-   * The table in what has crossed: one inside of another object, or one that came by a carrier of your own. O(columns ×
-   * chunks), copies nothing, takes its buffers over. Throws `protocol` for what is no table, or one of other columns.
+   * The table in what has crossed: one inside of another object, or one that came by a carrier of your own. O(columns +
+   * chunks), copies nothing, takes its buffers over. Throws `protocol` for what is no table, or one of other columns, and
+   * `released` for memory that was moved on; a chunk with columns that it does not hold says so when it is first read.
    */
   from(value: unknown): Table<RecordType<F>> {
     const table = tableFrom(value);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { Cursor, CursorClass } from "./cursor.js";
 import type { Segment } from "./message.js";
+import { atRow, inChunk, type RowClass } from "./row.js";
 
 /**
  * Goes through rows with one cursor: the same object each time, standing at the next row. Allocates nothing a row: the
@@ -44,4 +45,20 @@ export class Scan<R> {
     this.last = start + rows - 1;
     return this;
   }
+}
+
+/**
+ * The same for columns that are called as a cursor's own properties (`$row`): one row, moved on by its symbols, which took
+ * four times as long a row.
+ */
+export function* rowScan<R>(segments: readonly Segment[], Row: RowClass): IterableIterator<R, undefined> {
+  const view = new Row([], 0);
+  for (const { chunk, start, rows } of segments) {
+    view[inChunk] = chunk.vectors;
+    for (let row = start; row < start + rows; row++) {
+      view[atRow] = row;
+      yield view as R;
+    }
+  }
+  return undefined;
 }

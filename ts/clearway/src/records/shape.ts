@@ -38,7 +38,7 @@ export function readShapes(value: unknown, depth = 0): Shape[] {
     if (each === null || typeof each !== "object") throw malformed("a column is no object");
     const { name, kind, nullable, dictionary, unit, of, columns } = each as Record<string, unknown>;
     if (typeof name !== "string") throw malformed("a column has no name");
-    if (isReserved(name)) throw malformed(`a column is called ${name}`);
+    if (name === refusedName) throw malformed(`a column is called ${name}`);
     if (names.has(name)) throw malformed(`two columns are called ${JSON.stringify(name)}`);
     if (typeof nullable !== "boolean")
       throw malformed(`column ${JSON.stringify(name)} does not say whether it is nullable`);
@@ -53,14 +53,12 @@ export function readShapes(value: unknown, depth = 0): Shape[] {
   });
 }
 
-/** Whether a row cannot carry a column of that name: cursors have properties of their own, beginning with a dollar. */
-export function isReserved(name: string): boolean {
-  return name === "__proto__" || /^\$(row|vectors|enter|cannotBeSent|[0-7])$/.test(name);
-}
+// Setting it on a plain object, as toObjects() would, changes the object's prototype instead.
+const refusedName = "__proto__";
 
-/** Refuses names that no row can carry. */
+/** Refuses the one name that no row can carry. */
 export function checkName(name: string): void {
-  if (isReserved(name)) throw invalid("a column's name", "one that rows do not have themselves", name);
+  if (name === refusedName) throw invalid("a column's name", "another one", name);
 }
 
 /** How many buffers the columns have in a chunk. See `layout.ts`. */

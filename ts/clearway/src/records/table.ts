@@ -5,8 +5,9 @@ import { Column } from "./column.js";
 import type { RowOf } from "./field.js";
 import { brand, type Segment, type TableMessage } from "./message.js";
 import type { FieldsOf, RecordType, Row } from "./record.js";
+import { gone } from "./refusal.js";
 import { rowObject } from "./row.js";
-import { Scan } from "./scan.js";
+import { rowScan, Scan } from "./scan.js";
 import type { Segments } from "./segments.js";
 
 /** Which rows to make into objects. */
@@ -70,7 +71,9 @@ export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>
    * or use `for (const row of table)`, whose rows stay.
    */
   scan(): IterableIterator<Row<R>, undefined> {
-    return new Scan<Row<R>>(this.#segments.list, this.#schema.RowCursor)[Symbol.iterator]();
+    const { RowCursor, Row: RowType } = this.#schema;
+    const { list } = this.#segments;
+    return RowCursor ? new Scan<Row<R>>(list, RowCursor)[Symbol.iterator]() : rowScan<Row<R>>(list, RowType);
   }
 
   /** Goes through the rows, each an object of its own that stays valid as long as the table. */
@@ -148,8 +151,8 @@ export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>
       version: 1,
       columns: this.#schema.shapes,
       chunks: this.#segments.list.map(({ chunk, start, rows }) => {
-        // Asks for the columns so that memory that is gone is an error here, with its name.
-        void chunk.vectors;
+        // Memory that is gone is an error here, with its name.
+        if (chunk.data.byteLength === 0) throw gone();
         return { data: chunk.data, start, rows };
       }),
     };

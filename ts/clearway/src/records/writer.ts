@@ -11,13 +11,15 @@ import { Segments } from "./segments.js";
 import { Table } from "./table.js";
 
 export interface WriterOptions {
-  /** Rows in a chunk; default 65,536. */
+  /** Rows in a chunk; default 65,536 in the first million rows, and a million (2^20) from there on. */
   rowsPerChunk?: number;
 }
 
 // Chunks of 16 K to 256 K rows were within the noise of one another in the time to 1 M rows on the other side; this is
-// the middle (spec/decisions/a-chunk-is-one-buffer.md).
+// the middle (spec/decisions/a-chunk-is-one-buffer.md). A receiver pays for each chunk, so large tables have large ones:
+// 100 M rows come in 111 chunks and not in 1526.
 const rowsPerChunkDefault = 1 << 16;
+const rowsPerLargeChunk = 1 << 20;
 
 // Offsets are 32 bits. Looked at every 256 rows, as adding up the columns for each row would cost as much as the row.
 const chunkBytesMax = 1 << 28;
@@ -32,19 +34,22 @@ export class TableWriter<R extends RecordType = RecordType> implements CrossesAs
   /** What crosses. An own property, made in the constructor: structured clone takes no others. */
   declare readonly "clearway:records": TableMessage;
   readonly #schema: R;
-  readonly #rowsPerChunk: number;
+  #rowsPerChunk: number;
+  readonly #grows: boolean;
   readonly #segments: Segment[] = [];
   readonly #builder: RowsBuilder;
   #rows = 0;
   #before = 0;
   #table: Table<R> | undefined;
 
-  constructor(schema: R, { rowsPerChunk = rowsPerChunkDefault }: WriterOptions = {}) {
+  constructor(schema: R, options: WriterOptions = {}) {
+    const { rowsPerChunk = rowsPerChunkDefault } = options;
     if (!Number.isInteger(rowsPerChunk) || rowsPerChunk < 1 || rowsPerChunk > 2 ** 30) {
       throw invalid("rowsPerChunk", "a whole number from 1 to 2^30", rowsPerChunk);
     }
     this.#schema = schema;
     this.#rowsPerChunk = rowsPerChunk;
+    this.#grows = options.rowsPerChunk === undefined;
     this.#builder = new RowsBuilder("", schema.shapes);
     // As a table does; whoever posts the writer, or looks for what to move in it, finishes it.
     Object.defineProperty(this, brand, { enumerable: true, get: () => this.finish().toMessage() });
@@ -94,6 +99,7 @@ export class TableWriter<R extends RecordType = RecordType> implements CrossesAs
     this.#segments.push({ chunk, start: 0, rows: this.#rows });
     this.#before += this.#rows;
     this.#rows = 0;
+    if (this.#grows && this.#before >= rowsPerLargeChunk) this.#rowsPerChunk = rowsPerLargeChunk;
     this.#builder.truncate(0);
   }
 }

@@ -44,15 +44,16 @@ describe("a message that is no table is refused when it arrives", () => {
     ["a negative start", (m) => segment(m, { start: -1 })],
     ["rows that are no number", (m) => segment(m, { rows: Number.NaN })],
     ["another magic", (m) => header(m, 0, 1)],
-    ["more rows than the columns hold", (m) => header(m, 4, 5)],
     ["rows by the billion", (m) => header(m, 4, 0xffff_ffff)],
     ["another count of buffers", (m) => header(m, 8, 0xffff_ffff)],
-    ["a buffer beyond the chunk", (m) => header(m, 16 + 8, 0xffff_fff8)],
-    ["a buffer that is not aligned", (m) => header(m, 16 + 8, 65)],
-    ["a buffer that is too short", (m) => header(m, 16 + 12, 4)],
-    ["nulls in a column that has none", (m) => header(m, 16 + 4, 8)],
   ])("%s", (_, change) => {
     expect(thrown(() => tableFrom(changed(change)))?.code).toBe("protocol");
+  });
+
+  test("memory that was moved on since, by its own code", () => {
+    const message = changed((m) => m) as { [key]: Message };
+    structuredClone(message, { transfer: [message[key].chunks[0]!.data] });
+    expect(thrown(() => tableFrom(message))?.code).toBe("released");
   });
 
   test("columns nested without end", () => {
@@ -65,6 +66,29 @@ describe("a message that is no table is refused when it arrives", () => {
 
   test.each([undefined, null, 5, "x", {}, [], new Map()])("%s", (value) => {
     expect(thrown(() => Student.from(value))?.code).toBe("protocol");
+  });
+});
+
+describe("a chunk that does not hold its columns is refused when it is first read, and the others are not", () => {
+  test.each<[string, (message: Message) => unknown]>([
+    ["more rows than the columns hold", (m) => header(m, 4, 5)],
+    ["a buffer beyond the chunk", (m) => header(m, 16 + 8, 0xffff_fff8)],
+    ["a buffer that is not aligned", (m) => header(m, 16 + 8, 65)],
+    ["a buffer that is too short", (m) => header(m, 16 + 12, 4)],
+    ["nulls in a column that has none", (m) => header(m, 16 + 4, 8)],
+  ])("%s", (_, change) => {
+    const table = Student.from(changed(change));
+    const reads = [
+      () => table.at(0),
+      () => [...table],
+      () => [...table.scan()],
+      () => table.toObjects(),
+      () => table.column("rollNum").get(0),
+      () => table.column("rollNum").chunks,
+      () => table.column("rollNum").toArray(),
+    ];
+    for (const read of reads) expect(thrown(read)?.code).toBe("protocol");
+    expect(table.at(9)?.rollNum).toBe(9);
   });
 });
 

@@ -97,6 +97,34 @@ describe("a writer", () => {
     expect(thrown(() => timestamp({ unit: "d" as "s" }))?.message).toContain('unit="d"');
   });
 
+  test("keeps columns called as a cursor's own properties are, in scans too", () => {
+    const Odd = record({ $row: u32, $0: u8, $enter: text(), $cannotBeSent: nullable(bool) });
+    const rows = Array.from({ length: 9 }, (_, at) => ({ $row: at, $0: 9 - at, $enter: `${at}`, $cannotBeSent: null }));
+    const table = Odd.tableOf(rows, { rowsPerChunk: 4 });
+    expect(table.toObjects()).toEqual(rows);
+    const seen = new Set<object>();
+    const read = Array.from(table.scan(), (row) => {
+      seen.add(row);
+      return { ...rows[0], $row: row.$row, $0: row.$0, $enter: row.$enter };
+    });
+    expect(read).toEqual(rows);
+    expect(seen.size).toBe(1);
+  });
+
+  test("makes larger chunks in the second million of rows, unless told how large", () => {
+    const Tiny = record({ n: u8 });
+    const rows = (1 << 21) + 5;
+    const chunksOf = (options?: { rowsPerChunk: number }): number[] => {
+      const writer = Tiny.table(options);
+      for (let row = 0; row < rows; row++) writer.push({ n: row & 255 });
+      const table = writer.finish();
+      expect([table.length, table.at(-1)?.n, table.at(1 << 20)?.n]).toEqual([rows, (rows - 1) & 255, 0]);
+      return table.toMessage().chunks.map((chunk) => chunk.rows);
+    };
+    expect(chunksOf()).toEqual([...Array(16).fill(1 << 16), 1 << 20, 5]);
+    expect(chunksOf({ rowsPerChunk: 1 << 19 })).toEqual([...Array(4).fill(1 << 19), 5]);
+  });
+
   test("keeps columns called as a row's own methods are", () => {
     const Odd = record({ toJSON: u8, constructor: u8, has: u8, length: u8, "": u8 });
     const row = { toJSON: 1, constructor: 2, has: 3, length: 4, "": 5 };

@@ -5,6 +5,7 @@ import { noBytes } from "../builder/builder.js";
 import { TextBuilder } from "../builder/texts.js";
 import { pack } from "../chunk.js";
 import { type Branded, brand } from "../message.js";
+import { malformed } from "../refusal.js";
 import type { Shape } from "../shape.js";
 import { loadArrow } from "./load.js";
 import { shapesFrom } from "./types.js";
@@ -29,6 +30,9 @@ export async function fromArrow(table: Table, wanted?: readonly Shape[]): Promis
 // In that package, values and offsets begin with the first row, whatever `offset` says; only bits are counted from it.
 function buffersOf(shape: Shape, data: Data, rows: number): Uint8Array[] {
   const validity = data.nullCount === 0 ? noBytes : bits(data.nullBitmap, data.offset, rows);
+  if (validity.length > 0 && !shape.nullable) {
+    throw malformed(`column ${JSON.stringify(shape.name)} is not nullable and has nulls`);
+  }
   switch (shape.kind) {
     case "bool":
       return [validity, bits(data.values, data.offset, rows)];

@@ -2,7 +2,7 @@
 import { alignmentMin, bufferCountAt, directoryAt, entryBytes, magic, magicAt, rowsAt } from "../layout.js";
 import { malformed } from "../refusal.js";
 import { rowClass } from "../row.js";
-import { bufferCount, type Shape } from "../shape.js";
+import type { Shape } from "../shape.js";
 import { BitVector } from "./bits.js";
 import { CodeVector } from "./codes.js";
 import { arrays, numberVector, type Values } from "./numbers.js";
@@ -11,22 +11,26 @@ import { StructVector } from "./struct.js";
 import { TimeVector } from "./times.js";
 import { Bitmap, type Vector } from "./vector.js";
 
-/**
- * Makes the columns of a chunk readable. Checks the header and that every buffer lies inside the chunk and is long enough
- * for the rows: O(columns), whatever the number of rows. Copies nothing. Throws `protocol`.
- */
-export function openChunk(data: ArrayBuffer, shapes: readonly Shape[]): { rows: number; vectors: Vector[] } {
+/** How many rows a chunk says that it has. O(1): every chunk of a table is looked at when it arrives. Throws `protocol`. */
+export function readHeader(data: ArrayBuffer, expected: number): number {
   if (data.byteLength < directoryAt) throw malformed(`a chunk of ${data.byteLength} bytes has no header`);
   const header = new DataView(data);
   if (header.getUint32(magicAt, true) !== magic) throw malformed("a chunk does not begin with CWR1");
   const rows = header.getUint32(rowsAt, true);
   const buffers = header.getUint32(bufferCountAt, true);
-  const expected = bufferCount(shapes);
   if (buffers !== expected) throw malformed(`a chunk has ${buffers} buffers where its columns have ${expected}`);
   if (directoryAt + buffers * entryBytes > data.byteLength) throw malformed("a chunk ends inside its directory");
   // Codes, offsets and row numbers are 32 bits, signed.
   if (rows > 0x7fff_ffff) throw malformed(`a chunk says that it has ${rows} rows`);
-  return { rows, vectors: new Opening(data, header, rows).open(shapes) };
+  return rows;
+}
+
+/**
+ * Makes the columns of a chunk readable whose header was read. Checks that every buffer lies inside the chunk and is long
+ * enough for the rows: O(columns), whatever the number of rows. Copies nothing. Throws `protocol`.
+ */
+export function openChunk(data: ArrayBuffer, shapes: readonly Shape[], rows: number): Vector[] {
+  return new Opening(data, new DataView(data), rows).open(shapes);
 }
 
 class Opening {
