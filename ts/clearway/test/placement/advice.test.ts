@@ -74,7 +74,10 @@ test.each([
     const owner: AdviserOwner = {
       records: new Map([["score", record]]),
       workforce: { count: () => 1 },
-      ping: async () => void (nowUs += hop + (++pings === 5 ? 5000 : 0)),
+      ping: async () => {
+        pings++;
+        nowUs += pings === 5 ? hop + 5000 : hop;
+      },
     };
     const known = () => ({ model: undefined, placement: "worker" as const });
     const [advice] = (await advise(owner, clock, 1000, known, [])).tasks;

@@ -4,15 +4,16 @@ import type { Worker } from "node:worker_threads";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import fc, { seed } from "../fixtures/fast-check.js";
 import { failedOnce, type Plan, plans } from "./chaos/plan.js";
-import { play, type Surroundings } from "./chaos/play.js";
+import { play, type Surroundings, whileTime } from "./chaos/play.js";
 
 // How many plans: enough to take less than a minute on two cores; `CLEARWAY_FUZZ_RUNS=5000` for a night.
 const runs = Number(process.env["CLEARWAY_FUZZ_RUNS"] ?? 400);
 // Stands in the tests' names. A failing run prints it with the path to the smallest plan; `CLEARWAY_FUZZ_SEED` and
 // `CLEARWAY_FUZZ_PATH` play that again.
 
-// Shrinking a plan that hangs waits for the watchdog each time; it stops here with what it has.
-const interruptAfterTimeLimit = Number(process.env["CLEARWAY_FUZZ_MS"] ?? 60_000 + runs * 400);
+// How many are played is all that a slow machine may change: after this time the rest are passed over, and a plan that failed
+// is made no smaller (one that hangs waits for the watchdog each time).
+const limitMs = Number(process.env["CLEARWAY_FUZZ_MS"] ?? (process.env["CLEARWAY_FUZZ_RUNS"] ? runs * 1000 : 120_000));
 // `CLEARWAY_FUZZ_WATCH_MS=2000` shrinks faster.
 const watchMs = Number(process.env["CLEARWAY_FUZZ_WATCH_MS"] ?? 12_000);
 
@@ -51,21 +52,17 @@ afterAll(() => {
 });
 
 // The watchdog ends a plan, this ends the test if even that should fail.
-const timeout = interruptAfterTimeLimit + 60_000;
+const timeout = limitMs + 120_000;
 
 describe(`no call ever hangs (seed ${seed})`, () => {
   test("whatever is called, given up, killed and closed, in whatever order", { timeout }, async () => {
-    await fc.assert(
-      fc.asyncProperty(plans(24), (plan) => play(plan, surroundings)),
-      {
-        numRuns: runs,
-        seed,
-        examples: failedOnce.map((plan) => [plan]),
-        interruptAfterTimeLimit,
-        markInterruptAsFailure: true,
-        ...(process.env["CLEARWAY_FUZZ_PATH"] && { path: process.env["CLEARWAY_FUZZ_PATH"] }),
-      },
-    );
+    const playing = whileTime(limitMs, (plan) => play(plan, surroundings));
+    await fc.assert(fc.asyncProperty(plans(24), playing), {
+      numRuns: runs,
+      seed,
+      examples: failedOnce.map((plan) => [plan]),
+      ...(process.env["CLEARWAY_FUZZ_PATH"] && { path: process.env["CLEARWAY_FUZZ_PATH"] }),
+    });
   });
 
   test("when a worker runs out of memory, with others at work beside it", { timeout }, async () => {
@@ -75,10 +72,8 @@ describe(`no call ever hangs (seed ${seed})`, () => {
       const commands = plan.commands.toSpliced(at, 0, { do: "call", task: "memory", n: 0, options: {} });
       return { ...plan, commands };
     });
-    await fc.assert(
-      fc.asyncProperty(withMemory, (plan) => play(plan, limited)),
-      { numRuns: Math.ceil(runs / 10), seed, interruptAfterTimeLimit, markInterruptAsFailure: true },
-    );
+    const playing = whileTime(limitMs / 2, (plan) => play(plan, limited));
+    await fc.assert(fc.asyncProperty(withMemory, playing), { numRuns: Math.ceil(runs / 10), seed });
   });
 
   test("and the check itself notices a call that does", async () => {

@@ -10,6 +10,9 @@ import { type Outcome, Watch } from "./watch.js";
 type Chaos = typeof import("../../fixtures/chaos.tasks.js");
 type AnyAnswer = Partial<PromiseLike<unknown>> & Partial<AsyncIterableIterator<unknown>>;
 
+// Longer than all limits and starts on a slow machine.
+const patienceMs = 12_000;
+
 /** What differs between the hosts: what can be left behind, and how one sees it. */
 export interface Surroundings {
   url: URL;
@@ -22,7 +25,7 @@ export interface Surroundings {
   stray(): Promise<unknown[]>;
   /** How long a call that never ends by itself may run. Default 10. */
   forcedTimeoutMs?: number;
-  /** When what has not settled counts as hanging. Default longer than all limits and starts on a slow machine. */
+  /** When what has not settled counts as hanging; what waits for a worker's start has the default at least. */
   watchMs?: number;
 }
 
@@ -34,6 +37,17 @@ export async function play(plan: Plan, surroundings: Surroundings): Promise<void
   } finally {
     await player.pool.terminate();
   }
+}
+
+/**
+ * Plays plans until the time is up and passes over those that come later: how many there is time for is no failure. Nothing
+ * is broken off, so that a plan leaves nothing behind for the next one.
+ */
+export function whileTime(limitMs: number, playOne: (plan: Plan) => Promise<void>): (plan: Plan) => Promise<void> {
+  const endMs = performance.now() + limitMs;
+  return async (plan) => {
+    if (performance.now() < endMs) await playOne(plan);
+  };
 }
 
 class Player {
@@ -67,7 +81,7 @@ class Player {
       graceMs: 20,
       ...surroundings.poolOptions,
     });
-    this.#watchMs = surroundings.watchMs ?? 12_000;
+    this.#watchMs = surroundings.watchMs ?? patienceMs;
     if (typeof SharedArrayBuffer === "function") {
       this.#cells = new Int32Array(new SharedArrayBuffer(4 * Math.max(1, plan.commands.length)));
     }
@@ -130,7 +144,7 @@ class Player {
   async #ready(): Promise<void> {
     const watch = new Watch();
     void watch.follow("ready()", this.pool.ready());
-    await watch.all(this.#watchMs);
+    await watch.all(Math.max(this.#watchMs, patienceMs));
   }
 
   #call(command: Extract<Command, { do: "call" }>, at: number): void {

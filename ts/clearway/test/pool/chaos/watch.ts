@@ -3,6 +3,8 @@
 /** How something that was watched came out. */
 export type Outcome = { ok: unknown } | { error: unknown };
 
+const steps = 100;
+
 /** Everything that has to settle, by name, so that what does not can be named. */
 export class Watch {
   readonly #open = new Map<number, string>();
@@ -27,9 +29,11 @@ export class Watch {
 
   /** Settles when all has, also what is followed meanwhile. Throws the list of what has not after `limitMs`. */
   async all(limitMs: number): Promise<void> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
+    let timer: ReturnType<typeof setInterval> | undefined;
+    // In steps: while the machine stands still nothing can settle, and it counts as one.
     const late = new Promise<"late">((resolve) => {
-      timer = setTimeout(() => resolve("late"), limitMs);
+      let left = steps;
+      timer = setInterval(() => --left === 0 && resolve("late"), limitMs / steps);
     });
     try {
       for (let seen = -1; seen !== this.#all.length; ) {
@@ -39,7 +43,7 @@ export class Watch {
         }
       }
     } finally {
-      clearTimeout(timer);
+      clearInterval(timer);
     }
   }
 }
