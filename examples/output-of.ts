@@ -6,6 +6,6 @@ import { promisify } from "node:util";
 /** What a program of an example prints. Rejects with what it wrote to stderr when it fails, or has not ended after 30 s. */
 export async function outputOf(file: string, ...args: string[]): Promise<string[]> {
   const path = fileURLToPath(new URL(file, import.meta.url));
-  const { stdout } = await promisify(execFile)(process.execPath, [path, ...args], { timeout: 30_000 });
+  const { stdout } = await promisify(execFile)(process.execPath, [path, ...args], { timeout: 90_000 });
   return stdout.trimEnd().split("\n");
 }

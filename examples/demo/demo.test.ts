@@ -130,6 +130,7 @@ async function open(address: string, viewport = { width: 1280, height: 860 }): P
   page.on("pageerror", (error) => {
     throw error;
   });
+  page.setDefaultTimeout(patienceMs);
   await page.goto(address);
   return page;
 }

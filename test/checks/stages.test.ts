@@ -2,6 +2,7 @@
 // `make test` must never end early without a word: what it runs, what fails, and what was not reached is always named.
 import { type ChildProcess, execFile } from "node:child_process";
 import { expect, test } from "vitest";
+import { excerptOf } from "../../scripts/excerpt.mjs";
 
 const runner = new URL("../../scripts/stages.mjs", import.meta.url).href;
 
@@ -39,6 +40,40 @@ test("a stage that fails is named, and those after it still run", async () => {
   expect(output).toContain("trial: 1 of 2 stages FAILED");
 });
 
+test("what a failed stage said last is said again at the end, and the last line names the failed", async () => {
+  const loud = node("for (let n = 0; n < 1000; n++) console.log('line ' + n); console.error('why'); process.exit(1)");
+  const { output } = await runStages([{ name: "loud", ...loud }, last]);
+  const end = output.slice(output.indexOf("trial: loud FAILED (exit status 1)\nline"));
+  expect(end).toContain("why");
+  expect(end.split("\n").length).toBeLessThan(30);
+  expect(end).toContain("\ntrial: 1 of 2 stages FAILED: loud\n");
+});
+
+test("of a failed run of tests the end says each failing test with its message, and nothing of the others", () => {
+  const one = (at: number) => [
+    `\u001b[41m FAIL \u001b[49m  node  test/a.test.ts > breaks ${at}`,
+    `AssertionError: expected ${at} to be 0`,
+    ...Array.from({ length: 30 }, (_, line) => `    ${line}| code`),
+    `⎯⎯⎯⎯⎯⎯⎯⎯[${at}/2]⎯`,
+    "",
+  ];
+  const output = [
+    " ✓  node  test/b.test.ts",
+    "⎯⎯⎯ Failed Tests 2 ⎯⎯⎯",
+    ...one(1),
+    ...one(2),
+    " Tests  2 failed | 9 passed",
+  ];
+  const lines = excerptOf(output.join("\n")).split("\n");
+  for (const at of [1, 2]) {
+    expect(lines).toContain(` FAIL   node  test/a.test.ts > breaks ${at}`);
+    expect(lines).toContain(`AssertionError: expected ${at} to be 0`);
+  }
+  expect(lines).toContain(" Tests  2 failed | 9 passed");
+  expect(lines.length).toBeLessThanOrEqual(41);
+  expect(lines.join()).not.toContain("✓");
+});
+
 test("a stage that the rest needs ends the run, and what was not run is named", async () => {
   const { code, output } = await runStages([{ ...broken, needed: true }, last]);
   expect(code).toBe(1);
@@ -62,8 +97,11 @@ test("a stage that never ends is ended and named", async () => {
 
 test("an interrupt ends the stage at hand, and names what was not run", async () => {
   const stages = [{ name: "endless", ...node("console.log('it runs'); setInterval(() => {}, 1000)") }, last];
+  let asked = false;
   const { code, output } = await runStages(stages, [], (child, text) => {
-    if (text.includes("it runs")) child.kill("SIGINT");
+    if (asked || !text.includes("it runs")) return;
+    asked = true;
+    child.kill("SIGINT");
   });
   expect(code).toBe(1);
   expect(output).toMatch(/FAILED {2}endless .*interrupted/);
