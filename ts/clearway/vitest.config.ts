@@ -33,8 +33,14 @@ const asked = process.env["CLEARWAY_FUZZ_SEED"] ?? "20261121";
 const provide = { seed: asked === "random" ? Date.now() | 0 : Number(asked) };
 
 // Against what hangs, not against what is slow: 36 s were seen for the ring's whole model on a machine that stood still now
-// and then. Vitest's own limit for hooks, in which PostgreSQL and browsers start, is 10 s.
-const patience = { testTimeout: 120_000, hookTimeout: 120_000, teardownTimeout: 60_000 };
+// and then. Vitest's own limit for hooks, in which PostgreSQL and browsers start, is 10 s, and for `expect.poll` 1 s, in
+// which a busy machine does not always replace a worker.
+const patience = {
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+  teardownTimeout: 60_000,
+  expect: { poll: { timeout: 60_000 } },
+};
 
 function browserProject(name: string, plugins: Plugin[]) {
   return {

@@ -9,7 +9,7 @@ const url = new URL("../fixtures/built/resource.tasks.js", import.meta.url);
 
 /** A pool of one worker that tells what its resources do. `log()` has it once the worker's message is here. */
 async function thingPool(options: PoolOptions = {}) {
-  const things = pool<Things>(url, { size: 1, graceMs: 50, ...options });
+  const things = pool<Things>(url, { size: 1, graceMs: 60_000, ...options });
   const name = `clearway-test-${Math.random()}`;
   const channel = new BroadcastChannel(name);
   const log: string[] = [];
@@ -102,7 +102,8 @@ describe("a resource", () => {
   });
 
   test("is told when its task runs out of time, also a task that does not listen", async () => {
-    const { things, log } = await thingPool();
+    // In this time its worker has to say that it heard of it; then it is ended.
+    const { things, log } = await thingPool({ graceMs: 2000 });
     expect(await reasonOf(things.with({ timeoutMs: 10 }).call.deaf())).toMatchObject({ code: "timeout" });
     // Its worker is replaced, and the new one has opened nothing yet.
     expect(await things.call.plain()).toBe("plain 1");
@@ -125,7 +126,7 @@ describe("a resource", () => {
   });
 
   test("whose close hangs does not hold up the closing of its pool for ever", async () => {
-    const { things, log } = await thingPool();
+    const { things, log } = await thingPool({ graceMs: 2000 });
     expect(await things.call.plain()).toBe("plain 1");
     await things.call.set({ closeHangs: true });
     await things.close();

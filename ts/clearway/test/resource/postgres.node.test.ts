@@ -10,12 +10,15 @@ type Tasks = typeof import("../fixtures/postgres.tasks.js");
 
 const url = new URL("../fixtures/built/postgres.tasks.js", import.meta.url);
 const sleepS = 600;
+// For a task that hears of its end by its query's: the second connection that cancels it is made in this time, or its worker
+// is ended and nobody cancels. A busy machine takes more than 300 ms.
+const graceMs = 60_000;
 
 async function start(options: PoolOptions = {}, checkAfterMs = 0) {
   const server = await PostgresServer.start();
   const admin = await server.admin();
   const workerData: PostgresData = { address: server.address, checkAfterMs };
-  const database = pool<Tasks>(() => new Worker(url, { workerData }), { size: 1, graceMs: 300, ...options });
+  const database = pool<Tasks>(() => new Worker(url, { workerData }), { size: 1, graceMs, ...options });
   onTestFinished(() => database.terminate());
   return { server, admin, database };
 }
@@ -40,11 +43,15 @@ describe("a pool whose workers hold a PostgreSQL connection", () => {
     const watched = (async () => {
       while (!done) most = Math.max(most, (await sessionsOf(admin)).length);
     })();
-    const pids = await Promise.all(Array.from({ length: 400 }, () => database.call.pid()));
+    // Until both workers have had some: one may be ready long before the other.
+    const pids = new Set<number>();
+    while (pids.size < 2) {
+      for (const pid of await Promise.all(Array.from({ length: 400 }, () => database.call.pid()))) pids.add(pid);
+    }
     done = true;
     await watched;
-    expect(new Set(pids).size).toBe(2);
-    expect(most).toBe(2);
+    expect(pids.size).toBe(2);
+    expect(Math.max(most, (await sessionsOf(admin)).length)).toBe(2);
   });
 
   test("fails the task whose server goes away, and gives the next ones a new connection", async () => {
@@ -80,10 +87,8 @@ describe("a pool whose workers hold a PostgreSQL connection", () => {
 
   test("notices that the server gave up an idle session after its own limit", async () => {
     const { admin, database } = await start();
-    await admin.query("alter system set idle_session_timeout = '50ms'");
-    await admin.query("select pg_reload_conf()");
-    await admin.query("set idle_session_timeout = 0");
-    const first = await database.call.pid();
+    // The limit is this session's alone, and is set by its last query: no query of a slow worker's meets it.
+    const first = await database.call.idleAtMost("50ms");
     await expect.poll(() => sessionsOf(admin)).toEqual([]);
     expect(await database.call.pid()).not.toBe(first);
     expect(database.stats().workers.restarts).toBe(0);
@@ -116,7 +121,7 @@ describe("a pool whose workers hold a PostgreSQL connection", () => {
   });
 
   test("leaves none behind when the task that is cancelled does not listen and its worker is replaced", async () => {
-    const { admin, database } = await start();
+    const { admin, database } = await start({ graceMs: 2000 });
     const controller = new AbortController();
     const begun = gate<unknown>();
     const { signal } = controller;
@@ -126,7 +131,8 @@ describe("a pool whose workers hold a PostgreSQL connection", () => {
     expect(await running).toMatchObject({ name: "AbortError" });
     await expect.poll(async () => (await sessionsOf(admin)).map((session) => session.pid)).not.toContain(pid);
     expect(await database.call.pid()).not.toBe(pid);
-    expect(await sessionsOf(admin)).toHaveLength(1);
+    // The one that cancelled may be on its way out.
+    await expect.poll(() => sessionsOf(admin)).toHaveLength(1);
     expect(database.stats().workers.restarts).toBe(1);
   });
 
