@@ -77,6 +77,8 @@ export default defineConfig({
         test: {
           name: "node",
           provide,
+          // By Node itself, which looks again for a module that was missing (`test/fixtures/parts.ts`).
+          server: { deps: { external: [/\/built\/partial-/] } },
           globalSetup: here("./test/fixtures/build.ts"),
           include: ["test/**/*.test.ts"],
           exclude: ["**/*.browser.test.ts"],

@@ -3,14 +3,10 @@ import { ClearwayError } from "../error/clearway-error.js";
 import type { Consumer, ConsumerWire } from "../stream/consumer.js";
 import { Op } from "../transport/protocol.js";
 import type { CallDesk } from "./call-desk.js";
-import { part } from "./part.js";
-import { type PoolCall, tellEnded } from "./pool-call.js";
+import type { PoolCall } from "./pool-call.js";
 import type { StreamHandle } from "./stream-handle.js";
-
-type Streams = typeof import("../stream/consumer.js");
-
-/** Loads what reads streams, if nobody has. Nothing of a stream starts before that is there. */
-export const loadStreams = part<Streams>(async () => import("../stream/consumer.js"));
+import type { Streams } from "./streams.js";
+import { tellEnded } from "./word.js";
 
 // A stream that its reader forgot would hold its worker's generator for ever. When the handle is collected, it is ended.
 const forgotten = new FinalizationRegistry<CallStream>((stream) =>

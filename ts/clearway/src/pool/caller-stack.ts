@@ -7,15 +7,6 @@ import { define, underSeam } from "../error/stack.js";
 // promise that was resolved with that one. So only failures pay. What it cannot see is a caller that neither awaits nor
 // is awaited; streams and cold calls capture at the call.
 
-// Only errors made for one call are written to; a caller's own abort reason is not ours to change.
-const ours = new WeakSet<object>();
-
-/** Marks an error as made for one call, so that its caller's stack may be put under its own. Returns it. */
-export function ownError<Reason>(reason: Reason): Reason {
-  if (reason !== null && typeof reason === "object") ours.add(reason);
-  return reason;
-}
-
 /** The stack above `below`, without the line that names the error; empty where the engine has no such thing. */
 export function stackAbove(below: (...args: never[]) => unknown): string {
   const trace: { stack?: string } = {};
@@ -24,11 +15,14 @@ export function stackAbove(below: (...args: never[]) => unknown): string {
   return stack.includes("\n") ? stack.slice(stack.indexOf("\n") + 1) : "";
 }
 
-/** A promise to settle another with: it rejects, and puts the stack of who awaits the other under the error's own. */
-export function rejected(reason: unknown): Promise<never> {
+/**
+ * A promise to settle another with: it rejects. With `stitched` it puts the stack of who awaits the other under the error's
+ * own; for an error that was made for one call: a caller's own abort reason is not ours to change.
+ */
+export function rejected(reason: unknown, stitched: boolean): Promise<never> {
   // Rejects one turn later, when the other promise hangs on this one and the stack can be seen.
   const later = Promise.resolve().then(() => Promise.reject(reason));
-  return reason instanceof Error && ours.delete(reason) ? later.catch(stitch) : later;
+  return stitched && reason instanceof Error ? later.catch(stitch) : later;
 }
 
 function stitch(error: Error): never {

@@ -2,30 +2,27 @@
 import { now } from "#host";
 import { ClearwayError, caused } from "../error/clearway-error.js";
 import type { Placer } from "../placement/placer.js";
-import type { TaskPlacement } from "../task/task.js";
 import { emptySide } from "../transfer/ledger.js";
-import type { TaskKind } from "../transport/protocol.js";
 import { detach, prepareArguments } from "./arguments.js";
 import { Backlog } from "./backlog.js";
 import { CallDesk } from "./call-desk.js";
-import { loadStreams } from "./call-stream.js";
 import { stackAbove } from "./caller-stack.js";
-import { loadErrors } from "./errors.js";
 import { Metrics } from "./metrics.js";
 import type { CallSettings, Settings } from "./options.js";
-import { expectPart } from "./part.js";
+import { expectPart, part } from "./part.js";
 import { PoolCall } from "./pool-call.js";
 import { Scheduler } from "./scheduler.js";
 import type { Slot, WorkerSource } from "./slot.js";
 import { iterablePromise, StreamHandle } from "./stream-handle.js";
 import { TaskRecord, unknownTask } from "./task-record.js";
 import { within } from "./timer.js";
-import { poolClosed } from "./worker-failure.js";
+import { poolClosed, startFailure } from "./worker-failure.js";
 import { Workforce } from "./workforce.js";
 
-// A thread that has other calls than the one that did not stop has this long to show that it still answers, however short
-// the grace is: a task of a few milliseconds beside it is no reason to fail that task.
-const aliveMs = 1_000;
+type Upkeep = typeof import("./upkeep/upkeep.js");
+
+/** Loads what looks after workers, if nobody has. */
+export const loadUpkeep = part<Upkeep>(async () => import("./upkeep/upkeep.js"));
 
 /** A pool without its typed face: takes calls in, and joins desk, backlog, scheduler and workers. */
 export class Engine {
@@ -37,11 +34,14 @@ export class Engine {
   readonly desk = new CallDesk(this);
   readonly scheduler: Scheduler;
   readonly metrics: Metrics | undefined;
+  /** Looks after workers; there before the first is ready. */
+  upkeep: Upkeep | undefined;
   /** Decides where calls run; undefined while nobody asked for it. */
   placer: Placer | undefined;
   #placing: Promise<Placer> | undefined;
   #readyWaiters: { resolve(): void; reject(why: unknown): void }[] = [];
-  #tasksKnown = false;
+  /** Whether a worker has said what the module exposes. */
+  tasksKnown = false;
   #lastId = 0;
   /** Why no call can be taken any more; undefined while they can. */
   ended: ClearwayError | undefined;
@@ -53,6 +53,7 @@ export class Engine {
     /** Ends with its first call. */
     readonly once = false,
   ) {
+    expectPart(loadUpkeep);
     this.backlog = new Backlog(settings);
     if (settings.metrics) this.metrics = new Metrics(settings.onError);
     this.workforce = new Workforce(source, this);
@@ -63,7 +64,7 @@ export class Engine {
 
   /** A call by its task's name. Returns a promise, a stream, or, before the first worker is ready, both in one. */
   submit(name: string, args: unknown[], options: CallSettings, caller: (...args: never[]) => unknown): unknown {
-    const record = this.#record(name);
+    const record = this.record(name);
     const placed = this.placer?.place(record, args, options);
     if (placed instanceof Promise) return placed;
     const { kind } = record;
@@ -77,7 +78,7 @@ export class Engine {
           ? call.promise()
           : iterablePromise(call.promise(), new StreamHandle(call, desk));
     try {
-      if (this.#tasksKnown && record.index < 0) throw unknownTask(name, this.records);
+      if (this.tasksKnown && record.index < 0) throw unknownTask(name, this.records);
       if (this.metrics) call.submittedMs = now();
       prepareArguments(call);
       // A stream leaves when somebody reads; what is moved leaves its owner now.
@@ -101,7 +102,7 @@ export class Engine {
     if (this.workforce.count("ready") === 0) {
       await new Promise<void>((resolve, reject) => {
         this.#readyWaiters.push({ resolve, reject });
-        this.#startForReady();
+        this.startForReady();
       });
     }
     await this.metrics?.loaded;
@@ -110,10 +111,7 @@ export class Engine {
   /** One round trip to the freest worker, past the queue. */
   async ping(): Promise<{ remoteTimeMs: number }> {
     await this.ready();
-    const ready = [...this.workforce].filter((each) => each.life.state === "ready");
-    const slot = ready.sort((a, b) => a.load - b.load)[0];
-    if (!slot) throw this.ended ?? new ClearwayError("worker-exited", "no worker is ready");
-    return { remoteTimeMs: await slot.ping() };
+    return (await loadUpkeep()).ping(this);
   }
 
   /** Takes no new calls, lets those under way finish, closes resources, ends the workers. Late ones fail. */
@@ -124,17 +122,21 @@ export class Engine {
   }
 
   async #close(timeoutMs: number): Promise<void> {
-    this.#tellReady(this.ended);
+    this.tellReady(this.ended);
     const inTime = await within(this.desk.idle(), timeoutMs);
     if (!inTime) await this.#abandon(poolClosed(` and the call took more than ${timeoutMs} ms more`));
-    await this.workforce.close();
+    const { workforce } = this;
+    workforce.stopped = true;
+    for (const slot of workforce) this.upkeep?.retire(slot);
+    await Promise.all([...workforce].map((slot) => slot.leaving));
+    await workforce.terminate(poolClosed());
   }
 
   /** Fails every call and ends every thread, now. */
   async terminate(): Promise<void> {
     const why = new ClearwayError("pool-terminated", "the pool was terminated");
     this.ended = why;
-    this.#tellReady(why);
+    this.tellReady(why);
     await this.#abandon(why);
     await this.#ending;
   }
@@ -155,41 +157,8 @@ export class Engine {
 
   /** A worker has fewer calls, or is less busy. */
   eased(slot: Slot): void {
-    this.workforce.eased(slot);
+    this.upkeep?.eased(slot);
     this.scheduler.run();
-  }
-
-  /** A call has not stopped within its grace. */
-  overdue(slot: Slot): void {
-    const why = new ClearwayError(
-      "worker-crashed",
-      "the worker was replaced: another task of it did not stop when it was cancelled",
-    );
-    if (slot.condemn(why)) return;
-    // Others run beside it. As long as the thread answers they may finish, and no new ones come.
-    within(slot.ping(), Math.max(this.settings.graceMs, aliveMs)).then((alive) => {
-      if (!alive) return void slot.kill(why);
-      // They may take long: a half-read stream waits for its reader. Nobody else waits for them.
-      this.workforce.supersede(slot);
-      this.scheduler.run();
-    });
-  }
-
-  /** A worker says what its module exposes. */
-  workerReady(slot: Slot, tasks: [string, TaskKind, TaskPlacement?][]): void {
-    tasks.forEach(([name, kind, placement], index) => {
-      const record = this.#record(name);
-      record.kind = kind;
-      record.index = index;
-      record.placement = placement;
-      if (kind === "stream") expectPart(loadStreams);
-      if (this.settings.placement ?? placement === "auto") this.placing().catch(this.settings.onError);
-    });
-    // A call that fails later shall not depend on the network.
-    expectPart(loadErrors);
-    this.#tasksKnown = true;
-    this.#tellReady();
-    this.eased(slot);
   }
 
   /** A worker could not even be made: the factory threw. */
@@ -197,29 +166,15 @@ export class Engine {
     this.#failStart(place, caused("worker-start-failed", `the worker could not be made: ${String(reason)}`, reason));
   }
 
-  /** The worker is gone. `killed`: by us. `begun`: which calls had begun, where it could still say so. */
-  exited(slot: Slot, why: ClearwayError, killed: boolean, begun: ReadonlySet<number> | undefined): void {
-    const outcome = slot.life.exit(killed);
-    const calls = [...slot.calls.values()];
-    // A worker that ended itself says what had begun. One that was killed for a call that did not stop flushed all before
-    // it, and ran nothing beside it but streams. Of others nobody knows.
-    const known = killed && why.code !== "message-error";
-    const beside = this.settings.concurrency > 1 || calls.some((call) => call.isStream);
-    for (const call of calls) {
-      const mayHaveRun = !known || (call.guarded ? call.state !== "posted" : beside);
-      this.desk.lost(slot, call, why, begun?.has(call.id) ?? mayHaveRun);
-    }
-    this.workforce.gone(slot, outcome, killed && !why.code.startsWith("pool-"));
-    // A module that cannot be loaded is not tried again and again for the same calls: another worker that is starting has
-    // them, or they fail now.
-    if (outcome === "failedToStart") return this.#failStart(slot.index, why);
-    if (outcome === "crashed" && slot.tasksRun === 0) this.settings.onError(why);
-    this.scheduler.run();
-    this.#startForReady();
+  /** A worker is gone that was never ready. */
+  neverReady(slot: Slot, why = startFailure("it ended before it called expose()")): void {
+    slot.life.exit(false);
+    this.workforce.put(slot.index, undefined);
+    this.#failStart(slot.index, why);
   }
 
-  // Who waits for a worker gets one, also where the last one is on its way out and no call waits.
-  #startForReady(): void {
+  /** Who waits for a worker gets one, also where the last one is on its way out and no call waits. */
+  startForReady(): void {
     if (this.#readyWaiters.length === 0) return;
     if (this.#noneComes) this.workforce.start();
     for (const slot of this.workforce) slot.setRef(true);
@@ -229,10 +184,11 @@ export class Engine {
     return this.workforce.count("ready") + this.workforce.count("starting") === 0;
   }
 
-  // No worker will come: nothing that waits for one may wait for ever. The next call tries again.
+  // No worker will come: nothing that waits for one may wait for ever. The next call tries again: a module that cannot be
+  // loaded is not tried again and again for the same calls. Another worker that is starting has them, or they fail now.
   #failStart(place: number, why: ClearwayError): void {
     const none = this.#noneComes;
-    if (none) this.#tellReady(why);
+    if (none) this.tellReady(why);
     this.#giveUp(why, none ? undefined : place);
   }
 
@@ -240,16 +196,18 @@ export class Engine {
     for (const call of this.backlog.all(place)) this.desk.cancel(call, why);
   }
 
-  #tellReady(failure?: ClearwayError): void {
+  /** Those who wait for a worker hear that there is one, or why none will come. */
+  tellReady(failure?: ClearwayError): void {
     for (const { resolve, reject } of this.#readyWaiters.splice(0)) failure ? reject(failure) : resolve();
   }
 
-  #record(name: string): TaskRecord {
+  /** What is known of a task by that name. */
+  record(name: string): TaskRecord {
     let record = this.records.get(name);
     if (!record) {
       record = new TaskRecord(name);
       // Names that do not exist are not remembered once the right ones are known.
-      if (!this.#tasksKnown) this.records.set(name, record);
+      if (!this.tasksKnown) this.records.set(name, record);
     }
     return record;
   }

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
-import { ClearwayError } from "../error/clearway-error.js";
 import type { Answered } from "../placement/placer.js";
 import type { LedgerSide } from "../transfer/ledger.js";
-import { revive } from "../transfer/revive.js";
+import { CallFlag } from "../transport/protocol.js";
 import { CallLife } from "./call-life.js";
 import type { CallStream } from "./call-stream.js";
 import { rejected } from "./caller-stack.js";
@@ -51,6 +49,8 @@ export class PoolCall extends CallLife implements Queued {
   /** For the run that is under way, or for its grace. */
   limit: Timer | undefined;
   unlisten: (() => void) | undefined;
+  /** An error that was made for this call: its caller's stack may be put under its own. */
+  own: unknown;
   #settle: ((value: unknown) => void) | undefined;
 
   constructor(
@@ -82,6 +82,15 @@ export class PoolCall extends CallLife implements Queued {
     return this.options.limited || this.isStream || this.inputs !== undefined;
   }
 
+  /** As the worker is told of it: `CallFlag`s. */
+  get flags(): number {
+    return (
+      (this.guarded ? CallFlag.guarded : 0) |
+      (this.options.strict ? CallFlag.strict : 0) |
+      (this.options.onProgress ? CallFlag.progress : 0)
+    );
+  }
+
   /** Whether its arguments are still here: a copy of them left, at most. */
   get whole(): boolean {
     return this.transfer.length === 0 && !this.inputs;
@@ -94,7 +103,7 @@ export class PoolCall extends CallLife implements Queued {
   }
 
   fail(reason: unknown): void {
-    if (this.#settle) this.settle(rejected(reason));
+    if (this.#settle) this.settle(rejected(reason, reason === this.own));
   }
 
   /** The call turned out to be a stream: its caller's promise gives the stream itself. */
@@ -116,34 +125,3 @@ export class PoolCall extends CallLife implements Queued {
     this.limit = this.deadline = this.unlisten = undefined;
   }
 }
-
-/** A last word to the caller, or to the reader of the caller's stream. */
-export type Word = (call: PoolCall, outcome: unknown) => void;
-
-/** The call succeeded. For a stream, `value` is what its generator returned. */
-export const tellResult: Word = (call, value) => {
-  if (call.isStream) return endReader(call, value);
-  call.settle(revive(value));
-  if (call.stream)
-    failReader(call, new ClearwayError("not-a-stream", `${call.record.name}() gives one result: await it`));
-};
-
-/** The call failed, or was given up. */
-export const tellFailure: Word = (call, reason) => {
-  // A promise that stands for a stream is never rejected: its reader hears of it by the iterator.
-  failReader(call, reason);
-  if (call.isStream) call.tellStream();
-  else call.fail(reason);
-};
-
-/** The reader ended what it took for a stream: nobody may be left waiting for its promise. */
-export const tellEnded: Word = (call) => {
-  if (call.isStream) call.tellStream();
-  else call.fail(new ClearwayError("cancelled", `${call.record.name}() was ended by its reader`));
-};
-
-/** The call was given up before, and is over now: at most its stream's reader waits for that. */
-export const endReader: Word = (call, value) => call.stream?.tell((consumer) => consumer.ended(value));
-
-/** As {@link endReader}, for a task that failed when it was to end. */
-export const failReader: Word = (call, reason) => call.stream?.tell((consumer) => consumer.failed(reason));

@@ -33,6 +33,18 @@ describe("close()", () => {
     expect(workers()).toBe(0);
   });
 
+  test("waits until the callers of calls that failed were told", async () => {
+    const made = plainPool({ concurrency: 4 });
+    await made.ready();
+    const told: string[] = [];
+    const tell = () => void told.push("caller");
+    made.call.fail("no").catch(tell);
+    made.with({ timeoutMs: 5_000 }).call.fail("no").catch(tell);
+    made.call.throwsAfter(0).next().catch(tell);
+    await made.close();
+    expect(told).toEqual(["caller", "caller", "caller"]);
+  });
+
   test("of a pool that was never used ends it", async () => {
     const made = plainPool({ size: 2 });
     await made.close();

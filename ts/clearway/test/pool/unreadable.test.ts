@@ -18,14 +18,14 @@ async function held() {
     });
     return worker as never;
   });
-  await pool.ready();
   const tear = (): void => (inNode ? workers.at(-1)!.onNode() : workers.at(-1)!.onPage());
-  return { pool, tear };
+  return { pool, tear, made: () => workers.length };
 }
 
 describe("a message that cannot be read", () => {
   test("from the worker fails the calls that are with it, whose answer it may have been, and the worker is replaced", async () => {
     const { pool, tear } = await held();
+    await pool.ready();
     const before = await pool.call.who();
     const lost = reasonOf(pool.call.hold());
     await pool.ping();
@@ -47,6 +47,15 @@ describe("a message that cannot be read", () => {
     await pool.call.who();
     tear();
     await expect.poll(() => pool.stats().workers).toMatchObject({ restarts: 1, ready: 1 });
+    expect(await pool.call.who()).toBeTypeOf("number");
+  });
+
+  test("before the worker is ready fails what waits for it, and no other is started for that", async () => {
+    const { pool, tear, made } = await held();
+    const waiting = [reasonOf(pool.ready()), reasonOf(pool.call.who())];
+    tear();
+    for (const reason of await Promise.all(waiting)) expect(reason).toMatchObject({ code: "message-error" });
+    expect(made()).toBe(1);
     expect(await pool.call.who()).toBeTypeOf("number");
   });
 

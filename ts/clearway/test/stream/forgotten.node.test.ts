@@ -31,6 +31,16 @@ describe("a stream that its reader forgot", () => {
     expect(pool.stats().workers.restarts).toBe(0);
   });
 
+  test("before what reads it was loaded is ended, too", async () => {
+    const pool = testPool<Streams>(builtUrl("streams"));
+    // Nobody knows yet whether it is a stream.
+    (() => pool.call.count(1000))();
+    const closed = (async () => (await pool.call.state()).closed)();
+    collect();
+    expect(await closed).toBe(0);
+    expect(pool.stats().open).toBe(0);
+  });
+
   test("is not ended while a value of it is awaited", async () => {
     const pool = testPool<Streams>(builtUrl("streams"));
     await pool.ready();

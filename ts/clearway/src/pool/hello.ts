@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { now } from "#host";
+import { cancelCellCount } from "../task/context.js";
+import type { HelloSettings } from "../transport/protocol.js";
+import type { Settings } from "./options.js";
+
+/** What a pool tells a new worker first. Allocates the shared cells for cancelled calls, where there is shared memory. */
+export function helloOf(settings: Settings, name: string): HelloSettings {
+  return {
+    clearway: 1,
+    concurrency: settings.concurrency,
+    metrics: settings.metrics,
+    reportHeap: Number.isFinite(settings.recycle.heapMb),
+    cancelCells:
+      typeof SharedArrayBuffer === "function"
+        ? new Int32Array(new SharedArrayBuffer(cancelCellCount * Int32Array.BYTES_PER_ELEMENT))
+        : undefined,
+    lifeline: `clearway:${name}:${now()}:${Math.random()}`,
+  };
+}

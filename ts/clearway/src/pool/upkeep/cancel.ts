@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { ClearwayError } from "../../error/clearway-error.js";
+import { encodeError } from "../../error/wire.js";
+import { cellOf } from "../../task/context.js";
+import { Op } from "../../transport/protocol.js";
+import type { PoolCall } from "../pool-call.js";
+import type { Slot } from "../slot.js";
+import { after, within } from "../timer.js";
+import { pingWorker } from "./ping.js";
+import { supersede } from "./rest.js";
+
+// A thread that has other calls than the one that did not stop has this long to show that it still answers, however short
+// the grace is: a task of a few milliseconds beside it is no reason to fail that task.
+const aliveMs = 1_000;
+
+/** Tells a worker that a call was cancelled. It has its grace to stop. */
+export function cancel(slot: Slot, call: PoolCall, reason: unknown): void {
+  const { cells, engine } = slot;
+  // Pairs with the load in `CallContext.cancelled`, for a task that never lets a message in.
+  if (cells) Atomics.store(cells, cellOf(call.id, cells), call.id);
+  slot.tell(Op.Cancel, call.id, reason === undefined ? reason : encodeError(reason));
+  call.limit = after(engine.settings.graceMs, () => {
+    if (call.graceOver() === "kill") overdue(slot);
+  });
+}
+
+// A call has not stopped within its grace.
+function overdue(slot: Slot): void {
+  const { engine } = slot;
+  const why = new ClearwayError(
+    "worker-crashed",
+    "the worker was replaced: another task of it did not stop when it was cancelled",
+  );
+  if (condemn(slot, why)) return;
+  // Others run beside it. As long as the thread answers they may finish, and no new ones come.
+  void within(pingWorker(slot), Math.max(engine.settings.graceMs, aliveMs)).then((alive) => {
+    if (!alive) return void slot.kill(why);
+    // They may take long: a half-read stream waits for its reader. Nobody else waits for them.
+    supersede(slot);
+    engine.scheduler.run();
+  });
+}
+
+// Takes no new calls, and ends as soon as only calls are left that do not stop. Returns whether that is now.
+function condemn(slot: Slot, why: ClearwayError): boolean {
+  slot.life.drain(1);
+  slot.removed = () => condemn(slot, why);
+  for (const call of slot.calls.values()) if (call.state !== "cancelling") return false;
+  void slot.kill(why);
+  return true;
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { now } from "#host";
+import { ClearwayError } from "../../error/clearway-error.js";
+import { decodeError, type WireError } from "../../error/wire.js";
+import { Op } from "../../transport/protocol.js";
+import type { PoolCall } from "../pool-call.js";
+import type { Slot } from "../slot.js";
+import { after } from "../timer.js";
+import { endReader, failReader, tellFailure } from "../word.js";
+import { pong } from "./ping.js";
+
+/** What a worker says beside its results. */
+export function frame(slot: Slot, op: Op, id: number, a: unknown, b: unknown): void {
+  switch (op) {
+    case Op.Credit:
+      void slot.inputs.get(id)?.grant(a as number, b as number);
+      return;
+    case Op.Cancel:
+      slot.inputs.get(id)?.leave();
+      return;
+    case Op.Ending:
+      slot.begun = new Set(a as number[]);
+      return;
+    case Op.Closed:
+      slot.closed?.();
+      return;
+    case Op.Pong:
+      pong(slot, a as number);
+      return;
+    case Op.Heap:
+      slot.heapBytes = a as number;
+      return;
+    default: {
+      const call = slot.calls.get(id);
+      if (call) callFrame(slot, call, op, a, b);
+    }
+  }
+}
+
+function callFrame(slot: Slot, call: PoolCall, op: Op, a: unknown, b: unknown): void {
+  const { desk, metrics } = slot.engine;
+  switch (op) {
+    case Op.Chunk:
+      if (!call.stream?.consumer?.arrived(a, b as number)) {
+        desk.cancel(call, new ClearwayError("protocol", "the worker sent more than the window allows"));
+      }
+      if (slot.count(call)) slot.eased = true;
+      return;
+    case Op.Failure:
+      return failure(slot, call, a as WireError, b as number);
+    case Op.Progress:
+      if (call.state === "cancelling") return;
+      try {
+        call.options.onProgress?.(b === 1 ? new ClearwayError("not-cloneable", (a as Error).message) : a);
+      } catch (reason) {
+        // The listener is the caller's own: what it throws ends its call, and no other frame of this message is lost.
+        desk.cancel(call, reason);
+      }
+      return;
+    case Op.Started: {
+      const { timeoutMs } = call.options;
+      if (call.start() !== "armTimeout" || timeoutMs === undefined) return;
+      const why = new ClearwayError("timeout", `the task ran longer than ${timeoutMs} ms`);
+      call.limit = after(timeoutMs, () => desk.expire(call, why));
+      return;
+    }
+    case Op.Times:
+      metrics?.enter(call.record.name, [call.submittedMs, call.postedMs, a as number, b as number, now()]);
+  }
+}
+
+function failure(slot: Slot, call: PoolCall, wire: WireError, runUs: number): void {
+  const { desk } = slot.engine;
+  const action = desk.leave(slot, call, runUs);
+  if (action === "nothing") return;
+  call.own = decodeError(wire, call.callerStack);
+  if (action === "deliver") {
+    call.record.failed++;
+    desk.say(call, tellFailure, call.own);
+  } else if (isCancel(call.own)) desk.say(call, endReader);
+  else desk.say(call, failReader, call.own);
+  desk.settled(call);
+}
+
+// What a generator throws because its reader left is not news to that reader.
+function isCancel(reason: unknown): boolean {
+  const { code, name } = (reason ?? {}) as { code?: unknown; name?: unknown };
+  return name === "AbortError" || (reason instanceof ClearwayError && code === "cancelled");
+}

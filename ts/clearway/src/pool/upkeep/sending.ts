@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { merge } from "../../transfer/ledger.js";
+import { notCloneable } from "../../transfer/refusal.js";
+import { Op } from "../../transport/protocol.js";
+import type { Input } from "../input.js";
+import type { PoolCall } from "../pool-call.js";
+import type { Slot } from "../slot.js";
+import { tellFailure } from "../word.js";
+
+/** Tells a worker of a stream among a call's arguments, before the call. */
+export function announce(slot: Slot, call: PoolCall, input: Input): void {
+  const { engine, transport } = slot;
+  const { strict, window } = call.options;
+  const id = engine.nextId();
+  const failed = (reason: unknown): void => engine.desk.cancel(call, reason);
+  input.connect(id, { transport, ledger: engine.toWorkers, strict, failed });
+  slot.inputs.set(id, input);
+  transport.send(Op.Input, call.id, input.argument, [id, window.items, window.bytes]);
+}
+
+/** The carrier could not post a frame. Nothing of it was moved. */
+export function refused(slot: Slot, op: Op, id: number, a: unknown, reason: unknown): void {
+  if (op === Op.Chunk) return slot.inputs.get(id)?.refuse(a, reason);
+  const call = slot.calls.get(id);
+  if (op !== Op.Call || !call) return;
+  const { desk, toWorkers } = slot.engine;
+  if (call.crossing) merge(toWorkers, call.crossing, -1);
+  if (call.inputs) slot.transport.send(Op.Cancel, id);
+  if (desk.leave(slot, call, -1) === "deliver") {
+    call.record.failed++;
+    desk.say(call, tellFailure, notCloneable(`an argument of ${call.record.name}()`, reason));
+  }
+  desk.settled(call);
+  slot.engine.eased(slot);
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import type { Pool, PoolOptions } from "clearway";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { partialLibrary } from "../fixtures/parts.js";
+import { type Plain, plainUrl, reasonOf } from "../fixtures/pools.js";
+
+async function partial(part: string, how: "late" | "missing", options: PoolOptions = {}) {
+  const { library, asked, come } = await partialLibrary(part, how);
+  const pool: Pool<Plain> = library.pool<Plain>(plainUrl, { size: 1, ...options });
+  onTestFinished(() => pool.terminate());
+  return { pool, asked, come };
+}
+
+const nothingLeft = { open: 0, queue: { items: 0 }, workers: { size: 0 } };
+
+describe("without what looks after workers", () => {
+  test("a pool fails as it does where no worker can be started, with the cause, and tries again", async () => {
+    const { pool, come } = await partial("upkeep", "missing");
+    for (let turn = 0; turn < 2; turn++) {
+      const answers = await Promise.all([
+        reasonOf(pool.ready()),
+        reasonOf(pool.ping()),
+        reasonOf(pool.call.add(1, 2)),
+        reasonOf(pool.with({ key: "k", timeoutMs: 1_000 }).call.add(1, 2)),
+        reasonOf(pool.call.numbers(3).next()),
+      ]);
+      for (const answer of answers) {
+        expect(answer).toMatchObject({ code: "worker-start-failed", cause: { code: "ERR_MODULE_NOT_FOUND" } });
+      }
+    }
+    await expect.poll(() => pool.stats()).toMatchObject(nothingLeft);
+    come();
+    expect(await pool.call.add(1, 2)).toBe(3);
+  });
+
+  test("a pool closes and ends", async () => {
+    const { pool } = await partial("upkeep", "missing");
+    const failed = reasonOf(pool.call.add(1, 2));
+    await pool.close();
+    expect(await failed).toMatchObject({ code: "worker-start-failed" });
+    expect(pool.stats()).toMatchObject(nothingLeft);
+  });
+
+  test("a worker does not get ready in time where that does not come", async () => {
+    const { pool } = await partial("upkeep", "late", { startTimeoutMs: 500 });
+    expect(await reasonOf(pool.call.add(1, 2))).toMatchObject({
+      code: "worker-start-failed",
+      message: expect.stringContaining("in time"),
+    });
+    await expect.poll(() => pool.stats()).toMatchObject(nothingLeft);
+  });
+});
+
+describe("while what looks after workers is loaded", () => {
+  test("calls wait for it", async () => {
+    const { pool, asked, come } = await partial("upkeep", "late");
+    const calls = Promise.all([pool.call.add(1, 2), pool.with({ key: 1, priority: 1 }).call.add(3, 4)]);
+    const failed = reasonOf(pool.call.fail("no"));
+    await asked;
+    expect(pool.stats()).toMatchObject({ open: 3, workers: { ready: 0 } });
+    come();
+    expect(await calls).toEqual([3, 7]);
+    expect(await failed).toMatchObject({ name: "RangeError", message: "no" });
+  });
+
+  test("a cancelled call is dropped", async () => {
+    const { pool, asked, come } = await partial("upkeep", "late");
+    const leaving = new AbortController();
+    const call = reasonOf(pool.with({ signal: leaving.signal }).call.forEver());
+    await asked;
+    leaving.abort();
+    expect(await call).toMatchObject({ name: "AbortError" });
+    come();
+    expect(await pool.call.add(1, 2)).toBe(3);
+  });
+
+  test.each(["close", "terminate"] as const)(
+    "%s() ends the pool, and what comes later changes nothing",
+    async (end) => {
+      const { pool, asked, come } = await partial("upkeep", "late");
+      const call = reasonOf(pool.call.add(1, 2));
+      await asked;
+      if (end === "close") await pool.close({ timeoutMs: 0 });
+      else await pool.terminate();
+      expect(await call).toMatchObject({ code: end === "close" ? "pool-closed" : "pool-terminated" });
+      come();
+      expect(pool.stats()).toMatchObject(nothingLeft);
+    },
+  );
+});
+
+describe("without what reads streams", () => {
+  test.each(["cold", "warm"])(
+    "a stream of a %s pool fails with the cause, holds nothing, and is read another time",
+    async (start) => {
+      const { pool, come } = await partial("consumer", "missing");
+      if (start === "warm") await pool.ready();
+      const stream = pool.call.numbers(3);
+      const why = { code: "missing-package", cause: { code: "ERR_MODULE_NOT_FOUND" } };
+      expect(await reasonOf(stream.next())).toMatchObject(why);
+      expect(await reasonOf(pool.call.numbers(3).return())).toMatchObject(why);
+      expect(await pool.call.add(1, 2)).toBe(3);
+      expect(pool.stats().open).toBe(0);
+      come();
+      const values: number[] = [];
+      for await (const value of pool.call.numbers(3)) values.push(value);
+      expect(values).toEqual([0, 1, 2]);
+    },
+  );
+});
+
+describe("while what reads streams is loaded", () => {
+  test.each(["cold", "warm"])("a %s pool is ready, and keeps the order in which a stream is asked", async (start) => {
+    const { pool, asked, come } = await partial("consumer", "late");
+    if (start === "warm") await pool.ready();
+    const stream = pool.call.numbers(3);
+    const steps = Promise.all([stream.next(), stream.next(), stream.next(), stream.next()]);
+    await asked;
+    await pool.ready();
+    expect(await pool.call.add(1, 2)).toBe(3);
+    come();
+    expect(await steps).toMatchObject([{ value: 0 }, { value: 1 }, { value: 2 }, { done: true }]);
+    await expect.poll(() => pool.stats().open).toBe(0);
+  });
+
+  test("a stream that ends with its pool ends for its reader, too", async () => {
+    const { pool, asked, come } = await partial("consumer", "late");
+    await pool.ready();
+    const next = reasonOf(pool.call.numbers(3).next());
+    await asked;
+    await pool.terminate();
+    come();
+    expect(await next).toMatchObject({ code: "pool-terminated" });
+  });
+});
+
+describe("without the ring", () => {
+  test("calls go by port", async () => {
+    const { pool } = await partial("open-ring", "missing");
+    expect(await pool.call.add(1, 2)).toBe(3);
+    expect(await pool.call.add(3, 4)).toBe(7);
+  });
+
+  test("a worker that cannot be started fails as ever", async () => {
+    const { library } = await partialLibrary("open-ring", "missing");
+    const pool = library.pool<Plain>(new URL("./missing.js", plainUrl), { size: 1 });
+    onTestFinished(() => pool.terminate());
+    expect(await reasonOf(pool.call.add(1, 2))).toMatchObject({ code: "worker-start-failed" });
+  });
+});
