@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import type { CallSettings } from "../pool/options.js";
+import type { CallSettings } from "../pool/settings.js";
 import type { TaskRecord } from "../pool/task-record.js";
 import type { TaskDefinition } from "../task/task.js";
 import type { Site } from "./site.js";

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { parent } from "#host";
 import type { ClearwayError } from "../error/clearway-error.js";
-import type { CallSettings, Placement, Settings } from "../pool/options.js";
+import type { Placement } from "../pool/options.js";
+import type { CallSettings, Settings } from "../pool/settings.js";
 import type { WorkerSource } from "../pool/slot.js";
 import type { TaskRecord } from "../pool/task-record.js";
 import type { TaskDefinition } from "../task/task.js";

@@ -3,9 +3,9 @@ import { ClearwayError } from "../error/clearway-error.js";
 import type { Consumer, ConsumerWire } from "../stream/consumer.js";
 import { Op } from "../transport/protocol.js";
 import type { CallDesk } from "./call-desk.js";
+import type { Streams } from "./parts.js";
 import type { PoolCall } from "./pool-call.js";
 import type { StreamHandle } from "./stream-handle.js";
-import type { Streams } from "./streams.js";
 import { tellEnded } from "./word.js";
 
 // A stream that its reader forgot would hold its worker's generator for ever. When the handle is collected, it is ended.

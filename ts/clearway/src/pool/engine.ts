@@ -8,27 +8,23 @@ import { Backlog } from "./backlog.js";
 import { CallDesk } from "./call-desk.js";
 import { stackAbove } from "./caller-stack.js";
 import { Metrics } from "./metrics.js";
-import type { CallSettings, Settings } from "./options.js";
-import { expectPart, part } from "./part.js";
+import { expectPart } from "./part.js";
+import { loadUpkeep, type Upkeep } from "./parts.js";
 import { PoolCall } from "./pool-call.js";
 import { Scheduler } from "./scheduler.js";
+import type { CallSettings, Settings } from "./settings.js";
 import type { Slot, WorkerSource } from "./slot.js";
 import { iterablePromise, StreamHandle } from "./stream-handle.js";
-import { TaskRecord, unknownTask } from "./task-record.js";
+import { TaskRecords, unknownTask } from "./task-record.js";
 import { within } from "./timer.js";
 import { poolClosed, startFailure } from "./worker-failure.js";
 import { Workforce } from "./workforce.js";
-
-type Upkeep = typeof import("./upkeep/upkeep.js");
-
-/** Loads what looks after workers, if nobody has. */
-export const loadUpkeep = part<Upkeep>(async () => import("./upkeep/upkeep.js"));
 
 /** A pool without its typed face: takes calls in, and joins desk, backlog, scheduler and workers. */
 export class Engine {
   readonly toWorkers = emptySide();
   readonly fromWorkers = emptySide();
-  readonly records = new Map<string, TaskRecord>();
+  readonly records = new TaskRecords();
   readonly backlog: Backlog;
   readonly workforce: Workforce;
   readonly desk = new CallDesk(this);
@@ -40,8 +36,6 @@ export class Engine {
   placer: Placer | undefined;
   #placing: Promise<Placer> | undefined;
   #readyWaiters: { resolve(): void; reject(why: unknown): void }[] = [];
-  /** Whether a worker has said what the module exposes. */
-  tasksKnown = false;
   #lastId = 0;
   /** Why no call can be taken any more; undefined while they can. */
   ended: ClearwayError | undefined;
@@ -64,7 +58,7 @@ export class Engine {
 
   /** A call by its task's name. Returns a promise, a stream, or, before the first worker is ready, both in one. */
   submit(name: string, args: unknown[], options: CallSettings, caller: (...args: never[]) => unknown): unknown {
-    const record = this.record(name);
+    const record = this.records.of(name);
     const placed = this.placer?.place(record, args, options);
     if (placed instanceof Promise) return placed;
     const { kind } = record;
@@ -78,7 +72,7 @@ export class Engine {
           ? call.promise()
           : iterablePromise(call.promise(), new StreamHandle(call, desk));
     try {
-      if (this.tasksKnown && record.index < 0) throw unknownTask(name, this.records);
+      if (this.records.known && record.index < 0) throw unknownTask(name, this.records);
       if (this.metrics) call.submittedMs = now();
       prepareArguments(call);
       // A stream leaves when somebody reads; what is moved leaves its owner now.
@@ -199,16 +193,5 @@ export class Engine {
   /** Those who wait for a worker hear that there is one, or why none will come. */
   tellReady(failure?: ClearwayError): void {
     for (const { resolve, reject } of this.#readyWaiters.splice(0)) failure ? reject(failure) : resolve();
-  }
-
-  /** What is known of a task by that name. */
-  record(name: string): TaskRecord {
-    let record = this.records.get(name);
-    if (!record) {
-      record = new TaskRecord(name);
-      // Names that do not exist are not remembered once the right ones are known.
-      if (!this.tasksKnown) this.records.set(name, record);
-    }
-    return record;
   }
 }

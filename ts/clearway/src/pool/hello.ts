@@ -2,7 +2,7 @@
 import { now } from "#host";
 import { cancelCellCount } from "../task/context.js";
 import type { HelloSettings } from "../transport/protocol.js";
-import type { Settings } from "./options.js";
+import type { Settings } from "./settings.js";
 
 /** What a pool tells a new worker first. Allocates the shared cells for cancelled calls, where there is shared memory. */
 export function helloOf(settings: Settings, name: string): HelloSettings {

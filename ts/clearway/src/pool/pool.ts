@@ -3,7 +3,8 @@ import { invalid } from "../error/clearway-error.js";
 import type { Advice } from "../placement/advice.js";
 import type { Callers } from "../task/caller.js";
 import { Engine } from "./engine.js";
-import { type CallOptions, type CallSettings, callSettingsOf, type PoolOptions, settingsOf } from "./options.js";
+import type { CallOptions, PoolOptions } from "./options.js";
+import { type CallSettings, callSettingsOf, settingsOf } from "./settings.js";
 import type { WorkerSource } from "./slot.js";
 import { type PoolStats, statsOf } from "./stats.js";
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { Engine } from "./engine.js";
-import { type CallOptions, callSettingsOf, type PoolOptions, settingsOf } from "./options.js";
+import type { CallOptions, PoolOptions } from "./options.js";
 import { type Callable, callable } from "./pool.js";
+import { callSettingsOf, settingsOf } from "./settings.js";
 import type { WorkerSource } from "./slot.js";
 
 /** What a one-shot may be told: what a call may, and what concerns its one worker. */

@@ -6,9 +6,10 @@ import { type LedgerSide, merge } from "../transfer/ledger.js";
 import { PortTransport } from "../transport/port.js";
 import { callFlagBits, frameSlots, isFrames, Op } from "../transport/protocol.js";
 import type { CallerLane } from "../transport/ring/open-ring.js";
-import { type Engine, loadUpkeep } from "./engine.js";
+import type { Engine } from "./engine.js";
 import { helloOf } from "./hello.js";
 import type { Input } from "./input.js";
+import { loadUpkeep } from "./parts.js";
 import type { PoolCall } from "./pool-call.js";
 import { SlotLife } from "./slot-life.js";
 import { SlotLoad } from "./slot-load.js";
@@ -38,9 +39,8 @@ export class Slot extends SlotLoad {
   killed = false;
   /** Which calls had begun, where it could still say so. */
   begun: ReadonlySet<number> | undefined;
-  /** Told when its resources are closed. */
+  /** Told when its resources are closed, and when a call has left it. */
   closed: (() => void) | undefined;
-  /** Told when a call has left it. */
   removed: (() => void) | undefined;
   /** Settles when it is gone, once it has to go. */
   leaving: Promise<void> | undefined;
@@ -68,13 +68,12 @@ export class Slot extends SlotLoad {
       error: (error) => this.#error(error),
       exit: (code) => this.#exited(code),
     };
+    const { resourceLimits } = settings;
     this.handle =
       typeof source === "function"
         ? adopt(source(), events)
-        : spawn(source, { name, greeting: hello, resourceLimits: settings.resourceLimits }, events);
-    this.transport = new PortTransport(this.handle, (op, id, a, reason) =>
-      engine.upkeep?.refused(this, op, id, a, reason),
-    );
+        : spawn(source, { name, greeting: hello, resourceLimits }, events);
+    this.transport = new PortTransport(this.handle, (...refused) => engine.upkeep?.refused(this, ...refused));
     this.tell(Op.Hello, 0, hello);
     this.#startTimer = after(settings.startTimeoutMs, () => this.#fail(startFailure("it did not get ready in time")));
   }

@@ -4,8 +4,8 @@ import { Reader } from "../stream/reader.js";
 import type { Stream } from "../task/caller.js";
 import type { CallDesk } from "./call-desk.js";
 import { CallStream } from "./call-stream.js";
+import { loadStreams } from "./parts.js";
 import type { PoolCall } from "./pool-call.js";
-import { loadStreams } from "./streams.js";
 
 /** What the caller holds of a stream. The pool holds it weakly, so that a dropped handle can be noticed. */
 export class StreamHandle extends Reader implements Stream<unknown> {

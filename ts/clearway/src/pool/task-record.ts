@@ -23,6 +23,22 @@ export class TaskRecord {
   constructor(readonly name: string) {}
 }
 
+/** The tasks that a pool knows of, by name. */
+export class TaskRecords extends Map<string, TaskRecord> {
+  /** Whether a worker has said what the module exposes. */
+  known = false;
+
+  /** What is known of a task. Names that do not exist are not remembered once the right ones are known. */
+  of(name: string): TaskRecord {
+    let record = this.get(name);
+    if (!record) {
+      record = new TaskRecord(name);
+      if (!this.known) this.set(name, record);
+    }
+    return record;
+  }
+}
+
 /** The error for a name that the module does not expose. */
 export function unknownTask(name: string, records: ReadonlyMap<string, TaskRecord>): ClearwayError {
   const known = [...records.values()].flatMap((record) => (record.index < 0 ? [] : record.name));

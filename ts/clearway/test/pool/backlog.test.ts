@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
 import { Backlog } from "../../src/pool/backlog.js";
-import { type CallOptions, callSettingsOf, type PoolOptions, settingsOf } from "../../src/pool/options.js";
+import type { CallOptions, PoolOptions } from "../../src/pool/options.js";
 import { placeOfKey } from "../../src/pool/placement.js";
 import type { PoolCall } from "../../src/pool/pool-call.js";
+import { callSettingsOf, settingsOf } from "../../src/pool/settings.js";
 
 let lastId = 0;
 /** What the backlog looks at, of a call. */

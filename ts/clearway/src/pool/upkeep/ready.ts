@@ -3,8 +3,8 @@ import type { TaskPlacement } from "../../task/task.js";
 import { enterCopy } from "../../transfer/ledger.js";
 import { Op, type TaskKind } from "../../transport/protocol.js";
 import { expectPart } from "../part.js";
+import { loadStreams } from "../parts.js";
 import type { Slot } from "../slot.js";
-import { loadStreams } from "../streams.js";
 
 /** What a worker's module exposes, as the worker says it. */
 export type Tasks = [name: string, kind: TaskKind, placement?: TaskPlacement][];
@@ -13,14 +13,14 @@ export type Tasks = [name: string, kind: TaskKind, placement?: TaskPlacement][];
 export function ready(slot: Slot, tasks: Tasks): void {
   const { engine } = slot;
   tasks.forEach(([name, kind, placement], index) => {
-    const record = engine.record(name);
+    const record = engine.records.of(name);
     record.kind = kind;
     record.index = index;
     record.placement = placement;
     if (kind === "stream") expectPart(loadStreams);
     if (engine.settings.placement ?? placement === "auto") engine.placing().catch(engine.settings.onError);
   });
-  engine.tasksKnown = true;
+  engine.records.known = true;
   engine.tellReady();
   engine.eased(slot);
   void slot.ring?.then((part) => part && openRing(slot, part));
