@@ -42,6 +42,9 @@ const patience = {
   expect: { poll: { timeout: 60_000 } },
 };
 
+// Copies of the library are loaded by Node itself, which looks again for a module that was missing (`test/fixtures/parts.ts`).
+const server = { deps: { external: [/\/built\/partial-/] } };
+
 function browserProject(name: string, plugins: Plugin[]) {
   return {
     plugins,
@@ -77,8 +80,7 @@ export default defineConfig({
         test: {
           name: "node",
           provide,
-          // By Node itself, which looks again for a module that was missing (`test/fixtures/parts.ts`).
-          server: { deps: { external: [/\/built\/partial-/] } },
+          server,
           globalSetup: here("./test/fixtures/build.ts"),
           include: ["test/**/*.test.ts"],
           exclude: ["**/*.browser.test.ts"],
@@ -90,6 +92,7 @@ export default defineConfig({
         test: {
           name: "node-port",
           provide,
+          server,
           env: { CLEARWAY_CARRIER: "port" },
           globalSetup: here("./test/fixtures/build.ts"),
           include: ["test/{error,pool,resource,stream,transfer}/**/*.test.ts"],

@@ -73,7 +73,7 @@ export class Slot extends SlotLoad {
       typeof source === "function"
         ? adopt(source(), events)
         : spawn(source, { name, greeting: hello, resourceLimits }, events);
-    this.transport = new PortTransport(this.handle, (...refused) => engine.upkeep?.refused(this, ...refused));
+    this.transport = new PortTransport(this.handle, (op, id, a, why) => engine.upkeep?.refused(this, op, id, a, why));
     this.tell(Op.Hello, 0, hello);
     this.#startTimer = after(settings.startTimeoutMs, () => this.#fail(startFailure("it did not get ready in time")));
   }
