@@ -23,6 +23,8 @@ export interface RunnerSettings {
 /** Runs calls in their order, up to `concurrency` at once, and answers each exactly once. */
 export class Runner {
   readonly leases = new Leases();
+  /** This worker is about to end: what has not begun is given to another, also where this thread goes on for a moment. */
+  ending = false;
   readonly #transport: Transport;
   readonly #answers: Answers;
   readonly #settings: RunnerSettings;
@@ -62,7 +64,7 @@ export class Runner {
     let clock = performance.now();
     let heldSince = clock;
     let at = 0;
-    while (at < this.#waiting.length && this.#running < this.#settings.concurrency) {
+    while (!this.ending && at < this.#waiting.length && this.#running < this.#settings.concurrency) {
       clock = this.#begin(this.#waiting[at++]!, clock);
       if (clock - heldSince <= holdMs) continue;
       this.#transport.flush();

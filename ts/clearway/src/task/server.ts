@@ -44,6 +44,7 @@ export class Server {
       // A result that cannot cross shows so now, and its error leaves with the rest.
       this.#transport.flush();
       // The pool may give what has not begun to another worker.
+      this.#runner.ending = true;
       const begun = [...this.#calls.values()].filter((call) => call.begun).map((call) => call.id);
       this.#transport.send(Op.Ending, 0, begun);
       this.#transport.flush();

@@ -36,7 +36,7 @@ const jumpMs = 0.03;
 export class Vigil {
   readonly #lane: WatchedLane;
   readonly #worker: Watched;
-  readonly #patience = new Patience(awakeUs, 1, false);
+  readonly #patience = new Patience(awakeUs);
   #quietSinceMs = 0;
   #turning = false;
 

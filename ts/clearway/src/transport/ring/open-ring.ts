@@ -28,7 +28,7 @@ function allot(): void {
 
 /** The caller's end of one worker's rings. */
 export class CallerLane extends RingLane {
-  readonly #poll: { sent(toSleeper: boolean): void; woken(): void };
+  readonly #poll: { sent(): void; woken(): void };
   readonly #owner: CallerOwner;
   #closed = false;
 
@@ -46,8 +46,13 @@ export class CallerLane extends RingLane {
 
   override send(op: Op, id: number, a: unknown, b: unknown): boolean {
     if (!super.send(op, id, a, b)) return false;
-    this.#poll.sent(this.owesWake);
+    this.#poll.sent();
     return true;
+  }
+
+  override post(message: unknown, transfer: readonly object[]): void {
+    super.post(message, transfer);
+    this.#poll.sent();
   }
 
   override receive(message: unknown): void {

@@ -6,32 +6,29 @@ const wakeUs = 100;
 // For how long waiting awake stays off after the scheduler has taken the core away in the midst of it: somebody else needs
 // it. A few of its time slices.
 const distrustMs = 5;
-
-// What is left to try again with when waiting awake had been given up, in microseconds: enough to meet a caller that calls
-// back to back, too little to matter where waiting stands in somebody's way.
-const trialUs = 12;
+// At most so many answers are slept through between two trials. A trial that fails costs a whole patience, three to ten times
+// what an answer takes that is met asleep on a core that both share: so seldom, trials add a tenth at the most.
+const restMax = 127;
 
 /**
  * How long to wait awake before going to sleep, tuned by what became of it. A pure value; the clock is the caller's.
  *
- * Whole again when something came while awake; a quarter when nothing came. When something came soon after going to sleep,
- * a longer wait might have met it, or it was this very waiting that held the other side up, because both share a core. So
- * that doubles it only: each such round still leaves less than before, and the rounds lose microseconds instead of all.
+ * Whole or nothing. Whole when something came while awake; nothing when nothing came. What comes soon after going to sleep
+ * may be there because a longer wait would have met it, or because it was this very waiting that held the other side up, as
+ * both share a core. A trial tells: one at once, and when that fails, too, the next after 1, 3, 7 and more such answers.
  */
 export class Patience {
   #us: number;
+  /** Answers that came soon since the last trial, and how many have to come before the next. */
+  #slept = 0;
+  #rest = 0;
   #distrustedUntilMs = 0;
 
-  /** `maxUs`: the most. `minUs`: below it, waiting awake is given up altogether; or, with `keep`, never less than that. */
-  constructor(
-    private readonly maxUs: number,
-    private readonly minUs: number,
-    private readonly keep: boolean,
-  ) {
+  constructor(private readonly maxUs: number) {
     this.#us = maxUs;
   }
 
-  /** Microseconds to wait awake from now on. */
+  /** Microseconds to wait awake from now on; 0 for not at all. */
   at(clockMs: number): number {
     return clockMs < this.#distrustedUntilMs ? 0 : this.#us;
   }
@@ -39,17 +36,20 @@ export class Patience {
   /** Something came while awake. */
   met(): void {
     this.#us = this.maxUs;
+    this.#rest = 0;
   }
 
   /** Something came to a sleeper, so long after it had begun to wait. */
   woken(waitedUs: number): void {
-    if (waitedUs <= this.maxUs + wakeUs) this.#us = Math.min(this.maxUs, Math.max(2 * this.#us, trialUs));
+    if (!(waitedUs <= this.maxUs + wakeUs) || this.#us > 0 || this.#slept++ < this.#rest) return;
+    this.#us = this.maxUs;
+    this.#slept = 0;
+    this.#rest = Math.min(2 * this.#rest + 1, restMax);
   }
 
   /** Nothing came in time. */
   gaveUp(): void {
-    this.#us /= 4;
-    if (this.#us < this.minUs) this.#us = this.keep ? this.minUs : 0;
+    this.#us = 0;
   }
 
   /** The clock jumped while this thread was waiting awake: the core was taken from it. */

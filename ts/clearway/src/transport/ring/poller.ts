@@ -26,13 +26,15 @@ interface Hot {
   on: boolean;
   /** When something was sent or came last; NaN: in this turn. */
   sinceMs: number;
+  /** When it was looked at last. */
+  lookedMs: number;
 }
 
 // A task that is answered within this is answered awake; a longer one costs a wake-up, which is then a tenth of it. In
 // microseconds. Measured: bench/latency.mjs is the same from 50 up; what 200 buys is tasks of 50 to 200 us.
 const windowUs = 200;
-// A window that met nothing is halved down to this, which a turn of the loop and a trivial task fit in.
-const windowMinUs = 25;
+// Two looks so far apart, in milliseconds, where 0.001 to 0.01 are usual: the worker had to take this core to answer.
+const jumpMs = 0.03;
 
 /**
  * The caller's waiting: it never blocks. While answers are expected it looks once a turn of the event loop, for as long as
@@ -50,29 +52,32 @@ export class Poller {
     this.#loop = loop;
   }
 
-  /** Looks after a lane, which is parked. Returns what to call when something was sent, and when a message came by port. */
-  add(lane: PolledLane): { sent(toSleeper: boolean): void; woken(): void } {
-    const hot: Hot = { lane, patience: new Patience(windowUs, windowMinUs, true), on: false, sinceMs: 0 };
+  /**
+   * Looks after a lane, which is parked. Returns what to call when something was sent, and when a message came by port. At
+   * the end of either, and of a look, the lane is hot, or parked, or stands at a mark: there is no fourth, or an answer that
+   * comes by the ring would be slept over.
+   */
+  add(lane: PolledLane): { sent(): void; woken(): void } {
+    const hot: Hot = { lane, patience: new Patience(windowUs), on: false, sinceMs: 0, lookedMs: 0 };
     return {
-      sent: (toSleeper) => {
-        if (!hot.on && toSleeper && this.#cold(hot)) return;
-        this.#heat(hot);
+      sent: () => {
+        if (hot.on || this.#hasPatience(hot)) this.#heat(hot);
       },
       woken: () => {
-        if (!hot.on) hot.patience.woken((this.#loop.now() - hot.sinceMs) * 1000);
-        this.#heat(hot);
+        // It goes on looking.
+        if (hot.on) return;
+        hot.patience.woken((this.#loop.now() - hot.sinceMs) * 1000);
+        if (this.#hasPatience(hot) && lane.expects()) return this.#heat(hot);
+        // Whoever posted has cleared the word that says that this side sleeps. What came while it was set again is read.
+        if (!lane.park()) this.#heat(hot);
       },
     };
   }
 
-  // The first call after a pause, to a worker that sleeps: waiting awake for it gains nothing over sleeping, as waking the
-  // worker is nearly all of the trip, and where the scheduler wakes it on this core it would have to wait for this thread.
-  // Measured after pauses of 2 ms, p50 and p90: 26 to 32 and 62 to 82 us awake, 24 to 26 and 36 to 43 asleep.
-  #cold(hot: Hot): boolean {
-    const clock = this.#loop.now();
-    const paused = (clock - hot.sinceMs) * 1000 > windowUs;
-    if (paused) hot.sinceMs = clock;
-    return paused;
+  // Whether to look at a lane from now on. If not, this is when its wait began.
+  #hasPatience(hot: Hot): boolean {
+    hot.sinceMs = this.#loop.now();
+    return hot.patience.at(hot.sinceMs) > 0;
   }
 
   #heat(hot: Hot): void {
@@ -102,15 +107,19 @@ export class Poller {
 
   #stays(hot: Hot, clock: number): boolean {
     const { lane, patience } = hot;
-    if (Number.isNaN(hot.sinceMs)) hot.sinceMs = clock;
+    const waited = !Number.isNaN(hot.sinceMs);
+    if (!waited) hot.sinceMs = clock;
+    const jumped = waited && clock - hot.lookedMs > jumpMs;
+    hot.lookedMs = clock;
     if (lane.drain()) {
-      patience.met();
+      if (jumped) patience.gaveUp();
+      else patience.met();
       hot.sinceMs = clock;
       return true;
     }
     if (lane.blocked) return false;
     if (lane.expects()) {
-      if ((clock - hot.sinceMs) * 1000 <= patience.at(clock)) return true;
+      if ((clock - hot.sinceMs) * 1000 < patience.at(clock)) return true;
       patience.gaveUp();
     }
     return !lane.park();

@@ -77,6 +77,9 @@ export class RingLane implements Lane {
   }
 
   send(op: Op, id: number, a: unknown, b: unknown): boolean {
+    // A sleeper needs a message in any case, so that carries the frame too, and whatever follows in its tick: after a pause
+    // of 2 ms a call took 1.3 times as long by ring and wake-up. Only a hint: whatever it says here, the order holds.
+    if (Atomics.load(this.words, this.#parkedThere) === 1) return false;
     if (this.#broken || (this.#markDue && !this.#mark())) return false;
     const count = encoder.frame(op, id, a, b, true);
     return count > 0 && this.#write(count);
@@ -123,6 +126,8 @@ export class RingLane implements Lane {
     this.#read = number;
     this.blocked = false;
     this.#owner.frames(message);
+    // Behind the mark, if that is there by now: left unread, it would keep this side from sleeping.
+    this.drain();
   }
 
   /** Whether something was published that was not read. */

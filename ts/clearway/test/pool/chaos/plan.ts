@@ -230,4 +230,13 @@ export const failedOnce: readonly Plan[] = [
       { do: "call", task: "exit", n: 0, options: {} },
     ],
   },
+  // A browser's worker that had closed itself went on to begin what another was then given.
+  {
+    ...small,
+    concurrency: 3,
+    commands: [
+      { do: "call", task: "exit", n: 0, options: {} },
+      { do: "call", task: "exit", n: 1, options: { signal: 0 } },
+    ],
+  },
 ];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
 import { explore, type Fault, type Script } from "./model.js";
+import { exploreBoth, type Slip } from "./two-way-model.js";
 
 /** Every script of so many frames, each by ring or by port, with the tick ending after any of them or not. */
 function scripts(frames: number): Script[] {
@@ -35,4 +36,22 @@ describe("the ring's protocol, in every order of its steps", () => {
     const wrongs = all.map((script) => explore(script, 3, fault).wrong).filter((wrong) => wrong !== undefined);
     expect(wrongs.some((wrong) => wrong.includes(what))).toBe(true);
   });
+});
+
+describe("calls and answers over both rings, in every order of their steps", () => {
+  test.each([
+    [3, 1],
+    [2, 2],
+  ])("end in an answer to each of %i calls, %i at once, whoever sleeps when", (calls, atOnce) => {
+    const { wrong, states } = exploreBoth(calls, atOnce);
+    expect(wrong).toBeUndefined();
+    expect(states).toBeGreaterThan(100_000);
+  });
+
+  test.each<Slip>(["awake without looking", "not parked after all", "clear after post", "sleeps unasked"])(
+    "would end in sleep with the slip `%s`: the model can see it",
+    (slip) => {
+      expect(exploreBoth(2, 1, slip).wrong).toMatch("asleep");
+    },
+  );
 });

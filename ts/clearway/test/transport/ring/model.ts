@@ -68,8 +68,12 @@ function sender(state: State, script: Script, room: number, fault: Fault): State
       if (what === "tick") return on({ step: "wake" });
       const sent = state.sent + 1;
       if (what === "port") return on({ sent, step: fault === "clear after post" ? "post" : "clear" });
-      return on({ sent, step: state.due ? "mark first" : "write" });
+      return on({ sent, step: "peek" });
     }
+    case "peek":
+      // A sleeper needs a message in any case.
+      if (state.parked === 1) return on({ step: fault === "clear after post" ? "post" : "clear" });
+      return on({ step: state.due ? "mark first" : "write" });
     case "mark first":
       return free() ? on({ ring: [...state.ring, -state.posted], step: "publish mark first" }) : on({ step: "clear" });
     case "publish mark first":

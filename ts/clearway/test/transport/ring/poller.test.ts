@@ -52,7 +52,7 @@ describe("the caller's poller", () => {
 
   test("looks once a turn while an answer is expected, and parks when it has come and no call follows", () => {
     const { lane, polled, turn } = setUp();
-    polled.sent(false);
+    polled.sent();
     for (let at = 0; at < 5; at++) expect([turn(), lane.parked]).toEqual([true, false]);
     lane.frames = 1;
     lane.expected = false;
@@ -62,40 +62,45 @@ describe("the caller's poller", () => {
     expect([turn(), lane.parked]).toEqual([false, true]);
   });
 
-  test("parks when its patience is over, sooner the next time, never before a turn and a short task fit", () => {
-    const { lane, polled, turn } = setUp(0.005);
-    const turns = Array.from({ length: 5 }, () => {
-      polled.sent(false);
+  test("parks when its patience is over, and looks no more until an answer came soon", () => {
+    const { lane, polled, turn, pass } = setUp(1 / 128);
+    const turns = (): number => {
       let count = 0;
-      while (!lane.parked) {
-        turn();
-        count++;
-      }
+      for (polled.sent(); !lane.parked; count++) turn();
       expect(turn()).toBe(false);
       return count;
-    });
-    expect(turns.map((count) => count * 5)).toEqual([210, 60, 35, 35, 35]);
+    };
+    expect([turns(), turns(), turns()]).toEqual([27, 0, 0]);
+    pass(2);
+    lane.expected = false;
+    polled.woken();
+    expect([lane.parked, turns()]).toEqual([true, 0]);
+    pass(0.1);
+    polled.woken();
+    lane.expected = true;
+    expect([lane.parked, turns()]).toEqual([true, 27]);
   });
 
-  test("is patient again once an answer came in time", () => {
-    const { lane, polled, turn } = setUp(0.005);
-    const rounds = (): number => {
-      polled.sent(false);
-      let count = 0;
-      for (; !lane.parked; count++) turn();
-      return count;
+  test("looks on after an answer that came in time, and not after one that the worker took the core for", () => {
+    const { lane, polled, turn, pass } = setUp(0.005);
+    const answered = (afterMs: number): boolean => {
+      polled.sent();
+      turn();
+      pass(afterMs);
+      lane.frames = 1;
+      lane.expected = false;
+      while (!lane.parked) turn();
+      lane.expected = true;
+      polled.sent();
+      return lane.parked;
     };
-    rounds();
-    rounds();
-    polled.sent(false);
-    lane.frames = 1;
-    turn();
-    expect(rounds()).toBeGreaterThan(40);
+    expect(answered(0.01)).toBe(false);
+    expect(answered(0.05)).toBe(true);
   });
 
   test("stops looking at a lane that stands at a mark: the message will tell", () => {
     const { lane, polled, turn } = setUp();
-    polled.sent(false);
+    polled.sent();
     lane.blocked = true;
     turn();
     expect(turn()).toBe(false);
@@ -106,22 +111,29 @@ describe("the caller's poller", () => {
     expect(lane.frames).toBe(0);
   });
 
-  test("sleeps over the first call after a pause to a worker that sleeps, and not over those that follow", () => {
-    const { lane, polled, turn, pass } = setUp();
-    polled.sent(true);
-    expect([turn(), lane.parked]).toEqual([false, true]);
-    pass(0.03);
+  test.each([false, true])("is hot or parked after every message, more expected: %s", (expected) => {
+    const { lane, polled, turn } = setUp();
+    lane.expected = expected;
+    // Whoever posts clears the word.
+    lane.parked = false;
+    polled.woken();
+    expect([turn(), lane.parked]).toEqual(expected ? [true, false] : [false, true]);
+  });
+
+  test("looks again when something came while it was about to park, woken by a message", () => {
+    const { lane, polled, turn } = setUp();
+    lane.expected = false;
     lane.frames = 1;
     polled.woken();
-    turn();
-    polled.sent(true);
-    expect([turn(), lane.parked]).toEqual([true, false]);
+    expect([turn(), lane.frames]).toEqual([true, 0]);
+    while (turn());
+    expect(lane.parked).toBe(true);
   });
 
   test("goes on when something came while it was about to park", () => {
     const { lane, polled, turn } = setUp();
     lane.expected = false;
-    polled.sent(false);
+    polled.sent();
     lane.park = () => {
       lane.frames = 1;
       lane.park = () => true;
@@ -134,33 +146,40 @@ describe("the caller's poller", () => {
 });
 
 describe("patience", () => {
-  test("is whole after a meeting, a quarter after a miss, and gone where it is not kept", () => {
-    const patience = new Patience(50, 1, false);
-    const after = [];
-    for (let at = 0; at < 4; at++) {
-      patience.gaveUp();
-      after.push(patience.at(0));
-    }
-    expect(after).toEqual([12.5, 3.125, 0, 0]);
-    patience.woken(2000);
+  test("is whole after a meeting, and nothing after a miss", () => {
+    const patience = new Patience(50);
+    patience.gaveUp();
     expect(patience.at(0)).toBe(0);
-    patience.woken(40);
-    expect(patience.at(0)).toBe(12);
     patience.met();
     expect(patience.at(0)).toBe(50);
   });
 
-  test("shrinks where every wait ends in sleep and then an answer, as on a core that both share", () => {
-    const patience = new Patience(200, 1, false);
-    for (let at = 0; at < 10; at++) {
+  test("is tried again when something came soon after going to sleep, not when it came late", () => {
+    const patience = new Patience(50);
+    patience.gaveUp();
+    patience.woken(2000);
+    expect(patience.at(0)).toBe(0);
+    patience.woken(40);
+    expect(patience.at(0)).toBe(50);
+  });
+
+  test("is tried ever more seldom where every wait ends in sleep and then an answer, as on a core that both share", () => {
+    const patience = new Patience(200);
+    const trials: number[] = [];
+    for (let at = 1; at <= 600; at++) {
+      if (patience.at(0) > 0) trials.push(at);
       patience.gaveUp();
       patience.woken(210);
     }
-    expect(patience.at(0)).toBeLessThanOrEqual(12);
+    expect(trials).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 384, 512]);
+    patience.met();
+    patience.gaveUp();
+    patience.woken(210);
+    expect(patience.at(0)).toBe(200);
   });
 
   test("rests for a while when the core was taken away", () => {
-    const patience = new Patience(50, 1, false);
+    const patience = new Patience(50);
     patience.jumped(100);
     expect([patience.at(101), patience.at(106)]).toEqual([0, 50]);
   });

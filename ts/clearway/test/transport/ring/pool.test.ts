@@ -36,6 +36,21 @@ describe("a pool over the ring and the port", () => {
     await Promise.all(Array.from({ length: 50 }, loop));
   });
 
+  test.each(["echo", "later"] as const)(
+    "answers 3000 calls of `%s`, one after the other, with pauses in which either side goes to sleep",
+    async (task) => {
+      const { call } = made();
+      for (let at = 0; at < 3000; at++) {
+        if (at % 50 === 0) await turnsOfTimers(at % 7);
+        // A timer beside each, as a race against time has.
+        const timer = setTimeout(() => {}, 60_000);
+        const value = { connection: "none", port: 1, at };
+        expect(await call[task](value)).toEqual(value);
+        clearTimeout(timer);
+      }
+    },
+  );
+
   test("keeps the order of a stream whose values go both ways", async () => {
     const { call } = made();
     let at = 0;
