@@ -7,6 +7,7 @@ import { readUtf8 } from "./utf8.js";
 const slots = 512;
 const bytesMax = 32;
 const seen: string[] = new Array<string>(slots).fill("");
+const seenBytes = new Uint8Array(slots * bytesMax);
 
 /** The text of a map's key, the same as `readUtf8` gives. */
 export function keyText(bytes: Uint8Array, start: number, end: number): string {
@@ -14,13 +15,17 @@ export function keyText(bytes: Uint8Array, start: number, end: number): string {
   if (size === 0 || size > bytesMax) return readUtf8(bytes, start, end);
   const slot = (size * 67 + bytes[start]! * 31 + bytes[end - 1]! * 17 + bytes[start + (size >> 1)]! * 7) & (slots - 1);
   const key = seen[slot]!;
+  const place = slot * bytesMax;
   if (key.length === size) {
     let index = 0;
-    while (index < size && key.charCodeAt(index) === bytes[start + index]) index++;
+    while (index < size && seenBytes[place + index] === bytes[start + index]) index++;
     if (index === size) return key;
   }
   const text = readUtf8(bytes, start, end);
-  // Only ASCII is kept: its bytes are its characters. Everything else is shorter than its bytes and never compared equal.
-  if (text.length === size) seen[slot] = text;
+  // Only ASCII is kept: it has as many characters as bytes.
+  if (text.length === size) {
+    seen[slot] = text;
+    seenBytes.set(bytes.subarray(start, end), place);
+  }
   return text;
 }

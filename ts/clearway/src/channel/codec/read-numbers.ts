@@ -37,9 +37,11 @@ function read(reader: Reader, List: ListClass): NumberList {
   reader.need(size, from);
   const { at, bytes } = reader;
   reader.at = at + size;
-  // A message that does not begin at a multiple of 8 of its buffer has no views, though it may be owned.
-  if (reader.owned && (bytes.byteOffset + at) % List.BYTES_PER_ELEMENT === 0)
-    return new List(bytes.buffer as ArrayBuffer, bytes.byteOffset + at, count);
+  // A message that does not begin at a multiple of 8 of its buffer has no views, owned or not.
+  if ((bytes.byteOffset + at) % List.BYTES_PER_ELEMENT === 0) {
+    const view = new List(bytes.buffer as ArrayBuffer, bytes.byteOffset + at, count);
+    return reader.owned ? view : view.slice();
+  }
   const copy = new List(count);
   new Uint8Array(copy.buffer).set(bytes.subarray(at, at + size));
   return copy;

@@ -11,7 +11,7 @@ export function encodeWith<T>(write: Write<T>, value: T): Uint8Array {
   const writer = takeWriter();
   try {
     write(writer, value);
-    return writer.bytes.slice(0, writer.at);
+    return writer.at === 0 ? new Uint8Array() : writer.bytes.slice(0, writer.at);
   } finally {
     putBack(writer);
   }
