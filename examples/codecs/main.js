@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// #region import
+// #region message
 import { extension, float64, isCodecError, standardMessageCodec, standardMethodCodec } from "clearway/channel";
 
-// #endregion import
-// #region message
 const message = standardMessageCodec.encode({ name: "Zoë", level: 0.5, pixels: new Uint8Array([255, 0, 0]) });
 console.log(message.length, "bytes");
 console.log(standardMessageCodec.decode(message));
