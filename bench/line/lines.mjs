@@ -29,7 +29,7 @@ export const promisesOf = {
   call: ["call-over-peer", "call-over-bare", "port-over-bare", "gap-over-bare"],
   flight: ["flight-over-peer", "flight-over-bare"],
   students: ["students-stall", "students-total"],
-  "students-huge": ["students-huge"],
+  "students-huge": ["students-huge", "students-huge-stream"],
   scan: ["scan-column", "scan-cursor"],
   placement: ["auto-time", "auto-stall"],
   idle: ["idle-cpu"],

@@ -25,9 +25,12 @@ const kinds = {
   }),
 };
 
-/** Milliseconds from the request to the proof, and the longest stall of this thread meanwhile. */
+/**
+ * Milliseconds from the request to the proof, and the longest stall of this thread meanwhile: of all, and of those that
+ * the meter does not lay to the machine (a thread that was not woken, or an idle watcher held up as well).
+ */
 export async function students({ kind, rows, names }, host) {
-  const { make, stop } = kind === "records" ? await byPool(host) : await byHand(kind, host);
+  const { make, stop } = kind.startsWith("records") ? await byPool(kind, host) : await byHand(kind, host);
   for (let each = 0; each < 2; each++) await make(warmRows, Math.min(names, warmRows));
   let found;
   const { report } = await measure(
@@ -42,18 +45,37 @@ export async function students({ kind, rows, names }, host) {
   await stop();
   const wanted = [rows, student(0, names), student(rows - 1, names)];
   if (JSON.stringify(found) !== JSON.stringify(wanted)) throw new Error(`wrong students: ${JSON.stringify(found)}`);
-  return { longestStallMs: Math.max(floorMs, report.longestMs), totalMs: report.durationMs };
+  const own = report.stalls.filter(({ cause }) => cause !== "machine");
+  return {
+    stallMs: own.reduce((longest, { lengthMs }) => Math.max(longest, lengthMs), floorMs),
+    anyStallMs: Math.max(floorMs, report.longestMs),
+    totalMs: report.durationMs,
+  };
 }
 
 const student = (row, names) => ({ rollNum: row + 1, name: nameAt(row, names) });
 const copy = ({ rollNum, name }) => ({ rollNum, name });
 
-async function byPool(host) {
+async function byPool(kind, host) {
   // Only here: whoever reads a table needs the records, and a build without them has no such entry.
   await import("clearway/records");
   const made = pool(host.workerUrl("records.tasks"), { size: 1 });
-  return { make: made.call.students, stop: () => made.close() };
+  const make = kind === "records" ? made.call.students : inParts(made.call.studentsInParts);
+  return { make, stop: () => made.close() };
 }
+
+/** Each part is read and released before the next is asked for: what stays is the length and two rows. */
+const inParts = (call) => async (rows, names) => {
+  const ends = {};
+  let length = 0;
+  for await (const part of call(rows, names)) {
+    ends.first ??= copy(part.at(0));
+    ends.last = copy(part.at(-1));
+    length += part.length;
+    part.release();
+  }
+  return { length, at: (row) => (row === 0 ? ends.first : ends.last) };
+};
 
 async function byHand(kind, host) {
   const worker = host.openWorker(host.workerUrl(`${host.name === "node" ? "node/" : ""}students`));

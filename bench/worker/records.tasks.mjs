@@ -7,6 +7,7 @@ import { nameAt } from "./students-make.mjs";
 const Student = record({ rollNum: u32, name: text() });
 const StudentOfFew = record({ rollNum: u32, name: text({ dictionary: true }) });
 const Reading = record({ at: u32, value: f64 });
+const rowsAPart = 1 << 20;
 
 export default expose({
   double: (value) => value * 2,
@@ -14,6 +15,15 @@ export default expose({
     const table = (names < rows ? StudentOfFew : Student).table();
     for (let row = 0; row < rows; row++) table.push({ rollNum: row + 1, name: nameAt(row, names) });
     return table;
+  },
+  /** The same students as tables of a million rows. */
+  *studentsInParts(rows, names) {
+    for (let from = 0; from < rows; from += rowsAPart) {
+      const table = StudentOfFew.table({ rowsPerChunk: rowsAPart });
+      const to = Math.min(rows, from + rowsAPart);
+      for (let row = from; row < to; row++) table.push({ rollNum: row + 1, name: nameAt(row, names) });
+      yield table;
+    }
   },
   readings(rows) {
     const table = Reading.table();

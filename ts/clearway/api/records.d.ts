@@ -189,7 +189,7 @@ declare class Chunk {
      * and `released` when the memory was moved away or released.
      */
     get vectors(): readonly Vector[];
-    /** Frees the memory now, whoever still has views of it: they are empty from here on. */
+    /** Gives the memory up, whoever still has views of it: they are empty from here on. See {@link free}. */
     release(): void;
 }
 
@@ -314,8 +314,8 @@ declare class Table<R extends RecordType = RecordType> implements Iterable<Row<R
      */
     toObjects({ from, to, rowsMax }?: ObjectWindow): RowOf<FieldsOf<R>>[];
     /**
-     * Frees memory now, without waiting for garbage collection: of all chunks, or of those that end at or before the row
-     * `before`. Every row, view and slice of that memory throws `released` from here on, or is an empty array.
+     * Frees memory now, without waiting for garbage collection (but on Node 20, which cannot): of all chunks, or of those
+     * that end at or before the row `before`. Every row, view and slice of that memory throws `released` from here on, or is an empty array.
      */
     release({ before }?: {
         before?: number;
