@@ -23,7 +23,7 @@ export type WorkerSource = URL | string | (() => WorkerLike);
 /** One worker of a pool and the calls that are with it. What befalls it once it was ready is in `upkeep/`. */
 export class Slot extends SlotLoad {
   readonly life = new SlotLife();
-  readonly calls = new Map<number, PoolCall>();
+  readonly calls = new CallTable<PoolCall>();
   readonly handle: WorkerHandle;
   readonly transport: PortTransport;
   lane: CallerLane | undefined;

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { expect, test } from "vitest";
+import { CallTable } from "../../src/pool/call-table.js";
+import fc from "../fixtures/fast-check.js";
+
+test("a table of calls holds what a map would, whatever comes, goes and stays", () => {
+  // Ids that share their low bits are the ones that get in each other's way.
+  const id = fc.tuple(fc.nat(4), fc.nat(3)).map(([low, high]) => low + high * 1024);
+  fc.assert(
+    fc.property(fc.array(fc.tuple(fc.boolean(), id), { maxLength: 80 }), (steps) => {
+      const table = new CallTable<{ id: number }>();
+      const map = new Map<number, { id: number }>();
+      for (const [comes, id] of steps) {
+        if (!comes) {
+          table.delete(id);
+          map.delete(id);
+        } else if (!map.has(id)) {
+          const call = { id };
+          table.set(id, call);
+          map.set(id, call);
+        }
+        expect(table.get(id)).toBe(map.get(id));
+        expect(table.size).toBe(map.size);
+        expect(table.values()).toEqual([...map.values()].sort((a, b) => a.id - b.id));
+      }
+    }),
+  );
+});
