@@ -19,7 +19,7 @@ export async function flight({ host, collect, settings, seed }) {
     for (const { key, name, threads } of shuffle(running)) {
       if (failed.has(key)) continue;
       try {
-        const params = { name, threads, inFlight, warmMs: 150, measuredMs: 250 };
+        const params = { name, threads, inFlight, warmMsMin: 150, warmMsMax: 750, measuredMs: 250 };
         rates[key].push(await host.probe("flight", params, 20_000));
       } catch (error) {
         failed.set(key, error.message.split("\n")[0]);
