@@ -128,7 +128,12 @@ export class CallDesk {
     call.cleanUp();
     const { once } = this.#engine;
     if (!once) return word(call, outcome);
-    // Whoever hears of the end of its one call finds its worker ended.
+    this.#sayLast(call, word, outcome);
+  }
+
+  // Whoever hears of the end of a pool's one call finds its worker ended. Apart from `say`, which would make a context for the
+  // closure in every call.
+  #sayLast(call: PoolCall, word: Word, outcome: unknown): void {
     void this.#engine.close().then(() => word(call, outcome));
   }
 

@@ -87,10 +87,13 @@ export function callable<Module>(
     get: (_target, name) => {
       // `then` would make an `await` of this object call a task.
       if (typeof name !== "string" || name === "then") return undefined;
-      const caller: Caller = known.get(name) ?? ((...args) => engineOf().submit(name, args, settings, caller));
-      known.set(name, caller);
-      return caller;
+      return known.get(name) ?? make(name);
     },
   });
+  const make = (name: string): Caller => {
+    const caller: Caller = (...args) => engineOf().submit(name, args, settings, caller);
+    known.set(name, caller);
+    return caller;
+  };
   return { call };
 }

@@ -6,6 +6,7 @@ import { type LedgerSide, merge } from "../transfer/ledger.js";
 import { PortTransport } from "../transport/port.js";
 import { callFlagBits, frameSlots, isFrames, Op } from "../transport/protocol.js";
 import type { CallerLane } from "../transport/ring/open-ring.js";
+import { CallTable } from "./call-table.js";
 import type { Engine } from "./engine.js";
 import { helloOf } from "./hello.js";
 import type { Input } from "./input.js";
@@ -140,25 +141,31 @@ export class Slot extends SlotLoad {
   receive(message: unknown): void {
     // A module may post messages of its own; they are not ours to read.
     if (!isFrames(message)) return;
-    const { engine } = this;
     for (let at = 0; at < message.length; at += frameSlots) {
-      const op = message[at] as Op;
-      const id = message[at + 1] as number;
-      const a = message[at + 2];
-      const b = message[at + 3];
-      if (op === Op.Result) {
-        const call = this.calls.get(id);
-        if (call) engine.desk.result(this, call, a, b as number);
-      } else if (op === Op.Ledger) {
-        if (typeof a === "number") engine.fromWorkers.movedBytes += a;
-        else merge(engine.fromWorkers, a as LedgerSide);
-      } else if (op === Op.Ready) this.#ready(a as Tasks);
-      else if (op === Op.Unreadable) this.unreadable("the worker could not read a message");
-      else engine.upkeep?.frame(this, op, id, a, b);
+      this.frame(message[at] as Op, message[at + 1] as number, message[at + 2], message[at + 3]);
     }
+    this.told();
+  }
+
+  /** Reads one frame of a message, or of the ring; `told()` follows the last one. */
+  frame(op: Op, id: number, a: unknown, b: unknown): void {
+    const { engine } = this;
+    if (op === Op.Result) {
+      const call = this.calls.get(id);
+      if (call) engine.desk.result(this, call, a, b as number);
+    } else if (op === Op.Ledger) {
+      if (typeof a === "number") engine.fromWorkers.movedBytes += a;
+      else merge(engine.fromWorkers, a as LedgerSide);
+    } else if (op === Op.Ready) this.#ready(a as Tasks);
+    else if (op === Op.Unreadable) this.unreadable("the worker could not read a message");
+    else engine.upkeep?.frame(this, op, id, a, b);
+  }
+
+  /** All that came together was read. */
+  told(): void {
     if (!this.eased || this.#gone) return;
     this.eased = false;
-    engine.eased(this);
+    this.engine.eased(this);
   }
 
   // Its module is loaded; it counts as ready when what looks after it is, too.

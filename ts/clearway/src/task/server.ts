@@ -78,6 +78,11 @@ export class Server {
     for (let at = 0; at < frames.length; at += frameSlots) {
       this.#frame(frames[at] as Op, frames[at + 1] as number, frames[at + 2], frames[at + 3]);
     }
+    this.#work();
+  }
+
+  // Does what has come.
+  #work(): void {
     this.#runner.pump();
     // What is finished now need not wait for the end of the tick.
     this.#transport.flush();
@@ -112,7 +117,9 @@ export class Server {
     // What was sent so far leaves by the port, unnumbered.
     this.#transport.flush();
     const lane = new RingLane(memory, "worker", this.#endpoint, {
-      frames: (frames) => this.#frames(frames),
+      message: (frames) => this.#frames(frames),
+      frame: (op, id, a, b) => this.#frame(op, id, a, b),
+      drained: () => this.#work(),
       broken: () => this.unreadable(),
       // The caller counts what it is given.
       copied: () => {},

@@ -6,9 +6,11 @@ export function isTable(value: unknown): boolean {
   return typeof value === "object" && value !== null && brand in value;
 }
 
+const same = (value: unknown): unknown => value;
+
 /** Hands on what has crossed. A table is made a `Table` again, whose code is loaded when the first one comes: a promise. */
 export function revive<T>(value: unknown, use: (value: unknown) => T): T | Promise<T>;
 export function revive(value: unknown): unknown;
-export function revive(value: unknown, use = (same: unknown): unknown => same): unknown {
+export function revive(value: unknown, use = same): unknown {
   return isTable(value) ? import("../records.js").then((records) => use(records.tableFrom(value))) : use(value);
 }

@@ -30,7 +30,9 @@ export function ready(slot: Slot, tasks: Tasks): void {
 function openRing(slot: Slot, part: typeof import("../../transport/ring/open-ring.js")): void {
   if (slot.life.state !== "ready") return;
   const lane = part.openRing(slot.handle, {
-    frames: (frames) => slot.receive(frames),
+    message: (frames) => slot.receive(frames),
+    frame: (op, id, a, b) => slot.frame(op, id, a, b),
+    drained: () => slot.told(),
     broken: (error) => slot.unreadable(error.message),
     copied: (bytes) => enterCopy(slot.engine.fromWorkers, "small", bytes),
     expects: () => slot.calls.size > 0,

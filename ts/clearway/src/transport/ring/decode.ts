@@ -27,15 +27,21 @@ export class Decoder {
     this.#units = new Uint16Array(words.buffer);
   }
 
-  /** Puts the frame's four slots behind `frames`. `count` is within the words. */
-  frame(count: number, frames: unknown[]): void {
+  /** Begins with a frame of so many words, which are there. Its two values follow. */
+  open(count: number): void {
     this.binaryBytes = 0;
     this.#at = frameHeadWords;
     this.#end = count;
-    const a = this.#value(0);
-    const b = this.#value(0);
-    if (this.#at !== count) throw broken("words left over", count - this.#at);
-    frames.push(this.#words[0]! & 0xff, this.#words[1]!, a, b);
+  }
+
+  /** The frame's next value. */
+  value(): unknown {
+    return this.#value(0);
+  }
+
+  /** Throws when the frame holds more than was read. */
+  close(): void {
+    if (this.#at !== this.#end) throw broken("words left over", this.#end - this.#at);
   }
 
   #value(depth: number): unknown {

@@ -10,8 +10,12 @@ import { type Place, ReceiveRing, SendRing } from "./ring.js";
 
 /** What a lane tells whoever it belongs to. */
 export interface LaneOwner {
-  /** Frames arrived, in order: from the ring, or in a message of the port. */
-  frames(frames: unknown[]): void;
+  /** A message of the port, in its place among the frames. */
+  message(frames: unknown[]): void;
+  /** A frame of the ring. */
+  frame(op: Op, id: number, a: unknown, b: unknown): void;
+  /** Frames of the ring were told one by one; these were all, for now. */
+  drained(): void;
   /** The other side broke the layout. Nothing more is read. */
   broken(error: ClearwayError): void;
   /** So many bytes of binary memory came in a result or a value of a stream. */
@@ -51,6 +55,8 @@ export class RingLane implements Lane {
   #read = 0;
   #markDue = false;
   #draining = false;
+  /** How many frames were told; it may wrap. */
+  #told = 0;
   #broken = false;
 
   constructor(memory: SharedArrayBuffer, side: "caller" | "worker", endpoint: Endpoint, owner: LaneOwner) {
@@ -117,7 +123,7 @@ export class RingLane implements Lane {
 
   /** A message came by port. */
   receive(message: unknown): void {
-    if (!isFrames(message) || message[0] !== Op.Mark) return this.#owner.frames(message as unknown[]);
+    if (!isFrames(message) || message[0] !== Op.Mark) return this.#owner.message(message as unknown[]);
     const number = message[1] as number;
     this.drain();
     if (number === 0) return;
@@ -125,7 +131,7 @@ export class RingLane implements Lane {
       return this.#break(new ClearwayError("protocol", `message ${number} is out of order`));
     this.#read = number;
     this.blocked = false;
-    this.#owner.frames(message);
+    this.#owner.message(message);
     // Behind the mark, if that is there by now: left unread, it would keep this side from sleeping.
     this.drain();
   }
@@ -144,18 +150,19 @@ export class RingLane implements Lane {
   drain(): boolean {
     if (this.#draining || this.#broken) return false;
     this.#draining = true;
-    const frames: unknown[] = [];
+    const before = this.#told;
     let error: ClearwayError | undefined;
     try {
-      this.#take(frames);
+      this.#take();
     } catch (reason) {
       error = reason as ClearwayError;
     }
-    // What was sent before the broken frame arrives.
-    if (frames.length > 0) this.#owner.frames(frames);
+    // What was sent before a broken frame has arrived.
+    const some = this.#told !== before;
+    if (some) this.#owner.drained();
     this.#draining = false;
     if (error !== undefined) this.#break(error);
-    return frames.length > 0;
+    return some;
   }
 
   /**
@@ -176,16 +183,27 @@ export class RingLane implements Lane {
     Atomics.store(this.words, this.#parkedHere, 0);
   }
 
-  #take(frames: unknown[]): void {
+  #take(): void {
     const ring = this.#receive;
+    const decoder = this.#decoder;
     const { frame } = ring;
     ring.look();
     for (let count = ring.read(); count > 0; count = ring.read()) {
-      if ((frame[0]! & 0xff) !== Op.Mark) {
-        this.#decoder.frame(count, frames);
-        const bytes = this.#decoder.binaryBytes;
-        if (bytes > 0 && isAnswer(frame[0]! & 0xff)) this.#owner.copied(bytes);
-      } else if (((frame[1]! - this.#read) | 0) > 0) {
+      const op: Op = frame[0]! & 0xff;
+      if (op !== Op.Mark) {
+        const id = frame[1]!;
+        decoder.open(count);
+        const a = decoder.value();
+        const b = decoder.value();
+        decoder.close();
+        if (decoder.binaryBytes > 0 && isAnswer(op)) this.#owner.copied(decoder.binaryBytes);
+        ring.take(count);
+        this.#told = (this.#told + 1) | 0;
+        // From here on nothing rests on what is in `frame`: whoever is told may send, and make this side read.
+        this.#owner.frame(op, id, a, b);
+        continue;
+      }
+      if (((frame[1]! - this.#read) | 0) > 0) {
         this.blocked = true;
         break;
       }

@@ -208,7 +208,7 @@ describe.runIf(shared)("a lane", () => {
   ])("is not opened on memory %s", (_name, harm) => {
     const memory = ringMemory(4096);
     harm(new Int32Array(memory));
-    const owner = { frames: () => {}, broken: () => {}, copied: () => {} };
+    const owner = { message: () => {}, frame: () => {}, drained: () => {}, broken: () => {}, copied: () => {} };
     expect(() => new RingLane(memory, "worker", { post: () => {} }, owner)).toThrow(
       expect.objectContaining({ code: "protocol" }),
     );

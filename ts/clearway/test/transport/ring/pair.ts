@@ -2,6 +2,7 @@
 
 import { PortTransport } from "../../../src/transport/port.js";
 import { frameSlots, Op } from "../../../src/transport/protocol.js";
+import { Decoder } from "../../../src/transport/ring/decode.js";
 import { at, headerBytes, magic, version } from "../../../src/transport/ring/layout.js";
 import { RingLane } from "../../../src/transport/ring/ring-lane.js";
 import type { Refused } from "../../../src/transport/transport.js";
@@ -16,12 +17,22 @@ export function ringMemory(capacity: number): SharedArrayBuffer {
   return memory;
 }
 
+/** The two values of a frame. */
+export function decoded(words: Int32Array, count = words.length): [a: unknown, b: unknown] {
+  const decoder = new Decoder(words);
+  decoder.open(count);
+  const values: [unknown, unknown] = [decoder.value(), decoder.value()];
+  decoder.close();
+  return values;
+}
+
 /** A caller's transport with its lane, and the worker's end of both, in one thread. The port delivers when told to. */
 export function pair(capacity = 4096, refused: Refused = () => {}) {
   const memory = ringMemory(capacity);
   const port: unknown[] = [];
   /** What arrived, a delivery an entry, without marks. */
   const arrived: unknown[][] = [];
+  const read: unknown[] = [];
   const errors: unknown[] = [];
   let wakes = 0;
   const worker = new RingLane(
@@ -29,7 +40,9 @@ export function pair(capacity = 4096, refused: Refused = () => {}) {
     "worker",
     { post: () => {} },
     {
-      frames: (frames) => arrived.push(frames[0] === Op.Mark ? frames.slice(frameSlots) : frames),
+      message: (frames) => arrived.push(frames[0] === Op.Mark ? frames.slice(frameSlots) : frames),
+      frame: (...frame) => read.push(...frame),
+      drained: () => arrived.push(read.splice(0)),
       broken: (error) => errors.push(error),
       copied: () => {},
     },
@@ -41,7 +54,9 @@ export function pair(capacity = 4096, refused: Refused = () => {}) {
     },
   };
   const caller = new RingLane(memory, "caller", endpoint, {
-    frames: () => {},
+    message: () => {},
+    frame: () => {},
+    drained: () => {},
     broken: (error) => errors.push(error),
     copied: () => {},
   });
