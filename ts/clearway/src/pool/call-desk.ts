@@ -57,12 +57,16 @@ export class CallDesk {
   /** Whether a call that is about to leave may leave; if not, it has been dealt with. */
   admits(call: PoolCall): boolean {
     const { record } = call;
+    const { records, upkeep } = this.#engine;
     if (record.index < 0) {
-      this.cancel(call, unknownTask(record.name, this.#engine.records));
+      this.cancel(call, unknownTask(record.name, records));
       return false;
     }
     if (!call.isStream) return true;
     call.tellStream();
+    // Its reader may have asked before any worker was ready. One that asked for its end has got it now.
+    if (upkeep) call.stream?.open(upkeep);
+    if (call.state !== "queued") return false;
     if (call.stream?.consumer?.credit.items) return true;
     // It is nobody's yet: it waits for its reader instead.
     call.setAside();

@@ -3,7 +3,7 @@ import { ClearwayError } from "../error/clearway-error.js";
 import type { Consumer, ConsumerWire } from "../stream/consumer.js";
 import { Op } from "../transport/protocol.js";
 import type { CallDesk } from "./call-desk.js";
-import type { Streams } from "./parts.js";
+import type { Upkeep } from "./parts.js";
 import type { PoolCall } from "./pool-call.js";
 import type { StreamHandle } from "./stream-handle.js";
 import { tellEnded } from "./word.js";
@@ -15,7 +15,7 @@ const forgotten = new FinalizationRegistry<CallStream>((stream) =>
 
 /** A call's stream as the pool holds it: what reads it, and, weakly, what the caller holds. */
 export class CallStream implements ConsumerWire {
-  /** What reads it; undefined until that is loaded, and then nothing was granted. */
+  /** What reads it: a part that is there before the first worker is ready. Nothing is granted without. */
   consumer: Consumer | undefined;
   readonly #call: PoolCall;
   readonly #desk: CallDesk;
@@ -23,6 +23,8 @@ export class CallStream implements ConsumerWire {
   readonly #handle: WeakRef<StreamHandle>;
   /** The first that was told before there was a consumer: the call's end. */
   #untold: ((consumer: Consumer) => void) | undefined;
+  /** What its reader asked for before there was a consumer, in order. */
+  #asked: (() => void)[] = [];
 
   constructor(call: PoolCall, desk: CallDesk, handle: StreamHandle) {
     this.#call = call;
@@ -37,10 +39,16 @@ export class CallStream implements ConsumerWire {
   }
 
   /** Gives it what reads it, if it has not got that. */
-  open({ Consumer }: Streams): void {
+  open({ Consumer }: Upkeep): void {
     if (this.consumer) return;
     this.consumer = new Consumer(this.#call.options.window, this);
     this.#untold?.(this.consumer);
+    for (const ask of this.#asked.splice(0)) ask();
+  }
+
+  /** Asks when it is opened. */
+  later(ask: () => void): void {
+    this.#asked.push(ask);
   }
 
   /** Tells its reader how the call ended, now or when there is one. */
@@ -49,8 +57,9 @@ export class CallStream implements ConsumerWire {
     else this.#untold ??= word;
   }
 
-  /** Nobody will read it. A call that is no stream goes on. */
+  /** Nobody will read it: nothing is asked any more. A call that is no stream goes on. */
   end(why: ClearwayError): void {
+    this.#asked = [];
     if (this.#call.isStream) this.#desk.cancel(this.#call, why);
   }
 

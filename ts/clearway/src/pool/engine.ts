@@ -73,6 +73,8 @@ export class Engine {
           : iterablePromise(call.promise(), new StreamHandle(call, desk));
     try {
       if (this.records.known && record.index < 0) throw unknownTask(name, this.records);
+      // Its kind is known from a worker that was ready.
+      if (kind === "stream" && this.upkeep) call.stream?.open(this.upkeep);
       if (this.metrics) call.submittedMs = now();
       prepareArguments(call);
       // A stream leaves when somebody reads; what is moved leaves its owner now.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { adopt, now, spawn } from "#host";
-import { ClearwayError, caused } from "../error/clearway-error.js";
+import { ClearwayError } from "../error/clearway-error.js";
 import type { WorkerEvents, WorkerHandle, WorkerLike } from "../host/host.js";
 import { type LedgerSide, merge } from "../transfer/ledger.js";
 import { PortTransport } from "../transport/port.js";
@@ -16,7 +16,7 @@ import { SlotLife } from "./slot-life.js";
 import { SlotLoad } from "./slot-load.js";
 import { after, type Timer } from "./timer.js";
 import type { Tasks } from "./upkeep/upkeep.js";
-import { messageOf, startFailure } from "./worker-failure.js";
+import { messageOf, partMissing, startFailure } from "./worker-failure.js";
 
 /** Where a pool's workers come from: a module's URL, or a factory that a bundler understands. */
 export type WorkerSource = URL | string | (() => WorkerLike);
@@ -178,7 +178,7 @@ export class Slot extends SlotLoad {
         this.engine.upkeep = upkeep;
         upkeep.ready(this, tasks);
       },
-      (cause) => this.#fail(caused("worker-start-failed", "a part of the library could not be loaded", cause)),
+      (cause) => this.#fail(partMissing(cause)),
     );
   }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { caused } from "../error/clearway-error.js";
 import { Reader } from "../stream/reader.js";
 import type { Stream } from "../task/caller.js";
 import type { CallDesk } from "./call-desk.js";
 import { CallStream } from "./call-stream.js";
-import { loadStreams } from "./parts.js";
+import { loadUpkeep } from "./parts.js";
 import type { PoolCall } from "./pool-call.js";
+import { partMissing } from "./worker-failure.js";
 
 /** What the caller holds of a stream. The pool holds it weakly, so that a dropped handle can be noticed. */
 export class StreamHandle extends Reader implements Stream<unknown> {
@@ -25,24 +25,25 @@ export class StreamHandle extends Reader implements Stream<unknown> {
   }
 
   #ask(what: "next" | "return", value?: unknown): Promise<IteratorResult<unknown>> {
-    const { consumer } = this.#stream;
+    const stream = this.#stream;
+    const { consumer } = stream;
     if (consumer) {
       // While a value is awaited the handle must not count as forgotten.
       consumer.keeper = this;
       return consumer[what](value);
     }
-    // Who asks before that is loaded asks when it is, in the same order: the first opens the stream for all.
-    return loadStreams().then(
-      (streams) => {
-        this.#stream.open(streams);
-        return this.#ask(what, value);
-      },
-      (cause) => {
-        const why = caused("missing-package", "what reads streams could not be loaded", cause);
-        this.#stream.end(why);
-        throw why;
-      },
-    );
+    // No worker is ready yet. What is asked now counts when the call is about to leave: `close()` lets it finish.
+    return new Promise((resolve, reject) => {
+      stream.later(() => resolve(this.#ask(what, value)));
+      loadUpkeep().then(
+        (upkeep) => stream.open(upkeep),
+        (cause) => {
+          const why = partMissing(cause);
+          stream.end(why);
+          reject(why);
+        },
+      );
+    });
   }
 }
 

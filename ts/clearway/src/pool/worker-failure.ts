@@ -7,6 +7,11 @@ export function startFailure(why: string, cause?: unknown): ClearwayError {
   return caused("worker-start-failed", `the worker could not be started: ${why}. ${hint}`, cause);
 }
 
+/** Why no worker counts as ready, where what looks after them is missing. */
+export function partMissing(cause: unknown): ClearwayError {
+  return caused("worker-start-failed", "a part of the library could not be loaded", cause);
+}
+
 /** What an error says; anything else as text. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -23,6 +23,7 @@ describe("without what looks after workers", () => {
         reasonOf(pool.call.add(1, 2)),
         reasonOf(pool.with({ key: "k", timeoutMs: 1_000 }).call.add(1, 2)),
         reasonOf(pool.call.numbers(3).next()),
+        reasonOf(pool.call.numbers(3).return()),
       ]);
       for (const answer of answers) {
         expect(answer).toMatchObject({ code: "worker-start-failed", cause: { code: "ERR_MODULE_NOT_FOUND" } });
@@ -89,47 +90,55 @@ describe("while what looks after workers is loaded", () => {
   );
 });
 
-describe("without what reads streams", () => {
-  test.each(["cold", "warm"])(
-    "a stream of a %s pool fails with the cause, holds nothing, and is read another time",
-    async (start) => {
-      const { pool, come } = await partial("consumer", "missing");
-      if (start === "warm") await pool.ready();
-      const stream = pool.call.numbers(3);
-      const why = { code: "missing-package", cause: { code: "ERR_MODULE_NOT_FOUND" } };
-      expect(await reasonOf(stream.next())).toMatchObject(why);
-      expect(await reasonOf(pool.call.numbers(3).return())).toMatchObject(why);
-      expect(await pool.call.add(1, 2)).toBe(3);
-      expect(pool.stats().open).toBe(0);
-      come();
-      const values: number[] = [];
-      for await (const value of pool.call.numbers(3)) values.push(value);
-      expect(values).toEqual([0, 1, 2]);
-    },
-  );
-});
-
-describe("while what reads streams is loaded", () => {
-  test.each(["cold", "warm"])("a %s pool is ready, and keeps the order in which a stream is asked", async (start) => {
-    const { pool, asked, come } = await partial("consumer", "late");
-    if (start === "warm") await pool.ready();
+describe("a stream that is asked while what looks after workers is loaded", () => {
+  test("answers in the order in which it was asked", async () => {
+    const { pool, asked, come } = await partial("upkeep", "late");
     const stream = pool.call.numbers(3);
     const steps = Promise.all([stream.next(), stream.next(), stream.next(), stream.next()]);
     await asked;
-    await pool.ready();
-    expect(await pool.call.add(1, 2)).toBe(3);
     come();
     expect(await steps).toMatchObject([{ value: 0 }, { value: 1 }, { value: 2 }, { done: true }]);
-    await expect.poll(() => pool.stats().open).toBe(0);
+    expect(pool.stats()).toMatchObject({ open: 0, tasks: { numbers: { calls: 1, ok: 1 } } });
   });
 
-  test("a stream that ends with its pool ends for its reader, too", async () => {
-    const { pool, asked, come } = await partial("consumer", "late");
-    await pool.ready();
-    const next = reasonOf(pool.call.numbers(3).next());
+  test("is let finish by close()", async () => {
+    const { pool, asked, come } = await partial("upkeep", "late");
+    const values = (async () => {
+      const read: number[] = [];
+      for await (const value of pool.call.numbers(40)) read.push(value);
+      return read.length;
+    })();
     await asked;
-    await pool.terminate();
+    const closed = pool.close();
     come();
+    expect(await values).toBe(40);
+    await closed;
+    expect(pool.stats()).toMatchObject(nothingLeft);
+  });
+
+  test("begins nothing when it was ended before", async () => {
+    const { pool, asked, come } = await partial("upkeep", "late");
+    const stream = pool.call.numbers(3);
+    const steps = Promise.all([stream.next(), stream.return()]);
+    await asked;
+    come();
+    expect(await steps).toMatchObject([{ done: true }, { done: true }]);
+    expect(await pool.call.add(1, 2)).toBe(3);
+    expect(pool.stats()).toMatchObject({ open: 0 });
+  });
+
+  test("tells its reader when the task is no stream, and when the pool ends", async () => {
+    const { pool, asked, come } = await partial("upkeep", "late");
+    const noStream = pool.call.add(1, 2) as unknown as AsyncIterator<number>;
+    const steps = reasonOf(noStream.next());
+    await asked;
+    come();
+    expect(await steps).toMatchObject({ code: "not-a-stream" });
+    const other = await partial("upkeep", "late");
+    const next = reasonOf(other.pool.call.numbers(3).next());
+    await other.asked;
+    await other.pool.terminate();
+    other.come();
     expect(await next).toMatchObject({ code: "pool-terminated" });
   });
 });

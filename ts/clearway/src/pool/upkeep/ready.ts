@@ -2,8 +2,6 @@
 import type { TaskPlacement } from "../../task/task.js";
 import { enterCopy } from "../../transfer/ledger.js";
 import { Op, type TaskKind } from "../../transport/protocol.js";
-import { expectPart } from "../part.js";
-import { loadStreams } from "../parts.js";
 import type { Slot } from "../slot.js";
 
 /** What a worker's module exposes, as the worker says it. */
@@ -17,7 +15,6 @@ export function ready(slot: Slot, tasks: Tasks): void {
     record.kind = kind;
     record.index = index;
     record.placement = placement;
-    if (kind === "stream") expectPart(loadStreams);
     if (engine.settings.placement ?? placement === "auto") engine.placing().catch(engine.settings.onError);
   });
   engine.records.known = true;
