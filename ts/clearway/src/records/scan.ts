@@ -48,8 +48,8 @@ export class Scan<R> {
 }
 
 /**
- * The same for columns that are called as a cursor's own properties (`$row`): one row, moved on by its symbols, which took
- * four times as long a row.
+ * The same for columns that are called as a cursor's own properties (`$row`): one row, moved on by its symbols. Slower,
+ * and not measured itself: a generator written by hand took 6 times as long a row as a scan on Node 20.
  */
 export function* rowScan<R>(segments: readonly Segment[], Row: RowClass): IterableIterator<R, undefined> {
   const view = new Row([], 0);
