@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { MessageCodec } from "./codec.js";
 import { copyInto } from "./copy-into.js";
+import { input } from "./input.js";
 import { fromJson, toJson } from "./json-text.js";
 import { type CodecLimits, checkLimits, defaultLimits } from "./limits.js";
 
@@ -22,7 +23,10 @@ function jsonWith(limits: CodecLimits): JsonMessageCodec {
     name: "json",
     encode,
     encodeInto: (value, into, offset = 0) => copyInto(encode(value), into, offset),
-    decode: (bytes) => (bytes.length === 0 ? null : fromJson(bytes, limits)),
+    decode(message) {
+      const { bytes } = input(message, false);
+      return bytes.length === 0 ? null : fromJson(bytes, limits);
+    },
     with: (options) => jsonWith(checkLimits(options, limits)),
   };
 }

@@ -3,6 +3,7 @@
 import { checkError } from "./check-error.js";
 import type { Codec, MethodCall, MethodCodec, MethodReply } from "./codec.js";
 import { copyInto } from "./copy-into.js";
+import { input } from "./input.js";
 import type { JsonOptions } from "./json-message.js";
 import { fromJson, toJson } from "./json-text.js";
 import { type CodecLimits, checkLimits, defaultLimits } from "./limits.js";
@@ -19,7 +20,7 @@ function half<T>(encode: (value: T) => Uint8Array, decode: (bytes: Uint8Array) =
     name: "json-method",
     encode,
     encodeInto: (value, into, offset = 0) => copyInto(encode(value), into, offset),
-    decode,
+    decode: (message) => decode(input(message, false).bytes),
   };
 }
 

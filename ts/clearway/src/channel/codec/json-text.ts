@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { input } from "./input.js";
 import { checkDepth, jsonRefusal } from "./json-check.js";
 import type { CodecLimits } from "./limits.js";
 import { refusal } from "./refusal.js";
@@ -22,9 +21,8 @@ export function toJson(value: unknown, { depthMax }: CodecLimits): Uint8Array {
   return bytes;
 }
 
-/** The value of JSON bytes. Throws `bad-utf8`, `malformed`, `truncated`, `trailing-bytes` and `too-deep`. */
-export function fromJson(message: Uint8Array, { depthMax }: CodecLimits): unknown {
-  const { bytes } = input(message, false);
+/** The value of JSON bytes, which are private memory. Throws `bad-utf8`, `malformed`, `truncated`, `trailing-bytes` and `too-deep`. */
+export function fromJson(bytes: Uint8Array, { depthMax }: CodecLimits): unknown {
   const text = readUtf8(bytes, 0, bytes.length);
   checkDepth(bytes, depthMax);
   try {

@@ -13,6 +13,8 @@ const shortMax = 84;
 // A call into the engine's encoder costs as much as about this many characters in a loop (bench/codec.mjs, Node 20).
 const loopMax = 48;
 const longMin = 1 << 16;
+// Divided once: the quotient is no small integer, and each division would make an object of it.
+const textMax = Math.floor(sizes.fourMax / 3);
 
 /** Scratch that grows, and the parts that messages are made of. Values are `write-value.ts`. */
 export class Writer {
@@ -105,7 +107,7 @@ export class Writer {
   /** A text's size and its UTF-8. Throws `not-encodable` for half of a surrogate pair. */
   text(text: string): void {
     const { length } = text;
-    if (length > sizes.fourMax / 3) throw refusal("too-large", `a text of ${length} characters`, this.at);
+    if (length > textMax) throw refusal("too-large", `a text of ${length} characters`, this.at);
     if (length > longMin) return this.#long(text);
     this.room(length * 3 + 5);
     if (length <= loopMax && this.#ascii(text)) return;

@@ -82,6 +82,12 @@ describe.each([
 });
 
 describe("the JSON codec", () => {
+  test("reads bytes, and nothing else", () => {
+    const wrong = "null" as unknown as Uint8Array;
+    expect(thrown(() => jsonMessageCodec.decode(wrong))).toBe("invalid-argument");
+    expect(thrown(() => jsonMethodCodec.reply.decode(wrong))).toBe("invalid-argument");
+  });
+
   test.each<[string, unknown]>([
     ["a bigint", 1n],
     ["a function", () => 1],

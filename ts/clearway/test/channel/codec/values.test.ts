@@ -110,6 +110,28 @@ describe("maps", () => {
     expect(back(record)).toEqual({ a: null });
   });
 
+  test("do not have what somebody has put into Object.prototype", () => {
+    const written = hex(standard.encode({ a: { b: 1 } }));
+    Object.defineProperty(Object.prototype, "polluted", {
+      value: 1,
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    });
+    let polluted: Uint8Array;
+    try {
+      polluted = standard.encode({ a: { b: 1 } });
+    } finally {
+      Reflect.deleteProperty(Object.prototype, "polluted");
+    }
+    expect(hex(polluted)).toBe(written);
+  });
+
+  test("of another realm are maps like this one's", () => {
+    const realm = Object.create(null, { isPrototypeOf: { value: () => false } });
+    expect(back(Object.assign(Object.create(realm), { a: 1 }))).toEqual({ a: 1 });
+  });
+
   test("of keys that were seen, and of others in their place, are read right", () => {
     for (let round = 0; round < 3; round++) {
       for (let at = 0; at < 1000; at++) {
@@ -145,14 +167,19 @@ describe("what has no form", () => {
     expect(hex(standard.with({ depthMax: 0 }).encode(1))).toBe("0301000000");
   });
 
-  test("is a Map that changes while it is written", () => {
+  test("is a Map or an object that changes while it is written", () => {
     const map = new Map<string, unknown>();
-    map.set("a", {
+    const record: Record<string, unknown> = {};
+    const grows = {
       get b() {
-        map.set("c", 1);
+        map.set(`${map.size}`, 1);
+        delete record["c"];
         return 1;
       },
-    });
+    };
+    map.set("a", grows);
+    Object.assign(record, { a: grows, c: 1 });
+    expect(thrown(() => standard.encode(record))).toMatch(/^not-encodable/);
     expect(thrown(() => standard.encode(map))).toMatch(/^not-encodable/);
   });
 
