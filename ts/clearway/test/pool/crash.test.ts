@@ -79,6 +79,14 @@ describe.runIf(typeof SharedArrayBuffer === "function")("retries", () => {
     expect(await reasonOf(pool.call.leaveOnce(cell()))).toMatchObject({ code: "worker-exited" });
   });
 
+  test("are not needed for what waited behind a call that ended its worker: it runs once, in the next one", async () => {
+    // Both are in one message, and the worker may run both at once; a browser's goes on after it closed itself.
+    const pool = testPool<Crash>(builtUrl("crash"), { concurrency: 4 });
+    const [left, marked] = [reasonOf(pool.call.leave()), pool.call.mark(cell())];
+    expect(await left).toMatchObject({ code: "worker-exited" });
+    expect(await marked).toBe(1);
+  });
+
   test("come to an end", async () => {
     const pool = await warm();
     expect(await reasonOf(pool.with({ retries: 2 }).call.leave())).toMatchObject({ code: "worker-exited" });
