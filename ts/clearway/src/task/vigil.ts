@@ -52,20 +52,23 @@ export class Vigil {
     const clock = performance.now();
     this.#patience.woken((clock - this.#quietSinceMs) * 1000);
     this.#quietSinceMs = clock;
-    this.#look();
+    this.#look(false);
   }
 
   readonly #turn = (): void => {
     this.#turning = false;
-    this.#look();
+    this.#look(true);
   };
 
-  #look(): void {
+  // `awake`: it has been since the look before, so that what it finds was met. What stands beside a message was not.
+  #look(awake: boolean): void {
     const lane = this.#lane;
     const beganMs = performance.now();
     let clock = beganMs;
     while (clock - beganMs < turnMs) {
       if (lane.drain()) {
+        if (awake) this.#patience.met();
+        awake = true;
         clock = this.#quietSinceMs = performance.now();
         continue;
       }
@@ -76,8 +79,8 @@ export class Vigil {
       if (this.#worker.busy()) break;
       const found = this.#spin(clock, leftUs);
       clock = performance.now();
-      if (found) this.#patience.met();
-      else return this.#park();
+      if (!found) return this.#park();
+      awake = true;
     }
     this.#turning = true;
     afterMessages(this.#turn);
