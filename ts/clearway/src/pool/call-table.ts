@@ -10,7 +10,8 @@ const places = 1024;
  *
  * Not a map alone: under thousands of calls V8 makes its table anew again and again, and a table that was old when it was
  * left holds on to all its entries and to the next one. With 1000 calls in flight every collection then kept
- * 1.5 MB of answered calls alive, and a quarter of the caller's time was spent collecting.
+ * 1.5 MB of answered calls alive, and a quarter of the caller's time was spent collecting
+ * (`spec/decisions/a-workers-calls-stand-in-an-array.md`).
  */
 export class CallTable<Call extends { readonly id: number }> {
   size = 0;
