@@ -3,6 +3,7 @@ import type { LedgerSide } from "../transfer/ledger.js";
 import { Op } from "../transport/protocol.js";
 import type { Transport } from "../transport/transport.js";
 import type { Feed } from "./feed.js";
+import { loadFeed } from "./parts.js";
 
 /** Where the values of an input stream go. */
 export interface InputWire {
@@ -40,7 +41,7 @@ export class Input {
   async grant(items: number, bytes: number): Promise<void> {
     const wire = this.#wire;
     try {
-      const part = this.#feed ? undefined : await import("./feed.js");
+      const part = this.#feed ? undefined : await loadFeed();
       if (this.#over || !wire) return;
       if (part) this.#feed ??= new part.Feed(this.id, this.iterator, wire);
     } catch (reason) {

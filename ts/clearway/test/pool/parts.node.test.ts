@@ -2,7 +2,9 @@
 import type { Pool, PoolOptions } from "clearway";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { partialLibrary } from "../fixtures/parts.js";
-import { type Plain, plainUrl, reasonOf } from "../fixtures/pools.js";
+import { builtUrl, type Plain, plainUrl, reasonOf } from "../fixtures/pools.js";
+
+type Streams = typeof import("../fixtures/streams.tasks.js");
 
 async function partial(part: string, how: "late" | "missing", options: PoolOptions = {}) {
   const { library, asked, come } = await partialLibrary(part, how);
@@ -141,6 +143,29 @@ describe("a stream that is asked while what looks after workers is loaded", () =
     other.come();
     expect(await next).toMatchObject({ code: "pool-terminated" });
   });
+});
+
+test("a call whose task reads a stream fails without what feeds it, and gives the stream back", async () => {
+  const { library, come } = await partialLibrary("feed", "missing");
+  const pool = library.pool<Streams>(builtUrl("streams"), { size: 1 });
+  onTestFinished(() => pool.terminate());
+  let over = 0;
+  async function* source() {
+    try {
+      for (let at = 0; ; at++) yield at;
+    } finally {
+      over++;
+    }
+  }
+  const given = source();
+  const why = { code: "ERR_MODULE_NOT_FOUND" };
+  expect(await reasonOf(pool.call.take(given, 2))).toMatchObject(why);
+  // It is given back when the task has ended.
+  await expect.poll(() => pool.stats().open).toBe(0);
+  expect(await given.next()).toMatchObject({ done: true });
+  come();
+  expect(await pool.call.take(source(), 2)).toEqual([0, 1]);
+  await expect.poll(() => over).toBe(1);
 });
 
 describe("without the ring", () => {
