@@ -7,7 +7,8 @@ const shared = typeof SharedArrayBuffer === "function";
 
 /** A pool, ready, and a way to know that a task of it has begun. */
 async function warm(options: PoolOptions = {}) {
-  const pool = plainPool(options);
+  // A task that stops when it is told to does so within this, however slow the machine is; others say what they have.
+  const pool = plainPool({ graceMs: 600_000, ...options });
   await pool.ready();
   const starting = (callOptions: CallOptions = {}) => {
     const started = gate();
