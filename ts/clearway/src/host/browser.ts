@@ -14,6 +14,17 @@ export function now(): number {
   return performance.timeOrigin + performance.now();
 }
 
+/** Whether a part that is loaded later is a request: then it is asked for as early as can be. */
+export const partsTravel = true;
+
+/** Milliseconds of a monotonic clock, for differences within this thread. */
+export function clock(): number {
+  return performance.now();
+}
+
+/** Makes `clock` as quick as it can be: it is. */
+export function warmClock(): void {}
+
 /** Starts a module worker from its URL. Returns at once; a module that fails to load is told by `error`. */
 export function spawn(url: URL | string, options: SpawnOptions, events: WorkerEvents): WorkerHandle {
   return adopt(new Worker(url, { type: "module", name: mark + options.name }), events);

@@ -6,15 +6,16 @@ import type { Settings } from "./settings.js";
 
 /** What a pool tells a new worker first. Allocates the shared cells for cancelled calls, where there is shared memory. */
 export function helloOf(settings: Settings, name: string): HelloSettings {
+  const shared = typeof SharedArrayBuffer === "function";
   return {
     clearway: 1,
     concurrency: settings.concurrency,
     metrics: settings.metrics,
     reportHeap: Number.isFinite(settings.recycle.heapMb),
-    cancelCells:
-      typeof SharedArrayBuffer === "function"
-        ? new Int32Array(new SharedArrayBuffer(cancelCellCount * Int32Array.BYTES_PER_ELEMENT))
-        : undefined,
+    ring: shared && settings.carrier === "auto",
+    cancelCells: shared
+      ? new Int32Array(new SharedArrayBuffer(cancelCellCount * Int32Array.BYTES_PER_ELEMENT))
+      : undefined,
     lifeline: `clearway:${name}:${now()}:${Math.random()}`,
   };
 }

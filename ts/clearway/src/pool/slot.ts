@@ -28,8 +28,6 @@ export class Slot extends SlotLoad {
   readonly handle: WorkerHandle;
   readonly transport: PortTransport;
   lane: CallerLane | undefined;
-  /** Loads while the worker starts. */
-  readonly ring: Promise<typeof import("../transport/ring/open-ring.js") | undefined> | undefined;
   readonly cells: Int32Array | undefined;
   readonly inputs = new Map<number, Input>();
   /** Round trips under way. */
@@ -59,10 +57,6 @@ export class Slot extends SlotLoad {
     const name = `${settings.name}-${index}`;
     const hello = helloOf(settings, name);
     this.cells = hello.cancelCells;
-    // Where it cannot be loaded, the port goes on.
-    if (this.cells && settings.carrier === "auto") {
-      this.ring = import("../transport/ring/open-ring.js").catch(() => undefined);
-    }
     const events: WorkerEvents = {
       message: (message) => (this.lane ? this.lane.receive(message) : this.receive(message)),
       messageError: () => this.unreadable("a message from the worker could not be read"),

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { ClearwayError } from "../error/clearway-error.js";
-import { encodeError } from "../error/wire.js";
 import { searchLimit } from "../transfer/find.js";
 import { emptySide, entryOf, isEmpty, type LedgerSide, merge } from "../transfer/ledger.js";
 import { MovedValue, transferOf } from "../transfer/move.js";
@@ -9,6 +8,7 @@ import { type Ready, search } from "../transfer/search.js";
 import { countBytes } from "../transport/lane.js";
 import type { PortTransport } from "../transport/port.js";
 import { CallFlag, Op } from "../transport/protocol.js";
+import { encoded } from "./failures.js";
 import type { ServedCall } from "./served-call.js";
 
 /** Sends what tasks give back: results, chunks and errors, with all that can move in them moved, and keeps the ledger. */
@@ -16,6 +16,8 @@ export class Answers {
   readonly #transport: PortTransport;
   #ledger: LedgerSide = emptySide();
   #strict = false;
+  /** Calls whose failure is not sent yet. */
+  readonly #failing = new Set<number>();
   /** What was entered for values with memory that are with the carrier: it may refuse them. */
   readonly #entered = new WeakMap<object, LedgerSide>();
 
@@ -32,8 +34,18 @@ export class Answers {
     }
   }
 
+  /** Answers with an error: at once, or when the part that takes errors apart is loaded. */
   failure(id: number, reason: unknown, runUs: number): void {
-    this.#transport.send(Op.Failure, id, encodeError(reason), runUs);
+    this.#failing.add(id);
+    encoded(reason, (wire) => {
+      this.#failing.delete(id);
+      this.#transport.send(Op.Failure, id, wire, runUs);
+    });
+  }
+
+  /** Calls that have run and whose failure is not sent yet. */
+  get failing(): Iterable<number> {
+    return this.#failing;
   }
 
   /** Sends one value of a stream; returns its bytes of binary memory. Throws when the value may not cross. */

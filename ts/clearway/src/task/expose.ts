@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { parent } from "#host";
+import { parent, partsTravel } from "#host";
 import { ClearwayError } from "../error/clearway-error.js";
 import { frameSlots, type HelloSettings, isFrames, Op } from "../transport/protocol.js";
+import { expectParts } from "./parts.js";
 import { Server } from "./server.js";
 import { definitionOfTask, type Exposed, type TaskMap } from "./task.js";
 
@@ -50,5 +51,7 @@ export function expose<const Tasks extends TaskMap>(tasks: Tasks): Exposed<Tasks
   const foreign = endpoint.marked ? undefined : setTimeout(() => endpoint.ignore(), foreignWaitMs);
   if (typeof foreign === "object") (foreign as { unref?(): void }).unref?.();
   start(endpoint.greeting);
+  // Behind `Ready`, so that they travel while the caller reads that.
+  if (partsTravel) expectParts(definitions);
   return tasks;
 }

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { afterMessages } from "#host";
+import { afterMessages, clock } from "#host";
 import { ClearwayError } from "../error/clearway-error.js";
-import { Leases } from "../resource/leases.js";
-import { iteratorOf, Producer } from "../stream/producer.js";
+import type { Leases } from "../resource/leases.js";
 import { isTable, revive } from "../transfer/revive.js";
 import { CallFlag, Op } from "../transport/protocol.js";
 import type { Transport } from "../transport/transport.js";
 import type { Answers } from "./answers.js";
 import { CallContext } from "./context.js";
+import { leases, streams } from "./parts.js";
 import type { ServedCall } from "./served-call.js";
+import type { Inputs } from "./streams.js";
 
 // Results are held back to travel together, but no longer than this, and the loop lets messages in at the same rhythm (a
 // cancel may wait). A wake-up costs a twentieth of it, so holding longer would gain nothing.
@@ -22,7 +23,10 @@ export interface RunnerSettings {
 
 /** Runs calls in their order, up to `concurrency` at once, and answers each exactly once. */
 export class Runner {
-  readonly leases = new Leases();
+  /** Resources that were opened here; undefined before the first was asked for. */
+  leases: Leases | undefined;
+  /** Streams from callers; undefined before the first came. */
+  inputs: Inputs | undefined;
   /** This worker is about to end: what has not begun is given to another, also where this thread goes on for a moment. */
   ending = false;
   readonly #transport: Transport;
@@ -59,16 +63,16 @@ export class Runner {
 
   /** Runs what may run. Synchronous tasks run here, one after the other; others are started and answer later. */
   readonly pump = (): void => {
-    if (this.#pumping) return;
+    if (this.#pumping || this.ending) return;
     this.#pumping = true;
-    let clock = performance.now();
-    let heldSince = clock;
+    let clockMs = clock();
+    let heldSince = clockMs;
     let at = 0;
     while (!this.ending && at < this.#waiting.length && this.#running < this.#settings.concurrency) {
-      clock = this.#begin(this.#waiting[at++]!, clock);
-      if (clock - heldSince <= holdMs) continue;
+      clockMs = this.#begin(this.#waiting[at++]!, clockMs);
+      if (clockMs - heldSince <= holdMs) continue;
       this.#transport.flush();
-      heldSince = clock;
+      heldSince = clockMs;
       if (at < this.#waiting.length) {
         afterMessages(this.pump);
         break;
@@ -82,26 +86,43 @@ export class Runner {
   #begin(call: ServedCall, startedMs: number): number {
     call.begun = true;
     call.startedMs = startedMs;
-    if (call.definition.kind === "function") this.#running++;
+    const { kind, resources } = call.definition;
+    if (kind === "function") this.#running++;
     if (call.has(CallFlag.guarded)) {
       // It may have to be killed: what was finished before it must be out of this thread by then.
       this.#transport.send(Op.Started, call.id);
       this.#transport.flush();
     }
-    if (call.definition.resources !== undefined || call.args.some(isTable)) {
+    if (
+      resources !== undefined ||
+      call.announced !== undefined ||
+      (kind === "stream" && streams.now === undefined) ||
+      call.args.some(isTable)
+    ) {
       void this.#prepare(call);
-      return performance.now();
+      return clock();
     }
     return this.#run(call);
   }
 
   async #prepare(call: ServedCall): Promise<void> {
-    const { args } = call;
+    const { args, announced, definition } = call;
     try {
+      if (definition.kind === "stream") await streams.load();
+      if (announced !== undefined) {
+        const { Inputs } = await streams.load();
+        this.inputs ??= new Inputs(this.#transport);
+        // Of a call that was cancelled meanwhile nobody reads them.
+        this.inputs.attach(call, announced);
+      }
       // Not `Promise.all`, which would make every call with a resource wait a turn.
       for (let at = 0; at < args.length; at++) if (isTable(args[at])) args[at] = await revive(args[at]);
-      const { resources } = call.definition;
-      if (resources !== undefined) call.held = await this.leases.hold(resources);
+      const { resources } = definition;
+      if (resources !== undefined) {
+        const { Leases } = await leases.load();
+        this.leases ??= new Leases();
+        call.held = await this.leases.hold(resources);
+      }
       if (call.cancelled !== undefined) throw call.cancelled.reason;
     } catch (reason) {
       this.#finish(call, false, reason);
@@ -125,7 +146,7 @@ export class Runner {
       } else {
         return this.#finish(call, true, result);
       }
-      return performance.now();
+      return clock();
     } catch (reason) {
       return this.#finish(call, false, reason);
     }
@@ -148,14 +169,14 @@ export class Runner {
   #tell(call: ServedCall, value: unknown): void {
     this.#transport.send(Op.Progress, call.id, value);
     // A loop that never gives its thread back would tell of its progress when it is over.
-    const now = performance.now();
-    if (now - this.#toldMs < holdMs) return;
-    this.#toldMs = now;
+    const nowMs = clock();
+    if (nowMs - this.#toldMs < holdMs) return;
+    this.#toldMs = nowMs;
     this.#transport.flush();
   }
 
   #stream(call: ServedCall, result: unknown): void {
-    call.producer = new Producer(iteratorOf(result)!, {
+    call.producer = streams.now?.produce(result, {
       chunk: (value) => this.#answers.chunk(call, value),
       end: (value) => {
         // A synchronous generator may end in the tick of its last values: whether they could cross shows only now.
@@ -165,13 +186,13 @@ export class Runner {
       },
       fail: (reason) => this.#finish(call, false, call.refusal ?? reason),
     });
-    call.producer.grant(call.earlyItems, call.earlyBytes);
-    if (call.cancelled !== undefined) call.producer.stop();
+    call.producer?.grant(call.earlyItems, call.earlyBytes);
+    if (call.cancelled !== undefined) call.producer?.stop();
   }
 
   // The one way out. Resources are given back before the answer, so that the caller's next call finds them.
   #finish(call: ServedCall, ok: boolean, outcome: unknown): number {
-    const finishedMs = performance.now();
+    const finishedMs = clock();
     const { held } = call;
     if (held === undefined) {
       this.#answer(call, ok, outcome, finishedMs);
@@ -202,7 +223,7 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
 }
 
 function isGenerator(value: unknown): boolean {
-  return value !== null && typeof value === "object" && /Generator/.test(Object.prototype.toString.call(value));
+  return value !== null && typeof value === "object" && Object.prototype.toString.call(value).includes("Generator");
 }
 
 function generatorReturned(): ClearwayError {

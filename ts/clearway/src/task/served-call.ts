@@ -3,10 +3,13 @@ import type { Held } from "../resource/leases.js";
 import type { Consumer } from "../stream/consumer.js";
 import type { Producer } from "../stream/producer.js";
 import { CallContext } from "./context.js";
+import type { Announced } from "./streams.js";
 import type { TaskDefinition } from "./task.js";
 
 /** One call as the worker sees it, from its arrival to its answer. */
 export class ServedCall {
+  /** Streams that stand for arguments, until they are attached. */
+  announced: readonly Announced[] | undefined;
   /** Streams that the caller feeds. */
   inputs: { id: number; consumer: Consumer }[] | undefined;
   context: CallContext | undefined;

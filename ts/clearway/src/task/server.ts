@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { heapBytes, now } from "#host";
+import { clock, heapBytes, now, warmClock } from "#host";
 import { ClearwayError } from "../error/clearway-error.js";
-import { decodeError, encodeError, type WireError } from "../error/wire.js";
+import type { WireError } from "../error/wire.js";
 import type { ParentEndpoint } from "../host/host.js";
 import { notCloneable } from "../transfer/refusal.js";
 import { PortTransport } from "../transport/port.js";
 import { callFlagBits, frameSlots, type HelloSettings, type InputStream, Op } from "../transport/protocol.js";
-import { RingLane } from "../transport/ring/ring-lane.js";
 import { Answers } from "./answers.js";
-import { Inputs } from "./inputs.js";
+import { decoded } from "./failures.js";
+import { errors, expectParts, ring } from "./parts.js";
+import type { RingEnd } from "./ring-end.js";
 import { Runner } from "./runner.js";
 import { ServedCall } from "./served-call.js";
+import type { Announced } from "./streams.js";
 import type { TaskDefinition } from "./task.js";
-import { Vigil } from "./vigil.js";
 
 const heapEveryMs = 100;
 
@@ -20,14 +21,16 @@ const heapEveryMs = 100;
 export class Server {
   readonly #transport: PortTransport;
   readonly #answers: Answers;
-  readonly #inputs: Inputs;
   readonly #runner: Runner;
   readonly #tasks: readonly TaskDefinition[];
   readonly #calls = new Map<number, ServedCall>();
   readonly #settings: HelloSettings;
   readonly #endpoint: ParentEndpoint;
-  #lane: RingLane | undefined;
-  #vigil: Vigil | undefined;
+  /** Streams whose call has not come yet. */
+  readonly #announced = new Map<number, Announced[]>();
+  #lane: RingEnd | undefined;
+  /** Whether a call has come, and the parts that later ones will want were asked for. */
+  #stage: "new" | "called" | "asked" = "new";
   #heapToldMs = 0;
 
   constructor(endpoint: ParentEndpoint, tasks: readonly TaskDefinition[], settings: HelloSettings) {
@@ -38,7 +41,6 @@ export class Server {
       this.#refused(op, id, a, reason, moved),
     );
     this.#answers = new Answers(this.#transport);
-    this.#inputs = new Inputs(this.#transport);
     this.#runner = new Runner(this.#transport, this.#answers, settings, (call, ms) => this.#settled(call, ms));
     endpoint.onEnding(() => {
       // A result that cannot cross shows so now, and its error leaves with the rest.
@@ -46,7 +48,7 @@ export class Server {
       // The pool may give what has not begun to another worker.
       this.#runner.ending = true;
       const begun = [...this.#calls.values()].filter((call) => call.begun).map((call) => call.id);
-      this.#transport.send(Op.Ending, 0, begun);
+      this.#transport.send(Op.Ending, 0, [...begun, ...this.#answers.failing]);
       this.#transport.flush();
       // A browser lets the task that closed its worker go on. By port nothing of it would arrive; by the ring it would.
       this.#transport.close();
@@ -71,7 +73,7 @@ export class Server {
     if (this.#lane) this.#lane.receive(message);
     else this.#frames(message);
     // The message may have opened the ring.
-    this.#vigil?.watch();
+    this.#lane?.watch();
   }
 
   #frames(frames: readonly unknown[]): void {
@@ -86,6 +88,24 @@ export class Server {
     this.#runner.pump();
     // What is finished now need not wait for the end of the tick.
     this.#transport.flush();
+    if (this.#stage === "called") this.#ask();
+  }
+
+  // The first call has left what it could: what later ones will want comes now, and does not hold up that one.
+  #ask(): void {
+    this.#stage = "asked";
+    warmClock();
+    expectParts(this.#tasks);
+    errors.expect();
+    if (!this.#settings.ring) return;
+    // Where it cannot be loaded, the port goes on.
+    ring.load().then(
+      () => {
+        this.#transport.send(Op.Ring, 0);
+        this.#transport.flush();
+      },
+      () => {},
+    );
   }
 
   #frame(op: Op, id: number, a: unknown, b: unknown): void {
@@ -93,15 +113,18 @@ export class Server {
       case Op.Call:
         return this.#call(id, a as number, b as unknown[]);
       case Op.Input:
-        return this.#inputs.announce(id, a as number, b as InputStream);
+        return this.#announce(id, a as number, b as InputStream);
       case Op.Cancel:
         return this.#cancel(id, a as WireError | undefined);
       case Op.Credit:
         return this.#calls.get(id)?.grant(a as number, b as number);
       case Op.Chunk:
+        this.#runner.inputs?.of(id)?.arrived(a, b as number);
+        return;
       case Op.End:
+        return this.#runner.inputs?.of(id)?.ended(a);
       case Op.Abort:
-        return this.#inputs.receive(op, id, a, b as number);
+        return decoded(a as WireError, (reason) => this.#runner.inputs?.of(id)?.failed(reason));
       case Op.Ping:
         return this.#transport.send(Op.Pong, id, now());
       case Op.Close:
@@ -116,41 +139,52 @@ export class Server {
   #open(memory: SharedArrayBuffer): void {
     // What was sent so far leaves by the port, unnumbered.
     this.#transport.flush();
-    const lane = new RingLane(memory, "worker", this.#endpoint, {
+    // Not asked for: it is no pool of ours.
+    if (ring.now === undefined) return this.unreadable();
+    this.#lane = this.#transport.lane = new ring.now.RingEnd(memory, this.#endpoint, {
       message: (frames) => this.#frames(frames),
       frame: (op, id, a, b) => this.#frame(op, id, a, b),
       drained: () => this.#work(),
       broken: () => this.unreadable(),
       // The caller counts what it is given.
       copied: () => {},
+      busy: () => this.#calls.size > 0 || (this.#runner.leases?.live ?? 0) > 0,
     });
-    this.#lane = this.#transport.lane = lane;
-    this.#vigil = new Vigil(lane, { busy: () => this.#calls.size > 0 || this.#runner.leases.live > 0 });
+  }
+
+  #announce(callId: number, argument: number, stream: InputStream): void {
+    const list = this.#announced.get(callId);
+    if (list === undefined) this.#announced.set(callId, [[argument, stream]]);
+    else list.push([argument, stream]);
   }
 
   #call(id: number, header: number, args: unknown[]): void {
     const flags = header & ((1 << callFlagBits) - 1);
     const call = new ServedCall(id, this.#tasks[header >> callFlagBits]!, flags, args);
-    this.#inputs.attach(call);
+    if (this.#announced.size > 0) {
+      call.announced = this.#announced.get(id);
+      this.#announced.delete(id);
+    }
+    if (this.#stage === "new") this.#stage = "called";
     this.#calls.set(id, call);
     this.#runner.add(call);
   }
 
   #cancel(id: number, wire: WireError | undefined): void {
     const call = this.#calls.get(id);
-    if (call === undefined) return this.#inputs.forget(id);
-    const reason = wire === undefined ? new ClearwayError("cancelled", "the call was cancelled") : decodeError(wire);
-    call.cancel(reason);
+    if (call === undefined) return void this.#announced.delete(id);
     if (this.#runner.withdraw(call)) {
       this.#forget(call);
-      this.#answers.failure(id, reason, 0);
-    }
+      if (wire === undefined) this.#answers.failure(id, cancelled(), 0);
+      else this.#transport.send(Op.Failure, id, wire, 0);
+    } else if (wire === undefined) call.cancel(cancelled());
+    else decoded(wire, (reason) => call.cancel(reason));
   }
 
   #settled(call: ServedCall, finishedMs: number): void {
     this.#forget(call);
     if (this.#settings.metrics) {
-      const offsetMs = performance.timeOrigin;
+      const offsetMs = now() - clock();
       this.#transport.send(Op.Times, call.id, offsetMs + call.startedMs, offsetMs + finishedMs);
     }
     if (this.#settings.reportHeap && finishedMs - this.#heapToldMs > heapEveryMs) {
@@ -161,11 +195,11 @@ export class Server {
 
   #forget(call: ServedCall): void {
     this.#calls.delete(call.id);
-    this.#inputs.end(call);
+    this.#runner.inputs?.end(call);
   }
 
   async #close(): Promise<void> {
-    await this.#runner.leases.shutDown();
+    await this.#runner.leases?.shutDown();
     this.#transport.send(Op.Closed, 0);
     this.#transport.flush();
   }
@@ -173,7 +207,8 @@ export class Server {
   #refused(op: Op, id: number, a: unknown, reason: unknown, transfer: readonly object[]): void {
     if (op === Op.Progress) {
       // The call goes on; the listener is told in the value's place.
-      return this.#transport.send(Op.Progress, id, encodeError(notCloneable("a progress value", reason)), 1);
+      const { message } = notCloneable("a progress value", reason);
+      return this.#transport.send(Op.Progress, id, { message }, 1);
     }
     if (op !== Op.Result && op !== Op.Chunk) return;
     const error = this.#answers.refused(op, id, a, transfer, reason);
@@ -187,4 +222,8 @@ export class Server {
       call.producer?.stop();
     }
   }
+}
+
+function cancelled(): ClearwayError {
+  return new ClearwayError("cancelled", "the call was cancelled");
 }

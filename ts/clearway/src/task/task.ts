@@ -147,5 +147,5 @@ export function definitionOfTask(name: string, fn: unknown): TaskDefinition {
 
 // The caller has to know before the first answer whether it gets a promise or a stream; the function's own syntax tells.
 function kindOf(fn: object): TaskKind {
-  return /Generator/.test(Object.prototype.toString.call(fn)) ? "stream" : "function";
+  return Object.prototype.toString.call(fn).includes("Generator") ? "stream" : "function";
 }

@@ -18,4 +18,4 @@ export interface Lane extends Endpoint {
 }
 
 /** In place of a chunk's `b`: as many bytes of binary memory as its value turns out to hold. A lane's `send` takes it. */
-export const countBytes = Symbol("countBytes");
+export const countBytes = Symbol.for("clearway.countBytes");

@@ -21,10 +21,11 @@
 //   End         id return value -             Closed      -  -                -
 //   Abort       id WireError    -             Unreadable  -  -                -
 //   Mark    n (2)  -            -
-//                                             (caller to worker) Ring  -  the ring's SharedArrayBuffer
+//   Ring        -  the SharedArrayBuffer      Ring (3)    -  -                -
 //
 // (1) before its Call, which may run as soon as it is read.
 // (2) first in a message, beside a ring: the message's number since the ring began. 0 has none: look at the ring.
+// (3) the worker has loaded its end, and can take one. Sent where the settings say that the caller would give it.
 
 /** What a frame says. The numbers are the wire; add at the end, never renumber. An enum, because bundlers inline it. */
 export enum Op {
@@ -73,6 +74,8 @@ export interface HelloSettings {
   metrics: boolean;
   /** Look at the heap after tasks and report it: some limit depends on it. */
   reportHeap: boolean;
+  /** A ring may be had: the worker says when it can take one. */
+  ring: boolean;
   /** Cells in which a call's id is written when it is cancelled; absent without shared memory. */
   cancelCells: Int32Array | undefined;
   /** The name of the lock that tells of this worker's death. */

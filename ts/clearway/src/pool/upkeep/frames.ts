@@ -8,6 +8,7 @@ import type { Slot } from "../slot.js";
 import { after } from "../timer.js";
 import { endReader, failReader, tellFailure } from "../word.js";
 import { pong } from "./ping.js";
+import { ringable } from "./ring.js";
 
 /** What a worker says beside its results. */
 export function frame(slot: Slot, op: Op, id: number, a: unknown, b: unknown): void {
@@ -23,6 +24,9 @@ export function frame(slot: Slot, op: Op, id: number, a: unknown, b: unknown): v
       return;
     case Op.Closed:
       slot.closed?.();
+      return;
+    case Op.Ring:
+      void ringable(slot);
       return;
     case Op.Pong:
       pong(slot, a as number);

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import type { Endpoint } from "../host/host.js";
+import { type LaneOwner, RingLane } from "../transport/ring/ring-lane.js";
+import { Vigil, type Watched } from "./vigil.js";
+
+/** The worker's end of its rings, which looks after itself from the first `watch` on. */
+export class RingEnd extends RingLane {
+  readonly #vigil: Vigil;
+
+  /** Throws `protocol` when `memory` is no ring of this version. */
+  constructor(memory: SharedArrayBuffer, endpoint: Endpoint, owner: LaneOwner & Watched) {
+    super(memory, "worker", endpoint, owner);
+    this.#vigil = new Vigil(this, owner);
+  }
+
+  /** A message of the port was read. */
+  watch(): void {
+    this.#vigil.watch();
+  }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { Consumer } from "../stream/consumer.js";
+import { iteratorOf, Producer, type ProducerWire } from "../stream/producer.js";
+import { type InputStream, Op } from "../transport/protocol.js";
+import type { Transport } from "../transport/transport.js";
+import type { ServedCall } from "./served-call.js";
+
+/** A stream that will stand in the place of an argument. */
+export type Announced = [argument: number, stream: InputStream];
+
+/** The sending half for what a generator gave. */
+export function produce(iterator: unknown, wire: ProducerWire): Producer {
+  const found = iteratorOf(iterator);
+  if (found === undefined) throw new TypeError("a generator gave no iterator");
+  return new Producer(found, wire);
+}
+
+/** The streams that callers feed into tasks: the worker is the consumer here, and holds the caller at the window. */
+export class Inputs {
+  readonly #transport: Transport;
+  readonly #consumers = new Map<number, Consumer>();
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** Puts the live streams into the call's arguments. */
+  attach(call: ServedCall, announced: readonly Announced[]): void {
+    call.inputs = announced.map(([argument, [id, items, bytes]]) => {
+      const consumer = new Consumer(
+        { items, bytes },
+        {
+          grant: (items, bytes) => this.#transport.send(Op.Credit, id, items, bytes),
+          cancel: () => this.#transport.send(Op.Cancel, id),
+        },
+      );
+      call.args[argument] = consumer;
+      this.#consumers.set(id, consumer);
+      return { id, consumer };
+    });
+  }
+
+  /** The stream of a frame; undefined when its call is over: such frames are late, and dropped. */
+  of(id: number): Consumer | undefined {
+    return this.#consumers.get(id);
+  }
+
+  /** The call is answered; the caller stops feeding by itself when it hears so. */
+  end(call: ServedCall): void {
+    for (const { id, consumer } of call.inputs ?? []) {
+      this.#consumers.delete(id);
+      consumer.ended(undefined);
+    }
+  }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A site deployed anew, or a network that is gone: the worker has its entry, and none of the files that it loads later.
+import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { pool } from "clearway";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { reasonOf, testPool } from "../fixtures/pools.js";
+
+type Tasks = {
+  default: {
+    double(value: number): number;
+    bytes(): Uint8Array;
+    refuse(): never;
+    unclonable(): unknown;
+    count(): Generator<number>;
+    sum(values: AsyncIterable<number>): Promise<number>;
+    leased(): number;
+    forEver(): Promise<never>;
+  };
+};
+
+const source = `
+  import { expose, resource, task, withResources } from "./worker.js";
+  const leased = withResources({ thing: resource({ open: () => 1 }) });
+  export default expose({
+    double: (value) => value * 2,
+    bytes: () => new Uint8Array(4),
+    refuse() { throw Object.assign(new RangeError("not today"), { code: "E_DAY" }); },
+    unclonable: () => () => 1,
+    *count() { yield 1; },
+    async sum(values) { let sum = 0; for await (const value of values) sum += value; return sum; },
+    leased: leased(({ thing }) => thing),
+    forEver: task(({ signal }) => new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)))),
+  });
+`;
+
+let folder: string;
+let url: URL;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "clearway-parts-"));
+  await copyFile(fileURLToPath(new URL("../../dist/node/worker.js", import.meta.url)), join(folder, "worker.js"));
+  await writeFile(join(folder, "package.json"), '{ "type": "module" }');
+  await writeFile(join(folder, "tasks.js"), source);
+  url = pathToFileURL(join(folder, "tasks.js"));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const missing = { code: "missing-package", message: expect.stringContaining("could not be loaded") };
+
+test("calls go on by port, with results that move", async () => {
+  const { call } = testPool<Tasks>(url);
+  for (let at = 0; at < 100; at++) expect(await call.double(at)).toBe(2 * at);
+  expect(await call.bytes()).toEqual(new Uint8Array(4));
+});
+
+test("what a task throws keeps its name and message", async () => {
+  const { call } = testPool<Tasks>(url);
+  expect(await reasonOf(call.refuse())).toMatchObject({ name: "RangeError", message: "not today" });
+  expect(await reasonOf(call.unclonable())).toMatchObject({ name: "ClearwayError", code: "not-cloneable" });
+});
+
+test("a stream, a stream into a task, and a task with a resource fail with what could not be loaded", async () => {
+  const { call } = testPool<Tasks>(url);
+  expect(await reasonOf(call.count().next())).toMatchObject(missing);
+  const values = (async function* () {
+    yield 1;
+  })();
+  expect(await reasonOf(call.sum(values))).toMatchObject(missing);
+  expect(await reasonOf(call.leased())).toMatchObject(missing);
+  expect(await call.double(4)).toBe(8);
+});
+
+test("a cancel reaches the task, and the pool closes", async () => {
+  const made = pool<Tasks>(url, { size: 1, concurrency: 2 });
+  const leaving = new AbortController();
+  const call = made.with({ signal: leaving.signal }).call.forEver();
+  expect(await made.call.double(1)).toBe(2);
+  leaving.abort(new Error("gone"));
+  expect(await reasonOf(call)).toMatchObject({ message: "gone" });
+  await made.close();
+});
