@@ -12,6 +12,7 @@ import { writeSync } from "node:fs";
 import { Session } from "node:inspector/promises";
 import { pool } from "clearway";
 import { median } from "../statistics.mjs";
+import { allocatedDuring } from "./allocated.mjs";
 import { operations } from "./operations.mjs";
 
 /** Loads what is loaded late, and fills the inline caches. */
@@ -35,13 +36,9 @@ const copiedSoFar = () => {
 const copiedBefore = copiedSoFar();
 const seen = [];
 for (let run = 0; run < runs; run++) {
-  await session.post("HeapProfiler.startSampling", {
-    samplingInterval: 1,
-    includeObjectsCollectedByMajorGC: true,
-    includeObjectsCollectedByMinorGC: true,
-  });
-  await operation.run(made, operation.count);
-  seen.push(ofLibrary((await session.post("HeapProfiler.stopSampling")).profile));
+  const samples = await allocatedDuring(session, () => operation.run(made, operation.count));
+  // Two equal objects of one function may stand as one entry: its size is that of both.
+  seen.push({ allocations: samples.length, allocatedBytes: samples.reduce((sum, { size }) => sum + size, 0) });
 }
 const copied = copiedSoFar() - copiedBefore;
 await made.close();
@@ -56,18 +53,3 @@ writeSync(
   }),
 );
 process.exit(0);
-
-/** Sums what was allocated under the library's functions, down to the next function of somebody else's. */
-function ofLibrary({ head, samples }) {
-  const own = new Set();
-  const walk = (node, isOwn) => {
-    const { url } = node.callFrame;
-    const here = url === "" ? isOwn : url.includes("/ts/clearway/dist/");
-    if (here) own.add(node.id);
-    for (const child of node.children) walk(child, here);
-  };
-  walk(head, false);
-  const found = samples.filter(({ nodeId }) => own.has(nodeId));
-  // Two equal objects of one function may stand as one entry: its size is that of both.
-  return { allocations: found.length, allocatedBytes: found.reduce((sum, { size }) => sum + size, 0) };
-}

@@ -28,7 +28,6 @@ export const magic = 0x31525743;
 export const magicAt = 0;
 export const rowsAt = 4;
 export const bufferCountAt = 8;
-export const reservedAt = 12;
 export const directoryAt = 16;
 /** A pair of the directory: offset, bytes. */
 export const entryBytes = 8;

@@ -88,8 +88,3 @@ export function openRing(endpoint: Endpoint, owner: CallerOwner): CallerLane {
   words[at.toCaller.parked] = 1;
   return new CallerLane(memory, endpoint, owner);
 }
-
-/** How often this thread has looked into its rings: an idle pool does not. */
-export function pollerTurns(): number {
-  return poller.turns;
-}

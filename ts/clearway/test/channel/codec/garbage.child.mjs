@@ -5,6 +5,7 @@
 import { writeSync } from "node:fs";
 import { Session } from "node:inspector/promises";
 import { standardMessageCodec as standard } from "clearway/channel";
+import { allocatedDuring } from "../../../../../bench/budget/allocated.mjs";
 
 const messages = {
   "1000 integers": Array.from({ length: 1000 }, (_, at) => at),
@@ -23,26 +24,10 @@ const taken = {};
 for (const [name, message] of Object.entries(messages)) {
   // Fills the inline caches, and lets the scratch grow.
   for (let run = 0; run < runs; run++) standard.encodeInto(message, place);
-  await session.post("HeapProfiler.startSampling", {
-    samplingInterval: 1,
-    includeObjectsCollectedByMajorGC: true,
-    includeObjectsCollectedByMinorGC: true,
+  const samples = await allocatedDuring(session, () => {
+    for (let run = 0; run < runs; run++) standard.encodeInto(message, place);
   });
-  for (let run = 0; run < runs; run++) standard.encodeInto(message, place);
-  const { profile } = await session.post("HeapProfiler.stopSampling");
-  taken[name] = Math.round(ofLibrary(profile) / runs);
+  taken[name] = Math.round(samples.reduce((sum, { size }) => sum + size, 0) / runs);
 }
 writeSync(1, JSON.stringify(taken));
 process.exit(0);
-
-function ofLibrary({ head, samples }) {
-  const own = new Set();
-  const walk = (node, isOwn) => {
-    const { url } = node.callFrame;
-    const here = url === "" ? isOwn : url.includes("/ts/clearway/dist/");
-    if (here) own.add(node.id);
-    for (const child of node.children) walk(child, here);
-  };
-  walk(head, false);
-  return samples.reduce((sum, { nodeId, size }) => sum + (own.has(nodeId) ? size : 0), 0);
-}
