@@ -11,6 +11,9 @@ export class RingEnd extends RingLane {
   constructor(memory: SharedArrayBuffer, endpoint: Endpoint, owner: LaneOwner & Watched) {
     super(memory, "worker", endpoint, owner);
     this.#vigil = new Vigil(this, owner);
+    // What left before there was a ring may still be under way by port, unnumbered, and the caller may look into the ring
+    // before its event loop brings that. A first message behind it, with its mark, keeps the ring's frames behind both.
+    this.post([], none);
   }
 
   /** A message of the port was read. */
@@ -18,3 +21,5 @@ export class RingEnd extends RingLane {
     this.#vigil.watch();
   }
 }
+
+const none: readonly object[] = [];
