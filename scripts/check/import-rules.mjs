@@ -5,9 +5,10 @@
 export const folders = {
   error: { may: [], why: "typed errors and how they cross; everything else throws them" },
   stats: { may: [], why: "histograms and counters; pure" },
+  lazy: { may: [], why: "parts that are loaded once, when first needed, with a limit of time" },
   host: { may: ["error"], why: "what Node and the browser do differently, and nothing more" },
   transfer: {
-    may: ["error", "host", "records.ts"],
+    may: ["error", "host", "lazy", "records.ts"],
     why: "what moves, what copies, and the ledger; loads the records when a table comes",
   },
   records: { may: ["error", "transfer"], why: "tables of typed rows; loaded by whoever uses them" },
@@ -15,11 +16,11 @@ export const folders = {
   stream: { may: ["error", "transfer", "transport"], why: "many values with credit" },
   resource: { may: ["error"], why: "leases inside a worker; side of the worker" },
   task: {
-    may: ["error", "stream", "resource", "transfer", "transport", "host"],
+    may: ["error", "lazy", "stream", "resource", "transfer", "transport", "host"],
     why: "runs tasks; side of the worker, so it never sees the pool",
   },
   pool: {
-    may: ["error", "stats", "host", "transfer", "transport", "stream", "task", "resource", "placement"],
+    may: ["error", "stats", "host", "lazy", "transfer", "transport", "stream", "task", "resource", "placement"],
     why: "the caller's side: workers, queue, routing",
   },
   placement: {

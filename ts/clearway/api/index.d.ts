@@ -213,9 +213,6 @@ interface Ledger {
     fromWorkers: LedgerSide;
 }
 
-/** Where a pool's workers come from: a module's URL, or a factory that a bundler understands. */
-type WorkerSource = URL | string | (() => WorkerLike);
-
 /** What a histogram says, in microseconds. */
 interface Summary {
     count: number;
@@ -238,6 +235,9 @@ interface TaskTimings {
     /** From the task's end to the caller's thread. */
     returnUs?: Summary;
 }
+
+/** Where a pool's workers come from: a module's URL, or a factory that a bundler understands. */
+type WorkerSource = URL | string | (() => WorkerLike);
 
 /** What became of a task's calls, and, with `metrics: true`, how long each part of them took. */
 interface TaskStats extends TaskTimings {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { now } from "#host";
 import { ClearwayError, caused } from "../error/clearway-error.js";
+import { expectPart } from "../lazy/part.js";
 import type { Placer } from "../placement/placer.js";
 import { emptySide } from "../transfer/ledger.js";
 import { detach, prepareArguments } from "./arguments.js";
@@ -8,8 +9,7 @@ import { Backlog } from "./backlog.js";
 import { CallDesk } from "./call-desk.js";
 import { stackAbove } from "./caller-stack.js";
 import { Metrics } from "./metrics.js";
-import { expectPart } from "./part.js";
-import { loadUpkeep, type Upkeep } from "./parts.js";
+import { loadPlacement, loadUpkeep, type Upkeep } from "./parts.js";
 import { PoolCall } from "./pool-call.js";
 import { Scheduler } from "./scheduler.js";
 import type { CallSettings, Settings } from "./settings.js";
@@ -34,7 +34,6 @@ export class Engine {
   upkeep: Upkeep | undefined;
   /** Decides where calls run; undefined while nobody asked for it. */
   placer: Placer | undefined;
-  #placing: Promise<Placer> | undefined;
   #readyWaiters: { resolve(): void; reject(why: unknown): void }[] = [];
   #lastId = 0;
   /** Why no call can be taken any more; undefined while they can. */
@@ -88,8 +87,7 @@ export class Engine {
 
   /** Loads what places calls, once. Without it they go to workers. */
   placing(): Promise<Placer> {
-    this.#placing ??= import("../placement/placer.js").then((part) => (this.placer = new part.Placer(this)));
-    return this.#placing;
+    return loadPlacement().then(({ Placer }) => (this.placer ??= new Placer(this)));
   }
 
   /** Settles when a worker is ready, and with it what measures; rejects when no worker can be started. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { CallTimes, TaskTimings, Timings } from "../stats/timings.js";
+import { loadTimings } from "./parts.js";
 
 // How many calls may be answered before the histograms are there; a part of a few KB is loaded in some milliseconds.
 const earlyLimit = 10_000;
@@ -13,7 +14,7 @@ export class Metrics {
 
   /** `failed` is told when the histograms cannot be loaded: the pool goes on without. */
   constructor(failed: (reason: unknown) => void) {
-    this.loaded = import("../stats/timings.js").then((part) => {
+    this.loaded = loadTimings().then((part) => {
       this.#timings = new part.Timings();
       for (const [task, times] of this.#early.splice(0)) this.#timings.enter(task, times);
     }, failed);

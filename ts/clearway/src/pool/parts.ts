@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { part } from "./part.js";
+import { part } from "../lazy/part.js";
 
 /** What looks after workers. */
 export type Upkeep = typeof import("./upkeep/upkeep.js");
@@ -9,3 +9,9 @@ export const loadUpkeep = /* @__PURE__ */ part<Upkeep>(async () => import("./upk
 
 /** Loads what draws from a stream that a caller feeds into a task, if nobody has. The task's reading waits for it. */
 export const loadFeed = /* @__PURE__ */ part(async () => import("./feed.js"));
+
+/** Loads what decides where calls run, if nobody has. Without it they go to workers. */
+export const loadPlacement = /* @__PURE__ */ part(async () => import("../placement/placer.js"));
+
+/** Loads the histograms of calls' times, if nobody has. */
+export const loadTimings = /* @__PURE__ */ part(async () => import("../stats/timings.js"));

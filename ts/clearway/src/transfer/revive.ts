@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { caused } from "../error/clearway-error.js";
+import { part } from "../lazy/part.js";
 import { brand } from "./crossing.js";
+
+const loadRecords = /* @__PURE__ */ part(
+  async () => import("../records.js"),
+  (cause) => caused("missing-package", "what reads tables could not be loaded", cause),
+);
 
 /** Whether a value that has crossed is a table. */
 export function isTable(value: unknown): boolean {
@@ -12,5 +19,5 @@ const same = (value: unknown): unknown => value;
 export function revive<T>(value: unknown, use: (value: unknown) => T): T | Promise<T>;
 export function revive(value: unknown): unknown;
 export function revive(value: unknown, use = same): unknown {
-  return isTable(value) ? import("../records.js").then((records) => use(records.tableFrom(value))) : use(value);
+  return isTable(value) ? loadRecords().then((records) => use(records.tableFrom(value))) : use(value);
 }

@@ -5,6 +5,7 @@ import { partialLibrary } from "../fixtures/parts.js";
 import { builtUrl, type Plain, plainUrl, reasonOf } from "../fixtures/pools.js";
 
 type Streams = typeof import("../fixtures/streams.tasks.js");
+type RecordTasks = typeof import("../fixtures/records.tasks.js");
 
 async function partial(part: string, how: "late" | "missing", options: PoolOptions = {}) {
   const { library, asked, come } = await partialLibrary(part, how);
@@ -181,4 +182,18 @@ describe("without the ring", () => {
     onTestFinished(() => pool.terminate());
     expect(await reasonOf(pool.call.add(1, 2))).toMatchObject({ code: "worker-start-failed" });
   });
+});
+
+test("a call whose result is a table fails without what reads tables, and the next one succeeds", async () => {
+  const { library, come } = await partialLibrary("records", "missing");
+  const pool = library.pool<RecordTasks>(builtUrl("records"), { size: 1 });
+  onTestFinished(() => pool.terminate());
+  expect(await reasonOf(pool.call.students(3))).toMatchObject({
+    code: "missing-package",
+    message: "what reads tables could not be loaded",
+    cause: { code: "ERR_MODULE_NOT_FOUND" },
+  });
+  expect(pool.stats().open).toBe(0);
+  come();
+  expect(await pool.call.students(3)).toHaveLength(3);
 });

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { part } from "../../lazy/part.js";
 import { enterCopy } from "../../transfer/ledger.js";
 import { Op } from "../../transport/protocol.js";
 import type { Slot } from "../slot.js";
+
+const loadRing = part(async () => import("../../transport/ring/open-ring.js"));
 
 /**
  * The worker has loaded its end of the ring. When this side's is, both sides' small frames leave by shared memory. Where it
  * cannot be loaded, the port goes on: nothing was promised.
  */
 export async function ringable(slot: Slot): Promise<void> {
-  const part = await import("../../transport/ring/open-ring.js").catch(() => undefined);
-  if (part === undefined || slot.lane !== undefined || slot.life.state !== "ready") return;
-  const lane = part.openRing(slot.handle, {
+  const ring = await loadRing().catch(() => undefined);
+  if (ring === undefined || slot.lane !== undefined || slot.life.state !== "ready") return;
+  const lane = ring.openRing(slot.handle, {
     message: (frames) => slot.receive(frames),
     frame: (op, id, a, b) => slot.frame(op, id, a, b),
     drained: () => slot.told(),

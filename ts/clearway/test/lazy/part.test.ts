@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { expectPart, part } from "../../src/lazy/part.js";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+test("a part is loaded once, for all who ask", async () => {
+  let loads = 0;
+  const load = part(async () => ++loads);
+  expect(await Promise.all([load(), load()])).toEqual([1, 1]);
+  expect(await load()).toBe(1);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test("a part that does not come in time fails those who wait, and is asked for again by the next", async () => {
+  const come: ((content: string) => void)[] = [];
+  const load = part(() => new Promise<string>((resolve) => come.push(resolve)));
+  const waiting = Promise.allSettled([load(), load()]);
+  await vi.advanceTimersByTimeAsync(30_000);
+  for (const each of await waiting) {
+    expect(each).toMatchObject({ status: "rejected", reason: { message: "it was not loaded within 30000 ms" } });
+  }
+  const again = load();
+  come[1]?.("here");
+  expect(await again).toBe("here");
+  await vi.advanceTimersByTimeAsync(0);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test("a failure is explained by whoever owns the part", async () => {
+  const load = part(
+    () => Promise.reject(new TypeError("offline")),
+    (cause) => new Error("no ring", { cause }),
+  );
+  await expect(load()).rejects.toMatchObject({ message: "no ring", cause: { message: "offline" } });
+});
+
+test("a part that is only expected fails nobody", async () => {
+  let loads = 0;
+  const load = part(async () => {
+    if (++loads === 1) throw new TypeError("offline");
+    return loads;
+  });
+  expectPart(load);
+  await vi.advanceTimersByTimeAsync(0);
+  expect(await load()).toBe(2);
+});
