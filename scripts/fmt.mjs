@@ -12,4 +12,9 @@ await runStages("fmt", [
   { name: "licence copies", command: own("check/licences") },
   { name: "format", command: [node, "node_modules/@biomejs/biome/bin/biome", "check", "--write", "."] },
   { name: "snippets", command: own("snippets") },
+  { name: "native format", command: [node, "scripts/cargo.mjs", "fmt", "--all"] },
+  {
+    name: "native header",
+    command: [node, "scripts/cargo.mjs", "run", "-q", "-p", "clearway-header", "--", "--write"],
+  },
 ]);

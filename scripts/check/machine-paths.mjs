@@ -14,7 +14,7 @@ const places = [
 ];
 
 const text =
-  /\.(ts|tsx|mts|js|mjs|json|jsonl|md|html|css|svg|sh|yml|yaml|txt|csv)$|(^|\/)(Makefile|\.npmrc|\.gitignore)$|^\.ci\//;
+  /\.(ts|tsx|mts|js|mjs|json|jsonl|md|html|css|svg|sh|rs|c|h|toml|lock|yml|yaml|txt|csv)$|(^|\/)(Makefile|\.npmrc|\.gitignore)$|^\.ci\//;
 
 /** Lines of `[{ path, text }]` that name such a place. */
 export function machineProblems(sources) {

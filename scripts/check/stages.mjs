@@ -3,6 +3,7 @@
 const node = process.execPath;
 const tool = (path, ...args) => [node, `node_modules/${path}`, ...args];
 const own = (name, ...args) => [node, `scripts/check/${name}.mjs`, ...args];
+const cargo = (...args) => [node, "scripts/cargo.mjs", ...args];
 const tsc = (project) => ({ name: `types ${project}`, command: tool("typescript/bin/tsc", "-p", project) });
 
 export const checks = [
@@ -11,6 +12,9 @@ export const checks = [
   tsc("ts/clearway-lab"),
   tsc("examples"),
   tsc("test"),
+  { name: "native format", command: cargo("fmt", "--all", "--check") },
+  { name: "native lint", command: cargo("clippy", "-q", "--all-targets", "--", "-D", "warnings") },
+  { name: "native header", command: cargo("run", "-q", "-p", "clearway-header") },
   { name: "import rules", command: own("imports") },
   { name: "file sizes", command: own("file-sizes") },
   { name: "licence lines", command: own("licences") },

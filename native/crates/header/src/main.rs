@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `cargo run -p clearway-header`: exit status 1 when `native/include/clearway.h` is not what the Rust types make of it;
+//! `-- --write` writes it.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Where the header's types and functions stand, in the order of the header.
+const SOURCES: [&str; 6] = ["status", "text", "memory", "content", "handler", "host"];
+
+/// The names of the types in C.
+const NAMES: [(&str, &str); 20] = [
+    ("Status", "clearway_status"),
+    ("Text", "clearway_text"),
+    ("Memory", "clearway_memory"),
+    ("View", "clearway_view"),
+    ("ReleaseMemory", "clearway_release_memory"),
+    ("Content", "clearway_content"),
+    ("Reply", "clearway_reply"),
+    ("Stream", "clearway_stream"),
+    ("OnMessage", "clearway_on_message"),
+    ("OnListen", "clearway_on_listen"),
+    ("OnStream", "clearway_on_stream"),
+    ("OnDrop", "clearway_on_drop"),
+    ("OnAnswer", "clearway_on_answer"),
+    ("Handler", "clearway_handler"),
+    ("Source", "clearway_source"),
+    ("PluginId", "clearway_plugin_id"),
+    ("Host", "clearway_host"),
+    ("Plugin", "clearway_plugin"),
+    ("OnClose", "clearway_on_close"),
+    ("Init", "clearway_init"),
+];
+
+fn main() -> ExitCode {
+    let native = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let path = native.join("include/clearway.h");
+    let made = made(&native.join("crates"));
+    if std::env::args().any(|argument| argument == "--write") {
+        std::fs::write(&path, made).expect("the header's folder can be written to");
+        return ExitCode::SUCCESS;
+    }
+    match std::fs::read_to_string(&path) {
+        Ok(committed) if committed == made => {
+            println!("  clearway.h is what the Rust types make of it");
+            ExitCode::SUCCESS
+        }
+        committed => {
+            let committed = committed.unwrap_or_default();
+            let at = made.lines().zip(committed.lines()).take_while(|(one, other)| one == other).count();
+            eprintln!("  native/include/clearway.h:{}: is not what the Rust types make of it: make fmt", at + 1);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The header as the sources in `crates` make it.
+fn made(crates: &Path) -> String {
+    let files: Vec<PathBuf> =
+        SOURCES.iter().map(|name| crates.join("plugin/src").join(name).with_extension("rs")).collect();
+    let config = cbindgen::Config {
+        language: cbindgen::Language::C,
+        style: cbindgen::Style::Both,
+        header: Some(include_str!("header.txt").trim_end().to_owned()),
+        include_guard: Some("CLEARWAY_H".to_owned()),
+        no_includes: true,
+        sys_includes: vec!["stddef.h".to_owned(), "stdint.h".to_owned()],
+        cpp_compat: true,
+        usize_is_size_t: true,
+        documentation_style: cbindgen::DocumentationStyle::C99,
+        line_length: 120,
+        trailer: Some(include_str!("trailer.txt").trim_end().to_owned()),
+        ..cbindgen::Config::default()
+    };
+    let mut builder = cbindgen::Builder::new().with_config(config);
+    for path in &files {
+        builder = builder.with_src(path);
+    }
+    for (rust, c) in NAMES {
+        builder = builder.rename_item(rust, c).include_item(rust);
+    }
+    let mut header = Vec::new();
+    builder.generate().expect("the sources are Rust").write(&mut header);
+    String::from_utf8(header).expect("the sources are UTF-8")
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! How a call went.
+
+/// How a call went: `CLEARWAY_OK`, or why nothing has happened.
+pub type Status = i32;
+
+/// Done.
+pub const CLEARWAY_OK: Status = 0;
+/// Taken, and not answered yet: the answer comes later, as an event.
+pub const CLEARWAY_PENDING: Status = 1;
+/// A null pointer, a length that cannot be, or a value out of its range.
+pub const CLEARWAY_INVALID_ARGUMENT: Status = 2;
+/// The handle is of something that is no more (released, answered, ended, closed), or never was.
+pub const CLEARWAY_STALE: Status = 3;
+/// Memory could not be had.
+pub const CLEARWAY_OUT_OF_MEMORY: Status = 4;
+/// More bytes, references or names than the host's limits allow.
+pub const CLEARWAY_TOO_LARGE: Status = 5;
+/// No room now: a stream's queue or the calls in flight are at their limit. Try again when told that there is room.
+pub const CLEARWAY_FULL: Status = 6;
+/// The plugin is closed or closing.
+pub const CLEARWAY_CLOSED: Status = 7;
+/// Nobody handles messages of this channel, or nothing emits events there.
+pub const CLEARWAY_NO_HANDLER: Status = 8;
+/// The channel has a handler, or a source, already.
+pub const CLEARWAY_ALREADY_EXISTS: Status = 9;
+/// The memory is sealed; nobody may write to it any more.
+pub const CLEARWAY_SEALED: Status = 10;
+/// The two sides were built for different major versions of this header.
+pub const CLEARWAY_VERSION: Status = 11;
+/// The library could not be loaded.
+pub const CLEARWAY_LOAD_FAILED: Status = 12;
+/// The library exports no `clearway_plugin_init`.
+pub const CLEARWAY_NOT_A_PLUGIN: Status = 13;
+/// The plugin's `clearway_plugin_init` refused.
+pub const CLEARWAY_INIT_FAILED: Status = 14;
+/// The handler panicked. The plugin lives on.
+pub const CLEARWAY_PANICKED: Status = 15;
+/// The handler does not know the method that was called.
+pub const CLEARWAY_NOT_IMPLEMENTED: Status = 16;
+/// The handler failed; its text says how.
+pub const CLEARWAY_FAILED: Status = 17;
+/// The caller has given up.
+pub const CLEARWAY_CANCELLED: Status = 18;
+/// Not done within the time given.
+pub const CLEARWAY_TIMEOUT: Status = 19;
+/// The queue of a stream was full and its policy is to fail.
+pub const CLEARWAY_OVERFLOW: Status = 20;
