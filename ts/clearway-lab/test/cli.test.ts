@@ -90,11 +90,13 @@ describe("clearway lab", () => {
   });
 
   test("answers wrong names with the valid ones, and measures nothing", async () => {
-    const family = await clearway(["lab", "memory"]);
+    const family = await clearway(["lab", "offload"]);
     expect([family.code, family.stderr]).toEqual([
       2,
-      expect.stringMatching(/unknown family or cell "memory".*isolate, push/),
+      expect.stringMatching(/unknown family or cell "offload".*isolate, memory, push, channel/),
     ]);
+    const named = await clearway(["lab", "--family", "offload"]);
+    expect([named.code, named.stderr]).toEqual([family.code, family.stderr]);
     const mechanism = await clearway(["lab", "students/direkt"]);
     expect([mechanism.code, mechanism.stderr]).toEqual([2, expect.stringMatching(/Mechanisms of students: direct/)]);
     const host = await clearway(["lab", "--host", "firefox"]);

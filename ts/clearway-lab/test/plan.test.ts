@@ -18,9 +18,10 @@ describe("the scenario files", () => {
       "pool",
       "stream",
       "firehose",
+      "codec",
     ]);
     expect(readdirSync(new URL("../scenarios", import.meta.url)).filter((name) => name.endsWith(".json"))).toHaveLength(
-      6,
+      scenarios.length,
     );
   });
 
@@ -39,6 +40,8 @@ describe("the scenario files", () => {
     expect(full.some(({ params }) => params["perSecond"] === 60 && params["count"] === 2000)).toBe(true);
     expect(full.some(({ params }) => params["rows"] === 100_000_000)).toBe(true);
     const chunks = full.filter(({ scenario }) => scenario.name === "upload").map(({ params }) => params["chunkBytes"]);
+    const values = full.filter(({ scenario }) => scenario.name === "codec").map(({ params }) => params["value"]);
+    expect(new Set(values)).toEqual(new Set(["null", "int", "string", "list", "map", "2 KB", "1000 items"]));
     expect([Math.min(...(chunks as number[])), Math.max(...(chunks as number[]))]).toEqual([4096, 8 << 20]);
   });
 
@@ -109,7 +112,7 @@ describe("the names on the command line", () => {
   const names = (...what: string[]) => selectScenarios(scenarios, what).map(({ name }) => name);
 
   test("are families, scenarios and cells", () => {
-    expect(names()).toHaveLength(6);
+    expect(names()).toHaveLength(scenarios.length);
     expect(names("push")).toEqual(["stream", "firehose"]);
     expect(names("upload", "push")).toEqual(["upload", "stream", "firehose"]);
     expect(names("isolate/students", "students")).toEqual(["students"]);
@@ -121,8 +124,8 @@ describe("the names on the command line", () => {
   });
 
   test("that are unknown are answered with the valid ones", () => {
-    expect(() => names("memory")).toThrow(UsageError);
-    expect(() => names("memory")).toThrow("Families: isolate, push. Scenarios: students");
+    expect(() => names("offload")).toThrow(UsageError);
+    expect(() => names("offload")).toThrow("Families: isolate, memory, push, channel. Scenarios: students");
     expect(() => names("students/rx")).toThrow("Mechanisms of students: direct, worker-clone");
     expect(() => names("students/direct/more")).toThrow(UsageError);
     expect(() => names("isolate/nothing")).toThrow(UsageError);

@@ -25,14 +25,16 @@ const labCommand = program
   .description("measure, then write results.json and report.html")
   .argument(
     "[what...]",
-    "families (isolate, push), scenarios (students) or cells (students/comlink); default: everything",
+    "families (isolate, memory, push, channel), scenarios (students) or cells (students/comlink); default: everything",
   )
+  .option("--family <name>", "the same as naming the family", (name: string, all: string[]) => [...all, name], [])
   .option("--host <names>", "node, chromium, or both with a comma", parseHosts, ["node", "chromium"])
   .option("--profile <name>", "quick (under 5 minutes) or full", parseProfile, "quick")
   .option("--out <dir>", "where to write", "out")
   .option("--seed <number>", "repeat the order of an earlier run", parseSeed)
-  .action(async (what: string[], options: Parameters<typeof lab>[1]) => {
-    process.exitCode = what[0] === "list" && what.length === 1 ? await list(options.host) : await lab(what, options);
+  .action(async (what: string[], options: Parameters<typeof lab>[1] & { family: string[] }) => {
+    const listed = what[0] === "list" && what.length === 1;
+    process.exitCode = listed ? await list(options.host) : await lab([...what, ...options.family], options);
   });
 labCommand.addHelpText("after", "\nclearway lab list   what can run here, what cannot, and why");
 

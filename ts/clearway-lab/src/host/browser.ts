@@ -7,6 +7,12 @@ import type { LabParent, LabWorker } from "./port.js";
 
 export const hostName = "chromium" as const;
 
+/** The host's own serializer: a page has none but the structured clone. */
+export const serializer: never = undefined as never;
+
+/** A page cannot see its own allocations. */
+export async function allocatedBy(_work: () => unknown): Promise<undefined> {}
+
 /** Milliseconds comparable across the page's threads: each thread's own origin plus its own clock. Steps of 5 us when isolated. */
 export function nowMs(): number {
   return performance.timeOrigin + performance.now();

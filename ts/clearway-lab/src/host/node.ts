@@ -3,6 +3,7 @@
 import { createReadStream } from "node:fs";
 import http from "node:http";
 import { pipeline } from "node:stream";
+import v8 from "node:v8";
 import { parentPort, Worker } from "node:worker_threads";
 import type { Endpoint } from "comlink";
 import nodeEndpoint from "comlink/dist/esm/node-adapter.mjs";
@@ -10,7 +11,16 @@ import { type Progress, type Upload, uploadOf } from "../isolate/upload-source.j
 import type { Work } from "../mechanism/measured.js";
 import type { LabParent, LabWorker } from "./port.js";
 
+export { allocatedBy } from "./allocated-node.js";
+
 export const hostName = "node" as const;
+
+/** The host's own serializer; a page has none but the structured clone. */
+export const serializer = {
+  encode: (value: unknown): Uint8Array => v8.serialize(value),
+  decode: (message: Uint8Array): unknown => v8.deserialize(message),
+  size: (message: Uint8Array): number => message.length,
+};
 
 /** Milliseconds of the system's monotonic clock: the same for every thread and process, which performance.now() is not. */
 export function nowMs(): number {

@@ -60,7 +60,7 @@ export function stealPercent(before: ReturnType<typeof cpuTimes>, after: ReturnT
   return Number((((after.stolen - before.stolen) / (after.all - before.all)) * 100).toFixed(2));
 }
 
-const PEERS = ["comlink", "rxjs", "piscina", "tinypool", "workerpool", "poolifier"];
+const PEERS = ["comlink", "rxjs", "piscina", "tinypool", "workerpool", "poolifier", "msgpackr", "cbor-x", "koffi"];
 
 export function buildFacts(chromium: string | null): BuildFacts {
   return {

@@ -41,6 +41,14 @@ export const COLUMNS: Record<string, Column[]> = {
     { label: "throughput", unit: "events/s", metric: "throughput" },
     { label: "largest backlog", unit: "events", metric: "backlogMax" },
   ],
+  codec: [
+    { label: "encode", unit: "us", metric: "encode" },
+    { label: "decode", unit: "us", metric: "decode" },
+    { label: "both", unit: "us", metric: "both" },
+    { label: "message", unit: "bytes", metric: "messageBytes" },
+    { label: "allocations", unit: "count", metric: "allocations" },
+    { label: "allocated", unit: "bytes", metric: "allocatedBytes" },
+  ],
 };
 
 /** The figure that a scenario's cells are compared by, in a word or two. */

@@ -14,6 +14,8 @@ import { zoomAssets } from "./zoom.js";
 
 const FAMILY_TITLES: Record<string, string> = {
   isolate: "Isolate: work that leaves the main thread",
+  memory: "Memory: native code fills a buffer of mine",
+  channel: "Channel: what a platform channel costs",
   push: "Push: a live stream to the main thread",
 };
 

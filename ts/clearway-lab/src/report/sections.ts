@@ -63,6 +63,7 @@ function hostCharts(
   if (scenario.name === "upload") return uploadCharts(results, record, title, cells);
   if (scenario.name === "pool") return poolChart(results, record, title, cells);
   if (scenario.name === "firehose") return firehoseChart(results, record, title, cells);
+  if (scenario.name === "codec") return codecChart(results, record, title, cells);
   if (scenario.name === "stream") return streamChart(results, record, scenario, title, cells);
   return html`<h4>${title}</h4>`;
 }
@@ -111,6 +112,19 @@ function poolChart(results: Results, record: RunRecord, title: string, cells: Re
   });
   const caption = `${title}: one trivial task on a warm pool, there and back`;
   return html`<h4>${caption}</h4>${rangeChart(caption, "µs, logarithmic; dot: median, bar: p10 to p90", ranges, "µs")}`;
+}
+
+function codecChart(results: Results, record: RunRecord, title: string, cells: RecordedCell[]): Html {
+  const ranges = byLoad(cells)[0]!.flatMap((cell): Range[] => {
+    const found = metricsFor(results, record, cell)["both"];
+    if (found === undefined || !("value" in found)) return [];
+    const { mechanism, role, title: name } = cell;
+    const { value } = found;
+    return [{ mechanism, title: name, color: ROLE_COLOR[role], low: value, middle: value, high: value }];
+  });
+  ranges.sort((a, b) => a.middle - b.middle);
+  const caption = `${title}: encoding and decoding one message of ${loadText(cells[0]!.params)}`;
+  return html`<h4>${caption}</h4>${rangeChart(caption, "µs, logarithmic", ranges, "µs")}`;
 }
 
 function firehoseChart(results: Results, record: RunRecord, title: string, cells: RecordedCell[]): Html {

@@ -29,6 +29,10 @@ const loaders: Record<string, Loader[]> = {
     async () => (await import("../push/other-thread.js")).otherThread,
     async () => (await import("../push/clearway.js")).streamClearway,
   ],
+  codec: [
+    async () => (await import("../codec/builtin.js")).codecs,
+    async () => (await import("../codec/peers.js")).codecPeers,
+  ],
 };
 // The firehose and the disturbed receiver are scenarios of their own with the same mechanisms.
 loaders["firehose"] = loaders["stream"]!;

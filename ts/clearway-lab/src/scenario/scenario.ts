@@ -6,7 +6,7 @@ export type Role = "clearway" | "peer" | "reference";
 export type ProfileName = "quick" | "full";
 export const PROFILE_NAMES: readonly ProfileName[] = ["quick", "full"];
 export const HOST_NAMES: readonly HostName[] = ["node", "chromium"];
-export const FAMILY_NAMES = ["isolate", "push"] as const;
+export const FAMILY_NAMES = ["isolate", "memory", "push", "channel"] as const;
 
 export interface MechanismInfo {
   name: string;

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What travels: the values of the codec scenario, and the payloads of the channel scenarios' rows.
+
+/** A message of about 2 KB with every type that the standard codec has. */
+function mixed(): unknown {
+  return {
+    id: 123_456,
+    name: "Zoë Müller",
+    active: true,
+    score: 98.6,
+    none: null,
+    big: 2 ** 40,
+    tags: ["alpha", "beta", "gamma", "delta", "epsilon"],
+    bytes: Uint8Array.from({ length: 512 }, (_, at) => at & 255),
+    ints: Int32Array.from({ length: 64 }, (_, at) => at * 1000),
+    floats: Float64Array.from({ length: 32 }, (_, at) => at / 3),
+    nested: { a: [1, 2, 3, [4, 5, [6]]], b: { c: "text of some length", d: -1, e: 2 ** 31 } },
+    rows: Array.from({ length: 10 }, (_, at) => ({
+      id: at,
+      title: `Row ${at}`,
+      price: 9.99 + at,
+      stock: at % 2 === 0,
+    })),
+    text: "A clearway is a stretch of road on which nobody may stop. An app's main thread should be one.",
+  };
+}
+
+/**
+ * 1000 items that cycle through nine kinds: 14,214 bytes by the standard codec, when 1234 is written as a float64 (`float`
+ * says how) and the second kind, an integer that overflowed where this list was first used, is 0.
+ */
+function items(float: (value: number) => unknown): unknown[] {
+  const kinds = [
+    () => 1,
+    () => 0,
+    () => float(1234),
+    () => null,
+    () => [1234],
+    () => ({ hello: 1234 }),
+    () => "this is a test",
+    () => true,
+    () => new Uint8Array(64),
+  ];
+  return Array.from({ length: 1000 }, (_, at) => kinds[at % kinds.length]?.());
+}
+
+const MAKERS: Record<string, (float: (value: number) => unknown) => unknown> = {
+  null: () => null,
+  int: () => 7,
+  string: () => "hello world, how are you",
+  list: () => [1, "two", 3.5, true, null],
+  map: () => ({ a: 1, b: "x", c: [true] }),
+  "2 KB": mixed,
+  "1000 items": items,
+  "4 KB": () => Uint8Array.from({ length: 4096 }, (_, at) => (at * 31) & 255),
+  "1 MB": () => Uint8Array.from({ length: 1 << 20 }, (_, at) => (at * 31) & 255),
+};
+
+/** A payload by its name; `float` is how a codec that keeps integers and floats apart is told of a whole float. */
+export function payloadOf(name: string, float: (value: number) => unknown = (value) => value): unknown {
+  const make = MAKERS[name];
+  if (make === undefined) throw new RangeError(`no such payload: payload=${name} (${Object.keys(MAKERS).join(", ")})`);
+  return make(float);
+}
+
+/** The same value for codecs that have no lists of numbers: typed arrays as arrays, which is what one sends by JSON. */
+export function plainValue(value: unknown): unknown {
+  if (ArrayBuffer.isView(value)) return Array.from(value as Uint8Array);
+  if (Array.isArray(value)) return value.map(plainValue);
+  if (value === null || typeof value !== "object") return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, plainValue(each)]));
+}

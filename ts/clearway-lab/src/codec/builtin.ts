@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Clearway's codec, and what the host brings along.
+import { float64, standardMessageCodec } from "clearway/channel";
+import { hostName, serializer } from "#lab-host";
+import { plainValue } from "../channel/payload.js";
+import type { Mechanism } from "../mechanism/measured.js";
+import { codecMechanism } from "./measure.js";
+
+const standard = () => ({
+  encode: (value: unknown) => standardMessageCodec.encode(value),
+  decode: (message: Uint8Array) => standardMessageCodec.decode(message),
+  size: (message: Uint8Array) => message.length,
+  float: float64,
+});
+
+/** As over a slab of shared memory: written into memory that is there, read by views of the message. */
+const standardInto = () => {
+  const slab = new Uint8Array(1 << 16);
+  return {
+    encode: (value: unknown) => slab.subarray(0, standardMessageCodec.encodeInto(value, slab)),
+    decode: (message: Uint8Array) => standardMessageCodec.decode(message, { owned: true }),
+    size: (message: Uint8Array) => message.length,
+    float: float64,
+  };
+};
+
+const json = () => ({
+  prepare: plainValue,
+  encode: (value: unknown) => JSON.stringify(value),
+  decode: (message: string): unknown => JSON.parse(message),
+  size: (message: string) => new TextEncoder().encode(message).length,
+});
+
+const clone = () => ({
+  encode: (value: unknown) => value,
+  decode: (value: unknown): unknown => structuredClone(value),
+});
+
+export const codecs: Record<string, Mechanism> = {
+  clearway: codecMechanism(standard),
+  "clearway-into": codecMechanism(standardInto),
+  json: codecMechanism(json),
+  "structured-clone": codecMechanism(clone),
+  ...(hostName === "node" ? { "v8-serialize": codecMechanism(() => serializer) } : {}),
+};
