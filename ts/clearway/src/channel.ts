@@ -30,6 +30,11 @@ export {
 } from "./channel/codec/standard-message.js";
 export { type StandardMethodCodec, standardMethodCodec } from "./channel/codec/standard-method.js";
 export { stringCodec } from "./channel/codec/string.js";
+export type { TransportLimits } from "./channel/transport/limits.js";
+export { memoryPair } from "./channel/transport/memory.js";
+export { portTransport } from "./channel/transport/port.js";
+export type { PortLike } from "./channel/transport/port-like.js";
+export type { ChannelSink, ChannelTransport, CloseCode, CloseReason } from "./channel/transport/transport.js";
 export { ClearwayError } from "./error/clearway-error.js";
 export { type CodecErrorCode, codecErrorCodes } from "./error/codec-codes.js";
 export type { ErrorCode } from "./error/codes.js";

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { invalid } from "../../error/clearway-error.js";
+import { checkFrame, isShared, type TransportLimits, transportLimits } from "./limits.js";
+import { type ChannelSink, type ChannelTransport, type CloseReason, closedHere } from "./transport.js";
+import { SendWindow, weight } from "./window.js";
+
+/**
+ * Two ends in one thread: for tests, and for parts of an app that may move apart later. Copies nothing: frames are handed
+ * over as they are, attachments are moved, so that a sender loses them here as it would elsewhere. Delivers in microtasks.
+ * Throws `invalid-argument`.
+ */
+export function memoryPair(limits: TransportLimits = {}): [ChannelTransport, ChannelTransport] {
+  const a = new MemoryTransport(transportLimits(limits));
+  const b = new MemoryTransport(transportLimits(limits));
+  a.other = b;
+  b.other = a;
+  return [a, b];
+}
+
+interface Letter {
+  readonly frame: Uint8Array;
+  readonly attachments: readonly Uint8Array[];
+}
+
+class MemoryTransport implements ChannelTransport {
+  readonly name = "memory";
+  readonly moves = true;
+  readonly shares = true;
+  readonly frameBytesMax: number;
+  /** The other end. */
+  other: MemoryTransport | undefined;
+  readonly #window: SendWindow;
+  #sink: ChannelSink | undefined;
+  /** What waits for this end, and the last word. */
+  #inbox: Letter[] = [];
+  #end: CloseReason | undefined;
+  #closing = false;
+  #told = false;
+  #scheduled = false;
+  #drained = false;
+
+  constructor({ frameBytesMax, windowBytes }: Required<TransportLimits>) {
+    this.frameBytesMax = frameBytesMax;
+    this.#window = new SendWindow(windowBytes);
+  }
+
+  open(sink: ChannelSink): void {
+    if (this.#sink !== undefined) throw invalid("sink", "given once", "open() was called before");
+    this.#sink = sink;
+    this.#wake();
+  }
+
+  send(frame: Uint8Array, attachments: readonly Uint8Array[] = []): boolean {
+    checkFrame(frame, attachments, this);
+    if (this.#closing || this.#end !== undefined) return false;
+    const bytes = weight(frame, attachments);
+    const moved = attachments.map((each) => (isShared(each.buffer) ? each : moveBytes(each)));
+    this.other?.receive({ frame, attachments: moved });
+    return this.#window.sent(bytes);
+  }
+
+  close(reason: CloseReason = closedHere): void {
+    if (this.#closing) return;
+    this.#closing = true;
+    this.#inbox = [];
+    const { code, message, detail } = reason;
+    this.other?.end(detail === undefined ? { code, message } : { code, message, detail });
+    this.end(reason);
+  }
+
+  receive(letter: Letter): void {
+    this.#inbox.push(letter);
+    this.#wake();
+  }
+
+  end(reason: CloseReason): void {
+    this.#end ??= reason;
+    this.#wake();
+  }
+
+  taken(bytes: number): void {
+    if (!this.#window.acknowledged(bytes)) return;
+    this.#drained = true;
+    this.#wake();
+  }
+
+  #wake(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    queueMicrotask(() => {
+      this.#scheduled = false;
+      this.#deliver();
+    });
+  }
+
+  #deliver(): void {
+    const sink = this.#sink;
+    if (sink === undefined || this.#told) return;
+    if (this.#drained && this.#end === undefined) {
+      this.#drained = false;
+      sink.drained();
+    }
+    // Those that come while these are told are told in the next microtask, behind what was there before.
+    for (const { frame, attachments } of this.#inbox.splice(0)) {
+      if (this.#closing) break;
+      this.other?.taken(weight(frame, attachments));
+      sink.frame(frame, attachments);
+    }
+    if (this.#end === undefined || this.#inbox.length > 0 || this.#told) return;
+    this.#told = true;
+    sink.closed(this.#end);
+  }
+}
+
+function moveBytes({ buffer }: Uint8Array): Uint8Array {
+  return new Uint8Array(structuredClone(buffer as ArrayBuffer, { transfer: [buffer as ArrayBuffer] }));
+}

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { describe, expect, test } from "vitest";
+import type { ChannelSink, ChannelTransport, CloseReason } from "../../../src/channel/transport/transport.js";
+
+/** Two ends that are connected. `kill` ends b without a word, where that can be done. */
+export interface Connected {
+  a: ChannelTransport;
+  b: ChannelTransport;
+  kill?: () => void;
+  /** After each test. */
+  dispose?: () => void | Promise<void>;
+}
+
+/** What the suite asks for: the limit that the transport is to be made with. */
+export interface Wanted {
+  frameBytesMax: number;
+}
+
+export type Connect = (wanted: Wanted) => Connected | Promise<Connected>;
+
+/** Keeps what an end was told, and lets a test wait for it. */
+export class Log implements ChannelSink {
+  readonly frames: Uint8Array[] = [];
+  readonly attachments: (readonly Uint8Array[])[] = [];
+  readonly reasons: CloseReason[] = [];
+  drains = 0;
+  /** Called for each frame, after it was kept. */
+  onFrame: ((frame: Uint8Array) => void) | undefined;
+  #waiting: { met: () => boolean; go: () => void }[] = [];
+
+  frame(frame: Uint8Array, attachments: readonly Uint8Array[]): void {
+    expect(this.reasons).toEqual([]);
+    this.frames.push(frame);
+    this.attachments.push(attachments);
+    this.onFrame?.(frame);
+    this.#look();
+  }
+
+  drained(): void {
+    this.drains++;
+    this.#look();
+  }
+
+  closed(reason: CloseReason): void {
+    this.reasons.push(reason);
+    this.#look();
+  }
+
+  until(met: () => boolean): Promise<void> {
+    return new Promise((go) => {
+      this.#waiting.push({ met, go });
+      this.#look();
+    });
+  }
+
+  count(frames: number): Promise<void> {
+    return this.until(() => this.frames.length >= frames);
+  }
+
+  async end(): Promise<CloseReason> {
+    await this.until(() => this.reasons.length > 0);
+    return this.reasons[0]!;
+  }
+
+  #look(): void {
+    for (const each of this.#waiting.splice(0)) {
+      if (each.met()) each.go();
+      else this.#waiting.push(each);
+    }
+  }
+}
+
+/** Bytes that tell themselves apart. */
+export function pattern(bytes: number, seed = 1): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(bytes).map((_, at) => (at * 31 + seed) & 0xff);
+}
+
+const limit = 1 << 20;
+
+/** The contract that every transport of channels keeps. Run it over each: `channelTransportContract("port", connect)`. */
+export function channelTransportContract(name: string, connect: Connect): void {
+  type Run = (ends: Connected & { atA: Log; atB: Log }) => Promise<void>;
+  const withEnds =
+    (run: Run, open = true) =>
+    async (): Promise<void> => {
+      const ends = await connect({ frameBytesMax: limit });
+      const atA = new Log();
+      const atB = new Log();
+      if (open) {
+        ends.a.open(atA);
+        ends.b.open(atB);
+      }
+      try {
+        await run({ ...ends, atA, atB });
+      } finally {
+        ends.a.close();
+        ends.b.close();
+        await ends.dispose?.();
+      }
+    };
+
+  describe(`the ${name} transport`, () => {
+    test(
+      "carries frames whole and in order, both ways",
+      withEnds(async ({ a, b, atA, atB }) => {
+        for (let index = 0; index < 200; index++) {
+          a.send(pattern(index, index));
+          b.send(pattern(index, index + 7));
+        }
+        await Promise.all([atA.count(200), atB.count(200)]);
+        expect(atB.frames).toEqual(Array.from({ length: 200 }, (_, index) => pattern(index, index)));
+        expect(atA.frames).toEqual(Array.from({ length: 200 }, (_, index) => pattern(index, index + 7)));
+      }),
+    );
+
+    test(
+      "carries frames of every size up to its limit, small ones between large ones",
+      withEnds(async ({ a, atB }) => {
+        const sizes = [0, 1, 7, 8, 9, 253, 254, 255, 256, 4095, 4096, 8192, 65535, 65536, 65537, limit - 1, limit];
+        const sent = sizes.flatMap((size) => [size, 3]);
+        for (const size of sent) a.send(pattern(size, size));
+        await atB.count(sent.length);
+        expect(atB.frames.map(({ byteLength }) => byteLength)).toEqual(sent);
+        expect(atB.frames.every((frame) => equal(frame, pattern(frame.byteLength, frame.byteLength)))).toBe(true);
+      }),
+    );
+
+    test(
+      "carries a frame that is a part of a larger buffer, and nothing of what stands beside it",
+      withEnds(async ({ a, atB }) => {
+        const around = pattern(40_000);
+        a.send(around.subarray(100, 110));
+        a.send(around.subarray(10_000, 30_000));
+        await atB.count(2);
+        expect(atB.frames).toEqual([pattern(40_000).slice(100, 110), pattern(40_000).slice(10_000, 30_000)]);
+        expect(atB.frames.every(({ buffer }) => name === "memory" || buffer.byteLength < 40_000)).toBe(true);
+      }),
+    );
+
+    test(
+      "keeps the frames that come before the sink",
+      withEnds(async ({ a, b, atA, atB }) => {
+        a.open(atA);
+        for (let index = 0; index < 10; index++) a.send(pattern(10, index));
+        await new Promise((resolve) => setTimeout(resolve));
+        b.open(atB);
+        await atB.count(10);
+        expect(atB.frames).toEqual(Array.from({ length: 10 }, (_, index) => pattern(10, index)));
+      }, false),
+    );
+
+    test(
+      "refuses a second sink",
+      withEnds(async ({ a }) => {
+        expect(() => a.open(new Log())).toThrow("sink must be given once");
+      }),
+    );
+
+    test(
+      "refuses a frame over its limit, and goes on",
+      withEnds(async ({ a, atB }) => {
+        expect(a.frameBytesMax).toBe(limit);
+        expect(() => a.send(new Uint8Array(limit + 1))).toThrowError(expect.objectContaining({ code: "too-large" }));
+        a.send(pattern(3));
+        await atB.count(1);
+        expect(atB.frames).toEqual([pattern(3)]);
+      }),
+    );
+
+    test(
+      "moves attachments beside a frame, or refuses them",
+      withEnds(async ({ a, atB }) => {
+        const attachment = pattern(50_000);
+        if (!a.moves) {
+          expect(() => a.send(pattern(3), [attachment])).toThrow("attachments must be");
+          expect(attachment.byteLength).toBe(50_000);
+          return;
+        }
+        const other = pattern(3, 9);
+        a.send(pattern(8, 2));
+        a.send(pattern(8, 3), [attachment, other]);
+        a.send(pattern(8, 4));
+        expect([attachment.byteLength, other.byteLength]).toEqual([0, 0]);
+        await atB.count(3);
+        expect(atB.frames).toEqual([pattern(8, 2), pattern(8, 3), pattern(8, 4)]);
+        expect(atB.attachments).toEqual([[], [pattern(50_000), pattern(3, 9)], []]);
+        for (const each of atB.attachments[1]!) expect(each.buffer.byteLength).toBe(each.byteLength);
+      }),
+    );
+
+    test(
+      "refuses an attachment that shows a part of its buffer",
+      withEnds(async ({ a }) => {
+        const part = pattern(50).subarray(10, 20);
+        expect(() => a.send(pattern(3), [part])).toThrow("attachments must be");
+        expect(part).toEqual(pattern(50).slice(10, 20));
+      }),
+    );
+
+    test.runIf(typeof SharedArrayBuffer === "function")(
+      "shares shared memory where it says so, else refuses it",
+      withEnds(async ({ a, atB }) => {
+        const shared = new Uint8Array(new SharedArrayBuffer(64));
+        if (!a.shares) return expect(() => a.send(pattern(3), [shared])).toThrow("attachments must be");
+        expect(a.moves).toBe(true);
+        a.send(pattern(3), [shared.subarray(8, 16)]);
+        await atB.count(1);
+        shared[8] = 77;
+        expect(atB.attachments[0]![0]![0]).toBe(77);
+        expect(atB.attachments[0]![0]!.byteLength).toBe(8);
+      }),
+    );
+
+    test(
+      "lets the sink send and answer from within a frame",
+      withEnds(async ({ a, b, atA, atB }) => {
+        atB.onFrame = (frame) => b.send(frame.map((byte) => byte + 1));
+        atA.onFrame = (frame) => frame[0]! < 20 && a.send(frame.map((byte) => byte + 1));
+        a.send(new Uint8Array([1]));
+        await atA.until(() => atA.frames.at(-1)?.[0] === 20);
+        expect(atA.frames.map(([first]) => first)).toEqual([2, 4, 6, 8, 10, 12, 14, 16, 18, 20]);
+      }),
+    );
+
+    test(
+      "says when too much waits, takes it all the same, and says when there is room",
+      withEnds(async ({ a, b, atA, atB }) => {
+        a.open(atA);
+        let sent = 0;
+        let room = true;
+        for (; room && sent < 10_000; sent++) room = a.send(pattern(60_000, sent));
+        expect(room).toBe(false);
+        a.send(pattern(60_000, sent++));
+        expect(atA.drains).toBe(0);
+        b.open(atB);
+        await Promise.all([atB.count(sent), atA.until(() => atA.drains > 0)]);
+        expect(atB.frames.map(([first]) => first)).toEqual(Array.from({ length: sent }, (_, seed) => seed & 0xff));
+        expect(atA.drains).toBe(1);
+        expect(a.send(pattern(3))).toBe(true);
+      }, false),
+    );
+
+    test(
+      "delivers what was sent before close(), then tells both ends the reason, once",
+      withEnds(async ({ a, atA, atB }) => {
+        for (let index = 0; index < 50; index++) a.send(pattern(2000, index));
+        const reason = { code: "protocol", message: "enough of it" } as const;
+        a.close(reason);
+        a.close({ code: "closed", message: "again" });
+        expect(atA.reasons).toEqual([]);
+        const [here, there] = await Promise.all([atA.end(), atB.end()]);
+        expect(atB.frames).toHaveLength(50);
+        expect([here, there]).toEqual([reason, reason]);
+        await new Promise((resolve) => setTimeout(resolve));
+        expect([atA.reasons.length, atB.reasons.length]).toEqual([1, 1]);
+      }),
+    );
+
+    test(
+      "drops what is sent after the end, without a word",
+      withEnds(async ({ a, b, atA, atB }) => {
+        a.close();
+        expect(a.send(pattern(3))).toBe(false);
+        await Promise.all([atA.end(), atB.end()]);
+        expect(b.send(pattern(3))).toBe(false);
+        expect([a.send(pattern(3)), atA.frames.length, atB.frames.length]).toEqual([false, 0, 0]);
+      }),
+    );
+
+    test(
+      "tells a sink that comes after the end",
+      withEnds(async ({ a, atA }) => {
+        a.close();
+        a.open(atA);
+        expect(atA.reasons).toEqual([]);
+        expect(await atA.end()).toMatchObject({ code: "closed" });
+      }, false),
+    );
+
+    test(
+      "can be closed by both ends at once, from within a frame as well",
+      withEnds(async ({ a, b, atA, atB }) => {
+        atB.onFrame = () => {
+          a.close();
+          b.close();
+        };
+        a.send(pattern(1));
+        a.send(pattern(2));
+        await Promise.all([atA.end(), atB.end()]);
+        expect(atB.frames).toHaveLength(1);
+      }),
+    );
+
+    test(
+      "tells an end whose other end is gone",
+      withEnds(async ({ kill, atA, atB }) => {
+        if (kill === undefined) return;
+        await new Promise((resolve) => setTimeout(resolve));
+        kill();
+        expect(await atA.end()).toMatchObject({ code: "lost" });
+        expect(atB.reasons.length).toBeLessThan(2);
+      }),
+    );
+  });
+}
+
+function equal(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, at) => byte === b[at]);
+}
