@@ -37,7 +37,7 @@ const encoder = new Encoder();
  * Nobody sleeps over a frame. The receiver stores `parked`, then loads the tail; the sender stores the tail, then loads
  * `parked`. All four are sequentially consistent, so they have one order, and in it either the tail is stored before it is
  * loaded (the receiver sees the frame and does not sleep), or else `parked` was stored before that, and so before it is
- * loaded (the sender sees it and posts a wake-up). `test/transport/ring/model.test.ts` goes through every interleaving.
+ * loaded (the sender sees it and posts a wake-up). `test/transport/ring/model.node.test.ts` goes through every interleaving.
  */
 export class RingLane implements Lane {
   /** Stopped at a mark: its message is under way, and will wake this side. */

@@ -3,11 +3,24 @@
 // The ring's protocol as a machine of two threads that take one step at a time, each step one access to what both share.
 // `explore` goes through every order of their steps. The real code's steps stand in `ring-lane.ts` and `ring.ts`.
 
-/** What the sender does, in order: a frame for the ring, a message for the port, the end of a tick. */
-export type Script = readonly ("ring" | "port" | "tick")[];
+/**
+ * What the sender does, in order: a frame for the ring, a message for the port, the end of a tick. A worker's may begin with
+ * messages that leave before its ring is open, and the opening.
+ */
+export type Script = readonly ("before" | "open" | "ring" | "port" | "tick")[];
 
 /** Ways to do it wrong, to see that the model would show it. */
-export type Fault = "none" | "load before park" | "load before publish" | "clear after post" | "no mark" | "skip mark";
+export type Fault =
+  | "none"
+  | "load before park"
+  | "load before publish"
+  | "clear after post"
+  | "no mark"
+  | "skip mark"
+  | "open without a message";
+
+// Has no number: it left before the ring was open.
+const unnumbered = -1;
 
 interface State {
   // Shared.
@@ -66,7 +79,9 @@ function sender(state: State, script: Script, room: number, fault: Fault): State
       const what = script[state.at];
       if (what === undefined) return [];
       if (what === "tick") return on({ step: "wake" });
+      if (what === "open") return on(fault === "open without a message" ? done : { step: "clear" });
       const sent = state.sent + 1;
+      if (what === "before") return on({ sent, port: [...state.port, { number: unnumbered, frame: sent }], ...done });
       if (what === "port") return on({ sent, step: fault === "clear after post" ? "post" : "clear" });
       return on({ sent, step: "peek" });
     }
@@ -95,7 +110,7 @@ function sender(state: State, script: Script, room: number, fault: Fault): State
       return on({ parked: 0, step: "post" });
     case "post": {
       const posted = state.posted + 1;
-      const message = { number: posted, frame: state.sent };
+      const message = { number: posted, frame: script[state.at] === "open" ? 0 : state.sent };
       const step = fault === "clear after post" ? "clear late" : "mark";
       return on({ posted, port: [...state.port, message], due: fault !== "no mark", owes: false, step });
     }
@@ -125,8 +140,9 @@ function receiver(state: State, fault: Fault): State[] {
   const steps: State[] = [];
   // Between looks its event loop may turn and a message come in; asleep, only that.
   if ((state.doing === "look" || state.doing === "asleep") && state.port.length > 0) {
-    const [message, ...port] = state.port;
-    steps.push(on({ port, message, upTo: state.tail, doing: "drain" }));
+    const [message, ...port] = state.port as [State["port"][number], ...State["port"]];
+    if (message.number === unnumbered) steps.push(on({ port, got: [...state.got, message.frame], doing: "unpark" }));
+    else steps.push(on({ port, message, upTo: state.tail, doing: "drain" }));
   }
   switch (state.doing) {
     case "look":
@@ -152,7 +168,7 @@ function receiver(state: State, fault: Fault): State[] {
       } else if (message.number === 0) {
         steps.push(on({ head: state.mine, message: undefined, doing: "unpark" }));
       } else {
-        const got = [...state.got, message.frame];
+        const got = message.frame === 0 ? state.got : [...state.got, message.frame];
         steps.push(
           on({ head: state.mine, read: message.number, blocked: false, got, message: undefined, doing: "unpark" }),
         );
