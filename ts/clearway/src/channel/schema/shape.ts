@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { ClearwayError } from "../../error/clearway-error.js";
+import { type TypeName, typeNames } from "./type.js";
+
+/**
+ * A type that has been checked: what validators and generators of other languages read. Names of the schema's own types are
+ * resolved; `name` keeps what such a type was called.
+ */
+export type TypeShape =
+  | { readonly kind: TypeName }
+  | { readonly kind: "list" | "map" | "nullable"; readonly of: TypeShape }
+  | { readonly kind: "struct"; readonly fields: readonly FieldShape[]; readonly name?: string }
+  | { readonly kind: "one-of"; readonly texts: readonly string[]; readonly name?: string };
+
+export interface FieldShape {
+  readonly name: string;
+  readonly type: TypeShape;
+}
+
+// Deeper than what anybody writes by hand; keeps a hostile schema from exhausting the stack, and is far below the
+// codec's own limit of 128.
+const depthMax = 32;
+
+/** Reads types from data of unknown origin. Throws `invalid-argument`, with the path to what is wrong. */
+export class TypeReader {
+  readonly #types: Record<string, unknown>;
+  readonly #known = new Map<string, TypeShape | "open">();
+
+  constructor(types: Record<string, unknown>) {
+    this.#types = types;
+  }
+
+  read(value: unknown, path: string, depth = 0): TypeShape {
+    if (depth > depthMax) throw wrong(path, `nested at most ${depthMax} deep`, "…");
+    if (typeof value === "string") {
+      if ((typeNames as readonly string[]).includes(value)) return { kind: value as TypeName };
+      const hint = Object.hasOwn(this.#types, value) ? `{ ref: ${JSON.stringify(value)} }` : typeNames.join(", ");
+      throw wrong(path, hint.startsWith("{") ? hint : `one of ${hint}`, value);
+    }
+    const [[form, of] = [], ...others] = Object.entries(objectOf(value, path));
+    if (form === undefined || others.length > 0)
+      throw wrong(path, "a type's name or an object with one property: list, map, struct, nullable, oneOf, ref", value);
+    switch (form) {
+      case "list":
+      case "map":
+        return { kind: form, of: this.read(of, `${path}.${form}`, depth + 1) };
+      case "nullable":
+        return { kind: form, of: this.#nullable(of, `${path}.nullable`, depth) };
+      case "struct":
+        return { kind: form, fields: this.fields(of, `${path}.struct`, depth) };
+      case "oneOf":
+        return { kind: "one-of", texts: textsOf(of, `${path}.oneOf`) };
+      case "ref":
+        return this.named(of, `${path}.ref`, depth);
+      default:
+        throw wrong(path, "one of list, map, struct, nullable, oneOf, ref", form);
+    }
+  }
+
+  /** The type of the schema's own under that name. */
+  named(name: unknown, path: string, depth = 0): TypeShape {
+    if (typeof name !== "string" || !Object.hasOwn(this.#types, name))
+      throw wrong(path, `one of the schema's types: ${Object.keys(this.#types).join(", ") || "it has none"}`, name);
+    const known = this.#known.get(name);
+    // C has no value that holds itself, and neither does JSON.
+    if (known === "open") throw wrong(path, "a type that does not hold itself", name);
+    if (known !== undefined) return known;
+    this.#known.set(name, "open");
+    const shape = this.read(this.#types[name], `types.${name}`, depth + 1);
+    const named = (shape.kind === "struct" || shape.kind === "one-of") && !shape.name ? { ...shape, name } : shape;
+    this.#known.set(name, named);
+    return named;
+  }
+
+  fields(value: unknown, path: string, depth: number): FieldShape[] {
+    const entries = Object.entries(objectOf(value, path));
+    return entries.map(([name, type]) => ({
+      name: nameOf(name, path),
+      type: this.read(type, `${path}.${name}`, depth + 1),
+    }));
+  }
+
+  #nullable(value: unknown, path: string, depth: number): TypeShape {
+    const of = this.read(value, path, depth + 1);
+    if (["nullable", "null", "any"].includes(of.kind)) throw wrong(path, "a type that has no null yet", of.kind);
+    return of;
+  }
+}
+
+/** The error for a schema that is none: what stands at `path` must be something else. */
+export function wrong(path: string, must: string, value: unknown): ClearwayError {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value)?.slice(0, 60);
+  } catch {
+    // A cycle, or a bigint: its class says enough.
+  }
+  return new ClearwayError("invalid-argument", `${path} must be ${must}: ${path}=${text ?? typeof value}`);
+}
+
+/** The value as an object whose properties are data. */
+export function objectOf(value: unknown, path: string): Record<string, unknown> {
+  if (value === null || typeof value !== "object" || Array.isArray(value)) throw wrong(path, "an object", value);
+  return value as Record<string, unknown>;
+}
+
+/** A name of a method, an event or a field. */
+export function nameOf(name: string, path: string): string {
+  // Setting `__proto__` on a plain object changes its prototype instead.
+  if (name === "" || name.length > nameLengthMax || name === "__proto__")
+    throw wrong(path, `an object whose names have 1 to ${nameLengthMax} characters and are not __proto__`, name);
+  return name;
+}
+
+// An identifier in C may have 63 significant characters before compilers may cut it; twice that with a prefix.
+const nameLengthMax = 128;
+
+function textsOf(value: unknown, path: string): string[] {
+  if (!Array.isArray(value) || value.length === 0) throw wrong(path, "a list of texts", value);
+  const texts = value.map((each, at) => {
+    if (typeof each !== "string") throw wrong(`${path}[${at}]`, "a text", each);
+    return each;
+  });
+  if (new Set(texts).size < texts.length) throw wrong(path, "a list of different texts", value);
+  return texts;
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+/** What each name of a type stands for, as it is read and as it may be written. */
+export interface NamedTypes {
+  /** Whatever the codec carries. */
+  any: { read: unknown; write: unknown };
+  /** Nothing: `null` is read; `null` and `undefined` are written. */
+  null: { read: null; write: null | undefined };
+  bool: { read: boolean; write: boolean };
+  /** A whole number of 32 bits, signed. */
+  i32: { read: number; write: number };
+  /** A whole number up to 2^53, as `number`; 64 bits, signed, in languages that have them. */
+  int: { read: number; write: number };
+  /** A whole number of 64 bits, signed. */
+  i64: { read: bigint; write: bigint | number };
+  /** A number. It crosses as a float even where it is whole, because receivers in other languages keep the two apart. */
+  f64: { read: number; write: number };
+  text: { read: string; write: string };
+  bytes: { read: Uint8Array; write: Uint8Array };
+  /** Lists of numbers of one width, as typed arrays. */
+  i32s: { read: Int32Array; write: Int32Array };
+  i64s: { read: BigInt64Array; write: BigInt64Array };
+  f32s: { read: Float32Array; write: Float32Array };
+  f64s: { read: Float64Array; write: Float64Array };
+}
+
+export type TypeName = keyof NamedTypes;
+
+/** The names, for who reads a schema that the compiler has not seen. */
+export const typeNames: readonly TypeName[] = [
+  "any",
+  "null",
+  "bool",
+  "i32",
+  "int",
+  "i64",
+  "f64",
+  "text",
+  "bytes",
+  "i32s",
+  "i64s",
+  "f32s",
+  "f64s",
+];
+
+/**
+ * The type of a value, as plain data: a name, or an object with one property that says what is made of others. JSON can
+ * hold it.
+ */
+export type Type =
+  | TypeName
+  | { readonly list: Type }
+  /** Texts to values of one type. */
+  | { readonly map: Type }
+  | { readonly struct: StructFields }
+  | { readonly nullable: Type }
+  /** One of these texts. */
+  | { readonly oneOf: readonly string[] }
+  /** The type of that name in the schema's `types`. */
+  | { readonly ref: string };
+
+export type StructFields = { readonly [name: string]: Type };
+
+/** What a value of the type `T` reads as, where `Types` are the schema's own. */
+export type ReadOf<T, Types = unknown> = T extends TypeName
+  ? NamedTypes[T]["read"]
+  : T extends { readonly list: infer Item }
+    ? ReadOf<Item, Types>[]
+    : T extends { readonly map: infer Value }
+      ? { readonly [key: string]: ReadOf<Value, Types> }
+      : T extends { readonly struct: infer Fields }
+        ? { readonly [Name in keyof Fields]: ReadOf<Fields[Name], Types> }
+        : T extends { readonly nullable: infer Some }
+          ? ReadOf<Some, Types> | null
+          : T extends { readonly oneOf: readonly (infer Text)[] }
+            ? Text
+            : T extends { readonly ref: infer Name }
+              ? Name extends keyof Types
+                ? ReadOf<Types[Name], Types>
+                : never
+              : never;
+
+/** What may be written where the type `T` stands: nullable fields may be left out. */
+export type WriteOf<T, Types = unknown> = T extends TypeName
+  ? NamedTypes[T]["write"]
+  : T extends { readonly list: infer Item }
+    ? readonly WriteOf<Item, Types>[]
+    : T extends { readonly map: infer Value }
+      ? { readonly [key: string]: WriteOf<Value, Types> }
+      : T extends { readonly struct: infer Fields }
+        ? WriteFields<Fields, Types>
+        : T extends { readonly nullable: infer Some }
+          ? WriteOf<Some, Types> | null | undefined
+          : T extends { readonly oneOf: readonly (infer Text)[] }
+            ? Text
+            : T extends { readonly ref: infer Name }
+              ? Name extends keyof Types
+                ? WriteOf<Types[Name], Types>
+                : never
+              : never;
+
+type WriteFields<Fields, Types> = {
+  readonly [Name in keyof Fields as undefined extends WriteOf<Fields[Name], Types> ? never : Name]: WriteOf<
+    Fields[Name],
+    Types
+  >;
+} & {
+  readonly [Name in keyof Fields as undefined extends WriteOf<Fields[Name], Types> ? Name : never]?: WriteOf<
+    Fields[Name],
+    Types
+  >;
+};
