@@ -37,8 +37,10 @@ export const folders = {
     may: ["error", "host", "transfer", "transport", "stream", "resource", "task"],
     why: "entry `clearway/worker`; small, because every worker loads it at its start",
   },
+  stdio: { may: ["error", "channel"], why: "channels over streams of bytes between processes; Node only" },
   "records.ts": { may: ["records", "transfer"], why: "entry `clearway/records`" },
   "channel.ts": { may: ["channel", "error"], why: "entry `clearway/channel`" },
+  "stdio.ts": { may: ["channel", "stdio"], why: "entry `clearway/channel/stdio`" },
   "meter.ts": { may: ["meter"], why: "entry `clearway/meter`" },
 };
 
@@ -46,10 +48,10 @@ export const folders = {
 export const aliases = { "#host": "host", "#meter-host": "meter" };
 
 /** Optional packages of the library, loaded when asked for, and the folders that may. */
-export const peers = { "apache-arrow": ["records"] };
+export const peers = { "apache-arrow": ["records"], ws: ["websocket-server"] };
 
 /** Who may import `node:*`. Everyone else goes through `#host`, so that one source serves Node and browsers. */
-export const builtins = ["host", "meter"];
+export const builtins = ["host", "meter", "stdio", "websocket-server"];
 
 /** Other parts of the repository, by path; the first that fits counts. */
 export const parts = [

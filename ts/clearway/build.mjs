@@ -10,8 +10,10 @@ import { rollup } from "rollup";
 import { dts } from "rollup-plugin-dts";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+// What a browser cannot do has no file for it.
+const nodeOnly = ["stdio"];
 const entries = Object.fromEntries(
-  ["index", "worker", "meter", "records", "channel"]
+  ["index", "worker", "meter", "records", "channel", ...nodeOnly]
     .map((name) => [name, here(`./src/${name}.ts`)])
     .filter(([, file]) => existsSync(file)),
 );
@@ -30,7 +32,7 @@ const options = (host, plugins) => ({
   sourcemap: true,
   legalComments: "none",
   logLevel: "warning",
-  external: ["apache-arrow"], // an optional peer: whoever has Arrow tables has it
+  external: ["apache-arrow", "ws"], // optional peers: whoever has Arrow tables, or serves WebSockets, has them
   plugins,
 });
 
@@ -56,11 +58,15 @@ function lazyParts(parts) {
 
 for (const host of ["node", "browser"]) {
   const parts = {};
+  const ownEntries =
+    host === "node"
+      ? entries
+      : Object.fromEntries(Object.entries(entries).filter(([name]) => !nodeOnly.includes(name)));
   const built = new Set();
   const plugins = [lazyParts(parts)];
-  await build({ ...options(host, plugins), entryPoints: entries });
+  await build({ ...options(host, plugins), entryPoints: ownEntries });
   // A lazy part may have lazy parts of its own.
-  for (let left = entries; Object.keys(left).length > 0; ) {
+  for (let left = ownEntries; Object.keys(left).length > 0; ) {
     left = Object.fromEntries(Object.entries(parts).filter(([name]) => !built.has(name)));
     for (const name of Object.keys(left)) built.add(name);
     // White space stays, and with it the comments by which bundlers leave an import alone (`placement/module.ts`).

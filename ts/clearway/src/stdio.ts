@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+/**
+ * `clearway/channel/stdio`: channels to other processes, over their standard streams or any pair of streams. Node only.
+ *
+ * @module
+ */
+export type { TransportLimits } from "./channel/transport/limits.js";
+export type { ChannelSink, ChannelTransport, CloseCode, CloseReason } from "./channel/transport/transport.js";
+export type { StdioStreams } from "./stdio/stdio-transport.js";
+export { childTransport, parentTransport, streamTransport } from "./stdio/stream-transport.js";

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { type CloseReason, readReason } from "../channel/transport/transport.js";
+import { closeBytesMax, headerBytes, kindAt, kindClose, kindFrame, mark, sizeAt } from "./layout.js";
+
+/** What a {@link FrameReader} finds. */
+export interface Found {
+  frame(frame: Uint8Array): void;
+  /** The end: the other side's last word, or what is wrong. Nothing is found after it. */
+  end(reason: CloseReason): void;
+}
+
+// As much of a stray line as says who wrote it.
+const excerptBytesMax = 80;
+
+/**
+ * Cuts a stream of bytes into frames, whatever pieces it comes in. A pure value: it reads nothing itself. Copies each body
+ * once, into memory of its exact size, which is allocated only after the size was checked.
+ */
+export class FrameReader {
+  readonly #frameBytesMax: number;
+  readonly #found: Found;
+  readonly #header = new Uint8Array(headerBytes);
+  #headerFilled = 0;
+  /** The body that is being read. */
+  #body: Uint8Array | undefined;
+  #bodyFilled = 0;
+  #kind = kindFrame;
+  #ended = false;
+  /** Bytes before the frame that is being read. */
+  #offset = 0;
+
+  constructor(frameBytesMax: number, found: Found) {
+    this.#frameBytesMax = frameBytesMax;
+    this.#found = found;
+  }
+
+  /** Whether the stream stands inside a frame, so that its end would be a loss. */
+  get inside(): boolean {
+    return this.#headerFilled > 0;
+  }
+
+  /** Takes the next piece. Keeps nothing of its memory. */
+  push(piece: Uint8Array): void {
+    let at = 0;
+    while (!this.#ended && at < piece.length) {
+      at = this.#body === undefined ? this.#readHeader(piece, at) : this.#readBody(piece, at, this.#body);
+    }
+  }
+
+  #readHeader(piece: Uint8Array, from: number): number {
+    const taken = Math.min(headerBytes - this.#headerFilled, piece.length - from);
+    for (let at = 0; at < taken; at++) {
+      const place = this.#headerFilled + at;
+      const byte = piece[from + at] as number;
+      if (place < mark.length && byte !== mark[place]) {
+        this.#stray(piece, from + at, place);
+        return piece.length;
+      }
+      this.#header[place] = byte;
+    }
+    this.#headerFilled += taken;
+    if (this.#headerFilled === headerBytes) this.#begin();
+    return from + taken;
+  }
+
+  #begin(): void {
+    const size = new DataView(this.#header.buffer).getUint32(sizeAt, true);
+    this.#kind = this.#header[kindAt] as number;
+    if (this.#kind !== kindFrame && this.#kind !== kindClose)
+      return this.#end({
+        code: "protocol",
+        message: `a frame of the unknown kind ${this.#kind}, at byte ${this.#offset}`,
+      });
+    const bytesMax = this.#kind === kindFrame ? this.#frameBytesMax : closeBytesMax;
+    if (size > bytesMax)
+      return this.#end({
+        code: "too-large",
+        message: `a frame of ${size} bytes; the transport takes ${bytesMax} at most`,
+      });
+    this.#body = new Uint8Array(size);
+    this.#bodyFilled = 0;
+    if (size === 0) this.#complete(this.#body);
+  }
+
+  #readBody(piece: Uint8Array, from: number, body: Uint8Array): number {
+    const to = Math.min(piece.length, from + body.length - this.#bodyFilled);
+    body.set(from === 0 && to === piece.length ? piece : piece.subarray(from, to), this.#bodyFilled);
+    this.#bodyFilled += to - from;
+    if (this.#bodyFilled === body.length) this.#complete(body);
+    return to;
+  }
+
+  #complete(body: Uint8Array): void {
+    this.#body = undefined;
+    this.#headerFilled = 0;
+    this.#offset += headerBytes + body.length;
+    if (this.#kind === kindFrame) this.#found.frame(body);
+    else this.#end(readClose(body));
+  }
+
+  // Usually a line that the other end, or a library of its, printed to its standard output.
+  #stray(piece: Uint8Array, at: number, place: number): void {
+    const begun = this.#header.subarray(0, place);
+    const rest = piece.subarray(at, at + excerptBytesMax);
+    const text = new TextDecoder().decode(new Uint8Array([...begun, ...rest]));
+    this.#end({
+      code: "protocol",
+      message: `something that is no frame, at byte ${this.#offset}: ${JSON.stringify(text)}; does the other end print to its standard output?`,
+      detail: { offset: this.#offset },
+    });
+  }
+
+  #end(reason: CloseReason): void {
+    this.#ended = true;
+    this.#found.end(reason);
+  }
+}
+
+function readClose(body: Uint8Array): CloseReason {
+  try {
+    return readReason(JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body)));
+  } catch (cause) {
+    return { code: "protocol", message: "a last word that is no JSON", cause };
+  }
+}

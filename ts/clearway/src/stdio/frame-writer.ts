@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import type { CloseReason } from "../channel/transport/transport.js";
+import { closeBytesMax, headerBytes, kindAt, kindClose, kindFrame, mark, sizeAt } from "./layout.js";
+
+/** What stands before a frame of so many bytes. Allocates it. */
+export function frameHeader(size: number, kind = kindFrame): Uint8Array {
+  const header = new Uint8Array(headerBytes);
+  header.set(mark);
+  header[kindAt] = kind;
+  new DataView(header.buffer).setUint32(sizeAt, size, true);
+  return header;
+}
+
+/** The last word, header and body. What the other end may not know (`cause`) stays here. */
+export function closeFrame({ code, message, detail }: CloseReason): Uint8Array {
+  const text = (parts: object): Uint8Array => new TextEncoder().encode(JSON.stringify(parts));
+  let body = text({ code, message, detail });
+  // A message of somebody else's, such as an error's: its beginning says enough.
+  if (body.length > closeBytesMax) body = text({ code, message: message.slice(0, 1000) });
+  const frame = new Uint8Array(headerBytes + body.length);
+  frame.set(frameHeader(body.length, kindClose));
+  frame.set(body, headerBytes);
+  return frame;
+}

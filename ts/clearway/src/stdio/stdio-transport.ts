@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import type { Readable, Writable } from "node:stream";
+import { checkFrame, type TransportLimits, transportLimits } from "../channel/transport/limits.js";
+import {
+  type ChannelSink,
+  type ChannelTransport,
+  type CloseReason,
+  closedHere,
+} from "../channel/transport/transport.js";
+import { invalid } from "../error/clearway-error.js";
+import { FrameReader } from "./frame-reader.js";
+import { closeFrame, frameHeader } from "./frame-writer.js";
+import { listen } from "./listen.js";
+
+/** A pair of streams that carry bytes: what comes, and what goes. */
+export interface StdioStreams {
+  readonly readable: Readable;
+  readonly writable: Writable;
+}
+
+/** Who watches a process: calls back at its end, with how it ended; returns how to stop watching. */
+export type WatchExit = (onExit: (reason: CloseReason) => void) => () => void;
+
+// The parts of an end come one by one: an error of the stream to the other end, the last bytes from it, the exit status of
+// its process. One that does not come (a grandchild holds the pipe open) is not waited for any longer. Without load they
+// come within a few milliseconds.
+const partsMs = 1000;
+// What was sent leaves before the end, but a reader that has stopped reading must not hold up `closed` for ever.
+const leaveMs = 5000;
+
+/** Frames over two streams of bytes; {@link streamTransport}. */
+export class StdioTransport implements ChannelTransport {
+  readonly name = "stdio";
+  readonly moves = false;
+  readonly shares = false;
+  readonly frameBytesMax: number;
+  readonly #windowBytes: number;
+  readonly #readable: Readable;
+  readonly #writable: Writable;
+  readonly #reader: FrameReader;
+  readonly #hasProcess: boolean;
+  #sink: ChannelSink | undefined;
+  /** What came before the sink, or while it was busy. */
+  readonly #pieces: Uint8Array[] = [];
+  #delivering = false;
+  #stops: (() => void)[];
+  #full = false;
+  /** Set once it is over: nothing arrives or leaves any more. */
+  #end: CloseReason | undefined;
+  #told = false;
+  /** What is known of an end that the other side did not announce. */
+  #loss: CloseReason | undefined;
+  #readAll = false;
+  #exited = false;
+
+  constructor({ readable, writable }: StdioStreams, limits: TransportLimits, watchExit?: WatchExit) {
+    const { frameBytesMax, windowBytes } = transportLimits(limits);
+    if (readable.readableObjectMode || readable.readableEncoding !== null)
+      throw invalid("readable", "a stream of bytes, without an encoding", readable.readableEncoding ?? "objects");
+    this.frameBytesMax = frameBytesMax;
+    this.#windowBytes = windowBytes;
+    this.#readable = readable;
+    this.#writable = writable;
+    this.#hasProcess = watchExit !== undefined;
+    this.#reader = new FrameReader(frameBytesMax, {
+      frame: (frame) => this.#end === undefined && this.#sink?.frame(frame, []),
+      end: (reason) => this.#finish(reason, reason.code === "protocol" || reason.code === "too-large"),
+    });
+    const failed = (cause: Error): void =>
+      this.#lost({ code: "lost", message: `the stream failed: ${cause.message}`, cause });
+    // Not read before `open`; but when a process ends, Node reads what is left of its output, and whoever does not listen then
+    // has lost it.
+    readable.pause();
+    this.#stops = [
+      listen(readable, "data", (piece: Uint8Array) => this.#piece(piece)),
+      listen(writable, "error", failed),
+      listen(readable, "error", failed),
+      listen(writable, "close", () => this.#lost({ code: "lost", message: "the other end closed its input" })),
+      listen(readable, "end", () => this.#ended("the other end closed its output")),
+      listen(readable, "close", () => this.#ended("the stream from the other end was closed")),
+    ];
+    if (watchExit) this.#stops.push(watchExit((reason) => this.#exit(reason)));
+  }
+
+  open(sink: ChannelSink): void {
+    if (this.#sink !== undefined) throw invalid("sink", "given once", "open() was called before");
+    this.#sink = sink;
+    if (this.#end !== undefined) return queueMicrotask(() => this.#tell());
+    queueMicrotask(() => {
+      this.#deliver();
+      if (this.#readable.destroyed || this.#readable.readableEnded)
+        this.#ended("the stream from the other end was closed before");
+      else this.#readable.resume();
+      if (this.#loss !== undefined) this.#lost(this.#loss);
+    });
+  }
+
+  send(frame: Uint8Array, attachments: readonly Uint8Array[] = []): boolean {
+    checkFrame(frame, attachments, this);
+    if (this.#end !== undefined || !this.#writable.writable) return false;
+    // Both parts leave in one system call where the stream can.
+    this.#writable.cork();
+    this.#writable.write(frameHeader(frame.byteLength));
+    this.#writable.write(frame, () => this.#left());
+    this.#writable.uncork();
+    this.#full ||= this.#writable.writableLength >= this.#windowBytes;
+    return !this.#full;
+  }
+
+  close(reason: CloseReason = closedHere): void {
+    this.#finish(reason, true);
+  }
+
+  #piece(piece: Uint8Array): void {
+    this.#pieces.push(piece);
+    if (this.#sink === undefined) this.#readable.pause();
+    else this.#deliver();
+  }
+
+  /** Streams within one process may bring the next piece while a sink answers to this one; it waits its turn. */
+  #deliver(): void {
+    if (this.#delivering) return;
+    this.#delivering = true;
+    for (let piece = this.#pieces.shift(); piece !== undefined; piece = this.#pieces.shift()) this.#reader.push(piece);
+    this.#delivering = false;
+  }
+
+  /** A frame has left. The stream's own `drain` would come at its mark of 16 KiB, not at the window's. */
+  #left(): void {
+    if (!this.#full || this.#end !== undefined || this.#writable.writableLength * 2 > this.#windowBytes) return;
+    this.#full = false;
+    this.#sink?.drained();
+  }
+
+  /** Ends it; with `say` the other end is told. */
+  #finish(reason: CloseReason, say: boolean): void {
+    if (this.#end !== undefined) return;
+    this.#end = reason;
+    const left = (): void => queueMicrotask(() => this.#tell());
+    if (!this.#writable.writable) return left();
+    if (say) this.#writable.write(closeFrame(reason), left);
+    else left();
+    const late = setTimeout(left, leaveMs);
+    this.#stops.push(() => clearTimeout(late));
+    // A process cannot end its own standard output, which others may still write to.
+    if (!isStandard(this.#writable)) this.#writable.end();
+  }
+
+  #ended(message: string): void {
+    this.#readAll = true;
+    const where = this.#reader.inside ? `${message} in the middle of a frame` : message;
+    this.#lost({ code: "lost", message: where });
+  }
+
+  #exit(reason: CloseReason): void {
+    this.#exited = true;
+    this.#loss = reason; // says more than that a stream was closed
+    this.#lost(reason);
+  }
+
+  /** The other end is gone without a word, as far as one can see from here. */
+  #lost(reason: CloseReason): void {
+    this.#loss ??= reason;
+    if (this.#end !== undefined) return this.#tell();
+    // Without a sink, what came before the end has not been delivered.
+    if (this.#sink === undefined) return;
+    if (this.#readAll && (this.#exited || !this.#hasProcess)) this.#finish(this.#loss, false);
+    else this.#waitForParts();
+  }
+
+  #waitForParts(): void {
+    const late = setTimeout(() => this.#loss && this.#finish(this.#loss, false), partsMs);
+    this.#stops.push(() => clearTimeout(late));
+  }
+
+  #tell(): void {
+    if (this.#told || this.#sink === undefined || this.#end === undefined) return;
+    this.#told = true;
+    this.#leave();
+    this.#sink.closed(this.#end);
+  }
+
+  /**
+   * Lets go of the streams. What still comes is read and dropped until the other end ends, too: destroyed at once, a socket
+   * would take back what has not been read there. An error that still comes is nobody's business, but one without a listener
+   * ends the process.
+   */
+  #leave(): void {
+    for (const stop of this.#stops.splice(0)) stop();
+    const readable = this.#readable;
+    for (const stream of [readable, this.#writable]) {
+      if (stream.closed || isStandard(stream)) continue;
+      const ignore = listen(stream, "error", () => {});
+      stream.once("close", ignore);
+    }
+    // Read on, the process's own input would keep it alive.
+    if (isStandard(readable) || readable.readableEnded) return void readable.destroy();
+    readable.resume();
+    const late = setTimeout(() => readable.destroy(), leaveMs);
+    late.unref();
+    readable.once("close", () => clearTimeout(late));
+  }
+}
+
+function isStandard(stream: unknown): boolean {
+  return stream === process.stdin || stream === process.stdout || stream === process.stderr;
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { childTransport } from "clearway/channel/stdio";
+import { afterEach, describe, expect, test } from "vitest";
+import { Log, pattern } from "../channel/transports/contract.js";
+
+const program = fileURLToPath(new URL("./peer.child.mjs", import.meta.url));
+const children: ChildProcess[] = [];
+
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill("SIGKILL");
+});
+
+function start(way: string, limits = {}) {
+  const child = spawn(process.execPath, [program, way], { stdio: ["pipe", "pipe", "pipe"] });
+  children.push(child);
+  const before = listeners(child);
+  let said = "";
+  child.stderr.setEncoding("utf8").on("data", (text) => {
+    said += text;
+  });
+  const transport = childTransport(child, limits);
+  const log = new Log();
+  transport.open(log);
+  return { child, transport, log, said: () => said, added: () => listeners(child) - before };
+}
+
+/** How many listeners there are on a child and its streams. */
+function listeners(child: ChildProcess): number {
+  return [child, child.stdin!, child.stdout!].reduce(
+    (sum, emitter) => emitter.eventNames().reduce((names, name) => names + emitter.listenerCount(name), sum),
+    0,
+  );
+}
+
+describe("a channel to a child process", () => {
+  test("carries frames of every size both ways", async () => {
+    const { transport, log } = start("echo");
+    const sizes = [0, 1, 100, 65_536, 3_000_000, 5];
+    for (const size of sizes) transport.send(pattern(size, size));
+    await log.count(sizes.length);
+    expect(log.frames.map((frame) => Buffer.compare(frame, pattern(frame.length, frame.length)))).toEqual([
+      0, 0, 0, 0, 0, 0,
+    ]);
+    expect(log.frames.map(({ length }) => length)).toEqual(sizes);
+  });
+
+  test("closed by the parent, lets the child end by itself, and leaves no listener", async () => {
+    const { child, transport, log, said, added } = start("ready");
+    await log.count(1);
+    transport.close({ code: "closed", message: "that was all" });
+    expect(await log.end()).toEqual({ code: "closed", message: "that was all" });
+    expect(await once(child, "close")).toEqual([0, null]);
+    expect(said()).toBe("closed: closed: that was all\n");
+    expect(added()).toBeLessThanOrEqual(0);
+  });
+
+  test("closed by the child, says the child's reason after its last frame", async () => {
+    const { child, log, added } = start("say goodbye");
+    expect(await log.end()).toEqual({ code: "failed", message: "no work left", detail: { jobs: 0 } });
+    expect(log.frames).toHaveLength(1);
+    await once(child, "close");
+    expect(added()).toBeLessThanOrEqual(0);
+  });
+
+  test("says with which status the child exited, after its last frame", async () => {
+    const { child, log, added } = start("exit 3");
+    expect(await log.end()).toEqual({
+      code: "lost",
+      message: "the process exited with status 3",
+      detail: { exitCode: 3 },
+    });
+    expect(log.frames).toEqual([new Uint8Array([1])]);
+    if (!child.stdin?.closed) await once(child.stdin!, "close");
+    expect(added()).toBeLessThanOrEqual(0);
+  });
+
+  test("says which signal killed the child, and goes on being closed when sent to", async () => {
+    const { child, transport, log } = start("ready");
+    await log.count(1);
+    child.kill("SIGKILL");
+    expect(await log.end()).toEqual({
+      code: "lost",
+      message: "the process was killed by SIGKILL",
+      detail: { signal: "SIGKILL" },
+    });
+    expect(transport.send(pattern(10))).toBe(false);
+    transport.close();
+  });
+
+  test("that dies while much is under way to it, says so all the same", async () => {
+    const { child, transport, log } = start("deaf and dumb");
+    while (transport.send(pattern(60_000)));
+    child.kill("SIGTERM");
+    expect(await log.end()).toMatchObject({ code: "lost", detail: { signal: "SIGTERM" } });
+  });
+
+  test("to a child that prints to its standard output is closed with what it printed", async () => {
+    const { log, said, child } = start("print");
+    expect(await log.end()).toMatchObject({
+      code: "protocol",
+      message: expect.stringContaining('"3 files compiled\\n"'),
+    });
+    expect(log.frames).toHaveLength(1);
+    await once(child, "close");
+    expect(said()).toMatch(/^closed: protocol: something that is no frame, at byte 9/);
+  });
+
+  test("refuses a frame over its limit when it is announced", async () => {
+    const { log } = start("announce", { frameBytesMax: 1000 });
+    expect(await log.end()).toEqual({
+      code: "too-large",
+      message: "a frame of 2147483648 bytes; the transport takes 1000 at most",
+    });
+  });
+
+  test("that dies in the middle of a frame has lost it", async () => {
+    const { log } = start("half a frame");
+    expect(await log.end()).toMatchObject({ code: "lost", detail: { exitCode: 0 } });
+    expect(log.frames).toEqual([]);
+  });
+
+  test("to a program that is not there fails with the reason", async () => {
+    const child = spawn("./no-such-program", { stdio: ["pipe", "pipe", "inherit"] });
+    const log = new Log();
+    childTransport(child).open(log);
+    expect(await log.end()).toMatchObject({ code: "failed", cause: { code: "ENOENT" } });
+  });
+
+  test("is opened after the child has died, and still has what it said", async () => {
+    const child = spawn(process.execPath, [program, "exit 3"], { stdio: ["pipe", "pipe", "inherit"] });
+    const transport = childTransport(child);
+    await once(child, "exit");
+    await new Promise((resolve) => setImmediate(resolve));
+    const log = new Log();
+    transport.open(log);
+    expect(await log.end()).toMatchObject({ code: "lost", detail: { exitCode: 3 } });
+    expect(log.frames).toEqual([new Uint8Array([1])]);
+  });
+
+  test("needs pipes", () => {
+    const child = spawn(process.execPath, ["-e", ""], { stdio: "ignore" });
+    expect(() => childTransport(child)).toThrow(
+      'child must be started with stdio: ["pipe", "pipe", "inherit"]: child="no stdin"',
+    );
+  });
+});

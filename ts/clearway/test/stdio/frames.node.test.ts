@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import type { CloseReason } from "../../src/channel/transport/transport.js";
+import { FrameReader } from "../../src/stdio/frame-reader.js";
+import { closeFrame, frameHeader } from "../../src/stdio/frame-writer.js";
+import fc from "../fixtures/fast-check.js";
+
+interface Vector {
+  name: string;
+  hex: string;
+  frames: string[];
+  end: Partial<CloseReason> | null;
+  inside: boolean;
+}
+
+const file = new URL("../../../../spec/vectors/stdio.json", import.meta.url);
+const { streams, frameBytesMax } = JSON.parse(readFileSync(file, "utf8")) as {
+  streams: Vector[];
+  frameBytesMax: number;
+};
+
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
+
+/** What a reader finds in a stream that comes in these pieces. */
+function read(pieces: Uint8Array[]): { frames: string[]; ends: CloseReason[]; inside: boolean } {
+  const frames: string[] = [];
+  const ends: CloseReason[] = [];
+  const reader = new FrameReader(frameBytesMax, {
+    frame: (frame) => {
+      expect(ends).toEqual([]);
+      frames.push(hex(frame));
+    },
+    end: (reason) => ends.push(reason),
+  });
+  for (const piece of pieces) reader.push(piece);
+  return { frames, ends, inside: reader.inside };
+}
+
+describe("frames on a stream", () => {
+  test.each(streams)("$name: is found whole, and byte by byte", ({ hex: text, frames, end, inside }) => {
+    const bytes = Buffer.from(text, "hex");
+    for (const found of [read([bytes]), read([...bytes].map((byte) => new Uint8Array([byte])))]) {
+      expect(found.frames).toEqual(frames);
+      expect(found.ends).toHaveLength(end === null ? 0 : 1);
+      if (end !== null) expect(found.ends[0]).toMatchObject(end);
+      else expect(found.inside).toBe(inside);
+    }
+  });
+
+  test("a writer's frames are found, whatever pieces they come in", () => {
+    const bodies = fc.array(fc.uint8Array({ maxLength: frameBytesMax }), { maxLength: 8 });
+    fc.assert(
+      fc.property(bodies, fc.array(fc.nat(40)), (all, cuts) => {
+        const stream = Buffer.concat(all.flatMap((body) => [frameHeader(body.length), body]));
+        const pieces: Uint8Array[] = [];
+        let at = 0;
+        for (const cut of cuts) {
+          pieces.push(stream.subarray(at, at + cut));
+          at += cut;
+        }
+        pieces.push(stream.subarray(at));
+        expect(read(pieces)).toEqual({ frames: all.map(hex), ends: [], inside: false });
+      }),
+    );
+  });
+
+  test("any bytes are frames or an end, and never more memory than the limit", () => {
+    const begun = fc.constantFrom([], [0x43], [0x43, 0x57, 1], [0x43, 0x57, 1, 0], [0x43, 0x57, 1, 1, 4, 0, 0, 0]);
+    fc.assert(
+      fc.property(begun, fc.uint8Array(), (start, rest) => {
+        const { frames, ends } = read([new Uint8Array([...start, ...rest])]);
+        expect(ends.length).toBeLessThan(2);
+        for (const frame of frames) expect(frame.length).toBeLessThanOrEqual(frameBytesMax * 2);
+      }),
+    );
+  });
+
+  test("a printed line is shown in the reason, with where it stood", () => {
+    const { ends } = read([frameHeader(0), Buffer.from("Compiling 3 files…\n")]);
+    expect(ends[0]).toMatchObject({
+      message:
+        'something that is no frame, at byte 8: "Compiling 3 files…\\n"; does the other end print to its standard output?',
+    });
+  });
+
+  test("a last word is cut where it is too long for one", () => {
+    const [end] = read([
+      closeFrame({ code: "failed", message: "\u0000".repeat(100_000), cause: new Error("here") }),
+    ]).ends;
+    expect(end).toEqual({ code: "failed", message: "\u0000".repeat(1000) });
+  });
+});
