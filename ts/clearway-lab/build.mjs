@@ -44,6 +44,10 @@ const everywhere = [
   "push-bare",
   "push-comlink",
   "push-tasks",
+  "channel-clone",
+  "channel-comlink",
+  "channel-move",
+  "channel-msgpackr",
 ];
 
 await rm(out, { recursive: true, force: true });
@@ -58,7 +62,7 @@ await build({
     "runner-chromium": source("runner/chromium.ts"),
     "fixture-server": source("runner/fixture-server.ts"),
     "idle-watcher": source("machine/idle-watcher.ts"),
-    ...work([...everywhere, "pool-function", "pool-poolifier", "pool-tasks-node"]),
+    ...work([...everywhere, "pool-function", "pool-poolifier", "pool-tasks-node", "channel-json-stdio", "channel-ipc"]),
   },
   // Comlink is bundled: its Node entry is CommonJS, and its ES modules are what its documentation uses.
   external: [
@@ -87,6 +91,7 @@ await build({
     "#lab-host": source("host/node.ts"),
     "#lab-pool-work": source("host/pool-work-node.ts"),
     "#lab-pool-peers": source("isolate/pool-peers.ts"),
+    "#lab-channel-node": source("channel/node-only.ts"),
   },
 });
 
@@ -104,5 +109,6 @@ if (!options["node-only"])
       "#lab-host": source("host/browser.ts"),
       "#lab-pool-work": source("host/pool-work-browser.ts"),
       "#lab-pool-peers": source("isolate/pool-peers-none.ts"),
+      "#lab-channel-node": source("channel/node-only-none.ts"),
     },
   });

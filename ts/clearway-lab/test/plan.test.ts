@@ -19,6 +19,8 @@ describe("the scenario files", () => {
       "stream",
       "firehose",
       "codec",
+      "channel-worker",
+      "channel-process",
     ]);
     expect(readdirSync(new URL("../scenarios", import.meta.url)).filter((name) => name.endsWith(".json"))).toHaveLength(
       scenarios.length,

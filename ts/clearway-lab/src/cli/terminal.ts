@@ -11,7 +11,7 @@ const NAME_WIDTH = 24;
 
 export function summary(results: Results, record: RunRecord): string {
   const lines: string[] = [""];
-  for (const table of tablesOf(results, record)) lines.push(...tableLines(table), "");
+  for (const table of tablesOf(results, record).filter(({ folded }) => !folded)) lines.push(...tableLines(table), "");
   lines.push(...cellCounts(results), "");
   lines.push(pc.bold("What to doubt"));
   for (const { message, next } of results.warnings)

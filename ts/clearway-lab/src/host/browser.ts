@@ -3,12 +3,12 @@
 import type { Endpoint } from "comlink";
 import { type Progress, type Upload, uploadOf } from "../isolate/upload-source.js";
 import type { Work } from "../mechanism/measured.js";
-import type { LabParent, LabWorker } from "./port.js";
+import type { LabParent, LabWorker, PortEnd } from "./port.js";
 
 export const hostName = "chromium" as const;
 
 /** The host's own serializer: a page has none but the structured clone. */
-export const serializer: never = undefined as never;
+export const serializer = undefined;
 
 /** A page cannot see its own allocations. */
 export async function allocatedBy(_work: () => unknown): Promise<undefined> {}
@@ -55,6 +55,19 @@ export function parent(): LabParent {
     post: (message, transfer = []) => scope.postMessage(message, transfer),
     listen: (receive) => scope.addEventListener("message", (event) => receive(event.data)),
     endpoint: () => scope as unknown as Endpoint,
+  };
+}
+
+/** One end of a MessageChannel, in whichever thread it is. */
+export function portEnd(port: MessagePort): PortEnd {
+  return {
+    port,
+    post: (message, transfer = []) => port.postMessage(message, transfer),
+    listen: (receive) => {
+      port.onmessage = (event) => receive(event.data);
+    },
+    endpoint: () => port as Endpoint,
+    close: () => port.close(),
   };
 }
 

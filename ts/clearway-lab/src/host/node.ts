@@ -4,12 +4,12 @@ import { createReadStream } from "node:fs";
 import http from "node:http";
 import { pipeline } from "node:stream";
 import v8 from "node:v8";
-import { parentPort, Worker } from "node:worker_threads";
+import { type MessagePort as NodePort, parentPort, Worker } from "node:worker_threads";
 import type { Endpoint } from "comlink";
 import nodeEndpoint from "comlink/dist/esm/node-adapter.mjs";
 import { type Progress, type Upload, uploadOf } from "../isolate/upload-source.js";
 import type { Work } from "../mechanism/measured.js";
-import type { LabParent, LabWorker } from "./port.js";
+import type { LabParent, LabWorker, PortEnd } from "./port.js";
 
 export { allocatedBy } from "./allocated-node.js";
 
@@ -65,6 +65,21 @@ export function parent(): LabParent {
       port.on("message", receive);
     },
     endpoint: () => nodeEndpoint(port) as Endpoint,
+  };
+}
+
+/** One end of a MessageChannel, in whichever thread it is. */
+export function portEnd(port: MessagePort): PortEnd {
+  // The same object: Node's port has both faces.
+  const own = port as unknown as NodePort;
+  return {
+    port,
+    post: (message, transfer = []) => own.postMessage(message, transfer as never),
+    listen: (receive) => {
+      own.on("message", receive);
+    },
+    endpoint: () => nodeEndpoint(own) as Endpoint,
+    close: () => own.close(),
   };
 }
 

@@ -14,3 +14,10 @@ export interface LabWorker extends LabParent {
   onEnd(ended: () => void): void;
   end(): Promise<void>;
 }
+
+/** One end of a MessageChannel. */
+export interface PortEnd extends LabParent {
+  /** For a transport of its own. */
+  readonly port: MessagePort;
+  close(): void;
+}

@@ -5,12 +5,11 @@ import type { RecordedCell, RecordedScenario, RunRecord } from "../run/record.js
 import type { Results } from "../run/results.js";
 import type { Distribution } from "../statistics/distribution.js";
 import { chunkChart, LINE_COLOR, type Point } from "./chart/chunks.js";
-import { ROLE_COLOR } from "./chart/draw.js";
 import { histogramChart } from "./chart/histograms.js";
-import { type Range, rangeChart } from "./chart/ranges.js";
 import { stripOf, timelineChart } from "./chart/timeline.js";
 import { type Html, html } from "./html.js";
 import { loadText } from "./load-text.js";
+import { channelChart, codecChart, firehoseChart, poolChart, roleLegend } from "./range-charts.js";
 import { tableHtml } from "./table-html.js";
 import { byLoad, metricsFor, ordered, sortQuantile, type Table } from "./tables.js";
 import { zoomable } from "./zoom.js";
@@ -38,11 +37,21 @@ ${hosts.map((host) => {
 /** The first load stands open; the others of a scenario that has many are folded. */
 function hostTables(tables: Table[], scenario: string, host: HostName): Html {
   const own = tables.filter((table) => table.scenario === scenario && table.host === host);
+  // A channel has a table for each direction, and folded ones beside it.
+  const open = own.filter(({ lead, folded }) => lead !== undefined && !folded);
   const primary = own.find(({ load }) => load === "1\u202f000 events/s") ?? own[0];
   if (primary === undefined) return html``;
-  const rest = own.filter((table) => table !== primary);
+  const first = open.length > 0 ? open : [primary];
+  const rest = own.filter((table) => !first.includes(table));
   const folded = rest.map((table) => html`<h4>${HOST_TITLES[host]}: ${table.load}</h4>${tableHtml(table)}`);
-  return html`${tableHtml(primary)}${rest.length > 0 ? html`<details><summary>${HOST_TITLES[host]}: ${rest.length} more ${rest.length === 1 ? "load" : "loads"} (${rest.map(({ load }) => load).join("; ")})</summary>${folded}</details>` : html``}`;
+  const shown = first.map(
+    (table) =>
+      html`${table.lead === undefined ? html`` : html`<h4>${HOST_TITLES[host]}, ${table.load}</h4>`}${tableHtml(table)}`,
+  );
+  const kind = open.length > 0 ? "table" : "load";
+  // The same figures in each direction are named once.
+  const names = [...new Set(rest.map(({ load }) => (open.length > 0 ? load.replace(/^[^:]*: /, "") : load)))];
+  return html`${shown}${rest.length > 0 ? html`<details><summary>${HOST_TITLES[host]}: ${rest.length} more ${kind}${rest.length === 1 ? "" : "s"} (${names.join("; ")})</summary>${folded}</details>` : html``}`;
 }
 
 function hostCharts(
@@ -63,13 +72,10 @@ function hostCharts(
   if (scenario.name === "upload") return uploadCharts(results, record, title, cells);
   if (scenario.name === "pool") return poolChart(results, record, title, cells);
   if (scenario.name === "firehose") return firehoseChart(results, record, title, cells);
+  if (scenario.name.startsWith("channel-")) return channelChart(results, record, title, cells);
   if (scenario.name === "codec") return codecChart(results, record, title, cells);
   if (scenario.name === "stream") return streamChart(results, record, scenario, title, cells);
   return html`<h4>${title}</h4>`;
-}
-
-function roleLegend(text: string): Html {
-  return html`<ul class="legend"><li><span class="dot clearway"></span>Clearway</li><li><span class="dot peer"></span>peer from npm</li><li><span class="dot reference"></span>by hand</li><li>${text}</li></ul>`;
 }
 
 function uploadCharts(results: Results, record: RunRecord, title: string, cells: RecordedCell[]): Html {
@@ -91,60 +97,6 @@ function uploadCharts(results: Results, record: RunRecord, title: string, cells:
 
 function dotClass(mechanism: string): string {
   return /--([a-z]+)/.exec(LINE_COLOR[mechanism] ?? "--reference")![1]!;
-}
-
-function rangeOf(cell: RecordedCell, found: Distribution): Range {
-  return {
-    mechanism: cell.mechanism,
-    title: cell.title,
-    color: ROLE_COLOR[cell.role],
-    low: found.p10,
-    middle: found.p50,
-    high: found.p90,
-  };
-}
-
-function poolChart(results: Results, record: RunRecord, title: string, cells: RecordedCell[]): Html {
-  const plain = cells.filter(({ params }) => params["connection"] === "none");
-  const ranges = plain.flatMap((cell) => {
-    const found = metricsFor(results, record, cell)["warmTask"];
-    return found !== undefined && "p50" in found ? [rangeOf(cell, found)] : [];
-  });
-  const caption = `${title}: one trivial task on a warm pool, there and back`;
-  return html`<h4>${caption}</h4>${rangeChart(caption, "µs, logarithmic; dot: median, bar: p10 to p90", ranges, "µs")}`;
-}
-
-function codecChart(results: Results, record: RunRecord, title: string, cells: RecordedCell[]): Html {
-  const ranges = byLoad(cells)[0]!.flatMap((cell): Range[] => {
-    const found = metricsFor(results, record, cell)["both"];
-    if (found === undefined || !("value" in found)) return [];
-    const { mechanism, role, title: name } = cell;
-    const { value } = found;
-    return [{ mechanism, title: name, color: ROLE_COLOR[role], low: value, middle: value, high: value }];
-  });
-  ranges.sort((a, b) => a.middle - b.middle);
-  const caption = `${title}: encoding and decoding one message of ${loadText(cells[0]!.params)}`;
-  return html`<h4>${caption}</h4>${rangeChart(caption, "µs, logarithmic", ranges, "µs")}`;
-}
-
-function firehoseChart(results: Results, record: RunRecord, title: string, cells: RecordedCell[]): Html {
-  const ranges = cells.flatMap((cell): Range[] => {
-    const found = metricsFor(results, record, cell)["throughput"];
-    if (found === undefined || !("value" in found)) return [];
-    return [
-      {
-        mechanism: cell.mechanism,
-        title: cell.title,
-        color: ROLE_COLOR[cell.role],
-        low: found.value,
-        middle: found.value,
-        high: found.value,
-      },
-    ];
-  });
-  ranges.sort((a, b) => b.middle - a.middle);
-  const caption = `${title}: events a second, back to back`;
-  return html`<h4>${caption}</h4>${rangeChart(caption, "events a second (logarithmic)", ranges, "/s")}`;
 }
 
 function streamChart(

@@ -34,6 +34,7 @@ th, td { padding: 7px 11px; text-align: right; white-space: nowrap; border-top: 
 thead th { white-space: normal; border-top: 0; color: var(--soft); font-weight: 560; font-size: .82rem; line-height: 1.3; vertical-align: bottom; }
 thead small { display: block; color: var(--faint); font-weight: 400; font-size: .95em; }
 tbody th, td.text, th.text { text-align: left; font-weight: 480; } td.text { white-space: normal; }
+td.lead, thead th.way { white-space: nowrap; } td.clearway { background: var(--clearway-soft); font-weight: 560; }
 tr.clearway { background: var(--clearway-soft); } tr.clearway th { font-weight: 640; }
 .doubtful { color: var(--faint); font-style: italic; }
 details { margin: 10px 0 20px; } summary { cursor: pointer; color: var(--soft); font-size: .92rem; padding: 4px 0; } summary:hover { color: var(--ink); }

@@ -2,18 +2,26 @@
 // A table of the run as HTML.
 import { type Html, html } from "./html.js";
 import { unitText } from "./number.js";
-import type { Table } from "./tables.js";
+import type { Table, TableRow } from "./tables.js";
 
 export function tableHtml(table: Table): Html {
-  return html`<div class="scroll"><table><thead><tr><th class="text" scope="col">mechanism</th>${table.columns.map(
-    ({ label, unit }) => html`<th scope="col">${label}<small>${unitText(unit)}</small></th>`,
+  const lead = table.lead ?? ["mechanism"];
+  return html`<div class="scroll"><table><thead><tr>${lead.map((name) => html`<th class="text" scope="col">${name}</th>`)}${table.columns.map(
+    ({ label, title, role, unit }) =>
+      html`<th scope="col" title="${title ?? label}"${role === undefined ? html`` : html` class="way"`}>${role === undefined ? html`` : html`<span class="dot ${role}"></span>`}${label}<small>${unitText(unit)}</small></th>`,
   )}</tr></thead><tbody>${table.rows.map(
     (row) =>
-      html`<tr class="${row.role}"><th scope="row"><span class="dot ${row.role}"></span>${row.title}</th>${row.cells.map(
-        (cell) =>
-          cell.doubtful
-            ? html`<td class="doubtful" title="fewer than 20 samples are expected beyond this quantile">${cell.text}</td>`
-            : html`<td>${cell.text}</td>`,
-      )}</tr>`,
+      html`<tr class="${row.role}">${rowHead(row)}${row.cells.map((cell, at) => {
+        // A column that is Clearway's is marked as a row of Clearway's is.
+        const own = table.columns[at]?.role === "clearway" ? " clearway" : "";
+        return cell.doubtful
+          ? html`<td class="doubtful${own}" title="fewer than 20 samples are expected beyond this quantile">${cell.text}</td>`
+          : html`<td class="${own.trim()}">${cell.text}</td>`;
+      })}</tr>`,
   )}</tbody></table></div>`;
+}
+
+function rowHead({ lead, role, title }: TableRow): Html {
+  if (lead === undefined) return html`<th scope="row"><span class="dot ${role}"></span>${title}</th>`;
+  return html`${lead.map((text) => html`<td class="text lead">${text}</td>`)}`;
 }

@@ -6,6 +6,7 @@ import type { RecordedCell, RecordedScenario, RunRecord } from "../run/record.js
 import type { Metric, Results } from "../run/results.js";
 import type { Role } from "../scenario/scenario.js";
 import type { Distribution } from "../statistics/distribution.js";
+import { channelTables } from "./channel-tables.js";
 import { COLUMNS, type Column, comparedLabel } from "./columns.js";
 import { loadText } from "./load-text.js";
 import { bytes, shown, shownTime, times } from "./number.js";
@@ -20,6 +21,8 @@ export interface TableRow {
   mechanism: string;
   title: string;
   role: Role;
+  /** What stands in place of the title, a text for each of the table's `lead`. */
+  lead?: string[];
   cells: TableCell[];
 }
 
@@ -28,8 +31,13 @@ export interface Table {
   host: HostName;
   /** The load or size, in words; empty where the scenario has only one. */
   load: string;
-  columns: { label: string; unit: string }[];
+  /** Headings of the texts that a row begins with; without, a row begins with its mechanism. */
+  lead?: string[];
+  /** `title` and `role` where a column is a mechanism. */
+  columns: { label: string; unit: string; title?: string; role?: Role }[];
   rows: TableRow[];
+  /** A second look at what another table shows: folded in the report, left out on a terminal. */
+  folded?: boolean;
 }
 
 export function tablesOf(results: Results, record: RunRecord): Table[] {
@@ -43,6 +51,8 @@ export function tablesOf(results: Results, record: RunRecord): Table[] {
       );
       if (cells.length === 0) continue;
       if (scenario.name === "upload") tables.push(uploadTable(results, record, scenario, host, cells));
+      else if (scenario.name.startsWith("channel-"))
+        tables.push(...channelTables(results, record, scenario, host, cells));
       else for (const group of byLoad(cells)) tables.push(loadTable(results, record, scenario, host, group));
     }
   }
@@ -50,9 +60,21 @@ export function tablesOf(results: Results, record: RunRecord): Table[] {
 }
 
 export function byLoad(cells: RecordedCell[]): RecordedCell[][] {
+  return grouped(
+    cells.filter(({ control }) => !control),
+    (a, b) => sameParams(a.params, b.params),
+  );
+}
+
+/** Cells of a channel that send the same. */
+export function sameRow(cells: RecordedCell[]): RecordedCell[][] {
+  return grouped(cells, (a, b) => ["channel", "codec", "payload"].every((name) => a.params[name] === b.params[name]));
+}
+
+function grouped(cells: RecordedCell[], alike: (a: RecordedCell, b: RecordedCell) => boolean): RecordedCell[][] {
   const groups: RecordedCell[][] = [];
-  for (const cell of cells.filter(({ control }) => !control)) {
-    const group = groups.find(([first]) => sameParams(first!.params, cell.params));
+  for (const cell of cells) {
+    const group = groups.find(([first]) => alike(first!, cell));
     if (group === undefined) groups.push([cell]);
     else group.push(cell);
   }
@@ -132,7 +154,7 @@ export function sortQuantile(rows: readonly Distribution[]): "p99" | "p90" | "p5
 }
 
 /** A time under a step of the clock is only known to be under it. */
-function tableCell(metric: Metric | undefined, quantile: Column["quantile"], clockStepUs = 0): TableCell {
+export function tableCell(metric: Metric | undefined, quantile: Column["quantile"], clockStepUs = 0): TableCell {
   if (metric === undefined) return { text: "–" };
   if ("value" in metric) return { text: shown(metric.value) };
   const name = quantile ?? "p50";

@@ -33,6 +33,12 @@ const loaders: Record<string, Loader[]> = {
     async () => (await import("../codec/builtin.js")).codecs,
     async () => (await import("../codec/peers.js")).codecPeers,
   ],
+  "channel-worker": [
+    async () => (await import("../channel/worker-bare.js")).workerBare,
+    async () => (await import("../channel/worker-comlink.js")).workerComlink,
+    async () => (await import("../channel/worker-msgpackr.js")).workerMsgpackr,
+  ],
+  "channel-process": [async () => (await import("#lab-channel-node")).processBare],
 };
 // The firehose and the disturbed receiver are scenarios of their own with the same mechanisms.
 loaders["firehose"] = loaders["stream"]!;

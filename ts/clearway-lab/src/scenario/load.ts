@@ -29,7 +29,17 @@ export function loadScenarios(folder = scenarioFolder()): Scenario[] {
     if (problem !== undefined) throw new Error(`${name}: ${problem}`);
     return scenario;
   });
-  const order = ["students", "fetch-image", "upload", "pool", "stream", "firehose", "codec"];
+  const order = [
+    "students",
+    "fetch-image",
+    "upload",
+    "pool",
+    "stream",
+    "firehose",
+    "codec",
+    "channel-worker",
+    "channel-process",
+  ];
   const rank = (scenario: Scenario) => (order.indexOf(scenario.name) + order.length + 1) % (order.length + 1);
   return scenarios.sort(
     (a, b) =>

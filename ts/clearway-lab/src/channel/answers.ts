@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The id map that everybody writes by hand: which promise an answer belongs to.
+
+export class Answers {
+  readonly #waiting = new Map<number, (value: unknown) => void>();
+  #next = 0;
+
+  /** Asks with an id of its own; resolves when that id is answered. */
+  ask(send: (id: number) => void): Promise<unknown> {
+    return new Promise((resolve) => {
+      const id = this.#next++;
+      this.#waiting.set(id, resolve);
+      send(id);
+    });
+  }
+
+  answer(id: number, value: unknown): void {
+    const resolve = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    resolve?.(value);
+  }
+}

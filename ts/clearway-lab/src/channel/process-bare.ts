@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import type { Mechanism } from "../mechanism/measured.js";
+import { processChannel } from "./process.js";
+import { ipcKind } from "./process-ipc.js";
+import { jsonStdioKind } from "./process-json.js";
+
+/** Channels to a child by hand. */
+export const processBare: Record<string, Mechanism> = {
+  "json-stdio": processChannel(jsonStdioKind, "channel-json-stdio"),
+  "node-ipc": processChannel(ipcKind, "channel-ipc"),
+};

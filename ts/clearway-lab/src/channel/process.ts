@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A channel to a child process: started for the measurement, ended with it.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import type { Mechanism } from "../mechanism/measured.js";
+import { drive, measuredOf } from "./drive.js";
+import type { ProcessKind } from "./process-kind.js";
+import { rowOf } from "./row.js";
+
+/** `entry` is the child's program, which serves the same kind; it gets the row as its argument. */
+export function processChannel(kind: ProcessKind, entry: string): Mechanism {
+  return async ({ params }) => {
+    const row = rowOf(params);
+    const program = fileURLToPath(new URL(`./work-${entry}.js`, import.meta.url));
+    const child: ChildProcess = spawn(process.execPath, [program, JSON.stringify(row)], {
+      stdio: ["pipe", "pipe", "inherit", ...(kind.ipc === undefined ? [] : (["ipc"] as const))],
+      ...(kind.ipc && { serialization: kind.ipc }),
+    });
+    const exited = once(child, "exit");
+    const failed = exited.then(([code, signal]) => {
+      throw new Error(`the child ended before it was told to: code=${code} signal=${signal}`);
+    });
+    // When all went well nobody waits for it any more.
+    failed.catch(() => {});
+    try {
+      const caller = await kind.open(child, row);
+      const figures = await Promise.race([drive(caller, row), failed]);
+      await caller.close();
+      return measuredOf(figures);
+    } finally {
+      child.kill("SIGKILL");
+      await exited;
+    }
+  };
+}
+
+/** In the child: the row that it was started for. */
+export function servedRow(): ReturnType<typeof rowOf> {
+  return JSON.parse(process.argv[2] ?? "null");
+}

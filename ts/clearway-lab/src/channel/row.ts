@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// One row of the channel tables: what kind of channel, which codec, what travels. The reply is the same value.
+import { numberParam, textParam } from "../mechanism/measured.js";
+import type { Params } from "../protocol/message.js";
+
+export interface Row {
+  channel: "message" | "method";
+  codec: "standard" | "json" | "binary";
+  payload: string;
+  /** Round trips that are timed, one at a time, and again three in flight. */
+  messages: number;
+}
+
+export function rowOf(params: Params): Row {
+  const channel = textParam(params, "channel");
+  const codec = textParam(params, "codec");
+  if (channel !== "message" && channel !== "method") throw new RangeError(`no such channel: channel=${channel}`);
+  if (codec !== "standard" && codec !== "json" && codec !== "binary")
+    throw new RangeError(`no such codec: codec=${codec}`);
+  return { channel, codec, payload: textParam(params, "payload"), messages: numberParam(params, "messages") };
+}

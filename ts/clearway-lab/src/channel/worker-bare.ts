@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Channels by hand.
+import type { Mechanism } from "../mechanism/measured.js";
+import { cloneKind, moveKind } from "./kind-clone.js";
+import { workerChannel } from "./worker.js";
+
+export const workerBare: Record<string, Mechanism> = {
+  "structured-clone": workerChannel(cloneKind, "channel-clone"),
+  "port-move": workerChannel(moveKind, "channel-move"),
+};

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import type { Mechanism } from "../mechanism/measured.js";
+import { comlinkKind } from "./kind-comlink.js";
+import { workerChannel } from "./worker.js";
+
+export const workerComlink: Record<string, Mechanism> = { comlink: workerChannel(comlinkKind, "channel-comlink") };

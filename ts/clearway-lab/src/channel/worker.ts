@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A channel between the main thread and a worker: one side measures, the other echoes, whichever way the row points.
+import { openWorker, portEnd } from "#lab-host";
+import { type Mechanism, textParam } from "../mechanism/measured.js";
+import type { PortKind } from "./caller.js";
+import { drive, type Figures, measuredOf } from "./drive.js";
+import { type Row, rowOf } from "./row.js";
+
+/** What a worker is told to do, on the one message that comes by its own port. */
+export interface Order {
+  role: "serve" | "drive";
+  row: Row;
+  port: MessagePort;
+}
+
+export type Answer = "ready" | Figures | { failed: string };
+
+/** `entry` is the worker's file, which runs `obey` with the same kind. */
+export function workerChannel(kind: PortKind, entry: string): Mechanism {
+  return async ({ params }) => {
+    const row = rowOf(params);
+    const measuring = textParam(params, "direction") === "worker to host" ? "worker" : "host";
+    const worker = openWorker(entry);
+    const { port1, port2 } = new MessageChannel();
+    const end = portEnd(port1);
+    try {
+      const answered = new Promise<Answer>((resolve) => worker.listen((message) => resolve(message as Answer)));
+      if (measuring === "worker") await kind.serve(end, row);
+      const order: Order = { role: measuring === "worker" ? "drive" : "serve", row, port: port2 };
+      worker.post(order, [port2]);
+      const answer = await answered;
+      if (answer !== "ready") {
+        if ("failed" in answer) throw new Error(answer.failed);
+        return measuredOf(answer);
+      }
+      const caller = await kind.open(end, row);
+      const figures = await drive(caller, row);
+      await caller.close();
+      return measuredOf(figures);
+    } finally {
+      end.close();
+      await worker.end();
+    }
+  };
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The channel scenarios' tables: a direction each, a line for what travels, a column for each way; four figures, so four tables.
+import type { HostName } from "../protocol/message.js";
+import type { RecordedCell, RecordedScenario, RunRecord } from "../run/record.js";
+import type { Results } from "../run/results.js";
+import type { Column } from "./columns.js";
+import { metricsFor, sameRow, type Table, tableCell } from "./tables.js";
+
+/** What is said of each round trip. The first stands open, the others are folded, and are not on the terminal. */
+const FIGURES: (Omit<Column, "label"> & { what: string })[] = [
+  { what: "round trip, one at a time, median", unit: "us", metric: "roundTrip", quantile: "p50" },
+  { what: "three in flight, time for each message", unit: "us", metric: "perMessageOfThree" },
+  { what: "bytes copied a round trip", unit: "bytes", metric: "copiedBytes" },
+  { what: "allocations a round trip on the calling thread", unit: "count", metric: "allocations" },
+];
+
+const LEAD = ["channel", "codec", "payload", "reply"] as const;
+
+export function channelTables(
+  results: Results,
+  record: RunRecord,
+  scenario: RecordedScenario,
+  host: HostName,
+  cells: RecordedCell[],
+): Table[] {
+  const own = cells.filter(({ control }) => !control);
+  const directions = [...new Set(own.map(({ params }) => String(params["direction"])))];
+  return directions.flatMap((direction) => {
+    const going = own.filter(({ params }) => params["direction"] === direction);
+    return FIGURES.flatMap(({ what, ...figure }, at): Table[] => {
+      const known = going.filter((cell) => figure.metric in metricsFor(results, record, cell));
+      if (known.length === 0) return [];
+      const ways = [...new Map(going.map((cell) => [cell.mechanism, cell])).values()];
+      const rows = sameRow(going).map((group) => ({
+        mechanism: rowName(group[0]!),
+        title: rowName(group[0]!),
+        role: "reference" as const,
+        lead: LEAD.map((name) => String(group[0]!.params[name])),
+        cells: ways.map(({ mechanism }) => {
+          const cell = group.find((each) => each.mechanism === mechanism);
+          const metric = cell && metricsFor(results, record, cell)[figure.metric];
+          return tableCell(metric, figure.quantile, record.hosts[host]?.clockStepUs);
+        }),
+      }));
+      const columns = ways.map(({ mechanism, title, role }) => ({ label: mechanism, unit: figure.unit, title, role }));
+      const load = `${direction}: ${what}`;
+      return [{ scenario: scenario.name, host, load, lead: [...LEAD], columns, rows, folded: at > 0 }];
+    });
+  });
+}
+
+/** Short enough for a terminal: what is usual is left out. */
+function rowName({ params }: RecordedCell): string {
+  const { channel, codec, payload } = params;
+  return `${channel === "method" ? "method, " : ""}${codec} ${payload}`;
+}
