@@ -41,9 +41,10 @@ function truncations(size) {
   return size <= 300 ? all : [...all.slice(0, 40), ...all.slice(-8)];
 }
 
-function ofCorpus({ name, codec, as, hex, value, error, read }) {
+function ofCorpus({ name, codec, op = "decode", as, hex, value, error, read }) {
+  if (op === "encode") return { ask: { id: `${name}, encoded`, codec, op, value }, expect: { hex } };
   const expect = read ? { read } : error ? { error } : { value };
-  return { ask: { id: name, codec, op: "decode", hex, ...(as ? { as } : {}) }, expect };
+  return { ask: { id: name, codec, op, hex, ...(as ? { as } : {}) }, expect };
 }
 
 /** Nothing when the answer is what was expected, else what is wrong with it. */

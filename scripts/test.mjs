@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // `make test`: build, check, and every test on every host that we promise. Goes on after a failure and names it.
+import { spawnSync } from "node:child_process";
 import { checks } from "./check/stages.mjs";
 import { node24 } from "./node24.mjs";
 import { runStages } from "./stages.mjs";
@@ -11,6 +12,9 @@ const library = (project, program = node) => [program, vitest, "run", "--root", 
 const newer = node24();
 if (!newer) console.error(`test: no Node 24 is packed for ${process.platform} ${process.arch}; its stage is left out`);
 
+const compiler = ["cc", "make"].every((program) => spawnSync(program, ["--version"]).status === 0);
+if (!compiler) console.error("test: no C compiler (cc) or no make; what is written in C is left out");
+
 const stages = [
   { name: "build", command: [node, "scripts/build.mjs"], needed: true },
   ...checks.map((stage) => ({ ...stage, name: `check: ${stage.name}` })),
@@ -19,6 +23,12 @@ const stages = [
   ...(newer ? [{ name: "library, node 24", command: library("node", newer) }] : []),
   { name: "library, chromium", command: library("chromium") },
   { name: "library, chromium isolated", command: library("chromium-isolated") },
+  ...(compiler
+    ? [
+        { name: "native: C codec", command: ["make", "-s", "-C", "native/c"] },
+        { name: "conformance, c", command: [node, "conformance/check.mjs", "c"] },
+      ]
+    : []),
   { name: "lab", command: [node, vitest, "run", "--root", "ts/clearway-lab"] },
   { name: "examples", command: [node, vitest, "run", "--root", "examples"] },
   { name: "the checks themselves", command: [node, vitest, "run", "--root", "test", "checks"] },

@@ -5,7 +5,10 @@ import { files, source } from "../sources.mjs";
 
 const linesMax = { named: 200, failed: 400 };
 
-/** Files that may be longer, each with the reason. */
+/**
+ * Files that may be longer, each with the reason.
+ * @type {Record<string, string>}
+ */
 export const exempt = {
   "native/include/clearway.h": "made by a program, from files that are not too long",
 };

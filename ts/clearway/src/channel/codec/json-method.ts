@@ -62,15 +62,17 @@ const noCall = (): Error => refusal("malformed", 'a call is not {"method": …, 
 const noReply = (): Error => refusal("malformed", "a reply is neither [value] nor [code, message, details]", 0);
 
 function methodsWith(limits: CodecLimits): JsonMethodCodec {
+  // The envelope is no level.
+  const inside = { ...limits, depthMax: limits.depthMax + 1 };
   return {
     name: "json-method",
     call: half(
-      (call) => writeCall(call, limits),
-      (bytes) => readCall(bytes, limits),
+      (call) => writeCall(call, inside),
+      (bytes) => readCall(bytes, inside),
     ),
     reply: half(
-      (reply) => writeReply(reply, limits),
-      (bytes) => readReply(bytes, limits),
+      (reply) => writeReply(reply, inside),
+      (bytes) => readReply(bytes, inside),
     ),
     with: (options) => methodsWith(checkLimits(options, limits)),
   };

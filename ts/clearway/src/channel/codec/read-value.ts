@@ -57,7 +57,8 @@ function enter(reader: Reader, depth: number, { depthMax }: ReadOptions): number
 
 function readFloat(reader: Reader, lossless: boolean): number | Float64 {
   const value = reader.float64();
-  return lossless && Number.isSafeInteger(value) && !Object.is(value, -0) ? new Float64(value) : value;
+  // Minus zero, too: as the key of a Map it would become the integer 0.
+  return lossless && Number.isSafeInteger(value) ? new Float64(value) : value;
 }
 
 function readList(reader: Reader, depth: number, options: ReadOptions): unknown[] {
@@ -70,13 +71,15 @@ function readList(reader: Reader, depth: number, options: ReadOptions): unknown[
 }
 
 const hex = /^-?[0-9a-f]+$/i;
+const minus = 0x2d;
 
 function readBigInteger(reader: Reader): bigint {
   const from = reader.at;
   const size = reader.size();
   reader.need(size, from);
-  if (size > bigIntegerDigitsMax + 1)
-    throw refusal("too-large", `a big integer of ${size} hex digits; ${bigIntegerDigitsMax} at most`, from);
+  const count = size > 0 && reader.bytes[reader.at] === minus ? size - 1 : size;
+  if (count > bigIntegerDigitsMax)
+    throw refusal("too-large", `a big integer of ${count} hex digits; ${bigIntegerDigitsMax} at most`, from);
   reader.at = from;
   const digits = reader.text();
   if (!hex.test(digits)) throw refusal("malformed", "a big integer is not written in hex digits", from);

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#ifndef CLEARWAY_C_ANSWER_H
+#define CLEARWAY_C_ANSWER_H
+
+#include "notation.h"
+
+/** Appends the answer to a line of JSON, as a line of JSON without its end. */
+void answer_line(notation_text *out, const uint8_t *line, size_t size);
+
+#endif

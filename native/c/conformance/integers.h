@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Integers of any size as text: `-`, `0x` and hex digits, or decimals.
+#ifndef CLEARWAY_C_INTEGERS_H
+#define CLEARWAY_C_INTEGERS_H
+
+#include "clearway_codec.h"
+
+/** Reads decimals, `0x…` or `-0x…`: an integer where it has 64 bits, else a big integer. False for any other text. */
+bool integer_read(const uint8_t *text, size_t size, clearway_value *integer);
+
+/** The same value in the narrower kind where it has 64 bits; without zeros before it and in lower case where it has more. */
+clearway_value integer_narrowed(clearway_value value);
+
+/** The float64 that is nearest to an integer of either kind. */
+double integer_as_float64(clearway_value value);
+
+/** The lower 64 bits. */
+int64_t integer_lower_half(clearway_value value);
+
+#endif

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// `conformance/run c`: one JSON case a line on stdin, one JSON answer a line on stdout.
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "answer.h"
+#include "pool.h"
+
+// Reads a line without its end. False at the end of the input.
+static bool next_line(notation_text *line) {
+  line->size = 0;
+  for (int byte; (byte = getchar()) != EOF;) {
+    if (byte == '\n') return true;
+    const char one = (char)byte;
+    notation_put(line, &one, 1);
+  }
+  return line->size > 0;
+}
+
+static bool is_blank(const notation_text *line) {
+  for (size_t at = 0; at < line->size; at++)
+    if (line->chars[at] != ' ' && line->chars[at] != '\t' && line->chars[at] != '\r') return false;
+  return true;
+}
+
+int main(void) {
+  notation_text line = {0};
+  notation_text out = {0};
+  while (next_line(&line)) {
+    if (is_blank(&line)) continue;
+    out.size = 0;
+    answer_line(&out, (const uint8_t *)line.chars, line.size);
+    notation_put(&out, "\n", 1);
+    // Who asks one case at a time waits for this answer.
+    if (fwrite(out.chars, 1, out.size, stdout) != out.size || fflush(stdout) != 0) return 1;
+    pool_empty();
+  }
+  free(line.chars);
+  free(out.chars);
+  return 0;
+}

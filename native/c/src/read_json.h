@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#ifndef CLEARWAY_C_READ_JSON_H
+#define CLEARWAY_C_READ_JSON_H
+
+#include "wire.h"
+
+/** A place in a JSON text. */
+typedef struct json_reader {
+  const uint8_t *bytes;
+  size_t size;
+  size_t at;
+  uint32_t depth_max;
+  clearway_values *values;
+  clearway_codec_result failed;
+} json_reader;
+
+static inline bool json_is_space(uint8_t byte) { return byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r'; }
+
+/** Reads one whole text. */
+bool json_read_value(json_reader *in);
+
+clearway_codec_result json_read(const uint8_t *bytes, size_t size, uint32_t depth_max, clearway_values *values,
+                                const clearway_value **value);
+
+/** Reads a text in quotes: a view of the message where nothing is escaped, else put together in the values' text. */
+clearway_codec_result json_read_text(json_reader *in, clearway_value *text);
+
+/** Reads a number: an integer where it is whole and exact, else a float64. */
+clearway_codec_result json_read_number(json_reader *in, clearway_value *number);
+
+#endif

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "read_standard.h"
+
+#include <string.h>
+
+reader reader_of(const uint8_t *bytes, size_t size, const clearway_codec_limits *limits, clearway_values *values) {
+  if (limits == NULL) limits = &clearway_codec_default_limits;
+  reader in = {.bytes = bytes,
+               .size = size,
+               .depth_max = limits->depth_max,
+               .items_left = limits->items_max,
+               .values = values,
+               .failed = done};
+  if (!is_little_endian()) in.failed = result(CLEARWAY_CODEC_UNSUPPORTED_HOST, 0);
+  return in;
+}
+
+bool refuse(reader *in, clearway_codec_code code, size_t offset) {
+  in->failed = result(code, offset);
+  return false;
+}
+
+// `from` is the byte to name if they are not there. 64 bits: a count times its width must not wrap where size_t has 32.
+static bool need(reader *in, uint64_t count, size_t from) {
+  return count <= in->size - in->at || refuse(in, CLEARWAY_CODEC_TRUNCATED, from);
+}
+
+static bool read_size(reader *in, size_t *size) {
+  const size_t from = in->at;
+  if (!need(in, 1, from)) return false;
+  const uint8_t first = in->bytes[in->at++];
+  if (first <= SIZE_ONE_MAX) {
+    *size = first;
+    return true;
+  }
+  const size_t width = first == SIZE_TWO ? 2 : 4;
+  if (!need(in, width, from)) return false;
+  uint32_t value = 0;
+  memcpy(&value, in->bytes + in->at, width);
+  in->at += width;
+  *size = value;
+  return true;
+}
+
+static bool pad(reader *in, size_t alignment, size_t from) {
+  const size_t over = in->at % alignment;
+  if (over == 0) return true;
+  if (!need(in, alignment - over, from)) return false;
+  in->at += alignment - over;
+  return true;
+}
+
+static bool read_bytes(reader *in, clearway_value *value) {
+  const size_t from = in->at;
+  if (!read_size(in, &value->count) || !need(in, value->count, from)) return false;
+  value->as.bytes = in->bytes + in->at;
+  in->at += value->count;
+  return true;
+}
+
+static bool read_text(reader *in, clearway_value *value) {
+  if (!read_bytes(in, value)) return false;
+  const size_t valid = utf8_valid_until(in->bytes, in->at - value->count, in->at);
+  return valid == in->at || refuse(in, CLEARWAY_CODEC_BAD_UTF8, valid);
+}
+
+static bool read_big_integer(reader *in, clearway_value *value) {
+  const size_t from = in->at;
+  if (!read_bytes(in, value)) return false;
+  const size_t sign = value->count > 0 && value->as.bytes[0] == '-';
+  if (value->count - sign > BIG_INTEGER_DIGITS_MAX) return refuse(in, CLEARWAY_CODEC_TOO_LARGE, from);
+  const size_t valid = utf8_valid_until(in->bytes, in->at - value->count, in->at);
+  if (valid != in->at) return refuse(in, CLEARWAY_CODEC_BAD_UTF8, valid);
+  return is_hex_integer(value->as.bytes, value->count) || refuse(in, CLEARWAY_CODEC_MALFORMED, from);
+}
+
+static bool read_integer(reader *in, size_t width, clearway_value *value) {
+  if (!need(in, width, in->at)) return false;
+  int32_t narrow;
+  if (width == sizeof narrow) {
+    memcpy(&narrow, in->bytes + in->at, sizeof narrow);
+    value->as.integer = narrow;
+  } else {
+    memcpy(&value->as.integer, in->bytes + in->at, sizeof value->as.integer);
+  }
+  in->at += width;
+  return true;
+}
+
+static bool read_float64(reader *in, clearway_value *value) {
+  const size_t from = in->at;
+  if (!pad(in, 8, from) || !need(in, 8, from)) return false;
+  memcpy(&value->as.float64, in->bytes + in->at, sizeof value->as.float64);
+  in->at += 8;
+  return true;
+}
+
+static bool read_numbers(reader *in, clearway_value *value) {
+  const size_t from = in->at;
+  const size_t width = width_of(value->kind);
+  if (!read_size(in, &value->count) || !pad(in, width, from)) return false;
+  const uint64_t size = (uint64_t)value->count * width;
+  if (!need(in, size, from)) return false;
+  value->as.bytes = in->bytes + in->at;
+  in->at += (size_t)size;
+  return true;
+}
+
+// A list or a map: what it announces is checked against what is left, and nothing is made for it.
+static bool read_count(reader *in, uint32_t depth, clearway_value *value, uint32_t *inside) {
+  if (depth >= in->depth_max) return refuse(in, CLEARWAY_CODEC_TOO_DEEP, in->at - 1);
+  const size_t from = in->at;
+  if (!read_size(in, &value->count)) return false;
+  const uint64_t items = (uint64_t)value->count * (value->kind == CLEARWAY_KIND_MAP ? 2 : 1);
+  if (!need(in, items, from)) return false;
+  if (items > in->items_left) return refuse(in, CLEARWAY_CODEC_TOO_LARGE, from);
+  in->items_left -= items;
+  *inside = (uint32_t)items;
+  return true;
+}
+
+static bool read_one(reader *in, uint32_t depth, clearway_value *value, uint32_t *inside) {
+  if (!need(in, 1, in->at)) return false;
+  const uint8_t tag = in->bytes[in->at++];
+  *inside = 0;
+  *value = (clearway_value){.kind = CLEARWAY_KIND_NULL, .nodes = 1};
+  switch (tag) {
+    case TAG_NULL:
+      return true;
+    case TAG_TRUE:
+    case TAG_FALSE:
+      value->kind = CLEARWAY_KIND_BOOL;
+      value->as.boolean = tag == TAG_TRUE;
+      return true;
+    case TAG_INT32:
+    case TAG_INT64:
+      value->kind = CLEARWAY_KIND_INTEGER;
+      return read_integer(in, tag == TAG_INT32 ? 4 : 8, value);
+    case TAG_BIG_INTEGER:
+      value->kind = CLEARWAY_KIND_BIG_INTEGER;
+      return read_big_integer(in, value);
+    case TAG_FLOAT64:
+      value->kind = CLEARWAY_KIND_FLOAT64;
+      return read_float64(in, value);
+    case TAG_TEXT:
+      value->kind = CLEARWAY_KIND_TEXT;
+      return read_text(in, value);
+    case TAG_UINT8_LIST:
+      value->kind = CLEARWAY_KIND_UINT8_LIST;
+      return read_numbers(in, value);
+    case TAG_INT32_LIST:
+      value->kind = CLEARWAY_KIND_INT32_LIST;
+      return read_numbers(in, value);
+    case TAG_INT64_LIST:
+      value->kind = CLEARWAY_KIND_INT64_LIST;
+      return read_numbers(in, value);
+    case TAG_FLOAT64_LIST:
+      value->kind = CLEARWAY_KIND_FLOAT64_LIST;
+      return read_numbers(in, value);
+    case TAG_FLOAT32_LIST:
+      value->kind = CLEARWAY_KIND_FLOAT32_LIST;
+      return read_numbers(in, value);
+    case TAG_LIST:
+    case TAG_MAP:
+      value->kind = tag == TAG_LIST ? CLEARWAY_KIND_LIST : CLEARWAY_KIND_MAP;
+      return read_count(in, depth, value, inside);
+    default:
+      return refuse(in, CLEARWAY_CODEC_UNKNOWN_TAG, in->at - 1);
+  }
+}
+
+// Lists that are open are a chain through the values themselves, so that no message can exhaust the stack.
+bool read_value(reader *in, size_t *index) {
+  clearway_values *values = in->values;
+  if (in->failed.code != CLEARWAY_CODEC_OK) return false;
+  *index = values->used;
+  uint32_t depth = 0;
+  uint32_t parent = 0;
+  for (;;) {
+    if (values->used >= values->capacity || values->used >= UINT32_MAX)
+      return refuse(in, CLEARWAY_CODEC_NO_ROOM, in->at);
+    clearway_value *value = values->at + values->used;
+    uint32_t inside;
+    if (!read_one(in, depth, value, &inside)) return false;
+    const uint32_t here = (uint32_t)values->used++;
+    if (inside > 0) {
+      value->as.open.parent = parent;
+      value->as.open.left = inside;
+      parent = here;
+      depth++;
+      continue;
+    }
+    // The value is whole, and perhaps with it the lists that it ends.
+    while (depth > 0) {
+      clearway_value *list = values->at + parent;
+      if (--list->as.open.left > 0) break;
+      list->nodes = (uint32_t)(values->used - parent);
+      parent = list->as.open.parent;
+      list->as.bytes = NULL;
+      depth--;
+    }
+    if (depth == 0) return true;
+  }
+}
+
+clearway_codec_result finish(reader *in) {
+  if (in->failed.code == CLEARWAY_CODEC_OK && in->at < in->size) refuse(in, CLEARWAY_CODEC_TRAILING_BYTES, in->at);
+  return in->failed;
+}
+
+clearway_codec_result clearway_read_standard(const uint8_t *bytes, size_t size, const clearway_codec_limits *limits,
+                                             clearway_values *values, const clearway_value **value) {
+  reader in = reader_of(bytes, size, limits, values);
+  size_t index = 0;
+  read_value(&in, &index);
+  const clearway_codec_result answer = finish(&in);
+  *value = answer.code == CLEARWAY_CODEC_OK ? values->at + index : NULL;
+  return answer;
+}

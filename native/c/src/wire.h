@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The standard codec's bytes (spec/wire.md). A value is a type byte and a body; all numbers are little-endian.
+//
+//    +-----+              null, true, false
+//    | tag |
+//    +-----+-----------+  int32: 4 bytes; int64: 8 bytes; not aligned
+//    | tag | integer   |
+//    +-----+------+----+-----+  big integer (ASCII hex), text (UTF-8), uint8 list
+//    | tag | size | bytes    |
+//    +-----+------+-----+----+-----+  int32, int64, float32, float64 list; float64 has no size
+//    | tag | size | pad | elements |  pad: up to a multiple of the element, from byte 0 of the message
+//    +-----+------+-----+----+-----+  list: values; map: key and value in turn
+//    | tag | size | values ...|
+//    +-----+------+-----------+
+//
+//    Size: one byte up to 253; FE and 2 bytes up to 0xFFFF; FF and 4 bytes above.
+#ifndef CLEARWAY_C_WIRE_H
+#define CLEARWAY_C_WIRE_H
+
+#include "clearway_codec.h"
+
+enum {
+  TAG_NULL = 0,
+  TAG_TRUE = 1,
+  TAG_FALSE = 2,
+  TAG_INT32 = 3,
+  TAG_INT64 = 4,
+  TAG_BIG_INTEGER = 5,
+  TAG_FLOAT64 = 6,
+  TAG_TEXT = 7,
+  TAG_UINT8_LIST = 8,
+  TAG_INT32_LIST = 9,
+  TAG_INT64_LIST = 10,
+  TAG_FLOAT64_LIST = 11,
+  TAG_LIST = 12,
+  TAG_MAP = 13,
+  TAG_FLOAT32_LIST = 14,
+};
+
+enum { SIZE_ONE_MAX = 0xfd, SIZE_TWO = 0xfe, SIZE_FOUR = 0xff };
+enum { ENVELOPE_SUCCESS = 0, ENVELOPE_ERROR = 1 };
+
+/** Hex digits of a big integer, the same in every language: turning them into decimals takes time that grows with their square. */
+enum { BIG_INTEGER_DIGITS_MAX = 1 << 20 };
+
+static inline bool is_number_list(clearway_kind kind) {
+  return kind >= CLEARWAY_KIND_UINT8_LIST && kind <= CLEARWAY_KIND_FLOAT32_LIST;
+}
+
+/** Bytes of an element of a list of numbers. */
+static inline size_t width_of(clearway_kind kind) {
+  switch (kind) {
+    case CLEARWAY_KIND_INT32_LIST:
+    case CLEARWAY_KIND_FLOAT32_LIST:
+      return 4;
+    case CLEARWAY_KIND_INT64_LIST:
+    case CLEARWAY_KIND_FLOAT64_LIST:
+      return 8;
+    default:
+      return 1;
+  }
+}
+
+static inline bool is_little_endian(void) {
+  const uint16_t one = 1;
+  return *(const uint8_t *)&one == 1;
+}
+
+static inline clearway_codec_result result(clearway_codec_code code, size_t offset) {
+  return (clearway_codec_result){.code = code, .offset = offset};
+}
+
+static const clearway_codec_result done = {.code = CLEARWAY_CODEC_OK, .offset = 0};
+
+/** Where the first ill-formed sequence begins; `end` when there is none. */
+size_t utf8_valid_until(const uint8_t *bytes, size_t start, size_t end);
+
+/** Whether bytes are `-` or nothing and at least one hex digit. */
+bool is_hex_integer(const uint8_t *digits, size_t size);
+
+#endif
