@@ -12,7 +12,7 @@ lab: ## measure every way of crossing on this machine: out/results.json and out/
 	@node ts/clearway-lab/dist/cli.js lab --profile quick --out out
 
 test: ## set up, build, and run every test and check; ONLY="lab chromium" runs the stages named so
-	@scripts/setup.sh node chromium postgresql python
+	@scripts/setup.sh node chromium postgresql python jvm
 	@node scripts/test.mjs $(ONLY)
 
 demo: ## serve the demo on loopback: the same jobs on the main thread, by hand, with Comlink, with Clearway
@@ -26,19 +26,19 @@ bench: ## the numbers that we promise, beside their peers, in about five minutes
 	@node bench/run.mjs
 
 check: ## format, lint, types, import rules, file sizes, API snapshot, snippets, sizes, packages; ONLY=... as above
-	@scripts/setup.sh node
+	@scripts/setup.sh node jvm
 	@node scripts/check.mjs $(ONLY)
 
 fmt: ## put right what can be put right by a program: format, snippets, API snapshot, licence copies
-	@scripts/setup.sh node
+	@scripts/setup.sh node jvm
 	@node scripts/fmt.mjs
 
 build: ## build the library and the lab
 	@scripts/setup.sh node
 	@node scripts/build.mjs
 
-setup: ## npm packages, Chromium, PostgreSQL, and a Python with pyarrow
-	@scripts/setup.sh node chromium postgresql python
+setup: ## npm packages, Chromium, PostgreSQL, a Python with pyarrow, a JDK and Maven
+	@scripts/setup.sh node chromium postgresql python jvm
 
 clean: ## remove what was built
-	rm -rf out ts/*/dist .cache
+	rm -rf out ts/*/dist .cache jvm/*/target

@@ -13,6 +13,7 @@ await runStages("fmt", [
   { name: "format", command: [node, "node_modules/@biomejs/biome/bin/biome", "check", "--write", "."] },
   { name: "snippets", command: own("snippets") },
   { name: "native format", command: [node, "scripts/cargo.mjs", "fmt", "--all"] },
+  { name: "jvm format", command: [node, "scripts/jvm.mjs", "format"] },
   {
     name: "native header",
     command: [node, "scripts/cargo.mjs", "run", "-q", "-p", "clearway-header", "--", "--write"],

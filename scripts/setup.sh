@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Set-up, quick when nothing is missing: `scripts/setup.sh node [chromium] [postgresql] [python]`.
+# Set-up, quick when nothing is missing: `scripts/setup.sh node [chromium] [postgresql] [python] [jvm]`.
 # Stops where nothing could run (no Node, no npm packages). A missing browser or database is named with the command
 # that adds it, and the rest goes on: what needs it says so itself.
 set -eu
@@ -80,12 +80,20 @@ need_python() {
   fi
 }
 
+# A JDK 17 or newer and Maven; what Maven downloads comes with the first build. The tests also run on a JDK 24 or newer
+# where there is one, and say that it is left out where there is none.
+need_jvm() {
+  command -v javac >/dev/null 2>&1 || add_package "a JDK" openjdk-17-jdk-headless
+  command -v mvn >/dev/null 2>&1 || add_package Maven maven
+}
+
 for what in "$@"; do
   case $what in
     node) need_node ;;
     chromium) need_chromium ;;
     postgresql) need_postgresql ;;
     python) need_python ;;
-    *) say "unknown part: $what (node, chromium, postgresql, python)"; exit 2 ;;
+    jvm) need_jvm ;;
+    *) say "unknown part: $what (node, chromium, postgresql, python, jvm)"; exit 2 ;;
   esac
 done

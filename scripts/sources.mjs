@@ -26,4 +26,5 @@ export function files(pattern) {
 }
 
 /** Written by people, in a language with comments. */
-export const source = /\.(ts|tsx|mts|cts|js|mjs|cjs|css|html|sh|rs|c|h)$|(^|\/)(Makefile|Cargo\.toml)$|^\.ci\/run$/;
+export const source =
+  /\.(ts|tsx|mts|cts|js|mjs|cjs|css|html|sh|rs|c|h|kt|java)$|(^|\/)(Makefile|Cargo\.toml|pom\.xml)$|^\.ci\/run$/;

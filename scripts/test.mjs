@@ -2,6 +2,7 @@
 // `make test`: build, check, and every test on every host that we promise. Goes on after a failure and names it.
 import { spawnSync } from "node:child_process";
 import { checks } from "./check/stages.mjs";
+import { chosen, oldest } from "./jvm.mjs";
 import { node24 } from "./node24.mjs";
 import { runStages } from "./stages.mjs";
 
@@ -14,6 +15,8 @@ if (!newer) console.error(`test: no Node 24 is packed for ${process.platform} ${
 
 const compiler = ["cc", "make"].every((program) => spawnSync(program, ["--version"]).status === 0);
 if (!compiler) console.error("test: no C compiler (cc) or no make; what is written in C is left out");
+const jdk = chosen();
+if (!jdk.newest) console.error("test: no JDK 24 or newer was found; the stage of the JVM's newest is left out");
 
 const stages = [
   { name: "build", command: [node, "scripts/build.mjs"], needed: true },
@@ -32,6 +35,10 @@ const stages = [
   { name: "lab", command: [node, vitest, "run", "--root", "ts/clearway-lab"] },
   { name: "examples", command: [node, vitest, "run", "--root", "examples"] },
   { name: "the checks themselves", command: [node, vitest, "run", "--root", "test", "checks"] },
+  { name: `jvm, JDK ${jdk.builds ?? oldest}`, command: [node, "scripts/jvm.mjs", "test", `${jdk.builds ?? oldest}`] },
+  ...(jdk.newest
+    ? [{ name: `jvm, JDK ${jdk.newest}`, command: [node, "scripts/jvm.mjs", "test", `${jdk.newest}`] }]
+    : []),
   { name: "benchmark and budgets", command: [node, vitest, "run", "--root", "test", "bench"] },
   { name: "packaging", command: [node, vitest, "run", "--root", "test", "packaging"] },
 ];

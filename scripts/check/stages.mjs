@@ -15,6 +15,7 @@ export const checks = [
   { name: "native format", command: cargo("fmt", "--all", "--check") },
   { name: "native lint", command: cargo("clippy", "-q", "--all-targets", "--", "-D", "warnings") },
   { name: "native header", command: cargo("run", "-q", "-p", "clearway-header") },
+  { name: "jvm format", command: [node, "scripts/jvm.mjs", "check-format"] },
   { name: "import rules", command: own("imports") },
   { name: "file sizes", command: own("file-sizes") },
   { name: "licence lines", command: own("licences") },

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.executor.model
+
+/**
+ * How long the items of a site take: counts by power of two nanoseconds, which fade, so that a site that changed is
+ * told from what it was.
+ *
+ * Bucket `b` holds durations from 2^b up to 2^(b+1) ns; 0 ns counts as 1. Not for several threads at once. Allocates
+ * nothing after construction.
+ */
+internal class DurationHistogram {
+    private val counts = DoubleArray(BUCKETS)
+
+    var total = 0.0
+        private set
+
+    /** Adds `items` durations of `ns` each. */
+    fun add(ns: Long, items: Double = 1.0) {
+        counts[bucketOf(ns)] += items
+        total += items
+    }
+
+    /** Multiplies every count by `factor`, which is from 0 to 1. */
+    fun fade(factor: Double) {
+        total = 0.0
+        for (bucket in 0 until BUCKETS) {
+            counts[bucket] *= factor
+            total += counts[bucket]
+        }
+    }
+
+    fun clear(): Unit = fade(0.0)
+
+    /** The share, from 0 to 1, of the durations that may be `ns` or longer: whole buckets, so never too few. */
+    fun shareAbove(ns: Long): Double {
+        if (total <= 0.0) return 0.0
+        var above = 0.0
+        for (bucket in bucketOf(ns) until BUCKETS) above += counts[bucket]
+        return above / total
+    }
+
+    /** The upper end in ns of the bucket under which `quantile` of the durations lie; 0 where nothing was added. */
+    fun atMostNs(quantile: Double): Long {
+        if (total <= 0.0) return 0
+        var below = 0.0
+        for (bucket in 0 until BUCKETS) {
+            below += counts[bucket]
+            if (below >= quantile * total && below > 0.0) return upperNs(bucket)
+        }
+        return upperNs(BUCKETS - 1)
+    }
+
+    /** A copy of the counts, for a report. */
+    fun counts(): DoubleArray = counts.copyOf()
+
+    companion object {
+        /** 2^47 ns are 39 hours: what is longer is counted there. */
+        const val BUCKETS: Int = 48
+
+        fun bucketOf(ns: Long): Int =
+            (63 - java.lang.Long.numberOfLeadingZeros(maxOf(ns, 1L))).coerceAtMost(BUCKETS - 1)
+
+        fun upperNs(bucket: Int): Long = 1L shl (bucket + 1)
+    }
+}
