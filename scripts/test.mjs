@@ -26,6 +26,7 @@ const stages = [
   ...(newer ? [{ name: "library, node 24", command: library("node", newer) }] : []),
   { name: "library, chromium", command: library("chromium") },
   { name: "library, chromium isolated", command: library("chromium-isolated") },
+  { name: "native: Rust", command: [node, "scripts/cargo.mjs", "test", "-q"] },
   ...(compiler
     ? [
         { name: "native: C codec", command: ["make", "-s", "-C", "native/c"] },

@@ -313,38 +313,35 @@ typedef clearway_status (*clearway_init)(const struct clearway_host *host, struc
 // The channel has a handler, or a source, already.
 #define CLEARWAY_ALREADY_EXISTS 9
 
-// The memory is sealed; nobody may write to it any more.
-#define CLEARWAY_SEALED 10
-
 // The two sides were built for different major versions of this header.
-#define CLEARWAY_VERSION 11
+#define CLEARWAY_VERSION 10
 
 // The library could not be loaded.
-#define CLEARWAY_LOAD_FAILED 12
+#define CLEARWAY_LOAD_FAILED 11
 
 // The library exports no `clearway_plugin_init`.
-#define CLEARWAY_NOT_A_PLUGIN 13
+#define CLEARWAY_NOT_A_PLUGIN 12
 
 // The plugin's `clearway_plugin_init` refused.
-#define CLEARWAY_INIT_FAILED 14
+#define CLEARWAY_INIT_FAILED 13
 
 // The handler panicked. The plugin lives on.
-#define CLEARWAY_PANICKED 15
+#define CLEARWAY_PANICKED 14
 
 // The handler does not know the method that was called.
-#define CLEARWAY_NOT_IMPLEMENTED 16
+#define CLEARWAY_NOT_IMPLEMENTED 15
 
 // The handler failed; its text says how.
-#define CLEARWAY_FAILED 17
+#define CLEARWAY_FAILED 16
 
 // The caller has given up.
-#define CLEARWAY_CANCELLED 18
+#define CLEARWAY_CANCELLED 17
 
 // Not done within the time given.
-#define CLEARWAY_TIMEOUT 19
+#define CLEARWAY_TIMEOUT 18
 
 // The queue of a stream was full and its policy is to fail.
-#define CLEARWAY_OVERFLOW 20
+#define CLEARWAY_OVERFLOW 19
 
 #endif  /* CLEARWAY_H */
 

@@ -24,25 +24,23 @@ pub const CLEARWAY_CLOSED: Status = 7;
 pub const CLEARWAY_NO_HANDLER: Status = 8;
 /// The channel has a handler, or a source, already.
 pub const CLEARWAY_ALREADY_EXISTS: Status = 9;
-/// The memory is sealed; nobody may write to it any more.
-pub const CLEARWAY_SEALED: Status = 10;
 /// The two sides were built for different major versions of this header.
-pub const CLEARWAY_VERSION: Status = 11;
+pub const CLEARWAY_VERSION: Status = 10;
 /// The library could not be loaded.
-pub const CLEARWAY_LOAD_FAILED: Status = 12;
+pub const CLEARWAY_LOAD_FAILED: Status = 11;
 /// The library exports no `clearway_plugin_init`.
-pub const CLEARWAY_NOT_A_PLUGIN: Status = 13;
+pub const CLEARWAY_NOT_A_PLUGIN: Status = 12;
 /// The plugin's `clearway_plugin_init` refused.
-pub const CLEARWAY_INIT_FAILED: Status = 14;
+pub const CLEARWAY_INIT_FAILED: Status = 13;
 /// The handler panicked. The plugin lives on.
-pub const CLEARWAY_PANICKED: Status = 15;
+pub const CLEARWAY_PANICKED: Status = 14;
 /// The handler does not know the method that was called.
-pub const CLEARWAY_NOT_IMPLEMENTED: Status = 16;
+pub const CLEARWAY_NOT_IMPLEMENTED: Status = 15;
 /// The handler failed; its text says how.
-pub const CLEARWAY_FAILED: Status = 17;
+pub const CLEARWAY_FAILED: Status = 16;
 /// The caller has given up.
-pub const CLEARWAY_CANCELLED: Status = 18;
+pub const CLEARWAY_CANCELLED: Status = 17;
 /// Not done within the time given.
-pub const CLEARWAY_TIMEOUT: Status = 19;
+pub const CLEARWAY_TIMEOUT: Status = 18;
 /// The queue of a stream was full and its policy is to fail.
-pub const CLEARWAY_OVERFLOW: Status = 20;
+pub const CLEARWAY_OVERFLOW: Status = 19;

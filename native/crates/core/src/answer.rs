@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Answers on their way to who waits for them, in both directions.
+
+use std::cell::Cell;
+use std::ffi::c_void;
+
+use clearway_plugin::{CLEARWAY_CANCELLED, CLEARWAY_STALE, OnAnswer, Status};
+
+use crate::call::{Answered, Calls};
+use crate::content::Kept;
+use crate::plugin::PLUGINS;
+
+/// Why there is no content: a status other than `CLEARWAY_OK`, and a text for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// `CLEARWAY_...`, or the plugin's own from 1000 on.
+    pub status: Status,
+    /// What the plugin says of it; may be empty.
+    pub text: String,
+}
+
+impl Failure {
+    pub(crate) fn of(status: Status) -> Failure {
+        Failure { status, text: String::new() }
+    }
+}
+
+/// What a message was answered with.
+pub type Outcome = Result<Kept, Failure>;
+
+/// For whom an answer is.
+#[derive(Clone, Copy)]
+pub(crate) enum To {
+    /// The host, which knows the call by its tag.
+    Host { plugin: u64, tag: u64 },
+    /// The plugin.
+    Plugin { plugin: u64, on_answer: OnAnswer, context: *mut c_void },
+}
+
+// SAFETY: `context` is only carried, to the plugin's own function, which the ABI lets be called on any thread.
+unsafe impl Send for To {}
+
+pub(crate) static CALLS: Calls<To, Outcome> = Calls::new();
+
+thread_local! {
+    /// A slot for this thread's next direct call: reserving one takes a lock.
+    static NEXT: Spare = const { Spare(Cell::new(None)) };
+}
+
+struct Spare(Cell<Option<u32>>);
+
+impl Drop for Spare {
+    fn drop(&mut self) {
+        if let Some(index) = self.0.take() {
+            CALLS.give_back(index);
+        }
+    }
+}
+
+/// A slot for a call that is likely over when its handler returns.
+pub(crate) fn reserve_direct() -> Option<u32> {
+    // A call inside of a call finds none, and so does one while the thread ends.
+    NEXT.try_with(|next| next.0.take()).ok().flatten().or_else(|| CALLS.reserve())
+}
+
+/// The call in that slot is over.
+pub(crate) fn keep_direct(index: u32) {
+    let kept = CALLS.reusable(index)
+        && NEXT.try_with(|next| next.0.replace(Some(index)).map(|other| CALLS.give_back(other))).is_ok();
+    if !kept {
+        CALLS.give_back(index);
+    }
+}
+
+/// Answers a call with what `make` makes, once it is sure that nobody else does. `CLEARWAY_STALE` where somebody has.
+pub(crate) fn answer(handle: u64, make: impl FnOnce() -> Outcome) -> Result<(), Status> {
+    let (to, answered) = CALLS.answer(handle, |_| make()).ok_or(CLEARWAY_STALE)?;
+    if answered == Answered::PassOn {
+        pass_on(handle, to);
+    }
+    Ok(())
+}
+
+fn pass_on(handle: u64, to: To) {
+    match to {
+        To::Host { plugin, .. } => match PLUGINS.get(plugin) {
+            Some(plugin) => plugin.inbox.put(handle),
+            None => drop(take(handle)),
+        },
+        To::Plugin { plugin, .. } => match PLUGINS.get(plugin) {
+            Some(plugin) => plugin.deliver_answer(handle),
+            None => drop(take(handle)),
+        },
+    }
+}
+
+/// The answer that was passed on; frees the call's slot.
+pub(crate) fn take(handle: u64) -> Option<(To, Outcome)> {
+    let taken = CALLS.take(handle)?;
+    CALLS.give_back(crate::handle::index(handle));
+    Some(taken)
+}
+
+/// Whether somebody waits for this answer.
+pub(crate) fn wanted(handle: u64) -> Result<(), Status> {
+    match CALLS.wanted(handle) {
+        Some(true) => Ok(()),
+        Some(false) => Err(CLEARWAY_CANCELLED),
+        None => Err(CLEARWAY_STALE),
+    }
+}

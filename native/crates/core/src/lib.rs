@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The native side of Clearway, for hosts: the Node addon, and `clearway-abi` for all that call C.
+//!
+//! A host loads a plugin ([`Plugin::load`]), sends it messages ([`Plugin::send`]), listens to its events ([`Plugin::listen`]) and
+//! reads what comes back ([`Plugin::read`]) when it is woken ([`Plugin::set_wake`]). Memory goes by reference ([`Memory`]).
+//!
+//! What may be called from where: everything from any thread. Nothing here waits, but [`Plugin::close`].
+
+mod call;
+mod gate;
+mod guard;
+mod handle;
+mod memory;
+mod ring;
+mod slots;
+mod sync;
+
+#[cfg(not(loom))]
+mod answer;
+#[cfg(not(loom))]
+mod close;
+#[cfg(not(loom))]
+mod content;
+#[cfg(not(loom))]
+mod entry;
+#[cfg(not(loom))]
+mod inbox;
+#[cfg(not(loom))]
+mod item;
+#[cfg(not(loom))]
+mod listen;
+#[cfg(not(loom))]
+mod load;
+#[cfg(not(loom))]
+mod meter;
+#[cfg(not(loom))]
+mod options;
+#[cfg(not(loom))]
+mod plugin;
+#[cfg(not(loom))]
+mod queue;
+#[cfg(not(loom))]
+mod read;
+#[cfg(not(loom))]
+mod send;
+#[cfg(not(loom))]
+mod stream;
+#[cfg(not(loom))]
+mod table;
+
+pub use guard::panics;
+
+#[cfg(not(loom))]
+pub use self::{
+    answer::{Failure, Outcome},
+    content::{ATTACHMENTS_MAX, Bytes, Given, Kept, SMALL_MAX},
+    item::{Incoming, Item},
+    memory::{BYTES_MAX, Kept as SlabsKept, Memory, kept as slabs},
+    meter::{Counts, Times},
+    options::Options,
+    plugin::{Channel, Plugin},
+    send::Sent,
+    stream::{WhenFull, Window},
+    table::HOST,
+};

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Streams of events, from both sides.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use clearway_plugin::{
+    CLEARWAY_FULL, CLEARWAY_INVALID_ARGUMENT, CLEARWAY_NO_HANDLER, CLEARWAY_OUT_OF_MEMORY, CLEARWAY_STALE, Status,
+};
+
+use crate::answer::Failure;
+use crate::content::Given;
+use crate::entry::{Entry, refusal};
+use crate::plugin::{Channel, PLUGINS, Plugin, STREAMS};
+use crate::queue::Ran;
+use crate::send::refused;
+use crate::stream::{Stream, Window};
+use crate::sync::lock;
+
+impl Plugin {
+    /// Listens to a channel's events, which will be read with the tag, and at last an end. A source that refuses ends the stream with
+    /// its status. Copies the bytes of the arguments where the source is told on another thread.
+    pub fn listen(&self, channel: &Channel, arguments: &Given<'_>, window: Window, tag: u64) -> Result<u64, Status> {
+        self.open()?;
+        if window.items == 0 || window.bytes == 0 {
+            return Err(CLEARWAY_INVALID_ARGUMENT);
+        }
+        let source = lock(&channel.source).clone().ok_or(CLEARWAY_NO_HANDLER)?;
+        let kept = arguments.keep()?;
+        if self.streams.fetch_add(1, Ordering::Relaxed) >= self.options.streams_max {
+            self.streams.fetch_sub(1, Ordering::Relaxed);
+            return Err(CLEARWAY_FULL);
+        }
+        let stream = Arc::new(Stream::new(self.id(), tag, source.clone(), window));
+        let Ok(handle) = STREAMS.insert(stream.clone()) else {
+            self.streams.fetch_sub(1, Ordering::Relaxed);
+            return Err(CLEARWAY_OUT_OF_MEMORY);
+        };
+        let tell = move |ran: Ran| {
+            if ran == Ran::Not || !stream.begin() {
+                return;
+            }
+            let status = kept.lend(|arguments| stream.source.listen(arguments, handle));
+            if let Some(status) = refusal(status) {
+                let _ = end(handle, Some(Failure::of(status)));
+            } else if stream.begun() {
+                stream.source.cancel(handle);
+            }
+        };
+        on(&source, Box::new(tell)).inspect_err(|_| drop(self.forget(handle)))?;
+        Ok(handle)
+    }
+
+    /// So many more events may be read. `CLEARWAY_STALE` where the stream has ended.
+    pub fn credit(&self, stream: u64, events: u64) -> Result<(), Status> {
+        let listened = STREAMS.get(stream).ok_or(CLEARWAY_STALE)?;
+        if listened.credit(events) {
+            self.inbox.put(stream);
+        }
+        Ok(())
+    }
+
+    /// Listens no longer: what waits is dropped, and the source told. No event of the stream is read from now on.
+    pub fn cancel(&self, stream: u64) -> Result<(), Status> {
+        let listened = self.forget(stream).ok_or(CLEARWAY_STALE)?;
+        if listened.cancel() {
+            let source = listened.source.clone();
+            let tell = move |_: Ran| source.cancel(stream);
+            let _ = on(&listened.source, Box::new(tell));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn forget(&self, stream: u64) -> Option<Arc<Stream>> {
+        let forgotten = STREAMS.remove(stream)?;
+        self.streams.fetch_sub(1, Ordering::Relaxed);
+        Some(forgotten)
+    }
+
+    /// Tells a source that there is room again.
+    pub(crate) fn room(&self, handle: u64, stream: &Arc<Stream>) {
+        let source = stream.source.clone();
+        let _ = on(&stream.source, Box::new(move |_| source.room(handle)));
+    }
+
+    /// The handles of the streams that are this plugin's, or of one of its sources.
+    pub(crate) fn listened(&self, source: Option<&Arc<Entry>>) -> Vec<u64> {
+        let own = |stream: &Arc<Stream>| {
+            stream.plugin == self.id() && source.is_none_or(|source| Arc::ptr_eq(source, &stream.source))
+        };
+        STREAMS.handles(own)
+    }
+}
+
+/// Runs a job where the entry's callbacks run. Where its queue takes no more it runs here, unless it need not run at all.
+fn on(entry: &Entry, job: crate::queue::Job) -> Result<(), Status> {
+    match &entry.queue {
+        None => job(Ran::After(Duration::ZERO)),
+        Some(queue) => queue.push(job).map_err(|(why, _)| refused(why))?,
+    }
+    Ok(())
+}
+
+/// Takes an event of a plugin's.
+pub(crate) fn emit(handle: u64, content: &Given<'_>) -> Result<(), Status> {
+    let stream = STREAMS.get(handle).ok_or(CLEARWAY_STALE)?;
+    let (taken, schedule) = stream.emit(content);
+    if schedule {
+        tell(handle, &stream);
+    }
+    taken
+}
+
+/// Ends a stream, as its plugin wants.
+pub(crate) fn end(handle: u64, failure: Option<Failure>) -> Result<(), Status> {
+    let stream = STREAMS.get(handle).ok_or(CLEARWAY_STALE)?;
+    if stream.end(failure)? {
+        tell(handle, &stream);
+    }
+    Ok(())
+}
+
+fn tell(handle: u64, stream: &Stream) {
+    if let Some(plugin) = PLUGINS.get(stream.plugin) {
+        plugin.inbox.put(handle);
+    }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! How a plugin begins.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clearway_plugin::{
+    CLEARWAY_ABI_MAJOR, CLEARWAY_INIT_FAILED, CLEARWAY_LOAD_FAILED, CLEARWAY_NOT_A_PLUGIN, CLEARWAY_OK,
+    CLEARWAY_PANICKED, CLEARWAY_VERSION, Init, Plugin as About,
+};
+
+use crate::answer::Failure;
+use crate::guard::guarded;
+use crate::options::Options;
+use crate::plugin::{Closer, Plugin};
+use crate::sync::lock;
+use crate::table::HOST;
+
+impl Plugin {
+    /// Loads a library and opens the plugin in it. Runs the library's code on this thread: its constructors, and its init. The
+    /// same library may be opened several times; each opening has handlers and sources of its own.
+    pub fn load(path: &Path, options: Options) -> Result<Arc<Plugin>, Failure> {
+        // SAFETY: the library's constructors run. Whoever names a plugin wants its code run; there is no other way to load one.
+        let library = unsafe { open(path) }
+            .map_err(|error| Failure { status: CLEARWAY_LOAD_FAILED, text: format!("{}: {error}", path.display()) })?;
+        // SAFETY: a library that exports this name has said that it is a function of this type. Before the versions are compared
+        // only the beginnings of both structs are relied upon, which no version changes.
+        let init = unsafe { library.get::<Init>(b"clearway_plugin_init\0") }.map(|init| *init).map_err(|_| {
+            let text = format!("{}: exports no clearway_plugin_init", path.display());
+            Failure { status: CLEARWAY_NOT_A_PLUGIN, text }
+        })?;
+        // Never unloaded: memory that the plugin released to others, and threads that it forgot, may have its code to run.
+        std::mem::forget(library);
+        // SAFETY: as above.
+        unsafe { Plugin::start(init, options) }
+    }
+
+    /// Opens a plugin that is linked into the host.
+    ///
+    /// # Safety
+    /// `init` must keep to the ABI.
+    pub unsafe fn start(init: Init, options: Options) -> Result<Arc<Plugin>, Failure> {
+        let plugin = Plugin::new(options).map_err(Failure::of)?;
+        let mut about = About {
+            size: size_of::<About>(),
+            id: plugin.id(),
+            abi_major: 0,
+            abi_minor: 0,
+            context: std::ptr::null_mut(),
+            on_close: None,
+        };
+        // SAFETY: as promised to this function.
+        let status = guarded(CLEARWAY_PANICKED, || unsafe { init(&HOST, &mut about) });
+        let failure = match status {
+            CLEARWAY_OK if about.abi_major == CLEARWAY_ABI_MAJOR => {
+                *lock(&plugin.on_close) = Some(Closer { on_close: about.on_close, context: about.context });
+                return Ok(plugin);
+            }
+            CLEARWAY_OK | CLEARWAY_VERSION => Failure {
+                status: CLEARWAY_VERSION,
+                text: format!("built for version {} of the ABI; this host has {CLEARWAY_ABI_MAJOR}", about.abi_major),
+            },
+            status => {
+                let said = plugin.said().into_iter().map(|(_, text)| text).collect::<Vec<_>>().join("; ");
+                let status = if status == CLEARWAY_PANICKED { status } else { CLEARWAY_INIT_FAILED };
+                Failure { status, text: said }
+            }
+        };
+        // A handler that was registered may have been called from another thread of the plugin's; it is not waited for.
+        let _ = plugin.close(Duration::ZERO);
+        plugin.free();
+        Err(failure)
+    }
+}
+
+#[cfg(unix)]
+unsafe fn open(path: &Path) -> Result<libloading::Library, libloading::Error> {
+    use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+    // Now, so that a symbol that is missing is found here and not in the middle of a call.
+    // SAFETY: as for the caller.
+    unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map(Into::into)
+}
+
+#[cfg(not(unix))]
+unsafe fn open(path: &Path) -> Result<libloading::Library, libloading::Error> {
+    // SAFETY: as for the caller.
+    unsafe { libloading::Library::new(path) }
+}

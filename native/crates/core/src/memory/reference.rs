@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+use std::ffi::c_void;
+use std::mem::ManuallyDrop;
+use std::ptr;
+use std::sync::Arc;
+
+use clearway_plugin::{
+    CLEARWAY_INVALID_ARGUMENT, CLEARWAY_MEMORY_LENT, CLEARWAY_MEMORY_SEALED, CLEARWAY_MEMORY_SHARED,
+    CLEARWAY_MEMORY_ZEROED, CLEARWAY_OUT_OF_MEMORY, CLEARWAY_STALE, CLEARWAY_TOO_LARGE, ReleaseMemory, Status, View,
+};
+
+use super::{BYTES_MAX, Block, Origin, slab};
+use crate::handle::Kind;
+use crate::slots::Slots;
+
+static REFERENCES: Slots<Arc<Block>> = Slots::new(Kind::Memory);
+
+/// One reference to a block of memory. Dropped, it is released. The block stays until its last reference goes; its bytes do not
+/// move. Clones are references of their own.
+///
+/// The bytes are given as a raw pointer: native code and other threads may be writing to them, as its holders agreed.
+pub struct Memory {
+    handle: u64,
+    block: Arc<Block>,
+}
+
+impl Memory {
+    /// New memory, from pooled slabs whose pages were touched. May allocate. `CLEARWAY_TOO_LARGE` over `BYTES_MAX`.
+    pub fn allocate(size: usize, flags: u32) -> Result<Memory, Status> {
+        if flags & !CLEARWAY_MEMORY_ZEROED != 0 {
+            return Err(CLEARWAY_INVALID_ARGUMENT);
+        }
+        if size > BYTES_MAX {
+            return Err(CLEARWAY_TOO_LARGE);
+        }
+        let (data, capacity) = slab::take(size).ok_or(CLEARWAY_OUT_OF_MEMORY)?;
+        if flags & CLEARWAY_MEMORY_ZEROED != 0 {
+            // SAFETY: the slab has at least `size` bytes and no other user.
+            unsafe { ptr::write_bytes(data, 0, size) };
+        }
+        // SAFETY: a slab of this pool, given back when the block is dropped.
+        Memory::of(unsafe { Block::new(data, size, 0, Origin::Slab { capacity }) })
+    }
+
+    /// New memory with a copy of `size` bytes.
+    ///
+    /// # Safety
+    /// `data` must be readable for `size` bytes.
+    pub unsafe fn copied(data: *const u8, size: usize) -> Result<Memory, Status> {
+        let memory = Memory::allocate(size, 0)?;
+        // SAFETY: the one as the caller promises, the other was just allocated.
+        unsafe { ptr::copy_nonoverlapping(data, memory.data(), size) };
+        Ok(memory)
+    }
+
+    /// Makes memory known that is somebody else's: a plugin's own, or with `CLEARWAY_MEMORY_LENT` the host's. `release` is called
+    /// once, when the last reference goes, on whichever thread that is; not where this fails.
+    ///
+    /// # Safety
+    /// `data` must be readable and writable for `size` bytes until `release` is called (readable, with `CLEARWAY_MEMORY_SEALED`).
+    pub unsafe fn foreign(
+        data: *mut u8,
+        size: usize,
+        flags: u32,
+        release: ReleaseMemory,
+        context: *mut c_void,
+    ) -> Result<Memory, Status> {
+        let known = CLEARWAY_MEMORY_SEALED | CLEARWAY_MEMORY_SHARED | CLEARWAY_MEMORY_LENT;
+        if data.is_null() || flags & !known != 0 {
+            return Err(CLEARWAY_INVALID_ARGUMENT);
+        }
+        if size > BYTES_MAX {
+            return Err(CLEARWAY_TOO_LARGE);
+        }
+        // SAFETY: as the caller promises.
+        let block = Arc::new(unsafe { Block::new(data, size, flags, Origin::Foreign { release, context }) });
+        // Not dropped where there is no room for a reference: that would call `release`.
+        Memory::another(&block).inspect_err(|_| std::mem::forget(block.clone()))
+    }
+
+    /// The same for memory that goes when `owner` is dropped.
+    ///
+    /// # Safety
+    /// As for `foreign`, until `owner` is dropped.
+    pub unsafe fn owned(data: *mut u8, size: usize, flags: u32, owner: Box<dyn Send + Sync>) -> Result<Memory, Status> {
+        if data.is_null() {
+            return Err(CLEARWAY_INVALID_ARGUMENT);
+        }
+        // SAFETY: as the caller promises.
+        Memory::of(unsafe { Block::new(data, size, flags, Origin::Owned { _owner: owner }) })
+    }
+
+    fn of(block: Block) -> Result<Memory, Status> {
+        Memory::another(&Arc::new(block))
+    }
+
+    fn another(block: &Arc<Block>) -> Result<Memory, Status> {
+        let handle = REFERENCES.insert(block.clone()).map_err(|_| CLEARWAY_OUT_OF_MEMORY)?;
+        block.count(1);
+        Ok(Memory { handle, block: block.clone() })
+    }
+
+    /// A further reference to the memory that a handle names. `CLEARWAY_STALE` where it was released.
+    pub fn retain(handle: u64) -> Result<Memory, Status> {
+        Memory::another(&REFERENCES.get(handle).ok_or(CLEARWAY_STALE)?)
+    }
+
+    /// A further reference.
+    pub fn try_clone(&self) -> Result<Memory, Status> {
+        Memory::another(&self.block)
+    }
+
+    /// The first byte; not null, also where there are none.
+    pub fn data(&self) -> *mut u8 {
+        self.block.data()
+    }
+
+    /// Bytes.
+    pub fn size(&self) -> usize {
+        self.block.size()
+    }
+
+    /// `CLEARWAY_MEMORY_...`.
+    pub fn flags(&self) -> u32 {
+        self.block.flags()
+    }
+
+    /// This reference as the ABI knows it, for the time that this value lives.
+    pub fn handle(&self) -> u64 {
+        self.handle
+    }
+
+    /// Gives this reference to who knows it by its handle from now on, and has to release it.
+    pub fn into_handle(self) -> u64 {
+        let mut this = ManuallyDrop::new(self);
+        let handle = this.handle;
+        // SAFETY: `this` is not used again; the slot has its own count.
+        unsafe { ptr::drop_in_place(&mut this.block) };
+        handle
+    }
+
+    /// Promises that nobody writes to it any more.
+    pub fn seal(&self) {
+        self.block.add_flags(CLEARWAY_MEMORY_SEALED);
+    }
+
+    /// What the ABI shows of it.
+    pub fn view(&self) -> View {
+        view(self.handle, &self.block)
+    }
+
+    /// References that there are, this one counted: 1 when nobody else holds the memory.
+    pub fn references(&self) -> usize {
+        self.block.references()
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        // Where a plugin released a reference that was only lent to it, there is nothing left to remove.
+        let _ = resolve::release(self.handle);
+    }
+}
+
+impl std::fmt::Debug for Memory {
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(to, "Memory({} bytes, flags {})", self.size(), self.flags())
+    }
+}
+
+fn view(memory: u64, block: &Block) -> View {
+    View { memory, data: block.data(), size: block.size(), flags: block.flags(), reserved: 0 }
+}
+
+/// What the functions of the ABI do with handles.
+pub(crate) mod resolve {
+    use super::*;
+
+    pub(crate) fn look(handle: u64) -> Result<View, Status> {
+        REFERENCES.look(handle, |block| view(handle, block)).ok_or(CLEARWAY_STALE)
+    }
+
+    pub(crate) fn release(handle: u64) -> Result<(), Status> {
+        // Dropped outside of the slot's lock: a release callback may do anything.
+        REFERENCES.remove(handle).map(|block| block.count(-1)).ok_or(CLEARWAY_STALE)
+    }
+
+    pub(crate) fn seal(handle: u64) -> Result<(), Status> {
+        REFERENCES.look(handle, |block| block.add_flags(CLEARWAY_MEMORY_SEALED)).ok_or(CLEARWAY_STALE)
+    }
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Where memory comes from. The first touch of fresh pages costs forty times a warm write, so pages are touched when a slab
+//! is made, and slabs are used again.
+
+use std::alloc::{Layout, alloc, dealloc};
+use std::ptr;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use crate::sync::lock;
+
+/// From this size on slabs are pooled and touched. Below it the system's allocator has warm memory at hand (20 ns).
+const POOLED_MIN: usize = 4096;
+/// Pages of 4 KB everywhere that we run; larger ones only make some of the touches needless.
+const PAGE: usize = 4096;
+/// Where a huge page may begin: from 2 MB on, slabs ask for them (first touch of 8 MB: 0.15 ms, and 2.7 ms with small pages).
+const HUGE_PAGE: usize = 2 << 20;
+/// Bytes kept for the next user: sixteen frames of 8 MB. What is over it goes back to the system.
+const KEPT_MAX: usize = 128 << 20;
+/// Four sizes to a doubling: at most a quarter is unused.
+const CLASSES: usize = 4 * 24;
+
+static KEPT: [Mutex<Vec<Slab>>; CLASSES] = [const { Mutex::new(Vec::new()) }; CLASSES];
+static KEPT_BYTES: AtomicUsize = AtomicUsize::new(0);
+static LIVE_BYTES: AtomicU64 = AtomicU64::new(0);
+static LIVE: AtomicU64 = AtomicU64::new(0);
+static MADE: AtomicU64 = AtomicU64::new(0);
+
+struct Slab(*mut u8);
+
+// SAFETY: a slab that is kept has no user; it is handed to one at a time.
+unsafe impl Send for Slab {}
+
+/// What the pool has given out and kept, for the whole process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// Memories that are in use.
+    pub live: u64,
+    /// Bytes of those.
+    pub live_bytes: u64,
+    /// Bytes kept for the next user.
+    pub kept_bytes: u64,
+    /// Slabs that were made anew, and not taken from those kept.
+    pub made: u64,
+}
+
+/// What the pool has given out and kept.
+pub fn kept() -> Kept {
+    Kept {
+        live: LIVE.load(Ordering::Relaxed),
+        live_bytes: LIVE_BYTES.load(Ordering::Relaxed),
+        kept_bytes: KEPT_BYTES.load(Ordering::Relaxed) as u64,
+        made: MADE.load(Ordering::Relaxed),
+    }
+}
+
+/// The class of a size from `POOLED_MIN` on, and the bytes of its slabs.
+fn class(size: usize) -> (usize, usize) {
+    let size = size.max(POOLED_MIN);
+    let octave = (size - 1).ilog2() as usize; // 2^octave < size <= 2^(octave + 1)
+    let quarter = 1 << (octave - 2);
+    let quarters = (size - (1 << octave)).div_ceil(quarter);
+    (4 * (octave - 11) + quarters - 1, (1 << octave) + quarters * quarter)
+}
+
+fn layout(capacity: usize) -> Layout {
+    let align = match capacity {
+        HUGE_PAGE.. => HUGE_PAGE,
+        POOLED_MIN.. => PAGE,
+        _ => 64, // a cache line, and enough for every vector type
+    };
+    Layout::from_size_align(capacity, align).expect("sizes are bounded by BYTES_MAX")
+}
+
+/// Memory for `size` bytes, touched, and the slab's whole size. Nothing where the system has none. What it holds is left
+/// over from the last user, or zeros.
+pub(super) fn take(size: usize) -> Option<(*mut u8, usize)> {
+    let taken = if size < POOLED_MIN { small(size) } else { pooled(size) };
+    if taken.is_some() {
+        LIVE.fetch_add(1, Ordering::Relaxed);
+        LIVE_BYTES.fetch_add(size as u64, Ordering::Relaxed);
+    }
+    taken
+}
+
+fn small(size: usize) -> Option<(*mut u8, usize)> {
+    let capacity = size.max(1).next_multiple_of(64);
+    // SAFETY: the layout has a size.
+    let data = unsafe { std::alloc::alloc_zeroed(layout(capacity)) };
+    (!data.is_null()).then_some((data, capacity))
+}
+
+fn pooled(size: usize) -> Option<(*mut u8, usize)> {
+    let (class, capacity) = class(size);
+    if let Some(Slab(data)) = lock(&KEPT[class]).pop() {
+        KEPT_BYTES.fetch_sub(capacity, Ordering::Relaxed);
+        return Some((data, capacity));
+    }
+    // SAFETY: the layout has a size.
+    let data = unsafe { alloc(layout(capacity)) };
+    if data.is_null() {
+        return None;
+    }
+    MADE.fetch_add(1, Ordering::Relaxed);
+    ask_for_huge_pages(data, capacity);
+    // Zeros, so that no fresh slab shows what the allocator had there; this touches every page as well.
+    // SAFETY: the slab is that long.
+    unsafe { ptr::write_bytes(data, 0, capacity) };
+    Some((data, capacity))
+}
+
+/// # Safety
+/// `data` and `capacity` must be what `take` gave for `size`, and be used by nobody.
+pub(super) unsafe fn give_back(data: *mut u8, capacity: usize, size: usize) {
+    LIVE.fetch_sub(1, Ordering::Relaxed);
+    LIVE_BYTES.fetch_sub(size as u64, Ordering::Relaxed);
+    if capacity >= POOLED_MIN {
+        let kept = KEPT_BYTES.fetch_add(capacity, Ordering::Relaxed) + capacity;
+        if kept <= KEPT_MAX {
+            lock(&KEPT[class(capacity).0]).push(Slab(data));
+            return;
+        }
+        KEPT_BYTES.fetch_sub(capacity, Ordering::Relaxed);
+    }
+    // SAFETY: allocated with this layout, by `take`.
+    unsafe { dealloc(data, layout(capacity)) };
+}
+
+#[cfg(all(target_os = "linux", not(miri)))]
+fn ask_for_huge_pages(data: *mut u8, capacity: usize) {
+    const MADV_HUGEPAGE: std::ffi::c_int = 14;
+    unsafe extern "C" {
+        fn madvise(data: *mut std::ffi::c_void, size: usize, advice: std::ffi::c_int) -> std::ffi::c_int;
+    }
+    if capacity >= HUGE_PAGE {
+        // SAFETY: the range is ours and begins at a page. Advice: where it is refused, the pages are small.
+        unsafe { madvise(data.cast(), capacity, MADV_HUGEPAGE) };
+    }
+}
+
+#[cfg(any(not(target_os = "linux"), miri))]
+fn ask_for_huge_pages(_: *mut u8, _: usize) {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_class_holds_its_sizes_and_wastes_a_quarter_at_most() {
+        let mut last = (usize::MAX, 0);
+        for size in (POOLED_MIN..1 << 16).chain((1 << 20..1 << 26).step_by(4099)).chain([crate::memory::BYTES_MAX]) {
+            let (at, capacity) = class(size);
+            assert!(capacity >= size && capacity <= size + size / 4 + 1, "size={size} capacity={capacity}");
+            assert_eq!(class(capacity), (at, capacity), "a slab goes back to the class that it came from: size={size}");
+            assert!(at < CLASSES && (last.0 == usize::MAX || at >= last.0), "size={size} class={at}");
+            last = (at, capacity);
+        }
+    }
+}

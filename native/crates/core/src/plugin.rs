@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! One opened plugin, as the host holds it.
+
+use std::collections::{HashMap, VecDeque};
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, RwLock};
+
+use clearway_plugin::{
+    CLEARWAY_ALREADY_EXISTS, CLEARWAY_CLOSED, CLEARWAY_NO_HANDLER, CLEARWAY_TOO_LARGE, OnClose, Status,
+};
+
+use crate::entry::Entry;
+use crate::handle::{self, Kind};
+use crate::inbox::Inbox;
+use crate::item::Incoming;
+use crate::meter::Meter;
+use crate::options::Options;
+use crate::queue::Queue;
+use crate::send::LATE_MAX;
+use crate::slots::Slots;
+use crate::stream::Stream;
+use crate::sync::lock;
+
+/// Opened plugins by the id under which they ask for something.
+pub(crate) static PLUGINS: Slots<Arc<Plugin>> = Slots::new(Kind::Plugin);
+/// Streams by the handle that both sides know.
+pub(crate) static STREAMS: Slots<Arc<Stream>> = Slots::new(Kind::Stream);
+/// Messages of plugins that wait for their host.
+pub(crate) static INCOMING: Slots<Incoming> = Slots::new(Kind::Incoming);
+
+/// Channels of one plugin at most: a plugin that makes up names must not fill the memory.
+const CHANNELS_MAX: usize = 1 << 16;
+/// What a plugin said and nobody read is kept up to here; what comes then is counted.
+const LOG_MAX: usize = 256;
+
+/// One opened plugin. All of it may be used from any thread; `read` by one at a time.
+pub struct Plugin {
+    pub(crate) id: OnceLock<u64>,
+    pub(crate) options: Options,
+    pub(crate) inbox: Inbox,
+    pub(crate) pool: Arc<Queue>,
+    pub(crate) meter: Meter,
+    pub(crate) calls: AtomicUsize,
+    pub(crate) incoming: AtomicUsize,
+    pub(crate) streams: AtomicUsize,
+    pub(crate) closed: AtomicBool,
+    pub(crate) on_close: Mutex<Option<Closer>>,
+    /// What closing has taken away, until nobody is inside.
+    pub(crate) ending: Mutex<Vec<Arc<Entry>>>,
+    channels: RwLock<HashMap<Box<str>, Arc<Channel>>>,
+    serial: Mutex<HashMap<Box<str>, Arc<Queue>>>,
+    log: Mutex<VecDeque<(u32, String)>>,
+    pub(crate) log_lost: AtomicU64,
+}
+
+pub(crate) struct Closer {
+    pub(crate) on_close: OnClose,
+    pub(crate) context: *mut c_void,
+}
+
+// SAFETY: only given to the plugin's own function, which the ABI lets be called on any thread.
+unsafe impl Send for Closer {}
+
+/// A channel of a plugin: who handles its messages, and who emits its events.
+#[derive(Default)]
+pub struct Channel {
+    pub(crate) handler: Mutex<Option<Arc<Entry>>>,
+    pub(crate) source: Mutex<Option<Arc<Entry>>>,
+}
+
+impl Plugin {
+    pub(crate) fn new(options: Options) -> Result<Arc<Plugin>, Status> {
+        // Answers, messages, a token for each stream, and one for what was said. Late answers twice: those that are being given
+        // while the limit is looked at are over it.
+        let places =
+            options.calls_max.saturating_mul(2).saturating_add(options.streams_max).saturating_add(2 * LATE_MAX + 1);
+        if places > 1 << 22 || options.calls_max == 0 {
+            return Err(clearway_plugin::CLEARWAY_INVALID_ARGUMENT);
+        }
+        let plugin = Arc::new(Plugin {
+            id: OnceLock::new(),
+            inbox: Inbox::new(places),
+            pool: Queue::new("clearway pool".into(), options.threads.max(1), options.calls_max),
+            options,
+            meter: Meter::new(),
+            calls: AtomicUsize::new(0),
+            incoming: AtomicUsize::new(0),
+            streams: AtomicUsize::new(0),
+            closed: AtomicBool::new(false),
+            on_close: Mutex::new(None),
+            ending: Mutex::new(Vec::new()),
+            channels: RwLock::new(HashMap::new()),
+            serial: Mutex::new(HashMap::new()),
+            log: Mutex::new(VecDeque::new()),
+            log_lost: AtomicU64::new(0),
+        });
+        let id = PLUGINS.insert(plugin.clone()).map_err(|_| CLEARWAY_TOO_LARGE)?;
+        plugin.id.get_or_init(|| id);
+        Ok(plugin)
+    }
+
+    /// The id under which the plugin, and the ABI, know it.
+    pub fn id(&self) -> u64 {
+        *self.id.get().expect("set where it is made")
+    }
+
+    /// The opened plugin of an id, until it is freed.
+    pub fn find(id: u64) -> Option<Arc<Plugin>> {
+        PLUGINS.get(id)
+    }
+
+    /// Sets what is called, on any thread, when something is to be read and nothing was: it must only wake whoever reads, and must
+    /// not come back here. Returns when nobody is in the one before any more.
+    pub fn set_wake(&self, wake: Option<Box<dyn Fn() + Send + Sync>>) {
+        self.inbox.set_wake(wake);
+    }
+
+    pub(crate) fn open(&self) -> Result<(), Status> {
+        if self.closed.load(Ordering::Acquire) { Err(CLEARWAY_CLOSED) } else { Ok(()) }
+    }
+
+    /// The channel of a name; made when it is asked for first, so that who calls it often may keep it.
+    pub fn channel(&self, name: &str) -> Result<Arc<Channel>, Status> {
+        if let Some(channel) = self.channels.read().unwrap_or_else(|poisoned| poisoned.into_inner()).get(name) {
+            return Ok(channel.clone());
+        }
+        let mut channels = self.channels.write().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if channels.len() >= CHANNELS_MAX && !channels.contains_key(name) {
+            return Err(CLEARWAY_TOO_LARGE);
+        }
+        Ok(channels.entry(name.into()).or_default().clone())
+    }
+
+    pub(crate) fn channels(&self) -> Vec<Arc<Channel>> {
+        self.channels.read().unwrap_or_else(|poisoned| poisoned.into_inner()).values().cloned().collect()
+    }
+
+    /// The named queue, with its thread.
+    pub(crate) fn serial(&self, name: &str) -> Arc<Queue> {
+        let made = || Queue::new(name.chars().take(15).collect(), 1, self.options.calls_max);
+        lock(&self.serial).entry(name.into()).or_insert_with(made).clone()
+    }
+
+    pub(crate) fn queues(&self) -> Vec<Arc<Queue>> {
+        lock(&self.serial).values().cloned().chain([self.pool.clone()]).collect()
+    }
+
+    /// Keeps what the plugin says until it is read.
+    pub(crate) fn say(&self, level: u32, text: String) {
+        let mut log = lock(&self.log);
+        if log.len() == LOG_MAX {
+            self.log_lost.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
+        log.push_back((level, text));
+        let first = log.len() == 1;
+        drop(log);
+        if first {
+            self.inbox.put(handle::join(Kind::Log, 1, 0));
+        }
+    }
+
+    pub(crate) fn said(&self) -> VecDeque<(u32, String)> {
+        std::mem::take(&mut lock(&self.log))
+    }
+}
+
+/// Puts an entry into its place, where that is free.
+pub(crate) fn register(plugin: &Plugin, place: &Mutex<Option<Arc<Entry>>>, entry: Arc<Entry>) -> Result<(), Status> {
+    let mut place = lock(place);
+    // Under the lock: closing looks here after it has set the mark.
+    plugin.open()?;
+    if place.is_some() {
+        return Err(CLEARWAY_ALREADY_EXISTS);
+    }
+    *place = Some(entry);
+    Ok(())
+}
+
+/// Takes an entry away.
+pub(crate) fn unregister(place: &Mutex<Option<Arc<Entry>>>) -> Result<Arc<Entry>, Status> {
+    let entry = lock(place).take().ok_or(CLEARWAY_NO_HANDLER)?;
+    entry.close();
+    Ok(entry)
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Reading what a plugin has for its host.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use crate::answer::{self, CALLS, To};
+use crate::handle::{self, Kind};
+use crate::inbox::Next;
+use crate::item::Item;
+use crate::plugin::{INCOMING, Plugin, STREAMS};
+use crate::stream::Stream;
+
+impl Plugin {
+    /// Appends up to `max` items (at least one where there is one; what the plugin said comes in one go), in the order in which each
+    /// stream and caller has them. True where more is there: nobody wakes the host for it, so it has to read again. Waits for nobody.
+    pub fn read(&self, into: &mut Vec<Item>, max: usize) -> bool {
+        let end = into.len().saturating_add(max.max(1));
+        // Told of room after the inbox was let go: sources may run on this thread, and send.
+        let mut rooms = Vec::new();
+        let more = self.inbox.read(|token| {
+            let more = match handle::kind(token) {
+                kind if kind == Kind::Call as u64 => {
+                    self.read_answer(token, into);
+                    false
+                }
+                kind if kind == Kind::Stream as u64 => self.read_stream(token, into, end, &mut rooms),
+                kind if kind == Kind::Incoming as u64 => {
+                    self.incoming.fetch_sub(1, Ordering::Relaxed);
+                    into.extend(INCOMING.remove(token).map(Item::Message));
+                    false
+                }
+                _ => {
+                    into.extend(self.said().into_iter().map(|(level, text)| Item::Log { level, text }));
+                    false
+                }
+            };
+            match into.len() < end {
+                true if !more => Next::More,
+                true => Next::Again(token),
+                false if more => Next::EnoughOf(token),
+                false => Next::Enough,
+            }
+        });
+        for (handle, stream) in rooms {
+            self.room(handle, &stream);
+        }
+        more
+    }
+
+    fn read_answer(&self, token: u64, into: &mut Vec<Item>) {
+        self.calls.fetch_sub(1, Ordering::Relaxed);
+        if let Some((To::Host { tag, .. }, outcome)) = answer::take(token) {
+            into.push(Item::Answer { tag, outcome });
+        }
+    }
+
+    /// True where the stream has more to read.
+    fn read_stream(&self, token: u64, into: &mut Vec<Item>, end: usize, rooms: &mut Vec<(u64, Arc<Stream>)>) -> bool {
+        let Some(stream) = STREAMS.get(token) else { return false }; // cancelled
+        let tag = stream.tag;
+        let mut copied = (0, 0);
+        let mut lost = 0;
+        let read = stream.read(end - into.len(), |content, dropped| {
+            copied = (copied.0 + u64::from(content.copied > 0), copied.1 + content.copied as u64);
+            lost += dropped;
+            into.push(Item::Event { tag, stream: token, dropped, content });
+        });
+        self.meter.events.fetch_add(read.events as u64, Ordering::Relaxed);
+        self.meter.copies.fetch_add(copied.0, Ordering::Relaxed);
+        self.meter.copied_bytes.fetch_add(copied.1, Ordering::Relaxed);
+        if let Some((failure, dropped)) = read.ended {
+            lost += dropped;
+            self.forget(token);
+            into.push(Item::End { tag, stream: token, dropped, failure });
+        }
+        self.meter.dropped.fetch_add(lost, Ordering::Relaxed);
+        if read.room {
+            rooms.push((token, stream));
+        }
+        read.more
+    }
+
+    /// Calls and messages under way, and listeners.
+    pub fn under_way(&self) -> (usize, usize, usize) {
+        let read = |count: &std::sync::atomic::AtomicUsize| count.load(Ordering::Relaxed);
+        (read(&self.calls), read(&self.incoming), read(&self.streams))
+    }
+
+    /// Whether an answer is still waited for.
+    pub fn waits(&self, call: u64) -> bool {
+        CALLS.wanted(call) == Some(true)
+    }
+}

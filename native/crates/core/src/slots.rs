@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A table of values by handle, from any thread. A slot is never freed, so any number may be asked for; what was removed
+//! is not found again.
+
+use std::sync::OnceLock;
+
+use crate::handle::{self, GENERATION_MAX, Kind, SEGMENTS, SLOTS_MAX};
+use crate::sync::{Mutex, lock};
+
+pub(crate) struct Slots<T> {
+    kind: Kind,
+    segments: Segments<Mutex<Entry<T>>>,
+    free: Mutex<Free>,
+}
+
+struct Entry<T> {
+    generation: u32,
+    value: Option<T>,
+}
+
+/// Parts of a table, made when they are needed first and never freed.
+pub(crate) type Segments<T> = [OnceLock<Box<[T]>>; SEGMENTS];
+
+pub(crate) const fn segments<T>() -> Segments<T> {
+    [const { OnceLock::new() }; SEGMENTS]
+}
+
+/// The slots that nothing is in.
+pub(crate) struct Free {
+    // The slot that was left last is used first: it is warm.
+    pub(crate) indices: Vec<u32>,
+    // From here on no slot was ever used.
+    pub(crate) next: u32,
+}
+
+impl Free {
+    pub(crate) const fn new() -> Free {
+        Free { indices: Vec::new(), next: 0 }
+    }
+}
+
+impl<T> Slots<T> {
+    #[cfg(not(loom))]
+    pub(crate) const fn new(kind: Kind) -> Self {
+        Slots { kind, segments: segments(), free: Mutex::new(Free::new()) }
+    }
+
+    #[cfg(loom)]
+    pub(crate) fn new(kind: Kind) -> Self {
+        Slots { kind, segments: segments(), free: Mutex::new(Free::new()) }
+    }
+
+    /// Stores a value; the handle is the one way to it. Gives the value back where all slots are taken (four million).
+    pub(crate) fn insert(&self, value: T) -> Result<u64, T> {
+        let index = {
+            let mut free = lock(&self.free);
+            match free.indices.pop() {
+                Some(index) => index,
+                None if free.next < SLOTS_MAX => {
+                    free.next += 1;
+                    free.next - 1
+                }
+                None => return Err(value),
+            }
+        };
+        let mut entry = lock(self.slot(index));
+        entry.generation += 1;
+        entry.value = Some(value);
+        Ok(handle::join(self.kind, entry.generation, index))
+    }
+
+    /// A copy of the value, where the handle is still of one.
+    pub(crate) fn get(&self, handle: u64) -> Option<T>
+    where
+        T: Clone,
+    {
+        self.look(handle, T::clone)
+    }
+
+    /// Looks at the value under its lock.
+    pub(crate) fn look<R>(&self, handle: u64, look: impl FnOnce(&T) -> R) -> Option<R> {
+        let (generation, index) = handle::split(self.kind, handle)?;
+        let entry = lock(self.known(index)?);
+        if entry.generation != generation {
+            return None;
+        }
+        entry.value.as_ref().map(look)
+    }
+
+    /// Takes the value away, once; the handle is stale from then on.
+    pub(crate) fn remove(&self, handle: u64) -> Option<T> {
+        let (generation, index) = handle::split(self.kind, handle)?;
+        let mut entry = lock(self.known(index)?);
+        if entry.generation != generation {
+            return None;
+        }
+        let value = entry.value.take()?;
+        drop(entry);
+        if generation < GENERATION_MAX {
+            lock(&self.free).indices.push(index);
+        }
+        Some(value)
+    }
+
+    /// The handles of the values that are there now and of which `which` says so.
+    #[cfg(not(loom))]
+    pub(crate) fn handles(&self, which: impl Fn(&T) -> bool) -> Vec<u64> {
+        let count = lock(&self.free).next;
+        let handle = |index| {
+            let entry = lock(self.known(index)?);
+            let wanted = entry.value.as_ref().is_some_and(&which);
+            wanted.then(|| handle::join(self.kind, entry.generation, index))
+        };
+        (0..count).filter_map(handle).collect()
+    }
+
+    fn known(&self, index: u32) -> Option<&Mutex<Entry<T>>> {
+        let (segment, at, _) = handle::place(index);
+        self.segments[segment].get().map(|slots| &slots[at])
+    }
+
+    fn slot(&self, index: u32) -> &Mutex<Entry<T>> {
+        let (segment, at, size) = handle::place(index);
+        let made = || {
+            (0..if cfg!(loom) { 4 } else { size }).map(|_| Mutex::new(Entry { generation: 0, value: None })).collect()
+        };
+        &self.segments[segment].get_or_init(made)[at]
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_handle_is_stale_after_its_value_was_removed_also_when_the_slot_has_another() {
+        let slots = Slots::new(Kind::Stream);
+        let first = slots.insert("first").unwrap();
+        assert_eq!(slots.get(first), Some("first"));
+        assert_eq!(slots.remove(first), Some("first"));
+        assert_eq!(slots.remove(first), None);
+        let second = slots.insert("second").unwrap();
+        assert_ne!(first, second);
+        assert_eq!(slots.get(first), None);
+        assert_eq!(slots.get(second), Some("second"));
+    }
+
+    #[test]
+    fn numbers_that_are_no_handle_find_nothing() {
+        let slots = Slots::new(Kind::Stream);
+        slots.insert(1).unwrap();
+        for number in [0, 1, u64::MAX, 1 << 52, handle::join(Kind::Stream, 0, 0), handle::join(Kind::Stream, 1, 5000)] {
+            assert_eq!(slots.get(number), None);
+            assert_eq!(slots.remove(number), None);
+        }
+    }
+
+    #[test]
+    fn a_slot_whose_generations_are_used_up_is_left_alone() {
+        let slots = Slots::new(Kind::Stream);
+        let first = slots.insert(1).unwrap();
+        slots.remove(first);
+        lock(slots.slot(0)).generation = GENERATION_MAX - 1;
+        let last = slots.insert(2).unwrap();
+        slots.remove(last);
+        let next = slots.insert(3).unwrap();
+        assert_eq!(handle::split(Kind::Stream, next), Some((1, 1)));
+    }
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! One listener of an event source: a bounded queue that the plugin fills and the host empties as far as it has given credit.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+use clearway_plugin::{CLEARWAY_FULL, CLEARWAY_OVERFLOW, CLEARWAY_STALE, Status};
+
+use crate::answer::Failure;
+use crate::content::{Given, Kept};
+use crate::entry::Entry;
+use crate::sync::lock;
+
+/// What is lost when a stream's queue is full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhenFull {
+    /// Nothing: the plugin is told to wait.
+    Wait,
+    /// The stream: it ends with `CLEARWAY_OVERFLOW`.
+    Fail,
+    /// The oldest event that was not read.
+    DropOldest,
+    /// The event that finds no room.
+    DropNewest,
+}
+
+/// How much of a stream may wait, and be read.
+#[derive(Clone, Copy, Debug)]
+pub struct Window {
+    /// Events that may wait: 1 and more.
+    pub items: usize,
+    /// Bytes that may wait, attachments counted; one event may be larger where it is the only one.
+    pub bytes: usize,
+    /// What is lost beyond that.
+    pub when_full: WhenFull,
+    /// Events that may be read before credit is given; `u64::MAX` for no limit.
+    pub credit: u64,
+}
+
+pub(crate) struct Stream {
+    pub(crate) plugin: u64,
+    pub(crate) tag: u64,
+    pub(crate) source: Arc<Entry>,
+    window: Window,
+    state: Mutex<State>,
+}
+
+struct State {
+    queue: VecDeque<Kept>,
+    bytes: usize,
+    credit: u64,
+    dropped: u64,
+    /// The stream's handle is in the inbox, or its reader is at it.
+    scheduled: bool,
+    room_wanted: bool,
+    listening: Listening,
+    phase: Phase,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Listening {
+    NotYet,
+    /// The plugin is being told of the listener.
+    Begins,
+    Yes,
+}
+
+enum Phase {
+    Open,
+    /// The plugin has ended it; what is queued still arrives.
+    Ended(Option<Failure>),
+    /// Nobody listens.
+    Gone,
+}
+
+/// What a reader got of a stream.
+pub(crate) struct Read {
+    /// The events, each with how many were dropped before it.
+    pub(crate) events: usize,
+    /// There is more, and credit for it.
+    pub(crate) more: bool,
+    /// The stream has ended: with an error, or without one. How many were dropped at last.
+    pub(crate) ended: Option<(Option<Failure>, u64)>,
+    /// The plugin waits for room, and there is some.
+    pub(crate) room: bool,
+}
+
+impl Stream {
+    pub(crate) fn new(plugin: u64, tag: u64, source: Arc<Entry>, window: Window) -> Stream {
+        let state = State {
+            queue: VecDeque::new(),
+            bytes: 0,
+            credit: window.credit,
+            dropped: 0,
+            scheduled: false,
+            room_wanted: false,
+            listening: Listening::NotYet,
+            phase: Phase::Open,
+        };
+        Stream { plugin, tag, source, window, state: Mutex::new(state) }
+    }
+
+    /// Puts an event into the queue, or does what the policy says. The event is made before the lock is taken: copying a frame must
+    /// not hold the host up.
+    /// True beside the result where the reader is to be told.
+    pub(crate) fn emit(&self, content: &Given<'_>) -> (Result<(), Status>, bool) {
+        match self.queued(content) {
+            Ok(schedule) => (Ok(()), schedule),
+            Err((status, schedule)) => (Err(status), schedule),
+        }
+    }
+
+    fn queued(&self, content: &Given<'_>) -> Result<bool, (Status, bool)> {
+        let quietly = |status| (status, false);
+        if self.window.when_full == WhenFull::Wait {
+            let mut state = lock(&self.state);
+            self.room_or_wait(&mut state, 0).map_err(quietly)?;
+        }
+        let event = content.keep().map_err(quietly)?;
+        let mut dropped = Vec::new(); // given up outside of the lock: releasing may call anybody
+        let mut state = lock(&self.state);
+        if !matches!(state.phase, Phase::Open) {
+            return Err(quietly(CLEARWAY_STALE));
+        }
+        let size = event.size();
+        match self.window.when_full {
+            WhenFull::Wait => self.room_or_wait(&mut state, size).map_err(quietly)?,
+            WhenFull::Fail if !self.fits(&state, size) => {
+                state.phase = Phase::Ended(Some(Failure::of(CLEARWAY_OVERFLOW)));
+                let schedule = state.credit > 0 && state.schedule();
+                return Err((CLEARWAY_OVERFLOW, schedule));
+            }
+            WhenFull::DropNewest if !self.fits(&state, size) => {
+                state.dropped += 1;
+                return Ok(false);
+            }
+            WhenFull::DropOldest => {
+                while !self.fits(&state, size) {
+                    let Some(oldest) = state.queue.pop_front() else { break };
+                    state.bytes -= oldest.size();
+                    state.dropped += 1;
+                    dropped.push(oldest);
+                }
+            }
+            WhenFull::Fail | WhenFull::DropNewest => {}
+        }
+        state.bytes += size;
+        state.queue.push_back(event);
+        Ok(state.credit > 0 && state.schedule())
+    }
+
+    fn fits(&self, state: &State, size: usize) -> bool {
+        state.queue.is_empty()
+            || (state.queue.len() < self.window.items && state.bytes.saturating_add(size) <= self.window.bytes)
+    }
+
+    fn room_or_wait(&self, state: &mut State, size: usize) -> Result<(), Status> {
+        if !matches!(state.phase, Phase::Open) {
+            return Err(CLEARWAY_STALE);
+        }
+        if self.fits(state, size) {
+            return Ok(());
+        }
+        state.room_wanted = true;
+        Err(CLEARWAY_FULL)
+    }
+
+    /// Ends the stream; what is queued still arrives. True where the reader is to be told.
+    pub(crate) fn end(&self, failure: Option<Failure>) -> Result<bool, Status> {
+        let mut state = lock(&self.state);
+        if !matches!(state.phase, Phase::Open) {
+            return Err(CLEARWAY_STALE);
+        }
+        state.phase = Phase::Ended(failure);
+        Ok((state.credit > 0 || state.queue.is_empty()) && state.schedule())
+    }
+
+    /// More events may be read. True where the reader is to be told.
+    pub(crate) fn credit(&self, more: u64) -> bool {
+        let mut state = lock(&self.state);
+        state.credit = state.credit.saturating_add(more);
+        let something = !state.queue.is_empty() || matches!(state.phase, Phase::Ended(_));
+        state.credit > 0 && something && state.schedule()
+    }
+
+    /// Before the plugin is told of the listener. False where it need not be.
+    pub(crate) fn begin(&self) -> bool {
+        let mut state = lock(&self.state);
+        if !matches!(state.phase, Phase::Open) {
+            return false;
+        }
+        state.listening = Listening::Begins;
+        true
+    }
+
+    /// After that. True where the listener has gone meanwhile, and the plugin is to be told of that now.
+    pub(crate) fn begun(&self) -> bool {
+        let mut state = lock(&self.state);
+        state.listening = Listening::Yes;
+        matches!(state.phase, Phase::Gone)
+    }
+
+    /// Nobody listens any more. True where the plugin is to be told.
+    pub(crate) fn cancel(&self) -> bool {
+        let mut state = lock(&self.state);
+        let told = matches!(state.phase, Phase::Open) && state.listening == Listening::Yes;
+        state.phase = Phase::Gone;
+        state.bytes = 0;
+        let queue = std::mem::take(&mut state.queue);
+        drop(state);
+        drop(queue);
+        told
+    }
+
+    /// Takes up to `max` events for which there is credit.
+    pub(crate) fn read(&self, max: usize, mut each: impl FnMut(Kept, u64)) -> Read {
+        let mut state = lock(&self.state);
+        let allowed = (state.credit.min(max as u64) as usize).min(state.queue.len());
+        for event in 0..allowed {
+            let Some(kept) = state.queue.pop_front() else { break };
+            state.bytes -= kept.size();
+            let dropped = if event == 0 { std::mem::take(&mut state.dropped) } else { 0 };
+            each(kept, dropped);
+        }
+        if state.credit != u64::MAX {
+            state.credit -= allowed as u64;
+        }
+        let empty = state.queue.is_empty();
+        let more = !empty && state.credit > 0;
+        let ended = match &mut state.phase {
+            Phase::Ended(failure) if empty => Some(failure.take()),
+            _ => None,
+        };
+        let ended = ended.map(|failure| (failure, std::mem::take(&mut state.dropped)));
+        if ended.is_some() {
+            state.phase = Phase::Gone;
+        }
+        state.scheduled = more;
+        let half = self.window.items.div_ceil(2).min(self.window.items - 1);
+        let room = state.room_wanted
+            && matches!(state.phase, Phase::Open)
+            && state.queue.len() <= half
+            && state.bytes <= self.window.bytes / 2;
+        if room {
+            state.room_wanted = false;
+        }
+        Read { events: allowed, more, ended, room }
+    }
+}
+
+impl State {
+    fn schedule(&mut self) -> bool {
+        !std::mem::replace(&mut self.scheduled, true)
+    }
+}

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The functions of `clearway_host`: pointers and lengths are looked at here, and nothing is believed.
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use clearway_plugin::{
+    CLEARWAY_ABI_MAJOR, CLEARWAY_ABI_MINOR, CLEARWAY_INVALID_ARGUMENT, CLEARWAY_LOG_ERROR, CLEARWAY_MEMORY_LENT,
+    CLEARWAY_OK, CLEARWAY_PANICKED, CLEARWAY_RUN_DIRECT, CLEARWAY_RUN_POOL, CLEARWAY_RUN_SERIAL, CLEARWAY_STALE,
+    Content, Handler, Host, Memory as Handle, OnAnswer, PluginId, ReleaseMemory, Reply, Source, Status, Stream, Text,
+    View,
+};
+
+use crate::answer::{self, Failure};
+use crate::content::{Given, name, shown};
+use crate::entry::{Callbacks, Entry};
+use crate::guard::guarded;
+use crate::memory::{Memory, resolve};
+use crate::plugin::{PLUGINS, Plugin, register, unregister};
+use crate::queue::Queue;
+use crate::{listen, send};
+
+/// The one table, for all plugins of the process.
+pub static HOST: Host = Host {
+    size: size_of::<Host>(),
+    abi_major: CLEARWAY_ABI_MAJOR,
+    abi_minor: CLEARWAY_ABI_MINOR,
+    allocate,
+    adopt,
+    view,
+    retain,
+    release,
+    seal,
+    handle,
+    unhandle,
+    reply,
+    reply_error,
+    wanted,
+    send: send_to_host,
+    source,
+    unsource,
+    emit,
+    end,
+    end_error,
+    log,
+};
+
+type Done = Result<(), Status>;
+
+/// A panic of ours must not unwind into a plugin.
+fn status(work: impl FnOnce() -> Done) -> Status {
+    guarded(CLEARWAY_PANICKED, || work().err().unwrap_or(CLEARWAY_OK))
+}
+
+fn plugin(id: PluginId) -> Result<Arc<Plugin>, Status> {
+    let plugin = PLUGINS.get(id).ok_or(CLEARWAY_STALE)?;
+    plugin.open()?;
+    Ok(plugin)
+}
+
+/// Writes a result where the caller wants it.
+///
+/// # Safety
+/// Null, or writable for a `T`.
+unsafe fn give<T>(to: *mut T, value: T) -> Done {
+    if to.is_null() || !to.is_aligned() {
+        return Err(CLEARWAY_INVALID_ARGUMENT);
+    }
+    // SAFETY: as the caller promises.
+    unsafe { to.write(value) };
+    Ok(())
+}
+
+/// A copy of content; null is the null message.
+///
+/// # Safety
+/// Null, or readable.
+pub(crate) unsafe fn content(raw: *const Content) -> Result<Content, Status> {
+    if raw.is_null() {
+        return Ok(Content::NULL);
+    }
+    if !raw.is_aligned() {
+        return Err(CLEARWAY_INVALID_ARGUMENT);
+    }
+    // SAFETY: as the caller promises.
+    Ok(unsafe { *raw })
+}
+
+// SAFETY, for all of the functions below: pointers are null or can be used for what they announce, for the time of the call. The
+// header demands that of a plugin; what can be seen of it (null, alignment, lengths, ranges, generations) is looked at.
+
+unsafe extern "C" fn allocate(id: PluginId, size: usize, flags: u32, to: *mut View) -> Status {
+    status(|| {
+        plugin(id)?;
+        if to.is_null() {
+            return Err(CLEARWAY_INVALID_ARGUMENT);
+        }
+        let memory = Memory::allocate(size, flags)?;
+        // SAFETY: see above.
+        unsafe { give(to, memory.view()) }?;
+        memory.into_handle();
+        Ok(())
+    })
+}
+
+unsafe extern "C" fn adopt(
+    id: PluginId,
+    data: *mut u8,
+    size: usize,
+    flags: u32,
+    release: ReleaseMemory,
+    context: *mut c_void,
+    to: *mut View,
+) -> Status {
+    status(|| {
+        plugin(id)?;
+        if to.is_null() || !to.is_aligned() || flags & CLEARWAY_MEMORY_LENT != 0 {
+            return Err(CLEARWAY_INVALID_ARGUMENT);
+        }
+        // SAFETY: see above.
+        let memory = unsafe { Memory::foreign(data, size, flags, release, context) }?;
+        // SAFETY: see above.
+        unsafe { give(to, memory.view()) }?;
+        memory.into_handle();
+        Ok(())
+    })
+}
+
+unsafe extern "C" fn view(memory: Handle, to: *mut View) -> Status {
+    // SAFETY: see above.
+    status(|| unsafe { give(to, resolve::look(memory)?) })
+}
+
+unsafe extern "C" fn retain(memory: Handle, to: *mut Handle) -> Status {
+    status(|| {
+        let another = Memory::retain(memory)?;
+        // SAFETY: see above.
+        unsafe { give(to, another.handle()) }?;
+        another.into_handle();
+        Ok(())
+    })
+}
+
+unsafe extern "C" fn release(memory: Handle) -> Status {
+    status(|| resolve::release(memory))
+}
+
+unsafe extern "C" fn seal(memory: Handle) -> Status {
+    status(|| resolve::seal(memory))
+}
+
+/// Where callbacks run.
+unsafe fn queue(plugin: &Plugin, runs: u32, text: Text) -> Result<Option<Arc<Queue>>, Status> {
+    match runs {
+        CLEARWAY_RUN_DIRECT => Ok(None),
+        CLEARWAY_RUN_POOL => Ok(Some(plugin.pool.clone())),
+        // SAFETY: see above.
+        CLEARWAY_RUN_SERIAL => Ok(Some(plugin.serial(unsafe { name(text) }?))),
+        _ => Err(CLEARWAY_INVALID_ARGUMENT),
+    }
+}
+
+/// A struct that begins with its size, as its writer was compiled. This is the first version: none is smaller.
+unsafe fn sized<'a, T>(raw: *const T) -> Result<&'a T, Status> {
+    if raw.is_null() || !raw.is_aligned() {
+        return Err(CLEARWAY_INVALID_ARGUMENT);
+    }
+    // SAFETY: every such struct begins with its size.
+    if unsafe { *raw.cast::<usize>() } < size_of::<T>() {
+        return Err(CLEARWAY_INVALID_ARGUMENT);
+    }
+    // SAFETY: see above.
+    Ok(unsafe { &*raw })
+}
+
+unsafe extern "C" fn handle(id: PluginId, handler: *const Handler) -> Status {
+    status(|| {
+        let plugin = plugin(id)?;
+        // SAFETY: see above.
+        let (handler, channel, queue) = unsafe {
+            let handler = sized(handler)?;
+            (handler, name(handler.channel)?, queue(&plugin, handler.runs, handler.queue)?)
+        };
+        if handler.on_message.is_none() {
+            return Err(CLEARWAY_INVALID_ARGUMENT);
+        }
+        let entry = Entry::new(handler.context, handler.on_drop, queue, Callbacks::Handler(handler.on_message));
+        register(&plugin, &plugin.channel(channel)?.handler, entry)
+    })
+}
+
+unsafe extern "C" fn unhandle(id: PluginId, channel: Text) -> Status {
+    status(|| {
+        // SAFETY: see above.
+        let channel = unsafe { name(channel) }?;
+        unregister(&plugin(id)?.channel(channel)?.handler).map(drop)
+    })
+}
+
+unsafe extern "C" fn source(id: PluginId, source: *const Source) -> Status {
+    status(|| {
+        let plugin = plugin(id)?;
+        // SAFETY: see above.
+        let (source, channel, queue) = unsafe {
+            let source = sized(source)?;
+            (source, name(source.channel)?, queue(&plugin, source.runs, source.queue)?)
+        };
+        if source.on_listen.is_none() {
+            return Err(CLEARWAY_INVALID_ARGUMENT);
+        }
+        let Source { on_listen, on_cancel, on_room, .. } = *source;
+        let entry =
+            Entry::new(source.context, source.on_drop, queue, Callbacks::Source { on_listen, on_cancel, on_room });
+        register(&plugin, &plugin.channel(channel)?.source, entry)
+    })
+}
+
+unsafe extern "C" fn unsource(id: PluginId, channel: Text) -> Status {
+    status(|| {
+        let plugin = plugin(id)?;
+        // SAFETY: see above.
+        let channel = unsafe { name(channel) }?;
+        let taken = unregister(&plugin.channel(channel)?.source)?;
+        for stream in plugin.listened(Some(&taken)) {
+            let _ = listen::end(stream, None);
+        }
+        Ok(())
+    })
+}
+
+unsafe extern "C" fn reply(reply: Reply, answer: *const Content) -> Status {
+    // SAFETY: see above.
+    status(|| send::reply_to(reply, Ok(&unsafe { Given::raw(content(answer)?) })))
+}
+
+unsafe extern "C" fn reply_error(reply: Reply, error: Status, text: Text) -> Status {
+    // SAFETY: see above.
+    status(|| send::reply_to(reply, Err(Failure { status: error, text: unsafe { shown(text) } })))
+}
+
+unsafe extern "C" fn wanted(reply: Reply) -> Status {
+    status(|| answer::wanted(reply))
+}
+
+unsafe extern "C" fn send_to_host(
+    id: PluginId,
+    channel: Text,
+    message: *const Content,
+    on_answer: OnAnswer,
+    context: *mut c_void,
+) -> Status {
+    status(|| {
+        // SAFETY: see above.
+        let (channel, message) = unsafe { (name(channel)?, Given::raw(content(message)?)) };
+        plugin(id)?.deliver(channel, &message, on_answer, context)
+    })
+}
+
+unsafe extern "C" fn emit(stream: Stream, event: *const Content) -> Status {
+    // SAFETY: see above.
+    status(|| listen::emit(stream, &unsafe { Given::raw(content(event)?) }))
+}
+
+unsafe extern "C" fn end(stream: Stream) -> Status {
+    status(|| listen::end(stream, None))
+}
+
+unsafe extern "C" fn end_error(stream: Stream, error: Status, text: Text) -> Status {
+    // SAFETY: see above.
+    status(|| listen::end(stream, Some(Failure { status: send::plugin_status(error), text: unsafe { shown(text) } })))
+}
+
+unsafe extern "C" fn log(id: PluginId, level: u32, text: Text) -> Status {
+    status(|| {
+        if level > CLEARWAY_LOG_ERROR {
+            return Err(CLEARWAY_INVALID_ARGUMENT);
+        }
+        let plugin = PLUGINS.get(id).ok_or(CLEARWAY_STALE)?;
+        // SAFETY: see above.
+        plugin.say(level, unsafe { shown(text) });
+        Ok(())
+    })
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+mod fixture;
+
+use clearway_core::{Failure, Given, HOST, Item, Memory, WhenFull, Window};
+use clearway_plugin::*;
+use fixture::*;
+
+fn end(stream: u64) -> Status {
+    // SAFETY: handles only.
+    unsafe { (HOST.end)(stream) }
+}
+
+#[test]
+fn events_arrive_in_their_order_and_then_the_end() {
+    let plugin = plugin();
+    let told = source(&plugin, "numbers", CLEARWAY_RUN_POOL, "");
+    let stream = listen(&plugin, "numbers", window(100, WhenFull::Wait));
+    assert_eq!(told.recv_timeout(LONG).unwrap(), (Told::Listen, stream));
+    for at in 0..50u8 {
+        assert_eq!(emit(stream, &[at]), CLEARWAY_OK);
+    }
+    assert_eq!(end(stream), CLEARWAY_OK);
+    assert_eq!(emit(stream, b"late"), CLEARWAY_STALE);
+    assert_eq!(end(stream), CLEARWAY_STALE);
+    let mut items = rest(&plugin);
+    assert!(matches!(items.pop(), Some(Item::End { tag: 5, failure: None, dropped: 0, .. })));
+    let values: Vec<_> = items.into_iter().map(event).collect();
+    assert_eq!(values, (0..50).map(|at| (vec![at], 0)).collect::<Vec<_>>());
+    assert_eq!(plugin.under_way(), (0, 0, 0));
+}
+
+#[test]
+fn no_more_is_read_than_there_is_credit_for() {
+    let plugin = plugin();
+    source(&plugin, "numbers", CLEARWAY_RUN_DIRECT, "");
+    let stream = listen(&plugin, "numbers", Window { credit: 2, ..window(10, WhenFull::Wait) });
+    for at in 0..5 {
+        assert_eq!(emit(stream, &[at]), CLEARWAY_OK);
+    }
+    assert_eq!(rest(&plugin).len(), 2);
+    assert_eq!(rest(&plugin).len(), 0);
+    plugin.credit(stream, 1).unwrap();
+    assert_eq!(rest(&plugin).len(), 1);
+    assert_eq!(end(stream), CLEARWAY_OK);
+    assert_eq!(rest(&plugin).len(), 0, "the end waits for what is before it");
+    plugin.credit(stream, 9).unwrap();
+    assert_eq!(rest(&plugin).len(), 3);
+    assert_eq!(plugin.credit(stream, 1), Err(CLEARWAY_STALE));
+}
+
+#[test]
+fn a_plugin_that_finds_no_room_is_told_when_half_is_free() {
+    let plugin = plugin();
+    let told = source(&plugin, "numbers", CLEARWAY_RUN_DIRECT, "");
+    let stream = listen(&plugin, "numbers", window(4, WhenFull::Wait));
+    assert_eq!(told.recv().unwrap(), (Told::Listen, stream));
+    for at in 0..4 {
+        assert_eq!(emit(stream, &[at]), CLEARWAY_OK);
+    }
+    assert_eq!(emit(stream, &[4]), CLEARWAY_FULL);
+    let mut items = Vec::new();
+    assert!(plugin.read(&mut items, 1));
+    assert!(told.try_recv().is_err(), "three of four still wait");
+    assert!(plugin.read(&mut items, 1));
+    assert_eq!(told.try_recv().unwrap(), (Told::Room, stream));
+    assert_eq!(emit(stream, &[4]), CLEARWAY_OK);
+    items.extend(rest(&plugin));
+    assert_eq!(items.into_iter().map(|item| event(item).0[0]).collect::<Vec<_>>(), [0, 1, 2, 3, 4]);
+    assert!(told.try_recv().is_err(), "told once");
+}
+
+#[test]
+fn the_newest_or_the_oldest_is_dropped_and_counted() {
+    for (when_full, left, dropped) in [(WhenFull::DropOldest, [3, 4], [3, 0]), (WhenFull::DropNewest, [0, 1], [3, 0])] {
+        let plugin = plugin();
+        source(&plugin, "numbers", CLEARWAY_RUN_DIRECT, "");
+        let stream = listen(&plugin, "numbers", window(2, when_full));
+        for at in 0..5 {
+            assert_eq!(emit(stream, &[at]), CLEARWAY_OK);
+        }
+        let items: Vec<_> = rest(&plugin).into_iter().map(event).collect();
+        assert_eq!(items.iter().map(|(bytes, _)| bytes[0]).collect::<Vec<_>>(), left);
+        assert_eq!(items.iter().map(|(_, dropped)| *dropped).collect::<Vec<_>>(), dropped);
+        assert_eq!(plugin.counts().dropped, 3);
+    }
+}
+
+#[test]
+fn a_stream_that_must_not_overflow_ends_with_that() {
+    let plugin = plugin();
+    source(&plugin, "numbers", CLEARWAY_RUN_DIRECT, "");
+    let stream = listen(&plugin, "numbers", window(1, WhenFull::Fail));
+    assert_eq!(emit(stream, &[0]), CLEARWAY_OK);
+    assert_eq!(emit(stream, &[1]), CLEARWAY_OVERFLOW);
+    assert_eq!(emit(stream, &[2]), CLEARWAY_STALE);
+    let items = rest(&plugin);
+    assert_eq!(items.len(), 2);
+    let Item::End { failure: Some(Failure { status, .. }), .. } = &items[1] else { panic!("expected the end") };
+    assert_eq!(*status, CLEARWAY_OVERFLOW);
+}
+
+#[test]
+fn bytes_count_too_and_one_event_may_be_larger_than_the_window() {
+    let plugin = plugin();
+    source(&plugin, "frames", CLEARWAY_RUN_DIRECT, "");
+    let stream = listen(&plugin, "frames", Window { bytes: 100, ..window(10, WhenFull::Wait) });
+    assert_eq!(emit(stream, &[0; 500]), CLEARWAY_OK);
+    assert_eq!(emit(stream, &[0; 1]), CLEARWAY_FULL);
+    assert_eq!(rest(&plugin).len(), 1);
+    assert_eq!(emit(stream, &[0; 60]), CLEARWAY_OK);
+    assert_eq!(emit(stream, &[0; 60]), CLEARWAY_FULL);
+}
+
+#[test]
+fn whoever_stops_listening_gets_nothing_more_and_the_source_is_told_once() {
+    let plugin = plugin();
+    let told = source(&plugin, "numbers", CLEARWAY_RUN_SERIAL, "own");
+    let stream = listen(&plugin, "numbers", window(10, WhenFull::Wait));
+    assert_eq!(told.recv_timeout(LONG).unwrap(), (Told::Listen, stream));
+    let memory = Memory::allocate(100, 0).unwrap();
+    // SAFETY: all pointers are of this frame.
+    assert_eq!(unsafe { (HOST.emit)(stream, &Content::of_memory(memory.handle())) }, CLEARWAY_OK);
+    assert_eq!(memory.references(), 2);
+    plugin.cancel(stream).unwrap();
+    assert_eq!(plugin.cancel(stream), Err(CLEARWAY_STALE));
+    assert_eq!(memory.references(), 1, "what waited was dropped");
+    assert_eq!(emit(stream, b"late"), CLEARWAY_STALE);
+    assert_eq!(rest(&plugin).len(), 0);
+    plugin.close(LONG).unwrap();
+    let told: Vec<_> = told.iter().collect();
+    assert!(told.len() == 2 && told[1].0 == Told::Drop, "{told:?}");
+    assert!(told[0] == (Told::Cancel, stream), "{told:?}");
+}
+
+#[test]
+fn a_source_may_refuse_a_listener() {
+    let plugin = plugin();
+    source(&plugin, "numbers", CLEARWAY_RUN_POOL, "");
+    let channel = plugin.channel("numbers").unwrap();
+    plugin.listen(&channel, &Given::bytes(&[1]), window(10, WhenFull::Wait), 8).unwrap();
+    let Item::End { tag: 8, failure: Some(failure), .. } = next(&plugin) else { panic!("expected the end") };
+    assert_eq!(failure.status, CLEARWAY_NOT_IMPLEMENTED);
+}
+
+#[test]
+fn taking_a_source_away_ends_its_streams() {
+    let plugin = plugin();
+    let told = source(&plugin, "numbers", CLEARWAY_RUN_DIRECT, "");
+    let stream = listen(&plugin, "numbers", window(10, WhenFull::Wait));
+    emit(stream, &[1]);
+    // SAFETY: all pointers are of this frame.
+    assert_eq!(unsafe { (HOST.unsource)(plugin.id(), text("numbers")) }, CLEARWAY_OK);
+    let items = rest(&plugin);
+    assert!(matches!(&items[..], [Item::Event { .. }, Item::End { failure: None, .. }]));
+    assert_eq!(told.iter().map(|(what, _)| what).collect::<Vec<_>>(), [Told::Listen, Told::Drop]);
+}
+
+#[test]
+fn a_stream_with_much_to_say_does_not_hold_another_up() {
+    let plugin = plugin();
+    source(&plugin, "numbers", CLEARWAY_RUN_DIRECT, "");
+    let much = listen(&plugin, "numbers", window(1000, WhenFull::Wait));
+    let little = listen(&plugin, "numbers", window(10, WhenFull::Wait));
+    for at in 0..100 {
+        emit(much, &[at]);
+    }
+    emit(little, &[200]);
+    let mut items = Vec::new();
+    plugin.read(&mut items, 10);
+    plugin.read(&mut items, 10);
+    assert_eq!(items.iter().filter(|item| matches!(item, Item::Event { stream, .. } if *stream == little)).count(), 1);
+}
+
+#[test]
+fn a_million_events_with_credit_all_arrive_with_few_wakes() {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    let count: u64 = 1_000_000;
+    let plugin = plugin();
+    let told = source(&plugin, "numbers", CLEARWAY_RUN_DIRECT, "");
+    let stream = listen(&plugin, "numbers", window(1024, WhenFull::Wait));
+    let wakes = std::sync::Arc::new(AtomicU64::new(0));
+    let (wake, woken) = std::sync::mpsc::channel();
+    let (wake, counted) = (std::sync::Mutex::new(wake), wakes.clone());
+    plugin.set_wake(Some(Box::new(move || {
+        counted.fetch_add(1, Ordering::Relaxed);
+        let _ = wake.lock().unwrap().send(());
+    })));
+    let writer = std::thread::spawn(move || {
+        for at in 0..count {
+            while emit(stream, &at.to_le_bytes()) == CLEARWAY_FULL {
+                while told.recv().unwrap().0 != Told::Room {}
+            }
+        }
+        end(stream);
+    });
+    let mut items = Vec::new();
+    let (mut next, mut ended) = (0u64, false);
+    while !ended {
+        while plugin.read(&mut items, 256) {
+            check(&mut items, &mut next, &mut ended);
+        }
+        check(&mut items, &mut next, &mut ended);
+        if !ended {
+            woken.recv_timeout(LONG).expect("a wake");
+        }
+    }
+    writer.join().unwrap();
+    assert_eq!(next, count);
+    assert!(wakes.load(Ordering::Relaxed) <= count);
+    fn check(items: &mut Vec<Item>, next: &mut u64, ended: &mut bool) {
+        for item in items.drain(..) {
+            match item {
+                Item::End { .. } => *ended = true,
+                item => {
+                    assert_eq!(event(item).0, next.to_le_bytes());
+                    *next += 1;
+                }
+            }
+        }
+    }
+}

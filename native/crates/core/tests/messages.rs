@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+mod fixture;
+
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
+
+use clearway_core::{Bytes, Failure, Given, HOST, Item, Memory, Options, Sent};
+use clearway_plugin::*;
+use fixture::*;
+
+const EVERYWHERE: [(u32, &str); 3] = [(CLEARWAY_RUN_DIRECT, ""), (CLEARWAY_RUN_POOL, ""), (CLEARWAY_RUN_SERIAL, "own")];
+
+fn status(outcome: clearway_core::Outcome) -> Status {
+    outcome.expect_err("a failure").status
+}
+
+#[test]
+fn a_message_is_answered_wherever_its_handler_runs() {
+    for (runs, queue) in EVERYWHERE {
+        let plugin = plugin();
+        handle(&plugin, "echo", runs, queue, |message, to| give(to, message));
+        for size in [0, 1, 63, 64, 5000, 100_000] {
+            let sent: Vec<u8> = (0..size).map(|at| at as u8).collect();
+            let answer = content(ask(&plugin, "echo", &Given::bytes(&sent)));
+            assert_eq!(answer.to_vec().as_deref(), Some(&sent[..]), "{size} bytes");
+        }
+        assert!(matches!(content(ask(&plugin, "echo", &Given::null())).bytes, Bytes::Null));
+        plugin.close(LONG).unwrap();
+    }
+}
+
+#[test]
+fn memory_goes_there_and_back_without_a_copy() {
+    for (runs, queue) in EVERYWHERE {
+        let plugin = plugin();
+        handle(&plugin, "echo", runs, queue, |message, to| give(to, message));
+        let memory = Memory::allocate(1 << 20, 0).unwrap();
+        let beside = Memory::allocate(10, 0).unwrap();
+        let handles = [beside.handle(), memory.handle()];
+        let answer = content(ask(&plugin, "echo", &Given::part(&memory, 16..1000).with(&handles)));
+        assert_eq!(answer.data(), (memory.data().wrapping_add(16).cast_const(), 984));
+        assert_eq!(answer.attachments[0].data(), beside.data());
+        assert_eq!(answer.attachments[1].data(), memory.data());
+        assert_eq!(plugin.counts().copied_bytes, 0);
+        drop(answer);
+        // The handler's call may not have let go of it yet; closing waits for that.
+        plugin.close(LONG).unwrap();
+        assert_eq!(memory.references(), 1);
+    }
+}
+
+#[test]
+fn a_direct_handler_may_answer_later_and_from_another_thread() {
+    let plugin = plugin();
+    let (give, taken) = channel();
+    let give = Mutex::new(give);
+    handle(&plugin, "later", CLEARWAY_RUN_DIRECT, "", move |_, to| {
+        give.lock().unwrap().send(to).unwrap();
+        CLEARWAY_OK
+    });
+    assert!(matches!(send(&plugin, "later", &Given::null(), 3), Ok(Sent::Pending(_))));
+    let to = taken.recv().unwrap();
+    std::thread::spawn(move || assert_eq!(reply(to, b"late"), CLEARWAY_OK)).join().unwrap();
+    let Item::Answer { tag: 3, outcome } = next(&plugin) else { panic!("expected the answer") };
+    assert_eq!(content(outcome).to_vec().unwrap(), b"late");
+    assert_eq!(reply(to, b"again"), CLEARWAY_STALE);
+    assert_eq!(plugin.under_way(), (0, 0, 0));
+}
+
+#[test]
+fn the_second_of_two_answers_is_refused_and_the_first_counts() {
+    for (runs, queue) in EVERYWHERE {
+        let plugin = plugin();
+        handle(&plugin, "twice", runs, queue, |_, to| {
+            assert_eq!(reply(to, b"first"), CLEARWAY_OK);
+            assert_eq!(reply(to, b"second"), CLEARWAY_STALE);
+            CLEARWAY_FAILED // comes too late as well
+        });
+        assert_eq!(content(ask(&plugin, "twice", &Given::null())).to_vec().unwrap(), b"first");
+        plugin.close(LONG).unwrap();
+    }
+}
+
+#[test]
+fn a_handler_that_refuses_or_panics_answers_with_its_status_and_the_next_message_is_handled() {
+    for (runs, queue) in EVERYWHERE {
+        let plugin = plugin();
+        handle(&plugin, "moody", runs, queue, |message, to| match message.size {
+            1 => CLEARWAY_NOT_IMPLEMENTED,
+            2 => panic!("not a good day"),
+            3 => CLEARWAY_PENDING, // no refusal
+            _ => reply(to, b"well"),
+        });
+        assert_eq!(status(ask(&plugin, "moody", &Given::bytes(&[0; 1]))), CLEARWAY_NOT_IMPLEMENTED);
+        assert_eq!(status(ask(&plugin, "moody", &Given::bytes(&[0; 2]))), CLEARWAY_PANICKED);
+        assert_eq!(status(ask(&plugin, "moody", &Given::bytes(&[0; 3]))), CLEARWAY_FAILED);
+        assert_eq!(content(ask(&plugin, "moody", &Given::null())).to_vec().unwrap(), b"well");
+        plugin.close(LONG).unwrap();
+    }
+}
+
+#[test]
+fn an_error_arrives_with_its_text() {
+    let plugin = plugin();
+    // SAFETY: all pointers are of this frame.
+    handle(&plugin, "fails", CLEARWAY_RUN_POOL, "", |_, to| unsafe {
+        (HOST.reply_error)(to, 1234, text("no such file"))
+    });
+    let failure = ask(&plugin, "fails", &Given::null()).unwrap_err();
+    assert_eq!(failure, Failure { status: 1234, text: "no such file".into() });
+}
+
+#[test]
+fn a_channel_without_a_handler_says_so_and_a_channel_has_one_handler() {
+    let plugin = plugin();
+    assert_eq!(send(&plugin, "nobody", &Given::null(), 1).unwrap_err(), CLEARWAY_NO_HANDLER);
+    handle(&plugin, "one", CLEARWAY_RUN_DIRECT, "", |_, to| reply(to, b""));
+    let mut handler = Handler {
+        size: size_of::<Handler>(),
+        channel: text("one"),
+        runs: CLEARWAY_RUN_DIRECT,
+        reserved: 0,
+        queue: Text::NONE,
+        context: std::ptr::null_mut(),
+        on_message: None,
+        on_drop: None,
+    };
+    // SAFETY: all pointers are of this frame.
+    unsafe {
+        assert_eq!((HOST.handle)(plugin.id(), &handler), CLEARWAY_INVALID_ARGUMENT);
+        handler.on_message = Some(nothing);
+        assert_eq!((HOST.handle)(plugin.id(), &handler), CLEARWAY_ALREADY_EXISTS);
+        assert_eq!((HOST.unhandle)(plugin.id(), text("one")), CLEARWAY_OK);
+        assert_eq!((HOST.unhandle)(plugin.id(), text("one")), CLEARWAY_NO_HANDLER);
+        assert_eq!((HOST.handle)(plugin.id(), &handler), CLEARWAY_OK);
+        handler.size -= 8;
+        handler.channel = text("small");
+        assert_eq!((HOST.handle)(plugin.id(), &handler), CLEARWAY_INVALID_ARGUMENT);
+    }
+    assert!(matches!(send(&plugin, "one", &Given::null(), 1), Ok(Sent::Answered(Err(_)))));
+}
+
+unsafe extern "C-unwind" fn nothing(_: *mut std::ffi::c_void, _: *const Content, _: u64) -> Status {
+    CLEARWAY_NOT_IMPLEMENTED
+}
+
+#[test]
+fn a_serial_queue_keeps_the_order_and_shares_its_thread_with_others_of_its_name() {
+    let plugin = plugin();
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    for name in ["a", "b"] {
+        let seen = seen.clone();
+        handle(&plugin, name, CLEARWAY_RUN_SERIAL, "shared", move |message, to| {
+            seen.lock().unwrap().push((bytes(message)[0], std::thread::current().id()));
+            reply(to, b"")
+        });
+    }
+    for at in 0..200u8 {
+        send(&plugin, ["a", "b"][at as usize % 2], &Given::bytes(&[at]), at.into()).unwrap();
+    }
+    plugin.close(LONG).unwrap();
+    let seen = seen.lock().unwrap();
+    assert_eq!(seen.iter().map(|(at, _)| *at).collect::<Vec<_>>(), (0..200).collect::<Vec<u8>>());
+    assert!(seen.iter().all(|(_, thread)| *thread == seen[0].1));
+    assert_eq!(rest(&plugin).len(), 200);
+}
+
+#[test]
+fn a_plugin_asks_its_host_and_hears_the_answer() {
+    let plugin = plugin();
+    let (tell, told) = channel::<(Status, Vec<u8>)>();
+    let context = Box::into_raw(Box::new(tell));
+    unsafe extern "C-unwind" fn heard(context: *mut std::ffi::c_void, status: Status, answer: *const Content) {
+        type Tell = std::sync::mpsc::Sender<(Status, Vec<u8>)>;
+        // SAFETY: made above; dropped at the end of the test.
+        unsafe { (*context.cast::<Tell>()).send((status, bytes(&*answer))).unwrap() }
+    }
+    let ask = |bytes: &[u8]| {
+        // SAFETY: all pointers are of this frame.
+        unsafe { (HOST.send)(plugin.id(), text("question"), &Content::of(bytes), Some(heard), context.cast()) }
+    };
+    assert_eq!(ask(b"first"), CLEARWAY_OK);
+    assert_eq!(ask(b"second"), CLEARWAY_OK);
+    let first = message(next(&plugin));
+    assert_eq!((&*first.channel, first.content.to_vec().unwrap()), ("question", b"first".to_vec()));
+    plugin.reply(first.reply, Ok(&Given::bytes(b"yes"))).unwrap();
+    assert_eq!(plugin.reply(first.reply, Ok(&Given::null())), Err(CLEARWAY_STALE));
+    assert_eq!(told.recv_timeout(LONG).unwrap(), (CLEARWAY_OK, b"yes".to_vec()));
+    let second = message(next(&plugin));
+    plugin.reply(second.reply, Err(Failure { status: CLEARWAY_NO_HANDLER, text: String::new() })).unwrap();
+    assert_eq!(told.recv_timeout(LONG).unwrap(), (CLEARWAY_NO_HANDLER, vec![]));
+    // Nobody answers the third: the end does.
+    assert_eq!(ask(b"third"), CLEARWAY_OK);
+    plugin.close(LONG).unwrap();
+    assert_eq!(told.recv_timeout(LONG).unwrap(), (CLEARWAY_CLOSED, vec![]));
+    assert_eq!(ask(b"fourth"), CLEARWAY_CLOSED);
+    // SAFETY: made above; no call is left.
+    drop(unsafe { Box::from_raw(context) });
+}
+
+#[test]
+fn more_calls_than_the_limit_are_refused_until_some_are_answered() {
+    let plugin = plugin_with(Options { calls_max: 4, ..Options::default() });
+    let (give, taken) = channel();
+    let give = Mutex::new(give);
+    handle(&plugin, "keeps", CLEARWAY_RUN_POOL, "", move |_, to| {
+        give.lock().unwrap().send(to).unwrap();
+        CLEARWAY_OK
+    });
+    for tag in 0..4 {
+        send(&plugin, "keeps", &Given::null(), tag).unwrap();
+    }
+    assert_eq!(send(&plugin, "keeps", &Given::null(), 9).unwrap_err(), CLEARWAY_FULL);
+    assert_eq!(reply(taken.recv().unwrap(), b"x"), CLEARWAY_OK);
+    assert!(matches!(next(&plugin), Item::Answer { .. }));
+    send(&plugin, "keeps", &Given::null(), 5).unwrap();
+    // SAFETY: all pointers are of this frame.
+    let tell = || unsafe { (HOST.send)(plugin.id(), text("x"), std::ptr::null(), None, std::ptr::null_mut()) };
+    assert_eq!([tell(), tell(), tell(), tell(), tell()], [0, 0, 0, 0, CLEARWAY_FULL]);
+}
+
+#[test]
+fn a_handler_can_see_that_nobody_waits_any_more() {
+    let plugin = plugin();
+    let (give, taken) = channel();
+    let give = Mutex::new(give);
+    handle(&plugin, "slow", CLEARWAY_RUN_POOL, "", move |_, to| {
+        give.lock().unwrap().send(to).unwrap();
+        CLEARWAY_OK
+    });
+    let Ok(Sent::Pending(call)) = send(&plugin, "slow", &Given::null(), 1) else { panic!("expected a pending call") };
+    let to = taken.recv_timeout(LONG).unwrap();
+    // SAFETY: handles only.
+    let wanted = || unsafe { (HOST.wanted)(to) };
+    assert_eq!(wanted(), CLEARWAY_OK);
+    assert!(plugin.give_up(call));
+    assert_eq!(wanted(), CLEARWAY_CANCELLED);
+    assert_eq!(reply(to, b"x"), CLEARWAY_OK);
+    assert_eq!(wanted(), CLEARWAY_STALE);
+}
