@@ -55,6 +55,11 @@ export class Cost {
     else if (topOf(bucket) > this.#upperUs) this.#upperUs = this.#quantile();
   }
 
+  /** So many runs took `us` each, on average. Says nothing of the longest of them. */
+  learnMean(us: number, runs: number): void {
+    this.#meanUs += (us - this.#meanUs) * (runs / (runs + meanWindow));
+  }
+
   /** Starts the mean at a value that was learnt elsewhere. */
   expect(us: number): void {
     this.#meanUs = us;

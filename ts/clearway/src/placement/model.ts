@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { Banishment } from "./banishment.js";
-import { type Place, Site } from "./site.js";
+import { type Place, Site, type Together } from "./site.js";
 
 // A task whose arguments come in more kinds than this has no kind that is known well enough.
 const sitesMax = 64;
@@ -51,9 +51,16 @@ export class Model {
     site.ranInline(us, place);
   }
 
-  /** Several calls ran inline one after the other, and took so long together. Each may have been the long one. */
-  ranTogether(site: Site, us: number, pausedUs = 0): void {
-    if (us > this.#budgetUs) this.ranInline(site, us, "inline", pausedUs);
-    else this.banishment.clean(us);
+  /** Calls of these kinds ran inline and were measured together, no part of it over the budget. */
+  ranTogether(sites: ReadonlyMap<number, Site>, ran: Together): void {
+    this.banishment.clean(ran.us);
+    for (const site of sites.values()) site.ranTogether(ran, sites.size);
+  }
+
+  /** Calls of these kinds ran inline one after the other, and together exceeded the budget. Each may have been the long one. */
+  overranTogether(sites: ReadonlyMap<number, Site>, us: number, pausedUs = 0): void {
+    if (us - pausedUs <= this.#budgetUs) return;
+    this.banishment.overrun();
+    for (const site of sites.values()) site.overran();
   }
 }

@@ -83,12 +83,12 @@ export class Placer {
    */
   place(task: TaskRecord, args: unknown[], options: CallSettings): Promise<unknown> | Answered | undefined {
     const lease = this.#lease;
-    if (lease.left > 0 && lease.task === task && lease.options === options && this.#owner.ended === undefined) {
-      if (argumentClass(args) === lease.kind) {
+    if (lease.task === task && lease.options === options && this.#owner.ended === undefined) {
+      const kind = argumentClass(args);
+      if ((lease.left > 0 && lease.covers(kind)) || this.#extend(kind)) {
         const answer = this.#inline.run(task, lease.definition!, args, options.strict);
         if (answer !== undefined) {
-          lease.left--;
-          lease.used++;
+          lease.take();
           return answer;
         }
       }
@@ -109,39 +109,69 @@ export class Placer {
     options: CallSettings,
   ): Promise<unknown> | Answered | undefined {
     const { nowUs } = this.#clock;
-    if (!this.#traffic.inBurst) this.#clock.afterBurst(this.#burstEnded);
-    this.#endLease();
+    if (!this.#traffic.inBurst) this.#beginBurst();
+    const lease = this.#lease;
+    if (lease.used > 0) this.#account();
     const burst = this.#traffic.called();
     const kind = argumentClass(args);
     const site = known.model.site(kind);
-    if (site === undefined) return undefined;
+    if (site === undefined) {
+      lease.end();
+      return undefined;
+    }
+    if (lease.model === known.model && lease.covers(kind)) site.looked(burst, this.#traffic.burstId);
     const workers = this.#owner.workforce.count("ready");
     const fromUs = nowUs();
     const leftUs = this.#turn.leftUs(fromUs);
+    if (this.#turn.watched) this.#mark(fromUs);
     const place = known.model.place(site, burst, this.#traffic.burstId, workers, leftUs);
     const answer = place === "worker" ? undefined : this.#inline.run(task, definition, args, options.strict);
     if (answer === undefined) {
+      lease.end();
       this.#traffic.left(nowUs);
       return this.#answered(known, site);
     }
     const toUs = nowUs();
-    known.model.ranInline(site, toUs - fromUs, place, this.#pausedUs(fromUs, toUs));
+    const us = toUs - fromUs;
+    known.model.ranInline(site, us, place, this.#pausedUs(fromUs, toUs));
     this.#spent(fromUs, toUs);
+    if (place !== "inline" || known.model.banishment.active || lease.surprised) lease.end();
     if (place === "inline" && !known.model.banishment.active) {
-      this.#lease.grant(task, definition, options, kind, site, toUs, leftUs - (toUs - fromUs));
+      lease.grant(task, definition, options, known.model, kind, site, burst, us, toUs, leftUs - us);
     }
     return answer;
   }
 
-  // What ran under it is measured as one: over the budget it banishes as one run would.
-  #endLease(): void {
-    const { used, task, site, fromUs } = this.#lease;
-    this.#lease.end();
-    if (used === 0) return;
-    this.#traffic.add(used);
-    const toUs = this.#clock.nowUs();
-    this.#spent(fromUs, toUs);
-    this.#known.get(task!)!.model.ranTogether(site!, toUs - fromUs, this.#pausedUs(fromUs, toUs));
+  // Lets a call run under the lease that is the first of a burst or of a kind, or for which the clock has to be looked at.
+  #extend(kind: number): boolean {
+    const lease = this.#lease;
+    if (lease.resting) {
+      this.#beginBurst();
+      const nowUs = this.#clock.nowUs();
+      if (!lease.resume(nowUs, this.#turn.leftUs(nowUs))) return false;
+    } else if (lease.left === 0) {
+      if (lease.used === 0) return false;
+      const nowUs = this.#account();
+      if (!lease.renew(this.#traffic.expected(0), nowUs, this.#turn.leftUs(nowUs))) return false;
+    }
+    if (lease.covers(kind)) return true;
+    return lease.widen(kind, this.#traffic.expected(lease.used), this.#traffic.burstId);
+  }
+
+  // What ran under the lease is measured as one: over the budget it banishes as one run would.
+  #account(): number {
+    const lease = this.#lease;
+    const { fromUs } = lease;
+    this.#traffic.add(lease.used);
+    const nowUs = this.#clock.nowUs();
+    this.#spent(fromUs, nowUs);
+    lease.look(nowUs, this.#budgetUs, this.#pausedUs(fromUs, nowUs));
+    return nowUs;
+  }
+
+  #beginBurst(): void {
+    this.#traffic.begin();
+    this.#clock.afterBurst(this.#burstEnded);
   }
 
   /** The pool is terminated: what runs here and waits is told so. */
@@ -189,11 +219,16 @@ export class Placer {
     return cpuUs === undefined ? 0 : Math.max(0, toUs - this.#markUs - (cpuUs - this.#markCpuUs));
   }
 
+  // Not when the watch begins: most turns end there, and asking costs 1.6 us of a burst of 9.
+  #mark(nowUs: number): void {
+    if (this.#markCpuUs !== undefined) return;
+    this.#markUs = nowUs;
+    this.#markCpuUs = this.#clock.cpuUs();
+  }
+
   #spent(fromUs: number, toUs: number): void {
     if (this.#turn.spent(fromUs, toUs)) {
       this.#clock.afterTurn(this.#turnEnded);
-      this.#markUs = toUs;
-      this.#markCpuUs = this.#clock.cpuUs();
     }
     if (this.#clock.onFrame === undefined || this.#frameAsked) return;
     this.#frameAsked = true;
@@ -201,8 +236,8 @@ export class Placer {
   }
 
   readonly #burstEnded = (): void => {
-    this.#endLease();
-    this.#traffic.burstEnded();
+    if (this.#lease.used > 0) this.#account();
+    this.#lease.rest(this.#traffic.burstEnded());
   };
 
   readonly #turnEnded = (): void => {

@@ -13,8 +13,19 @@ const warmRuns = 16;
 // What was never tried inline may take longer there: its code is cold to this thread, and arguments are copied on it.
 const untried = 2;
 
+// What runs under the lease of another kind of call is decided and measured by itself after so many leases.
+const joinsMax = 4;
+
 /** A call's place. `tried`: inline, to learn what that costs now. */
 export type Place = "worker" | "inline" | "tried";
+
+/** Runs inline that were not measured one by one: in so many bursts, of `burst` calls each or nearly so. */
+export interface Together {
+  readonly runs: number;
+  readonly us: number;
+  readonly burst: number;
+  readonly bursts: number;
+}
 
 /**
  * What is known of a task for arguments of one class, and where it should run: inline only where that is cheaper than the
@@ -37,6 +48,7 @@ export class Site {
   #lookedIn = -1;
   #lookedAt = -1;
   #workerTriedIn = -1;
+  #joined = 0;
 
   constructor(limitUs: number) {
     this.#limitUs = limitUs;
@@ -63,6 +75,7 @@ export class Site {
 
   /** A run on the caller's thread is over, within the budget. */
   ranInline(us: number, place: Place): void {
+    this.#joined = 0;
     if (!this.#quarantine.over) this.#quarantine.ranInline(us, this.run.meanUs, this.#workers);
     if (place === "tried") {
       const trialUs = this.#trial.add(us);
@@ -74,6 +87,15 @@ export class Site {
     this.#inlineIsFresh = true;
     this.#runsSince = 0;
     if (this.inline.count === warmRuns && !this.#ratio.known) this.#ratio.learn(this.inline.meanUs, this.run.meanUs);
+  }
+
+  /**
+   * Runs on the caller's thread were measured together, of `kinds` kinds, this one among them. What a whole burst costs is
+   * known from these: the run that is measured by itself is mostly a burst's first, which meets cold caches (2 us for 0.1).
+   */
+  ranTogether({ runs, us, burst, bursts }: Together, kinds: number): void {
+    if (this.#quarantine.over && this.#inlineIsFresh) this.inline.learnMean(us / runs, runs);
+    this.#choices[burstClass(burst)]?.credit(us / kinds, bursts);
   }
 
   /** One was over the budget: what was learnt of inline runs was wrong. */
@@ -151,6 +173,21 @@ export class Site {
     // What is believed of inline runs may be wrong, and then is too high; the trial's price must not be.
     const trialUs = Math.min(this.inlineUs, 2 * this.runUs) * trialCalls;
     return choice.save(workerUs / burst, trialUs, first) ? "tried" : "worker";
+  }
+
+  /** Calls of this burst ran before: a try of a worker, which takes a whole one, does not begin with what is left of it. */
+  looked(burst: number, burstId: number): void {
+    this.#lookedIn = burstId;
+    this.#lookedAt = burstClass(burst);
+  }
+
+  /**
+   * Whether calls may run inline beside others, measured together with them: it would run there by choice, and was not let
+   * join too often since one of its calls was decided and measured by itself. Looks at no prices.
+   */
+  joins(burst: number, burstId: number): boolean {
+    if (!this.#choices[burstClass(burst)]?.inline || this.#workerTriedIn === burstId) return false;
+    return ++this.#joined <= joinsMax;
   }
 
   // Each side begins with what the other has learnt meanwhile.

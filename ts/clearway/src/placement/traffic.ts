@@ -19,6 +19,8 @@ export class Traffic {
   #sent = 0;
   /** Names the burst. */
   burstId = 0;
+  /** Whether a burst is under way, of which the end will be told. */
+  inBurst = false;
   #underWay = 0;
   #beganUs = 0;
   #calls = 0;
@@ -35,21 +37,28 @@ export class Traffic {
     return Math.max(this.#burst, this.#lastBurst);
   }
 
+  /** How many calls the burst is expected to have, with so many that were not told yet and the one that is made now. */
+  expected(untold: number): number {
+    return Math.max(this.#burst + untold + 1, this.#lastBurst);
+  }
+
   /** Calls of this burst that were not told one by one. */
   add(calls: number): void {
     this.#burst += calls;
   }
 
-  /** Whether a burst is under way, of which the end must be told. */
-  get inBurst(): boolean {
-    return this.#burst > 0;
+  /** A burst is under way from now on, and its end will be told. */
+  begin(): void {
+    this.inBurst = true;
   }
 
-  /** The thread was given back. */
-  burstEnded(): void {
+  /** The thread was given back. Returns how many calls the burst had. */
+  burstEnded(): number {
+    this.inBurst = false;
     this.#lastBurst = this.#burst;
     this.#burst = this.#sent = 0;
     this.burstId++;
+    return this.#lastBurst;
   }
 
   /** A call goes to a worker. */

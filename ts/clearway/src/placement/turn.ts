@@ -27,6 +27,11 @@ export class Turn {
     this.#frames = frames;
   }
 
+  /** Whether the end of this turn will be told. */
+  get watched(): boolean {
+    return this.#watchedFromUs >= 0;
+  }
+
   /** What may still be spent now. Negative when it is overspent. */
   leftUs(nowUs: number): number {
     const elapsedUs = this.#watchedFromUs < 0 ? 0 : nowUs - this.#watchedFromUs;

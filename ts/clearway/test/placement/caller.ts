@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import type { Clock } from "../../src/placement/clock.js";
+import { Placer, type PlacerOwner } from "../../src/placement/placer.js";
+import { TaskRecord, TaskRecords } from "../../src/pool/task-record.js";
+import { emptySide } from "../../src/transfer/ledger.js";
+
+const settings = {
+  signal: undefined,
+  timeoutMs: undefined,
+  deadlineMs: undefined,
+  onProgress: undefined,
+  place: -1,
+  placement: "auto" as const,
+  priority: 0,
+  strict: false,
+  window: { items: 1, bytes: 1 },
+  retries: 0,
+  limited: false,
+};
+
+const workers = 2;
+
+/** What one turn of the paper caller did. */
+export interface Turned {
+  inline: number;
+  worker: number;
+  /** How long inline runs held the thread. */
+  heldUs: number;
+  /** How often the clock was looked at. */
+  looks: number;
+}
+
+/**
+ * A caller's thread on paper around the real placer: a task whose runs move the clock by what `costUs` says, and two
+ * workers that take as long and are reached over a hop. No threads, no pool, and no time but what is told.
+ */
+export class PaperCaller {
+  nowUs = 1000;
+  hopUs = 10;
+  costUs: (value: number) => number = () => 1;
+  readonly placer: Placer;
+  readonly #task = new TaskRecord("work");
+  #looks = 0;
+  #heldUs = 0;
+  #afterBurst: (() => void)[] = [];
+  #afterTurn: (() => void)[] = [];
+
+  constructor(inlineBudgetMs = 1) {
+    this.#task.kind = "function";
+    this.#task.index = 0;
+    const work = (value: number): number => {
+      const us = this.costUs(value);
+      this.nowUs += us;
+      this.#heldUs += us;
+      return value;
+    };
+    const clock: Clock = {
+      nowUs: () => {
+        this.#looks++;
+        return this.nowUs;
+      },
+      afterBurst: (next) => void this.#afterBurst.push(next),
+      afterTurn: (next) => void this.#afterTurn.push(next),
+      cpuUs: () => undefined,
+      onFrame: undefined,
+    };
+    const owner: PlacerOwner = {
+      source: "",
+      settings: { placement: undefined, inlineBudgetMs, module: async () => ({ default: { work } }) },
+      ended: undefined,
+      toWorkers: emptySide(),
+      fromWorkers: emptySide(),
+      desk: { openCount: 0, shut: () => {} },
+      records: new TaskRecords(),
+      workforce: { count: () => workers },
+      ping: async () => {},
+    };
+    this.placer = new Placer(owner, clock, false);
+  }
+
+  /** The module is here. */
+  async loaded(): Promise<this> {
+    this.placer.place(this.#task, [0], settings);
+    await this.placer.loaded;
+    return this;
+  }
+
+  /** One turn of the event loop, in which these values are given to the task, in one burst; the workers answer after it. */
+  turn(values: readonly number[]): Turned {
+    this.#heldUs = this.#looks = 0;
+    const sent: [us: number, answered: (runUs: number) => void][] = [];
+    for (const value of values) {
+      const placed = this.placer.place(this.#task, [value], settings);
+      if (typeof placed === "function") sent.push([this.costUs(value), placed]);
+    }
+    for (const next of this.#afterBurst.splice(0)) next();
+    const turned = {
+      inline: values.length - sent.length,
+      worker: sent.length,
+      heldUs: this.#heldUs,
+      looks: this.#looks,
+    };
+    for (const next of this.#afterTurn.splice(0)) next();
+    for (const [us, answered] of sent) {
+      this.nowUs += us / workers + this.hopUs;
+      answered(Math.round(us));
+    }
+    return turned;
+  }
+
+  /** So many turns alike; the last one is told. */
+  turns(count: number, values: readonly number[]): Turned {
+    for (let at = 1; at < count; at++) this.turn(values);
+    return this.turn(values);
+  }
+}

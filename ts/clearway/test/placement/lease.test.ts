@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { beforeEach, describe, expect, test } from "vitest";
+import fc from "../fixtures/fast-check.js";
+import { PaperCaller, type Turned } from "./caller.js";
+
+const budgetUs = 1000;
+// What the turns before spent is within an eighth of the budget where nobody watches the event loop.
+const unwatchedUs = budgetUs / 8;
+const upTo = (count: number) => Array.from({ length: count }, (_, at) => at);
+
+let caller: PaperCaller;
+
+beforeEach(async () => {
+  caller = await new PaperCaller().loaded();
+});
+
+/** What many turns alike did. */
+function many(count: number, values: readonly number[]): Turned[] {
+  return Array.from({ length: count }, () => caller.turn(values));
+}
+
+const median = (values: number[]) => values.sort((a, b) => a - b)[values.length >> 1]!;
+
+describe("a lease on runs of a microsecond", () => {
+  beforeEach(() => {
+    caller.costUs = () => 0.1;
+  });
+
+  test("lets a burst run with three looks at the clock: at its beginning, after the first call, at its end", () => {
+    caller.turns(600, upTo(100).fill(5));
+    const seen = many(200, upTo(100).fill(5));
+    expect(seen.every(({ inline }) => inline === 100)).toBe(true);
+    expect(median(seen.map(({ looks }) => looks))).toBe(3);
+  });
+
+  test("covers calls of several kinds: the numbers from 0 to 99 cost no more looks than one number", () => {
+    caller.turns(1500, upTo(100));
+    const seen = many(600, upTo(100));
+    expect(median(seen.map(({ looks }) => looks))).toBe(3);
+    // Each kind is measured by itself now and then.
+    expect(Math.max(...seen.map(({ looks }) => looks))).toBeGreaterThan(3);
+  });
+
+  test("covers kinds that alternate", () => {
+    const values = upTo(100).map((at) => (at * 37) % 100);
+    caller.turns(1500, values);
+    expect(median(many(200, values).map(({ looks }) => looks))).toBe(3);
+  });
+
+  test("looks at the clock after 128 calls at most", () => {
+    caller.turns(300, upTo(1000).fill(5));
+    expect(median(many(50, upTo(1000).fill(5)).map(({ looks }) => looks))).toBeGreaterThanOrEqual(1000 / 128);
+  });
+
+  test("leaves out a kind that is long: it is placed and measured by itself", () => {
+    caller.costUs = (value) => (value >= 64 ? 300 : 0.1);
+    const values = [...upTo(60), 64, 65, 66, 67, 68];
+    caller.turns(1500, values);
+    for (const { heldUs, looks } of many(100, values)) {
+      expect(heldUs).toBeLessThanOrEqual(budgetUs);
+      expect(looks).toBeGreaterThan(3);
+    }
+  });
+});
+
+describe("a task that changes", () => {
+  const burst = upTo(100).fill(5);
+
+  test("from 0.1 to 40 us a call: what runs in one turn stays within the budget from the first burst on", () => {
+    caller.costUs = () => 0.1;
+    caller.turns(700, burst);
+    caller.costUs = () => 40;
+    for (const { heldUs } of many(300, burst)) expect(heldUs).toBeLessThanOrEqual(budgetUs);
+  });
+
+  test("from 0.1 us to over the budget: one call stalls, then its kind is away", () => {
+    caller.costUs = () => 0.1;
+    caller.turns(700, burst);
+    caller.costUs = () => 1500;
+    const first = caller.turn(burst);
+    expect(first.inline).toBe(1);
+    expect(caller.turn(burst).worker).toBe(100);
+  });
+
+  test("whose other kinds become long as well loses each of them", () => {
+    caller.costUs = () => 0.1;
+    caller.turns(1500, upTo(100));
+    caller.costUs = () => 1500;
+    caller.turn(upTo(100));
+    const stalls = many(2000, upTo(100)).filter(({ inline }) => inline > 0);
+    expect(stalls.length).toBeLessThanOrEqual(3);
+  });
+
+  test("that was inline and is no cheaper there goes back to workers", () => {
+    caller.costUs = () => 0.1;
+    caller.turns(700, burst);
+    caller.hopUs = 0.01;
+    caller.costUs = () => 7;
+    caller.turns(2000, burst);
+    expect(many(100, burst).filter(({ worker }) => worker === 100).length).toBeGreaterThan(90);
+  });
+});
+
+test("whatever a task's kinds cost, what runs in a turn by what was learnt stays within the budget", () => {
+  return fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.double({ min: 0.05, max: 120, noNaN: true }), { minLength: 8, maxLength: 8 }),
+      fc.integer({ min: 1, max: 300 }),
+      async (costs, count) => {
+        const made = await new PaperCaller().loaded();
+        made.costUs = (value) => costs[Math.min(7, 32 - Math.clz32(value))]!;
+        const values = upTo(count).map((at) => (at * 37) % 128);
+        for (let round = 0; round < Math.ceil(40_000 / count); round++) {
+          const { heldUs } = made.turn(values);
+          expect(heldUs).toBeLessThanOrEqual(budgetUs + unwatchedUs);
+        }
+      },
+    ),
+    { numRuns: 30 },
+  );
+});
