@@ -78,6 +78,7 @@ await build({
     "jsdom",
     "koffi",
     "msgpackr",
+    "node-api-headers",
     "picocolors",
     "piscina",
     "playwright-core",
@@ -91,7 +92,7 @@ await build({
     "#lab-host": source("host/node.ts"),
     "#lab-pool-work": source("host/pool-work-node.ts"),
     "#lab-pool-peers": source("isolate/pool-peers.ts"),
-    "#lab-channel-node": source("channel/node-only.ts"),
+    "#lab-node-only": source("runner/node-only.ts"),
   },
 });
 
@@ -109,6 +110,6 @@ if (!options["node-only"])
       "#lab-host": source("host/browser.ts"),
       "#lab-pool-work": source("host/pool-work-browser.ts"),
       "#lab-pool-peers": source("isolate/pool-peers-none.ts"),
-      "#lab-channel-node": source("channel/node-only-none.ts"),
+      "#lab-node-only": source("runner/node-only-none.ts"),
     },
   });

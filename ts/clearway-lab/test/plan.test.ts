@@ -10,12 +10,13 @@ const scenarios = loadScenarios();
 const cells = planCells(scenarios, "quick", ["node", "chromium"]);
 
 describe("the scenario files", () => {
-  test("are all read, isolate before push", () => {
+  test("are all read, in the order of their families", () => {
     expect(scenarios.map(({ name }) => name)).toEqual([
       "students",
       "fetch-image",
       "upload",
       "pool",
+      "memset",
       "stream",
       "firehose",
       "codec",

@@ -28,13 +28,14 @@ export async function askHosts(runners: Runners, hosts: readonly HostName[]): Pr
   return { described, problems };
 }
 
-/** Marks a mechanism that a runner does not know as unavailable, instead of letting it fail in mid-run. */
+/** Marks a mechanism that a runner does not know, or cannot run, as unavailable, instead of letting it fail in mid-run. */
 export function missingMechanism(
   description: Description | undefined,
   scenario: string,
   mechanism: string,
 ): string | undefined {
   if (description === undefined) return undefined;
-  const known = description.mechanisms.some((each) => each.scenario === scenario && each.mechanism === mechanism);
-  return known ? undefined : `this build's ${description.host} runner does not have it: rebuild with npm run build`;
+  const known = description.mechanisms.find((each) => each.scenario === scenario && each.mechanism === mechanism);
+  if (known !== undefined) return known.unavailable;
+  return `this build's ${description.host} runner does not have it: rebuild with npm run build`;
 }

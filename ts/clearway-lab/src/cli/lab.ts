@@ -4,6 +4,7 @@ import { mkdirSync } from "node:fs";
 import path from "node:path";
 import { buildFacts, cpuTimes, machineFacts, stealPercent } from "../machine/facts.js";
 import { IdleWatch } from "../machine/idle-watch.js";
+import { compilePeers, PEERS_VARIABLE } from "../native/compile.js";
 import type { HostName } from "../protocol/message.js";
 import { execute, type Limits } from "../run/execute.js";
 import { RECORD_VERSION, type RunRecord } from "../run/record.js";
@@ -40,7 +41,13 @@ export async function lab(what: readonly string[], options: LabOptions): Promise
   const startedAt = new Date().toISOString();
   const interruption = new AbortController();
   const fixture = await startFixture();
-  const runners = new Runners({ [FIXTURE_VARIABLE]: JSON.stringify(fixture.fixture) });
+  const native = scenarios.some(({ family, name }) => family === "memory" || name === "channel-native")
+    ? compilePeers()
+    : undefined;
+  const runners = new Runners({
+    [FIXTURE_VARIABLE]: JSON.stringify(fixture.fixture),
+    ...(native && { [PEERS_VARIABLE]: JSON.stringify(native.peers) }),
+  });
   const onInterrupt = () => {
     if (interruption.signal.aborted) process.exit(130);
     process.stderr.write("\ninterrupted: keeping what was measured (again to leave at once)\n");
@@ -113,6 +120,7 @@ export async function lab(what: readonly string[], options: LabOptions): Promise
     process.off("SIGINT", onInterrupt);
     process.off("SIGTERM", onInterrupt);
     await Promise.all([runners.close(), watch.close(), fixture.close()]);
+    native?.remove();
   }
 }
 

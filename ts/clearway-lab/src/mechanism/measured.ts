@@ -3,7 +3,7 @@
 import type { Json, Params, Timeline, Value } from "../protocol/message.js";
 
 export interface Measured {
-  samples: Record<string, { unit: "us" | "ms"; ns: ArrayLike<number> }>;
+  samples: Record<string, { unit: "us" | "ms"; ns: ArrayLike<number>; batch?: number }>;
   values: Record<string, Value>;
   timeline?: Timeline;
   result: Json;

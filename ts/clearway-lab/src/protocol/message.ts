@@ -29,6 +29,8 @@ export interface SampleSet {
   unit: "us" | "ms";
   n: number;
   hdr: string;
+  /** Each sample is the mean of so many, timed as one; absent for 1. A step of the clock is that much finer. */
+  batch?: number;
   /** Every value in nanoseconds, where there are few (at most 64), so that a reader can see them. */
   raw?: number[];
 }
@@ -69,7 +71,8 @@ export interface Description {
   crossOriginIsolated: boolean;
   /** The smallest step seen between two readings of the clock the samples are taken with, in microseconds. */
   clockStepUs: number;
-  mechanisms: { scenario: string; mechanism: string }[];
+  /** `unavailable`: why one cannot run here, and what makes it run. */
+  mechanisms: { scenario: string; mechanism: string; unavailable?: string }[];
 }
 
 export type Response =

@@ -41,6 +41,12 @@ export const COLUMNS: Record<string, Column[]> = {
     { label: "throughput", unit: "events/s", metric: "throughput" },
     { label: "largest backlog", unit: "events", metric: "backlogMax" },
   ],
+  memset: [
+    { label: "p10", unit: "us", metric: "fill", quantile: "p10" },
+    { label: "p50", unit: "us", metric: "fill", quantile: "p50" },
+    { label: "p90", unit: "us", metric: "fill", quantile: "p90" },
+    { label: "max", unit: "us", metric: "fill", quantile: "max" },
+  ],
   codec: [
     { label: "encode", unit: "us", metric: "encode" },
     { label: "decode", unit: "us", metric: "decode" },
@@ -58,6 +64,9 @@ export function comparedLabel({ compare }: RecordedScenario): string {
     totalRuntime: "total",
     "warmTask.p50": "warm p50",
     "latency.p50": "p50",
+    "fill.p50": "p50",
+    "roundTrip.p50": "p50",
+    both: "both",
     throughput: "throughput",
   };
   return names[compare] ?? compare;

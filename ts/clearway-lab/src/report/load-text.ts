@@ -6,7 +6,7 @@ import { bytes, shown } from "./number.js";
 /** Empty where a scenario has only one load. */
 export function loadText(params: Params): string {
   const parts: string[] = [];
-  const { rows, connection, perSecond, count, payloadBytes, receiver, value } = params;
+  const { rows, connection, perSecond, count, payloadBytes, receiver, value, memory, bytes: size } = params;
   if (typeof rows === "number") parts.push(`${shown(rows)} rows`);
   if (connection === "none") parts.push("no connection");
   if (connection === "held") parts.push("connection held in the worker");
@@ -15,6 +15,8 @@ export function loadText(params: Params): string {
   else if (typeof perSecond === "number") parts.push(`${shown(perSecond)} events/s`);
   if (typeof payloadBytes === "number" && payloadBytes > 8) parts.push(`${bytes(payloadBytes)} each`);
   if (receiver === "stalled") parts.push("receiver stalled 30 ms now and then");
+  if (typeof size === "number") parts.push(bytes(size));
+  if (typeof memory === "string") parts.push(`${memory} memory`);
   if (typeof value === "string") parts.push(value);
   if (receiver === "half-busy") parts.push("receiver half busy");
   return parts.join(", ");

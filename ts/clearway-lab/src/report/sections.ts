@@ -4,19 +4,20 @@ import type { HostName } from "../protocol/message.js";
 import type { RecordedCell, RecordedScenario, RunRecord } from "../run/record.js";
 import type { Results } from "../run/results.js";
 import type { Distribution } from "../statistics/distribution.js";
-import { chunkChart, LINE_COLOR, type Point } from "./chart/chunks.js";
 import { histogramChart } from "./chart/histograms.js";
 import { stripOf, timelineChart } from "./chart/timeline.js";
 import { type Html, html } from "./html.js";
 import { loadText } from "./load-text.js";
 import { channelChart, codecChart, firehoseChart, poolChart, roleLegend } from "./range-charts.js";
+import { memoryCharts, uploadCharts } from "./size-charts.js";
 import { tableHtml } from "./table-html.js";
 import { byLoad, metricsFor, ordered, sortQuantile, type Table } from "./tables.js";
 import { zoomable } from "./zoom.js";
 
 export const HOST_TITLES: Record<HostName, string> = { node: "Node", chromium: "Chromium" };
-/** One frame at 60 Hz. */
-const FRAME_MS = 1000 / 60;
+
+/** The loads that a scenario is known by. */
+const PRIMARY_LOADS = ["1\u202f000 events/s", "8 MB, warm memory"];
 
 export function scenarioSection(
   results: Results,
@@ -39,7 +40,7 @@ function hostTables(tables: Table[], scenario: string, host: HostName): Html {
   const own = tables.filter((table) => table.scenario === scenario && table.host === host);
   // A channel has a table for each direction, and folded ones beside it.
   const open = own.filter(({ lead, folded }) => lead !== undefined && !folded);
-  const primary = own.find(({ load }) => load === "1\u202f000 events/s") ?? own[0];
+  const primary = own.find(({ load }) => PRIMARY_LOADS.includes(load)) ?? own[0];
   if (primary === undefined) return html``;
   const first = open.length > 0 ? open : [primary];
   const rest = own.filter((table) => !first.includes(table));
@@ -70,33 +71,13 @@ function hostCharts(
     return html`<h4>${caption}</h4>${timelineChart(caption, strips)}${roleLegend("Coloured: the main thread is held. Pale: it is free. The middle one of the rounds is shown.")}${zoomable(title, strips)}`;
   }
   if (scenario.name === "upload") return uploadCharts(results, record, title, cells);
+  if (scenario.name === "memset") return memoryCharts(results, record, title, cells);
   if (scenario.name === "pool") return poolChart(results, record, title, cells);
   if (scenario.name === "firehose") return firehoseChart(results, record, title, cells);
   if (scenario.name.startsWith("channel-")) return channelChart(results, record, title, cells);
   if (scenario.name === "codec") return codecChart(results, record, title, cells);
   if (scenario.name === "stream") return streamChart(results, record, scenario, title, cells);
   return html`<h4>${title}</h4>`;
-}
-
-function uploadCharts(results: Results, record: RunRecord, title: string, cells: RecordedCell[]): Html {
-  const points = (metric: string): Point[] =>
-    cells.flatMap((cell) => {
-      const found = metricsFor(results, record, cell)[metric];
-      const { chunkBytes } = cell.params;
-      return found !== undefined && "value" in found && typeof chunkBytes === "number"
-        ? [{ mechanism: cell.mechanism, chunkBytes, value: found.value }]
-        : [];
-    });
-  const names = [...new Set(cells.map(({ mechanism }) => mechanism))];
-  const legend = html`<ul class="legend">${names.map((name) => html`<li><span class="dot ${dotClass(name)}"></span>${name}</li>`)}</ul>`;
-  const time = `${title}: time for each megabyte against chunk size`;
-  const stall = `${title}: longest stall of the main thread against chunk size`;
-  return html`<h4>${time}</h4>${legend}${chunkChart(time, "ms for each MB", points("timePerMegabyte"))}
-<h4>${stall}</h4>${chunkChart(stall, "longest stall (ms)", points("longestStall"), { value: FRAME_MS, text: "one frame at 60 Hz" })}`;
-}
-
-function dotClass(mechanism: string): string {
-  return /--([a-z]+)/.exec(LINE_COLOR[mechanism] ?? "--reference")![1]!;
 }
 
 function streamChart(

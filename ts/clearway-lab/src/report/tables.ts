@@ -97,8 +97,9 @@ function loadTable(
   const columns = known.filter((column) => group.some((cell) => column.metric in metricsFor(results, record, cell)));
   const rows = ordered(results, record, scenario, group).map((cell): TableRow => {
     const metrics = metricsFor(results, record, cell);
-    const clockStepUs = record.hosts[host]?.clockStepUs ?? 0;
-    const cells = columns.map((column) => tableCell(metrics[column.metric], column.quantile, clockStepUs));
+    const cells = columns.map(({ metric, quantile }) =>
+      tableCell(metrics[metric], quantile, clockStepUsOf(record, cell, metric)),
+    );
     return {
       mechanism: cell.mechanism,
       title: cell.title,
@@ -151,6 +152,12 @@ export function ordered(
 export function sortQuantile(rows: readonly Distribution[]): "p99" | "p90" | "p50" {
   const carried = (name: "p99" | "p90") => rows.every(({ unsupported }) => !unsupported?.includes(name));
   return carried("p99") ? "p99" : carried("p90") ? "p90" : "p50";
+}
+
+/** What a step of the clock is for one sample of a batch. */
+export function clockStepUsOf(record: RunRecord, cell: RecordedCell, metric: string): number {
+  const { batch = 1 } = cell.rounds[0]?.measurement.samples[metric] ?? {};
+  return (record.hosts[cell.host]?.clockStepUs ?? 0) / batch;
 }
 
 /** A time under a step of the clock is only known to be under it. */

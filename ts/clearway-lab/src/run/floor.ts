@@ -35,7 +35,7 @@ export function byRound(record: RunRecord, cell: RecordedCell, metric: string): 
       const sample = measurement.samples[name];
       if (sample !== undefined) {
         const ns = decodeHistogram(sample.hdr).getValueAtPercentile(QUANTILES[quantile] * 100);
-        found.set(round, Math.max(stepNs, ns));
+        found.set(round, Math.max(stepNs / (sample.batch ?? 1), ns));
       }
     }
   }

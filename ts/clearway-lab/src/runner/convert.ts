@@ -13,12 +13,13 @@ export function toMeasurement(measured: Measured, cell: CellRequest): Measuremen
   const wrong = mismatch(cell.expected, measured.result, cell.params);
   if (wrong !== undefined) throw new Error("the work gave a wrong result: " + wrong);
   const samples: Record<string, SampleSet> = {};
-  for (const [name, { unit, ns }] of Object.entries(measured.samples)) {
+  for (const [name, { unit, ns, batch = 1 }] of Object.entries(measured.samples)) {
     const values = Array.from(ns);
     samples[name] = {
       unit,
       n: values.length,
       hdr: encodeHistogram(histogramOf(values)),
+      ...(batch > 1 ? { batch } : {}),
       ...(values.length <= RAW_MAX ? { raw: values.map(Math.round) } : {}),
     };
   }

@@ -12,7 +12,8 @@ async function measure(cell: CellRequest): Promise<Measured> {
   const fixture = { httpUrl: location.origin, echoPort: 0, filePath: "" };
   const measured = await mechanism({ params: cell.params, fixture });
   const samples: Measured["samples"] = {};
-  for (const [name, { unit, ns }] of Object.entries(measured.samples)) samples[name] = { unit, ns: Array.from(ns) };
+  for (const [name, { ns, ...rest }] of Object.entries(measured.samples))
+    samples[name] = { ...rest, ns: Array.from(ns) };
   return { ...measured, samples };
 }
 

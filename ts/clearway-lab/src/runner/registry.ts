@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Every mechanism that this build can run on its host, by scenario. Modules are loaded when asked for, so that a process
 // that measures one mechanism has not loaded the peers of another.
+import { nodeOnly } from "#lab-node-only";
 import type { Mechanism } from "../mechanism/measured.js";
-
-type Loader = () => Promise<Record<string, Mechanism>>;
+import type { Description } from "../protocol/message.js";
+import type { Loader } from "./loader.js";
 
 const loaders: Record<string, Loader[]> = {
   students: [
@@ -38,7 +39,7 @@ const loaders: Record<string, Loader[]> = {
     async () => (await import("../channel/worker-comlink.js")).workerComlink,
     async () => (await import("../channel/worker-msgpackr.js")).workerMsgpackr,
   ],
-  "channel-process": [async () => (await import("#lab-channel-node")).processBare],
+  ...nodeOnly,
 };
 // The firehose and the disturbed receiver are scenarios of their own with the same mechanisms.
 loaders["firehose"] = loaders["stream"]!;
@@ -51,7 +52,8 @@ export async function findMechanism(scenario: string, name: string): Promise<Mec
   for (const load of loaders[scenario] ?? []) {
     const mechanisms = await load();
     const found = mechanisms[name];
-    if (found !== undefined) return found;
+    if (typeof found === "function") return found;
+    if (found !== undefined) throw new Error(found.unavailable);
     names.push(...Object.keys(mechanisms));
   }
   throw new RangeError(
@@ -59,11 +61,12 @@ export async function findMechanism(scenario: string, name: string): Promise<Mec
   );
 }
 
-export async function allMechanisms(): Promise<{ scenario: string; mechanism: string }[]> {
-  const all: { scenario: string; mechanism: string }[] = [];
+export async function allMechanisms(): Promise<Description["mechanisms"]> {
+  const all: Description["mechanisms"] = [];
   for (const scenario of scenarioNames) {
     for (const load of loaders[scenario]!)
-      for (const mechanism of Object.keys(await load())) all.push({ scenario, mechanism });
+      for (const [mechanism, found] of Object.entries(await load()))
+        all.push({ scenario, mechanism, ...(typeof found === "function" ? {} : found) });
   }
   return all;
 }

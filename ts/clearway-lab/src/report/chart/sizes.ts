@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A figure against chunk size, one line a mechanism, both axes logarithmic.
+// A figure against a size in bytes, one line a mechanism, both axes logarithmic.
 import * as Plot from "@observablehq/plot";
 import type { Html } from "../html.js";
-import { bytes, logTicks, shown } from "../number.js";
+import { bytes as bytesText, logTicks, shown } from "../number.js";
 import { chart } from "./draw.js";
 
 export interface Point {
   mechanism: string;
-  chunkBytes: number;
+  bytes: number;
   value: number;
 }
 
@@ -17,15 +17,26 @@ export const LINE_COLOR: Record<string, string> = {
   "worker-postmessage": "var(--reference)",
   comlink: "var(--peer)",
   clearway: "var(--clearway)",
+  c: "var(--ink)",
+  "node-api": "var(--warm)",
+  "koffi-elements": "var(--rose)",
+  "koffi-copied": "var(--peer)",
+  "koffi-shared": "var(--sky)",
+  "koffi-held": "var(--reference)",
 };
 
-export function chunkChart(
+export interface SizeAxes {
+  x: string;
+  y: string;
+}
+
+export function sizeChart(
   label: string,
-  yLabel: string,
+  axes: SizeAxes,
   points: Point[],
   limit?: { value: number; text: string },
 ): Html {
-  const sizes = [...new Set(points.map(({ chunkBytes }) => chunkBytes))].sort((a, b) => a - b);
+  const sizes = [...new Set(points.map(({ bytes }) => bytes))].sort((a, b) => a - b);
   const color = (point: Point) => LINE_COLOR[point.mechanism] ?? "var(--reference)";
   const values = [...points.map(({ value }) => value), ...(limit === undefined ? [] : [limit.value])];
   // Room above the highest line for its label, and below the lowest for its dots.
@@ -34,23 +45,24 @@ export function chunkChart(
     return {
       height: narrow ? 250 : 280,
       width,
-      marginLeft: 52,
+      // As wide as the longest figure of the axis.
+      marginLeft: Math.max(52, shown(Math.max(...values)).length * 7.5),
       marginRight: 24,
       marginTop: 26,
       marginBottom: 44,
       x: {
         type: "log",
         base: 2,
-        label: "chunk size (logarithmic)",
+        label: axes.x,
         labelAnchor: "center",
         labelArrow: "none",
         ticks: narrow && sizes.length > 5 ? sizes.filter((_, i) => i % 3 === 0) : sizes,
-        tickFormat: (size: number) => bytes(size),
+        tickFormat: (size: number) => bytesText(size),
       },
       y: {
         type: "log",
         domain,
-        label: yLabel,
+        label: axes.y,
         labelArrow: "none",
         grid: true,
         ticks: logTicks(...domain),
@@ -71,8 +83,8 @@ export function chunkChart(
                 fill: "currentColor",
               }),
             ]),
-        Plot.line(points, { x: "chunkBytes", y: "value", z: "mechanism", stroke: color, strokeWidth: 2 }),
-        Plot.dot(points, { x: "chunkBytes", y: "value", fill: color, r: 3.5 }),
+        Plot.line(points, { x: "bytes", y: "value", z: "mechanism", stroke: color, strokeWidth: 2 }),
+        Plot.dot(points, { x: "bytes", y: "value", fill: color, r: 3.5 }),
       ],
     };
   });

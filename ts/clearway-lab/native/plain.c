@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What the native peers call: plain C, known to no host. The lab compiles it when it is asked for a scenario that needs it.
+#define _GNU_SOURCE
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+void lab_fill(uint8_t *data, size_t size, int value) { memset(data, value, size); }
+
+void lab_echo(const uint8_t *in, uint8_t *out, size_t size) { memcpy(out, in, size); }
+
+// Memory that only native code holds. Page-aligned and untouched: the first fill meets its first touch.
+uint8_t *lab_hold(size_t size) {
+  void *data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return data == MAP_FAILED ? NULL : data;
+}
+
+void lab_release(uint8_t *data, size_t size) { munmap(data, size); }
+
+// 1 when every byte is `value`.
+int lab_holds(const uint8_t *data, size_t size, int value) {
+  for (size_t at = 0; at < size; at++)
+    if (data[at] != (uint8_t)value) return 0;
+  return 1;
+}
+
+static double now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+// The reference: all of it in C, the clock included. `ns` has room for `times` figures, each the mean of `batch` fills. Fresh
+// memory is mapped for every fill, in the time, and unmapped outside it. Returns 0 when memory could not be had or was not filled.
+int lab_reference(size_t size, int fresh, size_t batch, double *ns, size_t times) {
+  uint8_t *data = lab_hold(size);
+  if (data == NULL) return 0;
+  int good = 1;
+  memset(data, 1, size);
+  for (size_t i = 0; i < times && good; i++) {
+    const int value = (int)(i & 255);
+    if (fresh) lab_release(data, size);
+    const double begin = now_ns();
+    if (fresh && (data = lab_hold(size)) == NULL) return 0;
+    for (size_t fill = 0; fill < batch; fill++) {
+      memset(data, value, size);
+      // Nothing reads the memory, which a compiler may take as leave not to write it.
+      __asm__ volatile("" : : "r"(data) : "memory");
+    }
+    ns[i] = (now_ns() - begin) / (double)batch;
+    good = data[0] == value && data[size - 1] == value;
+  }
+  lab_release(data, size);
+  return good;
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Fills of one size, one after the other, in memory that was filled before (warm) or that is asked for each time (fresh).
+import { nowMs } from "#lab-host";
+import { type Measured, type Mechanism, numberParam, textParam } from "../mechanism/measured.js";
+import type { Filler } from "./filler.js";
+
+/** A way that takes seconds a fill is not asked a thousand times: no fill begins after this long. */
+const TIME_MS_MAX = 1500;
+/** Warm fills of less are timed several at once: a reading of the clock takes as long as a fill of 4 KB. */
+const BATCH_BYTES = 1 << 18;
+/** As many as are timed, at most this. */
+const WARM_UP_MAX = 20;
+
+export const batchOf = (bytes: number, fresh: boolean): number => (fresh ? 1 : Math.max(1, BATCH_BYTES / bytes));
+
+export function fillMechanism(open: (bytes: number) => Filler | Promise<Filler>): Mechanism {
+  return async ({ params }) => {
+    const bytes = numberParam(params, "bytes");
+    const fresh = textParam(params, "memory") === "fresh";
+    const repetitions = numberParam(params, "repetitions");
+    const batch = batchOf(bytes, fresh);
+    const filler = await open(bytes);
+    try {
+      const end = nowMs() + TIME_MS_MAX;
+      for (let i = 0; i < Math.min(repetitions, WARM_UP_MAX) && nowMs() < end - TIME_MS_MAX / 2; i++)
+        await filler.fill(i & 255);
+      const ns: number[] = [];
+      while (ns.length < repetitions && (ns.length === 0 || nowMs() < end)) {
+        const value = ns.length & 255;
+        if (fresh) filler.release?.();
+        const begin = nowMs();
+        if (fresh) filler.renew();
+        for (let i = 0; i < batch; i++) {
+          const done = filler.fill(value);
+          // Those that have filled when they return are not made to wait for a microtask.
+          if (done !== undefined) await done;
+        }
+        ns.push(((nowMs() - begin) * 1e6) / batch);
+      }
+      const filled = filler.holds((ns.length - 1) & 255);
+      return measuredFills(ns, filled, batch);
+    } finally {
+      await filler.close();
+    }
+  };
+}
+
+export function measuredFills(ns: ArrayLike<number>, filled: boolean, batch: number): Measured {
+  return { samples: { fill: { unit: "us", ns, batch } }, values: {}, result: { filled } };
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The reference in C, and the ways without Clearway: koffi and an addon written by hand.
+import { type Mechanism, numberParam, textParam } from "../mechanism/measured.js";
+import { loadAddon, loadPlain } from "../native/peers.js";
+import { allAre, type Filler } from "./filler.js";
+import { batchOf, fillMechanism, measuredFills } from "./measure.js";
+
+/** All of it in C: the loop, the clock, the memory. */
+const reference: Mechanism = async ({ params }) => {
+  const { ffi, library } = await loadPlain();
+  const run = library.func("lab_reference", "int", [
+    "size_t",
+    "int",
+    "size_t",
+    ffi.out(ffi.pointer("double")),
+    "size_t",
+  ]);
+  const ns = new Float64Array(numberParam(params, "repetitions"));
+  const bytes = numberParam(params, "bytes");
+  const fresh = textParam(params, "memory") === "fresh";
+  const batch = batchOf(bytes, fresh);
+  const filled = run(bytes, fresh ? 1 : 0, batch, ns, ns.length) === 1;
+  return measuredFills(ns, filled, batch);
+};
+
+/** Memory behind a call's view; `bytes` is what JavaScript has. */
+function inPlace(bytes: number, fill: (memory: Uint8Array, value: number) => void): Filler {
+  let memory = new Uint8Array(bytes);
+  return {
+    renew: () => {
+      memory = new Uint8Array(bytes);
+    },
+    fill: (value) => fill(memory, value),
+    holds: (value) => allAre(memory, value),
+    close: () => {},
+  };
+}
+
+const nodeApi = fillMechanism((bytes) => {
+  const addon = loadAddon();
+  return inPlace(bytes, (memory, value) => addon.fill(memory, value));
+});
+
+const koffiShared = fillMechanism(async (bytes) => {
+  const { ffi, library } = await loadPlain();
+  const fill = library.func("lab_fill", "void", [ffi.pointer("uint8_t"), "size_t", "int"]);
+  return inPlace(bytes, (memory, value) => fill(memory, bytes, value));
+});
+
+/** The buffer never comes to JavaScript: it is asked for, filled and looked at by calls. */
+const koffiHeld = fillMechanism(async (bytes) => {
+  const { library } = await loadPlain();
+  const hold = library.func("lab_hold", "void *", ["size_t"]);
+  const release = library.func("lab_release", "void", ["void *", "size_t"]);
+  const fill = library.func("lab_fill", "void", ["void *", "size_t", "int"]);
+  const holds = library.func("lab_holds", "int", ["void *", "size_t", "int"]);
+  let memory: unknown = hold(bytes);
+  return {
+    release: () => release(memory, bytes),
+    renew: () => {
+      memory = hold(bytes);
+    },
+    fill: (value) => fill(memory, bytes, value),
+    holds: (value) => holds(memory, bytes, value) === 1,
+    close: () => release(memory, bytes),
+  };
+});
+
+/**
+ * The list is written to C's memory, filled there, and read back as another list: element by element as arrays, the naive
+ * way, or as blocks. `koffi.inout` would say the same in a word, but gives wrong elements from 2 MB on (koffi 3.3.4).
+ */
+function koffiConverted(hint: "Array" | "Typed"): Mechanism {
+  return fillMechanism(async (bytes) => {
+    const { ffi, library } = await loadPlain();
+    const hold = library.func("lab_hold", "void *", ["size_t"]);
+    const release = library.func("lab_release", "void", ["void *", "size_t"]);
+    const fill = library.func("lab_fill", "void", ["void *", "size_t", "int"]);
+    const type = ffi.array("uint8_t", bytes, hint);
+    let memory: unknown = hold(bytes);
+    let list: ArrayLike<number> = hint === "Array" ? new Array<number>(bytes).fill(1) : new Uint8Array(bytes);
+    return {
+      release: () => release(memory, bytes),
+      renew: () => {
+        memory = hold(bytes);
+      },
+      fill: (value) => {
+        ffi.encode(memory, type, list);
+        fill(memory, bytes, value);
+        list = ffi.decode(memory, type) as ArrayLike<number>;
+      },
+      holds: (value) => list.length === bytes && allAre(list, value),
+      close: () => release(memory, bytes),
+    };
+  });
+}
+
+export const memoryReference: Record<string, Mechanism> = { c: reference };
+export const memoryAddon: Record<string, Mechanism> = { "node-api": nodeApi };
+export const memoryKoffi: Record<string, Mechanism> = {
+  "koffi-elements": koffiConverted("Array"),
+  "koffi-copied": koffiConverted("Typed"),
+  "koffi-shared": koffiShared,
+  "koffi-held": koffiHeld,
+};

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Loads the native peers: the addon written by hand, and the plain C library by koffi.
+import { createRequire } from "node:module";
+import type koffi from "koffi";
+import { compilePeers, type NativePeers } from "./compile.js";
+
+/** native/addon.c. All of it copies in or out but `fill`, which writes in place. */
+export interface Addon {
+  fill(bytes: Uint8Array, value: number): void;
+  echo(bytes: Uint8Array): Uint8Array;
+  take(bytes: Uint8Array): null;
+  ask(answer: (bytes: Uint8Array) => Uint8Array, bytes: Uint8Array): Uint8Array;
+}
+
+/** Why the peers cannot run here, and what makes them run; undefined when they can. */
+export async function peersProblem(): Promise<string | undefined> {
+  const peers = compiledPeers();
+  return "unavailable" in peers ? peers.unavailable : undefined;
+}
+
+/** The same for koffi, which needs the plain library, too. */
+export async function koffiProblem(): Promise<string | undefined> {
+  try {
+    await loadKoffi();
+  } catch (error) {
+    const why = (error as Error).message.split("\n")[0];
+    return `koffi does not load here (${why}): npm install koffi, which has no build for every platform`;
+  }
+  return peersProblem();
+}
+
+let compiled: NativePeers | undefined;
+
+function compiledPeers(): NativePeers {
+  if (compiled === undefined) {
+    const { peers, remove } = compilePeers();
+    process.once("exit", remove);
+    compiled = peers;
+  }
+  return compiled;
+}
+
+function files(): { addon: string; plain: string } {
+  const peers = compiledPeers();
+  if ("unavailable" in peers) throw new Error(peers.unavailable);
+  return peers;
+}
+
+export function loadAddon(): Addon {
+  return createRequire(import.meta.url)(files().addon) as Addon;
+}
+
+export async function loadKoffi(): Promise<typeof koffi> {
+  return (await import("koffi")).default;
+}
+
+export async function loadPlain() {
+  const ffi = await loadKoffi();
+  return { ffi, library: ffi.load(files().plain) };
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The charts of a figure against a size.
+import type { RecordedCell, RunRecord } from "../run/record.js";
+import type { Results } from "../run/results.js";
+import { LINE_COLOR, type Point, sizeChart } from "./chart/sizes.js";
+import { type Html, html } from "./html.js";
+import { metricsFor } from "./tables.js";
+
+/** One frame at 60 Hz. */
+const FRAME_MS = 1000 / 60;
+
+/** A value, or a sample's median, of each cell whose parameter `size` is a number. */
+function pointsOf(results: Results, record: RunRecord, cells: RecordedCell[], metric: string, size: string): Point[] {
+  return cells.flatMap((cell) => {
+    const found = metricsFor(results, record, cell)[metric];
+    const bytes = cell.params[size];
+    if (found === undefined || typeof bytes !== "number") return [];
+    return [{ mechanism: cell.mechanism, bytes, value: "value" in found ? found.value : found.p50 }];
+  });
+}
+
+export function uploadCharts(results: Results, record: RunRecord, title: string, cells: RecordedCell[]): Html {
+  const points = (metric: string) => pointsOf(results, record, cells, metric, "chunkBytes");
+  const x = "chunk size (logarithmic)";
+  const time = `${title}: time for each megabyte against chunk size`;
+  const stall = `${title}: longest stall of the main thread against chunk size`;
+  return html`<h4>${time}</h4>${lineLegend(cells, (cell) => cell.mechanism)}${sizeChart(time, { x, y: "ms for each MB" }, points("timePerMegabyte"))}
+<h4>${stall}</h4>${sizeChart(stall, { x, y: "longest stall (ms)" }, points("longestStall"), { value: FRAME_MS, text: "one frame at 60 Hz" })}`;
+}
+
+/** Warm and fresh memory have nothing to do with each other: a chart each. */
+export function memoryCharts(results: Results, record: RunRecord, title: string, cells: RecordedCell[]): Html {
+  const legend = lineLegend(cells, (cell) => cell.title);
+  return html`${["warm", "fresh"].map((memory) => {
+    const own = cells.filter(({ params }) => params["memory"] === memory);
+    if (own.length === 0) return html``;
+    const caption = `${title}: time of one fill of ${memory} memory against its size`;
+    const axes = { x: "bytes filled (logarithmic)", y: "median of one fill (µs)" };
+    return html`<h4>${caption}</h4>${legend}${sizeChart(caption, axes, pointsOf(results, record, own, "fill", "bytes"))}`;
+  })}`;
+}
+
+function lineLegend(cells: RecordedCell[], name: (cell: RecordedCell) => string): Html {
+  const lines = [...new Map(cells.map((cell) => [cell.mechanism, name(cell)]))];
+  return html`<ul class="legend">${lines.map(([mechanism, text]) => html`<li><span class="dot ${dotClass(mechanism)}"></span>${text}</li>`)}</ul>`;
+}
+
+function dotClass(mechanism: string): string {
+  return /--([a-z]+)/.exec(LINE_COLOR[mechanism] ?? "--reference")?.[1] ?? "reference";
+}

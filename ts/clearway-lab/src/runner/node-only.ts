@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What only Node has: processes and native code. The browser's twin is node-only-none.ts; the build picks one as #lab-node-only.
+import { koffiProblem, peersProblem } from "../native/peers.js";
+import { type Loader, unless } from "./loader.js";
+
+const memory = () => import("../memory/peers.js");
+
+export const nodeOnly: Record<string, Loader[]> = {
+  "channel-process": [async () => (await import("../channel/process-bare.js")).processBare],
+  memset: [
+    async () => unless(await koffiProblem(), async () => (await memory()).memoryReference),
+    async () => unless(await peersProblem(), async () => (await memory()).memoryAddon),
+    async () => unless(await koffiProblem(), async () => (await memory()).memoryKoffi),
+  ],
+};
