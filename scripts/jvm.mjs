@@ -3,7 +3,7 @@
 // `node scripts/jvm.mjs test 17|25|…`, `format`, `check-format`, `fetch`, or `stress`: Maven in jvm/, with a plain word
 // where Maven or a JDK is missing.
 import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isProgram } from "./problems.mjs";
@@ -82,6 +82,9 @@ function test(version) {
   if (home === undefined) {
     console.error(`no JDK ${version} was found; there are: ${[...found.keys()].join(", ") || "none"}. ${missing.jdk}`);
     return 127;
+  }
+  for (const module of readdirSync(folder)) {
+    rmSync(join(folder, module, "target/surefire-reports"), { recursive: true, force: true });
   }
   const status = maven(["test", `-Djvm=${join(home, "bin/java")}`], found);
   if (status === 0) console.log(summary(version));

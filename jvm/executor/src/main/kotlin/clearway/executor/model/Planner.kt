@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.executor.model
+
+/** How one batch is run. */
+internal class Plan(
+    val place: Place,
+    /** Threads that are asked to join the caller at once. */
+    val helpers: Int,
+    /** Items claimed at a time. */
+    val chunk: Int,
+    /** A chunk's items are so short that they are claimed together and taken back only when their thread is stuck. */
+    val bulk: Boolean,
+    val timeItems: Boolean,
+    val timeBatch: Boolean,
+    val readCpu: Boolean,
+    /** After as long, in ns, the caller asks the CPU workers for help with what is left. */
+    val beatNs: Long,
+    /** Items between two looks at the clock for the beat. */
+    val lookEvery: Int,
+    val predictedNs: Double,
+)
+
+/** Chooses a place with hysteresis, and how to measure at a cost that does not show. Pure, but for its memory. */
+internal class Planner(private val site: SiteModel) {
+    private var current = Place.INLINE
+    private var untimed = 0
+
+    fun plan(size: Int, costs: Costs): Plan {
+        if (!site.known || size <= 1) return first(size, costs)
+        val prediction = Prediction(site, costs, size)
+        val cpuHelpers = minOf(costs.processors - 1, size - 1)
+        val elasticHelpers = if (prediction.sleeps) prediction.elasticHelpers() else 0
+        fun raw(place: Place) =
+            when (place) {
+                Place.INLINE -> prediction.inlineNs()
+                Place.CPU -> if (cpuHelpers == 0) Double.POSITIVE_INFINITY else prediction.cpuNs(cpuHelpers)
+                Place.ELASTIC ->
+                    if (elasticHelpers == 0) Double.POSITIVE_INFINITY else prediction.elasticNs(elasticHelpers)
+            }
+        var best = Place.INLINE
+        for (place in PLACES) if (corrected(place, raw(place)) < corrected(best, raw(best))) best = place
+        if (corrected(best, raw(best)) < corrected(current, raw(current)) * WORTH_A_CHANGE) current = best
+        val place = current
+        val helpers =
+            when (place) {
+                Place.INLINE -> 0
+                Place.CPU -> cpuHelpers
+                Place.ELASTIC -> elasticHelpers
+            }
+        return measured(place, helpers, size, costs, raw(place))
+    }
+
+    private fun corrected(place: Place, ns: Double) = ns * site.correction(place)
+
+    /**
+     * A site that nobody knows: item by item, all timed, and the workers are asked after the time that waking them
+     * takes.
+     */
+    private fun first(size: Int, costs: Costs): Plan {
+        val known = site.known
+        return Plan(
+            Place.INLINE,
+            helpers = 0,
+            chunk = 1,
+            bulk = false,
+            timeItems = !known || site.itemNs > costs.clockNs * 2 / MEASURED_SHARE,
+            timeBatch = true,
+            readCpu = !known || site.itemNs * size > costs.cpuClockNs * 2 / MEASURED_SHARE,
+            beatNs = costs.wakeNs * 2,
+            lookEvery = 1,
+            predictedNs = if (known) site.itemNs * size else 0.0,
+        )
+    }
+
+    private fun measured(place: Place, helpers: Int, size: Int, costs: Costs, predictedNs: Double): Plan {
+        val itemNs = maxOf(site.itemNs, 1.0)
+        val workNs = itemNs * size
+        val perChunk = (CHUNK_NS / itemNs).coerceIn(1.0, size.toDouble()).toInt()
+        val bulk = site.warm && !site.mayBlock && itemNs < BULK_BELOW_NS
+        val timeItems = itemNs > costs.clockNs * 2 / MEASURED_SHARE
+        // What would cost over a hundredth is measured so seldom that it does not, but never out of sight.
+        val every = (costs.clockNs * 2 / (MEASURED_SHARE * workNs)).toInt().coerceAtMost(SELDOM)
+        val timeBatch = timeItems || ++untimed > every
+        if (timeBatch) untimed = 0
+        val chunk =
+            when {
+                !bulk -> 1
+                helpers == 0 -> perChunk
+                else -> minOf(perChunk, maxOf(1, size / ((helpers + 1) * SHARES)))
+            }
+        return Plan(
+            place,
+            helpers,
+            chunk,
+            bulk && chunk > 1,
+            timeItems,
+            timeBatch,
+            readCpu = timeBatch && workNs / (helpers + 1) > costs.cpuClockNs * 2 / MEASURED_SHARE,
+            beatNs = (predictedNs * 2 + costs.wakeNs * 2).toLong(),
+            lookEvery = perChunk,
+            predictedNs,
+        )
+    }
+
+    companion object {
+        private val PLACES = Place.entries.toTypedArray()
+        /** A place is left when another is quicker by more than this, which is under what may be lost (1.10). */
+        private const val WORTH_A_CHANGE = 0.94
+        /** Measuring takes at most a hundredth of what it measures. */
+        private const val MEASURED_SHARE = 0.01
+        /** Trivial batches are timed every so many at least. */
+        private const val SELDOM = 31
+        /** Claims are so far apart that neither they nor a late look at the clock show: 10 ns and 30 ns in 20 us. */
+        private const val CHUNK_NS = 20_000.0
+        /** A claim an item takes 5 to 10 ns: under this it would be over 3 % of the item. */
+        private const val BULK_BELOW_NS = 300.0
+        /** Each thread claims several times, so that the last to come still finds work. */
+        private const val SHARES = 4
+    }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.executor.model
+
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertFalse
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+
+class GrowthTest {
+    private val growth = Growth(Costs(processors = 2))
+
+    @Test
+    fun `elastic threads double while items wait, threads sleep and a processor is idle`() {
+        var asleep = 1
+        val added =
+            List(6) {
+                val more = growth.next(Look(waiting = 40, asleep, awake = 0, idleProcessors = 2))
+                assertTrue(more.elastic)
+                asleep += more.threads
+                more.threads
+            }
+        assertEquals(listOf(1, 2, 4, 8, 16, 32), added)
+    }
+
+    @Test
+    fun `never more threads than items wait`() {
+        repeat(6) { growth.next(Look(waiting = 3, asleep = 1, awake = 0, idleProcessors = 2)) }
+        assertEquals(3, growth.next(Look(waiting = 3, asleep = 9, awake = 0, idleProcessors = 2)).threads)
+        assertEquals(0, growth.next(Look(waiting = 0, asleep = 9, awake = 0, idleProcessors = 2)).threads)
+    }
+
+    @Test
+    fun `a preempted thread is not a blocked one`() {
+        assertEquals(0, growth.next(Look(waiting = 40, asleep = 0, awake = 2, idleProcessors = 0)).threads)
+        assertEquals(0, growth.next(Look(waiting = 40, asleep = 2, awake = 0, idleProcessors = 0)).threads)
+    }
+
+    @Test
+    fun `a caller that is alone and awake gets the CPU workers, once`() {
+        val look = Look(waiting = 40, asleep = 0, awake = 1, idleProcessors = 1)
+        val more = growth.next(look)
+        assertEquals(1, more.threads)
+        assertFalse(more.elastic)
+        assertEquals(0, growth.next(look).threads)
+    }
+}
+
+class EventBudgetTest {
+    private val budget = EventBudget(budgetNs = 1_000_000)
+
+    @Test
+    fun `work that may exceed what is left of the frame's budget is not admitted`() {
+        assertTrue(budget.admits(900_000.0, nowNs = 0))
+        budget.spend(900_000, nowNs = 0)
+        assertFalse(budget.admits(200_000.0, nowNs = 0))
+        assertFalse(budget.admits(Double.POSITIVE_INFINITY, nowNs = 1_000_000_000))
+    }
+
+    @Test
+    fun `a frame later the budget is whole again, and work that took too long is paid by the next frames`() {
+        budget.spend(2_000_000, nowNs = 0)
+        assertFalse(budget.admits(1.0, nowNs = 16_000_000))
+        assertTrue(budget.admits(1.0, nowNs = 17_000_000))
+        assertTrue(budget.admits(1_000_000.0, nowNs = 34_000_000))
+    }
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.executor.model
+
+import clearway.executor.forAll
+import io.kotest.property.Arb
+import io.kotest.property.arbitrary.bind
+import io.kotest.property.arbitrary.double
+import io.kotest.property.arbitrary.element
+import io.kotest.property.arbitrary.int
+import io.kotest.property.arbitrary.long
+import java.util.Random
+import kotlin.math.pow
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertFalse
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+
+class PlannerTest {
+    private val costs = Costs(processors = 2)
+    private val model = SiteModel()
+    private val planner = Planner(model)
+
+    private fun settle(itemNs: Double, cpuShare: Double, size: Int = 100, batches: Int = 40): Plan {
+        World(costs, seed = 1, itemNs = { itemNs }, cpuShare = cpuShare).play(model, planner, costs, size, batches)
+        return planner.plan(size, costs)
+    }
+
+    @Test
+    fun `trivial items run inline, in bulk, and are timed now and then`() {
+        val plan = settle(itemNs = 10.0, cpuShare = 1.0)
+        assertEquals(Place.INLINE, plan.place)
+        assertTrue(plan.bulk)
+        assertFalse(plan.timeItems)
+        val timed = (1..64).count { planner.plan(100, costs).timeBatch }
+        assertTrue(timed in 2..16, "timed=$timed")
+    }
+
+    @Test
+    fun `long arithmetic runs on the CPU workers`() {
+        assertEquals(Place.CPU, settle(itemNs = 1e6, cpuShare = 1.0).place)
+    }
+
+    @Test
+    fun `items that sleep get a thread each`() {
+        val plan = settle(itemNs = 5e6, cpuShare = 0.001)
+        assertEquals(Place.ELASTIC, plan.place)
+        assertTrue(plan.helpers > 50, "helpers=${plan.helpers}")
+        assertEquals(1, plan.chunk)
+        assertTrue(model.mayBlock)
+    }
+
+    @Test
+    fun `a site of two kinds, mostly trivial and now and then blocking, gets elastic threads`() {
+        val twoKinds = { random: Random -> if (random.nextInt(10) == 0) 5e6 else 1e3 }
+        val world = World(costs, seed = 2, itemNs = twoKinds, cpuShare = 0.01)
+        val times = world.play(model, planner, costs, size = 100, batches = 200).drop(20)
+        val best = List(200) { world.bestNs(100) }
+        assertEquals(Place.ELASTIC, planner.plan(100, costs).place)
+        assertTrue(times.average() / best.average() < 1.15, "regret=${times.average() / best.average()}")
+    }
+
+    @Test
+    fun `an unknown site is claimed item by item, all timed, with a beat after the time of two wakes`() {
+        val plan = planner.plan(1000, costs)
+        assertEquals(Place.INLINE, plan.place)
+        assertEquals(1, plan.chunk)
+        assertFalse(plan.bulk)
+        assertTrue(plan.timeItems && plan.readCpu)
+        assertEquals(costs.wakeNs * 2, plan.beatNs)
+    }
+
+    @Test
+    fun `neither clock is read where it would be over a hundredth of what it measures`() {
+        forAll(Arb.bind(Arb.double(1.0, 7.0), Arb.int(2, 500)) { exponent, size -> 10.0.pow(exponent) to size }) {
+            (itemNs, size) ->
+            val site = SiteModel()
+            val plans = Planner(site)
+            World(costs, seed = 3, itemNs = { itemNs }, cpuShare = 1.0).play(site, plans, costs, size, 20)
+            val plan = plans.plan(size, costs)
+            val perThread = site.itemNs * size / (plan.helpers + 1)
+            if (plan.timeItems) assertTrue(costs.clockNs * 2 <= site.itemNs * 0.01)
+            if (plan.readCpu) assertTrue(costs.cpuClockNs * 2 <= perThread * 0.01)
+        }
+    }
+
+    @Test
+    fun `no steady site loses more than a tenth against the best place, though the costs are believed a third wrong`() {
+        val worlds =
+            Arb.bind(
+                Arb.double(1.0, 7.0),
+                Arb.element(1.0, 0.001),
+                Arb.int(2, 200),
+                Arb.element(0.75, 1.0, 1.33),
+                Arb.long(1L, 1L shl 30),
+            ) { exponent, cpuShare, size, wrong, seed ->
+                // Nothing that sleeps does so for less than 20 us: a timer's grain.
+                val itemNs = if (cpuShare < 1.0) maxOf(10.0.pow(exponent), 2e4) else 10.0.pow(exponent)
+                Case(itemNs, cpuShare, size, wrong, seed)
+            }
+        forAll(worlds, runs = 300) { case ->
+            val real = Costs(2, wakeNs = (40_000 * case.wrong).toLong(), startedNs = (60_000 * case.wrong).toLong())
+            val site = SiteModel()
+            val world = World(real, case.seed, itemNs = { case.itemNs }, cpuShare = case.cpuShare)
+            val times = world.play(site, Planner(site), costs, case.size, 600).drop(100)
+            val best = List(500) { world.bestNs(case.size) }
+            val regret = times.average() / best.average()
+            assertTrue(regret <= 1.10, "regret=$regret $case")
+        }
+    }
+
+    data class Case(val itemNs: Double, val cpuShare: Double, val size: Int, val wrong: Double, val seed: Long)
+}

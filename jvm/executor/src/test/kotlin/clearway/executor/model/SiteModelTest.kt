@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.executor.model
+
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertFalse
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+
+class SiteModelTest {
+    private val costs = Costs(processors = 2)
+    private val model = SiteModel()
+
+    private fun see(itemNs: Long, times: Int = 1, items: Int = 100, cpuShare: Double = 1.0, crowded: Boolean = false) {
+        repeat(times) {
+            val sum = itemNs * items
+            model.observe(
+                Observation(
+                    Place.INLINE,
+                    items,
+                    sum,
+                    sum,
+                    cpuItems = items,
+                    cpuWallNs = sum,
+                    cpuNs = (sum * cpuShare).toLong(),
+                    crowded = crowded,
+                )
+            )
+        }
+    }
+
+    @Test
+    fun `cold samples are not mixed into what is learnt`() {
+        see(1_000_000, times = SiteModel.COLD_BATCHES)
+        see(1_000)
+        assertTrue(model.warm)
+        assertEquals(1_000.0, model.itemNs, 1.0)
+        assertTrue(model.durations.atMostNs(1.0) <= 2_048)
+    }
+
+    @Test
+    fun `one odd batch moves little, and two in a row are believed`() {
+        see(1_000, times = 50)
+        see(1_000_000)
+        assertTrue(model.itemNs < 2_000, "itemNs=${model.itemNs}")
+        see(1_000)
+        see(1_000_000, times = 2)
+        assertEquals(1_000_000.0, model.itemNs, 1.0)
+    }
+
+    @Test
+    fun `it unlearns, a site that grew cheap as well`() {
+        see(1_000_000, times = 50)
+        see(100, times = 2)
+        assertEquals(100.0, model.itemNs, 1.0)
+        assertTrue(model.durations.atMostNs(1.0) <= 256)
+    }
+
+    @Test
+    fun `that a site blocked is remembered for some two hundred batches and then forgotten`() {
+        see(1_000_000, times = 10, cpuShare = 0.001)
+        assertTrue(model.mayBlock)
+        see(1_000_000, times = 100)
+        assertTrue(model.mayBlock)
+        see(1_000_000, times = 100)
+        assertFalse(model.mayBlock)
+    }
+
+    @Test
+    fun `a thread that waits for a processor in a crowd has not slept`() {
+        see(1_000_000, times = 20, cpuShare = 0.3, crowded = true)
+        assertFalse(model.mayBlock)
+    }
+
+    @Test
+    fun `what the collector stopped is no evidence, unless it stops every batch`() {
+        see(1_000, times = 20)
+        fun stopped() =
+            model.observe(Observation(Place.INLINE, items = 100, itemsNs = 900_000, elapsedNs = 900_000, paused = true))
+        repeat(3) { stopped() }
+        assertEquals(1_000.0, model.itemNs, 1.0)
+        repeat(9) { stopped() }
+        assertTrue(model.itemNs > 2_000, "itemNs=${model.itemNs}")
+    }
+
+    @Test
+    fun `a place that comes out worse than predicted is left, and tried again later`() {
+        val planner = Planner(model)
+        val tries = mutableListOf<Int>()
+        repeat(400) { batch ->
+            val plan = planner.plan(100, costs)
+            if (plan.place == Place.CPU) tries += batch
+            val elapsedNs = if (plan.place == Place.CPU) 300_000L else 200_000L
+            val seen =
+                Observation(
+                    plan.place,
+                    100,
+                    200_000,
+                    elapsedNs,
+                    cpuItems = 100,
+                    cpuWallNs = 200_000,
+                    cpuNs = 200_000,
+                    predictedNs = plan.predictedNs,
+                )
+            model.observe(seen)
+        }
+        assertTrue(tries.size in 2..40, "tried $tries")
+        assertTrue(tries.last() > 100, "tried $tries")
+    }
+
+    @Test
+    fun `a batch of which nothing was timed teaches nothing`() {
+        model.observe(Observation(Place.INLINE, items = 0, itemsNs = 0, elapsedNs = 1_000))
+        assertFalse(model.known)
+        assertEquals(0, model.batches)
+    }
+}
