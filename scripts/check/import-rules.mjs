@@ -27,7 +27,10 @@ export const folders = {
     may: ["error", "host", "transfer", "task", "pool"],
     why: "decides whether a call runs inline; loaded by a pool when one asks for it",
   },
-  channel: { may: ["error"], why: "values as bytes for channels; pure, the same on every host" },
+  channel: {
+    may: ["error", "host", "transfer", "stream", "transport"],
+    why: "named messages between two ends, their codecs, and what carries them",
+  },
   meter: { may: [], why: "stands alone: it must be able to watch an app that uses nothing else of Clearway" },
   "index.ts": {
     may: ["error", "stats", "host", "transfer", "transport", "stream", "pool", "task", "placement"],
@@ -39,7 +42,7 @@ export const folders = {
   },
   stdio: { may: ["error", "channel"], why: "channels over streams of bytes between processes; Node only" },
   "records.ts": { may: ["records", "transfer"], why: "entry `clearway/records`" },
-  "channel.ts": { may: ["channel", "error"], why: "entry `clearway/channel`" },
+  "channel.ts": { may: ["channel", "error", "transfer"], why: "entry `clearway/channel`" },
   "stdio.ts": { may: ["channel", "stdio"], why: "entry `clearway/channel/stdio`" },
   "meter.ts": { may: ["meter"], why: "entry `clearway/meter`" },
 };

@@ -1,7 +1,8 @@
-import { C as ClearwayError, a as CodecErrorCode } from './types-clearway-error.js';
-export { E as ErrorCode, c as codecErrorCodes } from './types-clearway-error.js';
-import { T as TransportLimits, C as ChannelTransport } from './types-transport.js';
-export { a as ChannelSink, b as CloseCode, c as CloseReason } from './types-transport.js';
+import { C as ClearwayError, a as CodecErrorCode } from './types-move.js';
+export { b as ChannelErrorCode, E as ErrorCode, M as Moved, c as channelErrorCodes, d as codecErrorCodes, m as move } from './types-move.js';
+import { C as CloseReason, a as ChannelTransport, T as TransportLimits } from './types-limits.js';
+export { b as ChannelSink, c as CloseCode } from './types-limits.js';
+import { Window } from './index.js';
 
 /** How the values of a channel become bytes, and bytes values. Codecs keep no state of a message: one serves any number of channels. */
 interface Codec<T, Written = T> {
@@ -234,6 +235,314 @@ declare const standardMethodCodec: StandardMethodCodec;
 /** UTF-8 text. No bytes are the empty text; null has no bytes either. */
 declare const stringCodec: MessageCodec<string, string | null>;
 
+/** Why memory of a message was copied. */
+type ChannelCopyReason = 
+/** It stands in the message: all of a message's bytes but for its attachments. */
+"encoded"
+/** A large list that was not given away with `move()`. */
+ | "not-moved"
+/** A large list that shows a part of its buffer. */
+ | "partial-view"
+/** Memory that its owner does not let go: WebAssembly's, Node's buffer pool. */
+ | "not-transferable"
+/** The transport carries bytes only. */
+ | "byte-transport";
+/** Bytes that crossed one way. */
+interface ChannelLedgerSide {
+    /** Bytes that changed owner without a copy. */
+    movedBytes: number;
+    /** Bytes of shared memory that were named in a message (counted each time). */
+    sharedBytes: number;
+    /** Bytes that were copied; `copies` says why. */
+    copiedBytes: number;
+    copies: Partial<Record<ChannelCopyReason, {
+        count: number;
+        bytes: number;
+    }>>;
+}
+/** Both ways, as this end knows them: why the other end copied, only that end knows. */
+interface ChannelLedger {
+    sent: ChannelLedgerSide;
+    received: Pick<ChannelLedgerSide, "movedBytes" | "sharedBytes" | "copiedBytes">;
+}
+
+/** What an end speaks: Clearway's own wire, or the plain one of platform channels. */
+type WireName = "clearway" | "plain";
+
+/** How an endpoint is set up. */
+interface EndpointOptions {
+    /**
+     * What to speak. "clearway" (the default) is for another end of Clearway's; "plain" is Flutter's platform messages and
+     * nothing else; "either" takes the first of both that the other end's hello names too.
+     */
+    readonly wire?: WireName | "either";
+    /** False for a foreign end that sends no hello and expects none; only with `wire: "plain"`. Default true. */
+    readonly hello?: boolean;
+    /** How long to wait for the other end's hello; default 30 s. Infinity waits for ever. */
+    readonly helloMs?: number;
+    /** Gives up waiting for the hello, with the signal's reason. */
+    readonly signal?: AbortSignal;
+    /** Calls and streams that this end may have under way, and that it runs for the other, each; default 4096. */
+    readonly callsMax?: number;
+    /** Bytes of a channel's name; default 255, at most 65,535. */
+    readonly nameBytesMax?: number;
+    /**
+     * Messages kept of each channel that has no handler yet; the oldest is dropped for the next. Default 16. The other end can
+     * change it, channel by channel, up to 1024.
+     */
+    readonly early?: number;
+    /** All early messages together, in bytes; default 1 MiB. */
+    readonly earlyBytesMax?: number;
+    /** How long they are kept; then they are answered with `no-handler`. Default 5 s. */
+    readonly earlyMs?: number;
+    /** From how many bytes on a list of numbers travels beside its message and not in it; default 16 KiB. */
+    readonly attachmentBytesMin?: number;
+    /** Throw `would-copy` where an attachment would be copied. What is small, or a transport of bytes alone carries, too. */
+    readonly strict?: boolean;
+    /** Write the stack of a handler's error as the fourth part of a plain envelope, which not every end reads. Default false. */
+    readonly stacks?: boolean;
+    /** Told of what a handler threw where nobody waits for an answer. Default: `console.error`. */
+    readonly onError?: (error: unknown, channel: string) => void;
+}
+
+/** How a call may end before its answer. */
+interface CallOptions {
+    /** Cancels the call, there too; it rejects with the signal's reason. */
+    readonly signal?: AbortSignal | undefined;
+    /** How long the handler may take from its start, in ms: the other end ends it. On the plain wire, from the sending on. */
+    readonly timeoutMs?: number | undefined;
+    /** How long the call may take in all, in ms: this end ends it, whatever the other does. */
+    readonly deadlineMs?: number | undefined;
+}
+
+declare const brand: unique symbol;
+/** What may stand beside an error's code and message. */
+interface RemoteErrorParts {
+    /** Any value of the standard codec. */
+    readonly details?: unknown;
+    readonly cause?: unknown;
+    readonly channel?: string;
+    /** The stack at the other end, and that of the call. */
+    readonly stack?: string;
+    readonly callerStack?: string;
+}
+/**
+ * What the other end's handler threw. A handler throws one itself to choose code and details; of any other error it throws,
+ * the code is its `code`, or "error". Between two ends of Clearway's wire `cause` is what was thrown there, with its class
+ * name, stack, properties and causes, and the stack goes on with that of the call.
+ */
+declare class RemoteError extends Error {
+    readonly name = "RemoteError";
+    /** The handler's own; any text. */
+    readonly code: string;
+    readonly details: unknown;
+    /** The channel's name; empty where it has not crossed. */
+    readonly channel: string;
+    constructor(code: string, message: string, parts?: RemoteErrorParts);
+    get [brand](): true;
+    static [Symbol.hasInstance](value: unknown): boolean;
+}
+
+/** What a handler is given beside the message. */
+interface HandlerContext {
+    /** The channel's name. */
+    readonly channel: string;
+    /** Aborts when the caller has cancelled, its time is over, or the transport is closed. Made when it is first read. */
+    readonly signal: AbortSignal;
+    /** How many milliseconds the caller had left when it sent the call; undefined without a deadline. */
+    readonly deadlineMs: number | undefined;
+}
+
+/** Values of a stream of events, each when it is asked for. Ending the loop ends the stream at the other end. */
+interface EventStream<T> extends AsyncIterableIterator<T, void, void>, AsyncDisposable {
+    /** How many events were dropped so far, before the one that was read last. */
+    readonly dropped: number;
+}
+
+/** What happens to an event when the queue to the listener is full. */
+type WhenFull = "wait" | "fail" | "dropOldest" | "dropNewest";
+
+/** How events are read. */
+interface ListenOptions {
+    /** Ends the stream, there too; reading rejects with the signal's reason. */
+    readonly signal?: AbortSignal | undefined;
+    /** How far the other end may run ahead of the reader; default 16 events and 1 MiB. */
+    readonly window?: Partial<Window>;
+    /** How many events wait at the other end when the window is used up; default what the other end says, else 16. */
+    readonly capacity?: number;
+    /** What happens there when as many wait; default what the other end says, else "wait". */
+    readonly whenFull?: WhenFull;
+    /** Told how many events were dropped, when the one behind them is read. */
+    readonly onDrop?: (count: number) => void;
+}
+/** How events are served to a listener that does not say how itself. */
+interface ServeOptions {
+    readonly whenFull?: WhenFull;
+    readonly capacity?: number;
+}
+/**
+ * Options for a reader that wants what is newest, such as frames to be drawn: of events that come faster than they are read all
+ * but the last are dropped. One is under way or waits here; with a window of 2 the next one is under way while one is read.
+ */
+declare function latest(window?: number): ListenOptions;
+
+/** What the one who serves events is given beside the listener's arguments. */
+interface EventSink<T = unknown> {
+    /** The channel's name. */
+    readonly channel: string;
+    /** Aborts when the listener has cancelled, or the transport is closed. */
+    readonly signal: AbortSignal;
+    /**
+     * Sends an event: encodes it at once and moves its large lists. Settles true when it is on its way or waits for credit, false
+     * when it was dropped or nobody listens any more. When the queue is full, it waits for room, or rejects with `queue-full`, as
+     * `whenFull` says. Throws what the codec throws.
+     */
+    send(event: T): Promise<boolean>;
+    /** Ends the stream behind what was sent. */
+    end(): void;
+    /** Ends the stream with an error, behind what was sent. */
+    fail(error: unknown): void;
+}
+
+/** What a source of events gives back: the events; or nothing, and then it sends through the sink until it ends that. */
+type EventSource<T> = AsyncIterable<T> | Iterable<T> | void | Promise<AsyncIterable<T> | Iterable<T> | void>;
+/** A channel of events. Either end may listen and serve. */
+interface Events {
+    readonly name: string;
+    /**
+     * Listens: the other end begins a stream for the arguments. Nothing is sent beyond the window; `break` ends it at the other
+     * end. A second `listen` of the same channel ends the first, which rejects with `cancelled`. Reading rejects as a method's call
+     * does, once; then the stream is at its end. Throws what the codec throws for the arguments, and `invalid-argument`.
+     */
+    listen<T = unknown>(args?: unknown, options?: ListenOptions): EventStream<T>;
+    /**
+     * Serves the channel's events: `open` is called for each listener. What is drawn from an iterable waits for the listener's
+     * credit; what is pushed through the sink is queued, and a full queue does what `whenFull` says. An iterable that ends, and an
+     * async function that does, end the stream. Events are encoded when they are sent, and their large lists moved.
+     * Throws `invalid-argument` for a second one.
+     */
+    serve<T = unknown, A = unknown>(open: (args: A, sink: EventSink<T>) => EventSource<T>, options?: ServeOptions): Disposable;
+}
+
+/** What a handler of messages gives back: the reply, or nothing, which is an empty reply. */
+type MessageHandler<T, Written> = (message: T, context: HandlerContext) => Written | undefined | Promise<Written | undefined>;
+/** A channel of whole messages, each with a reply if one is wanted. Either end may send and handle. */
+interface Messages<T, Written = T> {
+    readonly name: string;
+    /**
+     * Sends a message and waits for the reply; `undefined` where the handler gave none. Copies what the message holds, or moves its
+     * large lists under `move()`. Rejects with what the codec throws, a {@link RemoteError}, or a ClearwayError: `no-handler`,
+     * `dropped`, `queue-full`, `deadline`, `timeout`, `transport-closed`, `too-large`; with the signal's reason when that aborts.
+     */
+    send(message: Written, options?: CallOptions): Promise<T | undefined>;
+    /**
+     * Sends a message that wants no reply. Settles when it has left for the transport: whoever awaits that never runs ahead of
+     * it. Rejects as `send` does.
+     */
+    post(message: Written): Promise<void>;
+    /**
+     * Handles the other end's messages, those that came early first. What the handler gives is encoded and its large lists moved.
+     * Disposing ends it; later messages wait for the next handler. Throws `invalid-argument` for a second one.
+     */
+    handle(handler: MessageHandler<T, Written>): Disposable;
+}
+
+/** A method: takes the call's arguments, gives its result, or throws. */
+type MethodHandler = (args: never, context: HandlerContext) => unknown;
+/** What a handler of all methods gives back for one that it does not have. */
+declare const notImplemented: unique symbol;
+/** The methods of a channel by name, or one function for all of them. */
+type MethodHandlers = Readonly<Record<string, MethodHandler>> | ((method: string, args: unknown, context: HandlerContext) => unknown);
+/** A channel of methods. Either end may call and handle. */
+interface Methods {
+    readonly name: string;
+    /**
+     * Calls a method with one value as its arguments. Copies what they hold, or moves their large lists under `move()`. Rejects as
+     * `send` of {@link Messages} does, and with `not-implemented`; the other end's error is a {@link RemoteError}. What `R` says
+     * is not checked.
+     */
+    call<R = unknown>(method: string, args?: unknown, options?: CallOptions): Promise<R>;
+    /**
+     * Handles the other end's calls, those that came early first. Results are encoded and their large lists moved; `undefined` is
+     * null. A method that is not there is answered with `not-implemented`. Throws `invalid-argument` for a second handler.
+     */
+    handle(handlers: MethodHandlers): Disposable;
+}
+
+/** What an endpoint does just now, and has moved and copied so far. */
+interface EndpointStats {
+    readonly wire: WireName;
+    readonly transport: string;
+    /** Calls of this end that wait for their answers. */
+    readonly calls: number;
+    /** Calls of the other end that were not answered yet. */
+    readonly handling: number;
+    /** Streams that this end listens to, and that it serves. */
+    readonly listening: number;
+    readonly serving: number;
+    readonly ledger: ChannelLedger;
+}
+/** One end of a way between two; the other is the same. Channels are named, and cost nothing to make. */
+interface Endpoint extends AsyncDisposable {
+    /** The wire that both ends agreed on. */
+    readonly wire: WireName;
+    /** Settles with the reason when the transport is closed, whoever closed it. Never rejects. */
+    readonly closed: Promise<CloseReason>;
+    /** A channel of messages, with the standard codec unless given another. Throws `invalid-argument` for a name too long. */
+    messages(name: string): Messages<unknown>;
+    messages<T, Written = T>(name: string, codec: MessageCodec<T, Written>): Messages<T, Written>;
+    /** A channel of methods. */
+    methods(name: string, codec?: MethodCodec): Methods;
+    /** A channel of events. */
+    events(name: string, codec?: MethodCodec): Events;
+    /** Sets how many early messages of a channel the other end keeps until that has a handler. Rejects as a method's call does. */
+    resize(channel: string, count: number): Promise<void>;
+    /** A copy of the counters; made when asked for. */
+    stats(): EndpointStats;
+    /**
+     * Closes: begins nothing new, ends the streams that it serves, waits until calls both ways are answered, `timeoutMs` (5 s) at
+     * most, then closes the transport. What is left rejects with `transport-closed`. `await using` does the same.
+     */
+    close(options?: {
+        timeoutMs?: number;
+    }): Promise<void>;
+    /** Closes at once. Everything under way, both ways, ends with `transport-closed`. */
+    terminate(reason?: CloseReason): void;
+}
+
+/**
+ * Makes an endpoint of a transport: both ends say hello and agree on the wire. Takes ownership of the transport, and closes it
+ * also when this fails. Register handlers as soon as it has settled: what comes before them waits, within bounds.
+ *
+ * Rejects with `invalid-argument`; `protocol` when the other end speaks another wire or version, or does not say hello;
+ * `deadline` when it says nothing within `helloMs`; `transport-closed`; and the signal's reason.
+ */
+declare function connect(transport: ChannelTransport, options?: EndpointOptions): Promise<Endpoint>;
+
+/** What may become of a call, as a value. */
+type Outcome<T> = {
+    readonly kind: "result";
+    readonly value: T;
+}
+/** The other end's handler threw. */
+ | {
+    readonly kind: "remote-error";
+    readonly error: RemoteError;
+}
+/** Nobody ran it, or it was not waited for. */
+ | {
+    readonly kind: OutcomeKind;
+    readonly error: unknown;
+};
+/** The ends of a call that are neither a result nor the handler's own error. */
+type OutcomeKind = "not-implemented" | "no-handler" | "dropped" | "queue-full" | "cancelled" | "deadline" | "timeout" | "closed";
+/**
+ * Waits for a call and gives what became of it as a value, for whoever would otherwise catch and look at codes. Give the call's
+ * signal, too: a call rejects with that signal's own reason. What is misuse, such as a value that the codec has no form for,
+ * still rejects.
+ */
+declare function outcome<T>(call: Promise<T>, signal?: AbortSignal): Promise<Outcome<T>>;
+
 /**
  * Two ends in one thread: for tests, and for parts of an app that may move apart later. Copies nothing: frames are handed
  * over as they are, attachments are moved, so that a sender loses them here as it would elsewhere. Delivers in microtasks.
@@ -256,5 +565,5 @@ interface PortLike {
  */
 declare function portTransport(port: PortLike, limits?: TransportLimits): ChannelTransport;
 
-export { ChannelTransport, ClearwayError, CodecErrorCode, Float64, TransportLimits, binaryCodec, extension, float64, isCodecError, jsonMessageCodec, jsonMethodCodec, memoryPair, portTransport, standardMessageCodec, standardMethodCodec, stringCodec };
-export type { Codec, CodecError, CodecLimits, CodecName, DecodeOptions, Extension, JsonMessageCodec, JsonMethodCodec, JsonOptions, MessageCodec, MethodCall, MethodCodec, MethodError, MethodReply, MethodSuccess, NoReply, PortLike, StandardMessageCodec, StandardMethodCodec, StandardOptions, ValueReader, ValueWriter };
+export { ChannelTransport, ClearwayError, CloseReason, CodecErrorCode, Float64, RemoteError, TransportLimits, binaryCodec, connect, extension, float64, isCodecError, jsonMessageCodec, jsonMethodCodec, latest, memoryPair, notImplemented, outcome, portTransport, standardMessageCodec, standardMethodCodec, stringCodec };
+export type { CallOptions, ChannelCopyReason, ChannelLedger, ChannelLedgerSide, Codec, CodecError, CodecLimits, CodecName, DecodeOptions, Endpoint, EndpointOptions, EndpointStats, EventSink, EventSource, EventStream, Events, Extension, HandlerContext, JsonMessageCodec, JsonMethodCodec, JsonOptions, ListenOptions, MessageCodec, MessageHandler, Messages, MethodCall, MethodCodec, MethodError, MethodHandler, MethodHandlers, MethodReply, MethodSuccess, Methods, NoReply, Outcome, OutcomeKind, PortLike, RemoteErrorParts, ServeOptions, StandardMessageCodec, StandardMethodCodec, StandardOptions, ValueReader, ValueWriter, WhenFull, WireName };

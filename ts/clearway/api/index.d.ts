@@ -1,8 +1,8 @@
-export { C as ClearwayError, E as ErrorCode, e as errorCodes } from './types-clearway-error.js';
+import { M as Moved } from './types-move.js';
+export { C as ClearwayError, E as ErrorCode, e as errorCodes, m as move } from './types-move.js';
+import { W as Window } from './types-credit.js';
 import { C as CrossesAs } from './types-crossing.js';
-import { M as Moved } from './types-task.js';
 import { Task } from './worker.js';
-export { m as move } from './types-task.js';
 
 /** Node's limits on a worker's memory, in megabytes (MiB), as `worker_threads` takes them. */
 interface ResourceLimits {
@@ -48,14 +48,6 @@ interface Advice {
     /** What concerns the whole pool: why nothing can run inline. */
     notes: string[];
     text: string;
-}
-
-/** How far a producer may run ahead of its consumer. */
-interface Window {
-    /** Values that may be under way or waiting at once. */
-    items: number;
-    /** Bytes of binary memory that may be; one value larger than this may still travel alone. */
-    bytes: number;
 }
 
 /** What happens to a call when the queue is full. Each word names what is lost; `wait` loses nothing. */
@@ -326,5 +318,5 @@ interface RunOptions extends CallOptions, Pick<PoolOptions, "resourceLimits" | "
  */
 declare function run<Module>(source: WorkerSource, options?: RunOptions): Callable<Module>;
 
-export { CrossesAs, Moved, pool, run };
-export type { Advice, Answer, Argument, CallOptions, Callable, Callers, CopyReason, Ledger, LedgerSide, Placement, Pool, PoolOptions, PoolSize, PoolStats, ResourceLimits, RunOptions, Stream, Summary, TaskAdvice, TaskStats, WhenFull, Window, WorkerLike, WorkerSource };
+export { CrossesAs, Moved, Window, pool, run };
+export type { Advice, Answer, Argument, CallOptions, Callable, Callers, CopyReason, Ledger, LedgerSide, Placement, Pool, PoolOptions, PoolSize, PoolStats, ResourceLimits, RunOptions, Stream, Summary, TaskAdvice, TaskStats, WhenFull, WorkerLike, WorkerSource };

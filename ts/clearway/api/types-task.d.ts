@@ -1,20 +1,3 @@
-declare const movedBrand: unique symbol;
-/**
- * A value under {@link move}. Only Clearway unwraps it, and only where it stands as an argument, a result or a yielded
- * value itself: inside another object it makes the call fail with `not-cloneable`, rather than be copied unseen.
- */
-interface Moved<T> {
-    readonly [movedBrand]: T;
-}
-/**
- * Marks a value to be moved: the sender loses every buffer, port and stream inside it, at any depth, and nothing of
- * them is copied. Throws `would-copy` where something inside cannot be moved and would have to be copied.
- *
- * With `transfer`, exactly those objects are moved and the search is skipped; use it for values with very many nodes, or
- * to move a whole buffer of which the value shows only a part.
- */
-declare function move<T>(value: T, transfer?: readonly object[]): Moved<T>;
-
 /** How to open, check and close something dear that a worker keeps between tasks: a connection, a model, a file. */
 interface ResourceDefinition<T> {
     /** Opens it, inside the worker, when a task first needs it. What it throws fails the task with `resource-failed`. */
@@ -105,5 +88,5 @@ type Exposed<Tasks> = Tasks & {
     readonly [exposedBrand]?: true;
 };
 
-export { move as m, resource as r, task as t, withResources as w };
-export type { Exposed as E, Leased as L, Moved as M, Resource as R, Task as T, TaskContext as a, TaskMap as b, ResourceDefinition as c, ResourceValues as d, TaskOptions as e };
+export { resource as r, task as t, withResources as w };
+export type { Exposed as E, Leased as L, Resource as R, Task as T, TaskContext as a, TaskMap as b, ResourceDefinition as c, ResourceValues as d, TaskOptions as e };

@@ -1,6 +1,6 @@
-export { C as ClearwayError, E as ErrorCode, e as errorCodes } from './types-clearway-error.js';
+export { C as ClearwayError, E as ErrorCode, M as Moved, e as errorCodes, m as move } from './types-move.js';
 import { a as TaskContext, b as TaskMap, E as Exposed } from './types-task.js';
-export { L as Leased, M as Moved, R as Resource, c as ResourceDefinition, d as ResourceValues, T as Task, e as TaskOptions, m as move, r as resource, t as task, w as withResources } from './types-task.js';
+export { L as Leased, R as Resource, c as ResourceDefinition, d as ResourceValues, T as Task, e as TaskOptions, r as resource, t as task, w as withResources } from './types-task.js';
 
 /**
  * A context for unit tests of tasks: `myTask(testContext(), 1, 2)`. Its signal is never aborted and its progress goes

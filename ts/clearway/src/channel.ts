@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /**
- * `clearway/channel`: how the values of channels become bytes, in Flutter's wire format, JSON, text or bytes as they are.
+ * `clearway/channel`: named messages, methods and events between two ends, over any transport; and how their values become
+ * bytes, in Flutter's wire format, JSON, text or bytes as they are.
  *
  * @module
  */
@@ -30,11 +31,29 @@ export {
 } from "./channel/codec/standard-message.js";
 export { type StandardMethodCodec, standardMethodCodec } from "./channel/codec/standard-method.js";
 export { stringCodec } from "./channel/codec/string.js";
+export type { CallOptions } from "./channel/endpoint/calls.js";
+export { connect } from "./channel/endpoint/connect.js";
+export type { Endpoint, EndpointStats } from "./channel/endpoint/endpoint.js";
+export type { EventStream } from "./channel/endpoint/event-stream.js";
+export type { EventSource, Events } from "./channel/endpoint/events.js";
+export type { ChannelCopyReason, ChannelLedger, ChannelLedgerSide } from "./channel/endpoint/ledger.js";
+export { type ListenOptions, latest, type ServeOptions } from "./channel/endpoint/listen-options.js";
+export type { MessageHandler, Messages } from "./channel/endpoint/messages.js";
+export { type MethodHandler, type MethodHandlers, type Methods, notImplemented } from "./channel/endpoint/methods.js";
+export type { EndpointOptions } from "./channel/endpoint/options.js";
+export { type Outcome, type OutcomeKind, outcome } from "./channel/endpoint/outcome.js";
+export { RemoteError, type RemoteErrorParts } from "./channel/endpoint/remote-error.js";
+export type { HandlerContext } from "./channel/endpoint/served.js";
+export type { EventSink } from "./channel/endpoint/source.js";
+export type { WhenFull } from "./channel/endpoint/source-queue.js";
 export type { TransportLimits } from "./channel/transport/limits.js";
 export { memoryPair } from "./channel/transport/memory.js";
 export { portTransport } from "./channel/transport/port.js";
 export type { PortLike } from "./channel/transport/port-like.js";
 export type { ChannelSink, ChannelTransport, CloseCode, CloseReason } from "./channel/transport/transport.js";
+export type { WireName } from "./channel/wire/hello.js";
+export { type ChannelErrorCode, channelErrorCodes } from "./error/channel-codes.js";
 export { ClearwayError } from "./error/clearway-error.js";
 export { type CodecErrorCode, codecErrorCodes } from "./error/codec-codes.js";
 export type { ErrorCode } from "./error/codes.js";
+export { type Moved, move } from "./transfer/move.js";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { readFileSync } from "node:fs";
 import { errorCodes } from "clearway";
-import { codecErrorCodes } from "clearway/channel";
+import { channelErrorCodes, codecErrorCodes } from "clearway/channel";
 import { errorCodes as workerCodes } from "clearway/worker";
 import { expect, test } from "vitest";
 
@@ -13,7 +13,7 @@ const rows = [...page.matchAll(/^\| `([a-z0-9-]+)` \| (.+?) \| (.+?) \|$/gm)].ma
 }));
 
 // What a code means is a comment beside it: the words would be a tenth of what a page has to load.
-const source = ["codes", "codec-codes"]
+const source = ["codes", "codec-codes", "channel-codes"]
   .map((name) => readFileSync(new URL(`../../src/error/${name}.ts`, import.meta.url), "utf8"))
   .join("");
 const meanings = [...source.matchAll(/^ {2}\/\*\* (.+) \*\/\n {2}"([a-z0-9-]+)",$/gm)].map(([, meaning, code]) => [
@@ -22,7 +22,7 @@ const meanings = [...source.matchAll(/^ {2}\/\*\* (.+) \*\/\n {2}"([a-z0-9-]+)",
 ]);
 
 test("spec/errors.md lists every error code, in order, with the meaning that the library gives, and what to do", () => {
-  expect(rows.map(({ code }) => code)).toEqual([...errorCodes, ...codecErrorCodes]);
+  expect(rows.map(({ code }) => code)).toEqual([...errorCodes, ...codecErrorCodes, ...channelErrorCodes]);
   expect(rows.map(({ code, meaning }) => [code, meaning])).toEqual(meanings);
   for (const { then } of rows) expect(then!.length).toBeGreaterThan(10);
 });

@@ -5,6 +5,14 @@ import { Tag } from "./tags.js";
 /** A list of numbers of one width. */
 export type NumberList = Uint8Array | Int32Array | BigInt64Array | Float32Array | Float64Array;
 
+/** The classes of lists whose elements are wider than a byte, by their tags. */
+export const listClasses: Readonly<Record<number, ListClass>> = {
+  [Tag.int32List]: Int32Array,
+  [Tag.int64List]: BigInt64Array,
+  [Tag.float32List]: Float32Array,
+  [Tag.float64List]: Float64Array,
+};
+
 type ListClass = Int32ArrayConstructor | BigInt64ArrayConstructor | Float32ArrayConstructor | Float64ArrayConstructor;
 
 /** Reads the list that a type byte stands for, or nothing for another type byte. */

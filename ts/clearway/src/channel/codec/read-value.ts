@@ -3,10 +3,11 @@ import { ClearwayError } from "../../error/clearway-error.js";
 import type { Extension, Extensions } from "./extension.js";
 import { Float64 } from "./float64.js";
 import { bigIntegerDigitsMax } from "./limits.js";
+import { readAttached } from "./read-attached.js";
 import { readNumbers } from "./read-numbers.js";
 import type { Reader } from "./reader.js";
 import { refusal } from "./refusal.js";
-import { extensionTags, Tag } from "./tags.js";
+import { attachmentTag, extensionTags, Tag } from "./tags.js";
 import { valueReader } from "./value-reader.js";
 
 /** What reading a value depends on beside the bytes. */
@@ -43,6 +44,7 @@ export function readValue(reader: Reader, depth: number, options: ReadOptions): 
       return options.lossless ? readEntries(reader, inside, options) : readRecord(reader, inside, options);
     }
     default: {
+      if (tag === attachmentTag && reader.attached !== undefined) return readAttached(reader, reader.attached);
       const list = readNumbers(reader, tag);
       return list ?? readExtension(reader, tag, depth, options);
     }

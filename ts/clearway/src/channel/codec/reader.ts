@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { beside } from "./beside.js";
 import type { Input } from "./input.js";
 import { keyText } from "./key-text.js";
 import type { CodecLimits } from "./limits.js";
@@ -13,6 +14,8 @@ export class Reader {
   readonly end: number;
   /** Whether lists may be views of the message. */
   readonly owned: boolean;
+  /** Lists that came beside the message. */
+  readonly attached: readonly Uint8Array[] | undefined;
   /** How many values more the message's lists and maps may announce. */
   #itemsLeft: number;
   readonly #itemsMax: number;
@@ -22,6 +25,8 @@ export class Reader {
     this.bytes = bytes;
     this.end = bytes.length;
     this.owned = owned;
+    this.attached = beside.attached;
+    beside.attached = undefined;
     this.#itemsLeft = itemsMax;
     this.#itemsMax = itemsMax;
   }

@@ -36,6 +36,12 @@ export const Tag = {
   float32List: 14,
 } as const;
 
+/**
+ * A list beside the message: the list's own tag, and the attachment's number as a size. Only between two ends that agreed on
+ * Clearway's wire (spec/channel.md); everywhere else the type is reserved, and reading it an error.
+ */
+export const attachmentTag = 127;
+
 /** The first and the last tag of extensions; 15 to 127 are reserved. */
 export const extensionTags = { min: 128, max: 255 } as const;
 

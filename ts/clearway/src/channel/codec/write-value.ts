@@ -4,7 +4,7 @@ import type { Extension, Extensions } from "./extension.js";
 import { Float64 } from "./float64.js";
 import { bigIntegerDigitsMax } from "./limits.js";
 import { type CodecError, refusal } from "./refusal.js";
-import { Tag } from "./tags.js";
+import { attachmentTag, Tag } from "./tags.js";
 import { valueWriter } from "./value-writer.js";
 import type { Writer } from "./writer.js";
 
@@ -187,6 +187,12 @@ function writeView(writer: Writer, view: ArrayBufferView): void {
   }
   const { tag, alignment } = form;
   if (view.byteLength === 0) requireMemory(view);
+  const index = writer.aside?.take(view) ?? -1;
+  if (index >= 0) {
+    writer.byte(attachmentTag);
+    writer.byte(tag);
+    return writer.size(index);
+  }
   writer.byte(tag);
   writer.size((view as NumberList).length);
   if (alignment > 1) writer.pad(alignment);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { type Aside, beside } from "./beside.js";
 import { refusal } from "./refusal.js";
 import { sizes } from "./tags.js";
 import { hasLoneSurrogate } from "./utf8.js";
@@ -21,6 +22,8 @@ export class Writer {
   bytes = new Uint8Array(scratchBytes);
   view = new DataView(this.bytes.buffer);
   at = 0;
+  /** Where large lists go instead of into the message. */
+  aside: Aside | undefined;
 
   /** Makes room for some bytes more. */
   room(more: number): void {
@@ -161,6 +164,8 @@ export function takeWriter(): Writer {
   const writer = rest ?? new Writer();
   rest = undefined;
   writer.at = 0;
+  writer.aside = beside.aside;
+  beside.aside = undefined;
   return writer;
 }
 

@@ -1,14 +1,3 @@
-/** What bounds a transport's memory. */
-interface TransportLimits {
-    /** Bytes of the largest frame, both ways; default 64 MiB: a 4K frame of RGBA is 32. */
-    readonly frameBytesMax?: number;
-    /**
-     * How many bytes may wait to leave, or be under way, before `send` returns false; default 1 MiB, as in streams of tasks.
-     * One frame larger than this still travels.
-     */
-    readonly windowBytes?: number;
-}
-
 /**
  * What carries a channel's frames to the other end and back. It knows nothing of what is in them. The contract, which the
  * suite `test/channel/transports/contract.ts` runs over each transport:
@@ -86,4 +75,15 @@ type CloseCode =
 /** the host's own error; it is the cause */
  | "failed";
 
-export type { ChannelTransport as C, TransportLimits as T, ChannelSink as a, CloseCode as b, CloseReason as c };
+/** What bounds a transport's memory. */
+interface TransportLimits {
+    /** Bytes of the largest frame, both ways; default 64 MiB: a 4K frame of RGBA is 32. */
+    readonly frameBytesMax?: number;
+    /**
+     * How many bytes may wait to leave, or be under way, before `send` returns false; default 1 MiB, as in streams of tasks.
+     * One frame larger than this still travels.
+     */
+    readonly windowBytes?: number;
+}
+
+export type { CloseReason as C, TransportLimits as T, ChannelTransport as a, ChannelSink as b, CloseCode as c };

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { isUntransferable } from "#host";
+import { ClearwayError } from "../../error/clearway-error.js";
+import type { Aside } from "../codec/beside.js";
+import { isShared } from "../transport/limits.js";
+import type { ChannelCopyReason } from "./ledger.js";
+
+/** How a message's large lists leave. */
+export interface AttachmentRules {
+  /** From so many bytes on a list is an attachment. */
+  readonly bytesMin: number;
+  /** The transport moves memory; without, attachments' bytes stand in the frame. */
+  readonly moves: boolean;
+  readonly shares: boolean;
+  /** Throw instead of copying an attachment. */
+  readonly strict: boolean;
+}
+
+/** Who gives a list away: under `move()` a caller, `result` whoever answers or sends an event, else nobody. */
+export type Giving = "kept" | "result" | "move";
+
+// A message of more would spend its time on them; the rest stands in the message. The head has room for 65,535.
+const attachmentsMax = 1024;
+
+/** Gathers one message's attachments, and what became of their memory. */
+export class Attachments implements Aside {
+  readonly list: Uint8Array[] = [];
+  readonly copies: [reason: ChannelCopyReason, bytes: number][] = [];
+  movedBytes = 0;
+  sharedBytes = 0;
+  readonly #rules: AttachmentRules;
+  readonly #giving: Giving;
+  /** The numbers of what was taken, by its buffer: the same memory twice in a message stays the same. */
+  #taken: Map<ArrayBufferLike, number> | undefined;
+
+  constructor(rules: AttachmentRules, giving: Giving) {
+    this.#rules = rules;
+    this.#giving = giving;
+  }
+
+  take(view: ArrayBufferView): number {
+    const { moves, shares } = this.#rules;
+    const { buffer, byteLength } = view;
+    const move = this.#giving === "move";
+    // Under move() nothing is copied, however small.
+    if ((byteLength < this.#rules.bytesMin && !move) || byteLength === 0 || this.list.length >= attachmentsMax)
+      return -1;
+    if (!moves) return this.#copy(view, "byte-transport");
+    if (isShared(buffer)) return shares ? this.#share(view) : this.#copy(view, "not-transferable");
+    if (this.#giving === "kept") return this.#copy(view, "not-moved");
+    if (byteLength !== buffer.byteLength) return this.#copy(view, "partial-view");
+    const before = this.#taken?.get(buffer);
+    if (before !== undefined) return before;
+    if (isUntransferable(buffer)) return this.#copy(view, "not-transferable");
+    this.movedBytes += byteLength;
+    this.#taken ??= new Map();
+    this.#taken.set(buffer, this.list.length);
+    return this.list.push(new Uint8Array(buffer)) - 1;
+  }
+
+  #share({ buffer, byteOffset, byteLength }: ArrayBufferView): number {
+    this.sharedBytes += byteLength;
+    return this.list.push(new Uint8Array(buffer, byteOffset, byteLength)) - 1;
+  }
+
+  // On a transport of bytes the frame is what the copy is made into.
+  #copy({ buffer, byteOffset, byteLength }: ArrayBufferView, reason: ChannelCopyReason): number {
+    if (this.#giving === "move" || this.#rules.strict) throw wouldCopy(reason, byteLength);
+    this.copies.push([reason, byteLength]);
+    const bytes = new Uint8Array(buffer, byteOffset, byteLength);
+    return this.list.push(reason === "byte-transport" ? bytes : new Uint8Array(bytes)) - 1;
+  }
+}
+
+/** The error for memory that was to be moved and cannot. */
+export function wouldCopy(reason: ChannelCopyReason, bytes: number): ClearwayError {
+  return new ClearwayError("would-copy", `${bytes} bytes would have been copied (${reason})`);
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { ClearwayError, invalid } from "../../error/clearway-error.js";
+import { readError } from "../wire/error-body.js";
+import { Flag, type Frame, Op, Status } from "../wire/frame.js";
+import type { Encoded, Link, Received } from "./link.js";
+import type { Outbox, Waiting } from "./outbox.js";
+import { statusError } from "./status.js";
+import { after, type Timer } from "./timer.js";
+
+/** How a call may end before its answer. */
+export interface CallOptions {
+  /** Cancels the call, there too; it rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+  /** How long the handler may take from its start, in ms: the other end ends it. On the plain wire, from the sending on. */
+  readonly timeoutMs?: number | undefined;
+  /** How long the call may take in all, in ms: this end ends it, whatever the other does. */
+  readonly deadlineMs?: number | undefined;
+}
+
+class Call implements Waiting {
+  timer: Timer | undefined;
+  unlisten: (() => void) | undefined;
+
+  constructor(
+    readonly id: number,
+    readonly channel: string,
+    readonly resolve: (reply: Received) => void,
+    readonly reject: (reason: unknown) => void,
+    readonly leave: () => void,
+    readonly refuse: (reason: unknown) => void,
+  ) {}
+}
+
+/** Calls of this end that are under way. Each settles once: by its answer, its signal, its deadline, or the transport's end. */
+export class Calls {
+  readonly #link: Link;
+  readonly #outbox: Outbox;
+  readonly #open = new Map<number, Call>();
+  #last = 0;
+  #idle: (() => void) | undefined;
+
+  constructor(link: Link, outbox: Outbox) {
+    this.#link = link;
+    this.#outbox = outbox;
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  call(name: Uint8Array, channel: string, message: Encoded, options: CallOptions): Promise<Received> {
+    const { signal, timeoutMs, deadlineMs } = options;
+    checkMs("timeoutMs", timeoutMs);
+    checkMs("deadlineMs", deadlineMs);
+    if (signal?.aborted) return Promise.reject(signal.reason);
+    if (this.#link.over) return Promise.reject(this.#link.closedError(`call to ${channel}`));
+    const { callsMax } = this.#link.settings;
+    if (this.#open.size >= callsMax)
+      return Promise.reject(new ClearwayError("queue-full", `calls under way: ${callsMax}, as many as callsMax`));
+    return new Promise((resolve, reject) => {
+      const id = this.#nextId();
+      const leave = (): void => this.#link.send(this.#parts(id, name, options), message);
+      const call = new Call(id, channel, resolve, reject, leave, (reason) => this.#take(id)?.reject(reason));
+      this.#open.set(id, call);
+      if (signal) {
+        const abort = (): void => this.#give(call, Status.cancelled, signal.reason);
+        signal.addEventListener("abort", abort, { once: true });
+        call.unlisten = () => signal.removeEventListener("abort", abort);
+      }
+      this.#limit(call, timeoutMs, deadlineMs);
+      this.#outbox.push(call);
+    });
+  }
+
+  /** A reply came. One that nobody waits for any more is dropped. */
+  reply(frame: Frame, message: Received): void {
+    const call = this.#take(frame.id);
+    if (call === undefined) return;
+    if (frame.op === Op.answer || frame.a === Status.done) return call.resolve(message);
+    call.reject(failure(frame, call.channel));
+  }
+
+  /** The transport is closed. */
+  closed(): void {
+    for (const { id, channel } of [...this.#open.values()])
+      this.#take(id)?.reject(this.#link.closedError(`call to ${channel}`));
+  }
+
+  /** Settles when nothing is under way. */
+  idle(): Promise<void> {
+    if (this.#open.size === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      const before = this.#idle;
+      this.#idle = () => {
+        before?.();
+        resolve();
+      };
+    });
+  }
+
+  #parts(id: number, name: Uint8Array, { timeoutMs = 0, deadlineMs = 0 }: CallOptions) {
+    if (this.#link.wire === "plain") return { op: Op.message, id, name };
+    return { op: Op.call, id, name, a: toWire(deadlineMs), b: toWire(timeoutMs) };
+  }
+
+  #limit(call: Call, timeoutMs: number | undefined, deadlineMs: number | undefined): void {
+    const plainTimeout = this.#link.wire === "plain" ? timeoutMs : undefined;
+    const ms = Math.min(deadlineMs ?? Number.POSITIVE_INFINITY, plainTimeout ?? Number.POSITIVE_INFINITY);
+    if (ms === Number.POSITIVE_INFINITY) return;
+    const deadline = ms === deadlineMs;
+    call.timer = after(ms, () => {
+      const error = new ClearwayError(deadline ? "deadline" : "timeout", `no answer of ${call.channel} in ${ms} ms`);
+      this.#give(call, deadline ? Status.cancelled : Status.timeout, error);
+    });
+  }
+
+  // This end gives up; the other is told, unless it never heard of the call, or could not understand it.
+  #give(call: Call, status: Status, reason: unknown): void {
+    if (this.#take(call.id) === undefined) return;
+    if (!this.#outbox.remove(call) && this.#link.wire === "clearway")
+      this.#link.send({ op: Op.cancel, id: call.id, a: status });
+    call.reject(reason);
+  }
+
+  #take(id: number): Call | undefined {
+    const call = this.#open.get(id);
+    if (call === undefined) return undefined;
+    this.#open.delete(id);
+    clearTimeout(call.timer);
+    call.unlisten?.();
+    if (this.#open.size === 0) {
+      this.#idle?.();
+      this.#idle = undefined;
+    }
+    return call;
+  }
+
+  #nextId(): number {
+    do this.#last = (this.#last % 0xffff_ffff) + 1;
+    while (this.#open.has(this.#last));
+    return this.#last;
+  }
+}
+
+/** The error that a failed reply, or a stream's end, stands for. */
+export function failure({ a, flags, body }: Frame, channel: string): unknown {
+  if (a !== Status.error || (flags & Flag.empty) !== 0) return statusError(a, channel);
+  try {
+    return readError(body, channel, "");
+  } catch (cause) {
+    return new ClearwayError("protocol", `an error of ${channel} that could not be read`, { cause });
+  }
+}
+
+export function checkMs(name: string, value: number | undefined): void {
+  if (value !== undefined && !(value > 0)) throw invalid(name, "more than 0", value);
+}
+
+// 0 is none on the wire, and so is for ever.
+function toWire(ms: number): number {
+  return ms < 0xffff_ffff ? Math.ceil(ms) : 0;
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { ClearwayError, invalid } from "../../error/clearway-error.js";
+import { requireLittleEndian } from "../codec/host-order.js";
+import type { ChannelSink, ChannelTransport, CloseReason } from "../transport/transport.js";
+import { readFrame } from "../wire/frame.js";
+import { agree, type Hello, readHello, type WireName, wireVersion, writeHello } from "../wire/hello.js";
+import { Core } from "./core.js";
+import { type Endpoint, endpointOf } from "./endpoint.js";
+import { type EndpointOptions, type EndpointSettings, settingsOf } from "./options.js";
+import { after, type Timer } from "./timer.js";
+
+/**
+ * Makes an endpoint of a transport: both ends say hello and agree on the wire. Takes ownership of the transport, and closes it
+ * also when this fails. Register handlers as soon as it has settled: what comes before them waits, within bounds.
+ *
+ * Rejects with `invalid-argument`; `protocol` when the other end speaks another wire or version, or does not say hello;
+ * `deadline` when it says nothing within `helloMs`; `transport-closed`; and the signal's reason.
+ */
+export async function connect(transport: ChannelTransport, options: EndpointOptions = {}): Promise<Endpoint> {
+  if (typeof transport?.open !== "function") throw invalid("transport", "a ChannelTransport", transport);
+  const settings = settingsOf(options);
+  requireLittleEndian();
+  return new Promise((resolve, reject) => {
+    const greeting = new Greeting(transport, settings, resolve, reject);
+    greeting.begin();
+  });
+}
+
+/** What listens to a transport: first for the hello, then for an endpoint's core. */
+class Greeting implements ChannelSink {
+  #core: Core | undefined;
+  #timer: Timer | undefined;
+  #over = false;
+  readonly #abort = (): void => {
+    this.#fail(this.settings.signal?.reason, { code: "closed", message: "gave up" });
+  };
+
+  constructor(
+    readonly transport: ChannelTransport,
+    readonly settings: EndpointSettings,
+    readonly resolve: (endpoint: Endpoint) => void,
+    readonly reject: (reason: unknown) => void,
+  ) {}
+
+  begin(): void {
+    const { transport, settings } = this;
+    const { hello, helloMs, signal, wires, nameBytesMax, callsMax } = settings;
+    if (signal?.aborted) return this.#abort();
+    transport.open(this);
+    if (!hello) return this.#agreed("plain", undefined);
+    signal?.addEventListener("abort", this.#abort, { once: true });
+    if (helloMs !== Number.POSITIVE_INFINITY)
+      this.#timer = after(helloMs, () => {
+        const message = `the other end has not said hello within ${helloMs} ms`;
+        this.#fail(new ClearwayError("deadline", message), { code: "timeout", message });
+      });
+    const { frameBytesMax } = transport;
+    transport.send(writeHello({ version: wireVersion, wires, frameBytesMax, nameBytesMax, callsMax }));
+  }
+
+  frame(frame: Uint8Array, attachments: readonly Uint8Array[]): void {
+    if (this.#core) return this.#core.frame(frame, attachments);
+    if (this.#over) return;
+    const parts = readFrame(frame, attachments);
+    const there = parts && readHello(parts);
+    if (there === undefined)
+      return this.#refuse(
+        'the other end said no hello; for a foreign end that has none: { wire: "plain", hello: false }',
+      );
+    if (there.version !== wireVersion)
+      return this.#refuse(`the other end speaks version ${there.version} of the wire, and this one ${wireVersion}`);
+    const wire = agree(this.settings.wires, there.wires);
+    if (wire === undefined)
+      return this.#refuse(`no wire in common: ${this.settings.wires.join()} here, ${there.wires.join()} there`);
+    this.#agreed(wire, there);
+  }
+
+  drained(): void {
+    this.#core?.drained();
+  }
+
+  closed(reason: CloseReason): void {
+    if (this.#core) return this.#core.ended(reason);
+    const error = new ClearwayError("transport-closed", `before the hello: ${reason.message}`, { cause: reason.cause });
+    this.#settle();
+    this.reject(Object.assign(error, { reason }));
+  }
+
+  #agreed(wire: WireName, there: Hello | undefined): void {
+    this.#settle();
+    this.#core = new Core(this.transport, this.settings, wire, there);
+    this.resolve(endpointOf(this.#core));
+  }
+
+  #refuse(message: string): void {
+    this.#fail(new ClearwayError("protocol", message), { code: "protocol", message });
+  }
+
+  #fail(error: unknown, reason: CloseReason): void {
+    if (this.#over) return;
+    this.#settle();
+    this.reject(error);
+    this.transport.close(reason);
+  }
+
+  #settle(): void {
+    this.#over = true;
+    clearTimeout(this.#timer);
+    this.settings.signal?.removeEventListener("abort", this.#abort);
+  }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import type { MethodCall } from "../codec/codec.js";
+import { standardMethodCodec } from "../codec/standard-method.js";
+import { Status } from "../wire/frame.js";
+import type { Handler } from "./desk.js";
+import { nothing } from "./link.js";
+import { earlyMax } from "./options.js";
+
+/** The channel on which the other end sets how many early messages are kept (spec/wire.md). */
+export const controlChannel = "dev.flutter/channel-buffers";
+
+const { call, reply } = standardMethodCodec;
+
+/** Serves the control channel: `resize [name, count]`, and `overflow [name, allowed]`, which sets whether a drop is worth a warning; here none is given. */
+export function control(resize: (name: string, count: number) => void): Handler {
+  const done = { ...nothing, body: reply.encode({ kind: "success", value: null }) };
+  return {
+    request(served) {
+      try {
+        const asked = call.decode(served.message.body);
+        const [name, value] = argumentsOf(asked);
+        if (asked.method !== "resize" && asked.method !== "overflow") return served.answer(Status.notImplemented);
+        if (asked.method === "resize") resize(name, count(value));
+        else if (typeof value !== "boolean") throw new RangeError("overflow takes [name, true or false]");
+        served.answer(Status.done, done);
+      } catch (error) {
+        served.fail(error, ({ code, message, details }) => reply.encode({ kind: "error", code, message, details }));
+      }
+    },
+  };
+}
+
+function argumentsOf({ args }: MethodCall): readonly [string, unknown] {
+  if (!Array.isArray(args) || args.length !== 2 || typeof args[0] !== "string")
+    throw new RangeError("the arguments are [name, value]");
+  return [args[0], args[1]];
+}
+
+function count(value: unknown): number {
+  if (typeof value === "number" && Number.isInteger(value) && value >= 0) return Math.min(value, earlyMax);
+  throw new RangeError(`a size must be a whole number of 0 or more: size=${String(value)}`);
+}
+
+/** The messages of both methods. */
+export function resizeMessage(name: string, size: number): Uint8Array {
+  return call.encode({ method: "resize", args: [name, size] });
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { ClearwayError } from "../../error/clearway-error.js";
+import { keyText } from "../codec/key-text.js";
+import { type ChannelTransport, type CloseReason, closedHere } from "../transport/transport.js";
+import { Flag, type Frame, Op, readFrame, Status } from "../wire/frame.js";
+import type { Hello, WireName } from "../wire/hello.js";
+import { type CallOptions, Calls } from "./calls.js";
+import { control, controlChannel } from "./control.js";
+import { Desk } from "./desk.js";
+import { type Encoded, Link, type Received } from "./link.js";
+import { Listens } from "./listens.js";
+import type { EndpointSettings } from "./options.js";
+import { Outbox, type Waiting } from "./outbox.js";
+import { PlainListens } from "./plain-listens.js";
+import { Served } from "./served.js";
+import type { Source } from "./source.js";
+import { type AskedStream, Sources } from "./sources.js";
+
+/** An endpoint's parts, and the shell around them: frames in, frames out. The channels (`messages.ts` and beside) use it. */
+export class Core {
+  readonly link: Link;
+  readonly desk: Desk<AskedStream>;
+  readonly listens: Listens;
+  readonly plainListens: PlainListens;
+  /** Streams that a foreign end listens to. */
+  readonly plainSources = new Set<Source>();
+  readonly closed: Promise<CloseReason>;
+  readonly #transport: ChannelTransport;
+  readonly #outbox: Outbox;
+  readonly #calls: Calls;
+  readonly #sources: Sources;
+  #tellClosed!: (reason: CloseReason) => void;
+  /** Settles posts that wait for room, when nothing leaves any more. */
+  readonly #posts = new Set<Waiting>();
+  #closing: Promise<void> | undefined;
+
+  constructor(transport: ChannelTransport, settings: EndpointSettings, wire: WireName, there: Hello | undefined) {
+    this.#transport = transport;
+    this.link = new Link(transport, settings, wire, there);
+    this.#outbox = new Outbox(() => this.link.congested);
+    this.#calls = new Calls(this.link, this.#outbox);
+    this.listens = new Listens(this.link, this.#outbox);
+    this.plainListens = new PlainListens(this.link, this.#calls);
+    this.desk = new Desk<AskedStream>(this.link);
+    this.#sources = new Sources(this.link);
+    this.closed = new Promise((resolve) => {
+      this.#tellClosed = resolve;
+    });
+    this.desk.handle(
+      controlChannel,
+      control((name, count) => this.desk.resize(name, count)),
+    );
+  }
+
+  call(channel: string, message: Encoded, options: CallOptions): Promise<Received> {
+    return this.#calls.call(this.link.name(channel), channel, message, options);
+  }
+
+  /** Sends what nobody answers. Settles when it has left for the transport. */
+  post(channel: string, message: Encoded): Promise<void> {
+    const { link } = this;
+    const name = link.name(channel);
+    if (link.over) return Promise.reject(link.closedError(`post to ${channel}`));
+    if (this.#posts.size >= link.settings.callsMax)
+      return Promise.reject(
+        new ClearwayError("queue-full", `posts that wait: ${this.#posts.size}, as many as callsMax`),
+      );
+    return new Promise((resolve, reject) => {
+      const post: Waiting = {
+        leave: () => {
+          link.send({ op: link.wire === "plain" ? Op.message : Op.post, name }, message);
+          this.#posts.delete(post);
+          resolve();
+        },
+        refuse: (reason) => {
+          this.#posts.delete(post);
+          reject(reason);
+        },
+      };
+      this.#posts.add(post);
+      this.#outbox.push(post);
+    });
+  }
+
+  frame(bytes: Uint8Array, beside: readonly Uint8Array[]): void {
+    const frame = readFrame(bytes, beside);
+    if (frame === undefined) return this.link.broken(`a frame of ${bytes.length} bytes that is none`);
+    const message: Received = {
+      body: frame.body,
+      flags: frame.flags & (Flag.whole | Flag.empty),
+      attachments: frame.attachments,
+      alone: bytes.buffer.byteLength === bytes.byteLength,
+    };
+    this.link.arrived(message);
+    if (this.link.wire === "plain") this.#plain(frame, message);
+    else this.#ours(frame, message);
+  }
+
+  drained(): void {
+    this.link.congested = false;
+    this.#sources.drain();
+    for (const source of [...this.plainSources]) source.drain();
+    this.#outbox.drain();
+  }
+
+  ended(reason: CloseReason): void {
+    if (this.link.reason !== undefined) return;
+    this.link.reason = reason;
+    this.#outbox.clear();
+    for (const post of [...this.#posts]) post.refuse(this.link.closedError("post"));
+    this.#calls.closed();
+    this.listens.closed();
+    this.plainListens.closed();
+    this.#sources.closed();
+    for (const source of [...this.plainSources]) source.cancel(this.link.closedError(`events of ${source.channel}`));
+    this.desk.closed();
+    this.#tellClosed(reason);
+  }
+
+  /** Ends streams, lets calls both ways be answered, then closes the transport. */
+  close(timeoutMs: number): Promise<void> {
+    this.link.closing = true;
+    this.#closing ??= this.#close(timeoutMs);
+    return this.#closing;
+  }
+
+  terminate(reason: CloseReason = closedHere): void {
+    this.#transport.close(reason);
+    this.ended(reason);
+  }
+
+  async #close(timeoutMs: number): Promise<void> {
+    this.#sources.finish();
+    for (const source of [...this.plainSources]) source.cancel(this.link.closedError("closing"), Status.done);
+    this.desk.refuseEarly();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, Math.min(timeoutMs, 2 ** 31 - 1));
+    });
+    await Promise.race([Promise.all([this.#calls.idle(), this.desk.idle()]), late, this.closed]);
+    clearTimeout(timer);
+    this.terminate();
+  }
+
+  get stats() {
+    const { ledger, wire } = this.link;
+    return {
+      wire,
+      transport: this.#transport.name,
+      calls: this.#calls.size,
+      handling: this.desk.size,
+      listening: this.listens.size + this.plainListens.size,
+      serving: this.#sources.size + this.plainSources.size,
+      ledger: structuredClone(ledger),
+    };
+  }
+
+  #ours(frame: Frame, message: Received): void {
+    switch (frame.op) {
+      case Op.call:
+      case Op.post:
+        return this.#request(frame, message, frame.op === Op.call);
+      case Op.reply:
+        return this.#calls.reply(frame, message);
+      case Op.cancel:
+        return this.desk.cancel(frame.id, frame.a);
+      case Op.stop: {
+        const waiting = this.#sources.cancel(frame.id);
+        if (waiting) this.desk.withdraw(waiting);
+        return;
+      }
+      case Op.listen: {
+        const channel = this.#channel(frame);
+        const asked = channel === undefined ? undefined : this.#sources.ask(frame, channel, message);
+        if (asked) this.desk.listen(asked, message.body.length);
+        return;
+      }
+      case Op.event:
+        return this.listens.event(frame, message);
+      case Op.end:
+        return this.listens.end(frame);
+      case Op.credit:
+        return this.#sources.credit(frame);
+      default:
+        this.link.broken(`a frame of kind ${frame.op}`);
+    }
+  }
+
+  #plain(frame: Frame, message: Received): void {
+    if (frame.op === Op.answer) return this.#calls.reply(frame, message);
+    if (frame.op !== Op.message) return this.link.broken(`a frame of kind ${frame.op} on the plain wire`);
+    const channel = this.#channel(frame);
+    if (channel === undefined) return;
+    if (!this.plainListens.message(channel, message)) return this.#request(frame, message, frame.id !== 0, channel);
+    // An event wants no answer; whoever asked for one gets it.
+    if (frame.id !== 0) this.link.send({ op: Op.answer, id: frame.id });
+  }
+
+  #request(frame: Frame, message: Received, wanted: boolean, channel = this.#channel(frame)): void {
+    if (channel === undefined) return;
+    const { a, b, id } = frame;
+    this.desk.request(new Served(this.link, id, channel, message, wanted, a, b, (served) => this.desk.settled(served)));
+  }
+
+  #channel({ name }: Frame): string | undefined {
+    if (name.length <= this.link.settings.nameBytesMax) {
+      try {
+        return keyText(name, 0, name.length);
+      } catch {
+        // Not UTF-8: told below.
+      }
+    }
+    this.link.broken(`a channel's name of ${name.length} bytes that cannot be read`);
+    return undefined;
+  }
+}

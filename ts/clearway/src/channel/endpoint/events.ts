@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+import { MovedValue } from "../../transfer/move.js";
+import type { MethodCodec } from "../codec/codec.js";
+import { Status } from "../wire/frame.js";
+import type { Core } from "./core.js";
+import type { EventStream } from "./event-stream.js";
+import type { Encoded, Received } from "./link.js";
+import { checkServe, type ListenOptions, type ServeOptions } from "./listen-options.js";
+import { remote } from "./plain-listens.js";
+import { plainSource } from "./plain-source.js";
+import type { EventSink, Source } from "./source.js";
+import { noAnswer } from "./status.js";
+
+/** What a source of events gives back: the events; or nothing, and then it sends through the sink until it ends that. */
+export type EventSource<T> =
+  // biome-ignore lint/suspicious/noConfusingVoidType: a source that gives back nothing is a function without a return
+  AsyncIterable<T> | Iterable<T> | void | Promise<AsyncIterable<T> | Iterable<T> | void>;
+
+/** A channel of events. Either end may listen and serve. */
+export interface Events {
+  readonly name: string;
+  /**
+   * Listens: the other end begins a stream for the arguments. Nothing is sent beyond the window; `break` ends it at the other
+   * end. A second `listen` of the same channel ends the first, which rejects with `cancelled`. Reading rejects as a method's call
+   * does, once; then the stream is at its end. Throws what the codec throws for the arguments, and `invalid-argument`.
+   */
+  listen<T = unknown>(args?: unknown, options?: ListenOptions): EventStream<T>;
+  /**
+   * Serves the channel's events: `open` is called for each listener. What is drawn from an iterable waits for the listener's
+   * credit; what is pushed through the sink is queued, and a full queue does what `whenFull` says. An iterable that ends, and an
+   * async function that does, end the stream. Events are encoded when they are sent, and their large lists moved.
+   * Throws `invalid-argument` for a second one.
+   */
+  serve<T = unknown, A = unknown>(
+    open: (args: A, sink: EventSink<T>) => EventSource<T>,
+    options?: ServeOptions,
+  ): Disposable;
+}
+
+export function eventsOf(core: Core, name: string, codec: MethodCodec): Events {
+  const { link } = core;
+  link.name(name);
+  const read = (message: Received): unknown => {
+    const envelope = link.decode(codec.reply, message);
+    if (envelope.kind === "success") return envelope.value;
+    throw envelope.kind === "error" ? remote(envelope, name) : noAnswer(name);
+  };
+  const encode = (event: unknown): Encoded => {
+    const moved = event instanceof MovedValue;
+    const success = { kind: "success", value: moved ? event.value : event } as const;
+    return link.encodeAs(codec.reply, success, moved ? "move" : "result");
+  };
+  return {
+    name,
+    listen<T>(args: unknown = null, options: ListenOptions = {}) {
+      if (link.wire === "plain") return core.plainListens.listen(name, codec, args, options) as EventStream<T>;
+      const message = link.encodeCall(codec, "listen", args);
+      return core.listens.listen(link.name(name), name, message, read, options) as EventStream<T>;
+    },
+    serve<T, A>(open: (args: A, sink: EventSink<T>) => EventSource<T>, options: ServeOptions = {}) {
+      const limits = checkServe(options);
+      const begin = (source: Source, args: unknown): void => {
+        try {
+          drive(source, open(args as A, source as EventSink<T>));
+        } catch (error) {
+          source.fail(error);
+        }
+      };
+      if (link.wire === "plain")
+        return core.desk.handle(name, plainSource(core, { name, codec, limits, encode, begin }));
+      return core.desk.handle(name, {
+        request: (served) => served.answer(Status.notImplemented),
+        listen: (asked) =>
+          asked.serve({
+            limits,
+            encode,
+            begin(source, message) {
+              let args: unknown;
+              try {
+                args = link.decode(codec.call, message).args;
+              } catch (error) {
+                return source.fail(error);
+              }
+              begin(source, args);
+            },
+          }),
+      });
+    },
+  };
+}
+
+function drive<T>(source: Source, given: EventSource<T>): void {
+  if (given === undefined || given === null) return;
+  if (isIterable(given)) return void source.pump(given);
+  (given as Promise<AsyncIterable<T> | Iterable<T> | undefined>).then(
+    (events) => (events && isIterable(events) ? source.pump(events) : source.end()),
+    (error) => source.fail(error),
+  );
+}
+
+function isIterable(value: object): value is AsyncIterable<unknown> | Iterable<unknown> {
+  return Symbol.asyncIterator in value || Symbol.iterator in value;
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { ClearwayError, invalid } from "../../error/clearway-error.js";
+import { MovedValue } from "../../transfer/move.js";
+import { beside } from "../codec/beside.js";
+import type { Codec, MethodCodec } from "../codec/codec.js";
+import { refusal } from "../codec/refusal.js";
+import { isShared } from "../transport/limits.js";
+import type { ChannelTransport, CloseReason } from "../transport/transport.js";
+import { Flag, type FrameParts, padded, writeFrame } from "../wire/frame.js";
+import type { Hello, WireName } from "../wire/hello.js";
+import { Attachments, type Giving } from "./attachments.js";
+import { emptyLedger, enterCopy } from "./ledger.js";
+import type { EndpointSettings } from "./options.js";
+
+/** A message as bytes, to be sent. */
+export interface Encoded {
+  readonly body: Uint8Array;
+  readonly flags: number;
+  /** Undefined where none could be. */
+  readonly attachments: Attachments | undefined;
+}
+
+/** A message as bytes, as it came. */
+export interface Received {
+  readonly body: Uint8Array;
+  readonly flags: number;
+  readonly attachments: readonly Uint8Array[];
+  /** Whether nothing else stands in the memory of the body. */
+  readonly alone: boolean;
+}
+
+export const nothing: Encoded = { body: new Uint8Array(), flags: 0, attachments: undefined };
+
+const text = /* @__PURE__ */ new TextEncoder();
+const none: readonly Uint8Array[] = [];
+// Names are few and come again and again; a peer cannot fill this, only this end's own code.
+const namesKept = 1024;
+
+/** The way to the other end, once both have agreed: makes values frames, and keeps the ledger. Knows no calls and no streams. */
+export class Link {
+  readonly ledger = emptyLedger();
+  /** Why nothing can be sent any more. */
+  reason: CloseReason | undefined;
+  /** Whether this end is closing, and begins nothing new. */
+  closing = false;
+  /** Whether the transport asked to hold back. */
+  congested = false;
+  readonly #transport: ChannelTransport;
+  readonly #names = new Map<string, Uint8Array>();
+  readonly #frameBytesMax: number;
+  readonly #nameBytesMax: number;
+
+  constructor(
+    transport: ChannelTransport,
+    readonly settings: EndpointSettings,
+    readonly wire: WireName,
+    there: Hello | undefined,
+  ) {
+    this.#transport = transport;
+    this.#frameBytesMax = Math.min(transport.frameBytesMax, there?.frameBytesMax ?? transport.frameBytesMax);
+    this.#nameBytesMax = Math.min(settings.nameBytesMax, there?.nameBytesMax ?? settings.nameBytesMax);
+  }
+
+  /** Whether nothing new may begin. */
+  get over(): boolean {
+    return this.closing || this.reason !== undefined;
+  }
+
+  /** The bytes of a name. Throws `invalid-argument` for one that is too long. */
+  name(name: string): Uint8Array {
+    const known = this.#names.get(name);
+    if (known !== undefined) return known;
+    if (typeof name !== "string") throw invalid("name", "a string", name);
+    const bytes = text.encode(name);
+    if (bytes.length > this.#nameBytesMax) throw invalid("name", `at most ${this.#nameBytesMax} bytes`, name);
+    if (this.#names.size >= namesKept) this.#names.clear();
+    this.#names.set(name, bytes);
+    return bytes;
+  }
+
+  /** A value's message. Moves nothing yet. Throws what the codec throws, and `would-copy`. */
+  encode<T>(codec: Codec<unknown, T>, given: T, giving: "kept" | "result"): Encoded {
+    const moved = given instanceof MovedValue;
+    return this.encodeAs(codec, moved ? (given.value as T) : given, moved ? "move" : giving);
+  }
+
+  /** A method's call. */
+  encodeCall(codec: MethodCodec, method: string, given: unknown): Encoded {
+    const moved = given instanceof MovedValue;
+    return this.encodeAs(codec.call, { method, args: moved ? given.value : given }, moved ? "move" : "kept");
+  }
+
+  encodeAs<T>(codec: Codec<unknown, T>, value: T, giving: Giving): Encoded {
+    const ours = this.wire === "clearway";
+    if (!ours && giving !== "move") return { body: codec.encode(value), flags: 0, attachments: undefined };
+    const { moves, shares } = this.#transport;
+    const { attachmentBytesMin, strict } = this.settings;
+    const rules = { bytesMin: attachmentBytesMin, moves: ours && moves, shares: ours && shares, strict };
+    const attachments = new Attachments(rules, giving);
+    if (codec.name === "binary" && value instanceof Uint8Array && attachments.take(value) >= 0)
+      return { body: nothing.body, flags: Flag.whole, attachments };
+    beside.aside = attachments;
+    try {
+      return { body: codec.encode(value), flags: 0, attachments };
+    } finally {
+      beside.aside = undefined;
+    }
+  }
+
+  /** The value of a message that came. Throws what the codec throws. */
+  decode<T>(codec: Codec<T, never>, { body, flags, attachments, alone }: Received): T {
+    if ((flags & Flag.whole) !== 0) {
+      if (codec.name === "binary" && attachments.length === 1) return attachments[0] as T;
+      throw refusal("malformed", "a message that is bytes alone", 0);
+    }
+    beside.attached = attachments.length > 0 ? attachments : undefined;
+    try {
+      return codec.decode(body, { owned: alone });
+    } finally {
+      beside.attached = undefined;
+    }
+  }
+
+  /** Sends a frame with a message. Throws `too-large`; then nothing has left. A closed link drops it. */
+  send(parts: FrameParts, { body, flags, attachments }: Encoded = nothing): void {
+    if (this.reason !== undefined) return;
+    const list = attachments?.list ?? none;
+    const inside = this.#transport.moves ? none : list;
+    const besides = this.#transport.moves ? list : none;
+    const size = 24 + body.length + list.reduce((sum, each) => sum + padded(each.length) + 4, 0);
+    if (inside.length > 0 && size > this.#frameBytesMax) throw tooLarge(size, this.#frameBytesMax);
+    const frame = writeFrame({
+      ...parts,
+      flags: (parts.flags ?? 0) | flags,
+      body,
+      inside,
+      beside: besides.length,
+    });
+    if (frame.length > this.#frameBytesMax) throw tooLarge(frame.length, this.#frameBytesMax);
+    if (!this.#transport.send(frame, besides)) this.congested = true;
+    this.#enter(body.length, attachments);
+  }
+
+  /** Enters a message that came. */
+  arrived({ body, attachments }: Received): void {
+    const { received } = this.ledger;
+    received.copiedBytes += body.length;
+    for (const { buffer, length } of attachments) {
+      if (isShared(buffer)) received.sharedBytes += length;
+      else if (this.#transport.moves) received.movedBytes += length;
+      else received.copiedBytes += length;
+    }
+  }
+
+  /** The other end did not keep to the protocol: the end. */
+  broken(what: string): void {
+    this.#transport.close({ code: "protocol", message: what });
+  }
+
+  /** The error for what the end of the transport ends. */
+  closedError(what: string): ClearwayError {
+    const { message = "closed", cause } = this.reason ?? {};
+    const error = new ClearwayError("transport-closed", `${what}: ${message}`, cause === undefined ? {} : { cause });
+    return Object.assign(error, { reason: this.reason });
+  }
+
+  #enter(bodyBytes: number, attachments: Attachments | undefined): void {
+    const { sent } = this.ledger;
+    if (bodyBytes > 0) enterCopy(sent, "encoded", bodyBytes);
+    if (attachments === undefined) return;
+    sent.movedBytes += attachments.movedBytes;
+    sent.sharedBytes += attachments.sharedBytes;
+    for (const [reason, bytes] of attachments.copies) enterCopy(sent, reason, bytes);
+  }
+}
+
+function tooLarge(bytes: number, max: number): ClearwayError {
+  return new ClearwayError("too-large", `a message of ${bytes} bytes; the way to the other end takes ${max} at most`);
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+import { MovedValue } from "../../transfer/move.js";
+import type { MethodCodec } from "../codec/codec.js";
+import { Status } from "../wire/frame.js";
+import type { CallOptions } from "./calls.js";
+import type { Core } from "./core.js";
+import { respond } from "./messages.js";
+import { remote } from "./plain-listens.js";
+import type { HandlerContext, Served } from "./served.js";
+import { noAnswer } from "./status.js";
+import { stitched } from "./stitch.js";
+
+/** A method: takes the call's arguments, gives its result, or throws. */
+export type MethodHandler = (args: never, context: HandlerContext) => unknown;
+
+/** What a handler of all methods gives back for one that it does not have. */
+export const notImplemented: unique symbol = Symbol("clearway.notImplemented");
+
+/** The methods of a channel by name, or one function for all of them. */
+export type MethodHandlers =
+  | Readonly<Record<string, MethodHandler>>
+  | ((method: string, args: unknown, context: HandlerContext) => unknown);
+
+/** A channel of methods. Either end may call and handle. */
+export interface Methods {
+  readonly name: string;
+  /**
+   * Calls a method with one value as its arguments. Copies what they hold, or moves their large lists under `move()`. Rejects as
+   * `send` of {@link Messages} does, and with `not-implemented`; the other end's error is a {@link RemoteError}. What `R` says
+   * is not checked.
+   */
+  call<R = unknown>(method: string, args?: unknown, options?: CallOptions): Promise<R>;
+  /**
+   * Handles the other end's calls, those that came early first. Results are encoded and their large lists moved; `undefined` is
+   * null. A method that is not there is answered with `not-implemented`. Throws `invalid-argument` for a second handler.
+   */
+  handle(handlers: MethodHandlers): Disposable;
+}
+
+export function methodsOf(core: Core, name: string, codec: MethodCodec): Methods {
+  const { link } = core;
+  link.name(name);
+  const call = async (method: string, given: unknown, options: CallOptions): Promise<unknown> => {
+    const reply = await core.call(name, link.encodeCall(codec, method, given), options);
+    const envelope = link.decode(codec.reply, reply);
+    if (envelope.kind === "success") return envelope.value;
+    throw envelope.kind === "error" ? remote(envelope, name) : noAnswer(name);
+  };
+  return {
+    name,
+    call: <R>(method: string, args: unknown = null, options: CallOptions = {}) =>
+      stitched(call(method, args, options)) as Promise<R>,
+    handle(handlers) {
+      const run = runner(handlers);
+      const answer = (served: Served, value: unknown): void => {
+        if (value === notImplemented) return served.answer(Status.notImplemented);
+        const moved = value instanceof MovedValue;
+        const success = { kind: "success", value: moved ? value.value : value } as const;
+        served.answer(Status.done, link.encodeAs(codec.reply, success, moved ? "move" : "result"));
+      };
+      return core.desk.handle(name, {
+        request: (served) =>
+          respond(
+            () => {
+              const { method, args } = link.decode(codec.call, served.message);
+              return run(method, args, served);
+            },
+            (value) => answer(served, value),
+            (error) => served.fail(error, (parts) => writeEnvelope(codec, parts, link.settings.stacks)),
+          ),
+      });
+    },
+  };
+}
+
+type Run = (method: string, args: unknown, context: HandlerContext) => unknown;
+
+function runner(handlers: MethodHandlers): Run {
+  if (typeof handlers === "function") return handlers;
+  return (method, args, context) => {
+    // What an object inherits is no method of the channel's.
+    const own = Object.hasOwn(handlers, method) ? handlers[method] : undefined;
+    return typeof own === "function" ? own.call(handlers, args as never, context) : notImplemented;
+  };
+}
+
+/** The plain wire's envelope for an error. What the codec has no form for is left out of it. */
+export function writeEnvelope(
+  codec: MethodCodec,
+  { code, message, details, stack }: { code: string; message: string; details: unknown; stack: string },
+  stacks: boolean,
+): Uint8Array {
+  const envelope = { kind: "error", code, message, ...(stacks && { stack }) } as const;
+  try {
+    return codec.reply.encode({ ...envelope, details });
+  } catch {
+    return codec.reply.encode({ ...envelope, details: null });
+  }
+}

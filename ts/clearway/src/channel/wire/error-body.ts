@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { decodeError, encodeError, type WireError } from "../../error/wire.js";
+import { standardMessageCodec } from "../codec/standard-message.js";
+import { RemoteError } from "../endpoint/remote-error.js";
+
+// A failed reply's body on Clearway's wire: a list of the standard codec, [code, message, details, error]. `error` is what was
+// thrown as `error/wire.ts` describes it, with class name, stack, own properties, causes and errors; or null.
+
+const codec = standardMessageCodec.with({ emptyNull: false, depthMax: 256 });
+
+/** What a handler threw, as code, message and details. */
+export function partsOf(thrown: unknown): { code: string; message: string; details: unknown; stack: string } {
+  if (thrown instanceof RemoteError) {
+    const { code, message, details, stack = "" } = thrown;
+    return { code, message, details, stack };
+  }
+  const { code, message, stack } = (thrown ?? {}) as { code?: unknown; message?: unknown; stack?: unknown };
+  return {
+    code: typeof code === "string" ? code : "error",
+    message: typeof message === "string" ? wellFormed(message) : wellFormed(String(thrown)),
+    details: null,
+    stack: typeof stack === "string" ? wellFormed(stack) : "",
+  };
+}
+
+/** The body for what a handler threw. Never throws: what the codec has no form for is named in words. */
+export function writeError(thrown: unknown): Uint8Array {
+  const { code, message, details } = partsOf(thrown);
+  return codec.encode([code, message, plain(details), plainError(encodeError(thrown))]);
+}
+
+/** The error to throw for a body of the other end's. Throws a codec's error where it is none. */
+export function readError(body: Uint8Array, channel: string, callerStack: string): RemoteError {
+  const parts = codec.decode(body) as readonly unknown[];
+  const [code, message, details, wire] = Array.isArray(parts) ? parts : [];
+  const cause = isWireError(wire) ? decodeError(wire) : undefined;
+  const stack = cause instanceof Error ? (cause.stack ?? "") : "";
+  return new RemoteError(text(code), text(message), { details: details ?? null, channel, cause, stack, callerStack });
+}
+
+function text(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+function plainError(wire: WireError): unknown {
+  if (!("base" in wire)) return { value: plain(wire.value) };
+  return {
+    ...wire,
+    name: wellFormed(wire.name),
+    message: wellFormed(wire.message),
+    stack: wellFormed(wire.stack),
+    props: wire.props.map(([key, value]) => [wellFormed(key), plain(value)]),
+    ...(wire.cause && { cause: plainError(wire.cause) }),
+    ...(wire.errors && { errors: wire.errors.map(plainError) }),
+  };
+}
+
+function plain(value: unknown): unknown {
+  try {
+    codec.encode(value);
+    return value;
+  } catch {
+    return `[not encodable: ${Object.prototype.toString.call(value).slice(8, -1)}]`;
+  }
+}
+
+// Every part is looked at before anything is made of it: the other end may be anybody.
+function isWireError(wire: unknown): wire is WireError {
+  if (typeof wire !== "object" || wire === null) return false;
+  if (!("base" in wire)) return "value" in wire;
+  const { base, name, message, stack, props, cause, errors } = wire as Record<string, unknown>;
+  return (
+    [base, name, message, stack].every((each) => typeof each === "string") &&
+    Array.isArray(props) &&
+    props.every((each) => Array.isArray(each) && typeof each[0] === "string") &&
+    (cause === undefined || isWireError(cause)) &&
+    (errors === undefined || (Array.isArray(errors) && errors.every(isWireError)))
+  );
+}
+
+const lone = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g;
+
+// A text with half of a surrogate pair has no UTF-8, and an error must arrive all the same.
+function wellFormed(text: string): string {
+  return text.replace(lone, "\uFFFD");
+}

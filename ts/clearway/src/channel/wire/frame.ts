@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//  A frame (spec/channel.md). Numbers are unsigned and little-endian; what stands behind the head begins at multiples of 8.
+//
+//    byte  0  +----+-------+------------+----------------+
+//             | op | flags | name bytes | id             |
+//          8  +----+-------+------------+----------------+
+//             | a                       | b              |
+//         16  +-------------------------+-------+--------+
+//             | body bytes              | count | c      |   count: attachments
+//         24  +-------------------------+-------+--------+
+//             | the channel's name, UTF-8                |
+//             +------------------------------------------+
+//             | body: a message of the channel's codec   |
+//             +------------------------------------------+
+//             | count sizes of 4 bytes | attachments ... |   only with the flag `inside`
+//             +------------------------------------------+
+
+export const headBytes = 24;
+
+/** What a frame is. The numbers are the wire; add at the end, never renumber. */
+export enum Op {
+  /** a: version; b: wires; id: `helloMagic`; body: see `hello.ts` */
+  hello = 0,
+  /** a: deadline, ms from now; b: timeout, ms from the handler's start; 0 for none */
+  call = 1,
+  /** a: `Status` */
+  reply = 2,
+  /** a: `Status`, why: `cancelled` or `timeout` */
+  cancel = 3,
+  post = 4,
+  /** a: items, b: bytes of the first credit; c: capacity; flags: what happens when that is full */
+  listen = 5,
+  /** a: how many were dropped since the event before */
+  event = 6,
+  /** a: `Status`; b: how many were dropped since the event before */
+  end = 7,
+  /** a: items, b: bytes */
+  credit = 8,
+  /** Ends a stream: nobody listens any more */
+  stop = 9,
+  /** The plain wire: a message; an id of 0 wants no reply. */
+  message = 16,
+  /** The plain wire: the reply. No body: not implemented, or no handler. */
+  answer = 17,
+}
+
+export const Flag = {
+  /** The attachments' bytes stand in the frame. */
+  inside: 1,
+  /** The message is the attachment itself, of the codec for bytes. */
+  whole: 2,
+  /** The body is no message at all, not even null. */
+  empty: 4,
+} as const;
+
+/** Of a `listen`, in its flags above these bits. */
+export const whenFullShift = 4;
+
+/** How a call or a stream ended. */
+export enum Status {
+  done = 0,
+  error = 1,
+  notImplemented = 2,
+  noHandler = 3,
+  dropped = 4,
+  cancelled = 5,
+  timeout = 6,
+  busy = 7,
+}
+
+/** A frame that was read. Body and attachments are views of what arrived. */
+export interface Frame {
+  op: Op;
+  flags: number;
+  id: number;
+  a: number;
+  b: number;
+  c: number;
+  name: Uint8Array;
+  body: Uint8Array;
+  attachments: readonly Uint8Array[];
+}
+
+/** The parts of a frame to write; what is left out is zero or empty. */
+export interface FrameParts {
+  op: Op;
+  flags?: number | undefined;
+  id?: number;
+  a?: number;
+  b?: number;
+  c?: number;
+  name?: Uint8Array | undefined;
+  body?: Uint8Array | undefined;
+  /** Their bytes go inside. Those that travel beside are only counted. */
+  inside?: readonly Uint8Array[] | undefined;
+  beside?: number | undefined;
+}
+
+const empty = new Uint8Array();
+const noAttachments: readonly Uint8Array[] = [];
+
+export function padded(bytes: number): number {
+  return Math.ceil(bytes / 8) * 8;
+}
+
+/** Writes a frame: memory of its exact size. */
+export function writeFrame(parts: FrameParts): Uint8Array<ArrayBuffer> {
+  const { op, flags = 0, id = 0, a = 0, b = 0, c = 0, name = empty, body = empty, inside = noAttachments } = parts;
+  const { beside = 0 } = parts;
+  const bodyAt = headBytes + padded(name.length);
+  const tableAt = inside.length > 0 ? bodyAt + padded(body.length) : bodyAt + body.length;
+  let bytes = tableAt + (inside.length > 0 ? padded(inside.length * 4) : 0);
+  for (const each of inside) bytes += padded(each.length);
+  const frame = new Uint8Array(bytes);
+  const head = new Uint32Array(frame.buffer, 0, headBytes / 4);
+  head[0] = op | ((flags | (inside.length > 0 ? Flag.inside : 0)) << 8) | (name.length << 16);
+  head[1] = id;
+  head[2] = a;
+  head[3] = b;
+  head[4] = body.length;
+  head[5] = (inside.length + beside) | (c << 16);
+  frame.set(name, headBytes);
+  frame.set(body, bodyAt);
+  if (inside.length === 0) return frame;
+  const table = new Uint32Array(frame.buffer, tableAt, inside.length);
+  let at = tableAt + padded(inside.length * 4);
+  for (const [index, each] of inside.entries()) {
+    table[index] = each.length;
+    frame.set(each, at);
+    at += padded(each.length);
+  }
+  return frame;
+}
+
+/** Reads a frame: views of it. Undefined where it is none. */
+export function readFrame(bytes: Uint8Array, beside: readonly Uint8Array[]): Frame | undefined {
+  if (bytes.length < headBytes) return undefined;
+  const head = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const first = head.getUint32(0, true);
+  const flags = (first >>> 8) & 0xff;
+  const nameBytes = first >>> 16;
+  const bodyBytes = head.getUint32(16, true);
+  const last = head.getUint32(20, true);
+  const count = last & 0xffff;
+  const bodyAt = headBytes + padded(nameBytes);
+  if (bodyAt + bodyBytes > bytes.length) return undefined;
+  const inside = (flags & Flag.inside) !== 0;
+  if (!inside && (count !== beside.length || bodyAt + bodyBytes !== bytes.length)) return undefined;
+  const attachments = inside ? readInside(bytes, head, bodyAt + padded(bodyBytes), count) : beside;
+  if (attachments === undefined) return undefined;
+  return {
+    op: first & 0xff,
+    flags,
+    id: head.getUint32(4, true),
+    a: head.getUint32(8, true),
+    b: head.getUint32(12, true),
+    c: last >>> 16,
+    name: bytes.subarray(headBytes, headBytes + nameBytes),
+    body: bytes.subarray(bodyAt, bodyAt + bodyBytes),
+    attachments,
+  };
+}
+
+function readInside(bytes: Uint8Array, head: DataView, tableAt: number, count: number): Uint8Array[] | undefined {
+  let at = tableAt + padded(count * 4);
+  if (count === 0 || at > bytes.length) return undefined;
+  const found: Uint8Array[] = [];
+  for (let index = 0; index < count; index++) {
+    const size = head.getUint32(tableAt + index * 4, true);
+    if (size > bytes.length - at) return undefined;
+    found.push(bytes.subarray(at, at + size));
+    at += padded(size);
+  }
+  return at === bytes.length ? found : undefined;
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { type Frame, Op, writeFrame } from "./frame.js";
+
+// The first frame each way. Its body is numbers of 4 bytes, so that an end needs no codec to read it; later versions add
+// behind them:
+//
+//   0  frames: the largest that this end takes, in bytes
+//   4  names: the longest that this end takes, in bytes
+//   8  calls: how many this end runs at once
+
+/** "CWCH", as bytes in memory. */
+export const helloMagic = 0x4843_5743;
+export const wireVersion = 1;
+
+/** What an end speaks: Clearway's own wire, or the plain one of platform channels. */
+export type WireName = "clearway" | "plain";
+
+/** What an end tells of itself. */
+export interface Hello {
+  version: number;
+  wires: readonly WireName[];
+  frameBytesMax: number;
+  nameBytesMax: number;
+  callsMax: number;
+}
+
+const bits: Readonly<Record<WireName, number>> = { clearway: 1, plain: 2 };
+const known: readonly WireName[] = ["clearway", "plain"];
+
+export function writeHello({ wires, frameBytesMax, nameBytesMax, callsMax }: Hello): Uint8Array {
+  const body = new Uint8Array(new Uint32Array([frameBytesMax, nameBytesMax, callsMax]).buffer);
+  const mask = wires.reduce((sum, each) => sum | bits[each], 0);
+  return writeFrame({ op: Op.hello, id: helloMagic, a: wireVersion, b: mask, body });
+}
+
+/** Reads a hello; undefined where the frame is none. */
+export function readHello({ op, id, a, b, body }: Frame): Hello | undefined {
+  if (op !== Op.hello || id !== helloMagic || body.length < 12) return undefined;
+  const view = new DataView(body.buffer, body.byteOffset, body.byteLength);
+  return {
+    version: a,
+    wires: known.filter((each) => (b & bits[each]) !== 0),
+    frameBytesMax: view.getUint32(0, true),
+    nameBytesMax: view.getUint32(4, true),
+    callsMax: view.getUint32(8, true),
+  };
+}
+
+/** The wire that both speak, Clearway's first; undefined where there is none. */
+export function agree(here: readonly WireName[], there: readonly WireName[]): WireName | undefined {
+  return known.find((each) => here.includes(each) && there.includes(each));
+}

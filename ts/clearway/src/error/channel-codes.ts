@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+/**
+ * The codes of errors that only channels have. They stand beside the other codes so that an app without channels does not load
+ * them; spec/errors.md lists all.
+ */
+export const channelErrorCodes = [
+  /** the other end has a handler for the channel, and that has no such method; or, of a foreign end, nobody there */
+  "not-implemented",
+  /** the other end has no handler for the channel */
+  "no-handler",
+  /** the transport is closed, and the call or stream with it */
+  "transport-closed",
+] as const;
+
+/** One of the codes of {@link channelErrorCodes}. */
+export type ChannelErrorCode = (typeof channelErrorCodes)[number];

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { afterEach, describe, expect, test } from "vitest";
+import { jsonMethodCodec } from "../../../src/channel/codec/json-method.js";
+import { stringCodec } from "../../../src/channel/codec/string.js";
+import type { Endpoint } from "../../../src/channel/endpoint/endpoint.js";
+import { notImplemented } from "../../../src/channel/endpoint/methods.js";
+import type { EndpointOptions } from "../../../src/channel/endpoint/options.js";
+import { outcome } from "../../../src/channel/endpoint/outcome.js";
+import { RemoteError } from "../../../src/channel/endpoint/remote-error.js";
+import { endpoints, rejection, transports } from "./pairs.js";
+
+let open: Endpoint[] = [];
+afterEach(() => {
+  for (const each of open.splice(0)) each.terminate();
+  open = [];
+});
+
+for (const [carrier, pair] of Object.entries(transports)) {
+  for (const wire of ["clearway", "plain"] as const) {
+    const start = async (options: EndpointOptions = {}) => {
+      const ends = await endpoints(pair(), { wire, ...options });
+      open.push(ends.a, ends.b);
+      return ends;
+    };
+
+    describe(`calls on the ${wire} wire over ${carrier}`, () => {
+      test("either end sends messages and gets replies", async () => {
+        const { a, b } = await start();
+        a.messages("up").handle((message) => ({ got: message }));
+        b.messages("down").handle(async (message) => [message, "later"]);
+        expect(await b.messages("up").send({ n: 1, bytes: new Uint8Array([1, 2]) })).toEqual({
+          got: { n: 1, bytes: new Uint8Array([1, 2]) },
+        });
+        expect(await a.messages("down").send("x")).toEqual(["x", "later"]);
+        expect([a.wire, b.wire]).toEqual([wire, wire]);
+      });
+
+      test("messages keep their order, and those without a reply arrive", async () => {
+        const { a, b } = await start();
+        const got: unknown[] = [];
+        b.messages("log", stringCodec).handle((line) => {
+          got.push(line);
+          return undefined;
+        });
+        for (let index = 0; index < 50; index++) await a.messages("log", stringCodec).post(`line ${index}`);
+        await a.messages("log", stringCodec).send("last");
+        expect(got).toEqual([...Array.from({ length: 50 }, (_, index) => `line ${index}`), "last"]);
+      });
+
+      test("a thousand calls made at once are answered, each with its own result", async () => {
+        const { a, b } = await start();
+        b.methods("math").handle({ double: (value: number) => value * 2 });
+        const results = await Promise.all(
+          Array.from({ length: 1000 }, (_, at) => a.methods("math").call("double", at)),
+        );
+        expect(results).toEqual(Array.from({ length: 1000 }, (_, at) => at * 2));
+        expect([a.stats().calls, b.stats().handling]).toEqual([0, 0]);
+      });
+
+      test("a method that is not there is not implemented; a handler can say so itself", async () => {
+        const { a, b } = await start();
+        b.methods("some").handle({ one: () => 1 });
+        b.methods("any", jsonMethodCodec).handle((method) => (method === "one" ? 1 : notImplemented));
+        for (const [channel, codec] of [["some"], ["any", jsonMethodCodec]] as const) {
+          expect(await a.methods(channel, codec).call("one")).toBe(1);
+          expect(await outcome(a.methods(channel, codec).call("two"))).toMatchObject({ kind: "not-implemented" });
+          expect(await outcome(a.methods(channel, codec).call("toString"))).toMatchObject({ kind: "not-implemented" });
+        }
+      });
+
+      test("the handler's error arrives with its code, message and details", async () => {
+        const { a, b } = await start();
+        b.methods("m").handle({
+          chosen: () => {
+            throw new RemoteError("UNAVAILABLE", "no battery", { details: { level: 0 } });
+          },
+          async thrown() {
+            throw Object.assign(new RangeError("out"), { code: "E_RANGE" });
+          },
+          odd: () => Promise.reject("a text"),
+        });
+        const chosen = (await rejection(a.methods("m").call("chosen"))) as RemoteError;
+        expect(chosen).toBeInstanceOf(RemoteError);
+        expect({ ...chosen, message: chosen.message, details: { ...(chosen.details as object) } }).toMatchObject({
+          code: "UNAVAILABLE",
+          message: "no battery",
+          details: { level: 0 },
+          channel: "m",
+        });
+        expect(await rejection(a.methods("m").call("thrown"))).toMatchObject({ code: "E_RANGE", message: "out" });
+        expect(await rejection(a.methods("m").call("odd"))).toMatchObject({ code: "error", message: "a text" });
+      });
+
+      test("null is a result and not the lack of one", async () => {
+        const { a, b } = await start();
+        b.methods("m").handle({ nothing: () => undefined, null: () => null });
+        expect(await a.methods("m").call("nothing")).toBe(null);
+        expect(await outcome(a.methods("m").call("null"))).toEqual({ kind: "result", value: null });
+      });
+
+      test("an abort rejects with the signal's reason at once", async () => {
+        const { a, b } = await start();
+        b.methods("m").handle({ never: () => new Promise(() => {}) });
+        const controller = new AbortController();
+        const call = a.methods("m").call("never", null, { signal: controller.signal });
+        const reason = new Error("enough");
+        controller.abort(reason);
+        expect(await rejection(call)).toBe(reason);
+        expect(await rejection(a.methods("m").call("never", null, { signal: controller.signal }))).toBe(reason);
+        expect(await outcome(call, controller.signal)).toEqual({ kind: "cancelled", error: reason });
+        expect(a.stats().calls).toBe(0);
+      });
+
+      test("a deadline and a timeout end a call that is not answered", async () => {
+        const { a, b } = await start();
+        b.methods("m").handle({ never: () => new Promise(() => {}) });
+        expect(await outcome(a.methods("m").call("never", null, { deadlineMs: 5 }))).toMatchObject({
+          kind: "deadline",
+        });
+        expect(await outcome(a.methods("m").call("never", null, { timeoutMs: 5 }))).toMatchObject({ kind: "timeout" });
+      });
+
+      test("what is wrong with a call is told to whoever makes it, and the rest goes on", async () => {
+        const { a, b } = await start({ callsMax: 3 });
+        b.methods("m").handle({ echo: (value) => value, never: () => new Promise(() => {}) });
+        const m = a.methods("m");
+        expect(await rejection(m.call("echo", () => 1))).toMatchObject({ code: "not-encodable" });
+        expect(await rejection(m.call("echo", 1, { deadlineMs: -1 }))).toMatchObject({ code: "invalid-argument" });
+        expect(() => a.methods("x".repeat(256))).toThrow("name must be at most 255 bytes");
+        expect(() => b.methods("m").handle({})).toThrow("channel must be handled once");
+        for (let index = 0; index < 3; index++) m.call("never").catch(() => {});
+        expect(await outcome(m.call("echo", 2))).toMatchObject({ kind: "queue-full" });
+      });
+
+      test("a message over the transport's limit is refused, and a reply over it is an error", async () => {
+        const ends = await endpoints(pair({ frameBytesMax: 4096 }), { wire, onError: () => {} });
+        open.push(ends.a, ends.b);
+        ends.b.methods("m").handle({ echo: (value) => value, much: () => "x".repeat(5000) });
+        expect(await rejection(ends.a.methods("m").call("echo", "x".repeat(5000)))).toMatchObject({
+          code: "too-large",
+        });
+        const refused = await rejection(ends.a.methods("m").call("much"));
+        expect(refused).toMatchObject({ code: wire === "plain" ? "not-implemented" : "too-large" });
+        expect(await ends.a.methods("m").call("echo", "y")).toBe("y");
+      });
+
+      test("the transport's end rejects what is under way, and aborts what runs", async () => {
+        const { a, b } = await start();
+        let signal: AbortSignal | undefined;
+        b.methods("m").handle({
+          never: (_: unknown, context) => {
+            signal = context.signal;
+            return new Promise(() => {});
+          },
+        });
+        const call = outcome(a.methods("m").call("never"));
+        await a
+          .methods("m")
+          .call("none")
+          .catch(() => {});
+        b.terminate({ code: "closed", message: "power cut" });
+        expect(await call).toMatchObject({ kind: "closed", error: { reason: { message: "power cut" } } });
+        expect(signal?.aborted).toBe(true);
+        expect(await outcome(a.methods("m").call("never"))).toMatchObject({ kind: "closed" });
+        expect([await a.closed, await b.closed].map(({ message }) => message)).toEqual(["power cut", "power cut"]);
+      });
+
+      test("close() lets calls both ways be answered, and takes no new ones", async () => {
+        const { a, b } = await start();
+        let go = (_: string): void => {};
+        const waits = new Promise<string>((resolve) => {
+          go = resolve;
+        });
+        a.methods("m").handle({ slow: () => waits });
+        b.methods("m").handle({ slow: () => waits });
+        const calls = [a.methods("m").call("slow"), b.methods("m").call("slow")];
+        await a
+          .methods("m")
+          .call("none")
+          .catch(() => {});
+        const closing = a.close();
+        expect(await outcome(a.methods("m").call("slow"))).toMatchObject({ kind: "closed" });
+        go("done");
+        expect(await Promise.all(calls)).toEqual(["done", "done"]);
+        await closing;
+        expect((await b.closed).code).toBe("closed");
+        await b.close();
+      });
+    });
+  }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { connect } from "../../../src/channel/endpoint/connect.js";
+import type { Endpoint } from "../../../src/channel/endpoint/endpoint.js";
+import type { EndpointOptions } from "../../../src/channel/endpoint/options.js";
+import type { TransportLimits } from "../../../src/channel/transport/limits.js";
+import { memoryPair } from "../../../src/channel/transport/memory.js";
+import { portTransport } from "../../../src/channel/transport/port.js";
+import type { ChannelSink, ChannelTransport, CloseReason } from "../../../src/channel/transport/transport.js";
+
+export type TransportPair = [ChannelTransport, ChannelTransport];
+
+/** A transport of bytes alone, as a socket is: the in-memory pair without attachments. */
+class BytesOnly implements ChannelTransport {
+  readonly name = "bytes";
+  readonly moves = false;
+  readonly shares = false;
+  readonly frameBytesMax: number;
+
+  constructor(readonly under: ChannelTransport) {
+    this.frameBytesMax = under.frameBytesMax;
+  }
+
+  open(sink: ChannelSink): void {
+    this.under.open(sink);
+  }
+
+  send(frame: Uint8Array, attachments: readonly Uint8Array[] = []): boolean {
+    if (attachments.length > 0) throw new Error("attachments on a transport of bytes");
+    return this.under.send(frame);
+  }
+
+  close(reason?: CloseReason): void {
+    this.under.close(reason);
+  }
+}
+
+export const transports: Record<string, (limits?: TransportLimits) => TransportPair> = {
+  memory: (limits) => memoryPair(limits),
+  bytes: (limits) => memoryPair(limits).map((each) => new BytesOnly(each)) as unknown as TransportPair,
+  port: (limits) => {
+    const { port1, port2 } = new MessageChannel();
+    return [portTransport(port1, limits), portTransport(port2, limits)];
+  },
+};
+
+/** Two endpoints that have said hello, and their transports. */
+export async function endpoints(
+  [ta, tb]: TransportPair = memoryPair(),
+  options: EndpointOptions = {},
+  there: EndpointOptions = options,
+): Promise<{ a: Endpoint; b: Endpoint; ta: ChannelTransport; tb: ChannelTransport }> {
+  const [a, b] = await Promise.all([connect(ta, options), connect(tb, there)]);
+  return { a, b, ta, tb };
+}
+
+/** What a promise was rejected with. */
+export async function rejection(promise: Promise<unknown>): Promise<unknown> {
+  try {
+    await promise;
+  } catch (error) {
+    return error;
+  }
+  throw new Error("it settled");
+}
+
+/** Waits until a condition holds, turn by turn of the event loop. */
+export async function until(met: () => boolean): Promise<void> {
+  while (!met()) await new Promise((resolve) => setTimeout(resolve));
+}
