@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Every target sets up what it needs, and is quick when that is there already.
 .DEFAULT_GOAL := help
-.PHONY: help lab test demo bench check fmt build setup clean
+.PHONY: help lab test demo bench check fmt build native setup clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{ printf "make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,8 +37,12 @@ build: ## build the library and the lab
 	@scripts/setup.sh node
 	@node scripts/build.mjs
 
+native: ## build the C codec and the example plugins in C and in Rust
+	@scripts/setup.sh node
+	@node scripts/native.mjs $(ONLY)
+
 setup: ## npm packages, Chromium, PostgreSQL, a Python with pyarrow, a JDK and Maven
 	@scripts/setup.sh node chromium postgresql python jvm
 
 clean: ## remove what was built
-	rm -rf out ts/*/dist .cache jvm/*/target
+	rm -rf out ts/*/dist .cache native/c/build native/plugins/*/build jvm/*/target

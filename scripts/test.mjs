@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // `make test`: build, check, and every test on every host that we promise. Goes on after a failure and names it.
-import { spawnSync } from "node:child_process";
 import { checks } from "./check/stages.mjs";
 import { chosen, oldest } from "./jvm.mjs";
+import { builds, plugins, sayMissing, toolchains } from "./native.mjs";
 import { node24 } from "./node24.mjs";
 import { runStages } from "./stages.mjs";
 
@@ -13,11 +13,11 @@ const library = (project, program = node) => [program, vitest, "run", "--root", 
 const newer = node24();
 if (!newer) console.error(`test: no Node 24 is packed for ${process.platform} ${process.arch}; its stage is left out`);
 
-const compiler = ["cc", "make"].every((program) => spawnSync(program, ["--version"]).status === 0);
-if (!compiler) console.error("test: no C compiler (cc) or no make; what is written in C is left out");
+sayMissing("test");
 const jdk = chosen();
 if (!jdk.newest) console.error("test: no JDK 24 or newer was found; the stage of the JVM's newest is left out");
 
+const pluginCheck = "native/plugins/check/build/plugin-check";
 const stages = [
   { name: "build", command: [node, "scripts/build.mjs"], needed: true },
   ...checks.map((stage) => ({ ...stage, name: `check: ${stage.name}` })),
@@ -27,10 +27,11 @@ const stages = [
   { name: "library, chromium", command: library("chromium") },
   { name: "library, chromium isolated", command: library("chromium-isolated") },
   { name: "native: Rust", command: [node, "scripts/cargo.mjs", "test", "-q"] },
-  ...(compiler
+  ...builds,
+  ...(toolchains.c
     ? [
-        { name: "native: C codec", command: ["make", "-s", "-C", "native/c"] },
         { name: "conformance, c", command: [node, "conformance/check.mjs", "c"] },
+        { name: "native: C plugins do", command: [pluginCheck, ...Object.values(plugins.c)] },
       ]
     : []),
   { name: "lab", command: [node, vitest, "run", "--root", "ts/clearway-lab"] },

@@ -7,14 +7,14 @@
 #include <stdint.h>
 
 /** The float64 nearest to a number, ties to even. `text` must be a number of JSON, whole. */
-double decimal_read(const uint8_t *text, size_t size);
+double codec_decimal_read(const uint8_t *text, size_t size);
 
 enum { DECIMAL_TEXT_MAX = 32 };
 
 /** The shortest digits that read as the same float64, as JavaScript writes them; it must be finite. Minus zero is 0. */
-size_t decimal_write(double value, char text[DECIMAL_TEXT_MAX]);
+size_t codec_decimal_write(double value, char text[DECIMAL_TEXT_MAX]);
 
 /** Decimals of a whole number. */
-size_t decimal_write_integer(int64_t value, char text[DECIMAL_TEXT_MAX]);
+size_t codec_decimal_write_integer(int64_t value, char text[DECIMAL_TEXT_MAX]);
 
 #endif

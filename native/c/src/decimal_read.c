@@ -98,7 +98,7 @@ static double fast_or_less(const decimal *number) {
   return -1;
 }
 
-double decimal_read(const uint8_t *text, size_t size) {
+double codec_decimal_read(const uint8_t *text, size_t size) {
   decimal number;
   parse(text, size, &number);
   double value = number.count == 0 ? 0 : fast_or_less(&number);

@@ -97,7 +97,7 @@ static size_t lay_out(const char *digits, int count, int point, char *text) {
   return (size_t)(to - text);
 }
 
-size_t decimal_write_integer(int64_t value, char text[DECIMAL_TEXT_MAX]) {
+size_t codec_decimal_write_integer(int64_t value, char text[DECIMAL_TEXT_MAX]) {
   char reversed[20];
   size_t count = 0;
   uint64_t left = value < 0 ? ~(uint64_t)value + 1 : (uint64_t)value;
@@ -109,10 +109,10 @@ size_t decimal_write_integer(int64_t value, char text[DECIMAL_TEXT_MAX]) {
   return size;
 }
 
-size_t decimal_write(double value, char text[DECIMAL_TEXT_MAX]) {
+size_t codec_decimal_write(double value, char text[DECIMAL_TEXT_MAX]) {
   // A whole number up to 2^53 is its own shortest form, and the usual case.
   if (value >= -9007199254740992.0 && value <= 9007199254740992.0 && value == (double)(int64_t)value)
-    return decimal_write_integer((int64_t)value, text);
+    return codec_decimal_write_integer((int64_t)value, text);
   size_t size = 0;
   if (value < 0) text[size++] = '-';
   char digits[20];

@@ -22,10 +22,10 @@ static inline clearway_codec_result written(const clearway_message *message) {
 }
 
 /** Appends a value with its type byte; padding is counted from the message's first byte. */
-clearway_codec_result put_value(clearway_message *message, uint32_t depth_max, uint32_t depth, const clearway_value *value);
+clearway_codec_result codec_put_value(clearway_message *message, uint32_t depth_max, uint32_t depth, const clearway_value *value);
 
 /** Appends the JSON of a value; `start` is where the message's JSON begins. */
-clearway_codec_result put_json(clearway_message *message, uint32_t depth_max, uint32_t depth, const clearway_value *value);
+clearway_codec_result codec_put_json(clearway_message *message, uint32_t depth_max, uint32_t depth, const clearway_value *value);
 
 static inline uint32_t depth_max_of(const clearway_codec_limits *limits) {
   return (limits == NULL ? &clearway_codec_default_limits : limits)->depth_max;

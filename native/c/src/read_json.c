@@ -36,13 +36,13 @@ static bool read_word(json_reader *in) {
 
 static bool read_text(json_reader *in) {
   clearway_value text = {.kind = CLEARWAY_KIND_TEXT};
-  in->failed = json_read_text(in, &text);
+  in->failed = codec_json_read_text(in, &text);
   return in->failed.code == CLEARWAY_CODEC_OK && add(in, text) != NULL;
 }
 
 static bool read_number(json_reader *in) {
   clearway_value number = {.kind = CLEARWAY_KIND_NULL};
-  in->failed = json_read_number(in, &number);
+  in->failed = codec_json_read_number(in, &number);
   return in->failed.code == CLEARWAY_CODEC_OK && add(in, number) != NULL;
 }
 
@@ -84,11 +84,11 @@ static wanted after_value(json_reader *in, const nest *open) {
   return COMMA_OR_END;
 }
 
-bool json_read_value(json_reader *in) {
+bool codec_json_read_value(json_reader *in) {
   nest open = {0};
   wanted next = A_VALUE;
   for (;;) {
-    while (in->at < in->size && json_is_space(in->bytes[in->at])) in->at++;
+    while (in->at < in->size && codec_json_is_space(in->bytes[in->at])) in->at++;
     if (next == NOTHING) return in->at == in->size || refuse(in, CLEARWAY_CODEC_TRAILING_BYTES, in->at);
     if (in->at == in->size) return refuse(in, CLEARWAY_CODEC_TRUNCATED, in->at);
     const uint8_t byte = in->bytes[in->at];
@@ -115,16 +115,16 @@ bool json_read_value(json_reader *in) {
   }
 }
 
-clearway_codec_result json_read(const uint8_t *bytes, size_t size, uint32_t depth_max, clearway_values *values,
+clearway_codec_result codec_json_read(const uint8_t *bytes, size_t size, uint32_t depth_max, clearway_values *values,
                                 const clearway_value **value) {
   json_reader in = {.bytes = bytes, .size = size, .depth_max = depth_max, .values = values, .failed = done};
   const size_t index = values->used;
-  *value = json_read_value(&in) ? values->at + index : NULL;
+  *value = codec_json_read_value(&in) ? values->at + index : NULL;
   return in.failed;
 }
 
 clearway_codec_result clearway_read_json(const uint8_t *bytes, size_t size, const clearway_codec_limits *limits,
                                          clearway_values *values, const clearway_value **value) {
   if (limits == NULL) limits = &clearway_codec_default_limits;
-  return json_read(bytes, size, limits->depth_max, values, value);
+  return codec_json_read(bytes, size, limits->depth_max, values, value);
 }

@@ -14,18 +14,18 @@ typedef struct json_reader {
   clearway_codec_result failed;
 } json_reader;
 
-static inline bool json_is_space(uint8_t byte) { return byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r'; }
+static inline bool codec_json_is_space(uint8_t byte) { return byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r'; }
 
 /** Reads one whole text. */
-bool json_read_value(json_reader *in);
+bool codec_json_read_value(json_reader *in);
 
-clearway_codec_result json_read(const uint8_t *bytes, size_t size, uint32_t depth_max, clearway_values *values,
+clearway_codec_result codec_json_read(const uint8_t *bytes, size_t size, uint32_t depth_max, clearway_values *values,
                                 const clearway_value **value);
 
 /** Reads a text in quotes: a view of the message where nothing is escaped, else put together in the values' text. */
-clearway_codec_result json_read_text(json_reader *in, clearway_value *text);
+clearway_codec_result codec_json_read_text(json_reader *in, clearway_value *text);
 
 /** Reads a number: an integer where it is whole and exact, else a float64. */
-clearway_codec_result json_read_number(json_reader *in, clearway_value *number);
+clearway_codec_result codec_json_read_number(json_reader *in, clearway_value *number);
 
 #endif

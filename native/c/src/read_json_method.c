@@ -18,7 +18,7 @@ clearway_codec_result clearway_read_json_call(const uint8_t *bytes, size_t size,
                                               clearway_values *values, clearway_method_call *call) {
   const clearway_value *envelope;
   *call = (clearway_method_call){0};
-  const clearway_codec_result answer = json_read(bytes, size, depth_with_envelope(limits), values, &envelope);
+  const clearway_codec_result answer = codec_json_read(bytes, size, depth_with_envelope(limits), values, &envelope);
   if (answer.code != CLEARWAY_CODEC_OK) return answer;
   const clearway_value *method = clearway_find(envelope, "method");
   const clearway_value *arguments = clearway_find(envelope, "args");
@@ -32,7 +32,7 @@ clearway_codec_result clearway_read_json_envelope(const uint8_t *bytes, size_t s
   *envelope = (clearway_envelope){.kind = CLEARWAY_ENVELOPE_NONE};
   if (size == 0) return done;
   const clearway_value *whole;
-  const clearway_codec_result answer = json_read(bytes, size, depth_with_envelope(limits), values, &whole);
+  const clearway_codec_result answer = codec_json_read(bytes, size, depth_with_envelope(limits), values, &whole);
   if (answer.code != CLEARWAY_CODEC_OK) return answer;
   const clearway_codec_result malformed = result(CLEARWAY_CODEC_MALFORMED, 0);
   if (whole->kind != CLEARWAY_KIND_LIST) return malformed;

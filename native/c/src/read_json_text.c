@@ -81,7 +81,7 @@ static bool keep(clearway_values *values, const uint8_t *bytes, size_t size) {
   return true;
 }
 
-clearway_codec_result json_read_text(json_reader *in, clearway_value *text) {
+clearway_codec_result codec_json_read_text(json_reader *in, clearway_value *text) {
   clearway_values *values = in->values;
   const size_t kept = values->text_used;
   bool escaped = false;
@@ -89,7 +89,7 @@ clearway_codec_result json_read_text(json_reader *in, clearway_value *text) {
   size_t from = ++in->at;
   for (;;) {
     while (in->at < in->size && in->bytes[in->at] >= 0x20 && in->bytes[in->at] != '"' && in->bytes[in->at] != '\\') in->at++;
-    const size_t valid = utf8_valid_until(in->bytes, from, in->at);
+    const size_t valid = codec_utf8_valid_until(in->bytes, from, in->at);
     if (valid != in->at) return result(CLEARWAY_CODEC_BAD_UTF8, valid);
     if (in->at == in->size) return result(CLEARWAY_CODEC_TRUNCATED, in->at);
     if (in->bytes[in->at] < 0x20) return result(CLEARWAY_CODEC_MALFORMED, in->at);
@@ -124,7 +124,7 @@ static bool next_is(json_reader *in, char a, char b) {
   return true;
 }
 
-clearway_codec_result json_read_number(json_reader *in, clearway_value *number) {
+clearway_codec_result codec_json_read_number(json_reader *in, clearway_value *number) {
   const size_t from = in->at;
   next_is(in, '-', '-');
   // A zero stands alone: what follows it is not of the number.
@@ -135,7 +135,7 @@ clearway_codec_result json_read_number(json_reader *in, clearway_value *number) 
     whole = digits(in);
   }
   if (!whole) return result(in->at == in->size ? CLEARWAY_CODEC_TRUNCATED : CLEARWAY_CODEC_MALFORMED, in->at);
-  const double value = decimal_read(in->bytes + from, in->at - from);
+  const double value = codec_decimal_read(in->bytes + from, in->at - from);
   // Beyond 2^53 - 1 a float64 stands for a range of integers; minus zero is none.
   if (value >= -9007199254740991.0 && value <= 9007199254740991.0 && value == (double)(int64_t)value &&
       !(value == 0 && in->bytes[from] == '-'))

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-reader reader_of(const uint8_t *bytes, size_t size, const clearway_codec_limits *limits, clearway_values *values) {
+reader codec_reader(const uint8_t *bytes, size_t size, const clearway_codec_limits *limits, clearway_values *values) {
   if (limits == NULL) limits = &clearway_codec_default_limits;
   reader in = {.bytes = bytes,
                .size = size,
@@ -15,14 +15,14 @@ reader reader_of(const uint8_t *bytes, size_t size, const clearway_codec_limits 
   return in;
 }
 
-bool refuse(reader *in, clearway_codec_code code, size_t offset) {
+bool codec_refuse(reader *in, clearway_codec_code code, size_t offset) {
   in->failed = result(code, offset);
   return false;
 }
 
 // `from` is the byte to name if they are not there. 64 bits: a count times its width must not wrap where size_t has 32.
 static bool need(reader *in, uint64_t count, size_t from) {
-  return count <= in->size - in->at || refuse(in, CLEARWAY_CODEC_TRUNCATED, from);
+  return count <= in->size - in->at || codec_refuse(in, CLEARWAY_CODEC_TRUNCATED, from);
 }
 
 static bool read_size(reader *in, size_t *size) {
@@ -60,18 +60,18 @@ static bool read_bytes(reader *in, clearway_value *value) {
 
 static bool read_text(reader *in, clearway_value *value) {
   if (!read_bytes(in, value)) return false;
-  const size_t valid = utf8_valid_until(in->bytes, in->at - value->count, in->at);
-  return valid == in->at || refuse(in, CLEARWAY_CODEC_BAD_UTF8, valid);
+  const size_t valid = codec_utf8_valid_until(in->bytes, in->at - value->count, in->at);
+  return valid == in->at || codec_refuse(in, CLEARWAY_CODEC_BAD_UTF8, valid);
 }
 
 static bool read_big_integer(reader *in, clearway_value *value) {
   const size_t from = in->at;
   if (!read_bytes(in, value)) return false;
   const size_t sign = value->count > 0 && value->as.bytes[0] == '-';
-  if (value->count - sign > BIG_INTEGER_DIGITS_MAX) return refuse(in, CLEARWAY_CODEC_TOO_LARGE, from);
-  const size_t valid = utf8_valid_until(in->bytes, in->at - value->count, in->at);
-  if (valid != in->at) return refuse(in, CLEARWAY_CODEC_BAD_UTF8, valid);
-  return is_hex_integer(value->as.bytes, value->count) || refuse(in, CLEARWAY_CODEC_MALFORMED, from);
+  if (value->count - sign > BIG_INTEGER_DIGITS_MAX) return codec_refuse(in, CLEARWAY_CODEC_TOO_LARGE, from);
+  const size_t valid = codec_utf8_valid_until(in->bytes, in->at - value->count, in->at);
+  if (valid != in->at) return codec_refuse(in, CLEARWAY_CODEC_BAD_UTF8, valid);
+  return codec_is_hex_integer(value->as.bytes, value->count) || codec_refuse(in, CLEARWAY_CODEC_MALFORMED, from);
 }
 
 static bool read_integer(reader *in, size_t width, clearway_value *value) {
@@ -108,12 +108,12 @@ static bool read_numbers(reader *in, clearway_value *value) {
 
 // A list or a map: what it announces is checked against what is left, and nothing is made for it.
 static bool read_count(reader *in, uint32_t depth, clearway_value *value, uint32_t *inside) {
-  if (depth >= in->depth_max) return refuse(in, CLEARWAY_CODEC_TOO_DEEP, in->at - 1);
+  if (depth >= in->depth_max) return codec_refuse(in, CLEARWAY_CODEC_TOO_DEEP, in->at - 1);
   const size_t from = in->at;
   if (!read_size(in, &value->count)) return false;
   const uint64_t items = (uint64_t)value->count * (value->kind == CLEARWAY_KIND_MAP ? 2 : 1);
   if (!need(in, items, from)) return false;
-  if (items > in->items_left) return refuse(in, CLEARWAY_CODEC_TOO_LARGE, from);
+  if (items > in->items_left) return codec_refuse(in, CLEARWAY_CODEC_TOO_LARGE, from);
   in->items_left -= items;
   *inside = (uint32_t)items;
   return true;
@@ -165,12 +165,12 @@ static bool read_one(reader *in, uint32_t depth, clearway_value *value, uint32_t
       value->kind = tag == TAG_LIST ? CLEARWAY_KIND_LIST : CLEARWAY_KIND_MAP;
       return read_count(in, depth, value, inside);
     default:
-      return refuse(in, CLEARWAY_CODEC_UNKNOWN_TAG, in->at - 1);
+      return codec_refuse(in, CLEARWAY_CODEC_UNKNOWN_TAG, in->at - 1);
   }
 }
 
 // Lists that are open are a chain through the values themselves, so that no message can exhaust the stack.
-bool read_value(reader *in, size_t *index) {
+bool codec_read_value(reader *in, size_t *index) {
   clearway_values *values = in->values;
   if (in->failed.code != CLEARWAY_CODEC_OK) return false;
   *index = values->used;
@@ -178,7 +178,7 @@ bool read_value(reader *in, size_t *index) {
   uint32_t parent = 0;
   for (;;) {
     if (values->used >= values->capacity || values->used >= UINT32_MAX)
-      return refuse(in, CLEARWAY_CODEC_NO_ROOM, in->at);
+      return codec_refuse(in, CLEARWAY_CODEC_NO_ROOM, in->at);
     clearway_value *value = values->at + values->used;
     uint32_t inside;
     if (!read_one(in, depth, value, &inside)) return false;
@@ -203,17 +203,17 @@ bool read_value(reader *in, size_t *index) {
   }
 }
 
-clearway_codec_result finish(reader *in) {
-  if (in->failed.code == CLEARWAY_CODEC_OK && in->at < in->size) refuse(in, CLEARWAY_CODEC_TRAILING_BYTES, in->at);
+clearway_codec_result codec_finish(reader *in) {
+  if (in->failed.code == CLEARWAY_CODEC_OK && in->at < in->size) codec_refuse(in, CLEARWAY_CODEC_TRAILING_BYTES, in->at);
   return in->failed;
 }
 
 clearway_codec_result clearway_read_standard(const uint8_t *bytes, size_t size, const clearway_codec_limits *limits,
                                              clearway_values *values, const clearway_value **value) {
-  reader in = reader_of(bytes, size, limits, values);
+  reader in = codec_reader(bytes, size, limits, values);
   size_t index = 0;
-  read_value(&in, &index);
-  const clearway_codec_result answer = finish(&in);
+  codec_read_value(&in, &index);
+  const clearway_codec_result answer = codec_finish(&in);
   *value = answer.code == CLEARWAY_CODEC_OK ? values->at + index : NULL;
   return answer;
 }

@@ -17,15 +17,15 @@ typedef struct reader {
 } reader;
 
 /** A reader at a message's first byte. */
-reader reader_of(const uint8_t *bytes, size_t size, const clearway_codec_limits *limits, clearway_values *values);
+reader codec_reader(const uint8_t *bytes, size_t size, const clearway_codec_limits *limits, clearway_values *values);
 
 /** Reads a value with its type byte; its index among the values. False where the reader has failed. */
-bool read_value(reader *in, size_t *index);
+bool codec_read_value(reader *in, size_t *index);
 
 /** Keeps a refusal. Returns false. */
-bool refuse(reader *in, clearway_codec_code code, size_t offset);
+bool codec_refuse(reader *in, clearway_codec_code code, size_t offset);
 
 /** The answer at the end: the refusal, or `trailing-bytes` unless everything was read. */
-clearway_codec_result finish(reader *in);
+clearway_codec_result codec_finish(reader *in);
 
 #endif

@@ -17,7 +17,7 @@ static size_t sequence(const uint8_t *bytes, size_t left) {
   return size;
 }
 
-size_t utf8_valid_until(const uint8_t *bytes, size_t start, size_t end) {
+size_t codec_utf8_valid_until(const uint8_t *bytes, size_t start, size_t end) {
   size_t at = start;
   while (at < end) {
     // Eight bytes of ASCII at a time: most text is.
@@ -37,6 +37,6 @@ size_t utf8_valid_until(const uint8_t *bytes, size_t start, size_t end) {
 }
 
 clearway_codec_result clearway_check_text(const uint8_t *bytes, size_t size) {
-  const size_t valid = utf8_valid_until(bytes, 0, size);
+  const size_t valid = codec_utf8_valid_until(bytes, 0, size);
   return valid == size ? done : result(CLEARWAY_CODEC_BAD_UTF8, valid);
 }

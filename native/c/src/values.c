@@ -12,7 +12,7 @@ const char *clearway_codec_code_name(clearway_codec_code code) {
   return (unsigned)code < sizeof names / sizeof *names ? names[code] : "unknown";
 }
 
-bool is_hex_integer(const uint8_t *digits, size_t size) {
+bool codec_is_hex_integer(const uint8_t *digits, size_t size) {
   size_t at = size > 0 && digits[0] == '-';
   if (at == size) return false;
   for (; at < size; at++) {

@@ -73,9 +73,9 @@ static inline clearway_codec_result result(clearway_codec_code code, size_t offs
 static const clearway_codec_result done = {.code = CLEARWAY_CODEC_OK, .offset = 0};
 
 /** Where the first ill-formed sequence begins; `end` when there is none. */
-size_t utf8_valid_until(const uint8_t *bytes, size_t start, size_t end);
+size_t codec_utf8_valid_until(const uint8_t *bytes, size_t start, size_t end);
 
 /** Whether bytes are `-` or nothing and at least one hex digit. */
-bool is_hex_integer(const uint8_t *digits, size_t size);
+bool codec_is_hex_integer(const uint8_t *digits, size_t size);
 
 #endif

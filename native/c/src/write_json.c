@@ -22,7 +22,7 @@ static void put_escaped(clearway_message *message, uint8_t byte) {
 
 static clearway_codec_result put_text(clearway_message *message, const clearway_value *text) {
   const uint8_t *bytes = text->as.bytes;
-  if (utf8_valid_until(bytes, 0, text->count) != text->count) return result(CLEARWAY_CODEC_NOT_ENCODABLE, 0);
+  if (codec_utf8_valid_until(bytes, 0, text->count) != text->count) return result(CLEARWAY_CODEC_NOT_ENCODABLE, 0);
   put_byte(message, '"');
   size_t from = 0;
   for (size_t at = 0; at < text->count; at++) {
@@ -38,7 +38,7 @@ static clearway_codec_result put_text(clearway_message *message, const clearway_
 
 static void put_integer(clearway_message *message, int64_t integer) {
   char text[DECIMAL_TEXT_MAX];
-  put(message, text, decimal_write_integer(integer, text));
+  put(message, text, codec_decimal_write_integer(integer, text));
 }
 
 // What is not finite is null.
@@ -47,7 +47,7 @@ static void put_float(clearway_message *message, double value) {
   if (value - value != 0)
     put_chars(message, "null");
   else
-    put(message, text, decimal_write(value, text));
+    put(message, text, codec_decimal_write(value, text));
 }
 
 static void put_number(clearway_message *message, clearway_kind kind, const uint8_t *element) {
@@ -97,14 +97,14 @@ static clearway_codec_result put_inside(clearway_message *message, uint32_t dept
     const bool key = map && index % 2 == 0;
     if (key && each->kind != CLEARWAY_KIND_TEXT) return result(CLEARWAY_CODEC_NOT_ENCODABLE, 0);
     if (index > 0) put_byte(message, map && !key ? ':' : ',');
-    const clearway_codec_result answer = put_json(message, depth_max, depth + 1, each);
+    const clearway_codec_result answer = codec_put_json(message, depth_max, depth + 1, each);
     if (answer.code != CLEARWAY_CODEC_OK) return answer;
   }
   put_byte(message, map ? '}' : ']');
   return done;
 }
 
-clearway_codec_result put_json(clearway_message *message, uint32_t depth_max, uint32_t depth, const clearway_value *value) {
+clearway_codec_result codec_put_json(clearway_message *message, uint32_t depth_max, uint32_t depth, const clearway_value *value) {
   const bool inside = value->kind == CLEARWAY_KIND_LIST || value->kind == CLEARWAY_KIND_MAP;
   if ((inside || is_number_list(value->kind)) && depth >= depth_max) return result(CLEARWAY_CODEC_TOO_DEEP, message->size);
   switch (value->kind) {
@@ -132,6 +132,6 @@ clearway_codec_result put_json(clearway_message *message, uint32_t depth_max, ui
 
 clearway_codec_result clearway_write_json(clearway_message *message, const clearway_codec_limits *limits,
                                           const clearway_value *value) {
-  const clearway_codec_result answer = put_json(message, depth_max_of(limits), 0, value);
+  const clearway_codec_result answer = codec_put_json(message, depth_max_of(limits), 0, value);
   return answer.code == CLEARWAY_CODEC_OK ? written(message) : answer;
 }

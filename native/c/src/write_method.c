@@ -38,7 +38,7 @@ clearway_codec_result clearway_write_standard_call(clearway_message *message, co
   if (!is_little_endian()) return result(CLEARWAY_CODEC_UNSUPPORTED_HOST, 0);
   if (!is_text(call->method)) return result(CLEARWAY_CODEC_NOT_ENCODABLE, 0);
   const clearway_value *const parts[] = {call->method, call->arguments};
-  return ended(message, put_parts(message, put_value, depth_max_of(limits), parts, 2, ""), "");
+  return ended(message, put_parts(message, codec_put_value, depth_max_of(limits), parts, 2, ""), "");
 }
 
 clearway_codec_result clearway_write_json_call(clearway_message *message, const clearway_codec_limits *limits,
@@ -47,7 +47,7 @@ clearway_codec_result clearway_write_json_call(clearway_message *message, const 
   const clearway_value *const parts[] = {call->method, call->arguments};
   static const char begin[] = "{\"method\":";
   put(message, begin, sizeof begin - 1);
-  return ended(message, put_parts(message, put_json, depth_max_of(limits), parts, 2, ",\"args\":"), "}");
+  return ended(message, put_parts(message, codec_put_json, depth_max_of(limits), parts, 2, ",\"args\":"), "}");
 }
 
 static clearway_codec_result put_reply(clearway_message *message, put_part *put_one, uint32_t depth_max,
@@ -63,7 +63,7 @@ clearway_codec_result clearway_write_standard_envelope(clearway_message *message
   if (envelope->kind == CLEARWAY_ENVELOPE_NONE) return written(message);
   if (envelope->kind == CLEARWAY_ENVELOPE_ERROR && !is_error(envelope)) return result(CLEARWAY_CODEC_NOT_ENCODABLE, 0);
   put_byte(message, envelope->kind == CLEARWAY_ENVELOPE_SUCCESS ? ENVELOPE_SUCCESS : ENVELOPE_ERROR);
-  return ended(message, put_reply(message, put_value, depth_max_of(limits), envelope, ""), "");
+  return ended(message, put_reply(message, codec_put_value, depth_max_of(limits), envelope, ""), "");
 }
 
 clearway_codec_result clearway_write_json_envelope(clearway_message *message, const clearway_codec_limits *limits,
@@ -71,5 +71,5 @@ clearway_codec_result clearway_write_json_envelope(clearway_message *message, co
   if (envelope->kind == CLEARWAY_ENVELOPE_NONE) return written(message);
   if (envelope->kind == CLEARWAY_ENVELOPE_ERROR && !is_error(envelope)) return result(CLEARWAY_CODEC_NOT_ENCODABLE, 0);
   put_byte(message, '[');
-  return ended(message, put_reply(message, put_json, depth_max_of(limits), envelope, ","), "]");
+  return ended(message, put_reply(message, codec_put_json, depth_max_of(limits), envelope, ","), "]");
 }

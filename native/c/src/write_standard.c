@@ -29,7 +29,7 @@ static clearway_codec_result put_bytes(clearway_message *message, uint8_t tag, c
 }
 
 static clearway_codec_result put_text(clearway_message *message, const clearway_value *value) {
-  if (utf8_valid_until(value->as.bytes, 0, value->count) == value->count)
+  if (codec_utf8_valid_until(value->as.bytes, 0, value->count) == value->count)
     return put_bytes(message, TAG_TEXT, value->as.bytes, value->count);
   put_byte(message, TAG_TEXT);
   return result(CLEARWAY_CODEC_NOT_ENCODABLE, message->size);
@@ -43,7 +43,7 @@ static void put_integer(clearway_message *message, int64_t integer) {
 }
 
 static clearway_codec_result put_big_integer(clearway_message *message, const clearway_value *value) {
-  if (!is_hex_integer(value->as.bytes, value->count)) return result(CLEARWAY_CODEC_NOT_ENCODABLE, message->size);
+  if (!codec_is_hex_integer(value->as.bytes, value->count)) return result(CLEARWAY_CODEC_NOT_ENCODABLE, message->size);
   const size_t sign = value->as.bytes[0] == '-';
   const uint8_t *digits = value->as.bytes + sign;
   size_t count = value->count - sign;
@@ -84,13 +84,13 @@ static clearway_codec_result put_inside(clearway_message *message, uint32_t dept
   put_byte(message, value->kind == CLEARWAY_KIND_MAP ? TAG_MAP : TAG_LIST);
   if (!put_size(message, value->count)) return result(CLEARWAY_CODEC_TOO_LARGE, message->size);
   for (const clearway_value *each = value + 1; each < value + value->nodes; each += each->nodes) {
-    const clearway_codec_result answer = put_value(message, depth_max, depth + 1, each);
+    const clearway_codec_result answer = codec_put_value(message, depth_max, depth + 1, each);
     if (answer.code != CLEARWAY_CODEC_OK) return answer;
   }
   return done;
 }
 
-clearway_codec_result put_value(clearway_message *message, uint32_t depth_max, uint32_t depth, const clearway_value *value) {
+clearway_codec_result codec_put_value(clearway_message *message, uint32_t depth_max, uint32_t depth, const clearway_value *value) {
   switch (value->kind) {
     case CLEARWAY_KIND_NULL:
       put_byte(message, TAG_NULL);
@@ -122,6 +122,6 @@ clearway_codec_result put_value(clearway_message *message, uint32_t depth_max, u
 clearway_codec_result clearway_write_standard(clearway_message *message, const clearway_codec_limits *limits,
                                               const clearway_value *value) {
   if (!is_little_endian()) return result(CLEARWAY_CODEC_UNSUPPORTED_HOST, 0);
-  const clearway_codec_result answer = put_value(message, depth_max_of(limits), 0, value);
+  const clearway_codec_result answer = codec_put_value(message, depth_max_of(limits), 0, value);
   return answer.code == CLEARWAY_CODEC_OK ? written(message) : answer;
 }

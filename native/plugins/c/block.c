@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A handler that blocks, and so has a queue of its own: "block" sleeps for the u32 of milliseconds that the message is.
+#include <string.h>
+#include <time.h>
+
+#include "example.h"
+
+static clearway_status sleep_for(void *context, const clearway_content *message, clearway_reply reply) {
+  const example *self = context;
+  uint32_t ms;
+  if (message->size != sizeof ms) return refuse(self, reply, CLEARWAY_INVALID_ARGUMENT, "the message is u32 milliseconds");
+  memcpy(&ms, message->data, sizeof ms);
+  struct timespec left = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
+  // A signal ends a sleep early; who has given up is not slept for.
+  while (self->host->wanted(reply) == CLEARWAY_OK && nanosleep(&left, &left) != 0) continue;
+  return reply_null(self, reply);
+}
+
+clearway_status add_block(example *self) {
+  static const entry entries[] = {{CLEARWAY_TEXT("block"), CLEARWAY_RUN_SERIAL, CLEARWAY_TEXT("block"), sleep_for}};
+  return add_handlers(self, entries, 1);
+}

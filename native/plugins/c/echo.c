@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Every message comes back (the lab's family "channel"): as it is, decoded and encoded again, as a method's success, and by
+// way of a channel of the host. Each is there to run on the calling thread, on the pool, and on a queue of its own.
+#include <stdlib.h>
+#include <string.h>
+
+#include "example.h"
+
+// Nothing is copied where the message stands in memory.
+static clearway_status whole(void *context, const clearway_content *message, clearway_reply reply) {
+  const example *self = context;
+  return self->host->reply(reply, message);
+}
+
+typedef clearway_codec_result again(const clearway_content *message, clearway_values *values, clearway_message *answer);
+
+static clearway_codec_result standard(const clearway_content *message, clearway_values *values, clearway_message *answer) {
+  const clearway_value *value;
+  // No bytes are null, and null is no bytes.
+  if (message->size == 0) return (clearway_codec_result){0};
+  const clearway_codec_result read = clearway_read_standard(message->data, message->size, NULL, values, &value);
+  return read.code == CLEARWAY_CODEC_OK ? clearway_write_standard(answer, NULL, value) : read;
+}
+
+static clearway_codec_result standard_method(const clearway_content *message, clearway_values *values,
+                                             clearway_message *answer) {
+  clearway_method_call call;
+  const clearway_codec_result read = clearway_read_standard_call(message->data, message->size, NULL, values, &call);
+  const clearway_envelope success = {.kind = CLEARWAY_ENVELOPE_SUCCESS, .value = call.arguments};
+  return read.code == CLEARWAY_CODEC_OK ? clearway_write_standard_envelope(answer, NULL, &success) : read;
+}
+
+static clearway_codec_result json_method(const clearway_content *message, clearway_values *values, clearway_message *answer) {
+  clearway_method_call call;
+  const clearway_codec_result read = clearway_read_json_call(message->data, message->size, NULL, values, &call);
+  const clearway_envelope success = {.kind = CLEARWAY_ENVELOPE_SUCCESS, .value = call.arguments};
+  return read.code == CLEARWAY_CODEC_OK ? clearway_write_json_envelope(answer, NULL, &success) : read;
+}
+
+// What the stack holds is enough for small messages; a larger one takes memory for as many values as it has bytes.
+enum { VALUES_ON_STACK = 64, BYTES_ON_STACK = 1024 };
+
+static clearway_status encode_again(const example *self, const clearway_content *message, clearway_reply reply, again *codec) {
+  clearway_value some[VALUES_ON_STACK];
+  uint8_t text[BYTES_ON_STACK];
+  uint8_t bytes[BYTES_ON_STACK];
+  clearway_values values = {.at = some, .capacity = VALUES_ON_STACK, .text = text, .text_capacity = sizeof text};
+  clearway_message answer = {.bytes = bytes, .capacity = sizeof bytes};
+  clearway_codec_result result = codec(message, &values, &answer);
+  void *more = NULL;
+  uint8_t *large = NULL;
+  if (result.code == CLEARWAY_CODEC_NO_ROOM) {
+    // A method has two values even where each has one byte.
+    const size_t capacity = message->size + 2;
+    more = malloc(capacity * sizeof(clearway_value) + message->size);
+    if (more == NULL) return CLEARWAY_OUT_OF_MEMORY;
+    values = (clearway_values){.at = more,
+                               .capacity = capacity,
+                               .text = (uint8_t *)((clearway_value *)more + capacity),
+                               .text_capacity = message->size};
+    answer.size = 0;
+    result = codec(message, &values, &answer);
+    if (result.code == CLEARWAY_CODEC_NO_ROOM) {
+      values.used = values.text_used = 0;
+      large = malloc(answer.size);
+      if (large == NULL) {
+        free(more);
+        return CLEARWAY_OUT_OF_MEMORY;
+      }
+      answer = (clearway_message){.bytes = large, .capacity = answer.size};
+      result = codec(message, &values, &answer);
+    }
+  }
+  clearway_status status;
+  if (result.code != CLEARWAY_CODEC_OK)
+    status = refuse(self, reply, CLEARWAY_INVALID_ARGUMENT, clearway_codec_code_name(result.code));
+  else
+    status = answer.size == 0 ? reply_null(self, reply) : reply_bytes(self, reply, answer.bytes, answer.size);
+  free(large);
+  free(more);
+  return status;
+}
+
+static clearway_status by_standard(void *context, const clearway_content *message, clearway_reply reply) {
+  return encode_again(context, message, reply, standard);
+}
+
+static clearway_status by_method(void *context, const clearway_content *message, clearway_reply reply) {
+  return encode_again(context, message, reply, standard_method);
+}
+
+static clearway_status by_json(void *context, const clearway_content *message, clearway_reply reply) {
+  return encode_again(context, message, reply, json_method);
+}
+
+/** What is asked of the host, and whom to tell its answer. */
+typedef struct asked {
+  const example *self;
+  clearway_reply reply;
+} asked;
+
+static void on_answer(void *context, clearway_status status, const clearway_content *answer) {
+  asked *question = context;
+  if (status == CLEARWAY_OK)
+    question->self->host->reply(question->reply, answer);
+  else
+    refuse(question->self, question->reply, status, "the host did not answer");
+  free(question);
+}
+
+// The message goes to the host's channel "echo/host", and its answer is the answer: a call from native to the host.
+static clearway_status by_host(void *context, const clearway_content *message, clearway_reply reply) {
+  const example *self = context;
+  asked *question = malloc(sizeof *question);
+  if (question == NULL) return CLEARWAY_OUT_OF_MEMORY;
+  *question = (asked){.self = self, .reply = reply};
+  const clearway_text channel = CLEARWAY_TEXT("echo/host");
+  const clearway_status status = self->host->send(self->id, channel, message, on_answer, question);
+  if (status != CLEARWAY_OK) free(question);
+  return status;
+}
+
+#define EACH(name, handler)                                                                       \
+  {CLEARWAY_TEXT(name), CLEARWAY_RUN_DIRECT, {0}, handler},                                       \
+      {CLEARWAY_TEXT(name "/pool"), CLEARWAY_RUN_POOL, {0}, handler},                             \
+      {CLEARWAY_TEXT(name "/serial"), CLEARWAY_RUN_SERIAL, CLEARWAY_TEXT("echo"), handler}
+
+clearway_status add_echo(example *self) {
+  static const entry entries[] = {
+      EACH("echo", whole),
+      EACH("echo/standard", by_standard),
+      EACH("echo/method", by_method),
+      EACH("echo/json", by_json),
+      {CLEARWAY_TEXT("echo/back"), CLEARWAY_RUN_DIRECT, {0}, by_host},
+  };
+  return add_handlers(self, entries, sizeof entries / sizeof *entries);
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What the parts of the example plugin share. README.md beside it has the channels.
+#ifndef CLEARWAY_EXAMPLE_H
+#define CLEARWAY_EXAMPLE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "clearway.h"
+#include "clearway_codec.h"
+
+/** The last command of the pointer, as "frames/pointer" has it. */
+typedef struct pointer {
+  uint32_t sequence;
+  int32_t x;
+  int32_t y;
+  uint32_t buttons;
+} pointer;
+
+typedef struct ticker ticker;
+
+/** One opening of the plugin; the context of every handler and source. */
+typedef struct example {
+  const clearway_host *host;
+  clearway_plugin_id id;
+  /** Guards what follows. Never held while the host is called. */
+  pthread_mutex_t lock;
+  ticker *tickers;
+  pointer pointer;
+  /** The memory that "memset/held" fills. */
+  clearway_view held;
+} example;
+
+/** Registers the handlers and sources of one file. The first status that is not CLEARWAY_OK. */
+clearway_status add_memset(example *self);
+clearway_status add_echo(example *self);
+clearway_status add_sensor(example *self);
+clearway_status add_frames(example *self);
+clearway_status add_image(example *self);
+clearway_status add_block(example *self);
+
+/** Where a handler runs, under which name. */
+typedef struct entry {
+  clearway_text channel;
+  uint32_t runs;
+  clearway_text queue;
+  clearway_on_message on_message;
+} entry;
+
+/** Registers handlers with the opening as their context. */
+clearway_status add_handlers(example *self, const entry *entries, size_t count);
+
+/** Answers with bytes, which the host copies. */
+clearway_status reply_bytes(const example *self, clearway_reply reply, const void *bytes, size_t size);
+
+/** Answers with nothing: a null message. */
+clearway_status reply_null(const example *self, clearway_reply reply);
+
+/** Refuses: the status, and a text that the host shows. Returns CLEARWAY_OK, because that is the answer. */
+clearway_status refuse(const example *self, clearway_reply reply, clearway_status status, const char *text);
+
+/** CLOCK_MONOTONIC in nanoseconds. */
+uint64_t now_ns(void);
+
+#endif

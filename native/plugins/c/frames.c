@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A screen that is not there: "frames", RGBA pictures at a rate, and "frames/pointer", which moves its pointer. A frame's
+// bytes are never copied: the slab that it was drawn in goes to the host and comes back.
+#include <stdlib.h>
+#include <string.h>
+
+#include "slabs.h"
+#include "ticker.h"
+
+typedef struct screen {
+  example *owner;
+  picture picture;
+  slabs *slabs;
+  /** The slab that was drawn and not taken yet. */
+  clearway_view waiting;
+  /** How many frames were drawn. */
+  uint32_t drawn;
+} screen;
+
+static clearway_status give(screen *self, clearway_stream stream) {
+  const clearway_host *host = self->owner->host;
+  const clearway_content content = {
+      .data = self->waiting.data, .size = self->waiting.size, .memory = self->waiting.memory};
+  const clearway_status status = host->emit(stream, &content);
+  // What does not fit now is kept and tried again.
+  if (status == CLEARWAY_FULL) return status;
+  host->release(self->waiting.memory);
+  self->waiting.memory = 0;
+  return status;
+}
+
+static clearway_status emit(void *state, clearway_stream stream, uint64_t number, bool again) {
+  (void)number;
+  screen *self = state;
+  if (again) return give(self, stream);
+  slab *next = slabs_take(self->slabs);
+  // The host has all of them: this frame is not made, and the next tick tries again.
+  if (next == NULL) return CLEARWAY_OK;
+  pthread_mutex_lock(&self->owner->lock);
+  const pointer at = self->owner->pointer;
+  pthread_mutex_unlock(&self->owner->lock);
+  picture_draw(&self->picture, next->pixels, &next->holds, self->drawn++, &at);
+  const clearway_status status = self->owner->host->adopt(self->owner->id, next->pixels, picture_size(&self->picture), 0,
+                                                          slab_released, next, &self->waiting);
+  if (status != CLEARWAY_OK) {
+    slabs_give(next);
+    return status;
+  }
+  return give(self, stream);
+}
+
+static void drop(void *state) {
+  screen *self = state;
+  if (self->waiting.memory != 0) self->owner->host->release(self->waiting.memory);
+  if (self->slabs != NULL) slabs_drop(self->slabs);
+  picture_free(&self->picture);
+  free(self);
+}
+
+// Arguments: {"width": 1 to 8192, "height": 1 to 8192, "rate": frames a second, 0 for as fast as there is room}.
+static clearway_status on_listen(void *context, const clearway_content *arguments, clearway_stream stream) {
+  example *self = context;
+  clearway_value memory[16];
+  clearway_values values = {.at = memory, .capacity = 16};
+  const clearway_value *given;
+  int64_t width, height, rate;
+  if (!read_arguments(arguments, &values, &given) || !argument(given, "width", 1, 8192, 1920, &width) ||
+      !argument(given, "height", 1, 8192, 1080, &height) || !argument(given, "rate", 0, 1000, 60, &rate))
+    return CLEARWAY_INVALID_ARGUMENT;
+  screen *made = calloc(1, sizeof *made);
+  if (made == NULL) return CLEARWAY_OUT_OF_MEMORY;
+  made->owner = self;
+  if (picture_make(&made->picture, (uint32_t)width, (uint32_t)height)) made->slabs = slabs_make(picture_size(&made->picture));
+  if (made->slabs == NULL) {
+    drop(made);
+    return CLEARWAY_OUT_OF_MEMORY;
+  }
+  const tick_source source = {.emit = emit, .drop = drop, .state = made, .rate = (uint32_t)rate};
+  return start_ticker(self, stream, &source);
+}
+
+// u32 sequence, i32 x, i32 y, u32 buttons: drawn with the next frame, on every screen of this opening.
+static clearway_status move_pointer(void *context, const clearway_content *message, clearway_reply reply) {
+  example *self = context;
+  if (message->size != sizeof(pointer))
+    return refuse(self, reply, CLEARWAY_INVALID_ARGUMENT, "the message is u32 sequence, i32 x, i32 y, u32 buttons");
+  pthread_mutex_lock(&self->lock);
+  memcpy(&self->pointer, message->data, sizeof self->pointer);
+  pthread_mutex_unlock(&self->lock);
+  return reply_null(self, reply);
+}
+
+clearway_status add_frames(example *self) {
+  static const entry entries[] = {{CLEARWAY_TEXT("frames/pointer"), CLEARWAY_RUN_DIRECT, {0}, move_pointer}};
+  const clearway_source source = {.size = sizeof source,
+                                  .channel = CLEARWAY_TEXT("frames"),
+                                  .runs = CLEARWAY_RUN_POOL,
+                                  .context = self,
+                                  .on_listen = on_listen,
+                                  .on_cancel = ticker_cancelled,
+                                  .on_room = ticker_has_room};
+  const clearway_status status = self->host->source(self->id, &source);
+  return status == CLEARWAY_OK ? add_handlers(self, entries, 1) : status;
+}

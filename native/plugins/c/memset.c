@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A buffer is filled, in each way that it can be crossed with (the lab's family "memory"), and once without crossing.
+#include <string.h>
+
+#include "example.h"
+
+/** For foreign function interfaces that call C by themselves: the whole of what the others wrap. */
+CLEARWAY_EXPORT void clearway_example_fill(uint8_t *data, size_t size, int value);
+
+void clearway_example_fill(uint8_t *data, size_t size, int value) {
+  if (size > 0) memset(data, value, size);
+}
+
+// Way 1, by a method channel: "memset"([bytes, value]) gives bytes. They cross inside of messages, both ways.
+static clearway_status by_method(void *context, const clearway_content *message, clearway_reply reply) {
+  const example *self = context;
+  clearway_value memory[8];
+  clearway_values values = {.at = memory, .capacity = 8};
+  clearway_method_call call;
+  const clearway_codec_result read = clearway_read_standard_call(message->data, message->size, NULL, &values, &call);
+  if (read.code != CLEARWAY_CODEC_OK)
+    return refuse(self, reply, CLEARWAY_INVALID_ARGUMENT, clearway_codec_code_name(read.code));
+  if (!clearway_text_is(call.method, "memset")) return CLEARWAY_NOT_IMPLEMENTED;
+  const clearway_value *bytes = clearway_element(call.arguments, 0);
+  const clearway_value *value = clearway_element(call.arguments, 1);
+  if (bytes == NULL || value == NULL || bytes->kind != CLEARWAY_KIND_UINT8_LIST || value->kind != CLEARWAY_KIND_INTEGER)
+    return refuse(self, reply, CLEARWAY_INVALID_ARGUMENT, "memset takes [bytes, value]");
+
+  // The envelope and the list's size, measured and written with the list's bytes left out: they are filled in place.
+  const clearway_envelope success = {.kind = CLEARWAY_ENVELOPE_SUCCESS, .value = bytes};
+  clearway_message measured = {0};
+  clearway_write_standard_envelope(&measured, NULL, &success);
+  clearway_view view;
+  const clearway_status status = self->host->allocate(self->id, measured.size, 0, &view);
+  if (status != CLEARWAY_OK) return status;
+  const size_t head = measured.size - bytes->count;
+  uint8_t start[16];
+  clearway_message written = {.bytes = start, .capacity = head};
+  clearway_write_standard_envelope(&written, NULL, &success);
+  memcpy(view.data, start, head);
+  clearway_example_fill(view.data + head, bytes->count, (int)value->as.integer);
+  const clearway_status answered =
+      self->host->reply(reply, &(clearway_content){.data = view.data, .size = measured.size, .memory = view.memory});
+  self->host->release(view.memory);
+  return answered;
+}
+
+// Way 3, over memory that both sides see: the message's one byte is the value, its attachment is what is filled. A message
+// without attachments is filled itself, with its own first byte, where it stands in memory.
+static clearway_status shared(void *context, const clearway_content *message, clearway_reply reply) {
+  const example *self = context;
+  if (message->size == 0) return refuse(self, reply, CLEARWAY_INVALID_ARGUMENT, "the message's first byte is the value");
+  const uint8_t value = message->data[0];
+  const clearway_memory memory = message->attachments_count > 0 ? message->attachments[0] : message->memory;
+  clearway_view view;
+  const clearway_status status = self->host->view(memory, &view);
+  if (status != CLEARWAY_OK) return refuse(self, reply, status, "no memory comes with the message");
+  if (view.flags & CLEARWAY_MEMORY_SEALED) return refuse(self, reply, CLEARWAY_INVALID_ARGUMENT, "the memory is sealed");
+  if (message->attachments_count > 0)
+    clearway_example_fill(view.data, view.size, value);
+  else
+    // The message is a part of the memory: nothing beside it is written.
+    clearway_example_fill(view.data + (message->data - view.data), message->size, value);
+  return reply_null(self, reply);
+}
+
+static bool read_u64(const clearway_content *message, size_t at, uint64_t *value) {
+  if (message->size < (at + 1) * sizeof *value) return false;
+  memcpy(value, message->data + at * sizeof *value, sizeof *value);
+  return true;
+}
+
+// A tenth of a gigabyte: more is a mistake of who asks.
+enum { HELD_MAX = 100 << 20 };
+
+// The memory that stays here, of at least a size. One caller at a time: both handlers run on one queue.
+static clearway_status hold(example *self, uint64_t size) {
+  if (size > HELD_MAX) return CLEARWAY_TOO_LARGE;
+  if (self->held.memory != 0 && self->held.size >= size) return CLEARWAY_OK;
+  clearway_view view;
+  const clearway_status status = self->host->allocate(self->id, (size_t)size, CLEARWAY_MEMORY_ZEROED, &view);
+  if (status != CLEARWAY_OK) return status;
+  if (self->held.memory != 0) self->host->release(self->held.memory);
+  self->held = view;
+  return CLEARWAY_OK;
+}
+
+// Way 4, memory that only native code sees, and, with repetitions, the reference: all in C. The message is u64 size, u64
+// value, and perhaps u64 repetitions (else 1); the answer is the nanoseconds that all of them took.
+static clearway_status held(void *context, const clearway_content *message, clearway_reply reply) {
+  example *self = context;
+  uint64_t size, value, repetitions = 1;
+  if (!read_u64(message, 0, &size) || !read_u64(message, 1, &value))
+    return refuse(self, reply, CLEARWAY_INVALID_ARGUMENT, "the message is u64 size, u64 value, u64 repetitions");
+  read_u64(message, 2, &repetitions);
+  // `lock` is held meanwhile: handlers that run directly may be called on several threads.
+  pthread_mutex_lock(&self->lock);
+  const clearway_status status = hold(self, size);
+  uint64_t took = 0;
+  if (status == CLEARWAY_OK) {
+    const uint64_t start = now_ns();
+    for (uint64_t at = 0; at < repetitions; at++) {
+      clearway_example_fill(self->held.data, (size_t)size, (int)value);
+      // Each has its effect: the compiler must not leave one out.
+      __asm__ volatile("" : : "r"(self->held.data) : "memory");
+    }
+    took = now_ns() - start;
+  }
+  pthread_mutex_unlock(&self->lock);
+  return status == CLEARWAY_OK ? reply_bytes(self, reply, &took, sizeof took)
+                               : refuse(self, reply, status, "no memory of that size is held");
+}
+
+clearway_status add_memset(example *self) {
+  static const entry entries[] = {
+      {CLEARWAY_TEXT("memset/method"), CLEARWAY_RUN_DIRECT, {0}, by_method},
+      {CLEARWAY_TEXT("memset/shared"), CLEARWAY_RUN_DIRECT, {0}, shared},
+      {CLEARWAY_TEXT("memset/held"), CLEARWAY_RUN_DIRECT, {0}, held},
+  };
+  return add_handlers(self, entries, sizeof entries / sizeof *entries);
+}

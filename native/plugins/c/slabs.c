@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "slabs.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+// Sixteen of 1080p are 133 MB: a listener that keeps as many does not keep up. Larger ones are fewer, but there are two at
+// least: one is drawn while the other is looked at.
+enum { SLABS_MAX = 16, SLABS_MIN = 2, BYTES_MAX = 256 << 20 };
+
+// A third of a frame at 60 a second: so long a listener that has gone is not noticed.
+enum { WAIT_NS = 5000000 };
+
+struct slabs {
+  pthread_mutex_t lock;
+  pthread_cond_t given;
+  slab *free;
+  size_t size;
+  unsigned made;
+  unsigned max;
+  /** How many the host or the stream has. */
+  unsigned away;
+  bool dropped;
+};
+
+slabs *slabs_make(size_t size) {
+  slabs *self = calloc(1, sizeof *self);
+  if (self == NULL) return NULL;
+  pthread_mutex_init(&self->lock, NULL);
+  pthread_condattr_t monotonic;
+  pthread_condattr_init(&monotonic);
+  pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+  pthread_cond_init(&self->given, &monotonic);
+  pthread_condattr_destroy(&monotonic);
+  const size_t fit = BYTES_MAX / size;
+  self->size = size;
+  self->max = fit < SLABS_MIN ? SLABS_MIN : fit > SLABS_MAX ? SLABS_MAX : (unsigned)fit;
+  return self;
+}
+
+slab *slabs_take(slabs *self) {
+  pthread_mutex_lock(&self->lock);
+  if (self->free == NULL && self->made == self->max) {
+    const uint64_t until_ns = now_ns() + WAIT_NS;
+    const struct timespec until = {.tv_sec = (time_t)(until_ns / 1000000000u), .tv_nsec = (long)(until_ns % 1000000000u)};
+    pthread_cond_timedwait(&self->given, &self->lock, &until);
+  }
+  slab *taken = self->free;
+  if (taken != NULL) {
+    self->free = taken->next;
+  } else if (self->made < self->max) {
+    taken = calloc(1, sizeof *taken);
+    if (taken != NULL) taken->pixels = malloc(self->size);
+    if (taken != NULL && taken->pixels == NULL) {
+      free(taken);
+      taken = NULL;
+    }
+    if (taken != NULL) {
+      taken->owner = self;
+      self->made++;
+    }
+  }
+  if (taken != NULL) self->away++;
+  pthread_mutex_unlock(&self->lock);
+  return taken;
+}
+
+static void free_all(slabs *self) {
+  while (self->free != NULL) {
+    slab *each = self->free;
+    self->free = each->next;
+    free(each->pixels);
+    free(each);
+  }
+  pthread_cond_destroy(&self->given);
+  pthread_mutex_destroy(&self->lock);
+  free(self);
+}
+
+void slabs_give(slab *back) {
+  slabs *self = back->owner;
+  pthread_mutex_lock(&self->lock);
+  back->next = self->free;
+  self->free = back;
+  const bool last = --self->away == 0 && self->dropped;
+  pthread_cond_signal(&self->given);
+  pthread_mutex_unlock(&self->lock);
+  if (last) free_all(self);
+}
+
+void slabs_drop(slabs *self) {
+  pthread_mutex_lock(&self->lock);
+  self->dropped = true;
+  const bool last = self->away == 0;
+  pthread_mutex_unlock(&self->lock);
+  if (last) free_all(self);
+}
+
+void slab_released(void *context, uint8_t *data, size_t size) {
+  (void)data;
+  (void)size;
+  slabs_give(context);
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// `make native`: builds the C codec and the example plugins. What needs a toolchain that is not there is left out by name.
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { missing as rustMissing } from "./cargo.mjs";
+import { isProgram } from "./problems.mjs";
+import { root } from "./sources.mjs";
+import { runStages } from "./stages.mjs";
+
+const has = (program) => spawnSync(program, ["--version"]).status === 0;
+const library = (name) => (process.platform === "darwin" ? `lib${name}.dylib` : `lib${name}.so`);
+const built = {
+  c: (name) => join(root, "native/plugins/c/build", library(`clearway_${name}_c`)),
+  rust: (name) => join(root, "native/target/release", library(`clearway_${name}_rust`)),
+};
+
+/** Where the plugins of native/plugins/README.md stand when they are built: `example` and `misbehave`, in `c` and `rust`. */
+export const plugins = Object.fromEntries(
+  Object.entries(built).map(([language, path]) => [
+    language,
+    { example: path("example"), misbehave: path("misbehave") },
+  ]),
+);
+
+/** Whether there is what C is built with, and what Rust is. */
+export const toolchains = { c: has("cc") && has("make"), rust: has("cargo") };
+
+const make = (folder) => ["make", "-s", "-C", `native/${folder}`];
+
+/** What builds each, as stages. */
+export const builds = [
+  ...(toolchains.c
+    ? [
+        { name: "native: C codec", command: make("c") },
+        { name: "native: C plugins", command: make("plugins/c") },
+        { name: "native: plugin check", command: make("plugins/check") },
+      ]
+    : []),
+  ...(toolchains.rust && existsSync(join(root, "native/plugins/rust"))
+    ? [
+        {
+          name: "native: Rust plugins",
+          command: ["cargo", "build", "-q", "--release", "-p", "clearway-example", "-p", "clearway-misbehave"],
+          cwd: "native",
+        },
+      ]
+    : []),
+];
+
+/** Says what is missing. */
+export function sayMissing(title) {
+  if (!toolchains.c)
+    console.error(
+      `${title}: no C compiler (cc) or no make; what is in C is left out. Debian: apt-get install build-essential`,
+    );
+  if (!toolchains.rust) console.error(`${title}: ${rustMissing}; what is in Rust is left out`);
+}
+
+if (isProgram(import.meta)) {
+  sayMissing("native");
+  await runStages("native", builds, process.argv.slice(2));
+}
