@@ -23,7 +23,7 @@ export function differences(one, other) {
 
 if (isProgram(import.meta)) {
   const [from, to] = [join(root, built), join(root, committed)];
-  const problems = ["index", "worker", "meter", "records", "channel", "stdio"]
+  const problems = ["index", "worker", "meter", "records", "channel", "stdio", "websocket", "websocket-server"]
     .filter((entry) => !existsSync(join(from, `${entry}.d.ts`)))
     .map((entry) => `${built}/${entry}.d.ts was not built`);
   if (process.argv.includes("--write") && problems.length === 0) {

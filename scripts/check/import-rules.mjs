@@ -41,9 +41,16 @@ export const folders = {
     why: "entry `clearway/worker`; small, because every worker loads it at its start",
   },
   stdio: { may: ["error", "channel"], why: "channels over streams of bytes between processes; Node only" },
+  websocket: { may: ["error", "channel"], why: "channels over WebSockets, the client's end; the same on every host" },
+  "websocket-server": {
+    may: ["error", "channel", "websocket"],
+    why: "channels over WebSockets, the server's end; Node only",
+  },
   "records.ts": { may: ["records", "transfer"], why: "entry `clearway/records`" },
   "channel.ts": { may: ["channel", "error", "transfer"], why: "entry `clearway/channel`" },
   "stdio.ts": { may: ["channel", "stdio"], why: "entry `clearway/channel/stdio`" },
+  "websocket.ts": { may: ["channel", "websocket"], why: "entry `clearway/channel/websocket`" },
+  "websocket-server.ts": { may: ["channel", "websocket-server"], why: "entry `clearway/channel/websocket-server`" },
   "meter.ts": { may: ["meter"], why: "entry `clearway/meter`" },
 };
 

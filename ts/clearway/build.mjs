@@ -11,9 +11,9 @@ import { dts } from "rollup-plugin-dts";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 // What a browser cannot do has no file for it.
-const nodeOnly = ["stdio"];
+const nodeOnly = ["stdio", "websocket-server"];
 const entries = Object.fromEntries(
-  ["index", "worker", "meter", "records", "channel", ...nodeOnly]
+  ["index", "worker", "meter", "records", "channel", "websocket", ...nodeOnly]
     .map((name) => [name, here(`./src/${name}.ts`)])
     .filter(([, file]) => existsSync(file)),
 );

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+/**
+ * `clearway/channel/websocket-server`: channels over WebSockets, the server's end. Node only; needs the package `ws`.
+ *
+ * @module
+ */
+export type { TransportLimits } from "./channel/transport/limits.js";
+export type { ChannelSink, ChannelTransport, CloseCode, CloseReason } from "./channel/transport/transport.js";
+export type { CheckToken } from "./websocket-server/judge.js";
+export type { WebSocketServerOptions } from "./websocket-server/options.js";
+export { type OnTransport, serveWebSockets, type WebSocketChannels } from "./websocket-server/serve.js";

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import type { WebSocket } from "ws";
+import type { CloseReason } from "../channel/transport/transport.js";
+import type { SocketTransport } from "../websocket/socket-transport.js";
+
+interface Connection {
+  readonly transport: SocketTransport;
+  /** Whether anything came since the last look. */
+  alive: boolean;
+}
+
+/** The connections that are open. Looks after them: one that is gone without a word is noticed by its silence. */
+export class Connections {
+  readonly #open = new Map<WebSocket, Connection>();
+  readonly #pingMs: number;
+  #timer: ReturnType<typeof setInterval> | undefined;
+  #emptied: (() => void) | undefined;
+
+  constructor(pingMs: number) {
+    this.#pingMs = pingMs;
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  add(socket: WebSocket, transport: SocketTransport): void {
+    const connection = { transport, alive: true };
+    const alive = (): void => {
+      connection.alive = true;
+    };
+    this.#open.set(socket, connection);
+    this.#timer ??= setInterval(() => this.#look(), this.#pingMs);
+    socket.on("pong", alive);
+    socket.on("message", alive);
+    socket.on("close", () => {
+      this.#open.delete(socket);
+      if (this.#open.size > 0) return;
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+      this.#emptied?.();
+    });
+  }
+
+  /** Closes them all. Settles when none is left. */
+  async close(reason: CloseReason): Promise<void> {
+    if (this.#open.size === 0) return;
+    const emptied = new Promise<void>((resolve) => {
+      this.#emptied = resolve;
+    });
+    for (const { transport } of this.#open.values()) transport.close(reason);
+    await emptied;
+  }
+
+  #look(): void {
+    for (const [socket, connection] of this.#open) {
+      // A socket that is paused reads no pong, either; nobody has opened its transport yet.
+      if (!connection.alive && !socket.isPaused) {
+        connection.transport.abort({ code: "timeout", message: `no answer to a ping within ${this.#pingMs} ms` });
+        continue;
+      }
+      connection.alive = false;
+      if (socket.readyState === socket.OPEN) socket.ping();
+    }
+  }
+}

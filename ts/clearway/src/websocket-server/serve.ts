@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, STATUS_CODES } from "node:http";
+import type { Duplex } from "node:stream";
+import type { ChannelTransport } from "../channel/transport/transport.js";
+import { ClearwayError } from "../error/clearway-error.js";
+import { SocketTransport } from "../websocket/socket-transport.js";
+import { subprotocol } from "../websocket/subprotocol.js";
+import { Connections } from "./connections.js";
+import { judge, pathOf, type Refusal } from "./judge.js";
+import { serverOptions, type WebSocketServerOptions } from "./options.js";
+
+/** A server of channels, until it is closed. */
+export interface WebSocketChannels extends AsyncDisposable {
+  /** Where clients connect to, such as "ws://127.0.0.1:40123/". */
+  readonly url: string;
+  /** What they have to show, where that is one text. */
+  readonly token: string | undefined;
+  /** How many connections there are. */
+  readonly connections: number;
+  /** Lets nobody in any more, tells everybody, and settles when all connections have ended. A server of yours stays open. */
+  close(): Promise<void>;
+}
+
+/** Told of each connection that was let in. Whoever does not open the transport holds its sender up. */
+export type OnTransport = (transport: ChannelTransport, request: IncomingMessage) => void;
+
+// A text message of ours ("taken 9007199254740991") fits in, whatever the limit of frames is.
+const controlBytes = 64;
+
+/**
+ * Serves channels over WebSockets, by the package `ws`. On this machine alone, with a token, to pages of its own origin
+ * alone, unless told otherwise; refuses by an HTTP status before there is a connection. Messages over `frameBytesMax` are
+ * refused when they are announced. See {@link WebSocketServerOptions}, and `webSocketTransport` for backpressure and ends.
+ *
+ * Throws `invalid-argument`, `missing-package` where `ws` is not installed, and Node's error for a port that is taken.
+ */
+export async function serveWebSockets(
+  options: WebSocketServerOptions,
+  onTransport: OnTransport,
+): Promise<WebSocketChannels> {
+  const rules = serverOptions(options);
+  const { WebSocketServer } = await loadWs();
+  const { frameBytesMax, handshakeMs } = rules;
+  const sockets = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    maxPayload: Math.max(frameBytesMax, controlBytes),
+    // What a frame holds is compressed already, or worth more in time than in bytes; and a bomb is refused by its size.
+    perMessageDeflate: false,
+    handleProtocols: (offered) => (offered.has(subprotocol) ? subprotocol : false),
+  });
+  const connections = new Connections(rules.pingMs);
+  let judged = 0;
+  let closing = false;
+
+  const upgrade = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
+    // Another path of a server of yours is another's business, if there is another.
+    if (options.server && pathOf(request) !== rules.path && options.server.listenerCount("upgrade") > 1) return;
+    const ignore = (): void => {};
+    socket.on("error", ignore);
+    const late = setTimeout(() => refuse(socket, [408, "it took too long"]), handshakeMs);
+    judged++;
+    try {
+      const refusal = closing
+        ? ([503, "closing"] as const)
+        : await judge(request, connections.size + judged - 1, rules);
+      if (refusal) return refuse(socket, refusal);
+    } catch {
+      return refuse(socket, [401, "the token could not be checked"]);
+    } finally {
+      judged--;
+      clearTimeout(late);
+    }
+    if (socket.destroyed || socket.writableEnded) return;
+    if (closing) return refuse(socket, [503, "closing"]);
+    socket.off("error", ignore);
+    sockets.handleUpgrade(request, socket, head, (opened) => {
+      const transport = new SocketTransport(opened, rules);
+      connections.add(opened, transport);
+      onTransport(transport, request);
+    });
+  };
+
+  const own = options.server ? undefined : await listening(rules);
+  const server = options.server ?? (own as Server);
+  server.on("upgrade", upgrade);
+  const close = async (): Promise<void> => {
+    closing = true;
+    await connections.close({ code: "closed", message: "the server closes" });
+    server.off("upgrade", upgrade);
+    own?.closeAllConnections();
+    if (own?.listening) await new Promise((resolve) => own.close(resolve));
+  };
+  return {
+    url: urlOf(server, rules.host, rules.path),
+    token: typeof rules.token === "string" ? rules.token : undefined,
+    get connections() {
+      return connections.size;
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** A server that does nothing else. Whoever does not say within the time what he wants is sent away by Node. */
+async function listening({
+  host,
+  port,
+  handshakeMs,
+  connectionsMax,
+}: ReturnType<typeof serverOptions>): Promise<Server> {
+  const times = { headersTimeout: handshakeMs, requestTimeout: handshakeMs, connectionsCheckingInterval: handshakeMs };
+  const server = createServer(times, (_, response) => {
+    response.writeHead(426, { Connection: "close", "Content-Type": "text/plain" }).end("a WebSocket is wanted\n");
+  });
+  // Those that are let in, and as many that are being looked at.
+  server.maxConnections = connectionsMax * 2;
+  server.listen(port, host);
+  await once(server, "listening");
+  return server;
+}
+
+function refuse(socket: Duplex, [status, why]: Refusal): void {
+  if (socket.destroyed || socket.writableEnded) return;
+  const head = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, "Connection: close", "Content-Type: text/plain"];
+  socket.once("finish", () => socket.destroy());
+  socket.end([...head, `Content-Length: ${why.length}`, "", why].join("\r\n"));
+}
+
+function urlOf(server: Pick<Server, "address">, host: string, path: string): string {
+  const address = server.address();
+  const name = host.includes(":") ? `[${host}]` : host;
+  return `ws://${name}:${address !== null && typeof address === "object" ? address.port : 0}${path}`;
+}
+
+async function loadWs(): Promise<typeof import("ws")> {
+  try {
+    return await import("ws");
+  } catch (cause) {
+    throw new ClearwayError(
+      "missing-package",
+      "channels over WebSockets are served by the package ws: npm install ws",
+      { cause },
+    );
+  }
+}

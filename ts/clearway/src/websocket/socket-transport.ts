@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import {
+  checkFrame,
+  frameTooLarge,
+  isShared,
+  type TransportLimits,
+  transportLimits,
+} from "../channel/transport/limits.js";
+import {
+  type ChannelSink,
+  type ChannelTransport,
+  type CloseReason,
+  closedHere,
+} from "../channel/transport/transport.js";
+import { weight } from "../channel/transport/window.js";
+import { invalid } from "../error/clearway-error.js";
+import { closeStatus, readStatus } from "./close-status.js";
+import { MarkedWindow, markText, readMark } from "./mark.js";
+import { connecting, isClosed, isOpen, listen, type NodeSocket, type SocketEvents } from "./socket-like.js";
+import { subprotocol } from "./subprotocol.js";
+
+// An end that does not answer to a close must not hold up `closed` for ever.
+const closeMs = 5000;
+// Where the other end is not ours there is only what waits on this machine to go by, and no event for it. At 1 MiB a poll this
+// is 100 MiB/s, more than a page takes.
+const pollMs = 10;
+
+/** Frames as binary messages of one socket, which may be connecting or open; {@link webSocketTransport}. */
+export class SocketTransport implements ChannelTransport {
+  readonly name = "websocket";
+  readonly moves = false;
+  readonly shares = false;
+  readonly frameBytesMax: number;
+  readonly #windowBytes: number;
+  readonly #socket: NodeSocket;
+  readonly #window: MarkedWindow;
+  #sink: ChannelSink | undefined;
+  /** What came before the sink: frames and marks. */
+  #early: (Uint8Array | string)[] = [];
+  #earlyBytes = 0;
+  /** What was sent before the socket was open. */
+  #waiting: Uint8Array[] = [];
+  #received = 0;
+  #polledFull = false;
+  #paused = false;
+  #opened: boolean;
+  /** Why it is over, or will be. */
+  #end: CloseReason | undefined;
+  /** Closed from here: nothing is delivered any more. */
+  #deaf = false;
+  #ended = false;
+  #told = false;
+  #stops: (() => void)[];
+
+  constructor(socket: NodeSocket, limits: TransportLimits, openMs?: number) {
+    const { frameBytesMax, windowBytes } = transportLimits(limits);
+    this.frameBytesMax = frameBytesMax;
+    this.#windowBytes = windowBytes;
+    this.#window = new MarkedWindow(windowBytes);
+    this.#socket = socket;
+    this.#opened = socket.readyState === isOpen;
+    socket.binaryType = "arraybuffer";
+    this.#stops = [
+      listen(socket, "open", () => this.#open()),
+      listen(socket, "message", ({ data }) => this.#message(data)),
+      listen(socket, "error", (event) => this.#error(event)),
+      listen(socket, "close", ({ code, reason }) => this.#closed(code, reason)),
+    ];
+    if (socket.readyState === isClosed) this.#over({ code: "lost", message: "the socket was closed before" });
+    if (!this.#opened && openMs !== undefined) this.#after(openMs, () => this.abort(notOpened(openMs)));
+  }
+
+  open(sink: ChannelSink): void {
+    if (this.#sink !== undefined) throw invalid("sink", "given once", "open() was called before");
+    this.#sink = sink;
+    queueMicrotask(() => {
+      for (const each of this.#early.splice(0)) this.#take(each);
+      this.#listen(true);
+      this.#tell();
+    });
+  }
+
+  send(frame: Uint8Array, attachments: readonly Uint8Array[] = []): boolean {
+    checkFrame(frame, attachments, this);
+    if (this.#end !== undefined) return false;
+    if (this.#opened) this.#post(frame);
+    else this.#waiting.push(frame);
+    const mark = this.#window.sent(weight(frame, attachments));
+    if (!this.#marks) return this.#room();
+    if (mark !== undefined && this.#opened) this.#post(markText("mark", mark));
+    return !this.#window.full;
+  }
+
+  close(reason: CloseReason = closedHere): void {
+    if (this.#end !== undefined) return;
+    this.#fail(reason);
+    // What was sent leaves before: a socket that connects is waited for, if there is something.
+    if (this.#socket.readyState === connecting && this.#waiting.length > 0) return;
+    this.#hangUp();
+  }
+
+  /** Ends it without the other end's consent, which is not there to give it. */
+  abort(reason: CloseReason): void {
+    this.close(reason);
+    this.#waiting = [];
+    if (this.#socket.terminate) this.#socket.terminate();
+    else this.#hangUp();
+    this.#over(reason);
+  }
+
+  #hangUp(): void {
+    const [status, text] = closeStatus(this.#end ?? closedHere);
+    this.#listen(true); // the other end's answer is to be read
+    this.#socket.close(status, text);
+    this.#after(closeMs, () => {
+      this.#socket.terminate?.();
+      this.#over(this.#end ?? closedHere);
+    });
+  }
+
+  /** Whether the other end is Clearway's; before the socket is open it is taken to be. */
+  get #marks(): boolean {
+    return !this.#opened || this.#socket.protocol === subprotocol;
+  }
+
+  #open(): void {
+    this.#opened = true;
+    const waiting = this.#waiting.splice(0);
+    for (const frame of waiting) this.#post(frame);
+    if (waiting.length > 0 && this.#marks) this.#post(markText("mark", this.#window.markAll()));
+    if (!this.#marks) this.#poll(this.#window.full);
+    if (this.#end !== undefined) this.#hangUp();
+  }
+
+  #post(message: Uint8Array | string): void {
+    if (this.#socket.readyState !== isOpen) return;
+    // A socket takes no shared memory.
+    const bytes = typeof message !== "string" && isShared(message.buffer) ? message.slice() : message;
+    this.#socket.send(bytes as Uint8Array<ArrayBuffer> | string);
+  }
+
+  #room(): boolean {
+    this.#poll(this.#socket.bufferedAmount >= this.#windowBytes);
+    return !this.#polledFull;
+  }
+
+  /** Looks again and again, while too much waits on this machine. */
+  #poll(full: boolean): void {
+    if (!full || this.#polledFull) return;
+    this.#polledFull = true;
+    const look = (): void => {
+      if (this.#end !== undefined) return;
+      if (this.#socket.bufferedAmount * 2 > this.#windowBytes) return this.#after(pollMs, look);
+      this.#polledFull = false;
+      this.#sink?.drained();
+    };
+    this.#after(pollMs, look);
+  }
+
+  #message(data: unknown): void {
+    if (this.#deaf) return;
+    const message = data instanceof ArrayBuffer ? new Uint8Array(data) : data;
+    if (typeof message !== "string" && !(message instanceof Uint8Array))
+      return this.close({ code: "protocol", message: "a message that is neither bytes nor text" });
+    if (message.length > this.frameBytesMax && typeof message !== "string")
+      return this.close({ code: "too-large", message: frameTooLarge(message.length, this.frameBytesMax).message });
+    if (this.#sink !== undefined && this.#early.length === 0) return this.#take(message);
+    this.#early.push(message);
+    this.#earlyBytes += message.length + 8;
+    // A sender of ours stops at its window. Another one feels that nobody reads, where the socket can be paused; where not,
+    // twice the largest frame is more than may come before somebody listens.
+    if (this.#earlyBytes >= this.#windowBytes) this.#listen(false);
+    if (this.#earlyBytes > 2 * (this.frameBytesMax + this.#windowBytes))
+      this.close({ code: "too-large", message: `${this.#earlyBytes} bytes came before anybody listened` });
+  }
+
+  #listen(on: boolean): void {
+    if (on !== this.#paused) return;
+    this.#paused = !on;
+    if (on) this.#socket.resume?.();
+    else this.#socket.pause?.();
+  }
+
+  #take(message: Uint8Array | string): void {
+    if (this.#deaf) return;
+    if (typeof message === "string") return this.#control(message);
+    this.#received += weight(message, []);
+    this.#sink?.frame(message, []);
+  }
+
+  #control(text: string): void {
+    const mark = this.#marks ? readMark(text) : undefined;
+    if (mark?.word === "mark" && mark.total === this.#received) return this.#post(markText("taken", mark.total));
+    const drained = mark?.word === "taken" ? this.#window.taken(mark.total) : undefined;
+    if (drained === undefined)
+      return this.close({
+        code: "protocol",
+        message: `text where bytes were expected: ${JSON.stringify(text.slice(0, 80))}`,
+      });
+    if (drained) this.#sink?.drained();
+  }
+
+  #error({ error, message }: SocketEvents["error"]): void {
+    const words = error?.message ?? message;
+    const code = error?.code ?? "";
+    if (code === "WS_ERR_UNSUPPORTED_MESSAGE_LENGTH")
+      return this.#fail({
+        code: "too-large",
+        message: `a frame over ${this.frameBytesMax} bytes arrived`,
+        cause: error,
+      });
+    if (code.startsWith("WS_ERR_")) return this.#fail({ code: "protocol", message: words ?? code, cause: error });
+    if (this.#opened) return; // a close follows, with its status
+    const refused = words?.startsWith("Unexpected server response") === true;
+    this.#fail({
+      code: refused ? "refused" : "failed",
+      message: words || "the connection could not be opened: nobody is there, or this end was refused",
+      ...(error !== undefined && { cause: error }),
+    });
+  }
+
+  /** Sets why it ends. After an error the socket's own `close` follows. */
+  #fail(reason: CloseReason): void {
+    this.#deaf = true;
+    this.#early = [];
+    this.#end ??= reason;
+  }
+
+  #closed(status: number, text: string): void {
+    this.#over(readStatus(status, text));
+  }
+
+  #over(reason: CloseReason): void {
+    this.#end ??= reason;
+    this.#ended = true;
+    for (const stop of this.#stops.splice(0)) stop();
+    // One that was given up may still say that it was, and `ws` throws what nobody listens to.
+    if (this.#socket.readyState !== isClosed) ignoreErrors(this.#socket);
+    if (!this.#told) queueMicrotask(() => this.#tell());
+  }
+
+  #tell(): void {
+    if (!this.#ended || this.#told || this.#sink === undefined || this.#end === undefined || this.#early.length > 0)
+      return;
+    this.#told = true;
+    this.#sink.closed(this.#end);
+  }
+
+  #after(ms: number, act: () => void): void {
+    const timer = setTimeout(() => {
+      this.#stops = this.#stops.filter((each) => each !== stop);
+      act();
+    }, ms);
+    const stop = (): void => clearTimeout(timer);
+    this.#stops.push(stop);
+  }
+}
+
+function notOpened(ms: number): CloseReason {
+  return { code: "timeout", message: `the connection was not open after ${ms} ms` };
+}
+
+function ignoreErrors(socket: NodeSocket): void {
+  const stopErrors = listen(socket, "error", () => {});
+  const stop = listen(socket, "close", () => {
+    stopErrors();
+    stop();
+  });
+}

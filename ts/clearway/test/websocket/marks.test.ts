@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { describe, expect, test } from "vitest";
+import { closeCodes } from "../../src/channel/transport/transport.js";
+import { closeStatus, readStatus } from "../../src/websocket/close-status.js";
+import { MarkedWindow, markText, readMark } from "../../src/websocket/mark.js";
+import { offeredToken, offers } from "../../src/websocket/subprotocol.js";
+import fc from "../fixtures/fast-check.js";
+
+describe("marks", () => {
+  test("are text that reads as what was written; nothing else does", () => {
+    expect(readMark(markText("taken", Number.MAX_SAFE_INTEGER))).toEqual({
+      word: "taken",
+      total: Number.MAX_SAFE_INTEGER,
+    });
+    for (const text of ["", "mark", "mark -1", "mark 1 ", "mark 1e3", "took 1", "mark 12345678901234567", "mark 1\n"])
+      expect(readMark(text)).toBe(undefined);
+  });
+
+  test("let a sender go on whatever its window is: when all marks have come back, there is room", () => {
+    const sizes = fc.array(fc.nat(5000), { minLength: 1 });
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 10_000 }), sizes, fc.array(fc.boolean()), (windowBytes, frames, echoes) => {
+        const window = new MarkedWindow(windowBytes);
+        const marks: number[] = [];
+        let drains = 0;
+        const echo = (): void => {
+          const mark = marks.shift();
+          if (mark !== undefined && window.taken(mark)) drains++;
+        };
+        let wasFull = 0;
+        for (const [index, bytes] of frames.entries()) {
+          const before = window.full;
+          const mark = window.sent(bytes + 8);
+          if (mark !== undefined) marks.push(mark);
+          if (!before && window.full) wasFull++;
+          if (echoes[index]) echo();
+        }
+        while (marks.length > 0) echo();
+        expect(window.full).toBe(false);
+        expect(drains).toBe(wasFull);
+      }),
+    );
+  });
+
+  test("that were never sent are refused", () => {
+    const window = new MarkedWindow(100);
+    expect(window.taken(5)).toBe(undefined);
+    expect(window.sent(50)).toBe(50);
+    expect([window.taken(51), window.taken(50), window.taken(50)]).toEqual([undefined, false, undefined]);
+  });
+});
+
+describe("close codes", () => {
+  test("every reason crosses as a status that a browser may send, and is the same there", () => {
+    for (const code of closeCodes) {
+      const [status, text] = closeStatus({ code, message: `because of ${code}` });
+      expect(status === 1000 || (status >= 3000 && status < 5000)).toBe(true);
+      expect(readStatus(status, text)).toMatchObject({ code, message: `because of ${code}` });
+    }
+  });
+
+  test("a long reason is cut between characters", () => {
+    const [, text] = closeStatus({ code: "closed", message: "🙂".repeat(100) });
+    expect(text).toBe("🙂".repeat(30));
+  });
+
+  test.each([
+    [1001, "closed"],
+    [1006, "lost"],
+    [1008, "refused"],
+    [1009, "too-large"],
+    [1011, "failed"],
+    [3999, "closed"],
+  ])("%i of a foreign end is %s, with the number in the detail", (status, code) => {
+    expect(readStatus(status, "")).toMatchObject({ code, detail: { closeCode: status } });
+  });
+});
+
+describe("a token", () => {
+  test("is offered as a subprotocol, and found there", () => {
+    expect(offers("a-b_c.d~e+f")).toEqual(["clearway.channel.1", "clearway.token.a-b_c.d~e+f"]);
+    expect(offeredToken(offers("secret"))).toBe("secret");
+    expect(offeredToken(offers(undefined))).toBe(undefined);
+  });
+
+  test("that cannot stand in a header is refused, and not shown", () => {
+    for (const token of ["", "a b", "a,b", "ä", "secret/", "x".repeat(3000)])
+      expect(() => offers(token)).toThrow(/^token must be .*: token="string of \d+"$/);
+  });
+});

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { once } from "node:events";
+import { createServer, request as httpRequest, type IncomingMessage } from "node:http";
+import { afterEach, describe, expect, test } from "vitest";
+import { WebSocket } from "ws";
+import type { ChannelTransport, CloseReason } from "../../src/channel/transport/transport.js";
+import { webSocketTransport } from "../../src/websocket/transport.js";
+import type { WebSocketServerOptions } from "../../src/websocket-server/options.js";
+import { serveWebSockets, type WebSocketChannels } from "../../src/websocket-server/serve.js";
+import { Log, pattern } from "../channel/transports/contract.js";
+
+const running: { close(): unknown }[] = [];
+afterEach(async () => {
+  for (const each of running.splice(0)) await each.close();
+});
+
+/** A server that echoes, with what its ends were told. */
+async function echoes(options: WebSocketServerOptions = {}) {
+  const logs: Log[] = [];
+  const channels = await serveWebSockets(options, (transport: ChannelTransport) => {
+    const log = new Log();
+    logs.push(log);
+    log.onFrame = (frame) => transport.send(frame.slice());
+    transport.open(log);
+  });
+  running.push(channels);
+  return { channels, logs };
+}
+
+function client(channels: WebSocketChannels, token = channels.token) {
+  const transport = webSocketTransport(channels.url, { ...(token !== undefined && { token }), WebSocket });
+  const log = new Log();
+  transport.open(log);
+  running.push(transport);
+  return { transport, log };
+}
+
+/** A socket without any of ours at its end. */
+async function bare({ url, token }: WebSocketChannels, protocols: string[] = []): Promise<WebSocket> {
+  const socket = new WebSocket(url, protocols, { headers: { Authorization: `Bearer ${token}` } });
+  await once(socket, "open");
+  return socket;
+}
+
+/** What a request to connect is answered. */
+async function statusOf(
+  { url, token }: WebSocketChannels,
+  headers: Record<string, string> = {},
+  path = "/",
+): Promise<number> {
+  const asked = httpRequest(new URL(path, url.replace("ws", "http")), {
+    headers: {
+      Connection: "Upgrade",
+      Upgrade: "websocket",
+      "Sec-WebSocket-Version": "13",
+      "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+      "Sec-WebSocket-Protocol": `clearway.channel.1, clearway.token.${token}`,
+      ...headers,
+    },
+  });
+  asked.end();
+  const answer = await Promise.race([once(asked, "response"), once(asked, "upgrade")]);
+  const [{ statusCode, socket }] = answer as [IncomingMessage];
+  socket.destroy();
+  return statusCode ?? 0;
+}
+
+const closeOf = async (socket: WebSocket): Promise<number> => (await once(socket, "close"))[0] as number;
+const endOf = async (logs: Log[]): Promise<CloseReason> => (await logs[0]?.end()) as CloseReason;
+
+describe("a server of channels", () => {
+  test("stands on this machine alone, with a token that nobody knows, unless told otherwise", async () => {
+    const { channels } = await echoes();
+    expect(channels.url).toMatch(/^ws:\/\/127\.0\.0\.1:\d+\/$/);
+    expect(channels.token).toMatch(/^[\w-]{43}$/);
+  });
+
+  test("lets a client with the token in, counts it, and carries frames", async () => {
+    const { channels } = await echoes();
+    const { transport, log } = client(channels);
+    transport.send(pattern(100_000)); // before it is open
+    await log.count(1);
+    expect(log.frames[0]).toEqual(pattern(100_000));
+    expect(channels.connections).toBe(1);
+  });
+
+  test("refuses a client without the token, or with another, before there is a connection", async () => {
+    const { channels, logs } = await echoes();
+    for (const token of ["wrong", undefined]) {
+      const { log } = client({ ...channels, token: undefined }, token);
+      expect(await log.end()).toMatchObject({ code: "refused", message: "Unexpected server response: 401" });
+    }
+    expect(logs).toEqual([]);
+  });
+
+  test("asks a function of yours for a token, and a rejection is a no", async () => {
+    const { channels } = await echoes({
+      token: async (token) => {
+        if (token === "broken") throw new Error("no database");
+        return token === "good";
+      },
+    });
+    const status = (token: string) => statusOf({ ...channels, token });
+    expect([await status("good"), await status("bad"), await status("broken")]).toEqual([101, 401, 401]);
+  });
+
+  test("lets everybody on this machine in where it has no token", async () => {
+    const { channels } = await echoes({ token: false });
+    expect(await statusOf(channels, { "Sec-WebSocket-Protocol": "clearway.channel.1" })).toBe(101);
+  });
+
+  test("refuses pages of other origins, also those of a name that was made to point here", async () => {
+    const { channels } = await echoes();
+    const { host, port } = new URL(channels.url);
+    const status = (Origin: string, Host = host) => statusOf(channels, { Origin, Host });
+    expect(await status(`http://${host}`)).toBe(101);
+    expect(await status(`http://localhost:${port}`, `localhost:${port}`)).toBe(101);
+    expect(await status("http://127.0.0.1:1")).toBe(403);
+    expect(await status("https://example.com")).toBe(403);
+    expect(await status("null")).toBe(403);
+    expect(await status(`http://evil.example:${port}`, `evil.example:${port}`)).toBe(403);
+  });
+
+  test("lets pages of the origins in that it was given, and no others", async () => {
+    const { channels } = await echoes({ origins: ["https://example.com"] });
+    const { host } = new URL(channels.url);
+    expect(await statusOf(channels, { Origin: "https://example.com" })).toBe(101);
+    expect(await statusOf(channels, { Origin: "https://example.com.evil.example" })).toBe(403);
+    expect(await statusOf(channels, { Origin: `http://${host}` })).toBe(403);
+  });
+
+  test("refuses another path, and more connections than it takes", async () => {
+    const { channels, logs } = await echoes({ connectionsMax: 1 });
+    expect(await statusOf(channels, {}, "/other")).toBe(404);
+    const { transport, log } = client(channels);
+    transport.send(pattern(1));
+    await log.count(1);
+    expect(await statusOf(channels)).toBe(503);
+    transport.close();
+    await endOf(logs);
+    expect(await statusOf(channels)).toBe(101);
+  });
+
+  test("refuses a frame over its limit when it is announced, and says so to both ends", async () => {
+    const { channels, logs } = await echoes({ frameBytesMax: 1000 });
+    const socket = await bare(channels);
+    socket.send(pattern(1001));
+    expect(await closeOf(socket)).toBe(1009);
+    expect(await endOf(logs)).toMatchObject({ code: "too-large" });
+  });
+
+  test("refuses a frame over its limit that comes in fragments, and takes one within it", async () => {
+    const { channels, logs } = await echoes({ frameBytesMax: 1000 });
+    const socket = await bare(channels);
+    for (const fin of [false, false, true]) socket.send(pattern(300), { fin });
+    await once(socket, "message");
+    expect(logs[0]?.frames[0]).toHaveLength(900);
+    for (const fin of [false, false, false, true]) socket.send(pattern(300), { fin });
+    expect(await closeOf(socket)).toBe(1009);
+    expect(await endOf(logs)).toMatchObject({ code: "too-large" });
+  });
+
+  test("takes no text from a foreign end, and no text but marks from one of ours", async () => {
+    for (const protocols of [[], ["clearway.channel.1"]]) {
+      for (const text of ["hello", "mark 77", "taken 1"]) {
+        const { channels, logs } = await echoes();
+        const socket = await bare(channels, protocols);
+        socket.send(text);
+        expect(await closeOf(socket)).toBe(4002);
+        expect(await endOf(logs)).toMatchObject({
+          code: "protocol",
+          message: `text where bytes were expected: "${text}"`,
+        });
+      }
+    }
+  });
+
+  test("closes a connection whose bytes are no WebSocket's", async () => {
+    const { channels, logs } = await echoes();
+    const socket = await bare(channels);
+    const { _socket: below } = socket as unknown as { _socket: import("node:net").Socket };
+    below.write(Buffer.from("GET / HTTP/1.1\r\n\r\n"));
+    expect(await closeOf(socket)).toBe(1002);
+    expect(await endOf(logs)).toMatchObject({ code: "protocol" });
+  });
+
+  test("ends a connection that is silent for two pings, and keeps one that answers", async () => {
+    const { channels, logs } = await echoes({ pingMs: 60 });
+    const deaf = await bare(channels);
+    deaf.pause(); // open, and reads nothing: no ping is answered
+    const { transport, log } = client(channels);
+    expect(await endOf(logs)).toEqual({ code: "timeout", message: "no answer to a ping within 60 ms" });
+    transport.send(pattern(1));
+    await log.count(1);
+    expect(channels.connections).toBe(1);
+    deaf.terminate();
+  });
+
+  test("closes with all that was sent, tells everybody, and lets nobody in afterwards", async () => {
+    const { channels } = await echoes();
+    const { transport, log } = client(channels);
+    transport.send(pattern(9));
+    await log.count(1);
+    await channels.close();
+    expect(await log.end()).toMatchObject({ code: "closed", message: "the server closes" });
+    const { log: late } = client(channels);
+    expect(await late.end()).toMatchObject({ code: "failed", cause: { code: "ECONNREFUSED" } });
+    await channels.close();
+  });
+
+  test("is attached to a server of yours, at its path, and leaves it open and without listeners", async () => {
+    const server = createServer((_, response) => response.end("page"));
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { channels } = await echoes({ server, path: "/channel" });
+    expect(await statusOf(channels, {}, "/channel")).toBe(101);
+    expect(await statusOf(channels, {}, "/other")).toBe(404);
+    expect(await (await fetch(channels.url.replace("ws", "http"))).text()).toBe("page");
+    await channels.close();
+    expect([server.listening, server.listenerCount("upgrade")]).toEqual([true, 0]);
+    server.closeAllConnections();
+    server.close();
+  });
+
+  test("says with values what is wrong with its options", async () => {
+    await expect(serveWebSockets({ path: "channel" }, () => {})).rejects.toThrow(
+      'path must be a path such as "/channel": path="channel"',
+    );
+    await expect(serveWebSockets({ token: "" }, () => {})).rejects.toThrow("token must be");
+    await expect(serveWebSockets({ pingMs: 0 }, () => {})).rejects.toThrow("pingMs must be a whole number from 1");
+  });
+});
+
+describe("a client", () => {
+  test("of a server that answers nothing gives up in time", async () => {
+    const server = createServer();
+    server.on("upgrade", () => {});
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as { port: number };
+    const log = new Log();
+    webSocketTransport(`ws://127.0.0.1:${port}/`, { WebSocket, openMs: 50 }).open(log);
+    expect(await log.end()).toEqual({ code: "timeout", message: "the connection was not open after 50 ms" });
+    server.closeAllConnections();
+    server.close();
+  });
+
+  test("closed before it is open still delivers what was sent", async () => {
+    const { channels, logs } = await echoes();
+    const { transport } = client(channels);
+    transport.send(pattern(5));
+    transport.close({ code: "closed", message: "in a hurry" });
+    await expect.poll(() => logs.length).toBe(1);
+    expect(await endOf(logs)).toEqual({ code: "closed", message: "in a hurry" });
+    expect(logs[0]?.frames).toEqual([pattern(5)]);
+  });
+
+  test("feels the other machine's buffers where the other end is a foreign one", async () => {
+    const { channels, logs } = await echoes();
+    const log = new Log();
+    const socket = await bare(channels);
+    const transport = webSocketTransport(socket, { windowBytes: 100_000 });
+    transport.open(log);
+    let sent = 1;
+    for (; transport.send(pattern(50_000, sent)); sent++);
+    await log.until(() => log.drains === 1);
+    await log.count(sent);
+    expect(logs[0]?.frames).toHaveLength(sent);
+    transport.close();
+  });
+});
