@@ -31,6 +31,7 @@ const stages = [
   ...(toolchains.c
     ? [
         { name: "conformance, c", command: [node, "conformance/check.mjs", "c"] },
+        { name: "conformance, random cases", command: [node, "conformance/fuzz.mjs", "ts", "c"] },
         { name: "native: C plugins do", command: [pluginCheck, ...Object.values(plugins.c)] },
       ]
     : []),

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// When two answers are the same.
+
+function integer(text) {
+  return text.startsWith("-0x") ? -BigInt(text.slice(1)) : BigInt(text);
+}
+
+/** One text for a value's notation: keys that come twice once, with the last value; with `json` maps in order of their keys. */
+function textOf(value, json) {
+  if (value === null || typeof value !== "object") return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map((each) => textOf(each, json)).join(",")}]`;
+  const [form] = Object.keys(value);
+  if (form === "int64" || form === "bigint") return `${integer(value[form])}`;
+  if (form !== "map") return JSON.stringify(value);
+  const entries = new Map(value.map.map(([key, each]) => [textOf(key, json), textOf(each, json)]));
+  const texts = Array.from(entries, ([key, each]) => `${key}:${each}`);
+  // JavaScript has keys that look like indexes before the others.
+  return `{${(json ? texts.sort() : texts).join(",")}}`;
+}
+
+/** One text for an answer, without its id. */
+export function outcome({ hex, value, error }, { codec }) {
+  if (error) return `error ${error.code} at ${error.offset}`;
+  if (hex !== undefined) return `bytes ${hex}`;
+  if (value === undefined) return "no answer";
+  const json = codec.startsWith("json");
+  if (!codec.endsWith("-method")) return `value ${textOf(value, json)}`;
+  const [kind] = Object.keys(value);
+  const parts = kind === "success" ? [["value", value.success]] : Object.entries(value[kind]);
+  return `${kind} ${parts.map(([name, part]) => `${name} ${textOf(part, json)}`).join(", ")}`;
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Programs of `conformance/run`, kept running while cases are asked.
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+const run = fileURLToPath(new URL("../run", import.meta.url));
+
+/** Starts a language's program: `ask(cases)` resolves with its answers, in order; `end()` ends it. */
+export function start(language) {
+  const child = spawn(process.execPath, [run, language], { stdio: ["pipe", "pipe", "inherit"] });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const exited = new Promise((resolve) => child.on("exit", resolve));
+  // A program that has died is noticed where its answers end.
+  child.stdin.on("error", () => {});
+  return {
+    language,
+    async ask(cases) {
+      child.stdin.write(cases.map((each, id) => `${JSON.stringify({ id: `${id}`, ...each })}\n`).join(""));
+      const answers = [];
+      for (const each of cases) {
+        const { value: line, done } = await lines.next();
+        if (done) {
+          const status = await exited;
+          const last = JSON.stringify(each).slice(0, 2000);
+          throw Object.assign(new Error(`${language} ended with ${status} at ${last}`), { language, asked: each });
+        }
+        answers.push(JSON.parse(line));
+      }
+      return answers;
+    },
+    async end() {
+      child.stdin.end();
+      await exited;
+    },
+  };
+}

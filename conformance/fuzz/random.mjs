@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Numbers that only look random: the same for the same seed, on every machine.
+
+/** A source of numbers. `below(n)` is a whole number from 0 to n - 1. */
+export function randomFrom(seed) {
+  // splitmix32: 32 bits of state, every seed a sequence of its own.
+  let state = seed >>> 0;
+  const bits = () => {
+    state = (state + 0x9e3779b9) >>> 0;
+    let mixed = state ^ (state >>> 16);
+    mixed = Math.imul(mixed, 0x21f0aaad);
+    mixed ^= mixed >>> 15;
+    mixed = Math.imul(mixed, 0x735a2d97);
+    return (mixed ^ (mixed >>> 15)) >>> 0;
+  };
+  const below = (n) => Math.floor((bits() / 0x1_0000_0000) * n);
+  return {
+    bits,
+    below,
+    chance: (one, of) => below(of) < one,
+    pick: (choices) => choices[below(choices.length)],
+    many: (max, make) => Array.from({ length: below(max + 1) }, make),
+    /** 64 bits. */
+    wide: () => (BigInt(bits()) << 32n) | BigInt(bits()),
+  };
+}
