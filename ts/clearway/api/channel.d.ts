@@ -1,5 +1,5 @@
-import { C as ClearwayError, a as CodecErrorCode } from './types-move.js';
-export { b as ChannelErrorCode, E as ErrorCode, M as Moved, c as channelErrorCodes, d as codecErrorCodes, m as move } from './types-move.js';
+import { C as ClearwayError, a as CodecErrorCode, M as Moved } from './types-move.js';
+export { b as ChannelErrorCode, E as ErrorCode, c as channelErrorCodes, d as codecErrorCodes, m as move } from './types-move.js';
 import { C as CloseReason, a as ChannelTransport, T as TransportLimits } from './types-limits.js';
 export { b as ChannelSink, c as CloseCode } from './types-limits.js';
 import { Window } from './index.js';
@@ -543,6 +543,313 @@ type OutcomeKind = "not-implemented" | "no-handler" | "dropped" | "queue-full" |
  */
 declare function outcome<T>(call: Promise<T>, signal?: AbortSignal): Promise<Outcome<T>>;
 
+/** What each name of a type stands for, as it is read and as it may be written. */
+interface NamedTypes {
+    /** Whatever the codec carries. */
+    any: {
+        read: unknown;
+        write: unknown;
+    };
+    /** Nothing: `null` is read; `null` and `undefined` are written. */
+    null: {
+        read: null;
+        write: null | undefined;
+    };
+    bool: {
+        read: boolean;
+        write: boolean;
+    };
+    /** A whole number of 32 bits, signed. */
+    i32: {
+        read: number;
+        write: number;
+    };
+    /** A whole number up to 2^53, as `number`; 64 bits, signed, in languages that have them. */
+    int: {
+        read: number;
+        write: number;
+    };
+    /** A whole number of 64 bits, signed. */
+    i64: {
+        read: bigint;
+        write: bigint | number;
+    };
+    /** A number. It crosses as a float even where it is whole, because receivers in other languages keep the two apart. */
+    f64: {
+        read: number;
+        write: number;
+    };
+    text: {
+        read: string;
+        write: string;
+    };
+    bytes: {
+        read: Uint8Array;
+        write: Uint8Array;
+    };
+    /** Lists of numbers of one width, as typed arrays. */
+    i32s: {
+        read: Int32Array;
+        write: Int32Array;
+    };
+    i64s: {
+        read: BigInt64Array;
+        write: BigInt64Array;
+    };
+    f32s: {
+        read: Float32Array;
+        write: Float32Array;
+    };
+    f64s: {
+        read: Float64Array;
+        write: Float64Array;
+    };
+}
+type TypeName = keyof NamedTypes;
+/**
+ * The type of a value, as plain data: a name, or an object with one property that says what is made of others. JSON can
+ * hold it.
+ */
+type Type = TypeName | {
+    readonly list: Type;
+}
+/** Texts to values of one type. */
+ | {
+    readonly map: Type;
+} | {
+    readonly struct: StructFields;
+} | {
+    readonly nullable: Type;
+}
+/** One of these texts. */
+ | {
+    readonly oneOf: readonly string[];
+}
+/** The type of that name in the schema's `types`. */
+ | {
+    readonly ref: string;
+};
+type StructFields = {
+    readonly [name: string]: Type;
+};
+/** What a value of the type `T` reads as, where `Types` are the schema's own. */
+type ReadOf<T, Types = unknown> = T extends TypeName ? NamedTypes[T]["read"] : T extends {
+    readonly list: infer Item;
+} ? ReadOf<Item, Types>[] : T extends {
+    readonly map: infer Value;
+} ? {
+    readonly [key: string]: ReadOf<Value, Types>;
+} : T extends {
+    readonly struct: infer Fields;
+} ? {
+    readonly [Name in keyof Fields]: ReadOf<Fields[Name], Types>;
+} : T extends {
+    readonly nullable: infer Some;
+} ? ReadOf<Some, Types> | null : T extends {
+    readonly oneOf: readonly (infer Text)[];
+} ? Text : T extends {
+    readonly ref: infer Name;
+} ? Name extends keyof Types ? ReadOf<Types[Name], Types> : never : never;
+/** What may be written where the type `T` stands: nullable fields may be left out. */
+type WriteOf<T, Types = unknown> = T extends TypeName ? NamedTypes[T]["write"] : T extends {
+    readonly list: infer Item;
+} ? readonly WriteOf<Item, Types>[] : T extends {
+    readonly map: infer Value;
+} ? {
+    readonly [key: string]: WriteOf<Value, Types>;
+} : T extends {
+    readonly struct: infer Fields;
+} ? WriteFields<Fields, Types> : T extends {
+    readonly nullable: infer Some;
+} ? WriteOf<Some, Types> | null | undefined : T extends {
+    readonly oneOf: readonly (infer Text)[];
+} ? Text : T extends {
+    readonly ref: infer Name;
+} ? Name extends keyof Types ? WriteOf<Types[Name], Types> : never : never;
+type WriteFields<Fields, Types> = {
+    readonly [Name in keyof Fields as undefined extends WriteOf<Fields[Name], Types> ? never : Name]: WriteOf<Fields[Name], Types>;
+} & {
+    readonly [Name in keyof Fields as undefined extends WriteOf<Fields[Name], Types> ? Name : never]?: WriteOf<Fields[Name], Types>;
+};
+
+/**
+ * A type that has been checked: what validators and generators of other languages read. Names of the schema's own types are
+ * resolved; `name` keeps what such a type was called.
+ */
+type TypeShape = {
+    readonly kind: TypeName;
+} | {
+    readonly kind: "list" | "map" | "nullable";
+    readonly of: TypeShape;
+} | {
+    readonly kind: "struct";
+    readonly fields: readonly FieldShape[];
+    readonly name?: string;
+} | {
+    readonly kind: "one-of";
+    readonly texts: readonly string[];
+    readonly name?: string;
+};
+interface FieldShape {
+    readonly name: string;
+    readonly type: TypeShape;
+}
+
+/** What is told of a value that does not fit its schema; the error has these as properties too. */
+interface MisfitParts {
+    /** Where, such as `args.places[3].city`. */
+    readonly path: string;
+    /** What must stand there. */
+    readonly expected: string;
+}
+
+type Part<S, Name extends string> = S extends {
+    readonly [Key in Name]: infer Value;
+} ? Value : unknown;
+type Types<S> = Part<S, "types">;
+type MethodNames<S> = keyof Part<S, "methods">;
+type EventNames<S> = keyof Part<S, "events">;
+type Method<S, Name> = Name extends MethodNames<S> ? Part<S, "methods">[Name] : never;
+type Event<S, Name> = Name extends EventNames<S> ? Part<S, "events">[Name] : never;
+/** A part that is left out is of type null. */
+type In<Declared, Name extends string> = Declared extends {
+    readonly [Key in Name]: infer Value;
+} ? Value : "null";
+type Read<S, Declared, Name extends string> = ReadOf<In<Declared, Name>, Types<S>>;
+type Write<S, Declared, Name extends string> = WriteOf<In<Declared, Name>, Types<S>>;
+type Movable<T> = T | Moved<T>;
+/** What may be nothing may be left out; a function that gives nothing has no return. */
+type Given<T> = undefined extends T ? Movable<T> | undefined : Movable<T>;
+type Returned<T> = undefined extends T ? Given<T> | void : Given<T>;
+type Function<Args, Options, Result> = undefined extends Args ? (args?: Args, options?: Options) => Result : (args: Args, options?: Options) => Result;
+/** Calls a schema's methods by their names. */
+type Callers<S> = {
+    readonly [Name in MethodNames<S>]: Function<Given<Write<S, Method<S, Name>, "args">>, CallOptions, Promise<Read<S, Method<S, Name>, "result">>>;
+};
+/** Listens to a schema's events by their names. */
+type Listeners<S> = {
+    readonly [Name in EventNames<S>]: Function<Given<Write<S, Event<S, Name>, "args">>, ListenOptions, EventStream<Read<S, Event<S, Name>, "value">>>;
+};
+/** A function for each of a schema's methods. */
+type MethodsOf<S> = {
+    readonly [Name in MethodNames<S>]: (args: Read<S, Method<S, Name>, "args">, context: HandlerContext) => Returned<Write<S, Method<S, Name>, "result">> | Promise<Returned<Write<S, Method<S, Name>, "result">>>;
+};
+/** A source for each of a schema's events. */
+type SourcesOf<S> = {
+    readonly [Name in EventNames<S>]: (args: Read<S, Event<S, Name>, "args">, sink: EventSink<Movable<Write<S, Event<S, Name>, "value">>>) => EventSource<Movable<Write<S, Event<S, Name>, "value">>>;
+};
+/** What handles a schema: its methods, if it has some, and its events. */
+type HandlersOf<S> = (S extends {
+    readonly methods: object;
+} ? {
+    readonly methods: MethodsOf<S>;
+} : {
+    readonly methods?: Record<string, never>;
+}) & (S extends {
+    readonly events: object;
+} ? {
+    readonly events: SourcesOf<S>;
+} : {
+    readonly events?: Record<string, never>;
+});
+
+/** The methods and events of a channel, as plain data: JSON can hold it, and nothing in it is run. */
+interface SchemaData {
+    /** The name of the channel on which the methods are called. */
+    readonly channel: string;
+    /** Types with names, for use at several places by `{ ref: name }`. */
+    readonly types?: {
+        readonly [name: string]: Type;
+    };
+    readonly methods?: {
+        readonly [name: string]: MethodData;
+    };
+    readonly events?: {
+        readonly [name: string]: EventData;
+    };
+}
+interface MethodData {
+    /** What it is for; generated code carries it. */
+    readonly doc?: string;
+    /** What the method takes: one value, usually a struct. Left out: nothing. */
+    readonly args?: Type;
+    /** What it gives. Left out: nothing. */
+    readonly result?: Type;
+}
+interface EventData {
+    /** What it is for; generated code carries it. */
+    readonly doc?: string;
+    /** What a listener says when it begins to listen. Left out: nothing. */
+    readonly args?: Type;
+    /** What an event holds. */
+    readonly value: Type;
+    /** The name of the event's own channel. Left out: the schema's channel, a slash, the event's name. */
+    readonly channel?: string;
+}
+/** A method, checked. */
+interface MethodShape {
+    readonly name: string;
+    readonly doc: string;
+    readonly args: TypeShape;
+    readonly result: TypeShape;
+}
+/** An event, checked. */
+interface EventShape {
+    readonly name: string;
+    readonly doc: string;
+    readonly channel: string;
+    readonly args: TypeShape;
+    readonly value: TypeShape;
+}
+/** A schema that has been checked: its parts in the order in which they were declared. */
+interface SchemaShape {
+    readonly channel: string;
+    /** The schema's own types, resolved. */
+    readonly types: readonly {
+        readonly name: string;
+        readonly type: TypeShape;
+    }[];
+    readonly methods: readonly MethodShape[];
+    readonly events: readonly EventShape[];
+}
+/** Reads a schema from data of unknown origin, such as a JSON file. Throws `invalid-argument` with the path to what is wrong. */
+declare function readSchema(value: unknown): SchemaShape;
+
+/** One end's way to the other's methods and events, by name and with types. */
+interface Caller<S> {
+    /** `caller.call.name(args, options)`; rejects as `call` of the endpoint's methods does, and as {@link ChannelSchema} says. */
+    readonly call: Callers<S>;
+    /** `caller.listen.name(args, options)`, which is an async iterable. */
+    readonly listen: Listeners<S>;
+}
+/**
+ * A schema that both ends have: gives callers and handlers their types, and checks every value at the border, both ways.
+ * What one's own program gives and does not fit throws `invalid-argument`, what comes from the other end `protocol`; the error
+ * names the path and what must stand there, and has them as `path` and `expected`. Arguments that do not fit reach the caller
+ * as a remote error with the code `invalid-argument`, and no handler. The checks make lists, maps and structs anew; the lists
+ * of numbers in them are not copied.
+ */
+declare class ChannelSchema<const S> {
+    #private;
+    /** The schema as it was checked, for whoever makes something else of it. */
+    readonly shape: SchemaShape;
+    /** Made by {@link schema}. */
+    constructor(data: S);
+    /** Ways to the other end's methods and events. Costs a closure for each; sends nothing. */
+    caller(endpoint: Endpoint): Caller<S>;
+    /**
+     * Handles the schema's methods and events for the other end. Disposing ends it. Throws `invalid-argument` where a channel has
+     * a handler already, or a handler is missing.
+     */
+    handle(endpoint: Endpoint, handlers: HandlersOf<S>, options?: ServeOptions): Disposable;
+}
+/**
+ * Declares the methods and events of a channel, as plain data that JSON can hold: `clearway gen` makes a C header and a Rust
+ * trait of the same. The compiler infers the types of callers and handlers from it. Throws `invalid-argument` with the path to
+ * what is wrong.
+ */
+declare function schema<const S extends SchemaData>(data: S): ChannelSchema<S>;
+
 /**
  * Two ends in one thread: for tests, and for parts of an app that may move apart later. Copies nothing: frames are handed
  * over as they are, attachments are moved, so that a sender loses them here as it would elsewhere. Delivers in microtasks.
@@ -565,5 +872,5 @@ interface PortLike {
  */
 declare function portTransport(port: PortLike, limits?: TransportLimits): ChannelTransport;
 
-export { ChannelTransport, ClearwayError, CloseReason, CodecErrorCode, Float64, RemoteError, TransportLimits, binaryCodec, connect, extension, float64, isCodecError, jsonMessageCodec, jsonMethodCodec, latest, memoryPair, notImplemented, outcome, portTransport, standardMessageCodec, standardMethodCodec, stringCodec };
-export type { CallOptions, ChannelCopyReason, ChannelLedger, ChannelLedgerSide, Codec, CodecError, CodecLimits, CodecName, DecodeOptions, Endpoint, EndpointOptions, EndpointStats, EventSink, EventSource, EventStream, Events, Extension, HandlerContext, JsonMessageCodec, JsonMethodCodec, JsonOptions, ListenOptions, MessageCodec, MessageHandler, Messages, MethodCall, MethodCodec, MethodError, MethodHandler, MethodHandlers, MethodReply, MethodSuccess, Methods, NoReply, Outcome, OutcomeKind, PortLike, RemoteErrorParts, ServeOptions, StandardMessageCodec, StandardMethodCodec, StandardOptions, ValueReader, ValueWriter, WhenFull, WireName };
+export { ChannelSchema, ChannelTransport, ClearwayError, CloseReason, CodecErrorCode, Float64, Moved, RemoteError, TransportLimits, binaryCodec, connect, extension, float64, isCodecError, jsonMessageCodec, jsonMethodCodec, latest, memoryPair, notImplemented, outcome, portTransport, readSchema, schema, standardMessageCodec, standardMethodCodec, stringCodec };
+export type { CallOptions, Caller, Callers, ChannelCopyReason, ChannelLedger, ChannelLedgerSide, Codec, CodecError, CodecLimits, CodecName, DecodeOptions, Endpoint, EndpointOptions, EndpointStats, EventData, EventShape, EventSink, EventSource, EventStream, Events, Extension, FieldShape, HandlerContext, HandlersOf, JsonMessageCodec, JsonMethodCodec, JsonOptions, ListenOptions, Listeners, MessageCodec, MessageHandler, Messages, MethodCall, MethodCodec, MethodData, MethodError, MethodHandler, MethodHandlers, MethodReply, MethodShape, MethodSuccess, Methods, MethodsOf, MisfitParts, NamedTypes, NoReply, Outcome, OutcomeKind, PortLike, ReadOf, RemoteErrorParts, SchemaData, SchemaShape, ServeOptions, SourcesOf, StandardMessageCodec, StandardMethodCodec, StandardOptions, StructFields, Type, TypeName, TypeShape, ValueReader, ValueWriter, WhenFull, WireName, WriteOf };

@@ -1,5 +1,5 @@
-import { T as TransportLimits, C as ChannelTransport } from './types-transport.js';
-export { a as ChannelSink, b as CloseCode, c as CloseReason } from './types-transport.js';
+import { T as TransportLimits, a as ChannelTransport } from './types-limits.js';
+export { b as ChannelSink, c as CloseCode, C as CloseReason } from './types-limits.js';
 import { IncomingMessage, Server } from 'node:http';
 
 /** Looks at a token that is not compared with one text; may look somewhere else for it. */

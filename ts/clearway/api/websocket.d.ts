@@ -1,5 +1,5 @@
-import { T as TransportLimits, C as ChannelTransport } from './types-transport.js';
-export { a as ChannelSink, b as CloseCode, c as CloseReason } from './types-transport.js';
+import { T as TransportLimits, a as ChannelTransport } from './types-limits.js';
+export { b as ChannelSink, c as CloseCode, C as CloseReason } from './types-limits.js';
 
 /** A WebSocket as the standard has it, by what is used of it: a browser's, Node's own (22 and up), or that of the package `ws`. */
 interface WebSocketLike {

@@ -46,6 +46,20 @@ export { RemoteError, type RemoteErrorParts } from "./channel/endpoint/remote-er
 export type { HandlerContext } from "./channel/endpoint/served.js";
 export type { EventSink } from "./channel/endpoint/source.js";
 export type { WhenFull } from "./channel/endpoint/source-queue.js";
+export type { MisfitParts } from "./channel/schema/border.js";
+export { type Caller, type ChannelSchema, schema } from "./channel/schema/channel-schema.js";
+export type { Callers, HandlersOf, Listeners, MethodsOf, SourcesOf } from "./channel/schema/facade-types.js";
+export {
+  type EventData,
+  type EventShape,
+  type MethodData,
+  type MethodShape,
+  readSchema,
+  type SchemaData,
+  type SchemaShape,
+} from "./channel/schema/schema.js";
+export type { FieldShape, TypeShape } from "./channel/schema/shape.js";
+export type { NamedTypes, ReadOf, StructFields, Type, TypeName, WriteOf } from "./channel/schema/type.js";
 export type { TransportLimits } from "./channel/transport/limits.js";
 export { memoryPair } from "./channel/transport/memory.js";
 export { portTransport } from "./channel/transport/port.js";

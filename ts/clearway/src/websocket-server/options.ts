@@ -2,7 +2,7 @@
 import type { Server } from "node:http";
 import { type TransportLimits, transportLimits } from "../channel/transport/limits.js";
 import { invalid } from "../error/clearway-error.js";
-import type { CheckToken } from "./judge.js";
+import type { CheckToken, Rules } from "./judge.js";
 import { randomToken } from "./token.js";
 
 export interface WebSocketServerOptions extends TransportLimits {
@@ -34,15 +34,22 @@ export interface WebSocketServerOptions extends TransportLimits {
   readonly pingMs?: number;
 }
 
+/** The options, complete. */
+export interface ServerRules extends Required<TransportLimits>, Rules {
+  readonly host: string;
+  readonly port: number;
+  readonly handshakeMs: number;
+  readonly pingMs: number;
+}
+
 /** The options, checked and complete. Throws `invalid-argument`. */
-export function serverOptions(given: WebSocketServerOptions) {
+export function serverOptions(given: WebSocketServerOptions): ServerRules {
   const limits = transportLimits(given);
   const { path = "/", token = randomToken(), remote = false } = given;
   if (!path.startsWith("/") || path.includes("?")) throw invalid("path", 'a path such as "/channel"', path);
   if (token === "") throw invalid("token", "a text that is not empty, a function or false", token);
   return {
     ...limits,
-    server: given.server,
     host: given.host ?? "127.0.0.1",
     port: given.port ?? 0,
     origins: given.origins,

@@ -8,7 +8,7 @@ import { SocketTransport } from "../websocket/socket-transport.js";
 import { subprotocol } from "../websocket/subprotocol.js";
 import { Connections } from "./connections.js";
 import { judge, pathOf, type Refusal } from "./judge.js";
-import { serverOptions, type WebSocketServerOptions } from "./options.js";
+import { type ServerRules, serverOptions, type WebSocketServerOptions } from "./options.js";
 
 /** A server of channels, until it is closed. */
 export interface WebSocketChannels extends AsyncDisposable {
@@ -104,12 +104,7 @@ export async function serveWebSockets(
 }
 
 /** A server that does nothing else. Whoever does not say within the time what he wants is sent away by Node. */
-async function listening({
-  host,
-  port,
-  handshakeMs,
-  connectionsMax,
-}: ReturnType<typeof serverOptions>): Promise<Server> {
+async function listening({ host, port, handshakeMs, connectionsMax }: ServerRules): Promise<Server> {
   const times = { headersTimeout: handshakeMs, requestTimeout: handshakeMs, connectionsCheckingInterval: handshakeMs };
   const server = createServer(times, (_, response) => {
     response.writeHead(426, { Connection: "close", "Content-Type": "text/plain" }).end("a WebSocket is wanted\n");

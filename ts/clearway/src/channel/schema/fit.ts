@@ -130,7 +130,7 @@ function structOf(fields: readonly FieldShape[], fits: readonly Fit[], strict: b
     if (strict) {
       for (const name of Object.keys(from))
         if (!known.has(name) && from[name] !== undefined)
-          throw new Misfit("left out: the schema has no such field", from[name]).inside(name);
+          throw new Misfit("left out, as the schema has no such field", from[name]).inside(name);
     }
     return out;
   };

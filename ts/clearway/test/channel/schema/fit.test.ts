@@ -71,7 +71,7 @@ describe("values at a schema's border", () => {
 
   test("a field that the schema does not know is refused when it is written, and left out when it is read", () => {
     const type: Type = { struct: { a: "i32" } };
-    expect(misfit(type, { a: 1, b: 2 }, "write")).toBe("args.b: left out: the schema has no such field, not 2");
+    expect(misfit(type, { a: 1, b: 2 }, "write")).toBe("args.b: left out, as the schema has no such field, not 2");
     expect(fit(type, { a: 1, b: 2 })).toEqual({ a: 1 });
     expect(fit(type, { a: 1, b: undefined }, "write")).toEqual({ a: 1 });
   });

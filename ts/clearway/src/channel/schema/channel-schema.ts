@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { invalid } from "../../error/clearway-error.js";
+import type { Endpoint } from "../endpoint/endpoint.js";
+import type { ServeOptions } from "../endpoint/listen-options.js";
+import type { MethodHandler } from "../endpoint/methods.js";
+import { border } from "./border.js";
+import type { Callers, HandlersOf, Listeners } from "./facade-types.js";
+import { Fits } from "./fit.js";
+import { readSchema, type SchemaData, type SchemaShape } from "./schema.js";
+import type { TypeShape } from "./shape.js";
+import { checkedSink, checkedSource, checkedStream } from "./streams.js";
+
+/** One end's way to the other's methods and events, by name and with types. */
+export interface Caller<S> {
+  /** `caller.call.name(args, options)`; rejects as `call` of the endpoint's methods does, and as {@link ChannelSchema} says. */
+  readonly call: Callers<S>;
+  /** `caller.listen.name(args, options)`, which is an async iterable. */
+  readonly listen: Listeners<S>;
+}
+
+type Loose = (args?: unknown, options?: never) => unknown;
+type LooseHandlers = {
+  methods?: Record<string, (args: unknown, context: unknown) => unknown>;
+  events?: Record<string, (args: unknown, sink: unknown) => unknown>;
+};
+
+/**
+ * A schema that both ends have: gives callers and handlers their types, and checks every value at the border, both ways.
+ * What one's own program gives and does not fit throws `invalid-argument`, what comes from the other end `protocol`; the error
+ * names the path and what must stand there, and has them as `path` and `expected`. Arguments that do not fit reach the caller
+ * as a remote error with the code `invalid-argument`, and no handler. The checks make lists, maps and structs anew; the lists
+ * of numbers in them are not copied.
+ */
+export class ChannelSchema<const S> {
+  /** The schema as it was checked, for whoever makes something else of it. */
+  readonly shape: SchemaShape;
+  readonly #write = new Fits("write");
+  readonly #read = new Fits("read");
+
+  /** Made by {@link schema}. */
+  constructor(data: S) {
+    this.shape = readSchema(data);
+  }
+
+  /** Ways to the other end's methods and events. Costs a closure for each; sends nothing. */
+  caller(endpoint: Endpoint): Caller<S> {
+    const { channel, methods, events } = this.shape;
+    const remote = endpoint.methods(channel);
+    const call: Record<string, Loose> = Object.create(null);
+    for (const { name, args, result } of methods) {
+      const out = this.#out(args, channel, name, "args");
+      const back = this.#in(result, channel, name, "result");
+      call[name] = async (given, options) => back(await remote.call(name, out(given), options));
+    }
+    const listen: Record<string, Loose> = Object.create(null);
+    for (const { name, channel: own, args, value } of events) {
+      const source = endpoint.events(own);
+      const out = this.#out(args, channel, name, "args");
+      const back = this.#in(value, channel, name, "event");
+      listen[name] = (given, options) => checkedStream(source.listen(out(given), options), back);
+    }
+    return { call: call as unknown as Callers<S>, listen: listen as unknown as Listeners<S> };
+  }
+
+  /**
+   * Handles the schema's methods and events for the other end. Disposing ends it. Throws `invalid-argument` where a channel has
+   * a handler already, or a handler is missing.
+   */
+  handle(endpoint: Endpoint, handlers: HandlersOf<S>, options?: ServeOptions): Disposable {
+    const { channel, methods, events } = this.shape;
+    const given = handlers as LooseHandlers;
+    const stops: Disposable[] = [];
+    const end = (): void => {
+      for (const stop of stops.splice(0)) stop[Symbol.dispose]();
+    };
+    try {
+      const own: Record<string, MethodHandler> = Object.create(null);
+      for (const { name, args, result } of methods) {
+        const run = handlerOf(given.methods, `methods.${name}`, name);
+        const enter = this.#in(args, channel, name, "args", "invalid-argument");
+        const leave = this.#out(result, channel, name, "result");
+        own[name] = async (asked: unknown, context: unknown) => leave(await run(enter(asked), context));
+      }
+      const served = events.map(({ name, channel: at, args, value }) => {
+        const open = handlerOf(given.events, `events.${name}`, name);
+        const enter = this.#in(args, channel, name, "args", "invalid-argument");
+        const leave = this.#out(value, channel, name, "event");
+        return () =>
+          endpoint
+            .events(at)
+            .serve((asked, sink) => checkedSource(open(enter(asked), checkedSink(sink, leave)), leave), options);
+      });
+      if (methods.length > 0) stops.push(endpoint.methods(channel).handle(own));
+      for (const serve of served) stops.push(serve());
+    } catch (error) {
+      end();
+      throw error;
+    }
+    return { [Symbol.dispose]: end };
+  }
+
+  #out(type: TypeShape, channel: string, name: string, root: string) {
+    return border(this.#write.of(type), `${channel}, ${name}`, root, "invalid-argument");
+  }
+
+  #in(
+    type: TypeShape,
+    channel: string,
+    name: string,
+    root: string,
+    code: "protocol" | "invalid-argument" = "protocol",
+  ) {
+    return border(this.#read.of(type), `${channel}, ${name}`, root, code);
+  }
+}
+
+/**
+ * Declares the methods and events of a channel, as plain data that JSON can hold: `clearway gen` makes a C header and a Rust
+ * trait of the same. The compiler infers the types of callers and handlers from it. Throws `invalid-argument` with the path to
+ * what is wrong.
+ */
+export function schema<const S extends SchemaData>(data: S): ChannelSchema<S> {
+  return new ChannelSchema(data);
+}
+
+function handlerOf<T>(handlers: Record<string, T> | undefined, path: string, name: string): T {
+  const handler = handlers !== undefined && Object.hasOwn(handlers, name) ? handlers[name] : undefined;
+  if (typeof handler !== "function") throw invalid(path, "a function", handler);
+  return handler;
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import type { EventStream } from "../endpoint/event-stream.js";
+import type { EventSource } from "../endpoint/events.js";
+import type { EventSink } from "../endpoint/source.js";
+import type { Border } from "./border.js";
+
+/** A stream whose events are checked when they are read. One that does not fit ends it, there too. */
+export function checkedStream(stream: EventStream<unknown>, enter: Border): EventStream<unknown> {
+  return {
+    get dropped() {
+      return stream.dropped;
+    },
+    async next() {
+      const step = await stream.next();
+      if (step.done) return step;
+      try {
+        return { done: false, value: enter(step.value) };
+      } catch (error) {
+        await stream.return?.();
+        throw error;
+      }
+    },
+    async return() {
+      await stream.return?.();
+      return { done: true, value: undefined };
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    [Symbol.asyncDispose]: () => stream[Symbol.asyncDispose](),
+  };
+}
+
+/** A sink that checks what it is given. */
+export function checkedSink(sink: EventSink, leave: Border): EventSink {
+  return {
+    channel: sink.channel,
+    get signal() {
+      return sink.signal;
+    },
+    // Async, so that a misfit rejects where what the queue says does.
+    send: async (event) => sink.send(leave(event)),
+    end: () => sink.end(),
+    fail: (error) => sink.fail(error),
+  };
+}
+
+/** The events of a source, checked as they are drawn. */
+export function checkedSource(source: unknown, leave: Border): EventSource<unknown> {
+  if (source === undefined || source === null) return undefined;
+  if (isIterable(source)) return checkedEvents(source, leave);
+  return (async () => {
+    const given = await source;
+    return isIterable(given) ? checkedEvents(given, leave) : undefined;
+  })();
+}
+
+async function* checkedEvents(events: AsyncIterable<unknown> | Iterable<unknown>, leave: Border) {
+  for await (const event of events) yield leave(event);
+}
+
+function isIterable(value: unknown): value is AsyncIterable<unknown> | Iterable<unknown> {
+  return typeof value === "object" && value !== null && (Symbol.asyncIterator in value || Symbol.iterator in value);
+}
