@@ -22,6 +22,7 @@ describe("the scenario files", () => {
       "codec",
       "channel-worker",
       "channel-process",
+      "channel-native",
     ]);
     expect(readdirSync(new URL("../scenarios", import.meta.url)).filter((name) => name.endsWith(".json"))).toHaveLength(
       scenarios.length,

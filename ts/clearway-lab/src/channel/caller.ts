@@ -6,6 +6,8 @@ import type { Row } from "./row.js";
 export interface Caller {
   /** Sends the row's value, or one like it, and gives what came back. */
   call(value: unknown): Promise<unknown>;
+  /** The same where the answer is there when the call returns; then nothing is in flight, and calls are timed in batches. */
+  callNow?(value: unknown): unknown;
   /** Bytes that were copied into messages so far, both ways, by a counter; absent where nothing counts them. */
   copiedBytes?(): number;
   /** Values are lost to whoever sends them: the next call of a lane sends what came back. */

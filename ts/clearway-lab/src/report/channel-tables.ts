@@ -4,7 +4,7 @@ import type { HostName } from "../protocol/message.js";
 import type { RecordedCell, RecordedScenario, RunRecord } from "../run/record.js";
 import type { Results } from "../run/results.js";
 import type { Column } from "./columns.js";
-import { metricsFor, sameRow, type Table, tableCell } from "./tables.js";
+import { clockStepUsOf, metricsFor, sameRow, type Table, tableCell } from "./tables.js";
 
 /** What is said of each round trip. The first stands open, the others are folded, and are not on the terminal. */
 const FIGURES: (Omit<Column, "label"> & { what: string })[] = [
@@ -39,7 +39,7 @@ export function channelTables(
         cells: ways.map(({ mechanism }) => {
           const cell = group.find((each) => each.mechanism === mechanism);
           const metric = cell && metricsFor(results, record, cell)[figure.metric];
-          return tableCell(metric, figure.quantile, record.hosts[host]?.clockStepUs);
+          return tableCell(metric, figure.quantile, cell ? clockStepUsOf(record, cell, figure.metric) : 0);
         }),
       }));
       const columns = ways.map(({ mechanism, title, role }) => ({ label: mechanism, unit: figure.unit, title, role }));

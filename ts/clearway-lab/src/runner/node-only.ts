@@ -7,6 +7,10 @@ const memory = () => import("../memory/peers.js");
 
 export const nodeOnly: Record<string, Loader[]> = {
   "channel-process": [async () => (await import("../channel/process-bare.js")).processBare],
+  "channel-native": [
+    async () => unless(await peersProblem(), async () => (await import("../channel/native-addon.js")).nativeAddon),
+    async () => unless(await koffiProblem(), async () => (await import("../channel/native-koffi.js")).nativeKoffi),
+  ],
   memset: [
     async () => unless(await koffiProblem(), async () => (await memory()).memoryReference),
     async () => unless(await peersProblem(), async () => (await memory()).memoryAddon),

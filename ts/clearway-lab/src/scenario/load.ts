@@ -39,6 +39,7 @@ export function loadScenarios(folder = scenarioFolder()): Scenario[] {
     "codec",
     "channel-worker",
     "channel-process",
+    "channel-native",
   ];
   const rank = (scenario: Scenario) => (order.indexOf(scenario.name) + order.length + 1) % (order.length + 1);
   return scenarios.sort(

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// koffi: C's echo copies from the call's bytes into memory that the caller has brought along.
+import type { Mechanism } from "../mechanism/measured.js";
+import { loadPlain } from "../native/peers.js";
+import type { Caller } from "./caller.js";
+import { bytesOf, nativeChannel } from "./native.js";
+
+export const nativeKoffi: Record<string, Mechanism> = {
+  koffi: nativeChannel(async (row, direction): Promise<Caller> => {
+    const { ffi, library } = await loadPlain();
+    const bytes = ffi.pointer("uint8_t");
+    const echo = library.func("lab_echo", "void", [bytes, bytes, "size_t"]);
+    const { write, read } = bytesOf(row);
+    const isNothing = row.payload === "null" && row.channel === "message";
+    let copied = 0;
+    const common = { copiedBytes: () => copied, close: () => {} };
+    const given = (value: unknown): Uint8Array => (isNothing ? new Uint8Array(0) : write(value));
+    const got = (out: Uint8Array): unknown => (isNothing ? null : read(out));
+
+    if (direction === "native to host") {
+      const slab = new Uint8Array(1 << 16);
+      const place = (message: Uint8Array): number => {
+        slab.set(message);
+        copied += message.length;
+        return message.length;
+      };
+      // Native code says how many bytes there are, and is told how many came back: both are copied into one place.
+      const answer = (size: number | bigint) => place(write(read(slab.subarray(0, Number(size)))));
+      const pointer = ffi.register(answer, ffi.pointer(ffi.proto("size_t LabAnswer(size_t size)")));
+      const ask = library.func("lab_ask", "size_t", [ffi.pointer("LabAnswer"), "size_t"]);
+      const call = (value: unknown): unknown => {
+        const size = Number(ask(pointer, place(write(value))));
+        // The next message is written over this one.
+        return read(slab.slice(0, size));
+      };
+      const close = () => ffi.unregister(pointer);
+      return { ...common, call: async (value) => call(value), callNow: call, close };
+    }
+
+    const call = (value: unknown): unknown => {
+      const message = given(value);
+      const out = new Uint8Array(message.length);
+      echo(message, out, message.length);
+      copied += message.length;
+      return got(out);
+    };
+    if (direction === "host to native") return { ...common, call: async (value) => call(value), callNow: call };
+    return {
+      ...common,
+      // On one of libuv's threads; the bytes stay as they are until the answer is there.
+      call: (value) =>
+        new Promise((resolve, reject) => {
+          const message = row.codec === "binary" ? given(value) : given(value).slice();
+          const out = new Uint8Array(message.length);
+          copied += row.codec === "binary" ? out.length : 2 * out.length;
+          echo.async(message, out, message.length, (error: Error | null) =>
+            error ? reject(error) : resolve(got(out)),
+          );
+        }),
+    };
+  }),
+};

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A channel to native code in the same process, on the thread that calls or behind a queue. Node only.
+import { Packr } from "msgpackr";
+import { type Mechanism, textParam } from "../mechanism/measured.js";
+import type { Caller } from "./caller.js";
+import { drive, measuredOf } from "./drive.js";
+import { type Row, rowOf } from "./row.js";
+
+export type Direction = "host to native" | "host to native, background" | "native to host";
+
+export function nativeChannel(open: (row: Row, direction: Direction) => Caller | Promise<Caller>): Mechanism {
+  return async ({ params }) => {
+    const row = rowOf(params);
+    const caller = await open(row, textParam(params, "direction") as Direction);
+    try {
+      return measuredOf(await drive(caller, row));
+    } finally {
+      await caller.close();
+    }
+  };
+}
+
+export interface Bytes {
+  write(value: unknown): Uint8Array;
+  read(bytes: Uint8Array): unknown;
+}
+
+/** Whoever calls native code by hand takes a codec from npm for what is no bytes. */
+export function bytesOf({ channel, codec }: Row): Bytes {
+  if (codec === "binary") return { write: (value) => value as Uint8Array, read: (bytes) => bytes };
+  const packr = new Packr({ useRecords: false, moreTypes: true });
+  if (channel === "message") return { write: (value) => packr.pack(value), read: (bytes) => packr.unpack(bytes) };
+  return {
+    write: (value) => packr.pack(["test", value]),
+    read: (bytes) => (packr.unpack(bytes) as [string, unknown])[1],
+  };
+}
