@@ -44,6 +44,8 @@ const everywhere = [
   "push-bare",
   "push-comlink",
   "push-tasks",
+  "channel-clearway",
+  "channel-clearway-move",
   "channel-clone",
   "channel-comlink",
   "channel-move",
@@ -62,7 +64,15 @@ await build({
     "runner-chromium": source("runner/chromium.ts"),
     "fixture-server": source("runner/fixture-server.ts"),
     "idle-watcher": source("machine/idle-watcher.ts"),
-    ...work([...everywhere, "pool-function", "pool-poolifier", "pool-tasks-node", "channel-json-stdio", "channel-ipc"]),
+    ...work([
+      ...everywhere,
+      "pool-function",
+      "pool-poolifier",
+      "pool-tasks-node",
+      "channel-clearway-stdio",
+      "channel-json-stdio",
+      "channel-ipc",
+    ]),
   },
   // Comlink is bundled: its Node entry is CommonJS, and its ES modules are what its documentation uses.
   external: [

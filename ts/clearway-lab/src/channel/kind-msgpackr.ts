@@ -14,7 +14,7 @@ function wire(end: PortEnd, receive: (message: Packed, copied: number) => void) 
   const packr = new Packr({ useRecords: false, moreTypes: true });
   end.listen((bytes) => {
     const { byteLength } = bytes as Uint8Array;
-    receive(packr.unpack(bytes as Uint8Array) as Packed, bytesCopied(byteLength));
+    receive(packr.unpack(bytes as Uint8Array) as Packed, byteLength);
   });
   return (message: Packed): number => {
     // What pack returns is a view of memory that it goes on using: a port would clone all of that memory.
@@ -23,12 +23,9 @@ function wire(end: PortEnd, receive: (message: Packed, copied: number) => void) 
     const { byteLength } = bytes;
     if (byteLength < MOVED_BYTES_MIN) end.post(bytes);
     else end.post(bytes, [bytes.buffer as ArrayBuffer]);
-    return bytesCopied(byteLength);
+    return byteLength;
   };
 }
-
-/** Once out of the packer's memory, and once more by the port where it is not moved. */
-const bytesCopied = (byteLength: number) => (byteLength < MOVED_BYTES_MIN ? 2 : 1) * byteLength;
 
 export const msgpackrKind: PortKind = {
   open(end, row): Caller {

@@ -30,7 +30,13 @@ export function channelTables(
     return FIGURES.flatMap(({ what, ...figure }, at): Table[] => {
       const known = going.filter((cell) => figure.metric in metricsFor(results, record, cell));
       if (known.length === 0) return [];
-      const ways = [...new Map(going.map((cell) => [cell.mechanism, cell])).values()];
+      // In the scenario's order, which is that of the first row that has them all, measured or not.
+      const order = [
+        ...new Set(record.cells.filter((cell) => cell.scenario === scenario.name).map(({ mechanism }) => mechanism)),
+      ];
+      const ways = [...new Map(going.map((cell) => [cell.mechanism, cell])).values()].sort(
+        (a, b) => order.indexOf(a.mechanism) - order.indexOf(b.mechanism),
+      );
       const rows = sameRow(going).map((group) => ({
         mechanism: rowName(group[0]!),
         title: rowName(group[0]!),

@@ -6,7 +6,10 @@ import { type Loader, unless } from "./loader.js";
 const memory = () => import("../memory/peers.js");
 
 export const nodeOnly: Record<string, Loader[]> = {
-  "channel-process": [async () => (await import("../channel/process-bare.js")).processBare],
+  "channel-process": [
+    async () => (await import("../channel/process-bare.js")).processBare,
+    async () => (await import("../channel/process-clearway.js")).processClearway,
+  ],
   "channel-native": [
     async () => unless(await peersProblem(), async () => (await import("../channel/native-addon.js")).nativeAddon),
     async () => unless(await koffiProblem(), async () => (await import("../channel/native-koffi.js")).nativeKoffi),

@@ -38,6 +38,7 @@ const loaders: Record<string, Loader[]> = {
     async () => (await import("../channel/worker-bare.js")).workerBare,
     async () => (await import("../channel/worker-comlink.js")).workerComlink,
     async () => (await import("../channel/worker-msgpackr.js")).workerMsgpackr,
+    async () => (await import("../channel/worker-clearway.js")).workerClearway,
   ],
   ...nodeOnly,
 };

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Clearway's channel over a child's stdin and stdout.
+import { childTransport, parentTransport } from "clearway/channel/stdio";
+import type { Mechanism } from "../mechanism/measured.js";
+import { clearwayCaller, clearwayEcho } from "./clearway.js";
+import { processChannel } from "./process.js";
+import type { ProcessKind } from "./process-kind.js";
+
+export const clearwayStdioKind: ProcessKind = {
+  open: (child, row) => clearwayCaller(childTransport(child), row),
+  serve: (row) => clearwayEcho(parentTransport(), row),
+};
+
+export const processClearway: Record<string, Mechanism> = {
+  "clearway-stdio": processChannel(clearwayStdioKind, "channel-clearway-stdio"),
+};

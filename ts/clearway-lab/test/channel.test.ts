@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { describe, expect, test } from "vitest";
+import { Answers } from "../src/channel/answers.js";
+import type { Caller } from "../src/channel/caller.js";
+import { drive, measuredOf } from "../src/channel/drive.js";
+import { bytesOf } from "../src/channel/native.js";
+import { payloadOf } from "../src/channel/payload.js";
+import { type Row, rowOf } from "../src/channel/row.js";
+import { same } from "../src/channel/same.js";
+
+const row = (more: Partial<Row> = {}): Row => ({
+  channel: "message",
+  codec: "standard",
+  payload: "2 KB",
+  messages: 20,
+  ...more,
+});
+
+/** Answers in a later turn, and knows how many calls were under way at once. */
+function echo(change: (value: unknown) => unknown = (value) => value) {
+  const seen = { calls: 0, now: 0, most: 0 };
+  const caller: Caller = {
+    async call(value) {
+      seen.calls++;
+      seen.most = Math.max(seen.most, ++seen.now);
+      await new Promise((turn) => setImmediate(turn));
+      seen.now--;
+      return change(value);
+    },
+    copiedBytes: () => seen.calls * 10,
+    close: () => {},
+  };
+  return { caller, seen };
+}
+
+describe("a channel's measurement", () => {
+  test("times as many round trips as asked for, one at a time and three in flight", async () => {
+    const { caller, seen } = echo();
+    const { samples, values, result } = measuredOf(await drive(caller, row()));
+    expect(result).toEqual({ equal: true });
+    expect([samples["roundTrip"]?.ns.length, samples["roundTripOfThree"]?.ns.length]).toEqual([20, 20]);
+    expect(seen.most).toBe(3);
+    expect(values["copiedBytes"]).toEqual({ unit: "bytes", value: 10 });
+    expect(values["allocations"]?.value).toBeGreaterThan(0);
+    expect(values["perMessageOfThree"]?.value).toBeGreaterThan(0);
+  });
+
+  test("finds an echo that is not what was sent, in the first call or in the last", async () => {
+    const wrong = echo((value) => ({ ...(value as object), id: 1 }));
+    expect((await drive(wrong.caller, row())).equal).toBe(false);
+    const late = echo((value) => (late.seen.calls > 100 ? null : value));
+    expect((await drive(late.caller, row())).equal).toBe(false);
+  });
+
+  test("sends what came back where a value is lost to its sender", async () => {
+    const { caller } = echo();
+    const taken = new Set<unknown>();
+    const moving: Caller = {
+      ...caller,
+      moves: true,
+      call: async (value) => {
+        expect(taken.has(value)).toBe(false);
+        taken.add(value);
+        return caller.call((value as Uint8Array).slice());
+      },
+    };
+    expect((await drive(moving, row({ codec: "binary", payload: "4 KB" }))).equal).toBe(true);
+  });
+
+  test("times calls that return their answer in batches, with nothing in flight", async () => {
+    const caller: Caller = { call: async (value) => value, callNow: (value) => value, close: () => {} };
+    const { samples, values } = measuredOf(await drive(caller, row({ payload: "null" })));
+    expect(Object.keys(samples)).toEqual(["roundTrip"]);
+    expect(samples["roundTrip"]?.batch).toBeGreaterThan(1);
+    expect(Object.keys(values)).not.toContain("perMessageOfThree");
+  });
+});
+
+test("answers find their questions in any order", async () => {
+  const answers = new Answers();
+  const sent: number[] = [];
+  const asked = [0, 1, 2].map(() => answers.ask((id) => sent.push(id)));
+  for (const id of [...sent].reverse()) answers.answer(id, `answer ${id}`);
+  answers.answer(99, "nobody asked");
+  expect(await Promise.all(asked)).toEqual(["answer 0", "answer 1", "answer 2"]);
+});
+
+test("a row is refused when its channel or codec is none", () => {
+  const params = { channel: "message", codec: "standard", payload: "null", messages: 1 };
+  expect(rowOf(params)).toEqual(params);
+  expect(() => rowOf({ ...params, channel: "event" })).toThrow("channel=event");
+  expect(() => rowOf({ ...params, codec: "xml" })).toThrow("codec=xml");
+});
+
+test("what is no bytes crosses to native code by msgpackr, and bytes as they are", () => {
+  const value = payloadOf("2 KB");
+  for (const channel of ["message", "method"] as const) {
+    const { write, read } = bytesOf(row({ channel }));
+    expect(same(value, read(write(value).slice()))).toBe(true);
+  }
+  const bytes = new Uint8Array(10);
+  expect(bytesOf(row({ codec: "binary" })).write(bytes)).toBe(bytes);
+});
