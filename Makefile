@@ -12,7 +12,7 @@ lab: ## measure every way of crossing on this machine: out/results.json and out/
 	@node ts/clearway-lab/dist/cli.js lab --profile quick --out out
 
 test: ## set up, build, and run every test and check; ONLY="lab chromium" runs the stages named so
-	@scripts/setup.sh node chromium postgresql python jvm
+	@scripts/setup.sh node chromium postgresql python jvm rust
 	@node scripts/test.mjs $(ONLY)
 
 demo: ## serve the demo on loopback: the same jobs on the main thread, by hand, with Comlink, with Clearway
@@ -26,11 +26,11 @@ bench: ## the numbers that we promise, beside their peers, in about five minutes
 	@node bench/run.mjs
 
 check: ## format, lint, types, import rules, file sizes, API snapshot, snippets, sizes, packages; ONLY=... as above
-	@scripts/setup.sh node jvm
+	@scripts/setup.sh node jvm rust
 	@node scripts/check.mjs $(ONLY)
 
 fmt: ## put right what can be put right by a program: format, snippets, API snapshot, licence copies
-	@scripts/setup.sh node jvm
+	@scripts/setup.sh node jvm rust
 	@node scripts/fmt.mjs
 
 build: ## build the library and the lab
@@ -41,8 +41,8 @@ native: ## build the C codec and the example plugins in C and in Rust
 	@scripts/setup.sh node
 	@node scripts/native.mjs $(ONLY)
 
-setup: ## npm packages, Chromium, PostgreSQL, a Python with pyarrow, a JDK and Maven
-	@scripts/setup.sh node chromium postgresql python jvm
+setup: ## npm packages, Chromium, PostgreSQL, a Python with pyarrow, a JDK and Maven, the Rust packages
+	@scripts/setup.sh node chromium postgresql python jvm rust
 
 clean: ## remove what was built
-	rm -rf out ts/*/dist .cache native/c/build native/plugins/*/build jvm/*/target
+	rm -rf out ts/*/dist .cache native/target native/c/build native/plugins/*/build jvm/*/target

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Set-up, quick when nothing is missing: `scripts/setup.sh node [chromium] [postgresql] [python] [jvm]`.
+# Set-up, quick when nothing is missing: `scripts/setup.sh node [chromium] [postgresql] [python] [jvm] [rust]`.
 # Stops where nothing could run (no Node, no npm packages). A missing browser or database is named with the command
 # that adds it, and the rest goes on: what needs it says so itself.
 set -eu
@@ -87,6 +87,26 @@ need_jvm() {
   command -v mvn >/dev/null 2>&1 || add_package Maven maven
 }
 
+# Rust from the system or from rustup, and the packages that Cargo.lock names. The oldest that will do stands in Cargo.toml.
+need_rust() {
+  if ! command -v cargo >/dev/null 2>&1; then
+    say "Rust is missing; the rest goes on. Add it with: curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y --profile minimal -c clippy,rustfmt"
+    return
+  fi
+  for part in clippy fmt; do
+    cargo $part --version >/dev/null 2>&1 || say "cargo $part is missing. Add it with: rustup component add clippy rustfmt"
+  done
+  fetched=native/target/fetched.lock
+  if cmp -s native/Cargo.lock $fetched; then return; fi
+  say "fetching the Rust packages that native/Cargo.lock names"
+  mkdir -p native/target
+  if (cd native && cargo fetch --locked --quiet); then
+    cp native/Cargo.lock $fetched
+  else
+    say "cargo fetch failed. Its message stands above; what is written in Rust will say so, too."
+  fi
+}
+
 for what in "$@"; do
   case $what in
     node) need_node ;;
@@ -94,6 +114,7 @@ for what in "$@"; do
     postgresql) need_postgresql ;;
     python) need_python ;;
     jvm) need_jvm ;;
-    *) say "unknown part: $what (node, chromium, postgresql, python, jvm)"; exit 2 ;;
+    rust) need_rust ;;
+    *) say "unknown part: $what (node, chromium, postgresql, python, jvm, rust)"; exit 2 ;;
   esac
 done

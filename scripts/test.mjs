@@ -18,6 +18,7 @@ const jdk = chosen();
 if (!jdk.newest) console.error("test: no JDK 24 or newer was found; the stage of the JVM's newest is left out");
 
 const pluginCheck = "native/plugins/check/build/plugin-check";
+const fuzzed = ["ts", "c", ...(toolchains.rust ? ["rust"] : [])];
 const stages = [
   { name: "build", command: [node, "scripts/build.mjs"], needed: true },
   ...checks.map((stage) => ({ ...stage, name: `check: ${stage.name}` })),
@@ -26,12 +27,13 @@ const stages = [
   ...(newer ? [{ name: "library, node 24", command: library("node", newer) }] : []),
   { name: "library, chromium", command: library("chromium") },
   { name: "library, chromium isolated", command: library("chromium-isolated") },
-  { name: "native: Rust", command: [node, "scripts/cargo.mjs", "test", "-q"] },
+  ...(toolchains.rust ? [{ name: "native: Rust", command: [node, "scripts/cargo.mjs", "test", "-q"] }] : []),
   ...builds,
+  ...(toolchains.rust ? [{ name: "conformance, rust", command: [node, "conformance/check.mjs", "rust"] }] : []),
   ...(toolchains.c
     ? [
         { name: "conformance, c", command: [node, "conformance/check.mjs", "c"] },
-        { name: "conformance, random cases", command: [node, "conformance/fuzz.mjs", "ts", "c"] },
+        { name: "conformance, random cases", command: [node, "conformance/fuzz.mjs", ...fuzzed] },
         { name: "native: C plugins do", command: [pluginCheck, ...Object.values(plugins.c)] },
       ]
     : []),

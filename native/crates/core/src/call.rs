@@ -156,7 +156,12 @@ impl<M: Copy, A> Calls<M, A> {
     /// will be passed on. Once a call, by the caller.
     pub(crate) fn leave(&self, handle: u64) -> Option<A> {
         let (slot, _) = self.find(handle)?;
+        // Once written, nobody but the caller changes the word: who answered is done with it, and who comes later is refused.
         // Acquire: pairs with the release in `answer`.
+        if slot.word.load(Ordering::Acquire) & WRITTEN != 0 {
+            return self.end(slot);
+        }
+        // Acquire: as above; release: the answerer sees what was done before.
         let before = slot.word.fetch_or(LEFT, Ordering::AcqRel);
         if before & WRITTEN != 0 { self.end(slot) } else { None }
     }

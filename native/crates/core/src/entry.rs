@@ -91,6 +91,11 @@ impl Entry {
         }
     }
 
+    /// Whether it was taken away.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.gate.is_closed()
+    }
+
     /// Whether nobody is inside of one that was taken away.
     pub(crate) fn is_over(&self) -> bool {
         self.gate.is_over()

@@ -44,6 +44,12 @@ impl Gate {
         self.0.fetch_or(CLOSED, Ordering::AcqRel) == 0
     }
 
+    /// Whether nobody gets in any more.
+    #[cfg(not(loom))]
+    pub(crate) fn is_closed(&self) -> bool {
+        self.0.load(Ordering::Relaxed) & CLOSED != 0
+    }
+
     /// Whether nobody is inside, and nobody will be.
     #[cfg(not(loom))]
     pub(crate) fn is_over(&self) -> bool {

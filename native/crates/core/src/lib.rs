@@ -59,7 +59,7 @@ pub use self::{
     meter::{Counts, Times},
     options::Options,
     plugin::{Channel, Plugin},
-    send::Sent,
+    send::{Line, Sent},
     stream::{WhenFull, Window},
     table::HOST,
 };

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Numbers, read and written as JavaScript does.
+
+use super::read::Reader;
+use crate::error::{Code, Error};
+use crate::value::{Big, Value};
+
+/// Up to here every integer is a float64 of its own.
+pub(super) const EXACT_MAX: i64 = (1 << 53) - 1;
+
+/// A number, of which the first byte is the next one.
+pub(super) fn number(reader: &mut Reader<'_>) -> Result<Value, Error> {
+    let from = reader.at;
+    passes(reader, b"-");
+    // A zero stands alone: what follows it is not of the number.
+    let mut whole = passes(reader, b"0") || digits(reader);
+    if whole && passes(reader, b".") {
+        whole = digits(reader);
+    }
+    if whole && passes(reader, b"eE") {
+        passes(reader, b"+-");
+        whole = digits(reader);
+    }
+    if !whole {
+        let code = if reader.peek().is_none() { Code::Truncated } else { Code::Malformed };
+        return Err(reader.refuse(code));
+    }
+    let text = std::str::from_utf8(&reader.bytes[from..reader.at]).expect("digits are ASCII");
+    let value: f64 = text.parse().expect("JSON's numbers are numbers of Rust");
+    let exact =
+        value.abs() <= EXACT_MAX as f64 && value.trunc() == value && !(value == 0.0 && value.is_sign_negative());
+    Ok(if exact { Value::Int(value as i64) } else { Value::Float(value) })
+}
+
+fn passes(reader: &mut Reader<'_>, bytes: &[u8]) -> bool {
+    let there = reader.peek().is_some_and(|byte| bytes.contains(&byte));
+    reader.at += usize::from(there);
+    there
+}
+
+fn digits(reader: &mut Reader<'_>) -> bool {
+    let from = reader.at;
+    while matches!(reader.peek(), Some(b'0'..=b'9')) {
+        reader.at += 1;
+    }
+    reader.at > from
+}
+
+/// A number as `JSON.stringify` writes it: the shortest digits that read as the same; what is not finite is null.
+pub(super) fn put_float(value: f64, to: &mut Vec<u8>) {
+    if !value.is_finite() {
+        return to.extend_from_slice(b"null");
+    }
+    if value == 0.0 {
+        return to.push(b'0'); // minus zero, too
+    }
+    // Rust has the same shortest digits: "-1.25e-7" is sign, first digit, the other ones, exponent.
+    let text = to_even(value, format!("{value:e}"));
+    let (mantissa, exponent) = text.split_once('e').expect("this format has an exponent");
+    let exponent: i32 = exponent.parse().expect("an exponent is a number");
+    let (sign, mantissa) = mantissa.strip_prefix('-').map_or(("", mantissa), |rest| ("-", rest));
+    let digits = mantissa.replace('.', "");
+    let count = digits.len() as i32;
+    let point = exponent + 1; // digits before the point
+    let zeros = |count: i32| "0".repeat(count as usize);
+    let written = if count <= point && point <= 21 {
+        digits.clone() + &zeros(point - count)
+    } else if 0 < point && point <= 21 {
+        let (before, after) = digits.split_at(point as usize);
+        format!("{before}.{after}")
+    } else if -6 < point && point <= 0 {
+        format!("0.{}{digits}", zeros(-point))
+    } else {
+        let (first, rest) = digits.split_at(1);
+        let point = if rest.is_empty() { "" } else { "." };
+        format!("{first}{point}{rest}e{}{}", if exponent < 0 { '-' } else { '+' }, exponent.abs())
+    };
+    to.extend_from_slice(sign.as_bytes());
+    to.extend_from_slice(written.as_bytes());
+}
+
+/// Where the value stands half-way between two shortest texts, JavaScript takes the one with the even digit, and Rust the larger.
+fn to_even(value: f64, text: String) -> String {
+    let end = text.find('e').unwrap_or(text.len());
+    let last = text.as_bytes()[end - 1];
+    // A double has 53 bits: fewer digits than these are never half of anything.
+    if last % 2 == 0 || end < 16 {
+        return text;
+    }
+    // Longer than any double is.
+    let exact = format!("{value:.800e}");
+    let digits = exact[..exact.find('e').unwrap_or(0)].trim_end_matches('0');
+    let even = format!("{}{}{}", &text[..end - 1], char::from(last - 1), &text[end..]);
+    let half = digits.len() == end + 1 && digits.ends_with('5') && digits[..end] == even[..end];
+    if half && even.parse() == Ok(value) { even } else { text }
+}
+
+/// An integer: by itself where a float64 has it, else as the nearest one.
+pub(super) fn put_int(value: i64, to: &mut Vec<u8>) {
+    if (-EXACT_MAX..=EXACT_MAX).contains(&value) {
+        to.extend_from_slice(value.to_string().as_bytes());
+    } else {
+        put_float(value as f64, to);
+    }
+}
+
+/// The float64 that is nearest to a big integer.
+pub(super) fn nearest(big: &Big) -> f64 {
+    let digits = big.digits();
+    // The first sixteen digits have at least 61 bits, of which 53 are kept; of what follows it only counts whether there is something.
+    let (first, rest) = digits.split_at(digits.len().min(16));
+    let sticky = rest.bytes().any(|digit| digit != b'0');
+    let bits = u64::from_str_radix(first, 16).unwrap_or(0) | u64::from(sticky);
+    let magnitude = bits as f64 * 2f64.powi(i32::try_from(4 * rest.len()).unwrap_or(i32::MAX));
+    if big.is_negative() { -magnitude } else { magnitude }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn floats_are_written_as_javascript_writes_them() {
+        let cases: [(f64, &str); 15] = [
+            (30.573013305664062, "30.573013305664062"),
+            (0.1, "0.1"),
+            (-0.0, "0"),
+            (1e21, "1e+21"),
+            (1e20, "100000000000000000000"),
+            (123456789012345680000.0, "123456789012345680000"),
+            (1.5e300, "1.5e+300"),
+            (5e-324, "5e-324"),
+            (-1.25e-7, "-1.25e-7"),
+            (0.000001, "0.000001"),
+            (0.0000012, "0.0000012"),
+            (123.456, "123.456"),
+            (f64::NAN, "null"),
+            (f64::NEG_INFINITY, "null"),
+            (f64::MAX, "1.7976931348623157e+308"),
+        ];
+        for (value, text) in cases {
+            let mut written = Vec::new();
+            put_float(value, &mut written);
+            assert_eq!(String::from_utf8(written).unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn a_big_integer_is_rounded_once() {
+        let float = |negative, digits: &str| match Value::integer(negative, digits) {
+            Some(Value::Big(big)) => nearest(&big),
+            other => panic!("not big: {other:?}"),
+        };
+        assert_eq!(float(false, "10000000000000000"), 2f64.powi(64));
+        // Half-way between two floats: to the even one; one more than that: up.
+        assert_eq!(float(false, "10000000000000800"), 2f64.powi(64));
+        assert_eq!(float(false, "10000000000000801"), 2f64.powi(64) + 4096.0);
+        assert_eq!(float(true, "1000000000000080000000001"), -(2f64.powi(96) + 2f64.powi(44)));
+        assert_eq!(float(false, &"f".repeat(300)), f64::INFINITY);
+    }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+use super::number::number;
+use super::text::text;
+use crate::error::{Code, Error};
+use crate::limits::Limits;
+use crate::value::{Value, once};
+
+/// A place in a JSON text.
+pub(super) struct Reader<'a> {
+    pub(super) bytes: &'a [u8],
+    pub(super) at: usize,
+    depth_max: usize,
+}
+
+/// Reads a message: no bytes are null. An object is a map; a number that is whole and exact is an integer.
+pub fn read(message: &[u8], limits: Limits) -> Result<Value, Error> {
+    if message.is_empty() { Ok(Value::Null) } else { read_value(message, limits) }
+}
+
+/// Reads a JSON text.
+pub fn read_value(bytes: &[u8], limits: Limits) -> Result<Value, Error> {
+    read_to(bytes, limits.depth())
+}
+
+pub(super) fn read_to(bytes: &[u8], depth_max: usize) -> Result<Value, Error> {
+    let mut reader = Reader { bytes, at: 0, depth_max };
+    let value = reader.value(0)?;
+    reader.space();
+    if reader.at < bytes.len() { Err(reader.refuse(Code::TrailingBytes)) } else { Ok(value) }
+}
+
+impl Reader<'_> {
+    pub(super) fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    pub(super) fn refuse(&self, code: Code) -> Error {
+        Error::at(code, self.at)
+    }
+
+    fn space(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+            self.at += 1;
+        }
+    }
+
+    /// The next byte that is no white space; it is not passed.
+    fn next(&mut self) -> Result<u8, Error> {
+        self.space();
+        self.peek().ok_or(self.refuse(Code::Truncated))
+    }
+
+    fn value(&mut self, depth: usize) -> Result<Value, Error> {
+        match self.next()? {
+            open @ (b'[' | b'{') => {
+                if depth >= self.depth_max {
+                    return Err(self.refuse(Code::TooDeep));
+                }
+                self.at += 1;
+                if open == b'[' { self.list(depth + 1) } else { self.map(depth + 1) }
+            }
+            b'"' => text(self).map(Value::Text),
+            b'-' | b'0'..=b'9' => number(self),
+            b'n' => self.word("null", Value::Null),
+            b't' => self.word("true", Value::Bool(true)),
+            b'f' => self.word("false", Value::Bool(false)),
+            _ => Err(self.refuse(Code::Malformed)),
+        }
+    }
+
+    fn list(&mut self, inside: usize) -> Result<Value, Error> {
+        let mut list = Vec::new();
+        let mut more = self.next()? != b']';
+        while more {
+            list.push(self.value(inside)?);
+            more = self.goes_on(b']')?;
+        }
+        self.at += 1;
+        Ok(Value::List(list))
+    }
+
+    fn map(&mut self, inside: usize) -> Result<Value, Error> {
+        let mut entries = Vec::new();
+        let mut more = self.next()? != b'}';
+        while more {
+            if self.next()? != b'"' {
+                return Err(self.refuse(Code::Malformed));
+            }
+            let key = Value::Text(text(self)?);
+            if self.next()? != b':' {
+                return Err(self.refuse(Code::Malformed));
+            }
+            self.at += 1;
+            entries.push((key, self.value(inside)?));
+            more = self.goes_on(b'}')?;
+        }
+        self.at += 1;
+        Ok(Value::Map(once(entries)))
+    }
+
+    /// A comma, which is passed, or the end, which is not.
+    fn goes_on(&mut self, end: u8) -> Result<bool, Error> {
+        match self.next()? {
+            b',' => {
+                self.at += 1;
+                Ok(true)
+            }
+            byte if byte == end => Ok(false),
+            _ => Err(self.refuse(Code::Malformed)),
+        }
+    }
+
+    fn word(&mut self, word: &str, value: Value) -> Result<Value, Error> {
+        for letter in word.bytes() {
+            match self.peek() {
+                None => return Err(self.refuse(Code::Truncated)),
+                Some(byte) if byte != letter => return Err(self.refuse(Code::Malformed)),
+                Some(_) => self.at += 1,
+            }
+        }
+        Ok(value)
+    }
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Flutter's standard codecs, of messages and of methods.
+
+mod method;
+mod read;
+mod reader;
+mod tag;
+mod write;
+mod writer;
+
+pub use method::{read_call, read_reply, write_call, write_reply};
+pub use read::{read, read_value};
+pub use write::{write, write_value};

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+use std::collections::HashMap;
+
+/// A value of a message. Equal by value; a NaN equals none.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub enum Value {
+    /// Null.
+    #[default]
+    Null,
+    /// True or false.
+    Bool(bool),
+    /// An integer of 64 bits; written in 32 where it fits.
+    Int(i64),
+    /// An integer beyond 64 bits.
+    Big(Big),
+    /// A float of 64 bits.
+    Float(f64),
+    /// A text.
+    Text(String),
+    /// Bytes.
+    Bytes(Vec<u8>),
+    /// A list of 32-bit integers.
+    Int32s(Vec<i32>),
+    /// A list of 64-bit integers.
+    Int64s(Vec<i64>),
+    /// A list of 32-bit floats.
+    Float32s(Vec<f32>),
+    /// A list of 64-bit floats.
+    Float64s(Vec<f64>),
+    /// A list.
+    List(Vec<Value>),
+    /// A map, in its order; a key stands there once.
+    Map(Vec<(Value, Value)>),
+}
+
+/// An integer beyond 64 bits.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Big {
+    negative: bool,
+    digits: String,
+}
+
+impl Big {
+    /// Below zero?
+    pub fn is_negative(&self) -> bool {
+        self.negative
+    }
+
+    /// Its hex digits, in lower case, without leading zeros.
+    pub fn digits(&self) -> &str {
+        &self.digits
+    }
+}
+
+impl Value {
+    /// The integer of a sign and hex digits: as `Int` where it fits. Nothing where they are no hex digits.
+    pub fn integer(negative: bool, digits: &str) -> Option<Value> {
+        if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+            return None;
+        }
+        let digits = digits.trim_start_matches('0');
+        if digits.len() <= 16 {
+            let magnitude = i128::from_str_radix(if digits.is_empty() { "0" } else { digits }, 16).ok()?;
+            if let Ok(small) = i64::try_from(if negative { -magnitude } else { magnitude }) {
+                return Some(Value::Int(small));
+            }
+        }
+        Some(Value::Big(Big { negative, digits: digits.to_ascii_lowercase() }))
+    }
+
+    /// The value of a text key in a map.
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        let Value::Map(entries) = self else { return None };
+        entries.iter().find(|(each, _)| matches!(each, Value::Text(text) if text == key)).map(|(_, value)| value)
+    }
+}
+
+/// What makes two keys the same one: null, booleans, numbers and texts by their value; a list or a map is only itself.
+#[derive(PartialEq, Eq, Hash)]
+enum Key<'a> {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Big(&'a Big),
+    Float(u64),
+    Text(&'a str),
+}
+
+fn key(value: &Value) -> Option<Key<'_>> {
+    match value {
+        Value::Null => Some(Key::Null),
+        Value::Bool(bool) => Some(Key::Bool(*bool)),
+        Value::Int(int) => Some(Key::Int(*int)),
+        Value::Big(big) => Some(Key::Big(big)),
+        Value::Float(float) => Some(Key::Float(float.to_bits())),
+        Value::Text(text) => Some(Key::Text(text)),
+        _ => None,
+    }
+}
+
+/// Entries as they were read: of a key that comes again the last value counts, at the first one's place.
+pub(crate) fn once(entries: Vec<(Value, Value)>) -> Vec<(Value, Value)> {
+    let mut places = HashMap::with_capacity(entries.len());
+    let mut value_of = Vec::with_capacity(entries.len());
+    let mut first = Vec::with_capacity(entries.len());
+    for (at, (each, _)) in entries.iter().enumerate() {
+        value_of.push(at);
+        let place = key(each).map_or(at, |key| *places.entry(key).or_insert(at));
+        value_of[place] = at;
+        first.push(place == at);
+    }
+    if first.iter().all(|first| *first) {
+        return entries;
+    }
+    drop(places);
+    let (keys, values): (Vec<_>, Vec<_>) = entries.into_iter().unzip();
+    let mut values: Vec<_> = values.into_iter().map(Some).collect();
+    let kept = keys.into_iter().enumerate().filter(|(at, _)| first[*at]);
+    kept.map(|(at, key)| (key, values[value_of[at]].take().unwrap_or_default())).collect()
+}
+
+macro_rules! from {
+    ($($from:ty => $form:ident),* $(,)?) => {
+        $(impl From<$from> for Value {
+            fn from(value: $from) -> Value {
+                Value::$form(value.into())
+            }
+        })*
+    };
+}
+
+from! {
+    bool => Bool,
+    i32 => Int,
+    i64 => Int,
+    f64 => Float,
+    &str => Text,
+    String => Text,
+    Vec<u8> => Bytes,
+    Vec<Value> => List,
+}
