@@ -34,9 +34,14 @@ impl Plugin {
     /// Sends a message. A direct handler runs before this returns, on this thread; for others it is queued, and its bytes are copied
     /// where they are not in a memory. Never waits.
     pub fn send(&self, channel: &Channel, content: &Given<'_>, tag: u64, answer_wanted: bool) -> Result<Sent, Status> {
-        let handler = lock(&channel.handler).clone().ok_or(CLEARWAY_NO_HANDLER)?;
+        let handler = lock(&channel.handler).clone().ok_or_else(|| self.nobody())?;
         self.meter.messages.fetch_add(1, Ordering::Relaxed);
         self.send_to(&handler, content, tag, answer_wanted)
+    }
+
+    /// Why there is no handler.
+    fn nobody(&self) -> Status {
+        self.open().err().unwrap_or(CLEARWAY_NO_HANDLER)
     }
 
     fn send_to(
@@ -233,7 +238,7 @@ impl Line {
             Some(handler) if !handler.is_closed() => self.plugin.send_to(handler, content, tag, answer_wanted),
             _ => {
                 self.handler = lock(&self.channel.handler).clone();
-                let handler = self.handler.as_ref().ok_or(CLEARWAY_NO_HANDLER)?;
+                let handler = self.handler.as_ref().ok_or_else(|| self.plugin.nobody())?;
                 self.plugin.send_to(handler, content, tag, answer_wanted)
             }
         }
