@@ -83,20 +83,22 @@ function test(version) {
     console.error(`no JDK ${version} was found; there are: ${[...found.keys()].join(", ") || "none"}. ${missing.jdk}`);
     return 127;
   }
-  for (const module of readdirSync(folder)) {
-    rmSync(join(folder, module, "target/surefire-reports"), { recursive: true, force: true });
-  }
+  for (const reports of reportFolders()) rmSync(reports, { recursive: true });
   const status = maven(["test", `-Djvm=${join(home, "bin/java")}`], found);
   if (status === 0) console.log(summary(version));
   return status;
 }
 
+/** Where Surefire left what the last run said, a folder a module. */
+function reportFolders() {
+  const modules = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  return modules.map(({ name }) => join(folder, name, "target/surefire-reports")).filter((path) => existsSync(path));
+}
+
 /** One line of what ran, from the reports that Surefire leaves. */
 function summary(version) {
   const sums = { tests: 0, failures: 0, errors: 0, skipped: 0 };
-  for (const module of readdirSync(folder)) {
-    const reports = join(folder, module, "target/surefire-reports");
-    if (!existsSync(reports)) continue;
+  for (const reports of reportFolders()) {
     for (const name of readdirSync(reports).filter((name) => name.endsWith(".xml"))) {
       const head = /<testsuite [^>]*>/s.exec(readFileSync(join(reports, name), "utf8"))?.[0] ?? "";
       for (const key of Object.keys(sums)) sums[key] += Number(new RegExp(`\\b${key}="(\\d+)"`).exec(head)?.[1] ?? 0);
