@@ -9,8 +9,8 @@ import { paths, root } from "./sources.mjs";
 const stamps = join(root, "node_modules/.cache/clearway");
 mkdirSync(stamps, { recursive: true });
 
-function fingerprint(folders) {
-  const hash = createHash("sha256").update(process.version);
+function fingerprint(folders, tools) {
+  const hash = createHash("sha256").update(process.version).update(tools);
   const inputs = paths().filter(
     (path) =>
       path === "package-lock.json" ||
@@ -25,10 +25,10 @@ function fingerprint(folders) {
   return hash.digest("hex");
 }
 
-function build(name, folders) {
+function build(name, folders, tools = "") {
   const folder = folders.at(-1);
   const stamp = join(stamps, `${name}.built`);
-  const print = fingerprint(folders);
+  const print = fingerprint(folders, tools);
   const built = existsSync(stamp) && existsSync(join(root, folder, "dist")) && readFileSync(stamp, "utf8") === print;
   if (built && !process.argv.includes("--force")) return;
   console.log(`build: ${name}`);
@@ -42,4 +42,7 @@ function build(name, folders) {
 }
 
 build("clearway", ["ts/clearway"]);
+// Built anew when Rust has come, or gone.
+const rust = spawnSync("cargo", ["--version"], { encoding: "utf8" }).stdout ?? "none";
+build("clearway-native", ["native/crates", "ts/clearway-native"], rust);
 build("clearway-lab", ["ts/clearway", "ts/clearway-lab"]);

@@ -37,6 +37,13 @@ const stages = [
         { name: "native: C plugins do", command: [pluginCheck, ...Object.values(plugins.c)] },
       ]
     : []),
+  {
+    name: `native plugins, node ${process.versions.node}`,
+    command: [node, vitest, "run", "--root", "ts/clearway-native"],
+  },
+  ...(newer
+    ? [{ name: "native plugins, node 24", command: [newer, vitest, "run", "--root", "ts/clearway-native"] }]
+    : []),
   { name: "lab", command: [node, vitest, "run", "--root", "ts/clearway-lab"] },
   { name: "examples", command: [node, vitest, "run", "--root", "examples"] },
   { name: "the checks themselves", command: [node, vitest, "run", "--root", "test", "checks"] },

@@ -9,6 +9,7 @@ const tsc = (project) => ({ name: `types ${project}`, command: tool("typescript/
 export const checks = [
   { name: "format and lint", command: tool("@biomejs/biome/bin/biome", "check", "--error-on-warnings", ".") },
   tsc("ts/clearway"),
+  tsc("ts/clearway-native"),
   tsc("ts/clearway-lab"),
   tsc("examples"),
   tsc("test"),
@@ -25,6 +26,7 @@ export const checks = [
   { name: "snippets", command: [node, "scripts/snippets.mjs"] },
   { name: "sizes", command: tool("size-limit/bin.js") },
   { name: "publint clearway", command: tool("publint/src/cli.js", "run", "ts/clearway", "--strict") },
+  { name: "publint clearway-native", command: tool("publint/src/cli.js", "run", "ts/clearway-native", "--strict") },
   { name: "publint clearway-lab", command: tool("publint/src/cli.js", "run", "ts/clearway-lab", "--strict") },
   {
     name: "types as packed (attw)",

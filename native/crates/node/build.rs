@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Compiles `shared_map.cc`, which maps native memory as a `SharedArrayBuffer` on versions of Node whose Node-API cannot.
+//! Without a C++ compiler the addon is built all the same, and views such memory in another way.
+
+fn main() {
+    println!("cargo:rerun-if-changed=src/shared_map.cc");
+    println!("cargo:rustc-check-cfg=cfg(shared_map)");
+    let os = std::env::var("CARGO_CFG_TARGET_OS").unwrap_or_default();
+    if os == "macos" {
+        // Node's symbols are there when it loads the addon, not when the addon is linked.
+        println!("cargo:rustc-cdylib-link-arg=-Wl,-undefined,dynamic_lookup");
+    }
+    if os == "windows" {
+        return; // no weak symbols
+    }
+    let built = cc::Build::new()
+        .cpp(true)
+        .std("c++17")
+        .file("src/shared_map.cc")
+        .flag_if_supported("-fno-rtti") // Node is built so, and its classes' type information is not there to link to
+        .flag_if_supported("-fno-exceptions")
+        .warnings_into_errors(true)
+        .try_compile("clearway_shared_map");
+    match built {
+        Ok(()) => println!("cargo:rustc-cfg=shared_map"),
+        Err(error) => println!(
+            "cargo:warning=no C++ compiler: native memory is not mapped as SharedArrayBuffer before Node 22.20 ({error})"
+        ),
+    }
+}

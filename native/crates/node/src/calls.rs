@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Messages to the plugin, and answers to its own.
+
+use std::ptr::{NonNull, null_mut};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use clearway_core::{Bytes, Channel, Failure, Given, Outcome, Sent};
+use clearway_plugin::{CLEARWAY_INVALID_ARGUMENT, CLEARWAY_OK, Content};
+use napi_sys as sys;
+
+use crate::js::{Env, Value};
+use crate::port::{self, Port, Shared};
+use crate::scratch::{Head, Homes, Kind, Scratch};
+
+/// A status of our own, for `call` of a handler that does not answer while one waits.
+const NOT_DIRECT: i32 = -1;
+
+/// Runs `use_it` with what JavaScript gives: nothing, a `Uint8Array`, or the number of a memory; and the numbers of memories
+/// that go along, in a `Float64Array`.
+#[inline]
+pub fn given<R>(
+    env: Env,
+    port: &Port,
+    value: Value,
+    attached: Option<Value>,
+    use_it: impl FnOnce(&Given<'_>) -> Result<R, i32>,
+) -> Result<R, i32> {
+    let content = content(env, port, value)?;
+    // SAFETY: JavaScript does not run before this returns, so that a view stays what it is; handles are checked by the core.
+    let given = unsafe { Given::raw(content) };
+    match attached {
+        None => use_it(&given),
+        Some(numbers) => use_it(&given.with(&handles(env, port, numbers)?)),
+    }
+}
+
+#[inline]
+fn content(env: Env, port: &Port, value: Value) -> Result<Content, i32> {
+    if let Some(bytes) = env.as_bytes(value) {
+        // A view of nothing may have no address, and is no null message all the same.
+        let data = if bytes.data.is_null() { NonNull::dangling().as_ptr() } else { bytes.data };
+        return Ok(Content { data, size: bytes.size, ..Content::NULL });
+    }
+    if env.is_undefined(value) {
+        return Ok(Content::NULL);
+    }
+    let number = env.as_u64(value).ok_or(CLEARWAY_INVALID_ARGUMENT)?;
+    Ok(Content { memory: port.state.borrow_mut().handle(number)?, ..Content::NULL })
+}
+
+fn handles(env: Env, port: &Port, numbers: Value) -> Result<Vec<u64>, i32> {
+    let (numbers, count) = env.as_doubles(numbers).ok_or(CLEARWAY_INVALID_ARGUMENT)?;
+    let mut state = port.state.borrow_mut();
+    // SAFETY: JavaScript does not run meanwhile.
+    (0..count).map(|at| state.handle(unsafe { numbers.add(at).read_unaligned() } as u64)).collect()
+}
+
+struct Direct {
+    port: Rc<Port>,
+    channel: Arc<Channel>,
+}
+
+/// `direct(port, channel)`: a function that calls the channel's handler and gives 0 where the answer is null, else 1.
+pub unsafe extern "C" fn direct(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
+    let env = Env(env);
+    let ([port, channel], _) = env.arguments(info);
+    let Some(port) = port::of(env, port) else { return null_mut() };
+    let channel = env.as_text(channel).and_then(|name| port.plugin.channel(&name).ok());
+    let Some(channel) = channel else {
+        return env.throw("invalid-argument", "channel must be a text of 1 to 256 bytes");
+    };
+    let data = Box::into_raw(Box::new(Direct { port: Shared::clone(port), channel }));
+    let function = env.function("call", call, data.cast());
+    env.finalizer(function, data);
+    function
+}
+
+unsafe extern "C" fn call(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
+    let env = Env(env);
+    let ([payload, attached], count, data) = env.counted(info);
+    // SAFETY: the function's own data, which goes with the function.
+    let Direct { port, channel } = unsafe { &*data.cast::<Direct>() };
+    let attached = (count > 1).then_some(attached);
+    let outcome = match given(env, port, payload, attached, |given| port.plugin.send(channel, given, 0, true)) {
+        Ok(Sent::Answered(Ok(kept))) if matches!(kept.bytes, Bytes::Null) && kept.attachments.is_empty() => {
+            return env.small(0);
+        }
+        Ok(Sent::Answered(outcome)) => outcome,
+        Ok(Sent::Pending(call)) => {
+            port.plugin.give_up(call); // its answer comes with tag 0, which nobody waits for
+            Err(Failure { status: NOT_DIRECT, text: String::new() })
+        }
+        Ok(Sent::Taken) => return env.small(0),
+        Err(status) => Err(Failure { status, text: String::new() }),
+    };
+    let state = &mut *port.state.borrow_mut();
+    state.answer.clear();
+    put_outcome(&mut state.answer, 0, outcome, Homes { held: &mut state.held, loans: &port.loans });
+    env.small(1)
+}
+
+/// A record of an answer.
+pub fn put_outcome(to: &mut Scratch, id: u64, outcome: Outcome, homes: Homes<'_>) {
+    let kind = Kind::Reply;
+    match outcome {
+        Ok(kept) => to.content(Head { kind, id, status: 0.0 }, "", kept, homes),
+        Err(Failure { status, text }) => to.text(Head { kind, id, status: status.into() }, &text),
+    }
+}
+
+/// `send(port, channel, call, payload, attached?)`. Gives a status.
+pub unsafe extern "C" fn send(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
+    let env = Env(env);
+    let ([port, channel, call, payload, attached], count, _) = env.counted(info);
+    let Some(port) = port::of(env, port) else { return null_mut() };
+    let (Some(channel), Some(tag)) = (env.as_text(channel), env.as_u64(call)) else {
+        return env.number(CLEARWAY_INVALID_ARGUMENT.into());
+    };
+    let sent = port.plugin.channel(&channel).and_then(|channel| {
+        let attached = (count > 4).then_some(attached);
+        given(env, port, payload, attached, |given| port.plugin.send(&channel, given, tag, true))
+    });
+    let status = match sent {
+        Ok(Sent::Pending(call)) => {
+            port.calls.borrow_mut().insert(tag, call);
+            CLEARWAY_OK
+        }
+        Ok(Sent::Answered(outcome)) => {
+            // Not here: whoever sends is told later, wherever the handler runs.
+            port.answered.borrow_mut().push_back((tag, outcome));
+            port.wake.wake();
+            CLEARWAY_OK
+        }
+        Ok(Sent::Taken) => CLEARWAY_OK,
+        Err(status) => status,
+    };
+    env.number(status.into())
+}
+
+/// `cancel(port, call)`: nobody waits any more.
+pub unsafe extern "C" fn cancel(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
+    let env = Env(env);
+    let ([port, call], _) = env.arguments(info);
+    let Some(port) = port::of(env, port) else { return null_mut() };
+    if let Some(call) = env.as_u64(call).and_then(|tag| port.calls.borrow_mut().remove(&tag)) {
+        port.plugin.give_up(call);
+    }
+    env.undefined()
+}
+
+/// `answer(port, reply, status, payload, attached?)`: what JavaScript says to a message of the plugin's. Gives a status.
+pub unsafe extern "C" fn answer(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
+    let env = Env(env);
+    let ([port, reply, status, payload, attached], count, _) = env.counted(info);
+    let Some(port) = port::of(env, port) else { return null_mut() };
+    let (Some(reply), Some(status)) = (env.as_u64(reply), env.as_u64(status)) else {
+        return env.number(CLEARWAY_INVALID_ARGUMENT.into());
+    };
+    let answered = match status as i32 {
+        CLEARWAY_OK => {
+            given(env, port, payload, (count > 4).then_some(attached), |given| port.plugin.reply(reply, Ok(given)))
+        }
+        status => {
+            let text = env.as_text(payload).unwrap_or_default();
+            port.plugin.reply(reply, Err(Failure { status, text }))
+        }
+    };
+    env.number(answered.err().unwrap_or(CLEARWAY_OK).into())
+}

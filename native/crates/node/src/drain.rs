@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Reads what has come for JavaScript, into records.
+
+use std::ptr::null_mut;
+
+use clearway_core::{Failure, Incoming, Item, SMALL_MAX};
+use napi_sys as sys;
+
+use crate::calls::put_outcome;
+use crate::js::{Env, Value};
+use crate::port::{self, Port, State};
+use crate::scratch::{Head, Homes, Kind, Scratch};
+
+/// Items that are taken from the core at a time.
+const LOT: usize = 256;
+
+/// `drain(port)`: writes records, gives how many. 0: there is nothing, and who comes wakes.
+pub unsafe extern "C" fn drain(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
+    let env = Env(env);
+    let ([port], _) = env.arguments(info);
+    let Some(port) = port::of(env, port) else { return null_mut() };
+    let state = &mut *port.state.borrow_mut();
+    state.came.clear();
+    port.wake.seen();
+    let over = port.is_over(); // before the rest is read: all that it left behind was there by then
+    let mut more = true;
+    loop {
+        while let Some(item) = state.items.pop_front() {
+            if !fits(&item, &state.came) {
+                state.items.push_front(item);
+                return env.number(state.came.written() as f64);
+            }
+            put(port, state, item);
+        }
+        if !more {
+            break;
+        }
+        let mut lot = std::mem::take(&mut state.lot);
+        more = port.plugin.read(&mut lot, LOT);
+        state.items.extend(lot.drain(..));
+        state.items.extend(port.answered.borrow_mut().drain(..).map(|(tag, outcome)| Item::Answer { tag, outcome }));
+        state.lot = lot;
+    }
+    for id in port.loans.returned(state.came.room().saturating_sub(1)) {
+        state.came.plain(Head { kind: Kind::Returned, id, status: 0.0 }, 0.0);
+    }
+    if over && state.came.room() > 0 {
+        port.told();
+        state.came.plain(Head { kind: Kind::Closed, id: 0, status: 0.0 }, 0.0);
+    }
+    env.number(state.came.written() as f64)
+}
+
+/// Whether there is room for all that an item takes; for the first there always is.
+fn fits(item: &Item, came: &Scratch) -> bool {
+    let (attached, text) = match item {
+        Item::Answer { outcome: Ok(kept), .. } => (kept.attachments.len(), 0),
+        Item::Answer { outcome: Err(failure), .. } => (0, failure.text.len()),
+        Item::Event { content, .. } => (content.attachments.len(), 0),
+        Item::End { failure, .. } => (0, failure.as_ref().map_or(0, |failure| failure.text.len())),
+        Item::Message(incoming) => (incoming.content.attachments.len(), incoming.channel.len()),
+        Item::Log { text, .. } => (0, text.len()),
+    };
+    // Two records: what was dropped stands before an event. A text that is longer than all of the body is cut.
+    came.written() == 0 || (came.room() >= 2 + attached && came.left() >= SMALL_MAX + text)
+}
+
+fn put(port: &Port, state: &mut State, item: Item) {
+    let State { came, held, .. } = state;
+    let homes = Homes { held, loans: &port.loans };
+    match item {
+        Item::Answer { tag, outcome } => {
+            port.calls.borrow_mut().remove(&tag);
+            put_outcome(came, tag, outcome, homes);
+        }
+        Item::Event { tag, dropped, content, .. } => {
+            put_dropped(came, tag, dropped);
+            came.content(Head { kind: Kind::Event, id: tag, status: 0.0 }, "", content, homes);
+        }
+        Item::End { tag, dropped, failure, .. } => {
+            port.streams.borrow_mut().remove(&tag);
+            put_dropped(came, tag, dropped);
+            let Failure { status, text } = failure.unwrap_or(Failure { status: 0, text: String::new() });
+            came.text(Head { kind: Kind::End, id: tag, status: status.into() }, &text);
+        }
+        Item::Message(Incoming { channel, content, reply }) => {
+            came.content(Head { kind: Kind::Message, id: reply, status: 0.0 }, &channel, content, homes);
+        }
+        Item::Log { level, text } => came.text(Head { kind: Kind::Log, id: 0, status: level.into() }, &text),
+    }
+}
+
+fn put_dropped(came: &mut Scratch, tag: u64, count: u64) {
+    if count > 0 {
+        came.plain(Head { kind: Kind::Dropped, id: tag, status: 0.0 }, count as f64);
+    }
+}

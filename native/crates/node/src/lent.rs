@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Memory of JavaScript's that native code has: kept alive by V8's own count until the last reference goes, on whichever
+//! thread that is. Then JavaScript is told.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use clearway_core::Memory;
+use clearway_plugin::{CLEARWAY_MEMORY_LENT, CLEARWAY_MEMORY_SHARED};
+
+use crate::js::{Bytes, Env};
+use crate::shared::Kept;
+use crate::wake::Wake;
+
+/// What one thread of JavaScript has lent, by address.
+pub struct Loans {
+    // Memory that a plugin hands back is known by where it is. One address may be lent more than once.
+    by_address: Mutex<HashMap<usize, Vec<(u64, usize)>>>,
+    returned: Mutex<Vec<u64>>,
+    wake: Arc<Wake>,
+}
+
+struct Loan {
+    _kept: Kept,
+    id: u64,
+    address: usize,
+    loans: Arc<Loans>,
+}
+
+impl Loans {
+    pub fn new(wake: Arc<Wake>) -> Arc<Loans> {
+        Arc::new(Loans { by_address: Mutex::default(), returned: Mutex::default(), wake })
+    }
+
+    /// Lends bytes under a number of JavaScript's; an error is a status. `None` where this Node cannot keep them.
+    pub fn lend(self: &Arc<Loans>, env: Env, bytes: Bytes, id: u64) -> Option<Result<Memory, i32>> {
+        let kept = Kept::of(env, bytes.buffer)?;
+        let address = bytes.data as usize;
+        lock(&self.by_address).entry(address).or_default().push((id, bytes.size));
+        let loan = Box::new(Loan { _kept: kept, id, address, loans: self.clone() });
+        // A view of no bytes may have no address.
+        let data = if bytes.data.is_null() { std::ptr::NonNull::dangling().as_ptr() } else { bytes.data };
+        // SAFETY: V8 keeps the memory until `loan` is dropped. JavaScript was told that both sides see it.
+        Some(unsafe { Memory::owned(data, bytes.size, CLEARWAY_MEMORY_LENT | CLEARWAY_MEMORY_SHARED, loan) })
+    }
+
+    /// The number under which this memory was lent, if by this thread.
+    pub fn find(&self, memory: &Memory) -> Option<u64> {
+        if memory.flags() & CLEARWAY_MEMORY_LENT == 0 {
+            return None;
+        }
+        let by_address = lock(&self.by_address);
+        by_address.get(&(memory.data() as usize))?.iter().find(|(_, size)| *size == memory.size()).map(|(id, _)| *id)
+    }
+
+    /// What has come back since.
+    pub fn returned(&self, most: usize) -> Vec<u64> {
+        let mut returned = lock(&self.returned);
+        let count = returned.len().min(most);
+        returned.drain(..count).collect()
+    }
+}
+
+impl Drop for Loan {
+    fn drop(&mut self) {
+        let mut by_address = lock(&self.loans.by_address);
+        if let Some(same) = by_address.get_mut(&self.address) {
+            same.retain(|(id, _)| *id != self.id);
+            if same.is_empty() {
+                by_address.remove(&self.address);
+            }
+        }
+        drop(by_address);
+        lock(&self.loans.returned).push(self.id);
+        self.loans.wake.wake();
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|broken| broken.into_inner())
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What JavaScript does with memory, by its slot.
+
+use std::ptr::null_mut;
+
+use clearway_core::Memory;
+use clearway_plugin::CLEARWAY_STALE;
+use napi_sys as sys;
+
+use crate::js::{Env, Value};
+use crate::port;
+use crate::view::Held;
+
+/// `allocate(port, size)`: a slot, or a status below 0.
+pub unsafe extern "C" fn allocate(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
+    let env = Env(env);
+    let ([port, size], _) = env.arguments(info);
+    let Some(port) = port::of(env, port) else { return null_mut() };
+    let Some(size) = env.as_u64(size) else { return env.throw("invalid-argument", "size must be a whole number") };
+    match Memory::allocate(size as usize, 0) {
+        Ok(memory) => env.number(port.state.borrow_mut().held.insert(Held::new(memory)) as f64),
+        Err(status) => env.number(-f64::from(status)),
+    }
+}
+
+/// `lend(port, bytes, id)`: a slot, or a status below 0; 0 where this Node cannot keep JavaScript's memory.
+pub unsafe extern "C" fn lend(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
+    let env = Env(env);
+    let ([port, bytes, id], _) = env.arguments(info);
+    let Some(port) = port::of(env, port) else { return null_mut() };
+    let (Some(bytes), Some(id)) = (env.as_bytes(bytes), env.as_u64(id)) else {
+        return env.throw("invalid-argument", "bytes must be a Uint8Array, and id a whole number");
+    };
+    match port.loans.lend(env, bytes, id) {
+        Some(Ok(memory)) => env.number(port.state.borrow_mut().held.insert(Held::new(memory)) as f64),
+        Some(Err(status)) => env.number(-f64::from(status)),
+        None => env.number(0.0),
+    }
+}
+
+/// `size(port, slot)`: -1 where it was released.
+pub unsafe extern "C" fn size(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
+    let env = Env(env);
+    let ([port, slot], _) = env.arguments(info);
+    let Some(port) = port::of(env, port) else { return null_mut() };
+    let slot = env.as_u64(slot).unwrap_or(0);
+    let size = port.state.borrow_mut().held.get(slot).map_or(-1.0, |held| held.memory.size() as f64);
+    env.number(size)
+}
+
+/// `view(port, slot, kind)`: a buffer; undefined where the runtime has none of that kind, or the slot is stale.
+pub unsafe extern "C" fn view(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
+    let env = Env(env);
+    let ([port, slot, kind], _) = env.arguments(info);
+    let Some(port) = port::of(env, port) else { return null_mut() };
+    let (Some(slot), Some(kind)) = (env.as_u64(slot), env.as_text(kind)) else { return env.undefined() };
+    let mut state = port.state.borrow_mut();
+    let Some(held) = state.held.get(slot) else { return env.undefined() };
+    let buffer = match kind.as_str() {
+        "shared" => held.share(env),
+        "detachable" => held.expose(env),
+        _ => Some(held.copy(env)),
+    };
+    buffer.unwrap_or_else(|| env.undefined())
+}
+
+/// `release(port, slot, buffer?)`: gives the reference up, and makes an ArrayBuffer over it empty. Gives a status.
+pub unsafe extern "C" fn release(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
+    let env = Env(env);
+    let ([port, slot, buffer], _) = env.arguments(info);
+    let Some(port) = port::of(env, port) else { return null_mut() };
+    let taken = env.as_u64(slot).and_then(|slot| port.state.borrow_mut().held.take(slot));
+    let status = match taken {
+        Some(held) => {
+            held.release(env, env.is_array_buffer(buffer).then_some(buffer));
+            0
+        }
+        None => CLEARWAY_STALE,
+    };
+    env.number(status.into())
+}
+
+/// `adjust(port, bytes)`: tells the garbage collector of memory outside of its heap.
+pub unsafe extern "C" fn adjust(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
+    let env = Env(env);
+    let ([_, bytes], _) = env.arguments(info);
+    env.adjust_external(env.as_f64(bytes).unwrap_or(0.0) as i64);
+    env.undefined()
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Where records are written for JavaScript to read. The layout stands in ts/clearway-native/src/record.ts.
+
+use clearway_core::{Bytes, Kept, Memory};
+
+use crate::js::{Env, Value};
+use crate::lent::Loans;
+use crate::table::Table;
+use crate::view::Held;
+
+/// Numbers in a record.
+const STRIDE: usize = 10;
+
+/// What a record is of.
+#[derive(Clone, Copy)]
+pub enum Kind {
+    Reply = 1,
+    Event = 2,
+    End = 3,
+    Message = 4,
+    Log = 5,
+    Returned = 6,
+    Attached = 7,
+    Dropped = 8,
+    Closed = 9,
+}
+
+/// A record. `at` and `size` are filled in by what writes its bytes.
+pub struct Head {
+    pub kind: Kind,
+    pub id: u64,
+    pub status: f64,
+}
+
+/// A `Float64Array` and a `Uint8Array` of JavaScript's, which it keeps for as long as the port is open and does not detach.
+pub struct Scratch {
+    heads: *mut f64,
+    records: usize,
+    body: *mut u8,
+    body_size: usize,
+    written: usize,
+    used: usize,
+}
+
+/// Where content goes that is not copied into the body.
+pub struct Homes<'a> {
+    pub held: &'a mut Table<Held>,
+    pub loans: &'a Loans,
+}
+
+impl Scratch {
+    /// `None` where the arrays are not what was asked for.
+    pub fn of(env: Env, heads: Value, body: Value) -> Option<Scratch> {
+        let (heads, count) = env.as_doubles(heads)?;
+        let body = env.as_bytes(body)?;
+        let records = count / STRIDE;
+        (records >= 64 && body.size >= 1 << 16).then_some(Scratch {
+            heads,
+            records,
+            body: body.data,
+            body_size: body.size,
+            written: 0,
+            used: 0,
+        })
+    }
+
+    /// Begins anew.
+    pub fn clear(&mut self) {
+        self.written = 0;
+        self.used = 0;
+    }
+
+    pub fn written(&self) -> usize {
+        self.written
+    }
+
+    /// Records that fit.
+    pub fn room(&self) -> usize {
+        self.records - self.written
+    }
+
+    /// Bytes that fit.
+    pub fn left(&self) -> usize {
+        self.body_size - self.used
+    }
+
+    /// A record of something without bytes.
+    pub fn plain(&mut self, head: Head, number: f64) {
+        self.put(head, [0.0, number, 0.0, 0.0, 0.0, 0.0, 0.0]);
+    }
+
+    /// A record with text for people, cut to what fits.
+    pub fn text(&mut self, head: Head, text: &str) {
+        let (at, size) = self.copy(&text.as_bytes()[..text.len().min(self.left())]);
+        self.put(head, [0.0, -1.0, 0.0, at as f64, size as f64, 0.0, 0.0]);
+    }
+
+    /// A record of content, and records of its attachments. `name` is a message's channel.
+    pub fn content(&mut self, head: Head, name: &str, kept: Kept, homes: Homes<'_>) {
+        let Kept { bytes, attachments, copied } = kept;
+        let attached = attachments.len().min(self.records - self.written - 1);
+        let (name_at, name_size) = self.copy(name.as_bytes());
+        let (at, size, slot) = match bytes {
+            Bytes::Null => (0.0, -1.0, 0.0),
+            Bytes::Small { size, bytes } => {
+                let (at, size) = self.copy(&bytes[..size.into()]);
+                (at as f64, size as f64, 0.0)
+            }
+            Bytes::Memory { memory, range } => {
+                let (at, size) = (range.start as f64, range.len() as f64);
+                match homes.loans.find(&memory) {
+                    Some(id) => (at, size, -(id as f64)),
+                    None => (at, size, homes.held.insert(Held::new(memory)) as f64),
+                }
+            }
+        };
+        self.put(head, [at, size, slot, name_at as f64, name_size as f64, attached as f64, copied as f64]);
+        for memory in attachments.into_iter().take(attached) {
+            self.attached(memory, homes.loans, homes.held);
+        }
+    }
+
+    fn attached(&mut self, memory: Memory, loans: &Loans, held: &mut Table<Held>) {
+        let size = memory.size() as f64;
+        let slot = match loans.find(&memory) {
+            Some(id) => -(id as f64),
+            None => held.insert(Held::new(memory)) as f64,
+        };
+        self.put(Head { kind: Kind::Attached, id: 0, status: 0.0 }, [0.0, size, slot, 0.0, 0.0, 0.0, 0.0]);
+    }
+
+    fn put(&mut self, Head { kind, id, status }: Head, rest: [f64; 7]) {
+        if self.written == self.records {
+            return; // who asked for `room` does not come here
+        }
+        let [at, size, slot, text_at, text, attached, copied] = rest;
+        let record = [kind as u8 as f64, id as f64, status, at, size, slot, text_at, text, attached, copied];
+        // SAFETY: there are `records` times STRIDE numbers, and this one is within.
+        unsafe { self.heads.add(self.written * STRIDE).cast::<[f64; STRIDE]>().write_unaligned(record) };
+        self.written += 1;
+    }
+
+    /// Where it stands, and how much of it: what fits.
+    fn copy(&mut self, bytes: &[u8]) -> (usize, usize) {
+        let (at, size) = (self.used, bytes.len().min(self.left()));
+        // SAFETY: `size` bytes are left behind `used`.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.body.add(at), size) };
+        self.used += size;
+        (at, size)
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What Node-API cannot do before it has `node_api_create_external_sharedarraybuffer`: map native memory as a
+// SharedArrayBuffer, and keep the memory of an ArrayBuffer alive while native code has it. By V8's own functions, which
+// Node exports. They are declared here rather than taken from <v8.h>: a Node often comes without its headers. Each is
+// weak, so that the addon loads also where V8 lacks one, or has changed its parameters; `shared.rs` asks
+// besides which versions this was tried with. spec/decisions/native-memory-is-mapped-as-shared-where-node-can.md
+#include <dlfcn.h>
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+#define FROM_NODE __attribute__((weak, visibility("default")))
+
+namespace v8 {
+class Isolate {
+ public:
+  FROM_NODE static Isolate* GetCurrent();
+};
+
+// A handle is the address of a slot, as a napi_value is.
+template <class T>
+class Local {
+ public:
+  T* slot;
+};
+
+class BackingStore {
+ public:
+  FROM_NODE ~BackingStore();
+};
+
+class ArrayBuffer {
+ public:
+  FROM_NODE std::shared_ptr<BackingStore> GetBackingStore();
+};
+
+class SharedArrayBuffer {
+ public:
+  FROM_NODE std::shared_ptr<BackingStore> GetBackingStore();
+  FROM_NODE static std::unique_ptr<BackingStore> NewBackingStore(void*, std::size_t, void (*)(void*, std::size_t, void*),
+                                                                 void*);
+  FROM_NODE static Local<SharedArrayBuffer> New(Isolate*, std::shared_ptr<BackingStore>);
+};
+}  // namespace v8
+
+extern "C" {
+
+// Bit 0: memory can be mapped as shared. Bit 1: an ArrayBuffer's memory can be kept. Asked by name, because a compiler
+// takes it for granted that a member function has an address.
+int clearway_shared_map_can(void) {
+  const auto has = [](const char* name) { return dlsym(RTLD_DEFAULT, name) != nullptr; };
+  const bool store = has("_ZN2v812BackingStoreD1Ev");
+  const bool map = store && has("_ZN2v87Isolate10GetCurrentEv") &&
+                   has("_ZN2v817SharedArrayBuffer15NewBackingStoreEPvmPFvS1_mS1_ES1_") &&
+                   has("_ZN2v817SharedArrayBuffer3NewEPNS_7IsolateESt10shared_ptrINS_12BackingStoreEE");
+  const bool keep = store && has("_ZN2v811ArrayBuffer15GetBackingStoreEv") &&
+                    has("_ZN2v817SharedArrayBuffer15GetBackingStoreEv");
+  return (map ? 1 : 0) | (keep ? 2 : 0);
+}
+
+// A napi_value. `deleter` runs once, on any thread, when no thread has a SharedArrayBuffer of this memory any more.
+void* clearway_shared_map(void* data, std::size_t length, void (*deleter)(void*, std::size_t, void*), void* hint) {
+  std::shared_ptr<v8::BackingStore> store = v8::SharedArrayBuffer::NewBackingStore(data, length, deleter, hint);
+  return v8::SharedArrayBuffer::New(v8::Isolate::GetCurrent(), std::move(store)).slot;
+}
+
+// Keeps the memory of `buffer` (a napi_value of an ArrayBuffer, or of a SharedArrayBuffer), also when it is moved or detached.
+void* clearway_keep(void* buffer, int shared) {
+  using Kept = std::shared_ptr<v8::BackingStore>;
+  return new Kept(shared != 0 ? static_cast<v8::SharedArrayBuffer*>(buffer)->GetBackingStore()
+                              : static_cast<v8::ArrayBuffer*>(buffer)->GetBackingStore());
+}
+
+// From any thread.
+void clearway_drop(void* kept) { delete static_cast<std::shared_ptr<v8::BackingStore>*>(kept); }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Native memory as JavaScript sees it.
+
+use std::ffi::c_void;
+use std::ptr::null_mut;
+use std::sync::{Arc, Mutex};
+
+use clearway_core::Memory;
+use napi_sys as sys;
+
+use crate::js::{Env, Value};
+use crate::shared;
+
+/// A memory that JavaScript has, by its slot.
+pub struct Held {
+    pub memory: Memory,
+    /// The reference of an ArrayBuffer over it: taken out when that is detached, else dropped when it is collected.
+    viewed: Option<Viewed>,
+}
+
+type Viewed = Arc<Mutex<Option<Memory>>>;
+
+impl Held {
+    pub fn new(memory: Memory) -> Held {
+        Held { memory, viewed: None }
+    }
+
+    /// A `SharedArrayBuffer`. It has a reference of its own, until no thread has it any more.
+    pub fn share(&self, env: Env) -> Option<Value> {
+        let reference = Box::into_raw(Box::new(self.memory.try_clone().ok()?));
+        // SAFETY: the reference keeps the memory until the deleter takes it back.
+        let value = unsafe { shared::map(env, self.memory.data(), self.memory.size(), drop_box, reference.cast()) };
+        if value.is_none() {
+            // SAFETY: it was not taken.
+            drop(unsafe { Box::from_raw(reference) });
+        }
+        value
+    }
+
+    /// An `ArrayBuffer` over the memory, which `release` can make empty.
+    pub fn expose(&mut self, env: Env) -> Option<Value> {
+        let viewed: Viewed = Arc::new(Mutex::new(Some(self.memory.try_clone().ok()?)));
+        let hint = Arc::into_raw(viewed.clone()).cast_mut();
+        let (data, size, mut value) = (self.memory.data().cast(), self.memory.size(), null_mut());
+        // SAFETY: the reference behind `hint` keeps the memory until the buffer is detached or collected.
+        let status = unsafe {
+            sys::napi_create_external_arraybuffer(env.0, data, size, Some(drop_viewed), hint.cast(), &mut value)
+        };
+        if status != sys::Status::napi_ok {
+            // SAFETY: it was not taken. Electron answers so: napi_no_external_buffers_allowed.
+            drop(unsafe { Arc::from_raw(hint) });
+            return None;
+        }
+        self.viewed = Some(viewed);
+        Some(value)
+    }
+
+    /// An `ArrayBuffer` with a copy.
+    pub fn copy(&self, env: Env) -> Value {
+        // SAFETY: the memory is there while its reference is; who writes to it meanwhile makes a torn copy, no worse.
+        env.copied_bytes(unsafe { std::slice::from_raw_parts(self.memory.data(), self.memory.size()) })
+    }
+
+    /// Gives the reference up, and with `buffer` that of the view, which is empty afterwards.
+    pub fn release(self, env: Env, buffer: Option<Value>) {
+        let detached = buffer.is_some_and(|buffer| env.detach(buffer));
+        if let (Some(viewed), true) = (self.viewed, detached) {
+            // Now, and not when the collector comes to it: a slab that waits for that is missing in the pool.
+            drop(viewed.lock().unwrap_or_else(|broken| broken.into_inner()).take());
+        }
+    }
+}
+
+unsafe extern "C" fn drop_box(_: *mut c_void, hint: *mut c_void) {
+    // SAFETY: from `share`, once.
+    drop(unsafe { Box::from_raw(hint.cast::<Memory>()) });
+}
+
+unsafe extern "C" fn drop_viewed(_: sys::napi_env, _: *mut c_void, hint: *mut c_void) {
+    // SAFETY: from `expose`, once.
+    drop(unsafe { Arc::from_raw(hint.cast::<Mutex<Option<Memory>>>()) });
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Builds `dist/`: one ESM file, its types, and the addon `clearway.node` from native/crates/node with cargo. Nothing is
+// downloaded but the crates that Cargo.lock names. Without a Rust toolchain the rest is built, and loading a plugin says
+// what is missing. `--js-only` leaves the addon and the types as they are.
+import { spawnSync } from "node:child_process";
+import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import { rollup } from "rollup";
+import { dts } from "rollup-plugin-dts";
+
+const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+const jsOnly = process.argv.includes("--js-only");
+
+await build({
+  entryPoints: [here("./src/index.ts")],
+  outdir: here("./dist"),
+  bundle: true,
+  format: "esm",
+  platform: "node",
+  target: "node20",
+  sourcemap: true,
+  legalComments: "none",
+  logLevel: "warning",
+  external: ["clearway", "clearway/*"],
+});
+
+if (!jsOnly) {
+  const bundle = await rollup({
+    input: here("./src/index.ts"),
+    plugins: [dts({ tsconfig: here("./tsconfig.json"), compilerOptions: { noEmit: false } })],
+    external: [/^node:/, /^clearway/],
+    onwarn: (warning) => console.warn(warning.message),
+  });
+  await bundle.write({ file: here("./dist/index.d.ts"), format: "es" });
+  await bundle.close();
+  buildAddon();
+}
+
+function buildAddon() {
+  const manifest = here("../../native/Cargo.toml");
+  if (!existsSync(manifest)) return; // a package that was installed: its addon came with it, or is built elsewhere
+  const { error } = spawnSync("cargo", ["--version"], { stdio: "ignore" });
+  if (error) {
+    rmSync(here("./dist/clearway.node"), { force: true });
+    console.warn(
+      "build: clearway-native has no addon: Rust is missing. Everything else is built. Add it with https://rustup.rs, " +
+        "or `apt-get install cargo` where that is 1.88 or newer, and run this again.",
+    );
+    return;
+  }
+  const cargo = ["build", "--release", "--manifest-path", manifest, "-p", "clearway-node"];
+  const { status } = spawnSync("cargo", [...cargo, "--quiet"], { stdio: "inherit" });
+  if (status !== 0) {
+    console.error(`build: clearway-native: cargo ${cargo.join(" ")} failed; its message stands above`);
+    process.exit(1);
+  }
+  mkdirSync(here("./dist"), { recursive: true });
+  const [name] = { darwin: ["libclearway_node.dylib"], win32: ["clearway_node.dll"] }[process.platform] ?? [
+    "libclearway_node.so",
+  ];
+  const target = process.env.CARGO_TARGET_DIR ?? here("../../native/target");
+  // Renamed into place: a process that has the old one loaded keeps it.
+  copyFileSync(`${target}/release/${name}`, here("./dist/clearway.node.new"));
+  renameSync(here("./dist/clearway.node.new"), here("./dist/clearway.node"));
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { enterCopy } from "./ledger.js";
+import { type MemoryHome, NativeMemory } from "./memory.js";
+import { Message, type NativeMessage, nullMessage } from "./message.js";
+import { bodyBytes, field, headsMax, kind, stride } from "./record.js";
+
+const decoder = new TextDecoder();
+// Above it, a copy in C++ is faster than a loop in JavaScript: measured with 8 to 64 bytes in Node 20.
+const loopBytesMax = 32;
+
+/** Where the addon writes records, and how JavaScript reads them. */
+export class Records {
+  readonly heads = new Float64Array(headsMax * stride);
+  readonly body = new Uint8Array(bodyBytes);
+
+  constructor(
+    readonly home: MemoryHome,
+    /** The view that was lent under this number. */
+    readonly lent: (id: number) => Uint8Array | undefined,
+  ) {}
+
+  get(record: number, name: keyof typeof field): number {
+    return this.heads[record * stride + field[name]] as number;
+  }
+
+  /** What went wrong, a log's text, the name of a message's channel. */
+  text(record: number): string {
+    const at = this.get(record, "textAt");
+    return decoder.decode(this.body.subarray(at, at + this.get(record, "text")));
+  }
+
+  /** What a record says; its attachments stand in the records after it. */
+  message(record: number): NativeMessage {
+    const size = this.get(record, "size");
+    const attached = this.get(record, "attached");
+    const slot = this.get(record, "slot");
+    if (size < 0 && attached === 0) return nullMessage;
+    const at = this.get(record, "at");
+    const attachments = attached === 0 ? undefined : this.#attached(record + 1, attached);
+    if (size < 0) return new Message(null, undefined, 0, 0, attachments);
+    if (slot === 0) {
+      // Into the queue, where it was not taken from memory of its own, and out of it.
+      enterCopy(this.home.fromNative, "no-memory", size);
+      return new Message(this.#copy(at, size), undefined, 0, 0, attachments);
+    }
+    if (slot < 0) {
+      // Memory of ours that comes back: the very view that was lent, or a part of it.
+      const view = this.lent(-slot);
+      const own = view && (size === view.byteLength ? view : view.subarray(at, at + size));
+      this.home.fromNative.sharedBytes += size;
+      return new Message(own ?? null, undefined, 0, 0, attachments);
+    }
+    const copied = this.get(record, "copied");
+    if (copied > 0) enterCopy(this.home.fromNative, "no-memory", copied);
+    return new Message(undefined, new NativeMemory(this.home, slot), at, size, attachments);
+  }
+
+  #attached(first: number, count: number): NativeMessage[] {
+    return Array.from({ length: count }, (_, at) => this.message(first + at));
+  }
+
+  #copy(at: number, size: number): Uint8Array {
+    if (size > loopBytesMax) return this.body.slice(at, at + size);
+    const bytes = new Uint8Array(size);
+    for (let i = 0; i < size; i++) bytes[i] = this.body[at + i] as number;
+    return bytes;
+  }
+}
+
+/** Kinds of which more than one record may be one thing. */
+export const recordsOf = (records: Records, record: number): number =>
+  records.get(record, "kind") === kind.attached ? 1 : 1 + records.get(record, "attached");

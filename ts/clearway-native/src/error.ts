@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+/** Every code that a {@link NativeError} may carry. A test compares the list, with what each means, with `spec/errors.md`. */
+export const nativeErrorCodes = [
+  /** an argument or an option is out of its range; the message names it and its value */
+  "invalid-argument",
+  /** the addon was not built: this machine has no Rust toolchain, or the build was not run */
+  "addon-missing",
+  /** the library could not be loaded: no such file, for another system, or a symbol is missing */
+  "load-failed",
+  /** the library is no Clearway plugin: it exports no `clearway_plugin_init` */
+  "not-a-plugin",
+  /** the plugin was built for another major version of the ABI */
+  "wrong-version",
+  /** the plugin's own start refused, or crashed */
+  "init-failed",
+  /** the handler runs elsewhere, or answers later: `call` cannot wait for it; use `send` */
+  "not-direct",
+  /** the plugin has no handler, or no source, for the channel */
+  "no-handler",
+  /** the handler does not know the method */
+  "not-implemented",
+  /** the handler failed; the message is its own */
+  "failed",
+  /** the handler panicked; the plugin lives on */
+  "panicked",
+  /** the plugin gave an answer that cannot be: a length beyond its memory, a stale reference */
+  "bad-answer",
+  /** too many calls are under way, or a queue is full */
+  "full",
+  /** more bytes or names than the limits allow */
+  "too-large",
+  /** events came faster than they were read, and `whenFull` is `fail` */
+  "overflow",
+  /** native memory could not be had */
+  "out-of-memory",
+  /** the memory was used after its release */
+  "released",
+  /** the caller gave up, without a reason of its own */
+  "cancelled",
+  /** the plugin is closed, or closed before it answered */
+  "closed",
+  /** the runtime cannot do this without a copy, and a copy was not allowed */
+  "would-copy",
+] as const;
+
+/** One of the codes of {@link nativeErrorCodes}. */
+export type NativeErrorCode = (typeof nativeErrorCodes)[number];
+
+/** What this package throws. Tell cases apart by {@link NativeError.code}, never by the message. */
+export class NativeError extends Error {
+  override readonly name = "NativeError";
+  /** What went wrong, from a closed list. */
+  readonly code: NativeErrorCode;
+
+  constructor(code: NativeErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/** `invalid-argument` for a value outside its range, in the form `name must be …: name=value`. */
+export function invalid(name: string, must: string, value: unknown): NativeError {
+  const shown = typeof value === "string" ? JSON.stringify(value) : String(value);
+  return new NativeError("invalid-argument", `${name} must be ${must}: ${name}=${shown}`);
+}

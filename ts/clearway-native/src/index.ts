@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The package's one entry: native plugins in Node. docs/native.md.
+export type { ViewKind } from "./addon.js";
+export { NativeError, type NativeErrorCode, nativeErrorCodes } from "./error.js";
+export { type ListenOptions, latest, type NativeEvents, type WhenFull } from "./events.js";
+export type { NativeCopyReason, NativeLedger, NativeLedgerSide } from "./ledger.js";
+export type { LentMemory } from "./lent.js";
+export type { NativeMemory } from "./memory.js";
+export type { NativeMessage } from "./message.js";
+export {
+  loadPlugin,
+  type NativeChannel,
+  nativeFeatures,
+  type Plugin,
+  type PluginOptions,
+  type PluginStats,
+  type SendOptions,
+} from "./plugin.js";
+export type { Attachments, Payload } from "./port.js";

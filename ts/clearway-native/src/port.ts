@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import type { Addon, Slot, ViewKind } from "./addon.js";
+import { Records } from "./decode.js";
+import { NativeError } from "./error.js";
+import { emptySide, enterCopy, type NativeLedger } from "./ledger.js";
+import { LentMemory } from "./lent.js";
+import { type MemoryHome, NativeMemory } from "./memory.js";
+import { type NativeMessage, nullMessage } from "./message.js";
+import { Pump, type RecordSink } from "./pump.js";
+import { statusError, statuses } from "./status.js";
+
+/** What a plugin is given: bytes of JavaScript's, native memory, memory that was lent, or null. */
+export type Payload = Uint8Array | NativeMemory | LentMemory | null;
+
+/** Memories that go along with a message, none of them copied; 32 at most. */
+export type Attachments = readonly (NativeMemory | LentMemory)[];
+
+/** Told of what belongs to one stream of events. */
+export interface StreamSink {
+  event(message: NativeMessage): void;
+  lost(count: number): void;
+  end(error: NativeError | undefined): void;
+}
+
+/** Told of a message of the plugin's; answers by `Port.answer`. */
+export type MessageSink = (message: NativeMessage, reply: Slot) => void;
+
+interface Waiting {
+  channel: string;
+  resolve(message: NativeMessage): void;
+  reject(error: unknown): void;
+}
+
+// A loan costs about what it costs to copy so much (0.3 us): measured with bench/native.
+const loanBytesMin = 4096;
+
+/** One opening of a plugin, seen from one thread of JavaScript: what is under way, and whose it is. */
+export class Port implements MemoryHome, RecordSink {
+  readonly port: object;
+  readonly ledger: NativeLedger = { toNative: emptySide(), fromNative: emptySide() };
+  readonly fromNative = this.ledger.fromNative;
+  readonly handlers = new Map<string, MessageSink>();
+  leaked = 0;
+  #next = 1;
+  #held = false;
+  #closing: Promise<void> | undefined;
+  #closed: (() => void) | undefined;
+  readonly #waiting = new Map<number, Waiting>();
+  readonly #streams = new Map<number, StreamSink>();
+  readonly #lent = new Map<number, { bytes: Uint8Array; returned: (() => void) | undefined }>();
+  /** Loans that were ended, and that native code has yet. */
+  #awaited = 0;
+  readonly #keeps: boolean;
+  // A direct call may be made while records are read: its answer stands elsewhere.
+  readonly #answer: Records;
+
+  constructor(
+    readonly addon: Addon,
+    readonly path: string,
+    readonly views: ViewKind,
+    readonly onLog: (level: number, text: string) => void,
+  ) {
+    const lent = (id: number): Uint8Array | undefined => this.#lent.get(id)?.bytes;
+    const came = new Records(this, lent);
+    this.#answer = new Records(this, lent);
+    const pump = new Pump(came, () => this.addon.drain(this.port), this);
+    const { heads, body } = this.#answer;
+    const opened = addon.open(path, came.heads, came.body, heads, body, pump.run);
+    if (typeof opened === "number") throw statusError(opened, path, this.#answer.text(0));
+    this.port = opened;
+    this.#keeps = addon.features().keeps;
+  }
+
+  get closing(): boolean {
+    return this.#closing !== undefined;
+  }
+
+  /** A function that calls one channel's handler on this thread. */
+  direct(channel: string): (payload: Payload, attachments?: Attachments) => NativeMessage {
+    this.#check();
+    const call = this.addon.direct(this.port, channel);
+    const { toNative } = this.ledger;
+    const answer = this.#answer;
+    return (payload, attachments) => {
+      if (this.#closing) this.#check();
+      let answered: number;
+      if (attachments !== undefined) answered = call(addressed(payload), this.#slots(attachments));
+      else if (payload === null) answered = call();
+      else if (payload instanceof Uint8Array) answered = call(payload);
+      else answered = call(payload.slot);
+      if (payload !== null) toNative.sharedBytes += payload instanceof Uint8Array ? payload.byteLength : payload.size;
+      if (answered === 0) return nullMessage;
+      const status = answer.get(0, "status");
+      if (status !== 0) throw statusError(status, channel, answer.text(0));
+      return answer.message(0);
+    };
+  }
+
+  /** Rejects with the reason of `signal`; the plugin is told, and its answer dropped. */
+  send(channel: string, payload: Payload, attachments?: Attachments, signal?: AbortSignal): Promise<NativeMessage> {
+    return new Promise((resolve, reject) => {
+      this.#check();
+      signal?.throwIfAborted();
+      const id = this.#next++;
+      const abort = (): void => {
+        this.#waiting.delete(id);
+        this.addon.cancel(this.port, id);
+        this.#hold();
+        reject(signal?.reason);
+      };
+      const settled = (): void => signal?.removeEventListener("abort", abort);
+      this.#waiting.set(id, {
+        channel,
+        resolve(message) {
+          settled();
+          resolve(message);
+        },
+        reject(error) {
+          settled();
+          reject(error);
+        },
+      });
+      const along = attachments && this.#slots(attachments);
+      const status = this.#give(payload, (given) =>
+        along ? this.addon.send(this.port, channel, id, given, along) : this.addon.send(this.port, channel, id, given),
+      );
+      if (status !== 0) {
+        this.#waiting.delete(id);
+        throw statusError(status, channel);
+      }
+      signal?.addEventListener("abort", abort, { once: true });
+      this.#hold();
+    });
+  }
+
+  listen(
+    channel: string,
+    window: readonly [number, number, number, number],
+    payload: Payload,
+    sink: StreamSink,
+  ): number {
+    this.#check();
+    const id = this.#next++;
+    this.#streams.set(id, sink);
+    const status = this.#give(payload, (given) => this.addon.listen(this.port, channel, id, ...window, given));
+    if (status !== 0) {
+      this.#streams.delete(id);
+      throw statusError(status, channel);
+    }
+    this.#hold();
+    return id;
+  }
+
+  grant(stream: number, items: number): void {
+    if (this.#streams.has(stream)) this.addon.grant(this.port, stream, items);
+  }
+
+  unlisten(stream: number): void {
+    if (!this.#streams.delete(stream)) return;
+    this.addon.unlisten(this.port, stream);
+    this.#hold();
+  }
+
+  allocate(size: number): NativeMemory {
+    this.#check();
+    const slot = this.addon.allocate(this.port, size);
+    if (slot < 0) throw statusError(-slot, "allocate");
+    return new NativeMemory(this, slot);
+  }
+
+  lend(bytes: Uint8Array): LentMemory {
+    this.#check();
+    if (!this.#keeps) throw new NativeError("would-copy", "this Node cannot keep JavaScript's memory: use allocate()");
+    let returned = (): void => {};
+    const until = new Promise<void>((resolve) => {
+      returned = resolve;
+    });
+    const slot = this.#lend(bytes, () => {
+      this.#awaited--;
+      returned();
+    });
+    return new LentMemory(this, slot, bytes, until);
+  }
+
+  release(slot: Slot): void {
+    this.addon.release(this.port, slot);
+  }
+
+  /** Ends a loan: from now on somebody may be waiting for its return. */
+  endLoan(slot: Slot): void {
+    this.#awaited++;
+    this.#hold();
+    this.release(slot);
+  }
+
+  /** Answers a message of the plugin's. */
+  answer(reply: Slot, payload: Payload): void {
+    this.#give(payload, (given) => this.addon.answer(this.port, reply, 0, given));
+  }
+
+  answerError(reply: Slot, status: number, text: string): void {
+    this.addon.answer(this.port, reply, status, text);
+  }
+
+  /**
+   * Settles when no code of the plugin's runs for this opening any more. What is under way fails with `closed`; memory that
+   * is out stays what it is until it is released.
+   */
+  close(): Promise<void> {
+    this.#closing ??= new Promise((resolve) => {
+      this.#closed = resolve;
+      this.#hold();
+      this.addon.close(this.port);
+    });
+    return this.#closing;
+  }
+
+  // What the pump reads.
+
+  reply(records: Records, record: number): void {
+    const id = records.get(record, "id");
+    const waiting = this.#waiting.get(id);
+    const status = records.get(record, "status");
+    const message = status === 0 ? records.message(record) : undefined;
+    if (!waiting) return message?.release();
+    this.#waiting.delete(id);
+    if (message) waiting.resolve(message);
+    else waiting.reject(statusError(status, waiting.channel, records.text(record)));
+    this.#hold();
+  }
+
+  event(records: Records, record: number): void {
+    const sink = this.#streams.get(records.get(record, "id"));
+    const message = records.message(record);
+    if (sink) sink.event(message);
+    else message.release();
+  }
+
+  end(records: Records, record: number): void {
+    const id = records.get(record, "id");
+    const status = records.get(record, "status");
+    const sink = this.#streams.get(id);
+    this.#streams.delete(id);
+    sink?.end(status === 0 ? undefined : statusError(status, "the stream ended", records.text(record)));
+    this.#hold();
+  }
+
+  dropped(stream: number, count: number): void {
+    this.#streams.get(stream)?.lost(count);
+  }
+
+  message(records: Records, record: number): void {
+    const channel = records.text(record);
+    const message = records.message(record);
+    const reply = records.get(record, "id");
+    const sink = this.handlers.get(channel);
+    if (sink && !this.closing) return sink(message, reply);
+    message.release();
+    this.answerError(reply, statuses.NO_HANDLER, `nobody handles ${channel}`);
+  }
+
+  log(records: Records, record: number): void {
+    const text = records.text(record);
+    const level = records.get(record, "status");
+    queueMicrotask(() => this.onLog(level, text)); // an error of the listener's is not the pump's
+  }
+
+  returned(id: number): void {
+    this.#lent.get(id)?.returned?.();
+    this.#lent.delete(id);
+    this.#hold();
+  }
+
+  closed(): void {
+    const error = (): NativeError => new NativeError("closed", `the plugin was closed: ${this.path}`);
+    for (const each of this.#waiting.values()) each.reject(error());
+    for (const each of this.#streams.values()) each.end(error());
+    this.#waiting.clear();
+    this.#streams.clear();
+    this.handlers.clear();
+    this.#closed?.();
+    this.#closed = undefined;
+    this.#hold();
+  }
+
+  /** Lends what is worth a loan for the time of a call, and names in the ledger how the bytes cross. */
+  #give(payload: Payload, use: (given?: Uint8Array | Slot | undefined) => number): number {
+    const { toNative } = this.ledger;
+    if (payload === null) return use();
+    if (!(payload instanceof Uint8Array)) {
+      const status = use(payload.slot);
+      toNative.sharedBytes += payload.size;
+      return status;
+    }
+    if (payload.byteLength < loanBytesMin || !this.#keeps) {
+      enterCopy(toNative, payload.byteLength < loanBytesMin ? "small" : "not-kept", payload.byteLength);
+      return use(payload);
+    }
+    const slot = this.#lend(payload, undefined);
+    try {
+      return use(slot);
+    } finally {
+      this.release(slot); // native code has references of its own by now
+    }
+  }
+
+  #lend(bytes: Uint8Array, returned: (() => void) | undefined): Slot {
+    const id = this.#next++;
+    const slot = this.addon.lend(this.port, bytes, id);
+    if (slot < 0) throw statusError(-slot, "lend");
+    this.#lent.set(id, { bytes, returned });
+    this.ledger.toNative.sharedBytes += bytes.byteLength;
+    return slot;
+  }
+
+  #slots(attachments: Attachments): Float64Array {
+    this.ledger.toNative.sharedBytes += attachments.reduce((sum, each) => sum + each.size, 0);
+    return Float64Array.from(attachments, ({ slot }) => slot);
+  }
+
+  #check(): void {
+    if (this.#closing) throw new NativeError("closed", `the plugin is closed: ${this.path}`);
+  }
+
+  /** The process runs on while something is awaited; a handler that waits to be asked does not keep it. */
+  #hold(): void {
+    const keep = this.#waiting.size > 0 || this.#streams.size > 0 || this.#awaited > 0 || this.#closed !== undefined;
+    if (keep === this.#held) return;
+    this.#held = keep;
+    this.addon.hold(this.port, keep);
+  }
+}
+
+const addressed = (payload: Payload): Uint8Array | Slot | undefined =>
+  payload === null || payload instanceof Uint8Array ? (payload ?? undefined) : payload.slot;

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The statuses of clearway.h, and what each is here. A test compares the numbers with the header.
+import { NativeError, type NativeErrorCode } from "./error.js";
+
+/** `CLEARWAY_...` of the header, by name. */
+export const statuses = {
+  OK: 0,
+  PENDING: 1,
+  INVALID_ARGUMENT: 2,
+  STALE: 3,
+  OUT_OF_MEMORY: 4,
+  TOO_LARGE: 5,
+  FULL: 6,
+  CLOSED: 7,
+  NO_HANDLER: 8,
+  ALREADY_EXISTS: 9,
+  VERSION: 10,
+  LOAD_FAILED: 11,
+  NOT_A_PLUGIN: 12,
+  INIT_FAILED: 13,
+  PANICKED: 14,
+  NOT_IMPLEMENTED: 15,
+  FAILED: 16,
+  CANCELLED: 17,
+  TIMEOUT: 18,
+  OVERFLOW: 19,
+} as const;
+
+/** The addon's own, below the header's: calls.rs. */
+const notDirect = -1;
+
+const codes: Record<Exclude<keyof typeof statuses, "OK" | "PENDING">, NativeErrorCode> = {
+  INVALID_ARGUMENT: "bad-answer", // what comes from JavaScript was checked before
+  STALE: "released",
+  OUT_OF_MEMORY: "out-of-memory",
+  TOO_LARGE: "too-large",
+  FULL: "full",
+  CLOSED: "closed",
+  NO_HANDLER: "no-handler",
+  ALREADY_EXISTS: "invalid-argument",
+  VERSION: "wrong-version",
+  LOAD_FAILED: "load-failed",
+  NOT_A_PLUGIN: "not-a-plugin",
+  INIT_FAILED: "init-failed",
+  PANICKED: "panicked",
+  NOT_IMPLEMENTED: "not-implemented",
+  FAILED: "failed",
+  CANCELLED: "cancelled",
+  TIMEOUT: "cancelled",
+  OVERFLOW: "overflow",
+};
+
+const byStatus = new Map<number, NativeErrorCode>(
+  Object.entries(codes).map(([name, code]) => [statuses[name as keyof typeof statuses], code]),
+);
+
+// A plugin's own statuses begin here.
+const ownMin = 1000;
+
+/** The error for a status other than `CLEARWAY_OK`; `text` is what the other side said of it. */
+export function statusError(status: number, what: string, text = ""): NativeError {
+  if (status === notDirect) {
+    return new NativeError("not-direct", `${what}: its handler runs elsewhere, or answers later: use send()`);
+  }
+  const code = byStatus.get(status) ?? (status >= ownMin ? "failed" : "bad-answer");
+  return new NativeError(code, `${what}: ${text === "" ? `${code} (status ${status})` : text}`);
+}

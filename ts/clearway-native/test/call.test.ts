@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { expect, test } from "vitest";
+import { codeOf, numberIn, open, suite, told } from "./fixtures/probe.js";
+
+suite("calls", () => {
+  test("null, no bytes and bytes are three different messages, there and back", async () => {
+    await using plugin = await open();
+    for (const name of ["echo", "pool/echo"]) {
+      const channel = plugin.channel(name);
+      expect((await channel.send()).bytes).toBe(null);
+      expect((await channel.send(new Uint8Array(0))).bytes).toEqual(new Uint8Array(0));
+      expect((await channel.send(new Uint8Array([1, 2, 3]))).bytes).toEqual(new Uint8Array([1, 2, 3]));
+    }
+    const echo = plugin.channel("echo");
+    expect(echo.call().bytes).toBe(null);
+    expect(echo.call(new Uint8Array(0)).bytes).toEqual(new Uint8Array(0));
+    expect(echo.call(new Uint8Array([1, 2, 3])).bytes).toEqual(new Uint8Array([1, 2, 3]));
+  });
+
+  test("a direct handler writes to the caller's bytes, plain, shared, and a part of either", async () => {
+    await using plugin = await open();
+    const fill = plugin.channel("fill");
+    for (const buffer of [new ArrayBuffer(64), new SharedArrayBuffer(64)]) {
+      const all = new Uint8Array(buffer);
+      all[8] = 41;
+      fill.call(all.subarray(8, 16));
+      expect(Array.from(all.subarray(7, 17))).toEqual([0, 42, 42, 42, 42, 42, 42, 42, 42, 0]);
+    }
+  });
+
+  test("call refuses handlers that run elsewhere or answer later, and those answers reach nobody", async () => {
+    await using plugin = await open();
+    expect(await codeOf(() => plugin.channel("pool/echo").call())).toBe("not-direct");
+    expect(await codeOf(() => plugin.channel("never").call())).toBe("not-direct");
+    expect((await plugin.channel("pool/echo").send(new Uint8Array([1]))).bytes).toEqual(new Uint8Array([1]));
+  });
+
+  test("what a handler answers with comes as a typed error, in call and in send", async () => {
+    await using plugin = await open();
+    for (const [name, code] of [
+      ["fail", "failed"],
+      ["unknown", "not-implemented"],
+      ["nobody", "no-handler"],
+    ] as const) {
+      expect(await codeOf(() => plugin.channel(name).call())).toBe(code);
+      expect(await codeOf(() => plugin.channel(name).send())).toBe(code);
+    }
+    expect(await codeOf(() => plugin.channel("pool/fail").send())).toBe("failed");
+    await expect(plugin.channel("pool/fail").send()).rejects.toThrow("the probe was asked to fail");
+  });
+
+  test("send never answers within itself, also where the handler is direct", async () => {
+    await using plugin = await open();
+    let told = false;
+    const sent = plugin.channel("null").send();
+    void sent.then(() => {
+      told = true;
+    });
+    await Promise.resolve();
+    expect(told).toBe(false);
+    await sent;
+  });
+
+  test("a serial queue keeps the order of what was sent", async () => {
+    await using plugin = await open();
+    const order: number[] = [];
+    const block = plugin.channel("serial/block");
+    await Promise.all([5, 0, 3, 0, 1].map(async (ms) => order.push(numberIn((await block.send(told(ms))).bytes))));
+    expect(order).toEqual([5, 0, 3, 0, 1]);
+  });
+
+  test("a handler that blocks the pool does not hold this thread up", async () => {
+    await using plugin = await open();
+    const blocked = plugin.channel("pool/block").send(told(200));
+    let turns = 0;
+    while (turns < 5) {
+      await new Promise((resolve) => setImmediate(resolve));
+      turns++;
+    }
+    expect(numberIn((await blocked).bytes)).toBe(200);
+  });
+
+  test("an aborted call rejects at once with the signal's reason, and the answer is dropped", async () => {
+    await using plugin = await open();
+    const leaving = new AbortController();
+    const reason = new Error("left");
+    const sent = plugin.channel("pool/block").send(told(50), { signal: leaving.signal });
+    leaving.abort(reason);
+    await expect(sent).rejects.toBe(reason);
+    await expect(plugin.channel("null").send(null, { signal: leaving.signal })).rejects.toBe(reason);
+    expect((await plugin.channel("pool/echo").send(told(1))).bytes).toEqual(told(1));
+  });
+
+  test("thousands of calls at once are all answered, each with its own", async () => {
+    await using plugin = await open();
+    const echo = plugin.channel("pool/echo");
+    const answers = await Promise.all(Array.from({ length: 5000 }, (_, at) => echo.send(told(at))));
+    expect(answers.every(({ bytes }, at) => numberIn(bytes) === at)).toBe(true);
+  });
+
+  test("more calls than may be under way are refused as full, and the others are answered", async () => {
+    await using plugin = await open();
+    const block = plugin.channel("serial/block");
+    const sent = Array.from({ length: 20_000 }, (_, at) => block.send(told(at === 0 ? 50 : 0)));
+    const settled = await Promise.allSettled(sent);
+    const refused = settled.filter(({ status }) => status === "rejected") as PromiseRejectedResult[];
+    expect(refused.length).toBeGreaterThan(0);
+    expect(refused.every(({ reason }) => reason.code === "full")).toBe(true);
+  });
+
+  test("closing fails what is under way and all that comes later", async () => {
+    const plugin = await open();
+    const never = plugin.channel("never").send();
+    const events = plugin.channel("ticks").listen({ arguments: told(0, 16, 1000) });
+    const direct = plugin.channel("null");
+    direct.call();
+    const closing = plugin.close();
+    expect(await codeOf(() => never)).toBe("closed");
+    expect(
+      await codeOf(async () => {
+        for await (const _ of events);
+      }),
+    ).toBe("closed");
+    await closing;
+    await plugin.close();
+    expect(await codeOf(() => direct.call())).toBe("closed");
+    expect(await codeOf(() => direct.send())).toBe("closed");
+    expect(await codeOf(() => plugin.allocate(1))).toBe("closed");
+    expect(await codeOf(() => plugin.lend(new Uint8Array(1)))).toBe("closed");
+    expect(await codeOf(() => plugin.channel("ticks").listen())).toBe("closed");
+  });
+});
