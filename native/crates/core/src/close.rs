@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! How a plugin ends.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{Ordering, fence};
 use std::time::{Duration, Instant};
 
 use clearway_plugin::{CLEARWAY_CLOSED, CLEARWAY_INVALID_ARGUMENT, CLEARWAY_TIMEOUT, Status};
@@ -46,6 +46,7 @@ impl Plugin {
             ended = Instant::now() < until;
             std::thread::sleep(AGAIN);
         }
+        fence(Ordering::SeqCst); // see `answer_where_closed`
         for call in CALLS.waiting(self.id()) {
             let _ = answer::answer(call, || Err(Failure::of(CLEARWAY_CLOSED)));
         }

@@ -2,7 +2,7 @@
 //! Messages, in both directions.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{Ordering, fence};
 use std::time::{Duration, Instant};
 
 use clearway_plugin::{
@@ -75,7 +75,10 @@ impl Plugin {
         if counted && self.calls.fetch_add(1, Ordering::Relaxed) >= self.options.calls_max + LATE_MAX {
             let _ = answer::answer(call, || Err(Failure::of(CLEARWAY_FULL)));
         }
-        let Some(outcome) = CALLS.leave(call) else { return Ok(Sent::Pending(call)) };
+        let Some(outcome) = CALLS.leave(call) else {
+            self.answer_where_closed(call);
+            return Ok(Sent::Pending(call));
+        };
         if counted {
             self.calls.fetch_sub(1, Ordering::Relaxed);
         }
@@ -113,11 +116,9 @@ impl Plugin {
             }
         };
         if let Err((why, _)) = queue.push(Box::new(job)) {
-            let status = refused(why);
-            if call != 0 {
-                self.undo(call);
+            if call == 0 || self.undo(call) {
+                return Err(refused(why));
             }
-            return Err(status);
         }
         Ok(if call == 0 { Sent::Taken } else { Sent::Pending(call) })
     }
@@ -132,14 +133,29 @@ impl Plugin {
             self.calls.fetch_sub(1, Ordering::Relaxed);
             return Err(CLEARWAY_OUT_OF_MEMORY);
         };
-        Ok(CALLS.begin(index, self.id(), to, true))
+        let call = CALLS.begin(index, self.id(), to, true);
+        self.answer_where_closed(call);
+        Ok(call)
     }
 
-    /// Ends a call of `begin` that nobody has heard of.
-    fn undo(&self, call: u64) {
-        let _ = CALLS.answer(call, |_| Err(Failure::of(CLEARWAY_CLOSED)));
-        drop(answer::take(call));
-        self.calls.fetch_sub(1, Ordering::Relaxed);
+    /// Closing answers the calls that wait. One that begins to wait just then either sees the mark, here, or is seen: of the two
+    /// fences (the other one stands in `close`) one comes first.
+    fn answer_where_closed(&self, call: u64) {
+        fence(Ordering::SeqCst);
+        if self.open().is_err() {
+            let _ = answer::answer(call, || Err(Failure::of(CLEARWAY_CLOSED)));
+        }
+    }
+
+    /// Ends a call of `begin` that was not sent after all. False where closing was faster, and has answered it already: then that
+    /// answer arrives, as that of any call.
+    fn undo(&self, call: u64) -> bool {
+        let undone = CALLS.answer(call, |_| Err(Failure::of(CLEARWAY_CLOSED))).is_some();
+        if undone {
+            drop(answer::take(call));
+            self.calls.fetch_sub(1, Ordering::Relaxed);
+        }
+        undone
     }
 
     /// Nobody waits for the answer of a pending message any more: its handler may ask, and stop. It is read all the same.
@@ -175,10 +191,10 @@ impl Plugin {
         match INCOMING.insert(incoming) {
             Ok(handle) => self.inbox.put(handle),
             Err(_) => {
-                if reply != 0 {
-                    self.undo(reply);
+                let status = counted(CLEARWAY_OUT_OF_MEMORY);
+                if reply == 0 || self.undo(reply) {
+                    return Err(status);
                 }
-                return Err(counted(CLEARWAY_OUT_OF_MEMORY));
             }
         }
         Ok(())
