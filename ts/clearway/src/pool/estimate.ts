@@ -11,17 +11,24 @@ const shortUs = 200;
 export class Estimate {
   samples = 0;
   peakUs = 0;
+  #leastUs = Number.POSITIVE_INFINITY;
   #meanUs = 0;
 
   add(runUs: number): void {
     this.samples++;
     this.#meanUs += (runUs - this.#meanUs) / Math.min(this.samples, 32);
     this.peakUs = Math.max(runUs, this.peakUs * 0.99);
+    this.#leastUs = Math.min(runUs, this.#leastUs * 1.1);
   }
 
   /** What one more run is expected to take, in microseconds; undefined while too little is known. At least 0.5. */
   get meanUs(): number | undefined {
     return this.samples < samplesNeeded ? undefined : Math.max(0.5, this.#meanUs);
+  }
+
+  /** Whether every run so far, or of late, took longer than anybody waits awake for its end. */
+  get long(): boolean {
+    return this.samples > 0 && this.#leastUs > shortUs;
   }
 
   /** Whether it may be sent ahead behind others. */

@@ -33,6 +33,14 @@ describe("the estimate of a task", () => {
     expect(eight(10).short).toBe(true);
   });
 
+  test("is long once every run took more than 200 us, until one takes less", () => {
+    expect(estimateOf().long).toBe(false);
+    expect(estimateOf(5000).long).toBe(true);
+    expect(estimateOf(5000, 150).long).toBe(false);
+    // What was short once is long again when it has been for a while.
+    expect(estimateOf(150, ...new Array<number>(20).fill(5000)).long).toBe(true);
+  });
+
   test("stays between the least and the most that the task took, half a microsecond at least", () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 1e6 }), { minLength: 8, maxLength: 200 }), (samples) => {

@@ -19,7 +19,7 @@ export async function ringable(slot: Slot): Promise<void> {
     drained: () => slot.told(),
     broken: (error) => slot.unreadable(error.message),
     copied: (bytes) => enterCopy(slot.engine.fromWorkers, "small", bytes),
-    expects: () => slot.calls.size > 0,
+    calls: slot.calls,
   });
   slot.tell(Op.Ring, 0, lane.memory);
   slot.lane = slot.transport.lane = lane;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { afterMessages, cores } from "#host";
 import type { Endpoint } from "../../host/host.js";
-import type { Op } from "../protocol.js";
+import { frameSlots, Op } from "../protocol.js";
 import { at, capacityBytes, headerBytes, magic, version } from "./layout.js";
 import { Poller } from "./poller.js";
 import { type LaneOwner, RingLane } from "./ring-lane.js";
@@ -10,8 +10,11 @@ import { type LaneOwner, RingLane } from "./ring-lane.js";
 
 /** What a caller's lane asks of its pool. */
 export interface CallerOwner extends LaneOwner {
-  /** Whether anything is expected of the worker. */
-  expects(): boolean;
+  /** What is expected of the worker. `long`: each run of the call's task took longer than anybody waits awake. */
+  readonly calls: {
+    readonly size: number;
+    get(id: number): { readonly record: { readonly estimate: { readonly long: boolean } } } | undefined;
+  };
 }
 
 const poller = new Poller({ now: () => performance.now(), afterTurn: afterMessages });
@@ -29,7 +32,7 @@ function allot(): void {
 /** The caller's end of one worker's rings. */
 export class CallerLane extends RingLane {
   readonly #poll: { sent(): void; woken(): void };
-  readonly #owner: CallerOwner;
+  readonly #calls: CallerOwner["calls"];
   #closed = false;
 
   constructor(
@@ -38,7 +41,7 @@ export class CallerLane extends RingLane {
     owner: CallerOwner,
   ) {
     super(memory, "caller", endpoint, owner);
-    this.#owner = owner;
+    this.#calls = owner.calls;
     this.#poll = poller.add(this);
     open.push(this);
     allot();
@@ -46,13 +49,16 @@ export class CallerLane extends RingLane {
 
   override send(op: Op, id: number, a: unknown, b: unknown): boolean {
     if (!super.send(op, id, a, b)) return false;
-    this.#poll.sent();
+    if (this.#answersSoon(op, id)) this.#poll.sent();
     return true;
   }
 
   override post(message: unknown, transfer: readonly object[]): void {
     super.post(message, transfer);
-    this.#poll.sent();
+    const frames = message as unknown[];
+    for (let at = 0; at < frames.length; at += frameSlots) {
+      if (this.#answersSoon(frames[at] as Op, frames[at + 1] as number)) return this.#poll.sent();
+    }
   }
 
   override receive(message: unknown): void {
@@ -61,7 +67,13 @@ export class CallerLane extends RingLane {
   }
 
   expects(): boolean {
-    return !this.#closed && this.#owner.expects();
+    return !this.#closed && this.#calls.size > 0;
+  }
+
+  // Looking for what cannot be there yet keeps a core busy that its worker may need to begin: where both stood on one, the
+  // scheduler then gave the worker a whole slice, 3.5 ms in which this thread could not answer.
+  #answersSoon(op: Op, id: number): boolean {
+    return op !== Op.Call || !this.#calls.get(id)?.record.estimate.long;
   }
 
   allow(on: boolean): void {
