@@ -30,7 +30,8 @@ export class Desk<A extends Asked> {
   readonly #early: Early<Entry<A>>;
   /** By id, those that were not answered yet, whether they run or wait. */
   readonly #open = new Map<number, Served>();
-  #unnumbered = 0;
+  /** Posts that are not done: nobody waits for them, and they have no ids. */
+  readonly #posts = new Set<Served>();
   #timer: Timer | undefined;
   #idle: (() => void)[] = [];
 
@@ -42,12 +43,11 @@ export class Desk<A extends Asked> {
 
   /** How many requests were not answered yet. */
   get size(): number {
-    return this.#open.size + this.#unnumbered;
+    return this.#open.size + this.#posts.size;
   }
 
   /** Registers a channel's handler, to which what came early goes at the end of this tick. Throws `invalid-argument` for a second one. */
   handle(name: string, handler: Handler<A>): Disposable {
-    this.#link.name(name);
     if (this.#handlers.has(name)) throw invalid("channel", "handled once", name);
     this.#handlers.set(name, handler);
     queueMicrotask(() => {
@@ -65,7 +65,7 @@ export class Desk<A extends Asked> {
     const { callsMax } = this.#link.settings;
     if (served.wanted && this.#open.has(served.id)) return this.#link.broken(`two calls of number ${served.id}`);
     if (served.wanted) this.#open.set(served.id, served);
-    else this.#unnumbered++;
+    else this.#posts.add(served);
     if (this.size > callsMax) return served.answer(Status.busy);
     this.#take(served.channel, { served }, served.message.body.length);
   }
@@ -94,7 +94,7 @@ export class Desk<A extends Asked> {
 
   settled(served: Served): void {
     if (served.wanted) this.#open.delete(served.id);
-    else this.#unnumbered--;
+    else this.#posts.delete(served);
     if (this.size === 0) for (const each of this.#idle.splice(0)) each();
   }
 
@@ -112,7 +112,8 @@ export class Desk<A extends Asked> {
   closed(): void {
     clearTimeout(this.#timer);
     this.#early.expire(Number.POSITIVE_INFINITY);
-    for (const served of [...this.#open.values()]) served.abort(this.#link.closedError(`call of ${served.channel}`));
+    for (const served of [...this.#open.values(), ...this.#posts])
+      served.abort(this.#link.closedError(`call of ${served.channel}`));
     this.#handlers.clear();
   }
 

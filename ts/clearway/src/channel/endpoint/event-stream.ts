@@ -6,6 +6,8 @@ import { Reader } from "../../stream/reader.js";
 export interface EventStream<T> extends AsyncIterableIterator<T, void, void>, AsyncDisposable {
   /** How many events were dropped so far, before the one that was read last. */
   readonly dropped: number;
+  /** Ends it, there too: what `break` does. Never rejects. */
+  return(): Promise<IteratorResult<T, void>>;
 }
 
 /** What a stream asks of whoever made it. */
@@ -29,7 +31,7 @@ interface Kept<M> {
 type Next = { resolve: (step: IteratorResult<unknown>) => void; reject: (reason: unknown) => void };
 
 /** The listener's end of a stream: bounded by the credit that it gives. Settles every `next`. */
-export class Listener<M> extends Reader implements EventStream<unknown> {
+export class Listener<M> extends Reader {
   dropped = 0;
   readonly #owner: StreamOwner<M>;
   readonly #credit: ReceiveCredit;

@@ -56,7 +56,8 @@ class MemoryTransport implements ChannelTransport {
     const bytes = weight(frame, attachments);
     const moved = attachments.map((each) => (isShared(each.buffer) ? each : moveBytes(each)));
     this.other?.receive({ frame, attachments: moved });
-    return this.#window.sent(bytes);
+    this.#window.sent(bytes);
+    return this.#window.room;
   }
 
   close(reason: CloseReason = closedHere): void {
@@ -79,7 +80,7 @@ class MemoryTransport implements ChannelTransport {
   }
 
   taken(bytes: number): void {
-    if (!this.#window.acknowledged(bytes)) return;
+    if (!this.#window.taken(bytes)) return;
     this.#drained = true;
     this.#wake();
   }

@@ -4,7 +4,9 @@
 //
 //   [ "clearway.channel", Post.frames, lengths, bytes, attachments ]     frames of one tick, one behind the other; each
 //                                                                        begins at a multiple of 8 bytes
-//   [ "clearway.channel", Post.taken, count ]                            so many bytes were taken by the receiver
+//   [ "clearway.channel", Post.framesAsking, ... ]                       the same, and the receiver is to tell what it took
+//   [ "clearway.channel", Post.taken, count ]                            so many bytes were taken since this was last told;
+//                                                                        a frame counts 8 more than it has
 //   [ "clearway.channel", Post.close, { code, message, detail } ]        the end
 //
 // Attachments belong to a message's last frame. spec/channel.md, "Ports".
@@ -16,6 +18,7 @@ export enum Post {
   frames = 0,
   taken = 1,
   close = 2,
+  framesAsking = 3,
 }
 
 /** Where frame number `index` begins: behind the one before it, at a multiple of 8. */

@@ -4,7 +4,7 @@ import { checkFrame, isShared, type TransportLimits, transportLimits } from "./l
 import { closePort, listenTo, type PortLike } from "./port-like.js";
 import { attachmentsOf, framesOf, none, Post, padded, portMark } from "./port-message.js";
 import { type ChannelSink, type ChannelTransport, type CloseReason, closedHere, readReason } from "./transport.js";
-import { ReceiveWindow, SendWindow, weight } from "./window.js";
+import { SendWindow, weight } from "./window.js";
 
 // From here on a frame is posted by itself and moved; smaller ones of a tick are joined and cloned. A round trip in Node 20
 // takes as long either way up to 4 KiB (43 us cloned, 41 moved), and at 64 KiB 51 against 39 (bench/channel-port.mjs).
@@ -27,12 +27,15 @@ class PortChannelTransport implements ChannelTransport {
   readonly frameBytesMax: number;
   readonly #port: PortLike;
   readonly #out: SendWindow;
-  readonly #in: ReceiveWindow;
   #sink: ChannelSink | undefined;
   #stop = (): void => {};
   /** Small frames of this tick. */
   #waiting: Uint8Array[] = [];
   #scheduled = false;
+  /** The next message asks what was taken there. */
+  #asks = false;
+  /** Bytes taken here since the other end was told. */
+  #taken = 0;
   #reason: CloseReason | undefined;
   #heard = false;
 
@@ -40,7 +43,6 @@ class PortChannelTransport implements ChannelTransport {
     this.#port = port;
     this.frameBytesMax = frameBytesMax;
     this.#out = new SendWindow(windowBytes);
-    this.#in = new ReceiveWindow(windowBytes);
   }
 
   open(sink: ChannelSink): void {
@@ -61,7 +63,7 @@ class PortChannelTransport implements ChannelTransport {
   send(frame: Uint8Array, attachments: readonly Uint8Array[] = none): boolean {
     checkFrame(frame, attachments, this);
     if (this.#closed) return false;
-    const bytes = weight(frame, attachments);
+    if (this.#out.sent(weight(frame, attachments))) this.#asks = true;
     if (attachments.length > 0 || frame.byteLength >= movedBytesMin) {
       this.#flush();
       this.#postFrames([frame.byteLength], frame, attachments);
@@ -69,7 +71,7 @@ class PortChannelTransport implements ChannelTransport {
       this.#waiting.push(frame);
       this.#schedule();
     }
-    return !this.#closed && this.#out.sent(bytes);
+    return !this.#closed && this.#out.room;
   }
 
   close(reason: CloseReason = closedHere): void {
@@ -114,7 +116,8 @@ class PortChannelTransport implements ChannelTransport {
     const bytes = large && (!alone(frame) || isShared(frame.buffer)) ? frame.slice() : frame;
     const transfer = attachments.flatMap(({ buffer }) => (isShared(buffer) ? [] : [buffer]));
     if (large) transfer.push(bytes.buffer as ArrayBuffer);
-    const message: unknown[] = [portMark, Post.frames, lengths, bytes];
+    const message: unknown[] = [portMark, this.#asks ? Post.framesAsking : Post.frames, lengths, bytes];
+    this.#asks = false;
     if (attachments.length > 0) message.push(attachments);
     this.#post(message, transfer);
   }
@@ -132,10 +135,14 @@ class PortChannelTransport implements ChannelTransport {
     if (!Array.isArray(message) || message[0] !== portMark || this.#closed) return;
     this.#heard = true;
     const [, post, first, second, third] = message as unknown[];
-    if (post === Post.frames) return this.#deliver(framesOf(first, second), attachmentsOf(third));
+    if (post === Post.frames || post === Post.framesAsking) {
+      this.#deliver(framesOf(first, second), attachmentsOf(third));
+      if (post === Post.framesAsking && !this.#closed) this.#tellTaken();
+      return;
+    }
     if (post === Post.close) return this.#end(readReason(first));
     if (post !== Post.taken || typeof first !== "number") return this.#fail(garbled);
-    if (this.#out.acknowledged(first)) this.#sink?.drained();
+    if (this.#out.taken(first)) this.#sink?.drained();
   }
 
   #deliver(frames: readonly Uint8Array[] | undefined, attachments: readonly Uint8Array[] | undefined): void {
@@ -145,10 +152,15 @@ class PortChannelTransport implements ChannelTransport {
       if (frame.byteLength > this.frameBytesMax)
         return this.#fail({ code: "too-large", message: `a frame of ${frame.byteLength} bytes arrived` });
       const own = index === frames.length - 1 ? attachments : none;
-      const taken = this.#in.taken(weight(frame, own));
-      if (taken > 0) this.#post([portMark, Post.taken, taken], []);
+      this.#taken += weight(frame, own);
       this.#sink?.frame(frame, own);
     }
+  }
+
+  #tellTaken(): void {
+    const taken = this.#taken;
+    this.#taken = 0;
+    this.#post([portMark, Post.taken, taken], []);
   }
 
   // The other end did wrong: it is told, and this is the end.

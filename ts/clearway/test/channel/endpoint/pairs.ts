@@ -34,7 +34,7 @@ class BytesOnly implements ChannelTransport {
   }
 }
 
-export const transports: Record<string, (limits?: TransportLimits) => TransportPair> = {
+export const transports: Readonly<Record<string, (limits?: TransportLimits) => TransportPair>> = {
   memory: (limits) => memoryPair(limits),
   bytes: (limits) => memoryPair(limits).map((each) => new BytesOnly(each)) as unknown as TransportPair,
   port: (limits) => {

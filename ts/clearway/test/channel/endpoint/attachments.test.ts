@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { afterEach, describe, expect, test } from "vitest";
+import { binaryCodec } from "../../../src/channel/codec/binary.js";
+import type { Endpoint } from "../../../src/channel/endpoint/endpoint.js";
+import type { EndpointOptions } from "../../../src/channel/endpoint/options.js";
+import { move } from "../../../src/transfer/move.js";
+import { pattern } from "../transports/contract.js";
+import { endpoints, rejection, transports } from "./pairs.js";
+
+const open: Endpoint[] = [];
+afterEach(() => {
+  for (const each of open.splice(0)) each.terminate();
+});
+
+const start = async (carrier: string, options: EndpointOptions = {}) => {
+  const ends = await endpoints(transports[carrier]!(), options);
+  open.push(ends.a, ends.b);
+  const seen: unknown[] = [];
+  ends.b.methods("m").handle({
+    keep(args: unknown) {
+      seen.push(args);
+    },
+    make: (bytes: number) => ({ bytes: pattern(bytes) }),
+  });
+  return { ...ends, m: ends.a.methods("m"), seen };
+};
+
+describe.each(["memory", "port"])("attachments over %s", (carrier) => {
+  test("under move() a list of any size is moved, and nothing of it copied", async () => {
+    const { a, b, m, seen } = await start(carrier);
+    const [large, small] = [pattern(100_000), pattern(8)];
+    await m.call("keep", move({ large, inside: [small] }));
+    expect([large.byteLength, small.byteLength]).toEqual([0, 0]);
+    expect(seen).toEqual([{ large: pattern(100_000), inside: [pattern(8)] }]);
+    const { sent } = a.stats().ledger;
+    expect(sent.movedBytes).toBe(100_008);
+    expect(Object.keys(sent.copies)).toEqual(["encoded"]);
+    expect(sent.copiedBytes).toBeLessThan(100);
+    expect(b.stats().ledger.received.movedBytes).toBe(100_008);
+  });
+
+  test("without, it is copied once, beside the message, and stays with its sender", async () => {
+    const { a, m, seen } = await start(carrier);
+    const large = pattern(100_000);
+    await m.call("keep", large);
+    expect(large).toEqual(pattern(100_000));
+    expect(seen).toEqual([pattern(100_000)]);
+    expect(a.stats().ledger.sent.copies["not-moved"]).toEqual({ count: 1, bytes: 100_000 });
+  });
+
+  test("a result's lists are moved, where they are all of their buffer", async () => {
+    const { b, m } = await start(carrier);
+    expect(await m.call("make", 50_000)).toEqual({ bytes: pattern(50_000) });
+    expect(b.stats().ledger.sent).toMatchObject({ movedBytes: 50_000 });
+    expect(await m.call("make", 100)).toEqual({ bytes: pattern(100) });
+    expect(b.stats().ledger.sent.movedBytes).toBe(50_000);
+  });
+
+  test("an event's are, too", async () => {
+    const { a, b } = await start(carrier);
+    b.events("frames").serve(function* () {
+      for (let n = 0; n < 5; n++) yield pattern(100_000, n);
+    });
+    let n = 0;
+    for await (const frame of a.events("frames").listen()) expect(frame).toEqual(pattern(100_000, n++));
+    expect([n, b.stats().ledger.sent.movedBytes]).toEqual([5, 500_000]);
+  });
+
+  test("a part of a buffer is copied, and what stands beside it does not cross", async () => {
+    const { b, m, seen } = await start(carrier);
+    const around = pattern(100_000);
+    expect(await rejection(m.call("keep", move(around.subarray(10, 90_000))))).toMatchObject({ code: "would-copy" });
+    await m.call("keep", around.subarray(10, 50_010));
+    expect(seen).toEqual([around.slice(10, 50_010)]);
+    expect((seen[0] as Uint8Array).buffer.byteLength).toBe(50_000);
+    b.methods("part").handle({ get: () => pattern(100_000).subarray(10, 50_010) });
+    expect(await open[0]!.methods("part").call("get")).toEqual(around.slice(10, 50_010));
+    expect(b.stats().ledger.sent.copies["partial-view"]).toEqual({ count: 1, bytes: 50_000 });
+  });
+
+  test("lists of every width keep their class, and one memory stays one", async () => {
+    const { m, seen } = await start(carrier);
+    const floats = new Float64Array(5000).fill(1.5);
+    const value = {
+      floats,
+      again: floats,
+      bytes: new Uint8Array(floats.buffer),
+      ints: new Int32Array(5000).fill(-1),
+      longs: new BigInt64Array(5000).fill(-1n),
+      singles: new Float32Array(5000).fill(0.5),
+      clamped: new Uint8ClampedArray(20_000).fill(3),
+    };
+    await m.call("keep", move(value));
+    const got = seen[0] as typeof value;
+    expect(got.floats).toEqual(new Float64Array(5000).fill(1.5));
+    expect(got.ints).toEqual(new Int32Array(5000).fill(-1));
+    expect(got.longs).toEqual(new BigInt64Array(5000).fill(-1n));
+    expect(got.singles).toEqual(new Float32Array(5000).fill(0.5));
+    expect(got.clamped).toEqual(new Uint8Array(20_000).fill(3));
+    expect(got.again.buffer).toBe(got.floats.buffer);
+    expect(got.bytes.buffer).toBe(got.floats.buffer);
+  });
+
+  test("a message of bytes alone is the attachment", async () => {
+    const { a, b } = await start(carrier);
+    b.messages("bytes", binaryCodec).handle((bytes) => bytes);
+    const bytes = pattern(1 << 20);
+    const reply = await a.messages("bytes", binaryCodec).send(move(bytes) as unknown as Uint8Array);
+    expect(bytes.byteLength).toBe(0);
+    expect(reply).toEqual(pattern(1 << 20));
+    for (const end of [a, b]) expect(end.stats().ledger.sent).toMatchObject({ movedBytes: 1 << 20, copiedBytes: 0 });
+  });
+
+  test("strict throws instead of copying", async () => {
+    const { m } = await start(carrier, { strict: true });
+    expect(await rejection(m.call("keep", pattern(50_000)))).toMatchObject({ code: "would-copy" });
+    await m.call("keep", pattern(100));
+    await m.call("keep", move(pattern(50_000)));
+  });
+
+  test.runIf(typeof SharedArrayBuffer === "function")("shared memory is shared, not copied", async () => {
+    const { a, m, seen } = await start(carrier);
+    const shared = new Int32Array(new SharedArrayBuffer(80_000));
+    await m.call("keep", { shared: shared.subarray(0, 10_000) });
+    Atomics.store(shared, 5, 42);
+    expect((seen[0] as { shared: Int32Array }).shared[5]).toBe(42);
+    expect(a.stats().ledger.sent.sharedBytes).toBe(40_000);
+  });
+
+  test("memory that was moved before is refused, and the call with it", async () => {
+    const { m } = await start(carrier);
+    const bytes = pattern(50_000);
+    await m.call("keep", move(bytes));
+    expect(await rejection(m.call("keep", move(bytes)))).toMatchObject({ code: "released" });
+  });
+});
+
+describe("attachments over a transport of bytes", () => {
+  test("stand in the frame behind the message, copied once", async () => {
+    const { a, b, m, seen } = await start("bytes");
+    await m.call("keep", { a: pattern(50_001), b: new Float64Array(4000).fill(2.5) });
+    expect(seen).toEqual([{ a: pattern(50_001), b: new Float64Array(4000).fill(2.5) }]);
+    expect(a.stats().ledger.sent.copies["byte-transport"]).toEqual({ count: 2, bytes: 82_001 });
+    expect(b.stats().ledger.received.copiedBytes).toBeGreaterThan(82_001);
+    expect(await m.call("make", 50_000)).toEqual({ bytes: pattern(50_000) });
+  });
+
+  test("move() throws, because nothing can move", async () => {
+    const { m } = await start("bytes");
+    const bytes = pattern(50_000);
+    expect(await rejection(m.call("keep", move(bytes)))).toMatchObject({ code: "would-copy" });
+    expect(bytes.byteLength).toBe(50_000);
+  });
+});
+
+describe("attachments and a foreign end", () => {
+  test("large lists stand in the message, as the plain wire has them", async () => {
+    const { a, m, seen } = await start("memory", { wire: "plain" });
+    const floats = new Float64Array(10_000).fill(1.25);
+    await m.call("keep", { floats });
+    expect(seen).toEqual([{ floats }]);
+    expect(floats.length).toBe(10_000);
+    expect(Object.keys(a.stats().ledger.sent.copies)).toEqual(["encoded"]);
+    expect(await rejection(m.call("keep", move({ floats })))).toMatchObject({ code: "would-copy" });
+  });
+});

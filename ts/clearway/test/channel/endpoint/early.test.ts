@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { standardMethodCodec } from "../../../src/channel/codec/standard-method.js";
+import { Early } from "../../../src/channel/endpoint/early.js";
+import { outcome } from "../../../src/channel/endpoint/outcome.js";
+import { endpoints, rejection } from "./pairs.js";
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const wires = ["clearway", "plain"] as const;
+const turn = () => vi.advanceTimersByTimeAsync(1);
+
+describe.each(wires)("messages before their handler, on the %s wire", (wire) => {
+  test("wait for it, in their order", async () => {
+    const { a, b } = await endpoints(undefined, { wire });
+    const calls = [1, 2, 3].map((n) => a.messages("late").send(n));
+    await turn();
+    const got: unknown[] = [];
+    b.messages("late").handle((n) => {
+      got.push(n);
+      return n;
+    });
+    calls.push(a.messages("late").send(4));
+    expect(await Promise.all(calls)).toEqual([1, 2, 3, 4]);
+    expect(got).toEqual([1, 2, 3, 4]);
+    a.terminate();
+  });
+
+  test("are answered when their time is over", async () => {
+    const { a, b } = await endpoints(undefined, { wire, earlyMs: 100 });
+    const call = outcome(a.methods("never").call("x"));
+    await vi.advanceTimersByTimeAsync(99);
+    expect(b.stats().handling).toBe(1);
+    await vi.advanceTimersByTimeAsync(2);
+    // A foreign end cannot tell who is not there.
+    expect(await call).toMatchObject({ kind: wire === "plain" ? "not-implemented" : "no-handler" });
+    expect(b.stats().handling).toBe(0);
+    a.terminate();
+  });
+
+  test("are answered at once where none are kept long", async () => {
+    const { a } = await endpoints(undefined, { wire, earlyMs: 0 });
+    expect(await outcome(a.methods("never").call("x"))).toMatchObject({
+      kind: wire === "plain" ? "not-implemented" : "no-handler",
+    });
+    a.terminate();
+  });
+
+  test("drop the oldest when there are too many, and the other end can say how many that is", async () => {
+    const { a, b } = await endpoints(undefined, { wire, early: 2 });
+    const calls = [1, 2, 3].map((n) => outcome(a.methods("late").call("echo", n)));
+    expect(await calls[0]).toMatchObject({ kind: wire === "plain" ? "not-implemented" : "dropped" });
+    await a.resize("late", 4);
+    for (const n of [4, 5]) calls.push(outcome(a.methods("late").call("echo", n)));
+    await turn();
+    b.methods("late").handle({ echo: (n) => n });
+    expect((await Promise.all(calls)).map((each) => ("value" in each ? each.value : each.kind))).toEqual([
+      wire === "plain" ? "not-implemented" : "dropped",
+      2,
+      3,
+      4,
+      5,
+    ]);
+    a.terminate();
+  });
+
+  test("that were cancelled are not run", async () => {
+    if (wire === "plain") return;
+    const { a, b } = await endpoints(undefined, { wire });
+    const controller = new AbortController();
+    const call = rejection(a.methods("late").call("x", null, { signal: controller.signal }));
+    const stream = a.events("late events").listen();
+    await turn();
+    controller.abort();
+    await call;
+    await stream.return();
+    await turn();
+    let ran = 0;
+    b.methods("late").handle(() => ran++);
+    b.events("late events").serve(() => void ran++);
+    await turn();
+    expect([ran, b.stats().handling, b.stats().serving]).toEqual([0, 0, 0]);
+    a.terminate();
+  });
+
+  test("a handler that was disposed makes way for the next", async () => {
+    const { a, b } = await endpoints(undefined, { wire });
+    const first = b.messages("m").handle(() => "first");
+    expect(await a.messages("m").send(1)).toBe("first");
+    first[Symbol.dispose]();
+    const call = a.messages("m").send(2);
+    await turn();
+    b.messages("m").handle(() => "second");
+    first[Symbol.dispose]();
+    expect(await call).toBe("second");
+    expect(await a.messages("m").send(3)).toBe("second");
+    a.terminate();
+  });
+});
+
+describe.each(wires)("the control channel, on the %s wire", (wire) => {
+  test("takes resize and overflow, refuses what they do not say, and does not know the rest", async () => {
+    const { a } = await endpoints(undefined, { wire });
+    const control = a.methods("dev.flutter/channel-buffers", standardMethodCodec);
+    expect(await control.call("resize", ["x", 3])).toBe(null);
+    expect(await control.call("overflow", ["x", true])).toBe(null);
+    for (const [method, args] of [
+      ["resize", ["x", -1]],
+      ["resize", ["x"]],
+      ["resize", null],
+      ["overflow", ["x", 1]],
+    ] as const)
+      expect(await outcome(control.call(method, args))).toMatchObject({ kind: "remote-error" });
+    expect(await outcome(control.call("other", ["x", 1]))).toMatchObject({ kind: "not-implemented" });
+    a.terminate();
+  });
+});
+
+describe("the buffer of early messages", () => {
+  test("is bounded in bytes, and one channel's messages do not drop another's", () => {
+    const early = new Early<string>({ each: 4, bytesMax: 100, keptMs: 10 });
+    expect(early.add("a", "a1", 60, 0)).toEqual([]);
+    expect(early.add("b", "b1", 60, 0)).toEqual(["b1"]);
+    expect(early.add("a", "a2", 60, 0)).toEqual(["a1"]);
+    expect(early.add("a", "a3", 101, 0)).toEqual(["a3"]);
+    expect(early.take("a")).toEqual(["a2"]);
+    expect(early.add("b", "b2", 100, 0)).toEqual([]);
+  });
+
+  test("gives back what is over its time", () => {
+    const early = new Early<string>({ each: 4, bytesMax: 100, keptMs: 10 });
+    early.add("a", "a1", 1, 0);
+    early.add("b", "b1", 1, 5);
+    expect([early.nextMs, early.expire(9), early.expire(10), early.nextMs, early.expire(20)]).toEqual([
+      10,
+      [],
+      ["a1"],
+      15,
+      ["b1"],
+    ]);
+  });
+
+  test("forgets names that hold nothing", () => {
+    const early = new Early<string>({ each: 0, bytesMax: 100, keptMs: 10 });
+    for (let index = 0; index < 5000; index++) early.resize(`name ${index}`, 1);
+    expect(early.add("name 4999", "kept", 1, 0)).toEqual([]);
+    expect(early.add("name 0", "not kept", 1, 0)).toEqual(["not kept"]);
+  });
+});

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { afterEach, describe, expect, test } from "vitest";
+import type { Endpoint } from "../../../src/channel/endpoint/endpoint.js";
+import { latest } from "../../../src/channel/endpoint/listen-options.js";
+import { RemoteError } from "../../../src/channel/endpoint/remote-error.js";
+import type { EventSink } from "../../../src/channel/endpoint/source.js";
+import { endpoints, rejection, transports, until } from "./pairs.js";
+
+const open: Endpoint[] = [];
+afterEach(() => {
+  for (const each of open.splice(0)) each.terminate();
+});
+
+async function read<T>(events: AsyncIterable<T>, count = Number.POSITIVE_INFINITY): Promise<T[]> {
+  const all: T[] = [];
+  for await (const event of events) if (all.push(event) === count) break;
+  return all;
+}
+
+for (const [carrier, pair] of Object.entries(transports)) {
+  for (const wire of ["clearway", "plain"] as const) {
+    const start = async () => {
+      const ends = await endpoints(pair(), { wire, onError: () => {} });
+      open.push(ends.a, ends.b);
+      return ends;
+    };
+
+    describe(`events on the ${wire} wire over ${carrier}`, () => {
+      test("all of them arrive, in order, then the end", async () => {
+        const { a, b } = await start();
+        b.events("count").serve(async function* (to: number) {
+          for (let n = 1; n <= to; n++) yield n;
+        });
+        expect(await read(a.events("count").listen<number>(200))).toEqual(
+          Array.from({ length: 200 }, (_, at) => at + 1),
+        );
+        await until(() => b.stats().serving === 0);
+        expect([a.stats().listening, b.stats().serving]).toEqual([0, 0]);
+      });
+
+      test("a break reaches the source's finally, and its signal", async () => {
+        const { a, b } = await start();
+        let ended = "";
+        b.events("for ever").serve(async function* (_, { signal }) {
+          try {
+            for (let n = 0; ; n++) {
+              yield n;
+              await new Promise((resolve) => setTimeout(resolve));
+            }
+          } finally {
+            ended = `finally, ${signal.aborted}`;
+          }
+        });
+        expect(await read(a.events("for ever").listen(), 3)).toEqual([0, 1, 2]);
+        await until(() => ended !== "");
+        expect(ended).toBe("finally, true");
+      });
+
+      test("what a source pushes arrives before its end", async () => {
+        const { a, b } = await start();
+        b.events("pushed").serve((_, sink: EventSink) => {
+          void sink.send("one");
+          void sink.send("two");
+          sink.end();
+          void sink.send("too late");
+        });
+        expect(await read(a.events("pushed").listen())).toEqual(["one", "two"]);
+      });
+
+      test("an async source ends its stream when it ends", async () => {
+        const { a, b } = await start();
+        b.events("pushed").serve(async (_, sink: EventSink) => {
+          for (let n = 0; n < 40; n++) await sink.send(n);
+        });
+        expect(await read(a.events("pushed").listen())).toHaveLength(40);
+      });
+
+      test("a source's error comes behind its events, once", async () => {
+        const { a, b } = await start();
+        b.events("broken").serve(async function* () {
+          yield 1;
+          throw new RemoteError("LOST", "no signal", { details: [7] });
+        });
+        const stream = a.events("broken").listen();
+        expect(await stream.next()).toEqual({ done: false, value: 1 });
+        const error = await rejection(stream.next());
+        expect(error).toBeInstanceOf(RemoteError);
+        expect(error).toMatchObject({ code: "LOST", message: "no signal", details: [7] });
+        expect(await stream.next()).toEqual({ done: true, value: undefined });
+      });
+
+      test("a second listen ends the first", async () => {
+        const { a, b } = await start();
+        let begun = 0;
+        const ended: unknown[] = [];
+        b.events("one").serve(async function* (args) {
+          begun++;
+          try {
+            for (;;) {
+              yield args;
+              await new Promise((resolve) => setTimeout(resolve));
+            }
+          } finally {
+            ended.push(args);
+          }
+        });
+        const first = a.events("one").listen("first");
+        await first.next();
+        const second = a.events("one").listen("second");
+        const rest = rejection(read(first));
+        expect(await rest).toMatchObject({ code: "cancelled" });
+        // On the plain wire events have no stream's number: one of the first may be under way.
+        let value: unknown;
+        for await (value of second) if (value === "second") break;
+        await until(() => ended.length === 2);
+        expect([begun, value, ended]).toEqual([2, "second", ["first", "second"]]);
+      });
+
+      test("a signal ends it with its own reason", async () => {
+        const { a, b } = await start();
+        b.events("never").serve(() => {});
+        const controller = new AbortController();
+        const stream = a.events("never").listen(null, { signal: controller.signal });
+        const next = rejection(stream.next());
+        await a
+          .methods("none")
+          .call("x", null, { deadlineMs: 20 })
+          .catch(() => {});
+        const reason = new Error("enough");
+        controller.abort(reason);
+        expect(await next).toBe(reason);
+        expect(await rejection(read(a.events("never").listen(null, { signal: controller.signal })))).toBe(reason);
+        await until(() => b.stats().serving === 0);
+      });
+
+      test("the transport's end ends it, at both ends", async () => {
+        const { a, b } = await start();
+        let signal: AbortSignal | undefined;
+        b.events("never").serve((_, sink) => {
+          signal = sink.signal;
+        });
+        const stream = a.events("never").listen();
+        const next = rejection(stream.next());
+        await until(() => signal !== undefined);
+        b.terminate();
+        expect(await next).toMatchObject({ code: "transport-closed" });
+        expect(signal!.aborted).toBe(true);
+        expect(await rejection(read(a.events("never").listen()))).toMatchObject({ code: "transport-closed" });
+      });
+
+      test("an event that the codec has no form for ends the stream with that error", async () => {
+        const { a, b } = await start();
+        b.events("odd").serve(function* () {
+          yield 1;
+          yield () => 1;
+        });
+        const stream = a.events("odd").listen();
+        expect((await stream.next()).value).toBe(1);
+        expect(await rejection(stream.next())).toMatchObject({ code: "not-encodable" });
+      });
+
+      test("a listen of a channel that has methods only is not implemented", async () => {
+        const { a, b } = await start();
+        b.methods("m").handle({ one: () => 1 });
+        expect(await rejection(read(a.events("m").listen()))).toMatchObject({ code: "not-implemented" });
+        expect(await a.methods("m").call("one")).toBe(1);
+      });
+    });
+  }
+
+  describe(`credit over ${carrier}`, () => {
+    test("a source never runs ahead of its reader by more than the window and the capacity", async () => {
+      const { a, b } = await endpoints(pair());
+      open.push(a, b);
+      let made = 0;
+      b.events("many").serve(function* () {
+        for (; made < 1000; made++) yield made;
+      });
+      const stream = a.events("many").listen<number>(null, { window: { items: 4 }, capacity: 3 });
+      for (let n = 0; n < 100; n++) {
+        expect((await stream.next()).value).toBe(n);
+        await new Promise((resolve) => setTimeout(resolve));
+        expect(made).toBeLessThanOrEqual(n + 1 + 4 + 3 + 2);
+      }
+      await stream.return();
+    });
+
+    test("bytes count as well", async () => {
+      const { a, b } = await endpoints(pair());
+      open.push(a, b);
+      let made = 0;
+      b.events("many").serve(function* () {
+        for (; ; made++) yield new Uint8Array(50_000);
+      });
+      const stream = a.events("many").listen(null, { window: { bytes: 100_000 }, capacity: 1 });
+      for (let n = 1; n < 20; n++) {
+        expect((await stream.next()).value).toHaveLength(50_000);
+        await new Promise((resolve) => setTimeout(resolve));
+        expect(made).toBeLessThanOrEqual(n + 5);
+      }
+      await stream.return();
+    });
+
+    test.each([
+      ["dropOldest", [0, 1, 98, 99]],
+      ["dropNewest", [0, 1, 2, 3]],
+    ] as const)("%s drops what the reader does not keep up with, and says how many", async (whenFull, expected) => {
+      const { a, b } = await endpoints(pair());
+      open.push(a, b);
+      let sent = 0;
+      b.events("fast").serve((_, sink: EventSink) => {
+        for (; sent < 100; sent++) void sink.send(sent);
+        sink.end();
+      });
+      const drops: number[] = [];
+      const stream = a.events("fast").listen(null, {
+        window: { items: 2 },
+        capacity: 2,
+        whenFull,
+        onDrop: (count) => drops.push(count),
+      });
+      await until(() => sent === 100);
+      expect(await read(stream)).toEqual(expected);
+      expect(drops).toEqual([96]);
+      expect(stream.dropped).toBe(96);
+    });
+
+    test("a source can refuse to run ahead: fail", async () => {
+      const { a, b } = await endpoints(pair());
+      open.push(a, b);
+      const results: Promise<unknown>[] = [];
+      b.events("fast").serve(
+        (_, sink: EventSink) => {
+          for (let n = 0; n < 10; n++) results.push(sink.send(n).catch((error) => error.code));
+        },
+        { whenFull: "fail", capacity: 2 },
+      );
+      const stream = a.events("fast").listen(null, { window: { items: 1 } });
+      await stream.next();
+      expect(await Promise.all(results)).toEqual([true, true, true, ...Array(7).fill("queue-full")]);
+      await stream.return();
+    });
+
+    test("latest() gives the newest frame, and the source never waits", async () => {
+      const { a, b } = await endpoints(pair());
+      open.push(a, b);
+      let frame = 0;
+      b.events("frames").serve(async function* () {
+        for (;;) {
+          yield frame++;
+          await new Promise((resolve) => setTimeout(resolve));
+        }
+      });
+      const stream = a.events("frames").listen<number>(null, latest());
+      const seen: number[] = [];
+      for await (const each of stream) {
+        seen.push(each);
+        if (seen.length === 5) break;
+        const from = frame;
+        await until(() => frame > from + 5);
+      }
+      expect(seen).toEqual([...seen].sort((x, y) => x - y));
+      expect(seen[4]! - seen[0]!).toBe(seen.length - 1 + stream.dropped);
+      expect(stream.dropped).toBeGreaterThan(5);
+    });
+  });
+
+  describe(`events without credit over ${carrier}`, () => {
+    const flood = async (whenFull: "dropOldest" | "dropNewest" | "wait") => {
+      const { a, b } = await endpoints(pair(), { wire: "plain" });
+      open.push(a, b);
+      let sent = 0;
+      b.events("fast").serve((_, sink: EventSink) => {
+        for (; sent < 100; sent++) void sink.send(sent);
+        sink.end();
+      });
+      const stream = a.events("fast").listen<number>(null, { capacity: 3, whenFull });
+      await until(() => sent === 100 && b.stats().serving === 0);
+      await a
+        .methods("none")
+        .call("x", null, { deadlineMs: 20 })
+        .catch(() => {});
+      return stream;
+    };
+
+    test("the reader's buffer is bounded: what is dropped is counted", async () => {
+      const oldest = await flood("dropOldest");
+      expect([await read(oldest), oldest.dropped]).toEqual([[97, 98, 99], 97]);
+      const newest = await flood("dropNewest");
+      expect([await read(newest), newest.dropped]).toEqual([[0, 1, 2], 97]);
+    });
+
+    test("where nothing may be lost, the stream fails", async () => {
+      expect(await rejection(read(await flood("wait")))).toMatchObject({ code: "queue-full" });
+    });
+  });
+}

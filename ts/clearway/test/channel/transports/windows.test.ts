@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { expect, test } from "vitest";
+import { memoryPair } from "../../../src/channel/transport/memory.js";
+import { portTransport } from "../../../src/channel/transport/port.js";
+import { SendWindow } from "../../../src/channel/transport/window.js";
+import { Log } from "./contract.js";
+
+test("a window is full until half of it was taken, and asks each time half of it has left", () => {
+  const window = new SendWindow(100);
+  expect([window.sent(40), window.sent(10), window.sent(49), window.room]).toEqual([false, true, false, true]);
+  expect([window.sent(1), window.room, window.taken(40), window.room]).toEqual([true, false, false, false]);
+  expect([window.taken(10), window.room, window.taken(1000), window.room]).toEqual([true, true, false, true]);
+});
+
+test("ends with windows of their own do not wait for each other for ever", async () => {
+  const { port1, port2 } = new MessageChannel();
+  const a = portTransport(port1, { windowBytes: 100 });
+  const b = portTransport(port2, { windowBytes: 1 << 20 });
+  const [atA, atB] = [new Log(), new Log()];
+  a.open(atA);
+  b.open(atB);
+  for (let round = 1; round <= 20; round++) {
+    while (a.send(new Uint8Array(30)));
+    await atA.until(() => atA.drains === round);
+  }
+  expect(atB.reasons).toEqual([]);
+  a.close();
+  await Promise.all([atA.end(), atB.end()]);
+});
+
+test("limits are checked", () => {
+  expect(() => memoryPair({ frameBytesMax: 0 })).toThrow("frameBytesMax must be a whole number");
+  expect(() => memoryPair({ windowBytes: Number.NaN })).toThrow("windowBytes must be at least 1");
+  expect(() => portTransport({} as never)).toThrow("port must be a MessagePort or a worker");
+});
