@@ -357,6 +357,8 @@ interface HandlerContext {
 interface EventStream<T> extends AsyncIterableIterator<T, void, void>, AsyncDisposable {
     /** How many events were dropped so far, before the one that was read last. */
     readonly dropped: number;
+    /** Ends it, there too: what `break` does. Never rejects. */
+    return(): Promise<IteratorResult<T, void>>;
 }
 
 /** What happens to an event when the queue to the listener is full. */

@@ -9,22 +9,22 @@ import { earlyMax } from "./options.js";
 /** The channel on which the other end sets how many early messages are kept (spec/wire.md). */
 export const controlChannel = "dev.flutter/channel-buffers";
 
-const { call, reply } = standardMethodCodec;
-
 /** Serves the control channel: `resize [name, count]`, and `overflow [name, allowed]`, which sets whether a drop is worth a warning; here none is given. */
 export function control(resize: (name: string, count: number) => void): Handler {
-  const done = { ...nothing, body: reply.encode({ kind: "success", value: null }) };
+  const done = { ...nothing, body: standardMethodCodec.reply.encode({ kind: "success", value: null }) };
   return {
     request(served) {
       try {
-        const asked = call.decode(served.message.body);
+        const asked = standardMethodCodec.call.decode(served.message.body);
         const [name, value] = argumentsOf(asked);
         if (asked.method !== "resize" && asked.method !== "overflow") return served.answer(Status.notImplemented);
         if (asked.method === "resize") resize(name, count(value));
         else if (typeof value !== "boolean") throw new RangeError("overflow takes [name, true or false]");
         served.answer(Status.done, done);
       } catch (error) {
-        served.fail(error, ({ code, message, details }) => reply.encode({ kind: "error", code, message, details }));
+        served.fail(error, ({ code, message, details }) =>
+          standardMethodCodec.reply.encode({ kind: "error", code, message, details }),
+        );
       }
     },
   };
@@ -43,5 +43,5 @@ function count(value: unknown): number {
 
 /** The messages of both methods. */
 export function resizeMessage(name: string, size: number): Uint8Array {
-  return call.encode({ method: "resize", args: [name, size] });
+  return standardMethodCodec.call.encode({ method: "resize", args: [name, size] });
 }

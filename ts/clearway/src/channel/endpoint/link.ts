@@ -31,7 +31,6 @@ export interface Received {
 
 export const nothing: Encoded = { body: new Uint8Array(), flags: 0, attachments: undefined };
 
-const text = /* @__PURE__ */ new TextEncoder();
 const none: readonly Uint8Array[] = [];
 // Names are few and come again and again; a peer cannot fill this, only this end's own code.
 const namesKept = 1024;
@@ -71,7 +70,7 @@ export class Link {
     const known = this.#names.get(name);
     if (known !== undefined) return known;
     if (typeof name !== "string") throw invalid("name", "a string", name);
-    const bytes = text.encode(name);
+    const bytes = new TextEncoder().encode(name);
     if (bytes.length > this.#nameBytesMax) throw invalid("name", `at most ${this.#nameBytesMax} bytes`, name);
     if (this.#names.size >= namesKept) this.#names.clear();
     this.#names.set(name, bytes);

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { decodeError, encodeError, type WireError } from "../../error/wire.js";
-import { standardMessageCodec } from "../codec/standard-message.js";
+import { type StandardMessageCodec, standardMessageCodec } from "../codec/standard-message.js";
 import { RemoteError } from "../endpoint/remote-error.js";
 
 // A failed reply's body on Clearway's wire: a list of the standard codec, [code, message, details, error]. `error` is what was
 // thrown as `error/wire.ts` describes it, with class name, stack, own properties, causes and errors; or null.
 
-const codec = standardMessageCodec.with({ emptyNull: false, depthMax: 256 });
+// Made when it is first needed, so that an app that has codecs only does not keep this.
+let made: StandardMessageCodec | undefined;
+
+function codec(): StandardMessageCodec {
+  made ??= standardMessageCodec.with({ emptyNull: false, depthMax: 256 });
+  return made;
+}
 
 /** What a handler threw, as code, message and details. */
 export function partsOf(thrown: unknown): { code: string; message: string; details: unknown; stack: string } {
@@ -26,12 +32,12 @@ export function partsOf(thrown: unknown): { code: string; message: string; detai
 /** The body for what a handler threw. Never throws: what the codec has no form for is named in words. */
 export function writeError(thrown: unknown): Uint8Array {
   const { code, message, details } = partsOf(thrown);
-  return codec.encode([code, message, plain(details), plainError(encodeError(thrown))]);
+  return codec().encode([code, message, plain(details), plainError(encodeError(thrown))]);
 }
 
 /** The error to throw for a body of the other end's. Throws a codec's error where it is none. */
 export function readError(body: Uint8Array, channel: string, callerStack: string): RemoteError {
-  const parts = codec.decode(body) as readonly unknown[];
+  const parts = codec().decode(body) as readonly unknown[];
   const [code, message, details, wire] = Array.isArray(parts) ? parts : [];
   const cause = isWireError(wire) ? decodeError(wire) : undefined;
   const stack = cause instanceof Error ? (cause.stack ?? "") : "";
@@ -57,7 +63,7 @@ function plainError(wire: WireError): unknown {
 
 function plain(value: unknown): unknown {
   try {
-    codec.encode(value);
+    codec().encode(value);
     return value;
   } catch {
     return `[not encodable: ${Object.prototype.toString.call(value).slice(8, -1)}]`;
