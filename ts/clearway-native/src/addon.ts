@@ -10,7 +10,7 @@ import { NativeError } from "./error.js";
  */
 export type ViewKind = "shared" | "detachable" | "copied";
 
-/** A number that names something of the addon's; stale ones are refused, not followed. */
+/** The core's own name of a memory, or of a reply; a stale one is refused, not followed. */
 export type Slot = number;
 
 /** A message as the addon takes it: nothing for null, bytes, or a memory's number; then numbers of what goes along. */

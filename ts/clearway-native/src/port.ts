@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { Addon, Slot, ViewKind } from "./addon.js";
 import { Records } from "./decode.js";
-import { NativeError } from "./error.js";
+import { invalid, NativeError } from "./error.js";
 import { emptySide, enterCopy, type NativeLedger } from "./ledger.js";
 import { LentMemory } from "./lent.js";
 import { type MemoryHome, NativeMemory } from "./memory.js";
@@ -87,7 +87,7 @@ export class Port implements MemoryHome, RecordSink {
       if (attachments !== undefined) answered = call(addressed(payload), this.#slots(attachments));
       else if (payload === null) answered = call();
       else if (payload instanceof Uint8Array) answered = call(payload);
-      else answered = call(payload.slot);
+      else answered = call(slotOf(payload));
       if (payload !== null) toNative.sharedBytes += payload instanceof Uint8Array ? payload.byteLength : payload.size;
       if (answered === 0) return nullMessage;
       const status = answer.get(0, "status");
@@ -288,7 +288,7 @@ export class Port implements MemoryHome, RecordSink {
     const { toNative } = this.ledger;
     if (payload === null) return use();
     if (!(payload instanceof Uint8Array)) {
-      const status = use(payload.slot);
+      const status = use(slotOf(payload));
       toNative.sharedBytes += payload.size;
       return status;
     }
@@ -315,7 +315,7 @@ export class Port implements MemoryHome, RecordSink {
 
   #slots(attachments: Attachments): Float64Array {
     this.ledger.toNative.sharedBytes += attachments.reduce((sum, each) => sum + each.size, 0);
-    return Float64Array.from(attachments, ({ slot }) => slot);
+    return Float64Array.from(attachments, slotOf);
   }
 
   #check(): void {
@@ -332,4 +332,10 @@ export class Port implements MemoryHome, RecordSink {
 }
 
 const addressed = (payload: Payload): Uint8Array | Slot | undefined =>
-  payload === null || payload instanceof Uint8Array ? (payload ?? undefined) : payload.slot;
+  payload === null || payload instanceof Uint8Array ? (payload ?? undefined) : slotOf(payload);
+
+function slotOf(memory: NativeMemory | LentMemory): Slot {
+  const slot: unknown = memory?.slot; // throws `released`
+  if (typeof slot !== "number") throw invalid("message", "a Uint8Array, memory, or null", memory);
+  return slot;
+}

@@ -30,7 +30,7 @@ export const statuses = {
 const notDirect = -1;
 
 const codes: Record<Exclude<keyof typeof statuses, "OK" | "PENDING">, NativeErrorCode> = {
-  INVALID_ARGUMENT: "bad-answer", // what comes from JavaScript was checked before
+  INVALID_ARGUMENT: "invalid-argument",
   STALE: "released",
   OUT_OF_MEMORY: "out-of-memory",
   TOO_LARGE: "too-large",

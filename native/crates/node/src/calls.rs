@@ -21,22 +21,21 @@ const NOT_DIRECT: i32 = -1;
 #[inline]
 pub fn given<R>(
     env: Env,
-    port: &Port,
     value: Value,
     attached: Option<Value>,
     use_it: impl FnOnce(&Given<'_>) -> Result<R, i32>,
 ) -> Result<R, i32> {
-    let content = content(env, port, value)?;
+    let content = content(env, value)?;
     // SAFETY: JavaScript does not run before this returns, so that a view stays what it is; handles are checked by the core.
     let given = unsafe { Given::raw(content) };
     match attached {
         None => use_it(&given),
-        Some(numbers) => use_it(&given.with(&handles(env, port, numbers)?)),
+        Some(numbers) => use_it(&given.with(&handles(env, numbers)?)),
     }
 }
 
 #[inline]
-fn content(env: Env, port: &Port, value: Value) -> Result<Content, i32> {
+fn content(env: Env, value: Value) -> Result<Content, i32> {
     if let Some(bytes) = env.as_bytes(value) {
         // A view of nothing may have no address, and is no null message all the same.
         let data = if bytes.data.is_null() { NonNull::dangling().as_ptr() } else { bytes.data };
@@ -45,15 +44,14 @@ fn content(env: Env, port: &Port, value: Value) -> Result<Content, i32> {
     if env.is_undefined(value) {
         return Ok(Content::NULL);
     }
-    let number = env.as_u64(value).ok_or(CLEARWAY_INVALID_ARGUMENT)?;
-    Ok(Content { memory: port.state.borrow_mut().handle(number)?, ..Content::NULL })
+    let memory = env.as_u64(value).filter(|memory| *memory != 0).ok_or(CLEARWAY_INVALID_ARGUMENT)?;
+    Ok(Content { memory, ..Content::NULL })
 }
 
-fn handles(env: Env, port: &Port, numbers: Value) -> Result<Vec<u64>, i32> {
+fn handles(env: Env, numbers: Value) -> Result<Vec<u64>, i32> {
     let (numbers, count) = env.as_doubles(numbers).ok_or(CLEARWAY_INVALID_ARGUMENT)?;
-    let mut state = port.state.borrow_mut();
-    // SAFETY: JavaScript does not run meanwhile.
-    (0..count).map(|at| state.handle(unsafe { numbers.add(at).read_unaligned() } as u64)).collect()
+    // SAFETY: there are so many, and JavaScript does not run meanwhile.
+    Ok((0..count).map(|at| unsafe { numbers.add(at).read_unaligned() } as u64).collect())
 }
 
 struct Direct {
@@ -82,7 +80,7 @@ unsafe extern "C" fn call(env: sys::napi_env, info: sys::napi_callback_info) -> 
     // SAFETY: the function's own data, which goes with the function.
     let Direct { port, channel } = unsafe { &*data.cast::<Direct>() };
     let attached = (count > 1).then_some(attached);
-    let outcome = match given(env, port, payload, attached, |given| port.plugin.send(channel, given, 0, true)) {
+    let outcome = match given(env, payload, attached, |given| port.plugin.send(channel, given, 0, true)) {
         Ok(Sent::Answered(Ok(kept))) if matches!(kept.bytes, Bytes::Null) && kept.attachments.is_empty() => {
             return env.small(0);
         }
@@ -119,7 +117,7 @@ pub unsafe extern "C" fn send(env: sys::napi_env, info: sys::napi_callback_info)
     };
     let sent = port.plugin.channel(&channel).and_then(|channel| {
         let attached = (count > 4).then_some(attached);
-        given(env, port, payload, attached, |given| port.plugin.send(&channel, given, tag, true))
+        given(env, payload, attached, |given| port.plugin.send(&channel, given, tag, true))
     });
     let status = match sent {
         Ok(Sent::Pending(call)) => {
@@ -159,7 +157,7 @@ pub unsafe extern "C" fn answer(env: sys::napi_env, info: sys::napi_callback_inf
     };
     let answered = match status as i32 {
         CLEARWAY_OK => {
-            given(env, port, payload, (count > 4).then_some(attached), |given| port.plugin.reply(reply, Ok(given)))
+            given(env, payload, (count > 4).then_some(attached), |given| port.plugin.reply(reply, Ok(given)))
         }
         status => {
             let text = env.as_text(payload).unwrap_or_default();

@@ -21,7 +21,6 @@ mod port;
 mod scratch;
 mod shared;
 mod streams;
-mod table;
 mod view;
 mod wake;
 

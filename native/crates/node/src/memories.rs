@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What JavaScript does with memory, by its slot.
+//! What JavaScript does with memory, by its number.
 
 use std::ptr::null_mut;
 
-use clearway_core::Memory;
+use clearway_core::{BYTES_MAX, Memory};
 use clearway_plugin::CLEARWAY_STALE;
 use napi_sys as sys;
 
@@ -18,7 +18,7 @@ pub unsafe extern "C" fn allocate(env: sys::napi_env, info: sys::napi_callback_i
     let Some(port) = port::of(env, port) else { return null_mut() };
     let Some(size) = env.as_u64(size) else { return env.throw("invalid-argument", "size must be a whole number") };
     match Memory::allocate(size as usize, 0) {
-        Ok(memory) => env.number(port.state.borrow_mut().held.insert(Held::new(memory)) as f64),
+        Ok(memory) => env.number(Held::insert(memory, &mut port.state.borrow_mut().held) as f64),
         Err(status) => env.number(-f64::from(status)),
     }
 }
@@ -32,7 +32,7 @@ pub unsafe extern "C" fn lend(env: sys::napi_env, info: sys::napi_callback_info)
         return env.throw("invalid-argument", "bytes must be a Uint8Array, and id a whole number");
     };
     match port.loans.lend(env, bytes, id) {
-        Some(Ok(memory)) => env.number(port.state.borrow_mut().held.insert(Held::new(memory)) as f64),
+        Some(Ok(memory)) => env.number(Held::insert(memory, &mut port.state.borrow_mut().held) as f64),
         Some(Err(status)) => env.number(-f64::from(status)),
         None => env.number(0.0),
     }
@@ -44,7 +44,7 @@ pub unsafe extern "C" fn size(env: sys::napi_env, info: sys::napi_callback_info)
     let ([port, slot], _) = env.arguments(info);
     let Some(port) = port::of(env, port) else { return null_mut() };
     let slot = env.as_u64(slot).unwrap_or(0);
-    let size = port.state.borrow_mut().held.get(slot).map_or(-1.0, |held| held.memory.size() as f64);
+    let size = port.state.borrow_mut().held.get(&slot).map_or(-1.0, |held| held.memory.size() as f64);
     env.number(size)
 }
 
@@ -55,7 +55,7 @@ pub unsafe extern "C" fn view(env: sys::napi_env, info: sys::napi_callback_info)
     let Some(port) = port::of(env, port) else { return null_mut() };
     let (Some(slot), Some(kind)) = (env.as_u64(slot), env.as_text(kind)) else { return env.undefined() };
     let mut state = port.state.borrow_mut();
-    let Some(held) = state.held.get(slot) else { return env.undefined() };
+    let Some(held) = state.held.get_mut(&slot) else { return env.undefined() };
     let buffer = match kind.as_str() {
         "shared" => held.share(env),
         "detachable" => held.expose(env),
@@ -69,7 +69,7 @@ pub unsafe extern "C" fn release(env: sys::napi_env, info: sys::napi_callback_in
     let env = Env(env);
     let ([port, slot, buffer], _) = env.arguments(info);
     let Some(port) = port::of(env, port) else { return null_mut() };
-    let taken = env.as_u64(slot).and_then(|slot| port.state.borrow_mut().held.take(slot));
+    let taken = env.as_u64(slot).and_then(|slot| port.state.borrow_mut().held.remove(&slot));
     let status = match taken {
         Some(held) => {
             held.release(env, env.is_array_buffer(buffer).then_some(buffer));
@@ -84,6 +84,10 @@ pub unsafe extern "C" fn release(env: sys::napi_env, info: sys::napi_callback_in
 pub unsafe extern "C" fn adjust(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([_, bytes], _) = env.arguments(info);
-    env.adjust_external(env.as_f64(bytes).unwrap_or(0.0) as i64);
+    let bytes = env.as_f64(bytes).unwrap_or(f64::NAN);
+    if bytes.is_nan() || bytes.abs() > BYTES_MAX as f64 {
+        return env.throw("invalid-argument", "bytes must be a number, and of one memory"); // V8 ends the process for more
+    }
+    env.adjust_external(bytes as i64);
     env.undefined()
 }

@@ -12,13 +12,12 @@ use std::thread;
 use std::time::Duration;
 
 use clearway_core::{Failure, Item, Options, Outcome, Plugin, slabs};
-use clearway_plugin::{CLEARWAY_STALE, CLEARWAY_TIMEOUT};
+use clearway_plugin::CLEARWAY_TIMEOUT;
 use napi_sys as sys;
 
 use crate::js::{Env, Value};
 use crate::lent::Loans;
 use crate::scratch::{Head, Kind, Scratch};
-use crate::table::Table;
 use crate::view::Held;
 use crate::wake::Wake;
 
@@ -52,18 +51,11 @@ pub struct State {
     /// Where a direct call's answer goes.
     pub answer: Scratch,
     /// Native memory that JavaScript has.
-    pub held: Table<Held>,
+    pub held: HashMap<u64, Held>,
     /// What was read and has found no room yet.
     pub items: VecDeque<Item>,
     /// Empty between reads; kept for its room.
     pub lot: Vec<Item>,
-}
-
-impl State {
-    /// The core's name of a memory; an error is a status.
-    pub fn handle(&mut self, number: u64) -> Result<u64, i32> {
-        self.held.get(number).map(|held| held.memory.handle()).ok_or(CLEARWAY_STALE)
-    }
 }
 
 /// What JavaScript's external holds.
@@ -96,7 +88,7 @@ pub unsafe extern "C" fn open(env: sys::napi_env, info: sys::napi_callback_info)
         plugin,
         wake: wake.clone(),
         loans,
-        state: RefCell::new(State { came, answer, held: Table::new(), items: VecDeque::new(), lot: Vec::new() }),
+        state: RefCell::new(State { came, answer, held: HashMap::new(), items: VecDeque::new(), lot: Vec::new() }),
         calls: RefCell::default(),
         streams: RefCell::default(),
         answered: RefCell::default(),

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Where records are written for JavaScript to read. The layout stands in ts/clearway-native/src/record.ts.
 
+use std::collections::HashMap;
+
 use clearway_core::{Bytes, Kept, Memory};
 
 use crate::js::{Env, Value};
 use crate::lent::Loans;
-use crate::table::Table;
 use crate::view::Held;
 
 /// Numbers in a record.
@@ -44,7 +45,7 @@ pub struct Scratch {
 
 /// Where content goes that is not copied into the body.
 pub struct Homes<'a> {
-    pub held: &'a mut Table<Held>,
+    pub held: &'a mut HashMap<u64, Held>,
     pub loans: &'a Loans,
 }
 
@@ -110,7 +111,7 @@ impl Scratch {
                 let (at, size) = (range.start as f64, range.len() as f64);
                 match homes.loans.find(&memory) {
                     Some(id) => (at, size, -(id as f64)),
-                    None => (at, size, homes.held.insert(Held::new(memory)) as f64),
+                    None => (at, size, Held::insert(memory, homes.held) as f64),
                 }
             }
         };
@@ -120,11 +121,11 @@ impl Scratch {
         }
     }
 
-    fn attached(&mut self, memory: Memory, loans: &Loans, held: &mut Table<Held>) {
+    fn attached(&mut self, memory: Memory, loans: &Loans, held: &mut HashMap<u64, Held>) {
         let size = memory.size() as f64;
         let slot = match loans.find(&memory) {
             Some(id) => -(id as f64),
-            None => held.insert(Held::new(memory)) as f64,
+            None => Held::insert(memory, held) as f64,
         };
         self.put(Head { kind: Kind::Attached, id: 0, status: 0.0 }, [0.0, size, slot, 0.0, 0.0, 0.0, 0.0]);
     }

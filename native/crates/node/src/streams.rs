@@ -29,9 +29,10 @@ pub unsafe extern "C" fn listen(env: sys::napi_env, info: sys::napi_callback_inf
         _ => WhenFull::DropNewest,
     };
     let window = Window { items: items as usize, bytes: bytes as usize, when_full, credit };
-    let listened = port.plugin.channel(&channel).and_then(|channel| {
-        given(env, port, arguments, None, |given| port.plugin.listen(&channel, given, window, tag))
-    });
+    let listened = port
+        .plugin
+        .channel(&channel)
+        .and_then(|channel| given(env, arguments, None, |given| port.plugin.listen(&channel, given, window, tag)));
     let status = match listened {
         Ok(stream) => {
             port.streams.borrow_mut().insert(tag, stream);

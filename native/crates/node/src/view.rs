@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Native memory as JavaScript sees it.
 
+use std::collections::HashMap;
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::{Arc, Mutex};
 
 use clearway_core::Memory;
+use clearway_plugin::CLEARWAY_MEMORY_LENT;
 use napi_sys as sys;
 
 use crate::js::{Env, Value};
 use crate::shared;
 
-/// A memory that JavaScript has, by its slot.
+/// A memory that JavaScript has.
 pub struct Held {
     pub memory: Memory,
     /// The reference of an ArrayBuffer over it: taken out when that is detached, else dropped when it is collected.
@@ -21,12 +23,23 @@ pub struct Held {
 type Viewed = Arc<Mutex<Option<Memory>>>;
 
 impl Held {
-    pub fn new(memory: Memory) -> Held {
-        Held { memory, viewed: None }
+    /// Its number is the core's own handle: unique in the process, never used again, and exact in JavaScript.
+    pub fn insert(memory: Memory, held: &mut HashMap<u64, Held>) -> u64 {
+        let handle = memory.handle();
+        held.insert(handle, Held { memory, viewed: None });
+        handle
+    }
+
+    /// V8 has this memory already, as a buffer of a thread that lent it: a second view of it is not allowed.
+    fn is_lent(&self) -> bool {
+        self.memory.flags() & CLEARWAY_MEMORY_LENT != 0
     }
 
     /// A `SharedArrayBuffer`. It has a reference of its own, until no thread has it any more.
     pub fn share(&self, env: Env) -> Option<Value> {
+        if self.is_lent() {
+            return None;
+        }
         let reference = Box::into_raw(Box::new(self.memory.try_clone().ok()?));
         // SAFETY: the reference keeps the memory until the deleter takes it back.
         let value = unsafe { shared::map(env, self.memory.data(), self.memory.size(), drop_box, reference.cast()) };
@@ -39,6 +52,9 @@ impl Held {
 
     /// An `ArrayBuffer` over the memory, which `release` can make empty.
     pub fn expose(&mut self, env: Env) -> Option<Value> {
+        if self.is_lent() {
+            return None;
+        }
         let viewed: Viewed = Arc::new(Mutex::new(Some(self.memory.try_clone().ok()?)));
         let hint = Arc::into_raw(viewed.clone()).cast_mut();
         let (data, size, mut value) = (self.memory.data().cast(), self.memory.size(), null_mut());

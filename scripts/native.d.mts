@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+export const plugins: Record<"c" | "rust", { example: string; misbehave: string }>;
+export const toolchains: { c: boolean; rust: boolean };

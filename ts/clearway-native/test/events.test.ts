@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { expect, test } from "vitest";
+import { latest } from "../src/index.js";
+import { codeOf, numberIn, open, suite, told } from "./fixtures/probe.js";
+
+suite("events", () => {
+  test("arrive in order, none lost, and end", async () => {
+    await using plugin = await open();
+    const numbers: number[] = [];
+    for await (const { bytes } of plugin.channel("ticks").listen({ arguments: told(5000, 16, 0), items: 32 })) {
+      numbers.push(numberIn(bytes));
+    }
+    expect(numbers).toEqual(Array.from({ length: 5000 }, (_, at) => at));
+  });
+
+  test("a million with credit, none lost, while timers go on", async () => {
+    await using plugin = await open();
+    let [next, lost, ticks] = [0, 0, 0];
+    const timer = setInterval(() => ticks++, 1);
+    const events = plugin.channel("ticks").listen({ arguments: told(1_000_000, 16, 0), items: 4096 });
+    for await (const { bytes } of events) {
+      lost += numberIn(bytes) - next;
+      next = numberIn(bytes) + 1;
+    }
+    clearInterval(timer);
+    expect([next, lost, events.dropped]).toEqual([1_000_000, 0, 0]);
+    expect(ticks).toBeGreaterThan(0);
+  });
+
+  test("of 8 MB come as memory, nothing copied, and their slabs are used again when they are released", async () => {
+    await using plugin = await open();
+    const before = plugin.stats().native["slabsLive"] ?? 0;
+    let count = 0;
+    for await (const frame of plugin.channel("ticks").listen({ arguments: told(50, 8 << 20, 0), items: 2 })) {
+      expect(frame.bytes?.[8_000_000]).toBe(count & 255);
+      frame.release();
+      count++;
+    }
+    expect(count).toBe(50);
+    expect(plugin.stats().ledger.fromNative).toMatchObject({ copiedBytes: 0, movedBytes: 50 * (8 << 20) });
+    expect(plugin.stats().native["slabsLive"]).toBeLessThanOrEqual(before);
+  });
+
+  test("who reads nothing gets no more than the window", async () => {
+    await using plugin = await open();
+    const events = plugin.channel("ticks").listen({ arguments: told(0, 16, 0), items: 8 });
+    await events.next();
+    await plugin.channel("pool/block").send(told(20));
+    expect(plugin.stats().native["events"]).toBeLessThanOrEqual(8 + 8);
+    await events.return();
+  });
+
+  test("leaving the loop cancels the source, and releases what waits", async () => {
+    await using plugin = await open();
+    for await (const frame of plugin.channel("ticks").listen({ arguments: told(0, 8192, 0) })) {
+      frame.release();
+      break;
+    }
+    while (numberIn(plugin.channel("cancels").call().bytes) !== 1)
+      await new Promise((resolve) => setImmediate(resolve));
+    expect(plugin.stats()).toMatchObject({ leaked: 0, native: { held: 0 } });
+  });
+
+  test("latest keeps only the newest, says how many were dropped, and goes forward", async () => {
+    await using plugin = await open();
+    const events = plugin.channel("ticks").listen({ arguments: told(20_000, 16, 0), ...latest() });
+    let [last, count] = [-1, 0];
+    for await (const { bytes } of events) {
+      expect(numberIn(bytes)).toBeGreaterThan(last);
+      last = numberIn(bytes);
+      count++;
+    }
+    expect(last).toBe(19_999);
+    expect(count + events.dropped).toBe(20_000);
+  });
+
+  test("dropNewest keeps the oldest; fail ends the stream with overflow", async () => {
+    await using plugin = await open();
+    const ticks = plugin.channel("ticks");
+    const kept = ticks.listen({ arguments: told(20_000, 16, 0), items: 4, whenFull: "dropNewest" });
+    let count = 0;
+    for await (const _ of kept) count++;
+    expect(count + kept.dropped).toBe(20_000);
+    const failing = ticks.listen({ arguments: told(0, 16, 0), items: 4, whenFull: "fail" });
+    expect(
+      await codeOf(async () => {
+        for await (const _ of failing) await plugin.channel("pool/block").send(told(1));
+      }),
+    ).toBe("overflow");
+    expect(await failing.next()).toEqual({ value: undefined, done: true });
+  });
+
+  test("a signal ends the stream with its reason", async () => {
+    await using plugin = await open();
+    const leaving = new AbortController();
+    const reason = new Error("left");
+    const events = plugin.channel("ticks").listen({ arguments: told(0, 16, 0), signal: leaving.signal });
+    await events.next();
+    leaving.abort(reason);
+    await expect(events.next()).rejects.toBe(reason);
+    expect(await events.next()).toMatchObject({ done: true });
+  });
+
+  test("a source that refuses, and one that is not there, end with their status", async () => {
+    await using plugin = await open();
+    expect(await codeOf(() => plugin.channel("ticks").listen().next())).toBe("invalid-argument");
+    expect(await codeOf(() => plugin.channel("echo").listen())).toBe("no-handler");
+  });
+
+  test("windows out of their range are refused", async () => {
+    await using plugin = await open();
+    const ticks = plugin.channel("ticks");
+    expect(await codeOf(() => ticks.listen({ items: 0 }))).toBe("invalid-argument");
+    expect(await codeOf(() => ticks.listen({ bytes: 0.5 }))).toBe("invalid-argument");
+    expect(await codeOf(() => ticks.listen({ whenFull: "other" as "wait" }))).toBe("invalid-argument");
+  });
+});
+
+suite("messages of the plugin's", () => {
+  test("are answered by the handler of their channel, now or later", async () => {
+    await using plugin = await open();
+    using _ = plugin.handle("probe/asked", async ({ bytes }) => {
+      await Promise.resolve();
+      return new Uint8Array([...(bytes ?? []), 4]);
+    });
+    expect((await plugin.channel("ask").send(new Uint8Array([1, 2]))).bytes).toEqual(new Uint8Array([1, 2, 4]));
+  });
+
+  test("a handler that throws fails them; without a handler they are refused", async () => {
+    await using plugin = await open();
+    expect(await codeOf(() => plugin.channel("ask").send())).toBe("no-handler");
+    using _ = plugin.handle("probe/asked", () => {
+      throw new Error("not today");
+    });
+    expect(await codeOf(() => plugin.channel("ask").send())).toBe("failed");
+    expect(await codeOf(() => plugin.handle("probe/asked", () => null))).toBe("invalid-argument");
+  });
+
+  test("a large one comes without a copy, and its memory is released behind the handler", async () => {
+    await using plugin = await open();
+    const bytes = new Uint8Array(100_000).fill(5);
+    using _ = plugin.handle("probe/asked", (message) => message.bytes);
+    expect((await plugin.channel("ask").send(bytes)).bytes).toEqual(bytes);
+    expect(plugin.stats().native["held"]).toBe(0);
+  });
+
+  test("what it logs is told", async () => {
+    const logged: [number, string][] = [];
+    await using plugin = await open({ onLog: (level, text) => void logged.push([level, text]) });
+    plugin.channel("say").call(new TextEncoder().encode("hello, Zoë"));
+    await plugin.channel("pool/null").send();
+    await plugin.channel("null").send();
+    expect(logged).toEqual([[1, "hello, Zoë"]]);
+  });
+});

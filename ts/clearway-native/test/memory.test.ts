@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { Worker } from "node:worker_threads";
+import { expect, test } from "vitest";
+import type { Plugin, PluginOptions } from "../src/index.js";
+import { codeOf, collect, open, suite, told } from "./fixtures/probe.js";
+
+const views = ["shared", "detachable", "copied"] as const;
+const live = (plugin: Plugin): number => plugin.stats().native["slabsLive"] ?? -1;
+const held = (plugin: Plugin): number => plugin.stats().native["held"] ?? -1;
+const with_ = (options: PluginOptions): Promise<Plugin> => open(options);
+
+suite("native memory", () => {
+  test.each(views)(
+    "seen as %s: the bytes are there, the ledger says how, and after the release it is an error",
+    async (kind) => {
+      await using plugin = await with_({ views: kind });
+      const answer = plugin.channel("make").call(told(10_000));
+      expect(answer.memory?.kind).toBe(kind);
+      expect(answer.bytes).toEqual(new Uint8Array(10_000).fill(7));
+      const { sharedBytes, movedBytes, copiedBytes } = plugin.stats().ledger.fromNative;
+      expect([sharedBytes, movedBytes, copiedBytes]).toEqual(views.map((each) => (each === kind ? 10_000 : 0)));
+      answer.release();
+      answer.release();
+      expect(answer.memory?.released).toBe(true);
+      expect(await codeOf(() => answer.bytes)).toBe("released");
+      expect(held(plugin)).toBe(0);
+    },
+  );
+
+  test.each(["detachable", "copied"] as const)(
+    "a %s view that was taken before is empty after the release",
+    async (kind) => {
+      await using plugin = await with_({ views: kind });
+      const answer = plugin.channel("make").call(told(10_000));
+      const view = answer.bytes;
+      const part = view?.subarray(5, 10);
+      expect(part?.length).toBe(5);
+      answer.release();
+      expect([view?.length, part?.length]).toEqual([0, 0]);
+    },
+  );
+
+  test("a slab is free at once when its view is released", async () => {
+    await using plugin = await open();
+    const before = live(plugin);
+    const memory = plugin.allocate(1 << 20);
+    memory.bytes[0] = 1;
+    expect(live(plugin)).toBe(before + 1);
+    memory.release();
+    expect(live(plugin)).toBe(before);
+  });
+
+  test("using releases", async () => {
+    await using plugin = await open();
+    let view: Uint8Array | null;
+    {
+      using answer = plugin.channel("make").call(told(4096));
+      view = answer.bytes;
+      expect(view?.length).toBe(4096);
+    }
+    expect(view?.length).toBe(0);
+  });
+
+  test("a shared view that was taken before stays readable, and its slab is used again only when it was collected", async () => {
+    await using plugin = await with_({ views: "shared" });
+    const before = live(plugin);
+    let view: Uint8Array | null = plugin.channel("make").call(told(100_000)).bytes;
+    const answer = plugin.channel("make").call(told(100_000));
+    view = answer.bytes;
+    answer.release();
+    const other = plugin.allocate(100_000);
+    other.bytes.fill(1);
+    expect(view?.every((byte) => byte === 7)).toBe(true);
+    other.release();
+    view = null;
+    await collect(() => live(plugin) === before);
+  });
+
+  test("shared memory reaches another thread, which writes to it for native code", async () => {
+    await using plugin = await with_({ views: "shared" });
+    const memory = plugin.allocate(64);
+    const worker = new Worker(
+      "require('worker_threads').parentPort.once('message', (bytes) => { bytes.fill(9); process.exit(); })",
+      { eval: true },
+    );
+    worker.postMessage(memory.bytes);
+    await new Promise((resolve) => worker.once("exit", resolve));
+    expect(plugin.channel("echo").call(memory).bytes).toEqual(new Uint8Array(64).fill(9));
+    memory.release();
+  });
+
+  test("native memory is filled by JavaScript and handed over without a copy", async () => {
+    await using plugin = await open();
+    using memory = plugin.allocate(8192);
+    memory.bytes.fill(3);
+    await plugin.channel("pool/fill").send(memory);
+    expect(memory.bytes[100]).toBe(4);
+    expect(plugin.stats().ledger.toNative).toMatchObject({ copiedBytes: 0, sharedBytes: 8192 });
+  });
+
+  test("memory of no bytes is memory", async () => {
+    await using plugin = await open();
+    using memory = plugin.allocate(0);
+    expect(memory.bytes.length).toBe(0);
+    using answer = plugin.channel("make").call(told(0));
+    expect(answer.bytes?.length).toBe(0);
+  });
+
+  test("memories beside a message arrive, and go along", async () => {
+    await using plugin = await open();
+    using answer = plugin.channel("attach").call();
+    expect(answer.bytes).toEqual(new Uint8Array([3]));
+    expect(answer.attachments.map(({ bytes }) => [bytes?.length, bytes?.[0]])).toEqual([
+      [16, 1],
+      [8192, 2],
+    ]);
+    using one = plugin.allocate(5000);
+    one.bytes.fill(6);
+    const lent = plugin.lend(new Uint8Array(3).fill(8));
+    using back = plugin.channel("echo").call(new Uint8Array([1]), [one, lent]);
+    expect(back.attachments.map(({ bytes }) => bytes?.[0])).toEqual([6, 8]);
+    expect(back.attachments[1]?.bytes).toBe(lent.bytes);
+    using later = await plugin.channel("pool/echo").send(null, { attachments: [one] });
+    expect(later.attachments[0]?.bytes?.[0]).toBe(6);
+    lent.release();
+  });
+
+  test("memory that nobody releases is collected, and counted as leaked", async () => {
+    await using plugin = await open();
+    for (let at = 0; at < 20; at++) void plugin.channel("make").call(told(8192)).bytes?.length;
+    await collect(() => plugin.stats().leaked === 20);
+    expect(held(plugin)).toBe(0);
+  });
+
+  test("a view outlives the memory's object that nobody released", async () => {
+    await using plugin = await open();
+    const view = plugin.channel("make").call(told(8192)).bytes;
+    await collect(() => plugin.stats().leaked === 1);
+    expect(view?.every((byte) => byte === 7)).toBe(true);
+  });
+
+  test("memory that is out when the plugin closes stays until its release", async () => {
+    const plugin = await open();
+    const memory = plugin.channel("make").call(told(8192));
+    void memory.bytes;
+    await plugin.close();
+    expect(memory.bytes?.[1]).toBe(7);
+    memory.release();
+    expect(held(plugin)).toBe(0);
+  });
+
+  test("sizes that cannot be are refused", async () => {
+    await using plugin = await open();
+    for (const size of [-1, 1.5, Number.NaN, "8" as unknown as number]) {
+      expect(await codeOf(() => plugin.allocate(size))).toBe("invalid-argument");
+    }
+    expect(await codeOf(() => plugin.allocate(2 ** 50))).toBe("too-large");
+  });
+});

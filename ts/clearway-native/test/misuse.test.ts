@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The addon's own functions with arguments that the package never gives: each refuses, and the process lives on.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { plugins } from "../../../scripts/native.mjs";
+import { addon } from "../src/addon.js";
+import { loadPlugin } from "../src/index.js";
+import { codeOf, open, probes, suite, told } from "./fixtures/probe.js";
+
+type Wrong = (...given: unknown[]) => unknown;
+const wrong = [
+  undefined,
+  null,
+  0,
+  -1,
+  1.5,
+  Number.NaN,
+  2 ** 60,
+  "text",
+  {},
+  [],
+  Symbol("s"),
+  new Uint8Array(3),
+  () => 0,
+];
+
+suite("misuse", () => {
+  test("every function refuses every wrong port, and wrong arguments with a right one", async () => {
+    const native = addon() as unknown as Record<string, Wrong>;
+    const scratch = () => [new Float64Array(4096), new Uint8Array(1 << 17)];
+    const port = native["open"]?.(probes.whole.path, ...scratch(), ...scratch(), () => {});
+    expect(typeof port).toBe("object");
+    for (const [name, call] of Object.entries(native)) {
+      if (name === "close") continue;
+      for (const value of wrong) {
+        for (const given of [[value], [port, value], [port, value, value], [port, "echo", value, value, value]]) {
+          await codeOf(() => call(...given));
+        }
+      }
+    }
+    const direct = native["direct"]?.(port, "echo") as Wrong;
+    for (const value of wrong) {
+      await codeOf(() => direct(value));
+      await codeOf(() => direct(undefined, value));
+    }
+    expect(native["drain"]?.(port)).toBeTypeOf("number");
+    native["close"]?.(port);
+  });
+
+  test("scratch memory that is too small is refused", async () => {
+    const native = addon() as unknown as Record<string, Wrong>;
+    expect(await codeOf(() => native["open"]?.(probes.whole.path, new Float64Array(1), new Uint8Array(1)))).toBe(
+      "invalid-argument",
+    );
+  });
+
+  test("memory of one plugin's goes to another, and lent memory comes back from that as a copy", async () => {
+    await using one = await open();
+    await using two = await open();
+    using memory = one.allocate(64);
+    memory.bytes.fill(6);
+    using same = two.channel("echo").call(memory);
+    expect(same.bytes).toEqual(memory.bytes);
+    same.bytes?.fill(7);
+    expect(memory.bytes[0]).toBe(7);
+    const lent = one.lend(new Uint8Array(64).fill(5));
+    using copy = two.channel("echo").call(lent);
+    expect([copy.bytes, copy.memory?.kind]).toEqual([lent.bytes, "copied"]);
+    lent.release();
+  });
+
+  test("released memory and what is none are refused", async () => {
+    await using plugin = await open();
+    const memory = plugin.allocate(64);
+    memory.release();
+    for (const [given, code] of [
+      [memory, "released"],
+      ["text", "invalid-argument"],
+      [{}, "invalid-argument"],
+      [1, "invalid-argument"],
+      [{ slot: 77 }, "released"],
+    ] as const) {
+      expect(await codeOf(() => plugin.channel("echo").call(given as typeof memory))).toBe(code);
+      expect(await codeOf(() => plugin.channel("pool/echo").send(given as typeof memory))).toBe(code);
+      expect(await codeOf(() => plugin.channel("echo").call(null, [given as typeof memory]))).toBe(code);
+    }
+  });
+
+  test.skipIf(!existsSync(plugins.c.misbehave))(
+    "a plugin that misbehaves is refused, and the host lives on",
+    async () => {
+      await using plugin = await loadPlugin(plugins.c.misbehave);
+      for (const channel of ["garbage/status", "garbage/length", "garbage/memory", "garbage/null", "reply/twice"]) {
+        await codeOf(() => plugin.channel(channel).call());
+        await codeOf(() => plugin.channel(channel).send());
+      }
+      expect(await codeOf(() => plugin.channel("reply/never").call())).toBe("not-direct");
+      await codeOf(() => plugin.channel("reply/thread").send());
+      await codeOf(async () => {
+        for await (const event of plugin.channel("events/after-end").listen()) event.release();
+      });
+    },
+  );
+
+  test("a library that is not where it was is load-failed", async () => {
+    expect(await codeOf(() => loadPlugin(join(probes.whole.path, "..", "gone.so")))).toBe("load-failed");
+  });
+});
+
+suite("leaks", () => {
+  test("a hundred thousand messages of each kind leave no memory behind", async () => {
+    await using plugin = await open();
+    const before = plugin.stats().native["slabsLive"] ?? 0;
+    const [echo, make, pool] = ["echo", "make", "pool/echo"].map((name) => plugin.channel(name));
+    const [small, large] = [told(1), new Uint8Array(5000)];
+    const lent = plugin.lend(large);
+    for (let at = 0; at < 100_000; at++) {
+      echo?.call(small);
+      echo?.call(lent);
+    }
+    for (let at = 0; at < 20_000; at++) make?.call(told(100)).release();
+    for (let round = 0; round < 100; round++) {
+      await Promise.all(Array.from({ length: 200 }, (_, at) => pool?.send(at % 2 === 0 ? small : large)));
+    }
+    lent.release();
+    await lent.returned;
+    expect(plugin.stats()).toMatchObject({ leaked: 0, native: { held: 0 } });
+    expect(plugin.stats().native["slabsLive"]).toBeLessThanOrEqual(before);
+  });
+});

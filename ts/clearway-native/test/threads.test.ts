@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
+import { expect, test } from "vitest";
+import { collect, open, probes, suite } from "./fixtures/probe.js";
+
+const program = fileURLToPath(new URL("./fixtures/thread.mjs", import.meta.url));
+const thread = (what: string): Worker => new Worker(program, { workerData: { path: probes.whole.path, what } });
+
+const said = (worker: Worker): Promise<unknown> =>
+  new Promise((resolve, reject) => worker.once("message", resolve).once("error", reject));
+const gone = (worker: Worker): Promise<number> => new Promise((resolve) => worker.once("exit", resolve));
+
+function run(what: string): Promise<{ code: number | null; signal: string | null; out: string }> {
+  const child = spawn(process.execPath, [program, probes.whole.path, what], { stdio: ["ignore", "pipe", "ignore"] });
+  let out = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    out += text;
+  });
+  return new Promise((resolve) => child.on("close", (code, signal) => resolve({ code, signal, out })));
+}
+
+suite("threads of JavaScript", () => {
+  test("each has the plugin for itself, several at once, and ends with it open", async () => {
+    await using plugin = await open();
+    const workers = Array.from({ length: 4 }, () => thread("calls"));
+    const ends = workers.map(gone);
+    expect(await Promise.all(workers.map(said))).toEqual([true, true, true, true]);
+    expect(await Promise.all(ends)).toEqual([0, 0, 0, 0]);
+    expect(plugin.channel("null").call().bytes).toBe(null);
+  });
+
+  test("one that is terminated with everything under way hurts nobody, and its memory comes back", async () => {
+    await using plugin = await open();
+    await collect(() => true);
+    const before = plugin.stats().native["slabsLive"] ?? 0;
+    for (let round = 0; round < 5; round++) {
+      const worker = thread("busy");
+      expect(await said(worker)).toBe("busy");
+      await worker.terminate();
+      expect((await plugin.channel("pool/null").send()).bytes).toBe(null);
+    }
+    await collect(() => (plugin.stats().native["slabsLive"] ?? 0) <= before);
+  });
+});
+
+suite("a process", () => {
+  test("ends by itself while a plugin is open, and waits for what was asked", async () => {
+    expect(await run("wait")).toEqual({ code: 0, signal: null, out: "answered\n" });
+    expect(await run("calls")).toEqual({ code: 0, signal: null, out: "true\n" });
+  });
+
+  test("that exits with calls and events under way ends with its own code", async () => {
+    expect(await run("exit")).toMatchObject({ code: 7, signal: null });
+    expect(await run("uncaught")).toMatchObject({ code: 1, signal: null });
+  });
+});
