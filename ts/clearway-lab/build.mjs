@@ -81,6 +81,7 @@ await build({
     "ajv/*",
     "cbor-x",
     "clearway",
+    "clearway-native",
     "clearway/*",
     "cli-progress",
     "commander",

@@ -10,7 +10,7 @@ export const nativeKoffi: Record<string, Mechanism> = {
     const { ffi, library } = await loadPlain();
     const bytes = ffi.pointer("uint8_t");
     const echo = library.func("lab_echo", "void", [bytes, bytes, "size_t"]);
-    const { write, read } = bytesOf(row);
+    const { write, read, encodes } = bytesOf(row);
     const isNothing = row.payload === "null" && row.channel === "message";
     let copied = 0;
     const common = { copiedBytes: () => copied, close: () => {} };
@@ -21,7 +21,8 @@ export const nativeKoffi: Record<string, Mechanism> = {
       const slab = new Uint8Array(1 << 16);
       const place = (message: Uint8Array): number => {
         slab.set(message);
-        copied += message.length;
+        // Packed, and copied into place.
+        copied += 2 * message.length;
         return message.length;
       };
       // Native code says how many bytes there are, and is told how many came back: both are copied into one place.
@@ -41,7 +42,7 @@ export const nativeKoffi: Record<string, Mechanism> = {
       const message = given(value);
       const out = new Uint8Array(message.length);
       echo(message, out, message.length);
-      copied += message.length;
+      copied += (encodes ? 2 : 1) * message.length;
       return got(out);
     };
     if (direction === "host to native") return { ...common, call: async (value) => call(value), callNow: call };
@@ -50,9 +51,9 @@ export const nativeKoffi: Record<string, Mechanism> = {
       // On one of libuv's threads; the bytes stay as they are until the answer is there.
       call: (value) =>
         new Promise((resolve, reject) => {
-          const message = row.codec === "binary" ? given(value) : given(value).slice();
+          const message = encodes ? given(value).slice() : given(value);
           const out = new Uint8Array(message.length);
-          copied += row.codec === "binary" ? out.length : 2 * out.length;
+          copied += (encodes ? 3 : 1) * out.length;
           echo.async(message, out, message.length, (error: Error | null) =>
             error ? reject(error) : resolve(got(out)),
           );

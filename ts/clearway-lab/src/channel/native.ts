@@ -23,14 +23,18 @@ export function nativeChannel(open: (row: Row, direction: Direction) => Caller |
 export interface Bytes {
   write(value: unknown): Uint8Array;
   read(bytes: Uint8Array): unknown;
+  /** Whether `write` has written the bytes anew. */
+  encodes: boolean;
 }
 
 /** Whoever calls native code by hand takes a codec from npm for what is no bytes. */
 export function bytesOf({ channel, codec }: Row): Bytes {
-  if (codec === "binary") return { write: (value) => value as Uint8Array, read: (bytes) => bytes };
+  if (codec === "binary") return { write: (value) => value as Uint8Array, read: (bytes) => bytes, encodes: false };
   const packr = new Packr({ useRecords: false, moreTypes: true });
-  if (channel === "message") return { write: (value) => packr.pack(value), read: (bytes) => packr.unpack(bytes) };
+  if (channel === "message")
+    return { write: (value) => packr.pack(value), read: (bytes) => packr.unpack(bytes), encodes: true };
   return {
+    encodes: true,
     write: (value) => packr.pack(["test", value]),
     read: (bytes) => (packr.unpack(bytes) as [string, unknown])[1],
   };

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A table of the run as HTML.
+
+import type { Role } from "../scenario/scenario.js";
 import { type Html, html } from "./html.js";
 import { unitText } from "./number.js";
 import type { Table, TableRow } from "./tables.js";
@@ -8,7 +10,7 @@ export function tableHtml(table: Table): Html {
   const lead = table.lead ?? ["mechanism"];
   return html`<div class="scroll"><table><thead><tr>${lead.map((name) => html`<th class="text" scope="col">${name}</th>`)}${table.columns.map(
     ({ label, title, role, unit }) =>
-      html`<th scope="col" title="${title ?? label}"${role === undefined ? html`` : html` class="way"`}>${role === undefined ? html`` : html`<span class="dot ${role}"></span>`}${label}<small>${unitText(unit)}</small></th>`,
+      html`<th scope="col" title="${title ?? label}"${role === undefined ? html`` : html` class="way"`}>${role === undefined ? html`${label}` : wayHead(role, label)}<small>${unitText(unit)}</small></th>`,
   )}</tr></thead><tbody>${table.rows.map(
     (row) =>
       html`<tr class="${row.role}">${rowHead(row)}${row.cells.map((cell, at) => {
@@ -19,6 +21,13 @@ export function tableHtml(table: Table): Html {
           : html`<td class="${own.trim()}">${cell.text}</td>`;
       })}</tr>`,
   )}</tbody></table></div>`;
+}
+
+/** A long name may break at its hyphens, but not between its dot and its first word. */
+function wayHead(role: Role, label: string): Html {
+  const [first = "", ...rest] = label.split("-");
+  const tail = rest.length === 0 ? "" : `-${rest.join("-")}`;
+  return html`<span class="first"><span class="dot ${role}"></span>${first}</span>${tail}`;
 }
 
 function rowHead({ lead, role, title }: TableRow): Html {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // What only Node has: processes and native code. The browser's twin is node-only-none.ts; the build picks one as #lab-node-only.
 import { koffiProblem, peersProblem } from "../native/peers.js";
+import { pluginProblem } from "../native/plugin.js";
 import { type Loader, unless } from "./loader.js";
 
 const memory = () => import("../memory/peers.js");
@@ -13,10 +14,13 @@ export const nodeOnly: Record<string, Loader[]> = {
   "channel-native": [
     async () => unless(await peersProblem(), async () => (await import("../channel/native-addon.js")).nativeAddon),
     async () => unless(await koffiProblem(), async () => (await import("../channel/native-koffi.js")).nativeKoffi),
+    async () =>
+      unless(await pluginProblem(), async () => (await import("../channel/native-clearway.js")).nativeClearway),
   ],
   memset: [
     async () => unless(await koffiProblem(), async () => (await memory()).memoryReference),
     async () => unless(await peersProblem(), async () => (await memory()).memoryAddon),
     async () => unless(await koffiProblem(), async () => (await memory()).memoryKoffi),
+    async () => unless(await pluginProblem(), async () => (await import("../memory/clearway.js")).memoryClearway),
   ],
 };

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Clearway's codecs and a plugin's handlers: direct ones, those on its pool, and the host's own, which the plugin asks.
+import { jsonMethodCodec, standardMessageCodec, standardMethodCodec } from "clearway/channel";
+import type { NativeMessage } from "clearway-native";
+import type { Mechanism } from "../mechanism/measured.js";
+import { openPlugin } from "../native/plugin.js";
+import type { Caller } from "./caller.js";
+import { nativeChannel } from "./native.js";
+import type { Row } from "./row.js";
+
+/** The value as the channel's bytes, and back; null where there are none. */
+interface Form {
+  write(value: unknown): Uint8Array | null;
+  read(bytes: Uint8Array | null): unknown;
+}
+
+const NOTHING = new Uint8Array(0);
+
+function formOf({ channel, codec }: Row): Form {
+  if (codec === "binary") return { write: (value) => value as Uint8Array, read: (bytes) => bytes };
+  if (channel === "message") {
+    return {
+      write: (value) => (value === null ? null : standardMessageCodec.encode(value)),
+      read: (bytes) => (bytes === null ? null : standardMessageCodec.decode(bytes)),
+    };
+  }
+  const { call, reply } = codec === "json" ? jsonMethodCodec : standardMethodCodec;
+  return {
+    write: (value) => call.encode({ method: "test", args: value }),
+    read: (bytes) => {
+      const envelope = reply.decode(bytes ?? NOTHING);
+      if (envelope.kind !== "success") throw new Error(`the plugin answered ${envelope.kind}`);
+      return envelope.value;
+    },
+  };
+}
+
+/** What decodes is asked to decode: only bytes come back as they are. */
+function handlerOf({ channel, codec }: Row): string {
+  if (channel === "method") return codec === "json" ? "echo/json" : "echo/method";
+  return codec === "binary" ? "echo" : "echo/standard";
+}
+
+export const nativeClearway: Record<string, Mechanism> = {
+  clearway: nativeChannel(async (row, direction): Promise<Caller> => {
+    const plugin = await openPlugin();
+    const { write, read } = formOf(row);
+    const encodes = row.codec !== "binary";
+    let encoded = 0;
+    // An encoded message counts as it is written, there and back; of bytes, the ledger says what was copied.
+    const written = (value: unknown): Uint8Array | null => {
+      const bytes = write(value);
+      if (encodes) encoded += bytes?.length ?? 0;
+      return bytes;
+    };
+    const answered = (message: NativeMessage): unknown => {
+      const { bytes } = message;
+      if (encodes) encoded += bytes?.length ?? 0;
+      const value = read(bytes);
+      // Decoding has copied what it keeps; bytes as they are stay the caller's until the next call.
+      if (encodes) message.release();
+      return value;
+    };
+    const common = {
+      copiedBytes: () => {
+        const { toNative, fromNative } = plugin.stats().ledger;
+        return encoded + (encodes ? 0 : toNative.copiedBytes + fromNative.copiedBytes);
+      },
+      close: () => plugin.close(),
+    };
+    if (direction === "native to host") {
+      plugin.handle("echo/host", (message) => {
+        const value = read(message.bytes);
+        return write(value);
+      });
+      const channel = plugin.channel("echo/back");
+      return { ...common, call: async (value) => answered(await channel.send(written(value))) };
+    }
+    if (direction === "host to native, background") {
+      const channel = plugin.channel(`${handlerOf(row)}/pool`);
+      return { ...common, call: async (value) => answered(await channel.send(written(value))) };
+    }
+    const channel = plugin.channel(handlerOf(row));
+    const call = (value: unknown): unknown => {
+      if (encodes) return answered(channel.call(written(value)));
+      // Lent, so that the plugin has memory to answer with: what it was lent comes back.
+      const loan = plugin.lend(value as Uint8Array);
+      const bytes = answered(channel.call(loan));
+      loan.release();
+      return bytes;
+    };
+    return { ...common, call: async (value) => call(value), callNow: call };
+  }),
+};

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Clearway's three ways: over a method channel that copies, in memory that both sides see, in memory that only native code
+// looks at.
+import { standardMethodCodec } from "clearway/channel";
+import type { LentMemory, NativeMemory } from "clearway-native";
+import type { Mechanism } from "../mechanism/measured.js";
+import { openPlugin } from "../native/plugin.js";
+import { allAre } from "./filler.js";
+import { fillMechanism } from "./measure.js";
+
+/** The codec writes the list into kept memory, the plugin writes its answer, and the list in that is copied back: two copies. */
+const copied = fillMechanism(async (bytes) => {
+  const plugin = await openPlugin();
+  const channel = plugin.channel("memset/method");
+  const { call, reply } = standardMethodCodec;
+  // The method's name, the list's size and the value besides.
+  const slab = new Uint8Array(bytes + 64);
+  let list = new Uint8Array(bytes);
+  return {
+    renew: () => {
+      list = new Uint8Array(bytes);
+    },
+    fill: (value) => {
+      const size = call.encodeInto({ method: "memset", args: [list, value] }, slab);
+      const answer = channel.call(slab.subarray(0, size));
+      const envelope = reply.decode(answer.bytes ?? new Uint8Array(0), { owned: true });
+      if (envelope.kind !== "success") throw new Error(`memset/method answered ${envelope.kind}`);
+      list.set(envelope.value as Uint8Array);
+      answer.release();
+    },
+    holds: (value) => allAre(list, value),
+    close: () => plugin.close(),
+  };
+});
+
+/** The buffer is JavaScript's, and lent: no byte of it crosses. */
+const shared = fillMechanism(async (bytes) => {
+  const plugin = await openPlugin();
+  const channel = plugin.channel("memset/shared");
+  const value = new Uint8Array(1);
+  let loan: LentMemory = plugin.lend(new Uint8Array(bytes));
+  return {
+    release: () => loan.release(),
+    renew: () => {
+      loan = plugin.lend(new Uint8Array(bytes));
+    },
+    fill: (wanted) => {
+      value[0] = wanted;
+      channel.call(value, [loan]);
+    },
+    holds: (wanted) => loan.size === bytes && allAre(loan.bytes, wanted),
+    close: () => {
+      loan.release();
+      return plugin.close();
+    },
+  };
+});
+
+/** The buffer is the plugin's pool's. JavaScript has a handle, and looks once, at the end. */
+const held = fillMechanism(async (bytes) => {
+  const plugin = await openPlugin();
+  const channel = plugin.channel("memset/shared");
+  const value = new Uint8Array(1);
+  let memory: NativeMemory = plugin.allocate(bytes);
+  return {
+    release: () => memory.release(),
+    renew: () => {
+      memory = plugin.allocate(bytes);
+    },
+    fill: (wanted) => {
+      value[0] = wanted;
+      channel.call(value, [memory]);
+    },
+    holds: (wanted) => memory.bytes.length === bytes && allAre(memory.bytes, wanted),
+    close: () => {
+      memory.release();
+      return plugin.close();
+    },
+  };
+});
+
+export const memoryClearway: Record<string, Mechanism> = {
+  "clearway-copied": copied,
+  "clearway-shared": shared,
+  "clearway-held": held,
+};
