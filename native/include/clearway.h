@@ -10,7 +10,11 @@
 //
 // and calls nothing but the functions of `host`: it links to nothing of Clearway's. All functions of that table may be called
 // from any thread. Handles (memory, replies, streams, plugins) have generations: one that was released, answered or
-// ended is refused as CLEARWAY_STALE, and never names something else. Pointers are lent for the time of a call.
+// ended is refused as CLEARWAY_STALE, and never names something else. Pointers are lent for the time of a call, and are
+// null or right for what they announce; null, lengths, ranges and alignment are looked at, and refused by a status.
+//
+// The functions clearway_plugin_..., clearway_stream_..., clearway_call_..., clearway_memory_..., clearway_event_release, clearway_answer and
+// clearway_answer_error are for hosts, which link to libclearway. Plugins do not call them.
 //
 // Nothing may unwind out of a plugin: no C++ exception, no panic. A plugin in Rust uses the crate clearway-plugin, which
 // catches panics and answers CLEARWAY_PANICKED. An exception that leaves a plugin in spite of that ends the process.
@@ -61,39 +65,40 @@
 // Something failed.
 #define CLEARWAY_LOG_ERROR 3
 
+// The answer to a message: `tag`, `status`; `content`, or `text` where the status is not `CLEARWAY_OK`.
+#define CLEARWAY_EVENT_ANSWER 1
+
+// An event of a stream: `tag`, `handle` (the stream), `dropped` (events lost before it), `content`.
+#define CLEARWAY_EVENT_ITEM 2
+
+// A stream has ended: `tag`, `handle`, `dropped`, `status`, `text`.
+#define CLEARWAY_EVENT_END 3
+
+// A message of the plugin's: `text` (the channel's name), `content`, `handle` (for `clearway_answer`; 0 where no answer is wanted).
+#define CLEARWAY_EVENT_MESSAGE 4
+
+// What the plugin says to who runs it: `handle` (`CLEARWAY_LOG_...`), `text`.
+#define CLEARWAY_EVENT_LOG 5
+
+// The plugin is told to wait: nothing is lost.
+#define CLEARWAY_WHEN_FULL_WAIT 0
+
+// The stream ends with `CLEARWAY_OVERFLOW`.
+#define CLEARWAY_WHEN_FULL_FAIL 1
+
+// The oldest event that was not read is dropped.
+#define CLEARWAY_WHEN_FULL_DROP_OLDEST 2
+
+// The event that finds no room is dropped.
+#define CLEARWAY_WHEN_FULL_DROP_NEWEST 3
+
 // How a call went: `CLEARWAY_OK`, or why nothing has happened.
 typedef int32_t clearway_status;
-
-// UTF-8 text of `size` bytes, not ended by a zero. Lent for the time of the call in which it stands. `data` may be null
-// where `size` is 0. Bytes that are not UTF-8 are replaced where text is shown, and refused where it is a name.
-typedef struct clearway_text {
-  // The first byte.
-  const char *data;
-  // Bytes.
-  size_t size;
-} clearway_text;
 
 // One reference to a block of memory; 0 is none. It stays its holder's: what is given it takes a reference of its own where
 // it needs the memory for longer than the call. Released once, on any thread; the block goes with its last reference. A
 // reference that was released is `CLEARWAY_STALE` for ever after: it has a generation.
 typedef uint64_t clearway_memory;
-
-// Where the bytes of a memory are. Valid while the reference `memory` is.
-typedef struct clearway_view {
-  // The reference that was looked at. A view is no reference of its own.
-  clearway_memory memory;
-  // The first byte; not null, also where `size` is 0.
-  uint8_t *data;
-  // Bytes.
-  size_t size;
-  // `CLEARWAY_MEMORY_...`.
-  uint32_t flags;
-  // 0.
-  uint32_t reserved;
-} clearway_view;
-
-// Called once when the last reference to adopted or lent memory is released, on the thread that released it.
-typedef void (*clearway_release_memory)(void *context, uint8_t *data, size_t size);
 
 // The bytes of a message, a reply or an event. A null content has no bytes at all: `data` null, `size` 0, `memory` 0; a null
 // pointer to a content means the same.
@@ -116,11 +121,127 @@ typedef struct clearway_content {
   size_t attachments_count;
 } clearway_content;
 
+// UTF-8 text of `size` bytes, not ended by a zero. Lent for the time of the call in which it stands. `data` may be null
+// where `size` is 0. Bytes that are not UTF-8 are replaced where text is shown, and refused where it is a name.
+typedef struct clearway_text {
+  // The first byte.
+  const char *data;
+  // Bytes.
+  size_t size;
+} clearway_text;
+
+// One thing that a plugin has for its host. Give it back with `clearway_event_release` when it was looked at.
+typedef struct clearway_event {
+  // `CLEARWAY_EVENT_...`.
+  uint32_t kind;
+  // How it went.
+  clearway_status status;
+  // What the host has called the message or the listener.
+  uint64_t tag;
+  // See the kind.
+  uint64_t handle;
+  // Events of the stream that were dropped.
+  uint64_t dropped;
+  // The event's, until it is released. Retain a memory to keep it.
+  struct clearway_content content;
+  // The event's, until it is released.
+  struct clearway_text text;
+  // What holds content and text; 0 where there are none.
+  uint64_t held;
+} clearway_event;
+// Nothing.
+#define clearway_event_NONE (clearway_event){ .kind = 0, .status = CLEARWAY_OK, .tag = 0, .handle = 0, .dropped = 0, .content = clearway_content_NULL, .text = clearway_text_NONE, .held = 0 }
+
+// Limits of one opened plugin. 0 is what the host would choose.
+typedef struct clearway_options {
+  // `sizeof(clearway_options)`, as the host was compiled.
+  size_t size;
+  // Threads of the plugin's pool at most; as many as there are processors, and 2 at least.
+  uint32_t threads;
+  // Calls under way at most, and as many messages to the host; 16384.
+  uint32_t calls_max;
+  // Listeners at a time; 1024.
+  uint32_t streams_max;
+  // 0.
+  uint32_t reserved;
+} clearway_options;
+
+// One opened plugin. It names the plugin in what it asks of the host; `CLEARWAY_STALE` once it is closed.
+typedef uint64_t clearway_plugin_id;
+
+// Called on any thread when there is something to drain and was nothing before. Must only wake whoever drains.
+typedef void (*clearway_wake)(void *context);
+
+// What a plugin's calls have cost since it was opened.
+typedef struct clearway_stats {
+  // Messages sent to the plugin, and by it.
+  uint64_t messages;
+  // Events that were read.
+  uint64_t events;
+  // Events that were dropped.
+  uint64_t events_dropped;
+  // Messages, answers and events whose bytes were copied.
+  uint64_t copies;
+  // Bytes of those.
+  uint64_t copied_bytes;
+  // Calls under way now.
+  uint64_t calls;
+  // Listeners now.
+  uint64_t streams;
+  // How long queued calls waited for their thread: the median, in nanoseconds.
+  uint64_t wait_ns_p50;
+  // The same, of which one in a hundred waited longer.
+  uint64_t wait_ns_p99;
+  // The longest.
+  uint64_t wait_ns_max;
+  // How long queued calls ran: the median, in nanoseconds.
+  uint64_t run_ns_p50;
+  // The same, of which one in a hundred ran longer.
+  uint64_t run_ns_p99;
+  // The longest.
+  uint64_t run_ns_max;
+  // Of the whole process: memories from the slab pool that are in use.
+  uint64_t memories;
+  // Of the whole process: bytes of those.
+  uint64_t memory_bytes;
+  // Of the whole process: bytes that the slab pool keeps for the next user.
+  uint64_t kept_bytes;
+} clearway_stats;
+
 // The right to answer one message, once, on any thread; 0 where no answer is wanted.
 typedef uint64_t clearway_reply;
 
+// How much of a stream may wait, and be read.
+typedef struct clearway_window {
+  // Events that may wait: 1 and more.
+  uint32_t items;
+  // `CLEARWAY_WHEN_FULL_...`: what is lost beyond that.
+  uint32_t when_full;
+  // Bytes that may wait, attachments counted; one event may be larger where it is the only one.
+  uint64_t bytes;
+  // Events that may be read before credit is given; `UINT64_MAX` for no limit.
+  uint64_t credit;
+} clearway_window;
+
 // One listener of an event source, from `on_listen` until it has ended or was cancelled.
 typedef uint64_t clearway_stream;
+
+// Where the bytes of a memory are. Valid while the reference `memory` is.
+typedef struct clearway_view {
+  // The reference that was looked at. A view is no reference of its own.
+  clearway_memory memory;
+  // The first byte; not null, also where `size` is 0.
+  uint8_t *data;
+  // Bytes.
+  size_t size;
+  // `CLEARWAY_MEMORY_...`.
+  uint32_t flags;
+  // 0.
+  uint32_t reserved;
+} clearway_view;
+
+// Called once when the last reference to adopted or lent memory is released, on the thread that released it.
+typedef void (*clearway_release_memory)(void *context, uint8_t *data, size_t size);
 
 // Handles a message. `message` is lent until the return. Answers by `reply`, now or later, from any thread; a status
 // other than `CLEARWAY_OK` answers in its place where that has not happened. Must not unwind.
@@ -188,9 +309,6 @@ typedef struct clearway_source {
   // May be null.
   clearway_on_drop on_drop;
 } clearway_source;
-
-// One opened plugin. It names the plugin in what it asks of the host; `CLEARWAY_STALE` once it is closed.
-typedef uint64_t clearway_plugin_id;
 
 // What the host does for a plugin. The table is there until the process ends; any function may be called from any thread
 // at any time, with any arguments whose pointers can be read: what is wrong is refused by a status. None of them waits for
@@ -342,6 +460,110 @@ typedef clearway_status (*clearway_init)(const struct clearway_host *host, struc
 
 // The queue of a stream was full and its policy is to fail.
 #define CLEARWAY_OVERFLOW 19
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+// Gives an event's content and text back. `CLEARWAY_STALE` where that was done before; null and an event that holds nothing are
+// `CLEARWAY_OK`.
+clearway_status clearway_event_release(struct clearway_event *event);
+
+// The version of this library: `CLEARWAY_ABI_MAJOR` in the upper sixteen bits, `CLEARWAY_ABI_MINOR` in the lower.
+uint32_t clearway_version(void);
+
+// Loads a library and opens the plugin in it, on this thread. `options` may be null. Where it fails, `error` (may be null) gets a
+// text of at most `error_size` bytes with its final zero.
+clearway_status clearway_plugin_open(struct clearway_text path,
+                                     const struct clearway_options *options,
+                                     clearway_plugin_id *plugin,
+                                     char *error,
+                                     size_t error_size);
+
+// Closes a plugin: listeners are cancelled, what is queued still runs until the time is over, then whoever waits is answered
+// `CLEARWAY_CLOSED`, to be drained as usual. Waits for handlers that run; `CLEARWAY_TIMEOUT` where one does not end, and then it may
+// be tried again. Not from a handler (`CLEARWAY_INVALID_ARGUMENT`). The library stays loaded.
+clearway_status clearway_plugin_close(clearway_plugin_id id,
+                                      uint32_t timeout_ms);
+
+// Forgets a plugin after it was closed: its id is stale from now on, and what was not drained is dropped.
+clearway_status clearway_plugin_free(clearway_plugin_id id);
+
+// Sets what is called when there is something to drain and was nothing before; null for nothing. Returns when nobody is in the one
+// before any more; not to be called from it.
+clearway_status clearway_plugin_set_wake(clearway_plugin_id id,
+                                         clearway_wake wake,
+                                         void *context);
+
+// What a plugin's calls have cost.
+clearway_status clearway_plugin_stats(clearway_plugin_id id, struct clearway_stats *stats);
+
+// Sends a message. A direct handler runs on this thread before this returns. `CLEARWAY_OK`: `answer` has the answer, to be released;
+// `CLEARWAY_PENDING`: it will be drained, with `tag`, and `answer->handle` is the call, for `clearway_call_give_up`. With `answer` null no answer
+// is wanted. Anything else: nothing was sent. Bytes without a memory are copied where the handler is not direct. Never waits.
+clearway_status clearway_plugin_send(clearway_plugin_id id,
+                                     struct clearway_text channel,
+                                     const struct clearway_content *content,
+                                     uint64_t tag,
+                                     struct clearway_event *answer);
+
+// Nobody waits for the answer of a pending message any more: its handler may ask, and stop. It is drained all the same.
+clearway_status clearway_call_give_up(clearway_plugin_id id, uint64_t call);
+
+// Answers a message of the plugin's, once.
+clearway_status clearway_answer(clearway_reply reply, const struct clearway_content *content);
+
+// Answers a message of the plugin's with a status other than `CLEARWAY_OK`. The text may be empty.
+clearway_status clearway_answer_error(clearway_reply reply, clearway_status error, struct clearway_text message);
+
+// Listens to a channel's events, which are drained with `tag`, and at last an end. A source that refuses ends the stream.
+clearway_status clearway_plugin_listen(clearway_plugin_id id,
+                                       struct clearway_text channel,
+                                       const struct clearway_content *arguments,
+                                       const struct clearway_window *window,
+                                       uint64_t tag,
+                                       clearway_stream *stream);
+
+// So many more events may be drained. `CLEARWAY_STALE` where the stream has ended.
+clearway_status clearway_stream_credit(clearway_plugin_id id, clearway_stream stream, uint64_t events);
+
+// Listens no longer: what waits is dropped, nothing more is drained, and the source is told.
+clearway_status clearway_stream_cancel(clearway_plugin_id id, clearway_stream stream);
+
+// Takes up to `capacity` events out, each to be released. `CLEARWAY_PENDING`: there are more, for which nobody will wake the host;
+// `CLEARWAY_OK`: that was all. Never waits.
+clearway_status clearway_plugin_drain(clearway_plugin_id id,
+                                      struct clearway_event *events,
+                                      size_t capacity,
+                                      size_t *count);
+
+// New memory, from pooled slabs whose pages were touched before. The reference in `view` is the caller's.
+clearway_status clearway_memory_allocate(size_t size, uint32_t flags, struct clearway_view *view);
+
+// Lends memory of the host's to plugins: `release` is called once, on whichever thread gives the last reference up. The reference in
+// `view` is the caller's. Copies nothing.
+clearway_status clearway_memory_lend(uint8_t *data,
+                                     size_t size,
+                                     uint32_t flags,
+                                     clearway_release_memory release,
+                                     void *context,
+                                     struct clearway_view *view);
+
+// Where the bytes of a memory are.
+clearway_status clearway_memory_view(clearway_memory memory, struct clearway_view *view);
+
+// Another reference to the same memory, which is the caller's.
+clearway_status clearway_memory_retain(clearway_memory memory, clearway_memory *another);
+
+// Gives a reference up.
+clearway_status clearway_memory_release(clearway_memory memory);
+
+// Promises that nobody writes to the memory any more.
+clearway_status clearway_memory_seal(clearway_memory memory);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
 
 #endif  /* CLEARWAY_H */
 

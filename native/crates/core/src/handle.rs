@@ -19,6 +19,7 @@ pub(crate) enum Kind {
     Plugin = 4,
     Incoming = 5,
     Log = 6,
+    Held = 7,
 }
 
 const INDEX_BITS: u32 = 22;
@@ -70,7 +71,7 @@ mod tests {
         let handle = join(Kind::Incoming, GENERATION_MAX, SLOTS_MAX - 1);
         assert_eq!(split(Kind::Incoming, handle), Some((GENERATION_MAX, SLOTS_MAX - 1)));
         assert_eq!(split(Kind::Memory, handle), None);
-        assert!(join(Kind::Log, GENERATION_MAX, SLOTS_MAX) < 1 << 53);
+        assert!(join(Kind::Held, GENERATION_MAX, SLOTS_MAX) < 1 << 53);
     }
 
     #[test]

@@ -24,6 +24,8 @@ mod content;
 #[cfg(not(loom))]
 mod entry;
 #[cfg(not(loom))]
+mod held;
+#[cfg(not(loom))]
 mod inbox;
 #[cfg(not(loom))]
 mod item;
@@ -54,12 +56,13 @@ pub use guard::panics;
 pub use self::{
     answer::{Failure, Outcome},
     content::{ATTACHMENTS_MAX, Bytes, Given, Kept, SMALL_MAX},
+    held::{hold, let_go},
     item::{Incoming, Item},
     memory::{BYTES_MAX, Kept as SlabsKept, Memory, kept as slabs},
     meter::{Counts, Times},
     options::Options,
     plugin::{Channel, Plugin},
-    send::{Line, Sent},
+    send::{Line, Sent, reply},
     stream::{WhenFull, Window},
     table::HOST,
 };

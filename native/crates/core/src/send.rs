@@ -229,6 +229,11 @@ impl Plugin {
     }
 }
 
+/// As [`Plugin::reply`], for who has the handle alone.
+pub fn reply(reply: u64, outcome: Result<&Given<'_>, Failure>) -> Result<(), Status> {
+    reply_to(reply, outcome)
+}
+
 /// A way to one channel, for who sends there often and on one thread at a time: it looks its handler up once.
 pub struct Line {
     plugin: Arc<Plugin>,

@@ -6,10 +6,24 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Where the header's types and functions stand, in the order of the header.
-const SOURCES: [&str; 6] = ["status", "text", "memory", "content", "handler", "host"];
+const SOURCES: [&str; 13] = [
+    "plugin/src/status",
+    "plugin/src/text",
+    "plugin/src/memory",
+    "plugin/src/content",
+    "plugin/src/handler",
+    "plugin/src/host",
+    "abi/src/event",
+    "abi/src/options",
+    "abi/src/open",
+    "abi/src/send",
+    "abi/src/listen",
+    "abi/src/drain",
+    "abi/src/memory",
+];
 
 /// The names of the types in C.
-const NAMES: [(&str, &str); 20] = [
+const NAMES: [(&str, &str); 25] = [
     ("Status", "clearway_status"),
     ("Text", "clearway_text"),
     ("Memory", "clearway_memory"),
@@ -30,6 +44,11 @@ const NAMES: [(&str, &str); 20] = [
     ("Plugin", "clearway_plugin"),
     ("OnClose", "clearway_on_close"),
     ("Init", "clearway_init"),
+    ("Event", "clearway_event"),
+    ("Options", "clearway_options"),
+    ("Window", "clearway_window"),
+    ("Stats", "clearway_stats"),
+    ("Wake", "clearway_wake"),
 ];
 
 fn main() -> ExitCode {
@@ -56,8 +75,7 @@ fn main() -> ExitCode {
 
 /// The header as the sources in `crates` make it.
 fn made(crates: &Path) -> String {
-    let files: Vec<PathBuf> =
-        SOURCES.iter().map(|name| crates.join("plugin/src").join(name).with_extension("rs")).collect();
+    let files: Vec<PathBuf> = SOURCES.iter().map(|name| crates.join(name).with_extension("rs")).collect();
     let config = cbindgen::Config {
         language: cbindgen::Language::C,
         style: cbindgen::Style::Both,
@@ -81,5 +99,25 @@ fn made(crates: &Path) -> String {
     }
     let mut header = Vec::new();
     builder.generate().expect("the sources are Rust").write(&mut header);
-    String::from_utf8(header).expect("the sources are UTF-8")
+    without_safety(&String::from_utf8(header).expect("the sources are UTF-8"))
+}
+
+/// What Rust wants said of each pointer is said once, at the top of the header.
+fn without_safety(header: &str) -> String {
+    let mut kept: Vec<&str> = Vec::new();
+    let mut dropping = false;
+    for line in header.lines() {
+        let comment = line.trim_start().starts_with("//");
+        if line.trim() == "// # Safety" {
+            dropping = true;
+            if kept.last().is_some_and(|last| last.trim() == "//") {
+                kept.pop();
+            }
+        }
+        dropping &= comment;
+        if !dropping {
+            kept.push(line);
+        }
+    }
+    kept.join("\n") + "\n"
 }

@@ -5,6 +5,7 @@
 //! so links to nothing of Clearway's. A plugin in Rust may use this crate, which has no code of the host in it.
 
 mod content;
+mod guard;
 mod handler;
 mod host;
 mod memory;
@@ -12,6 +13,7 @@ mod status;
 mod text;
 
 pub use content::Content;
+pub use guard::{guarded, guarded_or};
 pub use handler::*;
 pub use host::*;
 pub use memory::*;

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+use clearway_plugin::{CLEARWAY_INVALID_ARGUMENT, CLEARWAY_OK, CLEARWAY_PENDING, PluginId, Status};
+
+use crate::event::Event;
+use crate::{give, plugin, status};
+
+/// Takes up to `capacity` events out, each to be released. `CLEARWAY_PENDING`: there are more, for which nobody will wake the host;
+/// `CLEARWAY_OK`: that was all. Never waits.
+///
+/// # Safety
+/// `events` must be writable for `capacity` events, and `count` for one number.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clearway_plugin_drain(
+    id: PluginId,
+    events: *mut Event,
+    capacity: usize,
+    count: *mut usize,
+) -> Status {
+    let mut more = false;
+    let done = status(|| {
+        let wrong = events.is_null() || !events.is_aligned() || count.is_null() || !count.is_aligned();
+        if wrong || capacity == 0 {
+            return Err(CLEARWAY_INVALID_ARGUMENT);
+        }
+        // SAFETY: as the caller promises.
+        unsafe { give(count, 0) }?;
+        let plugin = plugin(id)?;
+        let mut items = Vec::with_capacity(capacity.min(1024));
+        more = plugin.read(&mut items, capacity);
+        for (at, item) in items.into_iter().enumerate() {
+            // SAFETY: as the caller promises: no more are read than have room.
+            unsafe { events.add(at).write(Event::of(item)) };
+            // SAFETY: as above.
+            unsafe { give(count, at + 1) }?;
+        }
+        Ok(())
+    });
+    if done == CLEARWAY_OK && more { CLEARWAY_PENDING } else { done }
+}

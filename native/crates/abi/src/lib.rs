@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `libclearway`: what hosts that call C use of the core. The functions are declared in `native/include/clearway.h`, which is made
+//! from these files.
+//!
+//! Pointers must be null or right for what they announce, for the time of the call; null, lengths, alignment and stale handles are
+//! refused by a status. A panic of ours is a status as well, and never unwinds into the caller.
+
+mod drain;
+mod event;
+mod listen;
+mod memory;
+mod open;
+mod options;
+mod send;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use clearway_core::{Given, Plugin};
+use clearway_plugin::{
+    CLEARWAY_INVALID_ARGUMENT, CLEARWAY_OK, CLEARWAY_PANICKED, CLEARWAY_STALE, Content, Status, Text,
+};
+
+pub use drain::*;
+pub use event::*;
+pub use listen::*;
+pub use memory::*;
+pub use open::*;
+pub use options::*;
+pub use send::*;
+
+fn status(work: impl FnOnce() -> Result<(), Status>) -> Status {
+    catch_unwind(AssertUnwindSafe(work)).map_or(CLEARWAY_PANICKED, |done| done.err().unwrap_or(CLEARWAY_OK))
+}
+
+fn plugin(id: u64) -> Result<Arc<Plugin>, Status> {
+    Plugin::find(id).ok_or(CLEARWAY_STALE)
+}
+
+/// Writes a result where the caller wants it.
+///
+/// # Safety
+/// Null, or writable.
+unsafe fn give<T>(to: *mut T, value: T) -> Result<(), Status> {
+    if to.is_null() || !to.is_aligned() {
+        return Err(CLEARWAY_INVALID_ARGUMENT);
+    }
+    // SAFETY: as the caller promises.
+    unsafe { to.write(value) };
+    Ok(())
+}
+
+/// # Safety
+/// Null, or readable; its pointers as well, for the time of `'a`.
+unsafe fn given<'a>(content: *const Content) -> Result<Given<'a>, Status> {
+    if content.is_null() {
+        return Ok(Given::null());
+    }
+    if !content.is_aligned() {
+        return Err(CLEARWAY_INVALID_ARGUMENT);
+    }
+    // SAFETY: as the caller promises.
+    Ok(unsafe { Given::raw(*content) })
+}
+
+/// # Safety
+/// Null, or readable for its size, for the time of `'a`.
+unsafe fn text<'a>(text: Text) -> Result<&'a str, Status> {
+    // More than any path or name has.
+    if text.data.is_null() || text.size == 0 || text.size > 1 << 16 {
+        return Err(CLEARWAY_INVALID_ARGUMENT);
+    }
+    // SAFETY: as the caller promises.
+    let bytes = unsafe { std::slice::from_raw_parts(text.data.cast(), text.size) };
+    std::str::from_utf8(bytes).map_err(|_| CLEARWAY_INVALID_ARGUMENT)
+}

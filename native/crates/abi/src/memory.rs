@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+use std::ffi::c_void;
+
+use clearway_core::{HOST, Memory as Reference};
+use clearway_plugin::{CLEARWAY_INVALID_ARGUMENT, CLEARWAY_MEMORY_LENT, Memory, ReleaseMemory, Status, View};
+
+use crate::{give, status};
+
+/// New memory, from pooled slabs whose pages were touched before. The reference in `view` is the caller's.
+///
+/// # Safety
+/// `view` must be null or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clearway_memory_allocate(size: usize, flags: u32, view: *mut View) -> Status {
+    status(|| {
+        let memory = Reference::allocate(size, flags)?;
+        // SAFETY: as the caller promises.
+        unsafe { give(view, memory.view()) }?;
+        memory.into_handle();
+        Ok(())
+    })
+}
+
+/// Lends memory of the host's to plugins: `release` is called once, on whichever thread gives the last reference up. The reference in
+/// `view` is the caller's. Copies nothing.
+///
+/// # Safety
+/// `data` must be readable and writable for `size` bytes until `release` is called.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clearway_memory_lend(
+    data: *mut u8,
+    size: usize,
+    flags: u32,
+    release: ReleaseMemory,
+    context: *mut c_void,
+    view: *mut View,
+) -> Status {
+    status(|| {
+        if view.is_null() || !view.is_aligned() {
+            return Err(CLEARWAY_INVALID_ARGUMENT);
+        }
+        // SAFETY: as the caller promises.
+        let memory = unsafe { Reference::foreign(data, size, flags | CLEARWAY_MEMORY_LENT, release, context) }?;
+        // SAFETY: as the caller promises.
+        unsafe { give(view, memory.view()) }?;
+        memory.into_handle();
+        Ok(())
+    })
+}
+
+/// Where the bytes of a memory are.
+///
+/// # Safety
+/// `view` must be null or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clearway_memory_view(memory: Memory, view: *mut View) -> Status {
+    // SAFETY: as the caller promises.
+    unsafe { (HOST.view)(memory, view) }
+}
+
+/// Another reference to the same memory, which is the caller's.
+///
+/// # Safety
+/// `another` must be null or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clearway_memory_retain(memory: Memory, another: *mut Memory) -> Status {
+    // SAFETY: as the caller promises.
+    unsafe { (HOST.retain)(memory, another) }
+}
+
+/// Gives a reference up.
+#[unsafe(no_mangle)]
+pub extern "C" fn clearway_memory_release(memory: Memory) -> Status {
+    // SAFETY: handles may be anything.
+    unsafe { (HOST.release)(memory) }
+}
+
+/// Promises that nobody writes to the memory any more.
+#[unsafe(no_mangle)]
+pub extern "C" fn clearway_memory_seal(memory: Memory) -> Status {
+    // SAFETY: handles may be anything.
+    unsafe { (HOST.seal)(memory) }
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+use std::ffi::{c_char, c_void};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clearway_core::Plugin;
+use clearway_plugin::{CLEARWAY_ABI_MAJOR, CLEARWAY_ABI_MINOR, CLEARWAY_INVALID_ARGUMENT, PluginId, Status, Text};
+
+use crate::options::{Options, Stats};
+use crate::{give, plugin, status, text};
+
+/// Called on any thread when there is something to drain and was nothing before. Must only wake whoever drains.
+pub type Wake = Option<unsafe extern "C-unwind" fn(context: *mut c_void)>;
+
+/// The version of this library: `CLEARWAY_ABI_MAJOR` in the upper sixteen bits, `CLEARWAY_ABI_MINOR` in the lower.
+#[unsafe(no_mangle)]
+pub extern "C" fn clearway_version() -> u32 {
+    CLEARWAY_ABI_MAJOR << 16 | CLEARWAY_ABI_MINOR
+}
+
+/// Loads a library and opens the plugin in it, on this thread. `options` may be null. Where it fails, `error` (may be null) gets a
+/// text of at most `error_size` bytes with its final zero.
+///
+/// # Safety
+/// Pointers must be null or right for what they announce.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clearway_plugin_open(
+    path: Text,
+    options: *const Options,
+    plugin: *mut PluginId,
+    error: *mut c_char,
+    error_size: usize,
+) -> Status {
+    status(|| {
+        // SAFETY: as the caller promises.
+        let (path, options) = unsafe { (text(path)?, core_options(options)?) };
+        if plugin.is_null() || !plugin.is_aligned() {
+            return Err(CLEARWAY_INVALID_ARGUMENT);
+        }
+        match Plugin::load(Path::new(path), options) {
+            // SAFETY: as the caller promises.
+            Ok(opened) => unsafe { give(plugin, opened.id()) },
+            Err(failure) => {
+                // SAFETY: as the caller promises.
+                unsafe { tell(&failure.text, error, error_size) };
+                Err(failure.status)
+            }
+        }
+    })
+}
+
+unsafe fn core_options(options: *const Options) -> Result<clearway_core::Options, Status> {
+    let mut made = clearway_core::Options::default();
+    if options.is_null() {
+        return Ok(made);
+    }
+    // SAFETY: as the caller of this promises; the size stands first in every version.
+    if !options.is_aligned() || unsafe { (*options).size } < size_of::<Options>() {
+        return Err(CLEARWAY_INVALID_ARGUMENT);
+    }
+    // SAFETY: as above.
+    let options = unsafe { *options };
+    let set = |to: &mut usize, value: u32| {
+        if value > 0 {
+            *to = value as usize;
+        }
+    };
+    set(&mut made.threads, options.threads);
+    set(&mut made.calls_max, options.calls_max);
+    set(&mut made.streams_max, options.streams_max);
+    Ok(made)
+}
+
+unsafe fn tell(text: &str, to: *mut c_char, size: usize) {
+    if to.is_null() || size == 0 {
+        return;
+    }
+    let mut end = text.len().min(size - 1);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    // SAFETY: the caller has that many bytes there.
+    unsafe {
+        std::ptr::copy_nonoverlapping(text.as_ptr().cast(), to, end);
+        *to.add(end) = 0;
+    }
+}
+
+/// Closes a plugin: listeners are cancelled, what is queued still runs until the time is over, then whoever waits is answered
+/// `CLEARWAY_CLOSED`, to be drained as usual. Waits for handlers that run; `CLEARWAY_TIMEOUT` where one does not end, and then it may
+/// be tried again. Not from a handler (`CLEARWAY_INVALID_ARGUMENT`). The library stays loaded.
+#[unsafe(no_mangle)]
+pub extern "C" fn clearway_plugin_close(id: PluginId, timeout_ms: u32) -> Status {
+    status(|| plugin(id)?.close(Duration::from_millis(timeout_ms.into())))
+}
+
+/// Forgets a plugin after it was closed: its id is stale from now on, and what was not drained is dropped.
+#[unsafe(no_mangle)]
+pub extern "C" fn clearway_plugin_free(id: PluginId) -> Status {
+    status(|| {
+        plugin(id)?.free();
+        Ok(())
+    })
+}
+
+/// Sets what is called when there is something to drain and was nothing before; null for nothing. Returns when nobody is in the one
+/// before any more; not to be called from it.
+///
+/// # Safety
+/// `wake` may be called with `context` on any thread until it is replaced or the plugin is freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clearway_plugin_set_wake(id: PluginId, wake: Wake, context: *mut c_void) -> Status {
+    struct Waker(unsafe extern "C-unwind" fn(*mut c_void), *mut c_void);
+    // SAFETY: the caller lets it be called on any thread.
+    unsafe impl Send for Waker {}
+    // SAFETY: as above.
+    unsafe impl Sync for Waker {}
+    status(|| {
+        let wake = wake.map(|wake| Arc::new(Waker(wake, context)));
+        plugin(id)?.set_wake(wake.map(|waker| {
+            Box::new(move || {
+                let Waker(wake, context) = *waker;
+                // SAFETY: as the caller promises.
+                unsafe { wake(context) }
+            }) as Box<dyn Fn() + Send + Sync>
+        }));
+        Ok(())
+    })
+}
+
+/// What a plugin's calls have cost.
+///
+/// # Safety
+/// Null, or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clearway_plugin_stats(id: PluginId, stats: *mut Stats) -> Status {
+    status(|| {
+        let plugin = plugin(id)?;
+        let (counts, times, slabs) = (plugin.counts(), plugin.times(), clearway_core::slabs());
+        let (calls, _, streams) = plugin.under_way();
+        let (wait, run) = (&times.wait, &times.run);
+        let made = Stats {
+            messages: counts.messages,
+            events: counts.events,
+            events_dropped: counts.dropped,
+            copies: counts.copies,
+            copied_bytes: counts.copied_bytes,
+            calls: calls as u64,
+            streams: streams as u64,
+            wait_ns_p50: wait.value_at_quantile(0.5),
+            wait_ns_p99: wait.value_at_quantile(0.99),
+            wait_ns_max: wait.max(),
+            run_ns_p50: run.value_at_quantile(0.5),
+            run_ns_p99: run.value_at_quantile(0.99),
+            run_ns_max: run.max(),
+            memories: slabs.live,
+            memory_bytes: slabs.live_bytes,
+            kept_bytes: slabs.kept_bytes,
+        };
+        // SAFETY: as the caller promises.
+        unsafe { give(stats, made) }
+    })
+}

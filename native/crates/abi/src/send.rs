@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+use clearway_core::{Failure, Given, Sent, reply as reply_by};
+use clearway_plugin::{
+    CLEARWAY_INVALID_ARGUMENT, CLEARWAY_PENDING, CLEARWAY_STALE, Content, PluginId, Reply, Status, Text,
+};
+
+use crate::event::Event;
+use crate::{give, given, plugin, status, text};
+
+/// Sends a message. A direct handler runs on this thread before this returns. `CLEARWAY_OK`: `answer` has the answer, to be released;
+/// `CLEARWAY_PENDING`: it will be drained, with `tag`, and `answer->handle` is the call, for `clearway_call_give_up`. With `answer` null no answer
+/// is wanted. Anything else: nothing was sent. Bytes without a memory are copied where the handler is not direct. Never waits.
+///
+/// # Safety
+/// Pointers must be null or right for what they announce.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clearway_plugin_send(
+    id: PluginId,
+    channel: Text,
+    content: *const Content,
+    tag: u64,
+    answer: *mut Event,
+) -> Status {
+    status(|| {
+        // SAFETY: as the caller promises.
+        let (channel, content) = unsafe { (text(channel)?, given(content)?) };
+        if !answer.is_null() && !answer.is_aligned() {
+            return Err(CLEARWAY_INVALID_ARGUMENT);
+        }
+        let plugin = plugin(id)?;
+        match plugin.send(&*plugin.channel(channel)?, &content, tag, !answer.is_null())? {
+            Sent::Taken => Ok(()),
+            // SAFETY: as the caller promises.
+            Sent::Answered(outcome) => unsafe { give(answer, Event::answer(tag, outcome)) },
+            Sent::Pending(call) => {
+                // SAFETY: as above.
+                unsafe { give(answer, Event { tag, handle: call, ..Event::NONE }) }?;
+                Err(CLEARWAY_PENDING)
+            }
+        }
+    })
+}
+
+/// Nobody waits for the answer of a pending message any more: its handler may ask, and stop. It is drained all the same.
+#[unsafe(no_mangle)]
+pub extern "C" fn clearway_call_give_up(id: PluginId, call: u64) -> Status {
+    status(|| if plugin(id)?.give_up(call) { Ok(()) } else { Err(CLEARWAY_STALE) })
+}
+
+/// Answers a message of the plugin's, once.
+///
+/// # Safety
+/// Pointers must be null or right for what they announce.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clearway_answer(reply: Reply, content: *const Content) -> Status {
+    // SAFETY: as the caller promises.
+    status(|| reply_by(reply, Ok(&unsafe { given(content) }?)))
+}
+
+/// Answers a message of the plugin's with a status other than `CLEARWAY_OK`. The text may be empty.
+///
+/// # Safety
+/// The text must be right for its size.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clearway_answer_error(reply: Reply, error: Status, message: Text) -> Status {
+    status(|| {
+        // SAFETY: as the caller promises.
+        let text = if message.size == 0 { "" } else { unsafe { text(message) }? };
+        reply_by(reply, Err::<&Given<'_>, _>(Failure { status: error, text: text.into() }))
+    })
+}

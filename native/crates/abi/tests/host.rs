@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A host that knows nothing but the header.
+
+#[path = "../../core/tests/fixture/mod.rs"]
+mod fixture;
+
+use std::ffi::{c_char, c_void};
+use std::ptr::{null, null_mut};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use clearway::*;
+use clearway_core::HOST;
+use clearway_plugin::*;
+use fixture::{LONG, Told, emit, give, handle, reply, source, text};
+
+const NONE: Event = Event::NONE;
+
+fn shown(text: Text) -> String {
+    if text.size == 0 {
+        return String::new();
+    }
+    // SAFETY: of an event that was not released.
+    String::from_utf8(unsafe { std::slice::from_raw_parts(text.data.cast(), text.size) }.to_vec()).unwrap()
+}
+
+fn send(id: u64, channel: &'static str, content: &Content, answer: *mut Event) -> Status {
+    // SAFETY: all of the test's frame.
+    unsafe { clearway_plugin_send(id, text(channel), content, 9, answer) }
+}
+
+fn drain(id: u64, events: &mut [Event]) -> (Status, usize) {
+    let mut count = usize::MAX;
+    // SAFETY: all of the test's frame.
+    (unsafe { clearway_plugin_drain(id, events.as_mut_ptr(), events.len(), &mut count) }, count)
+}
+
+#[test]
+fn a_message_is_sent_answered_and_given_back_once() {
+    let plugin = fixture::plugin();
+    handle(&plugin, "echo", CLEARWAY_RUN_DIRECT, "", |message, to| give(to, message));
+    for size in [0, 5, 63, 64, 5000] {
+        let bytes = vec![7; size];
+        let mut answer = NONE;
+        assert_eq!(send(plugin.id(), "echo", &Content::of(&bytes), &mut answer), CLEARWAY_OK);
+        assert_eq!((answer.kind, answer.status, answer.tag), (CLEARWAY_EVENT_ANSWER, CLEARWAY_OK, 9));
+        assert_eq!(fixture::bytes(&answer.content), bytes);
+        let mut copy = answer;
+        // SAFETY: all of the test's frame.
+        unsafe {
+            assert_eq!(clearway_event_release(&mut answer), CLEARWAY_OK);
+            assert_eq!(clearway_event_release(&mut answer), CLEARWAY_STALE);
+            assert_eq!(clearway_event_release(&mut copy), CLEARWAY_STALE);
+        }
+    }
+    assert_eq!(send(plugin.id(), "echo", &Content::NULL, null_mut()), CLEARWAY_OK);
+    assert_eq!(send(plugin.id(), "nobody", &Content::NULL, null_mut()), CLEARWAY_NO_HANDLER);
+    let mut answer = NONE;
+    assert_eq!(
+        send(plugin.id(), "echo", &Content { size: 4, ..Content::NULL }, &mut answer),
+        CLEARWAY_INVALID_ARGUMENT
+    );
+}
+
+#[test]
+fn what_a_plugin_has_is_drained_in_parts() {
+    static WAKES: AtomicUsize = AtomicUsize::new(0);
+    unsafe extern "C-unwind" fn wake(_: *mut c_void) {
+        WAKES.fetch_add(1, Ordering::SeqCst);
+    }
+    let plugin = fixture::plugin();
+    let id = plugin.id();
+    // SAFETY: all of the test's frame.
+    assert_eq!(unsafe { clearway_plugin_set_wake(id, Some(wake), null_mut()) }, CLEARWAY_OK);
+    let told = source(&plugin, "numbers", CLEARWAY_RUN_DIRECT, "");
+    let window = Window { items: 10, when_full: CLEARWAY_WHEN_FULL_WAIT, bytes: 1 << 20, credit: 4 };
+    let mut stream = 0;
+    // SAFETY: all of the test's frame.
+    assert_eq!(unsafe { clearway_plugin_listen(id, text("numbers"), null(), &window, 5, &mut stream) }, CLEARWAY_OK);
+    for at in 0..6 {
+        assert_eq!(emit(stream, &[at]), CLEARWAY_OK);
+    }
+    assert_eq!(WAKES.load(Ordering::SeqCst), 1);
+    let mut events = [NONE; 3];
+    assert_eq!(drain(id, &mut events), (CLEARWAY_PENDING, 3));
+    assert_eq!(events.map(|event| fixture::bytes(&event.content)[0]), [0, 1, 2]);
+    assert_eq!(events.map(|event| (event.kind, event.tag, event.handle)), [(CLEARWAY_EVENT_ITEM, 5, stream); 3]);
+    assert_eq!(drain(id, &mut events[..1]).1, 1);
+    assert_eq!(drain(id, &mut events), (CLEARWAY_OK, 0));
+    assert_eq!(clearway_stream_credit(id, stream, 100), CLEARWAY_OK);
+    assert_eq!(drain(id, &mut events), (CLEARWAY_OK, 2));
+    // SAFETY: handles, and text of the test's frame.
+    assert_eq!(unsafe { (HOST.end_error)(stream, 1001, text("unplugged")) }, CLEARWAY_OK);
+    assert_eq!(drain(id, &mut events), (CLEARWAY_OK, 1));
+    assert_eq!(
+        (events[0].kind, events[0].status, shown(events[0].text)),
+        (CLEARWAY_EVENT_END, 1001, "unplugged".into())
+    );
+    assert_eq!(clearway_stream_cancel(id, stream), CLEARWAY_STALE);
+    assert_eq!(told.try_iter().map(|(what, _)| what).collect::<Vec<_>>(), [Told::Listen]);
+}
+
+#[test]
+fn a_plugins_own_message_and_what_it_says_arrive() {
+    let plugin = fixture::plugin();
+    let id = plugin.id();
+    unsafe extern "C-unwind" fn heard(context: *mut c_void, status: Status, _: *const Content) {
+        // SAFETY: made below.
+        unsafe { &*context.cast::<AtomicUsize>() }.store(status as usize, Ordering::SeqCst);
+    }
+    let status: &'static AtomicUsize = Box::leak(Box::new(AtomicUsize::new(usize::MAX)));
+    let context = std::ptr::from_ref(status).cast_mut().cast();
+    // SAFETY: all of the test's frame, or forever.
+    unsafe {
+        assert_eq!((HOST.log)(id, CLEARWAY_LOG_WARNING, text("hot")), CLEARWAY_OK);
+        assert_eq!((HOST.send)(id, text("ask"), &Content::of(b"?"), Some(heard), context), CLEARWAY_OK);
+    }
+    let mut events = [NONE; 4];
+    assert_eq!(drain(id, &mut events), (CLEARWAY_OK, 2));
+    assert_eq!((events[0].kind, events[0].handle, shown(events[0].text)), (CLEARWAY_EVENT_LOG, 2, "hot".into()));
+    assert_eq!((events[1].kind, shown(events[1].text)), (CLEARWAY_EVENT_MESSAGE, "ask".into()));
+    // SAFETY: all of the test's frame.
+    unsafe {
+        assert_eq!(clearway_answer_error(events[1].handle, CLEARWAY_NOT_IMPLEMENTED, Text::NONE), CLEARWAY_OK);
+        assert_eq!(clearway_answer(events[1].handle, null()), CLEARWAY_STALE);
+    }
+    plugin.close(LONG).unwrap();
+    assert_eq!(status.load(Ordering::SeqCst), CLEARWAY_NOT_IMPLEMENTED as usize);
+}
+
+#[test]
+fn memory_that_is_lent_comes_back_when_the_last_has_let_go() {
+    static BACK: AtomicUsize = AtomicUsize::new(0);
+    unsafe extern "C-unwind" fn back(_: *mut c_void, _: *mut u8, size: usize) {
+        BACK.store(size, Ordering::SeqCst);
+    }
+    let mut bytes = [0u8; 100];
+    let (mut view, mut another) = (View::NONE, 0);
+    // SAFETY: all of the test's frame, which outlives the references.
+    unsafe {
+        let lent =
+            clearway_memory_lend(bytes.as_mut_ptr(), 100, CLEARWAY_MEMORY_SHARED, Some(back), null_mut(), &mut view);
+        assert_eq!(lent, CLEARWAY_OK);
+        assert_eq!(view.flags, CLEARWAY_MEMORY_SHARED | CLEARWAY_MEMORY_LENT);
+        assert_eq!(clearway_memory_retain(view.memory, &mut another), CLEARWAY_OK);
+        assert_eq!(clearway_memory_release(view.memory), CLEARWAY_OK);
+        assert_eq!(clearway_memory_view(view.memory, &mut view), CLEARWAY_STALE);
+        assert_eq!(clearway_memory_seal(another), CLEARWAY_OK);
+        assert_eq!(BACK.load(Ordering::SeqCst), 0);
+        assert_eq!(clearway_memory_release(another), CLEARWAY_OK);
+        assert_eq!(BACK.load(Ordering::SeqCst), 100);
+        assert_eq!(clearway_memory_allocate(100, 0, null_mut()), CLEARWAY_INVALID_ARGUMENT);
+    }
+}
+
+#[test]
+fn closing_freeing_and_what_is_wrong_have_their_status() {
+    let plugin = fixture::plugin();
+    let id = plugin.id();
+    handle(&plugin, "pooled", CLEARWAY_RUN_POOL, "", |_, to| reply(to, b"x"));
+    let mut answer = NONE;
+    assert_eq!(send(id, "pooled", &Content::NULL, &mut answer), CLEARWAY_PENDING);
+    assert_eq!(clearway_plugin_close(id, 60_000), CLEARWAY_OK);
+    let mut events = [NONE; 2];
+    assert_eq!(drain(id, &mut events), (CLEARWAY_OK, 1));
+    assert_eq!(clearway_call_give_up(id, answer.handle), CLEARWAY_STALE);
+    let mut stats = std::mem::MaybeUninit::uninit();
+    // SAFETY: all of the test's frame.
+    unsafe {
+        assert_eq!(clearway_plugin_stats(id, stats.as_mut_ptr()), CLEARWAY_OK);
+        assert_eq!((stats.assume_init().messages, stats.assume_init().calls), (1, 0));
+        assert_eq!(clearway_plugin_free(id), CLEARWAY_OK);
+        assert_eq!(clearway_plugin_free(id), CLEARWAY_STALE);
+        assert_eq!(clearway_plugin_stats(id, stats.as_mut_ptr()), CLEARWAY_STALE);
+        let mut said = [1 as c_char; 12];
+        let mut opened = 0;
+        let status = clearway_plugin_open(text("no/such.so"), null(), &mut opened, said.as_mut_ptr(), said.len());
+        assert_eq!(status, CLEARWAY_LOAD_FAILED);
+        assert_eq!(std::ffi::CStr::from_ptr(said.as_ptr()).to_str(), Ok("no/such.so:"));
+        let small = Options { size: 4, ..Options::default() };
+        let open = |path, options| clearway_plugin_open(path, options, null_mut(), null_mut(), 0);
+        assert_eq!(open(text("x"), &small), CLEARWAY_INVALID_ARGUMENT);
+        assert_eq!(open(Text::NONE, null()), CLEARWAY_INVALID_ARGUMENT);
+        assert_eq!(open(text("x"), null()), CLEARWAY_INVALID_ARGUMENT);
+        assert_eq!(clearway_plugin_drain(id, null_mut(), 1, null_mut()), CLEARWAY_INVALID_ARGUMENT);
+        assert_eq!(clearway_event_release(null_mut()), CLEARWAY_OK);
+    }
+    assert_eq!(clearway_version() >> 16, CLEARWAY_ABI_MAJOR);
+}
