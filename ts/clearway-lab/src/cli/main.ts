@@ -6,6 +6,7 @@ import path from "node:path";
 import { Command, CommanderError } from "commander";
 import { packageRoot } from "../machine/package-root.js";
 import { doctor } from "./doctor.js";
+import { type GenOptions, gen } from "./gen.js";
 import { lab } from "./lab.js";
 import { list } from "./list.js";
 import { report } from "./report.js";
@@ -16,7 +17,7 @@ const { version } = JSON.parse(readFileSync(path.join(packageRoot(), "package.js
 };
 
 const program = new Command("clearway")
-  .description("Measures every way of crossing a thread boundary, on this machine.")
+  .description("Measures every way of crossing a thread boundary, on this machine; writes code for plugins.")
   .version(version)
   .exitOverride();
 
@@ -51,6 +52,19 @@ program
   .description("what is installed, whether pages are isolated, how fine the clocks are, how quiet the machine is")
   .action(async () => {
     process.exitCode = await doctor();
+  });
+
+program
+  .command("gen")
+  .description("write a C header and a Rust module for a plugin, from the schema of a channel")
+  .argument("<schema>", "a JSON file, or an ES module that exports the schema")
+  .option("--c <file>", "where to write the C header; - is the standard output")
+  .option("--rust <file>", "where to write the Rust module")
+  .option("--name <name>", "what the code calls the channel; default: the last part of its name")
+  .option("--export <name>", "which export of the module; default: the only one that is a schema")
+  .option("--check", "write nothing; exit status 1 where a file is not what would be written")
+  .action(async (file: string, options: GenOptions) => {
+    process.exitCode = await gen(file, options);
   });
 
 for (const command of program.commands) command.exitOverride();

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// `clearway gen SCHEMA --c out.h --rust out.rs`.
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { readSchema, type SchemaShape } from "clearway/channel";
+import { cOf } from "../gen/c.js";
+import { modelOf } from "../gen/declare.js";
+import { SchemaRefusal, words } from "../gen/names.js";
+import { rustOf } from "../gen/rust.js";
+import { UsageError } from "./select.js";
+
+export interface GenOptions {
+  readonly c?: string;
+  readonly rust?: string;
+  readonly name?: string;
+  readonly export?: string;
+  readonly check?: boolean;
+}
+
+export async function gen(file: string, options: GenOptions): Promise<number> {
+  const outs = [
+    { to: options.c, make: cOf },
+    { to: options.rust, make: rustOf },
+  ].filter(({ to }) => to !== undefined);
+  if (outs.length === 0) throw new UsageError("say what to write: --c FILE, --rust FILE, or both");
+  const schema = await schemaOf(file, options.export);
+  const title = options.name ?? words(schema.channel.split("/").at(-1) ?? "").join(" ");
+  if (words(title).length === 0 || /^\d/.test(words(title)[0] ?? ""))
+    throw new UsageError(`no name can be made of ${JSON.stringify(schema.channel)}; give one with --name`);
+  let stale = 0;
+  try {
+    const model = modelOf(schema);
+    for (const { to = "-", make } of outs) if (!put(to, make(model, title), options.check === true)) stale++;
+  } catch (error) {
+    if (error instanceof SchemaRefusal) throw new UsageError(`${file}: ${error.message}`);
+    throw error;
+  }
+  return stale === 0 ? 0 : 1;
+}
+
+function put(to: string, text: string, check: boolean): boolean {
+  if (to === "-") return (process.stdout.write(text), true);
+  const same = existsSync(to) && readFileSync(to, "utf8") === text;
+  if (!same && check) process.stderr.write(`${to} is not what the schema makes; write it anew without --check\n`);
+  if (!same && !check) writeFileSync(to, text);
+  return same || !check;
+}
+
+/** The schema in a file: data, or an export of a module, whose `shape` has been checked there. */
+async function schemaOf(file: string, name: string | undefined): Promise<SchemaShape> {
+  if (!existsSync(file)) throw new UsageError(`${file} does not exist`);
+  const asked = file.endsWith(".json") ? { default: json(file) } : await import(pathToFileURL(path.resolve(file)).href);
+  const exports = Object.entries(asked as Record<string, unknown>);
+  const fits = exports.filter(([each, value]) => (name === undefined ? isSchema(value) : each === name));
+  // A module may export the same schema by name and as its default.
+  const [found, ...others] = new Map(fits.map(([each, value]) => [value, each])).keys();
+  if (found === undefined || others.length > 0) {
+    const names = exports.map(([each]) => each).join(", ");
+    throw new UsageError(
+      `${file}: ${found === undefined ? "no" : "more than one"} schema among its exports (${names}); name one with --export`,
+    );
+  }
+  if (isChecked(found)) return found.shape;
+  try {
+    return readSchema(found);
+  } catch (error) {
+    throw new UsageError(`${file}: ${(error as Error).message}`);
+  }
+}
+
+function json(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, "utf8"));
+  } catch (error) {
+    throw new UsageError(`${file}: ${(error as Error).message}`);
+  }
+}
+
+/** What `schema({...})` returns. Its shape is made by the library, which checked it. */
+function isChecked(value: unknown): value is { shape: SchemaShape } {
+  const shape = (value as { shape?: Partial<SchemaShape> } | null | undefined)?.shape;
+  return typeof shape?.channel === "string" && Array.isArray(shape.methods) && Array.isArray(shape.events);
+}
+
+function isSchema(value: unknown): boolean {
+  return isChecked(value) || (typeof value === "object" && value !== null && "channel" in value);
+}

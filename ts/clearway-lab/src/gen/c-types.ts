@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import type { TypeShape } from "clearway/channel";
+import type { Declared, Model } from "./declare.js";
+import { Names, quoted, screaming, snake, words } from "./names.js";
+
+const scalars: Record<string, string> = {
+  any: "const clearway_value *",
+  bool: "bool",
+  i32: "int32_t",
+  int: "int64_t",
+  i64: "int64_t",
+  f64: "double",
+  text: "clearway_text",
+  bytes: "clearway_bytes",
+  i32s: "clearway_i32s",
+  i64s: "clearway_i64s",
+  f32s: "clearway_f32s",
+  f64s: "clearway_f64s",
+};
+
+/** The names of what C has for a schema's types. */
+export class CTypes {
+  constructor(
+    readonly model: Model,
+    readonly prefix: string,
+  ) {}
+
+  /** The type, without a space behind it where it is a pointer. */
+  of(shape: TypeShape): string {
+    return scalars[shape.kind] ?? `${this.prefix}_${snake(this.model.nameOf(shape))}`;
+  }
+
+  /** A variable, a field or a parameter of that type. */
+  variable(shape: TypeShape, name: string): string {
+    const type = this.of(shape);
+    return type.endsWith("*") ? `${type}${name}` : `${type} ${name}`;
+  }
+
+  /** A parameter that points to a constant value. */
+  pointer(shape: TypeShape, name: string): string {
+    const type = this.of(shape);
+    return type.endsWith("*") ? `${type}const *${name}` : `const ${type} *${name}`;
+  }
+
+  reader(shape: TypeShape): string {
+    return scalars[shape.kind] ? `clearway_gen_read_${shape.kind}` : this.#own("read", shape);
+  }
+
+  adder(shape: TypeShape): string {
+    return scalars[shape.kind] ? `clearway_gen_add_${shape.kind}` : this.#own("add", shape);
+  }
+
+  #own(verb: string, shape: TypeShape): string {
+    return `${this.prefix}_${verb}_${snake(this.model.nameOf(shape))}`;
+  }
+
+  /** What declares a type, reads it and adds it to a message. */
+  declare(declared: Declared): string {
+    return [this.#declaration(declared), this.#read(declared), this.#add(declared)].join("\n\n");
+  }
+
+  #declaration({ name, shape }: Declared): string {
+    const type = this.of(shape);
+    const about = `/** The type "${words(name).join(" ")}" of the schema. */`;
+    switch (shape.kind) {
+      case "one-of":
+        return `${about}\ntypedef enum ${type} {\n${enumerators(type, shape.texts)
+          .map(({ own }) => `  ${own},`)
+          .join("\n")}\n} ${type};`;
+      case "struct": {
+        const fields = fieldsOf(name, shape.fields).map(
+          ({ own, field }) => `  /** ${comment(quoted(field.name))} */\n  ${this.variable(field.type, own)};`,
+        );
+        // C has no struct without members.
+        return `${about}\ntypedef struct ${type} {\n${fields.join("\n") || "  char none;"}\n} ${type};`;
+      }
+      case "nullable":
+        return `${about}\ntypedef struct ${type} {\n  bool is_some;\n  ${this.variable(shape.of, "some")};\n} ${type};`;
+      case "list":
+        return `${about}\ntypedef struct ${type} {\n  ${this.pointer(shape.of, "items")};\n  size_t count;\n} ${type};`;
+      case "map":
+        return [
+          about,
+          `typedef struct ${type}_entry {\n  clearway_text key;\n  ${this.variable(shape.of, "value")};\n} ${type}_entry;`,
+          `typedef struct ${type} {\n  const ${type}_entry *items;\n  size_t count;\n} ${type};`,
+        ].join("\n");
+    }
+  }
+
+  #read({ name, shape }: Declared): string {
+    const body = {
+      "one-of": () => [
+        ...enumerators(this.of(shape), shape.kind === "one-of" ? shape.texts : []).map(
+          ({ own, text }) => `if (clearway_text_is(value, ${cText(text)})) return *to = ${own}, true;`,
+        ),
+        "(void)arena;",
+        `return clearway_gen_refuse(misfit, ${cText(expectedTexts(shape.kind === "one-of" ? shape.texts : []))});`,
+      ],
+      struct: () => [
+        'if (value == NULL || value->kind != CLEARWAY_KIND_MAP) return clearway_gen_refuse(misfit, "an object");',
+        ...(shape.kind === "struct" ? fieldsOf(name, shape.fields) : []).map(
+          ({ own, field }) =>
+            `if (!${this.reader(field.type)}(clearway_find(value, ${cText(field.name)}), arena, misfit, &to->${own})) return clearway_gen_inside(misfit, ${cText(`.${field.name}`)});`,
+        ),
+        "(void)arena;",
+        "(void)to;",
+        "return true;",
+      ],
+      nullable: () => [
+        "memset(to, 0, sizeof *to);",
+        "to->is_some = !clearway_gen_is_null(value);",
+        `return !to->is_some || ${this.reader((shape as { of: TypeShape }).of)}(value, arena, misfit, &to->some);`,
+      ],
+      list: () => this.#readItems(shape as { kind: "list"; of: TypeShape }),
+      map: () => this.#readItems(shape as { kind: "map"; of: TypeShape }),
+    }[shape.kind]();
+    return func(
+      `bool ${this.reader(shape)}(const clearway_value *value, clearway_gen_arena *arena, clearway_gen_misfit *misfit, ${this.of(shape)} *to)`,
+      body,
+    );
+  }
+
+  #readItems(shape: { kind: "list" | "map"; of: TypeShape }): string[] {
+    const map = shape.kind === "map";
+    const item = map ? `${this.of(shape)}_entry` : this.of(shape.of);
+    const star = item.endsWith("*") ? `${item}*` : `${item} *`;
+    const reader = this.reader(shape.of);
+    const expected = map ? "a map with texts as keys" : "a list";
+    return [
+      `if (value == NULL || value->kind != ${map ? "CLEARWAY_KIND_MAP" : "CLEARWAY_KIND_LIST"}) return clearway_gen_refuse(misfit, "${expected}");`,
+      `${star}items = (${star.trimEnd()})clearway_gen_take(arena, value->count, sizeof *items);`,
+      'if (items == NULL) return clearway_gen_refuse(misfit, "small enough for the memory that is left");',
+      "const clearway_value *each = value + 1;",
+      "for (size_t at = 0; at < value->count; at++) {",
+      ...(map
+        ? [
+            `  if (!clearway_gen_read_text(each, arena, misfit, &items[at].key)) return clearway_gen_refuse(misfit, "${expected}");`,
+            "  each += each->nodes;",
+            `  if (!${reader}(each, arena, misfit, &items[at].value)) return clearway_gen_inside_item(misfit, at);`,
+          ]
+        : [`  if (!${reader}(each, arena, misfit, &items[at])) return clearway_gen_inside_item(misfit, at);`]),
+      "  each += each->nodes;",
+      "}",
+      "to->items = items;",
+      "to->count = value->count;",
+      "return true;",
+    ];
+  }
+
+  #add({ name, shape }: Declared): string {
+    const head = `clearway_gen_added ${this.adder(shape)}(clearway_values *values, const ${this.of(shape)} *from)`;
+    if (shape.kind === "one-of") {
+      const cases = enumerators(this.of(shape), shape.texts).map(
+        ({ own, text }) =>
+          `case ${own}: return clearway_add_text(values, ${cText(text)}, ${new TextEncoder().encode(text).length}) ? CLEARWAY_GEN_ADDED : CLEARWAY_GEN_NO_ROOM;`,
+      );
+      return func(head, [
+        "switch (*from) {",
+        ...cases.map((each) => `  ${each}`),
+        "  default: return CLEARWAY_GEN_INVALID;",
+        "}",
+      ]);
+    }
+    if (shape.kind === "nullable")
+      return func(head, [
+        "if (!from->is_some) return clearway_add_null(values) ? CLEARWAY_GEN_ADDED : CLEARWAY_GEN_NO_ROOM;",
+        `return ${this.adder(shape.of)}(values, &from->some);`,
+      ]);
+    const key = (text: string, size: string): string =>
+      `if (clearway_add_text(values, ${text}, ${size}) == NULL) return CLEARWAY_GEN_NO_ROOM;`;
+    const add = (of: TypeShape, value: string): string =>
+      `if ((added = ${this.adder(of)}(values, ${value})) != CLEARWAY_GEN_ADDED) return added;`;
+    const inside =
+      shape.kind === "struct"
+        ? fieldsOf(name, shape.fields).flatMap(({ own, field }) => [
+            key(cText(field.name), String(new TextEncoder().encode(field.name).length)),
+            add(field.type, `&from->${own}`),
+          ])
+        : [
+            "for (size_t at = 0; at < from->count; at++) {",
+            ...(shape.kind === "map" ? [`  ${key("from->items[at].key.data", "from->items[at].key.size")}`] : []),
+            `  ${add(shape.of, `&from->items[at]${shape.kind === "map" ? ".value" : ""}`)}`,
+            "}",
+          ];
+    return func(head, [
+      "clearway_gen_added added = CLEARWAY_GEN_ADDED;",
+      "(void)from;",
+      // The array of values does not move while it is written to: whoever adds to it starts anew with a larger one.
+      `clearway_value *begun = clearway_begin(values, ${shape.kind === "list" ? "CLEARWAY_KIND_LIST" : "CLEARWAY_KIND_MAP"});`,
+      "if (begun == NULL) return CLEARWAY_GEN_NO_ROOM;",
+      ...inside,
+      "return clearway_end(values, begun) ? added : CLEARWAY_GEN_INVALID;",
+    ]);
+  }
+}
+
+export function func(head: string, body: readonly string[]): string {
+  return `CLEARWAY_GEN_FUNCTION ${head} {\n${body.map((line) => `  ${line}`).join("\n")}\n}`;
+}
+
+function fieldsOf<F extends { name: string }>(type: string, fields: readonly F[]): { own: string; field: F }[] {
+  const names = new Names();
+  return fields.map((field) => ({ own: names.take(snake(field.name), `${type}.${field.name}`), field }));
+}
+
+function enumerators(type: string, texts: readonly string[]): { own: string; text: string }[] {
+  const names = new Names();
+  return texts.map((text) => ({
+    own: names.take(`${screaming(type)}_${screaming(text)}`, JSON.stringify(text)),
+    text,
+  }));
+}
+
+function expectedTexts(texts: readonly string[]): string {
+  return `one of ${texts.map((text) => JSON.stringify(text)).join(", ")}`;
+}
+
+/** A text as C writes it: bytes that are not plain ASCII as octal escapes, which end after three digits. */
+export function cText(text: string): string {
+  quoted(text); // throws for what has no UTF-8
+  const plain = /[ !#-[\]-~]/;
+  const bytes = [...new TextEncoder().encode(text)];
+  const shown = bytes.map((byte) => {
+    const character = String.fromCharCode(byte);
+    // "??=" and its kin are trigraphs.
+    return plain.test(character) && character !== "?" ? character : `\\${byte.toString(8).padStart(3, "0")}`;
+  });
+  return `"${shown.join("")}"`;
+}
+
+/** A text inside a comment, which it does not end. */
+export function comment(text: string): string {
+  return text
+    .replaceAll("*/", "* /")
+    .replaceAll("/*", "/ *")
+    .replace(/[^\S\n]/g, " ");
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import type { EventShape, MethodShape, SchemaShape, TypeShape } from "clearway/channel";
+import { SchemaRefusal } from "./names.js";
+
+type Compound = Exclude<TypeShape, { kind: "null" | "bool" | "i32" | "int" | "i64" | "f64" | "text" }> & {
+  kind: "struct" | "one-of" | "list" | "map" | "nullable";
+};
+
+/** A type that has a name in generated code. */
+export interface Declared {
+  readonly shape: Compound;
+  /** Words that say where it stands, such as `level args unit`, or what the schema calls it. */
+  readonly name: string;
+}
+
+/** What code is made of: the schema, and its compound types in an order in which each stands behind what it holds. */
+export interface Model {
+  readonly schema: SchemaShape;
+  readonly types: readonly Declared[];
+  nameOf(shape: TypeShape): string;
+}
+
+const containers = { list: "list", map: "map", nullable: "or null" } as const;
+
+/** Names the types of a schema. Throws {@link SchemaRefusal}. */
+export function modelOf(schema: SchemaShape): Model {
+  const names = new Map<TypeShape, string>();
+  const types = new Map<string, Declared>();
+  const nameOf = (shape: TypeShape): string => names.get(shape) ?? shape.kind;
+  const visit = (shape: TypeShape, place: string): void => {
+    if (names.has(shape)) return;
+    let name = place;
+    if (shape.kind === "struct") {
+      name = shape.name ?? place;
+      for (const field of shape.fields) {
+        notNull(field.type, `${name} ${field.name}`);
+        visit(field.type, `${name} ${field.name}`);
+      }
+    } else if (shape.kind === "list" || shape.kind === "map" || shape.kind === "nullable") {
+      notNull(shape.of, place);
+      visit(shape.of, shape.kind === "nullable" ? place : `${place} ${shape.kind === "list" ? "item" : "value"}`);
+      // What holds the same is the same, wherever it stands.
+      name = `${nameOf(shape.of)} ${containers[shape.kind]}`;
+    } else if (shape.kind === "one-of") name = shape.name ?? place;
+    else return;
+    names.set(shape, name);
+    const known = types.get(name);
+    if (known === undefined) types.set(name, { shape: shape as Compound, name });
+    else if (shape.kind === "struct" || shape.kind === "one-of")
+      throw new SchemaRefusal(
+        `two types would both be called ${name}; give one of them another name in the schema's types`,
+      );
+  };
+  for (const { name, type } of schema.types) visit(type, name);
+  for (const each of schema.methods) visitParts(each, visit, ["args", "result"]);
+  for (const each of schema.events) visitParts(each, visit, ["args", "value"]);
+  return { schema, types: [...types.values()], nameOf };
+}
+
+function visitParts<T extends MethodShape | EventShape>(
+  each: T,
+  visit: (shape: TypeShape, place: string) => void,
+  parts: (keyof T & string)[],
+): void {
+  for (const part of parts) visit(each[part] as TypeShape, `${each.name} ${part}`);
+}
+
+function notNull(shape: TypeShape, place: string): void {
+  if (shape.kind === "null")
+    throw new SchemaRefusal(
+      `${place}: the type null says nothing there; as arguments or a result it says that there are none`,
+    );
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+/** The words of a name, in lower case: `batteryLevel`, `battery-level` and `battery/level` are the same two. */
+export function words(name: string): string[] {
+  return name
+    .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
+    .replace(/([A-Z]+)([A-Z][a-z])/g, "$1 $2")
+    .split(/[^A-Za-z0-9]+/)
+    .filter((word) => word !== "")
+    .map((word) => word.toLowerCase());
+}
+
+// Of both languages, so that one schema has the same names in both.
+const reserved = new Set(
+  (
+    "abstract alignas alignof as async await auto become bool box break case char const constexpr continue crate default do double dyn " +
+    "else enum extern false final float fn for gen goto if impl in inline int let long loop macro match mod move mut null nullptr " +
+    "override priv pub ref register restrict return self short signed sizeof static static_assert struct super switch " +
+    "thread_local trait true try type typedef typeof union unsafe unsigned unsized use virtual void volatile where while yield"
+  ).split(" "),
+);
+
+/** A name of a field, a function or a parameter: `battery_level`. */
+export function snake(name: string): string {
+  const joined = words(name).join("_");
+  if (joined === "") return "value";
+  return reserved.has(joined) || /^\d/.test(joined) ? `${joined}_` : joined;
+}
+
+/** A name of a type or of an enumerator: `BatteryLevel`. */
+export function pascal(name: string): string {
+  const joined = words(name)
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join("");
+  return joined === "" || /^\d/.test(joined) ? `N${joined}` : joined === "Self" ? "Self_" : joined;
+}
+
+/** A name of a constant: `BATTERY_LEVEL`. */
+export function screaming(name: string): string {
+  return words(name).join("_").toUpperCase() || "VALUE";
+}
+
+/** Gives each name once. Throws where two things would have the same one. */
+export class Names {
+  readonly #taken = new Map<string, string>();
+
+  /** `what` says what it is for, such as `methods.level`. */
+  take(name: string, what: string): string {
+    const other = this.#taken.get(name);
+    if (other !== undefined)
+      throw new SchemaRefusal(`${what} and ${other} would both be called ${name}; rename one of them`);
+    this.#taken.set(name, what);
+    return name;
+  }
+}
+
+/** A schema that is one, but of which a language cannot have code. */
+export class SchemaRefusal extends Error {}
+
+/** A text between quotes, in one line, as JSON. Throws for one that has no UTF-8. */
+export function quoted(text: string): string {
+  if (/\p{Surrogate}/u.test(text))
+    throw new SchemaRefusal(`half of a surrogate pair has no UTF-8: ${JSON.stringify(text)}`);
+  return JSON.stringify(text).replace(
+    /[\u007f-\u009f\u2028\u2029]/g,
+    (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
