@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// #region child
+import { connect } from "clearway/channel";
+import { parentTransport } from "clearway/channel/stdio";
+import { serveThermometer } from "./thermometer.js";
+
+const endpoint = await connect(parentTransport());
+serveThermometer(endpoint);
+console.error("the sensor is ready"); // not console.log: the standard output carries frames
+// #endregion child

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What both ends of the example agree on, and what one of them does.
+
+// #region schema
+import { schema } from "clearway/channel";
+
+export const Thermometer = schema({
+  channel: "lab/thermometer",
+  types: {
+    unit: { oneOf: ["celsius", "kelvin"] },
+    reading: { struct: { level: "f64", unit: { ref: "unit" }, note: { nullable: "text" } } },
+  },
+  methods: {
+    level: { doc: "Reads once.", args: { struct: { unit: { ref: "unit" } } }, result: { ref: "reading" } },
+  },
+  events: {
+    changed: { doc: "So many readings.", args: "i32", value: { ref: "reading" } },
+  },
+});
+// #endregion schema
+
+// #region handlers
+/** @param {import("clearway/channel").Endpoint} endpoint */
+export function serveThermometer(endpoint) {
+  return Thermometer.handle(endpoint, {
+    methods: {
+      level: ({ unit }) => ({ level: unit === "kelvin" ? 293.15 : 20, unit }),
+    },
+    events: {
+      // It waits when its listener falls behind, and ends when that stops.
+      *changed(count) {
+        for (let level = 0; level < count; level++) yield { level, unit: "kelvin" };
+      },
+    },
+  });
+}
+// #endregion handlers
