@@ -40,7 +40,10 @@ export async function gen(file: string, options: GenOptions): Promise<number> {
 }
 
 function put(to: string, text: string, check: boolean): boolean {
-  if (to === "-") return (process.stdout.write(text), true);
+  if (to === "-") {
+    process.stdout.write(text);
+    return true;
+  }
   const same = existsSync(to) && readFileSync(to, "utf8") === text;
   if (!same && check) process.stderr.write(`${to} is not what the schema makes; write it anew without --check\n`);
   if (!same && !check) writeFileSync(to, text);

@@ -269,9 +269,9 @@ function writeOf(shape: TypeShape, value: string): string {
 
 /** A text as Rust writes it, in one line. */
 function rustText(text: string): string {
-  return quoted(text).replace(/\\(u([0-9a-f]{4})|.)/g, (escape, short: string, digits: string | undefined) => {
+  return quoted(text).replace(/\\(u([0-9a-f]{4})|.)/g, (escaped, short: string, digits: string | undefined) => {
     if (digits !== undefined) return `\\u{${digits}}`;
-    return short === "b" ? "\\u{8}" : short === "f" ? "\\u{c}" : escape;
+    return short === "b" ? "\\u{8}" : short === "f" ? "\\u{c}" : escaped;
   });
 }
 
