@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The public API as committed in ts/clearway/api must be what the build makes, so that a change of it is seen in review.
+// The public API as committed in each package's `api` must be what the build makes, so that a change of it is seen in review.
 // `--write` takes over what was built.
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -7,8 +7,10 @@ import { join } from "node:path";
 import { isProgram, report } from "../problems.mjs";
 import { root } from "../sources.mjs";
 
-const built = "ts/clearway/dist";
-const committed = "ts/clearway/api";
+const packages = {
+  "ts/clearway": ["index", "worker", "meter", "records", "channel", "stdio", "websocket", "websocket-server"],
+  "ts/clearway-native": ["index"],
+};
 
 const declarations = (folder) =>
   existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(".d.ts")) : [];
@@ -21,9 +23,10 @@ export function differences(one, other) {
   return [...names].sort().filter((name) => read(one, name) !== read(other, name));
 }
 
-if (isProgram(import.meta)) {
+function check(folder, entries) {
+  const [built, committed] = [`${folder}/dist`, `${folder}/api`];
   const [from, to] = [join(root, built), join(root, committed)];
-  const problems = ["index", "worker", "meter", "records", "channel", "stdio", "websocket", "websocket-server"]
+  const problems = entries
     .filter((entry) => !existsSync(join(from, `${entry}.d.ts`)))
     .map((entry) => `${built}/${entry}.d.ts was not built`);
   if (process.argv.includes("--write") && problems.length === 0) {
@@ -36,5 +39,11 @@ if (isProgram(import.meta)) {
     spawnSync("git", diff, { cwd: root, stdio: ["ignore", "inherit", "inherit"] });
     problems.push(`${committed}/${name} is not what was built; look at the difference, then: make fmt`);
   }
-  report(problems, `${declarations(to).length} declaration files are as committed`);
+  return problems;
+}
+
+if (isProgram(import.meta)) {
+  const problems = Object.entries(packages).flatMap(([folder, entries]) => check(folder, entries));
+  const count = Object.keys(packages).reduce((sum, folder) => sum + declarations(join(root, folder, "api")).length, 0);
+  report(problems, `${count} declaration files are as committed`);
 }

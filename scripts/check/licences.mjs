@@ -30,7 +30,7 @@ function copies(write) {
 }
 
 if (isProgram(import.meta)) {
-  const sources = files(source).filter(({ path }) => !path.startsWith("ts/clearway/api/"));
+  const sources = files(source).filter(({ path }) => !/^ts\/[\w-]+\/api\//.test(path));
   const problems = [...licenceProblems(sources), ...copies(process.argv.includes("--write"))];
   report(problems, `${sources.length} files say their licence`);
 }

@@ -28,7 +28,7 @@ await build({
 if (!jsOnly) {
   const bundle = await rollup({
     input: here("./src/index.ts"),
-    plugins: [dts({ tsconfig: here("./tsconfig.json"), compilerOptions: { noEmit: false } })],
+    plugins: [dts({ tsconfig: here("./tsconfig.json"), compilerOptions: { noEmit: false, stripInternal: true } })],
     external: [/^node:/, /^clearway/],
     onwarn: (warning) => console.warn(warning.message),
   });

@@ -10,6 +10,14 @@ import { NativeError } from "./error.js";
  */
 export type ViewKind = "shared" | "detachable" | "copied";
 
+/** What this runtime can do with memory that crosses. */
+export interface NativeFeatures {
+  /** How native memory becomes a SharedArrayBuffer: by Node-API, by V8's own functions, or not at all. */
+  mapping: "node-api" | "v8" | "none";
+  /** Whether native code may keep JavaScript's memory beyond a call. */
+  keeps: boolean;
+}
+
 /** The core's own name of a memory, or of a reply; a stale one is refused, not followed. */
 export type Slot = number;
 
@@ -18,7 +26,7 @@ export type Given = [bytes?: Uint8Array | Slot | undefined, attached?: Float64Ar
 
 /** What the addon, native/crates/node, gives. None of it is public; all of it refuses wrong arguments. */
 export interface Addon {
-  features(): { mapping: "node-api" | "v8" | "none"; keeps: boolean };
+  features(): NativeFeatures;
   /**
    * Loads a plugin. What comes later is written to the first two (see `record.ts`), what a direct call answers to the other
    * two; `onWake` is called on this thread when there is something to drain. A number is a status of clearway.h, whose text
@@ -49,7 +57,7 @@ export interface Addon {
     bytes: number,
     policy: number,
     credit: number,
-    arguments_?: Uint8Array | Slot,
+    told?: Uint8Array | Slot,
   ): number;
   grant(port: object, stream: number, items: number): void;
   unlisten(port: object, stream: number): void;

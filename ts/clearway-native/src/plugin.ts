@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Addon, addon, type ViewKind } from "./addon.js";
+import { addon, type NativeFeatures, type ViewKind } from "./addon.js";
 import { invalid } from "./error.js";
 import { type ListenOptions, listen, type NativeEvents } from "./events.js";
 import { type NativeLedger, snapshot } from "./ledger.js";
@@ -88,7 +88,7 @@ export async function loadPlugin(path: string | URL, options: PluginOptions = {}
 }
 
 /** What this Node can do with native memory. Loads the addon; throws `addon-missing`. */
-export function nativeFeatures(): ReturnType<Addon["features"]> {
+export function nativeFeatures(): NativeFeatures {
   return addon().features();
 }
 
