@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // `make native`: builds the C codec and the example plugins. What needs a toolchain that is not there is left out by name.
 import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { missing as rustMissing } from "./cargo.mjs";
 import { isProgram } from "./problems.mjs";
@@ -37,7 +36,7 @@ export const builds = [
         { name: "native: plugin check", command: make("plugins/check") },
       ]
     : []),
-  ...(toolchains.rust && existsSync(join(root, "native/plugins/rust"))
+  ...(toolchains.rust
     ? [
         {
           name: "native: Rust plugins",

@@ -37,6 +37,9 @@ const stages = [
         { name: "native: C plugins do", command: [pluginCheck, ...Object.values(plugins.c)] },
       ]
     : []),
+  ...(toolchains.c && toolchains.rust
+    ? [{ name: "native: Rust plugins do", command: [pluginCheck, ...Object.values(plugins.rust)] }]
+    : []),
   {
     name: `native plugins, node ${process.versions.node}`,
     command: [node, vitest, "run", "--root", "ts/clearway-native"],

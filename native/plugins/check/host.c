@@ -48,12 +48,16 @@ static bool copy_name(char to[64], clearway_text from) {
   return true;
 }
 
-static bool is_content(const clearway_content *content) {
+// What a plugin gives: null is no bytes, no data with a memory is all of it. False where the bytes cannot be.
+static bool read_content(const clearway_content *given, clearway_content *content) {
   clearway_view view;
-  if (content == NULL) return true;
+  *content = given == NULL ? (clearway_content){0} : *given;
   if (content->memory == 0) return content->size == 0 || (content->data != NULL && content->size <= (size_t)1 << 32);
   if (memory_view(content->memory, &view) != CLEARWAY_OK) return false;
-  if (content->data == NULL) return true;
+  if (content->data == NULL) {
+    content->data = view.data;
+    content->size = view.size;
+  }
   return content->data >= view.data && content->data <= view.data + view.size &&
          content->size <= (size_t)(view.data + view.size - content->data);
 }
@@ -73,20 +77,21 @@ static clearway_status unhandle(clearway_plugin_id id, clearway_text channel) {
   return CLEARWAY_NO_HANDLER;
 }
 
-static clearway_status settle(clearway_reply reply, clearway_status status, const clearway_content *content) {
-  if (!is_content(content)) return CLEARWAY_INVALID_ARGUMENT;
+static clearway_status settle(clearway_reply reply, clearway_status status, const clearway_content *given) {
+  clearway_content content;
+  if (!read_content(given, &content)) return CLEARWAY_INVALID_ARGUMENT;
   pthread_mutex_lock(&lock);
   const bool stale = reply != asked_number || last.answered;
   if (!stale) {
     free(last_bytes);
     last_bytes = NULL;
     last = (answer){.answered = true, .status = status};
-    if (content != NULL && content->size > 0) {
-      last_bytes = malloc(content->size);
-      memcpy(last_bytes, content->data, content->size);
+    if (content.size > 0) {
+      last_bytes = malloc(content.size);
+      memcpy(last_bytes, content.data, content.size);
       last.data = last_bytes;
-      last.size = content->size;
-      last.memory = content->memory;
+      last.size = content.size;
+      last.memory = content.memory;
     }
     pthread_cond_broadcast(&changed);
   }
@@ -113,7 +118,8 @@ static clearway_status wanted(clearway_reply reply) {
 // The host answers what it is sent with the same.
 static clearway_status send_to_host(clearway_plugin_id id, clearway_text channel, const clearway_content *content,
                                     clearway_on_answer on_answer, void *context) {
-  if (id != PLUGIN || channel.size == 0 || !is_content(content)) return CLEARWAY_INVALID_ARGUMENT;
+  clearway_content read;
+  if (id != PLUGIN || channel.size == 0 || !read_content(content, &read)) return CLEARWAY_INVALID_ARGUMENT;
   if (on_answer != NULL) on_answer(context, CLEARWAY_OK, content);
   return CLEARWAY_OK;
 }
@@ -130,13 +136,13 @@ static clearway_status unsource(clearway_plugin_id id, clearway_text channel) {
   return CLEARWAY_NO_HANDLER;
 }
 
-static clearway_status emit(clearway_stream stream, const clearway_content *content) {
-  if (!is_content(content)) return CLEARWAY_INVALID_ARGUMENT;
-  const size_t size = content == NULL ? 0 : content->size;
-  event *made = malloc(sizeof *made + size);
-  *made = (event){.size = size};
-  if (size > 0) memcpy(made->bytes, content->data, size);
-  if (content != NULL && content->memory != 0) memory_retain(content->memory, &made->memory);
+static clearway_status emit(clearway_stream stream, const clearway_content *given) {
+  clearway_content content;
+  if (!read_content(given, &content)) return CLEARWAY_INVALID_ARGUMENT;
+  event *made = malloc(sizeof *made + content.size);
+  *made = (event){.size = content.size};
+  if (content.size > 0) memcpy(made->bytes, content.data, content.size);
+  if (content.memory != 0) memory_retain(content.memory, &made->memory);
   pthread_mutex_lock(&lock);
   clearway_status status = stream != stream_number || !stream_open ? CLEARWAY_STALE
                            : event_count >= event_room             ? CLEARWAY_FULL
@@ -200,6 +206,8 @@ void host_open(const char *path) {
 }
 
 void host_close(void) {
+  for (unsigned at = 0; at < handler_count; at++)
+    if (handlers[at].handler.on_drop != NULL) handlers[at].handler.on_drop(handlers[at].handler.context);
   if (plugin.on_close != NULL) plugin.on_close(plugin.context);
   handler_count = source_count = 0;
   pthread_mutex_lock(&lock);

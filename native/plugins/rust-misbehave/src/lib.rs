@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A plugin that does what a plugin must not, for tests: the host answers with an error and lives on. A handler's reply, where it
+//! gives one, holds what the host said to each of its calls: i32 statuses, little-endian. The one in C does the same, but for
+//! `panic`.
+
+mod handlers;
+
+use std::ffi::c_void;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use clearway_plugin::{
+    CLEARWAY_ABI_MAJOR, CLEARWAY_ABI_MINOR, CLEARWAY_OK, CLEARWAY_PANICKED, CLEARWAY_RUN_DIRECT, Content, Handler,
+    Host, Plugin, PluginId, Reply, Source, Status, Stream, Text,
+};
+
+/// One opening.
+pub(crate) struct Bad {
+    host: &'static Host,
+    id: PluginId,
+}
+
+pub(crate) type Handle = fn(&Bad, *const Content, Reply) -> Status;
+
+/// A handler's context.
+struct Bound {
+    bad: Bad,
+    handle: Handle,
+}
+
+unsafe extern "C-unwind" fn on_message(context: *mut c_void, message: *const Content, reply: Reply) -> Status {
+    // SAFETY: the context is the box that `on_drop` frees.
+    let Bound { bad, handle } = unsafe { &*context.cast::<Bound>() };
+    // A panic must not leave the plugin: what the host would catch is another copy of the standard library's.
+    catch_unwind(AssertUnwindSafe(|| handle(bad, message, reply))).unwrap_or(CLEARWAY_PANICKED)
+}
+
+unsafe extern "C-unwind" fn on_drop(context: *mut c_void) {
+    // SAFETY: called once, when no call is in the handler.
+    drop(unsafe { Box::from_raw(context.cast::<Bound>()) });
+}
+
+/// Emits to nobody, and to a stream that has ended.
+unsafe extern "C-unwind" fn on_listen(context: *mut c_void, _arguments: *const Content, stream: Stream) -> Status {
+    // SAFETY: the context is the host's table, which lives as long as the process; wrong handles and lengths are what is tested.
+    unsafe {
+        let host = &*context.cast::<Host>().cast_const();
+        (host.emit)(stream ^ 0x5555, std::ptr::null());
+        (host.emit)(stream, &Content { size: 8, ..Content::NULL });
+        (host.emit)(stream, &Content::of(b"last"));
+        (host.end)(stream);
+        (host.emit)(stream, &Content::of(b"late"));
+        (host.end)(stream);
+    }
+    CLEARWAY_OK
+}
+
+fn register(host: &'static Host, id: PluginId, channel: &str, handle: Handle) -> Status {
+    let context = Box::into_raw(Box::new(Bound { bad: Bad { host, id }, handle })).cast();
+    let handler = Handler {
+        size: size_of::<Handler>(),
+        channel: Text::of(channel),
+        runs: CLEARWAY_RUN_DIRECT,
+        reserved: 0,
+        queue: Text::NONE,
+        context,
+        on_message: Some(on_message),
+        on_drop: Some(on_drop),
+    };
+    // SAFETY: the host copies the handler.
+    let status = unsafe { (host.handle)(id, &handler) };
+    if status != CLEARWAY_OK {
+        // SAFETY: what was refused is not dropped by the host.
+        unsafe { on_drop(context) };
+    }
+    status
+}
+
+/// # Safety
+///
+/// `host` and `plugin` are as `clearway.h` says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn clearway_plugin_init(host: *const Host, plugin: *mut Plugin) -> Status {
+    // SAFETY: the host's table lives as long as the process, and `plugin` as long as this call.
+    let (host, plugin) = unsafe { (&*host, &mut *plugin) };
+    (plugin.abi_major, plugin.abi_minor) = (CLEARWAY_ABI_MAJOR, CLEARWAY_ABI_MINOR);
+    for (channel, handle) in handlers::ALL {
+        register(host, plugin.id, channel, *handle);
+        // The second of a name is refused, and changes nothing.
+        register(host, plugin.id, channel, *handle);
+    }
+    let source = Source {
+        size: size_of::<Source>(),
+        channel: Text::of("events/after-end"),
+        runs: CLEARWAY_RUN_DIRECT,
+        reserved: 0,
+        queue: Text::NONE,
+        context: std::ptr::from_ref(host).cast_mut().cast(),
+        on_listen: Some(on_listen),
+        on_cancel: None,
+        on_room: None,
+        on_drop: None,
+    };
+    // SAFETY: the host copies the source.
+    unsafe { (host.source)(plugin.id, &source) }
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A handler that blocks, and so has a queue of its own.
+
+use std::thread::sleep;
+use std::time::Duration;
+
+use clearway_plugin::{CLEARWAY_RUN_SERIAL, Status};
+
+use crate::example::{Example, OnMessage, Request};
+
+struct Block;
+
+impl OnMessage for Block {
+    fn on_message(request: &Request<'_>) -> Status {
+        let Ok(ms) = request.bytes().try_into() else {
+            return request.invalid("the message is u32 milliseconds");
+        };
+        sleep(Duration::from_millis(u32::from_le_bytes(ms).into()));
+        request.answer_null()
+    }
+}
+
+pub fn add(example: &Example) -> Status {
+    example.handle::<Block>("block", CLEARWAY_RUN_SERIAL, "block")
+}

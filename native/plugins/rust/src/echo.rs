@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Every message comes back (the lab's family "channel"): as it is, decoded and encoded again, as a method's success, and by
+//! way of a channel of the host.
+
+use std::ffi::c_void;
+
+use clearway_codec::{Error, Limits, Reply as Envelope, json, standard};
+use clearway_plugin::{
+    CLEARWAY_OK, CLEARWAY_RUN_DIRECT, CLEARWAY_RUN_POOL, CLEARWAY_RUN_SERIAL, Content, Host, Reply, Status, Text,
+};
+
+use crate::example::{Example, OnMessage, Request, all, guarded};
+
+/// Nothing is copied where the message stands in memory.
+struct Whole;
+
+impl OnMessage for Whole {
+    fn on_message(request: &Request<'_>) -> Status {
+        request.answer(request.message)
+    }
+}
+
+fn encode_again(request: &Request<'_>, codec: impl FnOnce(&[u8], &mut Vec<u8>) -> Result<(), Error>) -> Status {
+    let mut answer = Vec::with_capacity(request.bytes().len());
+    match codec(request.bytes(), &mut answer) {
+        Ok(()) if answer.is_empty() => request.answer_null(),
+        Ok(()) => request.answer_bytes(&answer),
+        Err(error) => request.invalid(error.code.name()),
+    }
+}
+
+const LIMITS: Limits = Limits::DEFAULT;
+
+struct Standard;
+
+impl OnMessage for Standard {
+    fn on_message(request: &Request<'_>) -> Status {
+        encode_again(request, |bytes, to| standard::write(&standard::read(bytes, LIMITS)?, LIMITS, to))
+    }
+}
+
+struct Method;
+
+impl OnMessage for Method {
+    fn on_message(request: &Request<'_>) -> Status {
+        encode_again(request, |bytes, to| {
+            let call = standard::read_call(bytes, LIMITS)?;
+            standard::write_reply(&Envelope::Success(call.args), LIMITS, to)
+        })
+    }
+}
+
+struct Json;
+
+impl OnMessage for Json {
+    fn on_message(request: &Request<'_>) -> Status {
+        encode_again(request, |bytes, to| {
+            let call = json::read_call(bytes, LIMITS)?;
+            json::write_reply(&Envelope::Success(call.args), LIMITS, to)
+        })
+    }
+}
+
+/// What is asked of the host, and whom to tell its answer.
+struct Asked {
+    host: &'static Host,
+    reply: Reply,
+}
+
+unsafe extern "C-unwind" fn on_answer(context: *mut c_void, status: Status, answer: *const Content) {
+    guarded((), || {
+        // SAFETY: the context is the box that was given to `send`, and comes back once.
+        let Asked { host, reply } = *unsafe { Box::from_raw(context.cast::<Asked>()) };
+        // SAFETY: the answer is lent for this call, the text is static.
+        unsafe {
+            match status {
+                CLEARWAY_OK => (host.reply)(reply, answer),
+                status => (host.reply_error)(reply, status, Text::of("the host did not answer")),
+            }
+        };
+    });
+}
+
+/// The message goes to the host's channel `echo/host`, and its answer is the answer: a call from native to the host.
+struct Back;
+
+impl OnMessage for Back {
+    fn on_message(request: &Request<'_>) -> Status {
+        let Example { host, id, .. } = *request.example;
+        let asked = Box::into_raw(Box::new(Asked { host, reply: request.reply }));
+        // SAFETY: the message is lent for this call, and the host takes what it needs; `asked` comes back once.
+        let status = unsafe { (host.send)(id, Text::of("echo/host"), request.message, Some(on_answer), asked.cast()) };
+        if status != CLEARWAY_OK {
+            // SAFETY: what was refused does not come back.
+            drop(unsafe { Box::from_raw(asked) });
+        }
+        status
+    }
+}
+
+fn each<H: OnMessage>(example: &Example, name: &str) -> Status {
+    all([
+        example.handle::<H>(name, CLEARWAY_RUN_DIRECT, ""),
+        example.handle::<H>(&format!("{name}/pool"), CLEARWAY_RUN_POOL, ""),
+        example.handle::<H>(&format!("{name}/serial"), CLEARWAY_RUN_SERIAL, "echo"),
+    ])
+}
+
+pub fn add(example: &Example) -> Status {
+    all([
+        each::<Whole>(example, "echo"),
+        each::<Standard>(example, "echo/standard"),
+        each::<Method>(example, "echo/method"),
+        each::<Json>(example, "echo/json"),
+        example.handle::<Back>("echo/back", CLEARWAY_RUN_DIRECT, ""),
+    ])
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! One opening of the plugin, and what its parts share.
+
+use std::ffi::c_void;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use clearway_plugin::{
+    CLEARWAY_INVALID_ARGUMENT, CLEARWAY_OK, CLEARWAY_PANICKED, Content, Handler, Host, Memory, PluginId, Reply, Status,
+    Text, View,
+};
+
+use crate::ticker::Tickers;
+
+/// The last command of the pointer, as `frames/pointer` has it.
+#[derive(Clone, Copy, Default)]
+pub struct Pointer {
+    pub sequence: u32,
+    pub x: i32,
+    pub y: i32,
+    pub buttons: u32,
+}
+
+/// One opening; the context of every handler and source.
+pub struct Example {
+    pub host: &'static Host,
+    pub id: PluginId,
+    pub tickers: Tickers,
+    pub pointer: Arc<Mutex<Pointer>>,
+    /// The memory that `memset/held` fills.
+    pub held: Mutex<Option<Owned>>,
+}
+
+/// A reference of the plugin's own; released when dropped.
+pub struct Owned {
+    host: &'static Host,
+    pub view: View,
+}
+
+// SAFETY: a reference may be released, and its memory written to by one thread at a time, on any thread.
+unsafe impl Send for Owned {}
+
+impl Owned {
+    /// Takes over a reference that a call to the host made.
+    pub fn new(host: &'static Host, view: View) -> Owned {
+        Owned { host, view }
+    }
+
+    /// All of its bytes.
+    pub fn bytes(&mut self) -> &mut [u8] {
+        // SAFETY: the reference keeps the memory, and nobody else has it yet.
+        unsafe { std::slice::from_raw_parts_mut(self.view.data, self.view.size) }
+    }
+}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        // SAFETY: the reference is ours, and is given up once.
+        unsafe { (self.host.release)(self.view.memory) };
+    }
+}
+
+/// What a handler has: the message, and the right to answer it.
+pub struct Request<'a> {
+    pub example: &'a Example,
+    pub message: &'a Content,
+    pub reply: Reply,
+}
+
+impl Request<'_> {
+    /// The message's bytes.
+    pub fn bytes(&self) -> &[u8] {
+        if self.message.data.is_null() {
+            return &[];
+        }
+        // SAFETY: received content is lent for the time of the call.
+        unsafe { std::slice::from_raw_parts(self.message.data, self.message.size) }
+    }
+
+    /// What is attached first.
+    pub fn attachment(&self) -> Option<Memory> {
+        // SAFETY: as many stand there as are counted, for the time of the call.
+        (self.message.attachments_count > 0).then(|| unsafe { *self.message.attachments })
+    }
+
+    /// Where the bytes of a memory are.
+    pub fn view(&self, memory: Memory) -> Result<View, Status> {
+        let mut view = View::NONE;
+        // SAFETY: the host checks the handle, and `view` can be written to.
+        match unsafe { (self.example.host.view)(memory, &mut view) } {
+            CLEARWAY_OK => Ok(view),
+            status => Err(status),
+        }
+    }
+
+    /// Answers with content.
+    pub fn answer(&self, content: &Content) -> Status {
+        // SAFETY: the content's pointers can be read for the time of the call.
+        unsafe { (self.example.host.reply)(self.reply, content) }
+    }
+
+    /// Answers with bytes, which the host copies.
+    pub fn answer_bytes(&self, bytes: &[u8]) -> Status {
+        self.answer(&Content::of(bytes))
+    }
+
+    /// Answers with nothing: a null message.
+    pub fn answer_null(&self) -> Status {
+        self.answer(&Content::NULL)
+    }
+
+    /// Refuses: the status, and a text that the host shows. Returns `CLEARWAY_OK`, because that is the answer.
+    pub fn refuse(&self, status: Status, text: &str) -> Status {
+        // SAFETY: the text is lent for the time of the call.
+        unsafe { (self.example.host.reply_error)(self.reply, status, Text::of(text)) }
+    }
+
+    /// Refuses what the message holds.
+    pub fn invalid(&self, text: &str) -> Status {
+        self.refuse(CLEARWAY_INVALID_ARGUMENT, text)
+    }
+}
+
+/// Runs what may panic: a panic must not leave the plugin.
+pub fn guarded<T>(instead: T, run: impl FnOnce() -> T) -> T {
+    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
+        // What was thrown may panic again when it is dropped.
+        std::mem::forget(panic);
+        instead
+    })
+}
+
+/// A lock that a panic left behind guards what is still whole: every change under it is one step.
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A handler in Rust.
+pub trait OnMessage {
+    fn on_message(request: &Request<'_>) -> Status;
+}
+
+unsafe extern "C-unwind" fn on_message<H: OnMessage>(
+    context: *mut c_void,
+    message: *const Content,
+    reply: Reply,
+) -> Status {
+    guarded(CLEARWAY_PANICKED, || {
+        // SAFETY: the context is the opening, which lives until it is closed; the message is lent for this call.
+        let (example, message) = unsafe { (&*context.cast::<Example>(), message.as_ref().unwrap_or(&Content::NULL)) };
+        H::on_message(&Request { example, message, reply })
+    })
+}
+
+impl Example {
+    pub fn new(host: &'static Host, id: PluginId) -> Example {
+        Example { host, id, tickers: Tickers::default(), pointer: Arc::default(), held: Mutex::new(None) }
+    }
+
+    /// Stops what runs, and gives up what is held.
+    pub fn close(&self) {
+        self.tickers.stop();
+        *lock(&self.held) = None;
+    }
+
+    /// Registers a handler: the channel's name, and where it runs.
+    pub fn handle<H: OnMessage>(&self, channel: &str, runs: u32, queue: &str) -> Status {
+        let handler = Handler {
+            size: size_of::<Handler>(),
+            channel: Text::of(channel),
+            runs,
+            reserved: 0,
+            queue: Text::of(queue),
+            context: self.context(),
+            on_message: Some(on_message::<H>),
+            on_drop: None,
+        };
+        // SAFETY: the host copies the handler; its context lives until the plugin is closed.
+        unsafe { (self.host.handle)(self.id, &handler) }
+    }
+
+    /// What the host gives to handlers and sources.
+    pub fn context(&self) -> *mut c_void {
+        std::ptr::from_ref(self).cast_mut().cast()
+    }
+
+    /// New memory of the host's.
+    pub fn allocate(&self, size: usize, flags: u32) -> Result<Owned, Status> {
+        let mut view = View::NONE;
+        // SAFETY: `view` can be written to.
+        match unsafe { (self.host.allocate)(self.id, size, flags, &mut view) } {
+            CLEARWAY_OK => Ok(Owned::new(self.host, view)),
+            status => Err(status),
+        }
+    }
+}
+
+/// The first status that is not `CLEARWAY_OK`.
+pub fn all(statuses: impl IntoIterator<Item = Status>) -> Status {
+    statuses.into_iter().find(|status| *status != CLEARWAY_OK).unwrap_or(CLEARWAY_OK)
+}
+
+/// CLOCK_MONOTONIC in nanoseconds: `Instant` keeps the number to itself.
+pub fn now_ns() -> u64 {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `now` can be written to.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now) };
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}

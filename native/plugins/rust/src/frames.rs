@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A screen that is not there. A frame's bytes are never copied: the slab that it was drawn in goes to the host and comes back.
+
+use std::sync::{Arc, Mutex};
+
+use clearway_codec::Value;
+use clearway_plugin::{
+    CLEARWAY_FULL, CLEARWAY_INVALID_ARGUMENT, CLEARWAY_OK, CLEARWAY_RUN_DIRECT, Content, Host, PluginId, Status,
+    Stream, View,
+};
+
+use crate::example::{Example, OnMessage, Owned, Pointer, Request, all, lock};
+use crate::picture::Picture;
+use crate::slabs::{Slab, Slabs, released};
+use crate::ticker::{OnListen, Rate, Tick, argument};
+
+struct Screen {
+    host: &'static Host,
+    id: PluginId,
+    pointer: Arc<Mutex<Pointer>>,
+    picture: Picture,
+    slabs: Arc<Slabs>,
+    /// The slab that was drawn and not taken yet.
+    waiting: Option<Owned>,
+    /// How many frames were drawn.
+    drawn: u32,
+}
+
+impl Screen {
+    /// Makes a slab known to the host, which gives it back when all have released it.
+    fn adopt(&self, slab: Box<Slab>) -> Result<Owned, Status> {
+        let slab = Box::into_raw(slab);
+        let mut view = View::NONE;
+        // SAFETY: the slab's pixels live until it is released, and nobody else has them.
+        let status = unsafe {
+            let pixels = &mut (*slab).pixels;
+            (self.host.adopt)(self.id, pixels.as_mut_ptr(), pixels.len(), 0, Some(released), slab.cast(), &mut view)
+        };
+        if status == CLEARWAY_OK {
+            return Ok(Owned::new(self.host, view));
+        }
+        // SAFETY: what was refused is not released.
+        unsafe { Box::from_raw(slab) }.give();
+        Err(status)
+    }
+
+    fn draw(&mut self) -> Result<Option<Owned>, Status> {
+        let Some(mut slab) = self.slabs.take() else { return Ok(None) };
+        let at = *lock(&self.pointer);
+        let Slab { pixels, holds, .. } = &mut *slab;
+        self.picture.draw(pixels, holds, self.drawn, &at);
+        self.drawn = self.drawn.wrapping_add(1);
+        self.adopt(slab).map(Some)
+    }
+}
+
+impl Tick for Screen {
+    fn emit(&mut self, stream: Stream, _number: u64, again: bool) -> Status {
+        if !again {
+            match self.draw() {
+                Ok(Some(frame)) => self.waiting = Some(frame),
+                // The host has all of them: this frame is not made, and the next tick tries again.
+                Ok(None) => return CLEARWAY_OK,
+                Err(status) => return status,
+            }
+        }
+        let Some(frame) = &self.waiting else { return CLEARWAY_OK };
+        // SAFETY: the host checks the handle, and takes a reference of its own.
+        let status = unsafe { (self.host.emit)(stream, &Content::of_memory(frame.view.memory)) };
+        // What does not fit now is kept and tried again.
+        if status != CLEARWAY_FULL {
+            self.waiting = None;
+        }
+        status
+    }
+}
+
+impl OnListen for Screen {
+    fn on_listen(example: &Example, arguments: &Value, stream: Stream) -> Status {
+        let (Some(width), Some(height), Some(rate)) = (
+            argument(arguments, "width", 1..=8192, 1920),
+            argument(arguments, "height", 1..=8192, 1080),
+            argument(arguments, "rate", 0..=1000, 60),
+        ) else {
+            return CLEARWAY_INVALID_ARGUMENT;
+        };
+        let picture = Picture::new(width as usize, height as usize);
+        let screen = Screen {
+            host: example.host,
+            id: example.id,
+            pointer: Arc::clone(&example.pointer),
+            slabs: Slabs::new(picture.size()),
+            picture,
+            waiting: None,
+            drawn: 0,
+        };
+        let rate = Rate { a_second: rate as u32, count: 0, catches_up: false };
+        example.tickers.start(example.host, stream, Box::new(screen), rate)
+    }
+}
+
+/// Drawn with the next frame, on every screen of this opening.
+struct Move;
+
+impl OnMessage for Move {
+    fn on_message(request: &Request<'_>) -> Status {
+        let Ok(bytes) = <[u8; 16]>::try_from(request.bytes()) else {
+            return request.invalid("the message is u32 sequence, i32 x, i32 y, u32 buttons");
+        };
+        let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        *lock(&request.example.pointer) =
+            Pointer { sequence: word(0), x: word(4) as i32, y: word(8) as i32, buttons: word(12) };
+        request.answer_null()
+    }
+}
+
+pub fn add(example: &Example) -> Status {
+    all([example.source::<Screen>("frames"), example.handle::<Move>("frames/pointer", CLEARWAY_RUN_DIRECT, "")])
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The example plugin in Rust. `README.md` two folders up has its channels, which are those of the plugin in C.
+
+mod block;
+mod echo;
+mod example;
+mod frames;
+mod image;
+mod memset;
+mod picture;
+mod sensor;
+mod slabs;
+mod ticker;
+
+use std::ffi::c_void;
+
+use clearway_plugin::{CLEARWAY_ABI_MAJOR, CLEARWAY_ABI_MINOR, CLEARWAY_OK, CLEARWAY_VERSION, Host, Plugin, Status};
+
+use crate::example::{Example, guarded};
+
+unsafe extern "C-unwind" fn on_close(context: *mut c_void) {
+    guarded((), || {
+        // SAFETY: `context` is what `clearway_plugin_init` made of a `Box`, and the host gives it back once.
+        let example = unsafe { Box::from_raw(context.cast::<Example>()) };
+        example.close();
+    });
+}
+
+/// # Safety
+///
+/// `host` and `plugin` are as `clearway.h` says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn clearway_plugin_init(host: *const Host, plugin: *mut Plugin) -> Status {
+    guarded(clearway_plugin::CLEARWAY_PANICKED, || {
+        // SAFETY: the host's table lives as long as the process, and `plugin` as long as this call.
+        let (host, plugin) = unsafe { (&*host, &mut *plugin) };
+        (plugin.abi_major, plugin.abi_minor) = (CLEARWAY_ABI_MAJOR, CLEARWAY_ABI_MINOR);
+        if host.abi_major != CLEARWAY_ABI_MAJOR {
+            return CLEARWAY_VERSION;
+        }
+        let example = Box::new(Example::new(host, plugin.id));
+        for add in [memset::add, echo::add, sensor::add, frames::add, image::add, block::add] {
+            let status = add(&example);
+            if status != CLEARWAY_OK {
+                example.close();
+                return status;
+            }
+        }
+        plugin.context = Box::into_raw(example).cast();
+        plugin.on_close = Some(on_close);
+        CLEARWAY_OK
+    })
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A buffer is filled, in each way that it can be crossed with (the lab's family "memory"), and once without crossing.
+
+use clearway_codec::{Limits, Reply, Value, standard};
+use clearway_plugin::{
+    CLEARWAY_MEMORY_SEALED, CLEARWAY_MEMORY_ZEROED, CLEARWAY_NOT_IMPLEMENTED, CLEARWAY_RUN_DIRECT, CLEARWAY_TOO_LARGE,
+    Content, Status,
+};
+
+use crate::example::{Example, OnMessage, Owned, Request, all, lock, now_ns};
+
+/// For foreign function interfaces that call C by themselves: the whole of what the others wrap.
+///
+/// # Safety
+///
+/// `data` can be written to for `size` bytes; it may be null where that is 0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clearway_example_fill(data: *mut u8, size: usize, value: i32) {
+    if size > 0 {
+        // SAFETY: as the caller promised.
+        unsafe { data.write_bytes(value as u8, size) };
+    }
+}
+
+/// By a method channel: `memset([bytes, value])` gives bytes.
+struct ByMethod;
+
+impl OnMessage for ByMethod {
+    fn on_message(request: &Request<'_>) -> Status {
+        let call = match standard::read_call(request.bytes(), Limits::DEFAULT) {
+            Ok(call) => call,
+            Err(error) => return request.invalid(error.code.name()),
+        };
+        if call.method != "memset" {
+            return CLEARWAY_NOT_IMPLEMENTED;
+        }
+        let Value::List(args) = call.args else { return request.invalid("memset takes [bytes, value]") };
+        let Ok([Value::Bytes(mut bytes), Value::Int(value)]) = <[Value; 2]>::try_from(args) else {
+            return request.invalid("memset takes [bytes, value]");
+        };
+        bytes.fill(value as u8);
+        let size = bytes.len();
+        let mut answer = Vec::with_capacity(size + 8);
+        if let Err(error) = standard::write_reply(&Reply::Success(Value::Bytes(bytes)), Limits::DEFAULT, &mut answer) {
+            return request.invalid(error.code.name());
+        }
+        request.answer_bytes(&answer)
+    }
+}
+
+/// Over memory that both sides see.
+struct Shared;
+
+impl OnMessage for Shared {
+    fn on_message(request: &Request<'_>) -> Status {
+        let Some(&value) = request.bytes().first() else {
+            return request.invalid("the message's first byte is the value");
+        };
+        let attachment = request.attachment();
+        let view = match request.view(attachment.unwrap_or(request.message.memory)) {
+            Ok(view) => view,
+            Err(status) => return request.refuse(status, "no memory comes with the message"),
+        };
+        if view.flags & CLEARWAY_MEMORY_SEALED != 0 {
+            return request.invalid("the memory is sealed");
+        }
+        let (data, size) = match attachment {
+            Some(_) => (view.data, view.size),
+            // The message is a part of the memory: nothing beside it is written.
+            None => {
+                let from = request.message.data as usize - view.data as usize;
+                // SAFETY: the message's bytes stand in the memory: the host has seen to that.
+                (unsafe { view.data.add(from) }, request.message.size)
+            }
+        };
+        // SAFETY: the memory is kept for this call, and whoever sent it lets it be written to.
+        unsafe { clearway_example_fill(data, size, value.into()) };
+        request.answer_null()
+    }
+}
+
+/// A tenth of a gigabyte: more is a mistake of who asks.
+const HELD_MAX: u64 = 100 << 20;
+
+/// Memory that only native code sees, and, with repetitions, the reference.
+struct Held;
+
+impl Held {
+    fn hold<'a>(example: &Example, held: &'a mut Option<Owned>, size: u64) -> Result<&'a mut [u8], Status> {
+        if size > HELD_MAX {
+            return Err(CLEARWAY_TOO_LARGE);
+        }
+        let size = size as usize;
+        let enough = held.take().filter(|held| held.view.size >= size);
+        let owned = match enough {
+            Some(enough) => enough,
+            None => example.allocate(size, CLEARWAY_MEMORY_ZEROED)?,
+        };
+        Ok(&mut held.insert(owned).bytes()[..size])
+    }
+}
+
+impl OnMessage for Held {
+    fn on_message(request: &Request<'_>) -> Status {
+        let mut numbers = request.bytes().chunks_exact(8).map(|each| each.try_into().map_or(0, u64::from_le_bytes));
+        let (Some(size), Some(value)) = (numbers.next(), numbers.next()) else {
+            return request.invalid("the message is u64 size, u64 value, u64 repetitions");
+        };
+        let mut held = lock(&request.example.held);
+        let bytes = match Held::hold(request.example, &mut held, size) {
+            Ok(bytes) => bytes,
+            Err(status) => return request.refuse(status, "no memory of that size is held"),
+        };
+        let start = now_ns();
+        for _ in 0..numbers.next().unwrap_or(1) {
+            std::hint::black_box(&mut *bytes).fill(value as u8);
+        }
+        let took = now_ns() - start;
+        drop(held);
+        request.answer(&Content::of(&took.to_le_bytes()))
+    }
+}
+
+pub fn add(example: &Example) -> Status {
+    all([
+        example.handle::<ByMethod>("memset/method", CLEARWAY_RUN_DIRECT, ""),
+        example.handle::<Shared>("memset/shared", CLEARWAY_RUN_DIRECT, ""),
+        example.handle::<Held>("memset/held", CLEARWAY_RUN_DIRECT, ""),
+    ])
+}

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Streams that emit at a rate, each on a thread of its own.
+
+use std::ffi::c_void;
+use std::ops::RangeInclusive;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::{Builder, JoinHandle};
+use std::time::{Duration, Instant};
+
+use clearway_codec::{Error, Limits, Value, standard};
+use clearway_plugin::{
+    CLEARWAY_CANCELLED, CLEARWAY_CLOSED, CLEARWAY_FULL, CLEARWAY_INVALID_ARGUMENT, CLEARWAY_OK, CLEARWAY_OUT_OF_MEMORY,
+    CLEARWAY_OVERFLOW, CLEARWAY_PANICKED, CLEARWAY_RUN_POOL, CLEARWAY_STALE, Content, Host, Source, Status, Stream,
+    Text,
+};
+
+use crate::example::{Example, guarded, lock};
+
+/// What a ticker emits.
+pub trait Tick: Send {
+    /// Makes and emits the event; `again` asks for one that was refused as `CLEARWAY_FULL` before.
+    fn emit(&mut self, stream: Stream, number: u64, again: bool) -> Status;
+}
+
+/// When a ticker emits.
+#[derive(Clone, Copy)]
+pub struct Rate {
+    /// Events a second; 0 is as fast as there is room.
+    pub a_second: u32,
+    /// How many; 0 is no end.
+    pub count: u64,
+    /// What was missed is made up for; else it is left out.
+    pub catches_up: bool,
+}
+
+#[derive(Default)]
+struct State {
+    cancelled: bool,
+    has_room: bool,
+    finished: bool,
+}
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    wake: Condvar,
+}
+
+impl Shared {
+    /// Waits for the time of the next event. False when cancelled.
+    fn wait_for(&self, due: Instant) -> bool {
+        let mut state = lock(&self.state);
+        while !state.cancelled {
+            let left = due.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return true;
+            }
+            state = self.wake.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        false
+    }
+
+    /// Waits until there is room. False when cancelled.
+    fn wait_for_room(&self) -> bool {
+        // `on_room` may have come before this: then it has been noted, and there is no wait.
+        let waiting = self.wake.wait_while(lock(&self.state), |state| !state.cancelled && !state.has_room);
+        !waiting.unwrap_or_else(PoisonError::into_inner).cancelled
+    }
+
+    fn tell(&self, change: impl FnOnce(&mut State)) {
+        change(&mut lock(&self.state));
+        self.wake.notify_all();
+    }
+}
+
+struct Ticker {
+    stream: Stream,
+    shared: Arc<Shared>,
+    thread: JoinHandle<()>,
+}
+
+/// The streams of one opening.
+#[derive(Default)]
+pub struct Tickers(Mutex<Vec<Ticker>>);
+
+fn emit(tick: &mut dyn Tick, shared: &Shared, stream: Stream, number: u64) -> Status {
+    for again in std::iter::once(false).chain(std::iter::repeat(true)) {
+        lock(&shared.state).has_room = false;
+        let status = tick.emit(stream, number, again);
+        if status != CLEARWAY_FULL {
+            return status;
+        }
+        if !shared.wait_for_room() {
+            break;
+        }
+    }
+    CLEARWAY_CANCELLED
+}
+
+fn run(tick: &mut dyn Tick, shared: &Shared, stream: Stream, rate: Rate) -> Status {
+    let start = Instant::now();
+    let period = Duration::from_secs(1).checked_div(rate.a_second);
+    let mut due = Duration::ZERO;
+    for number in (0..).take_while(|number| rate.count == 0 || *number < rate.count) {
+        if let Some(period) = period {
+            let late = start.elapsed().saturating_sub(due);
+            if !rate.catches_up && late >= period {
+                due += period * (late.as_nanos() / period.as_nanos()) as u32;
+            }
+            if !shared.wait_for(start + due) {
+                return CLEARWAY_CANCELLED;
+            }
+            due += period;
+        }
+        let status = emit(tick, shared, stream, number);
+        if status != CLEARWAY_OK {
+            return status;
+        }
+    }
+    CLEARWAY_OK
+}
+
+impl Tickers {
+    /// Starts a stream.
+    pub fn start(&self, host: &'static Host, stream: Stream, mut tick: Box<dyn Tick>, rate: Rate) -> Status {
+        self.join(|ticker| lock(&ticker.shared.state).finished);
+        let shared = Arc::new(Shared::default());
+        let its = Arc::clone(&shared);
+        let work = move || {
+            let status = guarded(CLEARWAY_PANICKED, || run(&mut *tick, &its, stream, rate));
+            // SAFETY: the host checks the handle; the text is static.
+            unsafe {
+                match status {
+                    CLEARWAY_OK => (host.end)(stream),
+                    // Nobody listens any more, or it has been told already.
+                    CLEARWAY_CANCELLED | CLEARWAY_STALE | CLEARWAY_CLOSED | CLEARWAY_OVERFLOW => CLEARWAY_OK,
+                    status => (host.end_error)(stream, status, Text::of("an event could not be emitted")),
+                }
+            };
+            guarded((), || drop(tick));
+            its.tell(|state| state.finished = true);
+        };
+        // Held while the thread starts, so that `on_cancel` finds it.
+        let mut list = lock(&self.0);
+        match Builder::new().name("clearway-example".into()).spawn(work) {
+            Ok(thread) => list.push(Ticker { stream, shared, thread }),
+            Err(_) => return CLEARWAY_OUT_OF_MEMORY,
+        }
+        CLEARWAY_OK
+    }
+
+    fn join(&self, which: impl Fn(&Ticker) -> bool) {
+        let taken: Vec<_> = {
+            let mut list = lock(&self.0);
+            let (taken, left) = list.drain(..).partition(which);
+            *list = left;
+            taken
+        };
+        for Ticker { thread, .. } in taken {
+            // What panicked in there was caught there.
+            let _ = thread.join();
+        }
+    }
+
+    /// Stops all, and waits for their threads.
+    pub fn stop(&self) {
+        for ticker in &*lock(&self.0) {
+            ticker.shared.tell(|state| state.cancelled = true);
+        }
+        self.join(|_| true);
+    }
+
+    fn tell(&self, stream: Stream, change: impl Fn(&mut State)) {
+        for ticker in lock(&self.0).iter().filter(|ticker| ticker.stream == stream) {
+            ticker.shared.tell(&change);
+        }
+    }
+}
+
+/// A source of events in Rust.
+pub trait OnListen {
+    /// Starts a stream, or says why not.
+    fn on_listen(example: &Example, arguments: &Value, stream: Stream) -> Status;
+}
+
+unsafe extern "C-unwind" fn on_listen<L: OnListen>(
+    context: *mut c_void,
+    arguments: *const Content,
+    stream: Stream,
+) -> Status {
+    guarded(CLEARWAY_PANICKED, || {
+        // SAFETY: the context is the opening, which lives until it is closed; the arguments are lent for this call.
+        let (example, arguments) =
+            unsafe { (&*context.cast::<Example>(), arguments.as_ref().unwrap_or(&Content::NULL)) };
+        match read_arguments(arguments) {
+            Ok(arguments) => L::on_listen(example, &arguments, stream),
+            Err(_) => CLEARWAY_INVALID_ARGUMENT,
+        }
+    })
+}
+
+unsafe extern "C-unwind" fn on_cancel(context: *mut c_void, stream: Stream) {
+    // SAFETY: the context is the opening, which lives until it is closed.
+    guarded((), || unsafe { &*context.cast::<Example>() }.tickers.tell(stream, |state| state.cancelled = true));
+}
+
+unsafe extern "C-unwind" fn on_room(context: *mut c_void, stream: Stream) {
+    // SAFETY: the context is the opening, which lives until it is closed.
+    guarded((), || unsafe { &*context.cast::<Example>() }.tickers.tell(stream, |state| state.has_room = true));
+}
+
+impl Example {
+    /// Registers a source of events.
+    pub fn source<L: OnListen>(&self, channel: &str) -> Status {
+        let source = Source {
+            size: size_of::<Source>(),
+            channel: Text::of(channel),
+            runs: CLEARWAY_RUN_POOL,
+            reserved: 0,
+            queue: Text::NONE,
+            context: self.context(),
+            on_listen: Some(on_listen::<L>),
+            on_cancel: Some(on_cancel),
+            on_room: Some(on_room),
+            on_drop: None,
+        };
+        // SAFETY: the host copies the source; its context lives until the plugin is closed.
+        unsafe { (self.host.source)(self.id, &source) }
+    }
+}
+
+/// Arguments: a map or null, as a standard message.
+pub fn read_arguments(content: &Content) -> Result<Value, Option<Error>> {
+    let bytes = if content.data.is_null() {
+        &[]
+    } else {
+        // SAFETY: received content is lent for the time of the call.
+        unsafe { std::slice::from_raw_parts(content.data, content.size) }
+    };
+    match standard::read(bytes, Limits::DEFAULT).map_err(Some)? {
+        given @ (Value::Map(_) | Value::Null) => Ok(given),
+        _ => Err(None),
+    }
+}
+
+/// An integer among the arguments, or `otherwise`. Nothing where it is none or out of its range.
+pub fn argument(arguments: &Value, key: &str, range: RangeInclusive<i64>, otherwise: i64) -> Option<i64> {
+    let value = match arguments.get(key) {
+        None | Some(Value::Null) => otherwise,
+        Some(Value::Int(value)) => *value,
+        Some(_) => return None,
+    };
+    range.contains(&value).then_some(value)
+}
