@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The page and its workers, bundled in memory and served on loopback, isolated (COOP and COEP), so that the page has
 // SharedArrayBuffer and fine timers.
+import { readdirSync, readFileSync } from "node:fs";
 import http from "node:http";
-import { basename } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
+import { build, transform } from "esbuild";
 import { hasRecords } from "../subject/records.mjs";
 
 const file = (path) => fileURLToPath(new URL(`../${path}.mjs`, import.meta.url));
@@ -17,6 +18,19 @@ const isolation = {
 const document = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Clearway benchmark</title>
 <link rel="icon" href="data:,"><body><script type="module" src="/page.js"></script></body></html>`;
 
+const dist = dirname(fileURLToPath(import.meta.resolve("clearway"))).replace(/node$/, "browser");
+const isLater = /^(lazy-.*|records)\.js$/;
+
+// As Vite does it: each worker's own code stands in one file, and what the library loads later in files of their own. esbuild's
+// own splitting would put a helper of its own into one more file, which every worker fetches before it begins.
+const later = {
+  name: "what is loaded later",
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /^\.\// }, ({ path, kind }) =>
+      kind === "dynamic-import" && isLater.test(path.slice(2)) ? { path, external: true } : undefined,
+    ),
+};
+
 async function bundle() {
   const workers = {
     "clearway.tasks": "worker/clearway.tasks",
@@ -27,15 +41,15 @@ async function bundle() {
     ),
     ...(hasRecords ? { "records.tasks": "worker/records.tasks" } : {}),
   };
-  const { outputFiles } = await build({
-    entryPoints: {
-      page: file("host/in-page"),
-      ...Object.fromEntries(Object.entries(workers).map(([name, path]) => [`worker-${name}`, file(path)])),
-    },
+  const entries = {
+    page: file("host/in-page"),
+    ...Object.fromEntries(Object.entries(workers).map(([name, path]) => [`worker-${name}`, file(path)])),
+  };
+  const built = await build({
+    entryPoints: entries,
     outdir: "/",
     write: false,
     bundle: true,
-    splitting: true,
     minify: true,
     format: "esm",
     target: "es2022",
@@ -43,10 +57,16 @@ async function bundle() {
     conditions: ["browser"],
     logLevel: "error",
     define: { "process.env.NODE_ENV": '"production"' },
+    plugins: [later],
     // Reached only behind a test for Node, or where this build has no such entry.
     external: ["node:*", "worker_threads", "os", "child_process", ...(hasRecords ? [] : ["clearway/records"])],
   });
-  return new Map(outputFiles.map(({ path, contents }) => [basename(path), contents]));
+  const files = new Map(built.outputFiles.map(({ path, contents }) => [basename(path), contents]));
+  for (const name of readdirSync(dist).filter((each) => isLater.test(each))) {
+    const { code } = await transform(readFileSync(join(dist, name), "utf8"), { minify: true, format: "esm" });
+    files.set(name, code);
+  }
+  return files;
 }
 
 /** `{ url, close }` of the page. */

@@ -4,6 +4,9 @@ import type { ParentEndpoint, SpawnOptions, WorkerEvents, WorkerHandle, WorkerLi
 
 const mark = "clearway:";
 
+// Each after twice the time, 4 s in all: a browser has taken in what was asked of it in some ms, but a machine may stand still.
+const lifelineLooks = 12;
+
 /** How many threads the machine says that it runs at once. */
 export function cores(): number {
   return globalThis.navigator?.hardwareConcurrency || 2;
@@ -30,6 +33,19 @@ export function spawn(url: URL | string, options: SpawnOptions, events: WorkerEv
   return adopt(new Worker(url, { type: "module", name: mark + options.name }), events);
 }
 
+// A worker that dies says nothing in a browser. It holds a lock while it lives; we get it when it is gone. It says that it asks
+// for the lock before it does: when nobody has it or waits for it after that, the worker died in between.
+async function watchLifeline(name: string, signal: AbortSignal, end: () => void): Promise<void> {
+  for (let look = 0; !signal.aborted; look++) {
+    const { held = [], pending = [] } = await navigator.locks.query();
+    if ([...held, ...pending].some((lock) => lock.name === name)) {
+      return void navigator.locks.request(name, { signal }, end).catch(() => {});
+    }
+    if (look === lifelineLooks) return end();
+    await new Promise((resolve) => setTimeout(resolve, 2 ** look));
+  }
+}
+
 /** Takes over a worker that a factory made. */
 export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
   if (typeof Worker !== "function" || !(worker instanceof Worker)) {
@@ -43,16 +59,13 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
     events.exit(undefined);
   };
   worker.onmessage = ({ data }) => {
-    // A worker that dies says nothing in a browser. It holds a lock while it lives; we get it when it is gone.
     if (typeof data?.clearwayLifeline === "string") {
-      navigator.locks.request(data.clearwayLifeline, { signal: lifeline.signal }, end).catch(() => {});
+      watchLifeline(data.clearwayLifeline, lifeline.signal, end).catch(() => {});
     } else if (data?.clearwayEnding === true) {
       // Comes after the worker's last message: nothing is lost.
       worker.terminate();
       end();
-    } else {
-      events.message(data);
-    }
+    } else events.message(data);
   };
   // Chromium's Worker has the event and no `onmessageerror`: set there, it would never be called.
   worker.addEventListener("messageerror", () => events.messageError(undefined), { signal: lifeline.signal });
@@ -83,6 +96,7 @@ export function parent(): ParentEndpoint | undefined {
   if (typeof Scope !== "function" || !(globalThis instanceof Scope)) return undefined;
   const scope = globalThis as unknown as WorkerScope;
   const undo = new AbortController();
+  let held = false;
   return {
     marked: scope.name.startsWith(mark),
     greeting: undefined,
@@ -100,12 +114,13 @@ export function parent(): ParentEndpoint | undefined {
       };
     },
     ignore: () => undo.abort(),
-    holdLifeline: (name) => {
+    holdLifeline: function hold(name, afterMs) {
+      if (afterMs) return void setTimeout(hold, afterMs, name);
       // Locks exist in secure contexts only; elsewhere `close` above is the one ending that is told.
-      navigator.locks?.request(name, () => {
-        scope.postMessage({ clearwayLifeline: name }, []);
-        return new Promise(() => {});
-      });
+      if (held || !navigator.locks) return;
+      held = true;
+      scope.postMessage({ clearwayLifeline: name }, []);
+      navigator.locks.request(name, () => new Promise(() => {}));
     },
   };
 }

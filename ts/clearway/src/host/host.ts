@@ -42,8 +42,11 @@ export interface ParentEndpoint extends Endpoint {
   onEnding(last: () => void): void;
   /** Stops listening, so that a worker which is not Clearway's may end. */
   ignore(): void;
-  /** Holds a lock of that name for as long as this worker lives, and tells the other side of it (browsers only). */
-  holdLifeline(name: string): void;
+  /**
+   * Holds a lock of that name for as long as this worker lives, and tells the other side of it (browsers only): after so
+   * many milliseconds, or now; once.
+   */
+  holdLifeline(name: string, afterMs?: number): void;
 }
 
 /** Node's limits on a worker's memory, in megabytes (MiB), as `worker_threads` takes them. */

@@ -94,6 +94,7 @@ export class Server {
   // The first call has left what it could: what later ones will want comes now, and does not hold up that one.
   #ask(): void {
     this.#stage = "asked";
+    this.#endpoint.holdLifeline(this.#settings.lifeline);
     warmClock();
     expectParts(this.#tasks);
     errors.expect();
