@@ -51,6 +51,8 @@ export class SocketTransport implements ChannelTransport {
   #ended = false;
   #told = false;
   #stops: (() => void)[];
+  /** Stops what waits for the socket to open. */
+  #inTime: (() => void) | undefined;
 
   constructor(socket: NodeSocket, limits: TransportLimits, openMs?: number) {
     const { frameBytesMax, windowBytes } = transportLimits(limits);
@@ -67,7 +69,7 @@ export class SocketTransport implements ChannelTransport {
       listen(socket, "close", ({ code, reason }) => this.#closed(code, reason)),
     ];
     if (socket.readyState === isClosed) this.#over({ code: "lost", message: "the socket was closed before" });
-    if (!this.#opened && openMs !== undefined) this.#after(openMs, () => this.abort(notOpened(openMs)));
+    if (!this.#opened && openMs !== undefined) this.#inTime = this.#after(openMs, () => this.abort(notOpened(openMs)));
   }
 
   open(sink: ChannelSink): void {
@@ -125,6 +127,7 @@ export class SocketTransport implements ChannelTransport {
 
   #open(): void {
     this.#opened = true;
+    this.#inTime?.();
     const waiting = this.#waiting.splice(0);
     for (const frame of waiting) this.#post(frame);
     if (waiting.length > 0 && this.#marks) this.#post(markText("mark", this.#window.markAll()));
@@ -246,13 +249,18 @@ export class SocketTransport implements ChannelTransport {
     this.#sink.closed(this.#end);
   }
 
-  #after(ms: number, act: () => void): void {
-    const timer = setTimeout(() => {
+  /** Returns what stops it. */
+  #after(ms: number, act: () => void): () => void {
+    const stop = (): void => {
+      clearTimeout(timer);
       this.#stops = this.#stops.filter((each) => each !== stop);
+    };
+    const timer = setTimeout(() => {
+      stop();
       act();
     }, ms);
-    const stop = (): void => clearTimeout(timer);
     this.#stops.push(stop);
+    return stop;
   }
 }
 
