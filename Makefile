@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Every target sets up what it needs, and is quick when that is there already.
 .DEFAULT_GOAL := help
-.PHONY: help lab test demo bench check fmt build native setup clean
+.PHONY: loom miri leaks help lab test demo bench check fmt build native setup clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{ printf "make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,6 +41,16 @@ build: ## build the library and the lab
 native: ## build the C codec and the example plugins in C and in Rust
 	@scripts/setup.sh node
 	@node scripts/native.mjs $(ONLY)
+
+loom: ## every interleaving of the native parts that threads share without a lock, in a minute or two
+	@RUSTFLAGS="--cfg loom" node scripts/cargo.mjs test -q --release --target-dir target/loom -p clearway-core --lib
+
+miri: ## the tests of the native core and codecs in an interpreter that sees undefined behaviour; needs nightly
+	@cargo +nightly miri --version >/dev/null 2>&1 || { echo "miri is missing. Add it with: rustup toolchain install nightly -c miri,rust-src" >&2; exit 1; }
+	@MIRIFLAGS=-Zmiri-disable-isolation node scripts/cargo.mjs +nightly miri test -q --target-dir target/miri -p clearway-core -p clearway-codec
+
+leaks: ## ten million native messages, and no memory left
+	@CLEARWAY_LEAK_MESSAGES=10000000 node scripts/cargo.mjs test -q --release -p clearway-core --test leaks
 
 setup: ## npm packages, Chromium, PostgreSQL, a Python with pyarrow, a JDK and Maven, the Rust packages
 	@scripts/setup.sh node chromium postgresql python jvm rust

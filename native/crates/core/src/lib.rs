@@ -6,6 +6,8 @@
 //!
 //! What may be called from where: everything from any thread. Nothing here waits, but [`Plugin::close`].
 
+#![cfg_attr(loom, allow(dead_code, reason = "loom looks at a part of it"))]
+
 mod call;
 mod gate;
 mod guard;
@@ -14,6 +16,9 @@ mod memory;
 mod ring;
 mod slots;
 mod sync;
+
+#[cfg(all(test, loom))]
+mod loom_tests;
 
 #[cfg(not(loom))]
 mod answer;
