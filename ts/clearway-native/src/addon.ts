@@ -44,8 +44,8 @@ export interface Addon {
   close(port: object): void;
   /** Whether this port keeps the process running. */
   hold(port: object, keep: boolean): void;
-  /** A function for one channel: 0 for a null answer, 1 for one that was written as the first record. */
-  direct(port: object, channel: string): (...given: Given) => number;
+  /** A function for one channel: gives nothing for a null answer, 1 for one that was written as the first record. */
+  direct(port: object, channel: string): (...given: Given) => 1 | undefined;
   /** Sends to the plugin's own threads; a reply record with this `call` follows. Gives a status. */
   send(port: object, channel: string, call: number, ...given: Given): number;
   cancel(port: object, call: number): void;

@@ -83,13 +83,13 @@ export class Port implements MemoryHome, RecordSink {
     const answer = this.#answer;
     return (payload, attachments) => {
       if (this.#closing) this.#check();
-      let answered: number;
+      let answered: 1 | undefined;
       if (attachments !== undefined) answered = call(addressed(payload), this.#slots(attachments));
       else if (payload === null) answered = call();
       else if (payload instanceof Uint8Array) answered = call(payload);
       else answered = call(slotOf(payload));
       if (payload !== null) toNative.sharedBytes += payload instanceof Uint8Array ? payload.byteLength : payload.size;
-      if (answered === 0) return nullMessage;
+      if (answered === undefined) return nullMessage;
       const status = answer.get(0, "status");
       if (status !== 0) throw statusError(status, channel, answer.text(0));
       return answer.message(0);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Messages to the plugin, and answers to its own.
 
+use std::cell::Cell;
 use std::ptr::{NonNull, null_mut};
 use std::rc::Rc;
-use std::sync::Arc;
 
-use clearway_core::{Bytes, Channel, Failure, Given, Outcome, Sent};
+use clearway_core::{Bytes, Failure, Given, Line, Outcome, Sent};
 use clearway_plugin::{CLEARWAY_INVALID_ARGUMENT, CLEARWAY_OK, Content};
 use napi_sys as sys;
 
@@ -56,19 +56,20 @@ fn handles(env: Env, numbers: Value) -> Result<Vec<u64>, i32> {
 
 struct Direct {
     port: Rc<Port>,
-    channel: Arc<Channel>,
+    /// Taken out while it is used: a handler that comes back here, through JavaScript or not, finds none.
+    line: Cell<Option<Line>>,
 }
 
-/// `direct(port, channel)`: a function that calls the channel's handler and gives 0 where the answer is null, else 1.
+/// `direct(port, channel)`: a function that calls the channel's handler and gives nothing where the answer is null, else 1.
 pub unsafe extern "C" fn direct(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port, channel], _) = env.arguments(info);
     let Some(port) = port::of(env, port) else { return null_mut() };
-    let channel = env.as_text(channel).and_then(|name| port.plugin.channel(&name).ok());
-    let Some(channel) = channel else {
+    let line = env.as_text(channel).and_then(|name| Line::new(&port.plugin, &name).ok());
+    if line.is_none() {
         return env.throw("invalid-argument", "channel must be a text of 1 to 256 bytes");
-    };
-    let data = Box::into_raw(Box::new(Direct { port: Shared::clone(port), channel }));
+    }
+    let data = Box::into_raw(Box::new(Direct { port: Shared::clone(port), line: Cell::new(line) }));
     let function = env.function("call", call, data.cast());
     env.finalizer(function, data);
     function
@@ -78,18 +79,24 @@ unsafe extern "C" fn call(env: sys::napi_env, info: sys::napi_callback_info) -> 
     let env = Env(env);
     let ([payload, attached], count, data) = env.counted(info);
     // SAFETY: the function's own data, which goes with the function.
-    let Direct { port, channel } = unsafe { &*data.cast::<Direct>() };
+    let Direct { port, line } = unsafe { &*data.cast::<Direct>() };
+    let Some(mut taken) = line.take() else { return env.throw("invalid-argument", "the handler calls itself") };
     let attached = (count > 1).then_some(attached);
-    let outcome = match given(env, payload, attached, |given| port.plugin.send(channel, given, 0, true)) {
+    let sent = match count {
+        0 => taken.send(&Given::null(), 0, true), // nothing to look at
+        _ => given(env, payload, attached, |given| taken.send(given, 0, true)),
+    };
+    line.set(Some(taken));
+    let outcome = match sent {
         Ok(Sent::Answered(Ok(kept))) if matches!(kept.bytes, Bytes::Null) && kept.attachments.is_empty() => {
-            return env.small(0);
+            return null_mut();
         }
         Ok(Sent::Answered(outcome)) => outcome,
         Ok(Sent::Pending(call)) => {
             port.plugin.give_up(call); // its answer comes with tag 0, which nobody waits for
             Err(Failure { status: NOT_DIRECT, text: String::new() })
         }
-        Ok(Sent::Taken) => return env.small(0),
+        Ok(Sent::Taken) => return null_mut(),
         Err(status) => Err(Failure { status, text: String::new() }),
     };
     let state = &mut *port.state.borrow_mut();

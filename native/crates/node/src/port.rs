@@ -41,6 +41,8 @@ pub struct Port {
     pub answered: RefCell<VecDeque<(u64, Outcome)>>,
     closing: Cell<bool>,
     closed: Arc<AtomicBool>,
+    /// Nobody reads any more.
+    abandoned: Arc<AtomicBool>,
     told: Cell<bool>,
 }
 
@@ -94,6 +96,7 @@ pub unsafe extern "C" fn open(env: sys::napi_env, info: sys::napi_callback_info)
         answered: RefCell::default(),
         closing: Cell::new(false),
         closed: Arc::new(AtomicBool::new(false)),
+        abandoned: Arc::new(AtomicBool::new(false)),
         told: Cell::new(false),
     });
     port.plugin.set_wake(Some(Box::new(move || wake.wake())));
@@ -158,11 +161,15 @@ impl Port {
             return None;
         }
         let (done, over) = mpsc::channel();
-        let (plugin, wake, closed) = (self.plugin.clone(), self.wake.clone(), self.closed.clone());
+        let (plugin, wake) = (self.plugin.clone(), self.wake.clone());
+        let (closed, abandoned) = (self.closed.clone(), self.abandoned.clone());
         thread::spawn(move || {
             while plugin.close(AGAIN) == Err(CLEARWAY_TIMEOUT) {}
-            // Release: pairs with the acquire in `is_over`.
-            closed.store(true, Ordering::Release);
+            // Pairs with the loads in `is_over` and in the port's drop: whoever comes second of the two frees the plugin.
+            closed.store(true, Ordering::SeqCst);
+            if abandoned.load(Ordering::SeqCst) {
+                plugin.free();
+            }
             wake.wake();
             let _ = done.send(()); // nobody may be waiting
         });
@@ -171,13 +178,14 @@ impl Port {
 
     /// It has closed, and JavaScript was not told.
     pub fn is_over(&self) -> bool {
-        // Acquire: pairs with the release in `close`; what the plugin left behind is there.
+        // Acquire: what the plugin left behind is there.
         self.closed.load(Ordering::Acquire) && !self.told.get()
     }
 
-    /// JavaScript is told.
+    /// JavaScript is told, and has read all that there was.
     pub fn told(&self) {
         self.told.set(true);
+        self.plugin.free();
     }
 }
 
@@ -199,5 +207,9 @@ impl Drop for Port {
         self.plugin.set_wake(None);
         self.wake.end(true);
         self.close();
+        self.abandoned.store(true, Ordering::SeqCst);
+        if self.closed.load(Ordering::SeqCst) {
+            self.plugin.free(); // again does nothing
+        }
     }
 }
