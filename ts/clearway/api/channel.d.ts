@@ -867,12 +867,21 @@ interface PortLike {
     postMessage(message: unknown, transfer: never[]): void;
 }
 
+/** How a port carries channels. */
+interface PortOptions extends TransportLimits {
+    /**
+     * A ring of shared memory beside the port, for frames of half a KiB and less: they cross without a message while both ends are
+     * awake. One end offers it and the other accepts; where there is no shared memory, or an end says nothing, the port carries
+     * all. An end that was just busy goes on looking for 200 us, between its own turns.
+     */
+    readonly ring?: "offer" | "accept";
+}
 /**
  * Channels over a worker's wire. Frames of one tick travel as one message; attachments are moved, shared memory is shared.
  * Does not own a worker: `close` leaves it running. It closes a `MessagePort`. Keeps a Node process alive for as long as it is
  * open, as any port does that is listened to. Throws `invalid-argument`.
  */
-declare function portTransport(port: PortLike, limits?: TransportLimits): ChannelTransport;
+declare function portTransport(port: PortLike, options?: PortOptions): ChannelTransport;
 
 export { ChannelSchema, ChannelTransport, ClearwayError, CloseReason, CodecErrorCode, Float64, Moved, RemoteError, TransportLimits, binaryCodec, connect, extension, float64, isCodecError, jsonMessageCodec, jsonMethodCodec, latest, memoryPair, notImplemented, outcome, portTransport, readSchema, schema, standardMessageCodec, standardMethodCodec, stringCodec };
-export type { CallOptions, Caller, Callers, ChannelCopyReason, ChannelLedger, ChannelLedgerSide, Codec, CodecError, CodecLimits, CodecName, DecodeOptions, Endpoint, EndpointOptions, EndpointStats, EventData, EventShape, EventSink, EventSource, EventStream, Events, Extension, FieldShape, HandlerContext, HandlersOf, JsonMessageCodec, JsonMethodCodec, JsonOptions, ListenOptions, Listeners, MessageCodec, MessageHandler, Messages, MethodCall, MethodCodec, MethodData, MethodError, MethodHandler, MethodHandlers, MethodReply, MethodShape, MethodSuccess, Methods, MethodsOf, MisfitParts, NamedTypes, NoReply, Outcome, OutcomeKind, PortLike, ReadOf, RemoteErrorParts, SchemaData, SchemaShape, ServeOptions, SourcesOf, StandardMessageCodec, StandardMethodCodec, StandardOptions, StructFields, Type, TypeName, TypeShape, ValueReader, ValueWriter, WhenFull, WireName, WriteOf };
+export type { CallOptions, Caller, Callers, ChannelCopyReason, ChannelLedger, ChannelLedgerSide, Codec, CodecError, CodecLimits, CodecName, DecodeOptions, Endpoint, EndpointOptions, EndpointStats, EventData, EventShape, EventSink, EventSource, EventStream, Events, Extension, FieldShape, HandlerContext, HandlersOf, JsonMessageCodec, JsonMethodCodec, JsonOptions, ListenOptions, Listeners, MessageCodec, MessageHandler, Messages, MethodCall, MethodCodec, MethodData, MethodError, MethodHandler, MethodHandlers, MethodReply, MethodShape, MethodSuccess, Methods, MethodsOf, MisfitParts, NamedTypes, NoReply, Outcome, OutcomeKind, PortLike, PortOptions, ReadOf, RemoteErrorParts, SchemaData, SchemaShape, ServeOptions, SourcesOf, StandardMessageCodec, StandardMethodCodec, StandardOptions, StructFields, Type, TypeName, TypeShape, ValueReader, ValueWriter, WhenFull, WireName, WriteOf };

@@ -62,7 +62,7 @@ export type { FieldShape, TypeShape } from "./channel/schema/shape.js";
 export type { NamedTypes, ReadOf, StructFields, Type, TypeName, WriteOf } from "./channel/schema/type.js";
 export type { TransportLimits } from "./channel/transport/limits.js";
 export { memoryPair } from "./channel/transport/memory.js";
-export { portTransport } from "./channel/transport/port.js";
+export { type PortOptions, portTransport } from "./channel/transport/port.js";
 export type { PortLike } from "./channel/transport/port-like.js";
 export type { ChannelSink, ChannelTransport, CloseCode, CloseReason } from "./channel/transport/transport.js";
 export type { WireName } from "./channel/wire/hello.js";

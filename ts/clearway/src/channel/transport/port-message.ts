@@ -7,9 +7,12 @@
 //   [ "clearway.channel", Post.framesAsking, ... ]                       the same, and the receiver is to tell what it took
 //   [ "clearway.channel", Post.taken, count ]                            so many bytes were taken since this was last told;
 //                                                                        a frame counts 8 more than it has
+//   [ "clearway.channel", Post.ring, memory ]                            a ring: what follows has its place in it
+//   [ "clearway.channel", Post.opened ]                                  it is read; what follows has its place in it
 //   [ "clearway.channel", Post.close, { code, message, detail } ]        the end
 //
-// Attachments belong to a message's last frame. spec/channel.md, "Ports".
+// Beside a ring a message begins with four slots more, which are its mark (spec/ring.md). Attachments belong to a message's
+// last frame. spec/channel.md, "Ports".
 
 export const portMark = "clearway.channel";
 
@@ -19,6 +22,8 @@ export enum Post {
   taken = 1,
   close = 2,
   framesAsking = 3,
+  ring = 4,
+  opened = 5,
 }
 
 /** Where frame number `index` begins: behind the one before it, at a multiple of 8. */

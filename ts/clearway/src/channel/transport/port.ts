@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { invalid } from "../../error/clearway-error.js";
+import { Op } from "../../transport/protocol.js";
 import { checkFrame, isShared, type TransportLimits, transportLimits } from "./limits.js";
 import { closePort, listenTo, type PortLike } from "./port-like.js";
 import { attachmentsOf, framesOf, none, Post, padded, portMark } from "./port-message.js";
+import type { RingWay, WayOwner } from "./ring-way.js";
 import { type ChannelSink, type ChannelTransport, type CloseReason, closedHere, readReason } from "./transport.js";
 import { SendWindow, weight } from "./window.js";
 
@@ -10,14 +12,26 @@ import { SendWindow, weight } from "./window.js";
 // takes as long either way up to 4 KiB (43 us cloned, 41 moved), and at 64 KiB 51 against 39 (bench/channel-port.mjs).
 const movedBytesMin = 4096;
 
+/** How a port carries channels. */
+export interface PortOptions extends TransportLimits {
+  /**
+   * A ring of shared memory beside the port, for frames of half a KiB and less: they cross without a message while both ends are
+   * awake. One end offers it and the other accepts; where there is no shared memory, or an end says nothing, the port carries
+   * all. An end that was just busy goes on looking for 200 us, between its own turns.
+   */
+  readonly ring?: "offer" | "accept";
+}
+
 /**
  * Channels over a worker's wire. Frames of one tick travel as one message; attachments are moved, shared memory is shared.
  * Does not own a worker: `close` leaves it running. It closes a `MessagePort`. Keeps a Node process alive for as long as it is
  * open, as any port does that is listened to. Throws `invalid-argument`.
  */
-export function portTransport(port: PortLike, limits: TransportLimits = {}): ChannelTransport {
+export function portTransport(port: PortLike, options: PortOptions = {}): ChannelTransport {
   if (typeof port?.postMessage !== "function") throw invalid("port", "a MessagePort or a worker", port);
-  return new PortChannelTransport(port, transportLimits(limits));
+  const { ring } = options;
+  if (ring !== undefined && ring !== "offer" && ring !== "accept") throw invalid("ring", '"offer" or "accept"', ring);
+  return new PortChannelTransport(port, transportLimits(options), ring);
 }
 
 class PortChannelTransport implements ChannelTransport {
@@ -38,9 +52,14 @@ class PortChannelTransport implements ChannelTransport {
   #taken = 0;
   #reason: CloseReason | undefined;
   #heard = false;
+  readonly #ring: "offer" | "accept" | undefined;
+  #way: RingWay | undefined;
+  /** Messages that came while the ring's code is loaded. */
+  #held: unknown[][] | undefined;
 
-  constructor(port: PortLike, { frameBytesMax, windowBytes }: Required<TransportLimits>) {
+  constructor(port: PortLike, { frameBytesMax, windowBytes }: Required<TransportLimits>, ring: PortOptions["ring"]) {
     this.#port = port;
+    this.#ring = ring;
     this.frameBytesMax = frameBytesMax;
     this.#out = new SendWindow(windowBytes);
   }
@@ -52,12 +71,17 @@ class PortChannelTransport implements ChannelTransport {
     this.#stop = listenTo(this.#port, {
       message: (message) => this.#receive(message),
       unreadable: () => this.#fail({ code: "failed", message: "a message could not be read on arrival" }),
-      gone: (detail) => this.#end({ code: "lost", message: "the other side of the port is gone", detail }),
+      gone: (detail) => {
+        // What it had published before.
+        this.#way?.drain();
+        this.#end({ code: "lost", message: "the other side of the port is gone", detail });
+      },
       error: (cause) => {
         // Before its first word, an error says that it does not start; later, a worker may live on.
         if (!this.#heard) this.#end({ code: "failed", message: "the worker failed", cause });
       },
     });
+    if (this.#ring === "offer" && this.shares) void this.#openRing(undefined);
   }
 
   send(frame: Uint8Array, attachments: readonly Uint8Array[] = none): boolean {
@@ -67,6 +91,9 @@ class PortChannelTransport implements ChannelTransport {
     if (attachments.length > 0 || frame.byteLength >= movedBytesMin) {
       this.#flush();
       this.#postFrames([frame.byteLength], frame, attachments);
+    } else if (this.#waiting.length === 0 && this.#way?.offer(frame, this.#asks)) {
+      this.#asks = false;
+      if (this.#way.owesWake) this.#schedule();
     } else {
       this.#waiting.push(frame);
       this.#schedule();
@@ -94,7 +121,8 @@ class PortChannelTransport implements ChannelTransport {
   #flush(): void {
     const frames = this.#waiting;
     const [only] = frames;
-    if (only === undefined || this.#closed) return;
+    if (this.#closed) return;
+    if (only === undefined) return this.#way?.wake();
     this.#waiting = [];
     // A view would take the whole of its buffer along.
     if (frames.length === 1) return this.#postFrames([only.byteLength], alone(only) ? only : only.slice(), none);
@@ -124,7 +152,8 @@ class PortChannelTransport implements ChannelTransport {
 
   #post(message: unknown[], transfer: ArrayBuffer[]): void {
     try {
-      this.#port.postMessage(message, transfer as never[]);
+      if (this.#way) this.#way.post(message, transfer);
+      else this.#port.postMessage(message, transfer as never[]);
     } catch (cause) {
       // Nothing of ours is refused but memory that its owner keeps; the frame cannot arrive, and order would break.
       this.#end({ code: "failed", message: "the port refused a message", cause });
@@ -132,15 +161,24 @@ class PortChannelTransport implements ChannelTransport {
   }
 
   #receive(message: unknown): void {
-    if (!Array.isArray(message) || message[0] !== portMark || this.#closed) return;
+    if (!Array.isArray(message) || this.#closed) return;
+    if (this.#held) this.#held.push(message);
+    else if (this.#way) this.#way.receive(message);
+    else this.#read(message);
+  }
+
+  #read(message: unknown[]): void {
+    if (message[0] !== portMark || this.#closed) return;
     this.#heard = true;
-    const [, post, first, second, third] = message as unknown[];
+    const [, post, first, second, third] = message;
     if (post === Post.frames || post === Post.framesAsking) {
       this.#deliver(framesOf(first, second), attachmentsOf(third));
       if (post === Post.framesAsking && !this.#closed) this.#tellTaken();
       return;
     }
     if (post === Post.close) return this.#end(readReason(first));
+    if (post === Post.ring) return this.#accept(first);
+    if (post === Post.opened) return;
     if (post !== Post.taken || typeof first !== "number") return this.#fail(garbled);
     if (this.#out.taken(first)) this.#sink?.drained();
   }
@@ -160,7 +198,61 @@ class PortChannelTransport implements ChannelTransport {
   #tellTaken(): void {
     const taken = this.#taken;
     this.#taken = 0;
+    if (this.#way?.credit(taken)) return this.#way.owesWake ? this.#schedule() : undefined;
     this.#post([portMark, Post.taken, taken], []);
+  }
+
+  #accept(memory: unknown): void {
+    if (this.#ring !== "accept" || !this.shares || !(memory instanceof SharedArrayBuffer))
+      return this.#fail({ code: "protocol", message: "a ring that was not to be offered" });
+    this.#held = [];
+    void this.#openRing(memory);
+  }
+
+  // `memory` is the other end's; without, this end offers its own.
+  async #openRing(memory: SharedArrayBuffer | undefined): Promise<void> {
+    let part: typeof import("./ring-way.js");
+    try {
+      part = await import("./ring-way.js");
+    } catch (cause) {
+      // The end that offers can do without; the other was promised that this one reads it.
+      return memory ? this.#fail({ code: "failed", message: "the ring's code could not be loaded", cause }) : undefined;
+    }
+    if (this.#closed) return;
+    this.#flush();
+    const shared = memory ?? part.ringMemory();
+    try {
+      this.#useRing(new part.RingWay(shared, memory ? "worker" : "caller", this.#wayOwner()), memory === undefined);
+    } catch (cause) {
+      this.#fail({ code: "protocol", message: "a ring that is none", cause });
+    }
+  }
+
+  #useRing(way: RingWay, offers: boolean): void {
+    // Everything by port that comes after this has its place in the ring. The other end's answer does so for its own.
+    if (offers) this.#post([portMark, Post.ring, way.memory], []);
+    this.#way = way;
+    if (!offers) this.#post([portMark, Post.opened], []);
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const message of held) way.receive(message);
+    // What was written before this end was there to be woken.
+    way.receive(wakeUp);
+  }
+
+  #wayOwner(): WayOwner {
+    return {
+      post: (message, transfer) => this.#port.postMessage(message, transfer as never[]),
+      message: (message) => this.#read(message),
+      frame: (frame, asks) => {
+        this.#deliver([frame], none);
+        if (asks && !this.#closed) this.#tellTaken();
+      },
+      taken: (bytes) => {
+        if (this.#out.taken(bytes)) this.#sink?.drained();
+      },
+      broken: (message) => this.#fail({ code: "protocol", message }),
+    };
   }
 
   // The other end did wrong: it is told, and this is the end.
@@ -173,6 +265,7 @@ class PortChannelTransport implements ChannelTransport {
     this.#reason = reason;
     this.#waiting = [];
     this.#stop();
+    this.#way?.close();
     closePort(this.#port);
     this.#tell(reason);
   }
@@ -189,6 +282,9 @@ class PortChannelTransport implements ChannelTransport {
 }
 
 const garbled: CloseReason = { code: "protocol", message: "a message that is not of this protocol" };
+
+// Reads the ring, and sees that somebody does from now on.
+const wakeUp = [Op.Mark, 0, undefined, undefined];
 
 function alone({ buffer, byteLength }: Uint8Array): boolean {
   return buffer.byteLength === byteLength;

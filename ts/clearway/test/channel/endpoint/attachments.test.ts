@@ -25,7 +25,7 @@ const start = async (carrier: string, options: EndpointOptions = {}) => {
   return { ...ends, m: ends.a.methods("m"), seen };
 };
 
-describe.each(["memory", "port"])("attachments over %s", (carrier) => {
+describe.each(["memory", "port", "port and ring"])("attachments over %s", (carrier) => {
   test("under move() a list of any size is moved, and nothing of it copied", async () => {
     const { a, b, m, seen } = await start(carrier);
     const [large, small] = [pattern(100_000), pattern(8)];

@@ -41,6 +41,11 @@ export const transports: Readonly<Record<string, (limits?: TransportLimits) => T
     const { port1, port2 } = new MessageChannel();
     return [portTransport(port1, limits), portTransport(port2, limits)];
   },
+  // Without shared memory it is a port.
+  "port and ring": (limits) => {
+    const { port1, port2 } = new MessageChannel();
+    return [portTransport(port1, { ...limits, ring: "offer" }), portTransport(port2, { ...limits, ring: "accept" })];
+  },
 };
 
 /** Two endpoints that have said hello, and their transports. */

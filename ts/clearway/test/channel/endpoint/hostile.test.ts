@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { describe, expect, test } from "vitest";
+import vectors from "../../../../../spec/vectors/channel.json" with { type: "json" };
+import { connect } from "../../../src/channel/endpoint/connect.js";
+import { memoryPair } from "../../../src/channel/transport/memory.js";
+import { Op, writeFrame } from "../../../src/channel/wire/frame.js";
+import { writeHello } from "../../../src/channel/wire/hello.js";
+import fc from "../../fixtures/fast-check.js";
+import { Log } from "../transports/contract.js";
+
+const bytes = (hex: string): Uint8Array => Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+const text = new TextEncoder();
+
+/** An endpoint with something of everything under way, and the raw other end of its transport. */
+async function raw(wire: "clearway" | "plain") {
+  const [ta, tb] = memoryPair();
+  const log = new Log();
+  tb.open(log);
+  tb.send(writeHello({ version: 1, wires: [wire], frameBytesMax: 1 << 20, nameBytesMax: 255, callsMax: 9 }));
+  const end = await connect(ta, { wire, earlyMs: 5, callsMax: 8, onError: () => {} });
+  end.methods("math").handle({ add: ([a, b]: number[]) => a! + b! });
+  end.messages("größe").handle((message) => message);
+  end.messages("b").handle((message) => message);
+  end.events("frames").serve(function* () {
+    for (let n = 0; n < 5; n++) yield n;
+  });
+  const mine = [end.methods("there").call("x"), end.events("there").listen().next()].map((each) =>
+    each.catch(() => {}),
+  );
+  return { end, tb, log, mine };
+}
+
+const frame = fc.oneof(
+  fc.uint8Array({ maxLength: 100 }),
+  fc.constantFrom(...vectors.frames.map((each) => each.hex)).map(bytes),
+  fc
+    .record({
+      op: fc.integer({ min: 0, max: 20 }),
+      flags: fc.integer({ min: 0, max: 255 }).map((flags) => flags & ~1),
+      id: fc.constantFrom(0, 1, 2, 3, 0xffff_ffff),
+      a: fc.constantFrom(0, 1, 2, 9, 0xffff_ffff),
+      b: fc.constantFrom(0, 1, 1000, 0xffff_ffff),
+      c: fc.constantFrom(0, 1, 0xffff),
+      name: fc.constantFrom("", "math", "frames", "b", "there", "nobody").map((name) => text.encode(name)),
+      body: fc.oneof(
+        fc
+          .constantFrom("", "00", "000301000000", "07066c697374656e00", "07036164640c0203010000000302000000")
+          .map(bytes),
+        fc.uint8Array({ maxLength: 30 }),
+      ),
+      inside: fc.array(fc.uint8Array({ maxLength: 20 }), { maxLength: 2 }),
+    })
+    .map((parts) => writeFrame({ ...parts, op: parts.op as Op })),
+);
+
+describe("an end that sends anything", () => {
+  test.each(["clearway", "plain"] as const)("never makes the other throw or hang, on the %s wire", async (wire) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(frame, { maxLength: 12 }), async (frames) => {
+        const { end, tb, mine } = await raw(wire);
+        for (const each of frames) tb.send(each.slice());
+        await new Promise((resolve) => setTimeout(resolve));
+        end.terminate();
+        await Promise.all(mine);
+        const { calls, handling, listening, serving } = end.stats();
+        expect([calls, handling, listening, serving]).toEqual([0, 0, 0, 0]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test.each([
+    [
+      "an event without credit",
+      Array.from({ length: 17 }, () => ({ op: Op.event, id: 1, body: bytes("000301000000") })),
+    ],
+    ["two calls of one number", [1, 1].map((id) => ({ op: Op.call, id, name: text.encode("nobody") }))],
+    ["two streams of one number", [1, 1].map((id) => ({ op: Op.listen, id, name: text.encode("never") }))],
+    ["a name that is not UTF-8", [{ op: Op.call, id: 1, name: new Uint8Array([0xff]) }]],
+    ["a name that is too long", [{ op: Op.call, id: 1, name: new Uint8Array(256).fill(65) }]],
+    ["a second hello", [{ op: Op.hello }]],
+    ["a plain message on the other wire", [{ op: Op.message, name: text.encode("b") }]],
+  ])("is told when it breaks the protocol: %s", async (_, frames) => {
+    const { end, tb, log } = await raw("clearway");
+    for (const parts of frames) tb.send(writeFrame(parts));
+    expect((await log.end()).code).toBe("protocol");
+    expect((await end.closed).code).toBe("protocol");
+  });
+
+  test("cannot make more run at once than callsMax", async () => {
+    const { end, tb, log } = await raw("clearway");
+    for (let id = 1; id <= 20; id++) tb.send(writeFrame({ op: Op.call, id, name: text.encode("nobody") }));
+    await log.until(() => log.frames.filter((each) => each[0] === Op.reply && each[8] === 7).length === 12);
+    expect(end.stats().handling).toBe(8);
+    end.terminate();
+  });
+});

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { describe, expect, test } from "vitest";
+import vectors from "../../../../../spec/vectors/channel.json" with { type: "json" };
+import { Flag, headBytes, Op, readFrame, Status, writeFrame } from "../../../src/channel/wire/frame.js";
+import { helloMagic, readHello, wireVersion, writeHello } from "../../../src/channel/wire/hello.js";
+import fc from "../../fixtures/fast-check.js";
+
+interface Parts {
+  op: number;
+  flags?: number;
+  id?: number;
+  a?: number;
+  b?: number;
+  c?: number;
+  channel?: string;
+  body?: string;
+  inside?: string[];
+  beside?: number;
+}
+
+const bytes = (hex = ""): Uint8Array => Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+const hex = (data: Uint8Array): string => [...data].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+const numbers = (of: object): object =>
+  Object.fromEntries(Object.entries(of).filter(([, value]) => typeof value === "number"));
+
+describe("the frames of channels (spec/vectors/channel.json)", () => {
+  test("the numbers are those of the spec", () => {
+    expect(vectors).toMatchObject({ headBytes, helloMagic, version: wireVersion });
+    expect([vectors.ops, vectors.status, vectors.flags]).toEqual([numbers(Op), numbers(Status), Flag]);
+  });
+
+  test.each(vectors.frames as { name: string; parts: Parts; hex: string }[])("$name", ({ parts, hex: expected }) => {
+    const { op, flags = 0, id = 0, a = 0, b = 0, c = 0, channel, body, inside = [], beside = 0 } = parts;
+    const written = writeFrame({
+      op,
+      flags,
+      id,
+      a,
+      b,
+      c,
+      name: bytes(channel),
+      body: bytes(body),
+      inside: inside.map(bytes),
+      beside,
+    });
+    expect(hex(written)).toBe(expected);
+    const besides = Array.from({ length: beside }, () => new Uint8Array(1));
+    const read = readFrame(bytes(expected), besides);
+    expect(read).toEqual({
+      op,
+      flags: flags | (inside.length > 0 ? Flag.inside : 0),
+      id,
+      a,
+      b,
+      c,
+      name: bytes(channel),
+      body: bytes(body),
+      attachments: beside > 0 ? besides : inside.map(bytes),
+    });
+  });
+
+  test.each(vectors.refused)("no frame: $name", ({ hex: wrong }) => {
+    expect(readFrame(bytes(wrong), [])).toBeUndefined();
+  });
+
+  test("a hello reads as it was written, and with more behind it", () => {
+    const hello = { version: 1, wires: ["clearway", "plain"] as const, frameBytesMax: 1, nameBytesMax: 2, callsMax: 3 };
+    const frame = readFrame(writeHello(hello), []);
+    expect(frame && readHello(frame)).toEqual(hello);
+    expect(frame && readHello({ ...frame, body: new Uint8Array([...frame.body, 1, 2, 3, 4]) })).toEqual(hello);
+  });
+
+  test("whatever the bytes are, they are a frame or none, and nothing is thrown", () => {
+    const near = fc
+      .tuple(
+        fc.constantFrom(...vectors.frames.map((each) => each.hex)),
+        fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 255 }))),
+      )
+      .map(([good, changes]) => {
+        const data = bytes(good);
+        for (const [at, value] of changes) data[at % data.length] = value;
+        return data;
+      });
+    fc.assert(
+      fc.property(fc.oneof(near, fc.uint8Array({ maxLength: 200 })), (data) => {
+        const frame = readFrame(data, []);
+        if (frame) for (const each of frame.attachments) expect(each.length).toBeLessThanOrEqual(data.length);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
