@@ -54,13 +54,20 @@ export class Connections {
 
   #look(): void {
     for (const [socket, connection] of this.#open) {
-      // A socket that is paused reads no pong, either; nobody has opened its transport yet.
-      if (!connection.alive && !socket.isPaused) {
-        connection.transport.abort({ code: "timeout", message: `no answer to a ping within ${this.#pingMs} ms` });
-        continue;
-      }
-      connection.alive = false;
-      if (socket.readyState === socket.OPEN) socket.ping();
+      if (connection.alive) this.#ask(socket, connection);
+      // A thread that was held up has not read what came meanwhile: that is read first.
+      else setImmediate(() => this.#judge(socket, connection));
     }
+  }
+
+  #judge(socket: WebSocket, connection: Connection): void {
+    // A socket that is paused reads no pong, either; nobody has opened its transport yet.
+    if (connection.alive || socket.isPaused) return this.#ask(socket, connection);
+    connection.transport.abort({ code: "timeout", message: `no answer to a ping within ${this.#pingMs} ms` });
+  }
+
+  #ask(socket: WebSocket, connection: Connection): void {
+    connection.alive = false;
+    if (socket.readyState === socket.OPEN) socket.ping();
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { once } from "node:events";
 import { createServer, request as httpRequest, type IncomingMessage } from "node:http";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { WebSocket } from "ws";
 import type { ChannelTransport, CloseReason } from "../../src/channel/transport/transport.js";
 import { webSocketTransport } from "../../src/websocket/transport.js";
@@ -184,16 +184,27 @@ describe("a server of channels", () => {
     expect(await endOf(logs)).toMatchObject({ code: "protocol" });
   });
 
-  test("ends a connection that is silent for two pings, and keeps one that answers", async () => {
-    const { channels, logs } = await echoes({ pingMs: 60 });
-    const deaf = await bare(channels);
-    deaf.pause(); // open, and reads nothing: no ping is answered
-    const { transport, log } = client(channels);
-    expect(await endOf(logs)).toEqual({ code: "timeout", message: "no answer to a ping within 60 ms" });
-    transport.send(pattern(1));
-    await log.count(1);
-    expect(channels.connections).toBe(1);
-    deaf.terminate();
+  test("ends a connection that does not answer a ping, and keeps one that does", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    try {
+      const { channels, logs } = await echoes({ pingMs: 60 });
+      const deaf = await bare(channels);
+      deaf.pause(); // open, and reads nothing: no ping is answered
+      const { transport, log } = client(channels);
+      transport.send(pattern(1));
+      await log.count(1);
+      vi.advanceTimersByTime(60); // both are pinged
+      transport.send(pattern(2));
+      await log.count(2);
+      vi.advanceTimersByTime(60);
+      expect(await endOf(logs)).toEqual({ code: "timeout", message: "no answer to a ping within 60 ms" });
+      transport.send(pattern(3));
+      await log.count(3);
+      expect(channels.connections).toBe(1);
+      deaf.terminate();
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   test("closes with all that was sent, tells everybody, and lets nobody in afterwards", async () => {
