@@ -87,6 +87,15 @@ describe("the packed library", () => {
     ]);
   });
 
+  test("carries a channel to a child process, and says which package a server of WebSockets needs", async () => {
+    expect(JSON.parse(await runProgram(folder, process.execPath, "channels.mjs"))).toEqual({
+      sum: 42,
+      code: "missing-package",
+      message: "channels over WebSockets are served by the package ws: npm install ws",
+      client: "function",
+    });
+  });
+
   describe("compiled with its consumer", () => {
     beforeAll(() => typescript("tsconfig.emit.json", compiler("nodenext", { outDir: "out" })));
 
