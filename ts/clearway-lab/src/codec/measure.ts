@@ -19,10 +19,13 @@ export interface LabCodec<Message> {
 
 /** A batch is timed as one, at least this long: 40 of Chromium's clock steps of 5 us, so that a step is 2.5 % of it. */
 const BATCH_MS_MIN = 0.2;
-/** Until code that runs a few thousand times is compiled by the optimiser; measured: later batches are no faster. */
-const WARM_UP_MS = 30;
-/** Enough that an allocation now and then (a grown scratch, a new page of memory) does not show. */
-const COUNTED = 200;
+/**
+ * Until code that runs a few thousand times is compiled by the optimiser, which has a thread of its own that may have to wait:
+ * by calls, not by time alone. A call of 0.1 ms is not made 5000 times.
+ */
+const WARM_UP = { callsMin: 5000, msMin: 30, msMax: 400 };
+/** Counting takes 10 us an allocation, and a list of 1000 items has 2000. */
+const COUNTED = 25;
 
 export function codecMechanism<Message>(make: () => LabCodec<Message>): Mechanism {
   return async ({ params }) => {
@@ -63,10 +66,11 @@ export function codecMechanism<Message>(make: () => LabCodec<Message>): Mechanis
 /** Microseconds of one call: the median of `batches`, each long enough for the clock. */
 function timeOf(call: () => unknown, batches: number): number {
   let count = 1;
-  const end = nowMs() + WARM_UP_MS;
-  while (nowMs() < end) {
+  const begin = nowMs();
+  for (let calls = 0, ms = 0; ms < WARM_UP.msMin || (calls < WARM_UP.callsMin && ms < WARM_UP.msMax); calls += count) {
     // Doubled until a batch is long enough: what is timed later has been compiled by then.
     if (batchMs(call, count) < BATCH_MS_MIN) count *= 2;
+    ms = nowMs() - begin;
   }
   return median(Array.from({ length: batches }, () => (batchMs(call, count) / count) * 1000));
 }

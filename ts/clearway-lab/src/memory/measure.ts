@@ -4,8 +4,6 @@ import { nowMs } from "#lab-host";
 import { type Measured, type Mechanism, numberParam, textParam } from "../mechanism/measured.js";
 import type { Filler } from "./filler.js";
 
-/** A way that takes seconds a fill is not asked a thousand times: no fill begins after this long. */
-const TIME_MS_MAX = 1500;
 /** Warm fills of less are timed several at once: a reading of the clock takes as long as a fill of 4 KB. */
 const BATCH_BYTES = 1 << 18;
 /** As many as are timed, at most this. */
@@ -18,11 +16,13 @@ export function fillMechanism(open: (bytes: number) => Filler | Promise<Filler>)
     const bytes = numberParam(params, "bytes");
     const fresh = textParam(params, "memory") === "fresh";
     const repetitions = numberParam(params, "repetitions");
+    // A way that takes seconds a fill is not asked a thousand times: no fill begins after this long.
+    const timeMs = numberParam(params, "timeMsMax");
     const batch = batchOf(bytes, fresh);
     const filler = await open(bytes);
     try {
-      const end = nowMs() + TIME_MS_MAX;
-      for (let i = 0; i < Math.min(repetitions, WARM_UP_MAX) && nowMs() < end - TIME_MS_MAX / 2; i++)
+      const end = nowMs() + timeMs;
+      for (let i = 0; i < Math.min(repetitions, WARM_UP_MAX) && nowMs() < end - timeMs / 2; i++)
         await filler.fill(i & 255);
       const ns: number[] = [];
       while (ns.length < repetitions && (ns.length === 0 || nowMs() < end)) {

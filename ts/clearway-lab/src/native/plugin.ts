@@ -22,7 +22,9 @@ export async function pluginProblem(): Promise<string | undefined> {
     await plugin.close();
     return undefined;
   } catch (error) {
-    // The addon's own message says what it needs; a path of the build's stands in it.
+    if ((error as { code?: string }).code === "ERR_MODULE_NOT_FOUND")
+      return "clearway-native is not installed: npm install clearway-native beside clearway-lab, or use a clone of Clearway's repository";
+    // The addon's own message says what it needs.
     return (error as Error).message.split("\n")[0];
   }
 }

@@ -11,8 +11,8 @@ import { metricsFor } from "./tables.js";
 const HOST_TITLES: Record<HostName, string> = { node: "Node", chromium: "Chromium" };
 
 export function verdictOf(results: Results, record: RunRecord): string[] {
-  const sentences = [studentsSentence, poolSentence, streamSentence].flatMap((sentence) =>
-    (["node", "chromium"] as const).flatMap((host) => sentence(results, record, host)),
+  const sentences = [studentsSentence, poolSentence, memorySentence, streamSentence, channelSentence].flatMap(
+    (sentence) => (["node", "chromium"] as const).flatMap((host) => sentence(results, record, host)),
   );
   if (sentences.length > 0) return sentences;
   const measured = record.cells.some((cell) => cell.rounds.length > 0);
@@ -67,11 +67,52 @@ function streamSentence(results: Results, record: RunRecord, host: HostName): st
   const p50 = (cell: RecordedCell) => shown((metricsFor(results, record, cell)["latency"] as Distribution).p50);
   const comparison = compareCells(record, ours, bare, "latency.p50", results.noiseFloor);
   const facts = `an event from a worker reached ${HOST_TITLES[host]}'s main thread in ${p50(ours)} us by Clearway's stream and in ${p50(bare)} us by a bare postMessage (medians at 1000 events/s)`;
-  const said =
-    comparison === undefined || comparison.verdict === "no difference seen"
-      ? "no difference seen"
-      : `${times(comparison.ratio)} as long`;
+  const said = spoken(comparison);
   return [`${facts[0]!.toUpperCase()}${facts.slice(1)}: ${said}.`];
+}
+
+function memorySentence(results: Results, record: RunRecord, host: HostName): string[] {
+  const found = pair(
+    record,
+    host,
+    "memset",
+    "clearway-shared",
+    "c",
+    ({ params }) => params["bytes"] === 8 << 20 && params["memory"] === "warm",
+  );
+  if (found === undefined) return [];
+  const said = spoken(compareCells(record, found[0], found[1], "fill.p50", results.noiseFloor));
+  const [ours, bare] = found.map((cell) => p50Of(results, record, cell, "fill"));
+  return [
+    `Native code filled 8 MB of JavaScript's own memory in ${ours} us through a Clearway plugin, and C alone took ${bare} us: ${said}.`,
+  ];
+}
+
+function channelSentence(results: Results, record: RunRecord, host: HostName): string[] {
+  const found = pair(
+    record,
+    host,
+    "channel-worker",
+    "clearway",
+    "structured-clone",
+    ({ params }) => params["payload"] === "2 KB" && params["direction"] === "host to worker",
+  );
+  if (found === undefined) return [];
+  const said = spoken(compareCells(record, found[0], found[1], "roundTrip.p50", results.noiseFloor));
+  const [ours, bare] = found.map((cell) => p50Of(results, record, cell, "roundTrip"));
+  return [
+    `A message of 2 KB went to a worker in ${HOST_TITLES[host]} and back in ${ours} us by Clearway's channel and in ${bare} us by structured clone over a bare port: ${said}.`,
+  ];
+}
+
+function p50Of(results: Results, record: RunRecord, cell: RecordedCell, metric: string): string {
+  return shown((metricsFor(results, record, cell)[metric] as Distribution).p50);
+}
+
+function spoken(comparison: ReturnType<typeof compareCells>): string {
+  return comparison === undefined || comparison.verdict === "no difference seen"
+    ? "no difference seen"
+    : `${times(comparison.ratio)} as long`;
 }
 
 function poolSentence(results: Results, record: RunRecord, host: HostName): string[] {
@@ -80,10 +121,7 @@ function poolSentence(results: Results, record: RunRecord, host: HostName): stri
   const [ours, bare] = found;
   const p50 = (cell: RecordedCell) => shown((metricsFor(results, record, cell)["warmTask"] as Distribution).p50);
   const comparison = compareCells(record, ours, bare, "warmTask.p50", results.noiseFloor);
-  const said =
-    comparison === undefined || comparison.verdict === "no difference seen"
-      ? "no difference seen"
-      : `${times(comparison.ratio)} as long`;
+  const said = spoken(comparison);
   return [
     `A warm call in ${HOST_TITLES[host]} took ${p50(ours)} us through Clearway's pool and ${p50(bare)} us by a bare worker: ${said}.`,
   ];

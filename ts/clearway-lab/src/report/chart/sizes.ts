@@ -48,8 +48,8 @@ export function sizeChart(
     return {
       height: narrow ? 250 : 280,
       width,
-      // As wide as the longest figure of the axis.
-      marginLeft: Math.max(52, shown(Math.max(...values)).length * 7.5),
+      // As wide as the longest figure of the axis, and its tick.
+      marginLeft: Math.max(52, 12 + 7.5 * Math.max(...logTicks(...domain).map((tick) => shown(tick).length))),
       marginRight: 24,
       marginTop: 26,
       marginBottom: 44,
