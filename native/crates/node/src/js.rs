@@ -27,6 +27,16 @@ const TAG: sys::napi_type_tag = sys::napi_type_tag { lower: 0x636c_6561_7277_617
 
 const OK: i32 = sys::Status::napi_ok;
 
+/// Keeps an object of JavaScript's. Dropped on its own thread.
+pub struct Reference(Env, sys::napi_ref);
+
+impl Drop for Reference {
+    fn drop(&mut self) {
+        // SAFETY: made by `keep`, deleted once; allowed while garbage is collected, too.
+        unsafe { sys::napi_delete_reference(self.0.0, self.1) };
+    }
+}
+
 /// The signature of a function that JavaScript calls.
 pub type Callback = unsafe extern "C" fn(sys::napi_env, sys::napi_callback_info) -> Value;
 
@@ -223,6 +233,14 @@ impl Env {
             }
             data.cast::<T>().as_ref()
         }
+    }
+
+    /// Keeps an object from being collected, until the reference is dropped.
+    pub fn keep(self, object: Value) -> Reference {
+        let mut reference = null_mut();
+        // SAFETY: an object of this thread.
+        unsafe { sys::napi_create_reference(self.0, object, 1, &mut reference) };
+        Reference(self, reference)
     }
 
     /// Drops `data` when `object` is collected.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use clearway_core::{Bytes, Kept, Memory};
 
-use crate::js::{Env, Value};
+use crate::js::{Env, Reference, Value};
 use crate::lent::Loans;
 use crate::view::Held;
 
@@ -33,8 +33,9 @@ pub struct Head {
     pub status: f64,
 }
 
-/// A `Float64Array` and a `Uint8Array` of JavaScript's, which it keeps for as long as the port is open and does not detach.
+/// A `Float64Array` and a `Uint8Array` of JavaScript's, which does not detach them.
 pub struct Scratch {
+    _kept: [Reference; 2],
     heads: *mut f64,
     records: usize,
     body: *mut u8,
@@ -51,11 +52,12 @@ pub struct Homes<'a> {
 
 impl Scratch {
     /// `None` where the arrays are not what was asked for.
-    pub fn of(env: Env, heads: Value, body: Value) -> Option<Scratch> {
-        let (heads, count) = env.as_doubles(heads)?;
-        let body = env.as_bytes(body)?;
+    pub fn of(env: Env, heads_array: Value, body_array: Value) -> Option<Scratch> {
+        let (heads, count) = env.as_doubles(heads_array)?;
+        let body = env.as_bytes(body_array)?;
         let records = count / STRIDE;
-        (records >= 64 && body.size >= 1 << 16).then_some(Scratch {
+        (records >= 64 && body.size >= 1 << 16).then(|| Scratch {
+            _kept: [env.keep(heads_array), env.keep(body_array)],
             heads,
             records,
             body: body.data,
