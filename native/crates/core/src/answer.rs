@@ -45,6 +45,17 @@ pub(crate) static CALLS: Calls<To, Outcome> = Calls::new();
 thread_local! {
     /// A slot for this thread's next direct call: reserving one takes a lock.
     static NEXT: Spare = const { Spare(Cell::new(None)) };
+
+    /// The direct call that this thread is in; 0 for none. Of calls inside of each other the innermost.
+    static INSIDE: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Runs a direct call's handler.
+pub(crate) fn inside<R>(call: u64, run: impl FnOnce() -> R) -> R {
+    let outer = INSIDE.replace(call);
+    let ran = run();
+    INSIDE.set(outer);
+    ran
 }
 
 struct Spare(Cell<Option<u32>>);
@@ -74,7 +85,7 @@ pub(crate) fn keep_direct(index: u32) {
 
 /// Answers a call with what `make` makes, once it is sure that nobody else does. `CLEARWAY_STALE` where somebody has.
 pub(crate) fn answer(handle: u64, make: impl FnOnce() -> Outcome) -> Result<(), Status> {
-    let (to, answered) = CALLS.answer(handle, |_| make()).ok_or(CLEARWAY_STALE)?;
+    let (to, answered) = CALLS.answer(handle, INSIDE.get() == handle, |_| make()).ok_or(CLEARWAY_STALE)?;
     if answered == Answered::PassOn {
         pass_on(handle, to);
     }

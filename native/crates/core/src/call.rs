@@ -113,11 +113,19 @@ impl<M: Copy, A> Calls<M, A> {
 
     /// Answers a call: `make` makes the answer once it is sure that this is the one. Nothing where the handle is stale or the call
     /// was answered. Returns for whom, and whether to pass it on.
-    pub(crate) fn answer(&self, handle: u64, make: impl FnOnce(&M) -> A) -> Option<(M, Answered)> {
+    ///
+    /// `inside`: this is the thread of the caller, in the handler that it calls, so it cannot leave meanwhile.
+    pub(crate) fn answer(&self, handle: u64, inside: bool, make: impl FnOnce(&M) -> A) -> Option<(M, Answered)> {
         let (slot, meta) = self.claim(handle)?;
         let answer = make(&meta);
         // SAFETY: claimed by this thread, and not written yet: nobody else looks.
         slot.answer.with_mut(|at| unsafe { *at = Some(answer) });
+        if inside {
+            // Once claimed only leaving changes the word, and that is this thread's to do, later. A store costs less than an exchange.
+            let word = slot.word.load(Ordering::Relaxed);
+            slot.word.store(word | WRITTEN, Ordering::Release);
+            return Some((meta, Answered::InHand));
+        }
         // Release: pairs with the acquire in `leave` and `take`; acquire: sees what the caller did before it left.
         let before = slot.word.fetch_or(WRITTEN, Ordering::AcqRel);
         Some((meta, if before & LEFT != 0 { Answered::PassOn } else { Answered::InHand }))

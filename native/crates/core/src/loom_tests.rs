@@ -101,7 +101,7 @@ fn of_two_who_answer_one_does_and_the_caller_has_it_once() {
         let answerers: Vec<_> = (0..2)
             .map(|who| {
                 let calls = calls.clone();
-                thread::spawn(move || calls.answer(call, |_| who).map(|(_, answered)| (who, answered)))
+                thread::spawn(move || calls.answer(call, false, |_| who).map(|(_, answered)| (who, answered)))
             })
             .collect();
         let in_hand = calls.leave(call);
@@ -116,7 +116,7 @@ fn of_two_who_answer_one_does_and_the_caller_has_it_once() {
             }
         }
         assert_eq!(calls.take(call), None);
-        assert!(calls.answer(call, |_| 9).is_none(), "the handle is stale");
+        assert!(calls.answer(call, false, |_| 9).is_none(), "the handle is stale");
     });
 }
 
@@ -128,13 +128,13 @@ fn a_late_answer_never_reaches_the_next_call_in_the_slot() {
         let first = calls.begin(index, 1, 1, false);
         let late = {
             let calls = calls.clone();
-            thread::spawn(move || calls.answer(first, |_| 111).is_some())
+            thread::spawn(move || calls.answer(first, false, |_| 111).is_some())
         };
-        let own = calls.answer(first, |_| 1).is_some();
+        let own = calls.answer(first, true, |_| 1).is_some();
         if own {
             assert_eq!(calls.leave(first), Some(1));
             let second = calls.begin(index, 1, 2, false);
-            assert!(calls.answer(second, |_| 2).is_some());
+            assert!(calls.answer(second, true, |_| 2).is_some());
             assert_eq!(calls.leave(second), Some(2));
         }
         assert_ne!(late.join().unwrap(), own);

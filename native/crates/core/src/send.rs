@@ -66,7 +66,7 @@ impl Plugin {
         let index = answer::reserve_direct().ok_or(CLEARWAY_OUT_OF_MEMORY)?;
         let to = To::Host { plugin: self.id(), tag };
         let call = CALLS.begin(index, self.id(), to, false);
-        if let Some(status) = refusal(handler.message(content, call)) {
+        if let Some(status) = refusal(answer::inside(call, || handler.message(content, call))) {
             // Where it has answered as well, that answer counts.
             let _ = answer::answer(call, || Err(Failure::of(plugin_status(status))));
         }
@@ -150,7 +150,7 @@ impl Plugin {
     /// Ends a call of `begin` that was not sent after all. False where closing was faster, and has answered it already: then that
     /// answer arrives, as that of any call.
     fn undo(&self, call: u64) -> bool {
-        let undone = CALLS.answer(call, |_| Err(Failure::of(CLEARWAY_CLOSED))).is_some();
+        let undone = CALLS.answer(call, false, |_| Err(Failure::of(CLEARWAY_CLOSED))).is_some();
         if undone {
             drop(answer::take(call));
             self.calls.fetch_sub(1, Ordering::Relaxed);
