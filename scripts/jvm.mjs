@@ -83,22 +83,25 @@ function test(version) {
     console.error(`no JDK ${version} was found; there are: ${[...found.keys()].join(", ") || "none"}. ${missing.jdk}`);
     return 127;
   }
-  for (const reports of reportFolders()) rmSync(reports, { recursive: true });
+  // The compiler adds and never takes away: a class whose source is gone would still be run.
+  for (const left of ["surefire-reports", "classes", "test-classes"]) {
+    for (const path of leftIn(left)) rmSync(path, { recursive: true });
+  }
   const status = maven(["test", `-Djvm=${join(home, "bin/java")}`], found);
   if (status === 0) console.log(summary(version));
   return status;
 }
 
-/** Where Surefire left what the last run said, a folder a module. */
-function reportFolders() {
+/** The folders of this name that the last build left, one a module. */
+function leftIn(name) {
   const modules = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
-  return modules.map(({ name }) => join(folder, name, "target/surefire-reports")).filter((path) => existsSync(path));
+  return modules.map((module) => join(folder, module.name, "target", name)).filter((path) => existsSync(path));
 }
 
 /** One line of what ran, from the reports that Surefire leaves. */
 function summary(version) {
   const sums = { tests: 0, failures: 0, errors: 0, skipped: 0 };
-  for (const reports of reportFolders()) {
+  for (const reports of leftIn("surefire-reports")) {
     for (const name of readdirSync(reports).filter((name) => name.endsWith(".xml"))) {
       const head = /<testsuite [^>]*>/s.exec(readFileSync(join(reports, name), "utf8"))?.[0] ?? "";
       for (const key of Object.keys(sums)) sums[key] += Number(new RegExp(`\\b${key}="(\\d+)"`).exec(head)?.[1] ?? 0);

@@ -32,9 +32,11 @@ internal class Growth(private val costs: Costs) {
             step = minOf(step * 2, costs.elasticMax)
             return if (threads > 0) More(threads, elastic = true) else NONE
         }
-        if (helped || look.asleep > 0) return NONE
+        if (look.asleep > 0 || look.idleProcessors == 0) return NONE
+        // CPU workers first. When none came by the next look, all of them hang in other items.
+        val more = More(minOf(costs.processors - look.awake, look.waiting), elastic = helped)
         helped = true
-        return More(minOf(costs.processors - look.awake, look.waiting), elastic = false)
+        return more
     }
 
     private companion object {

@@ -36,12 +36,13 @@ class GrowthTest {
     }
 
     @Test
-    fun `a caller that is alone and awake gets the CPU workers, once`() {
+    fun `a caller that is alone and awake gets the CPU workers, and elastic threads when none came`() {
         val look = Look(waiting = 40, asleep = 0, awake = 1, idleProcessors = 1)
         val more = growth.next(look)
         assertEquals(1, more.threads)
         assertFalse(more.elastic)
-        assertEquals(0, growth.next(look).threads)
+        assertTrue(growth.next(look).elastic)
+        assertEquals(0, growth.next(Look(waiting = 40, asleep = 0, awake = 2, idleProcessors = 1)).threads)
     }
 }
 

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.executor
+
+import clearway.executor.run.Lifecycle
+import clearway.executor.run.Singles
+import java.util.concurrent.AbstractExecutorService
+import java.util.concurrent.Callable
+import java.util.concurrent.ConcurrentLinkedQueue
+import java.util.concurrent.FutureTask
+import java.util.concurrent.RejectedExecutionException
+import java.util.concurrent.RunnableFuture
+import java.util.concurrent.TimeUnit
+
+/** A future that remembers what it was made of: the class of that is its call site. */
+internal class SiteTask<T>(call: Callable<T>, val subject: Any) : RunnableFuture<T> by FutureTask(call)
+
+/** The tasks of one site as an `ExecutorService`. Its shutdown is its own; that of the executor behind it ends both. */
+internal class SiteExecutor(private val site: Site, private val singles: Singles) : AbstractExecutorService() {
+    private val lifecycle = Lifecycle()
+    private val mine = ConcurrentLinkedQueue<Singles.Single>()
+
+    override fun execute(task: Runnable) {
+        if (!lifecycle.enter()) throw RejectedExecutionException("the executor of site ${site.name} is shut down")
+        try {
+            val single = singles.single(site, task) { ended(it) }
+            mine += single
+            singles.start(single)
+        } catch (rejected: RejectedExecutionException) {
+            mine.removeIf { it.task === task }
+            lifecycle.leave()
+            throw rejected
+        }
+    }
+
+    private fun ended(single: Singles.Single) {
+        mine.remove(single)
+        lifecycle.leave()
+    }
+
+    override fun shutdown(): Unit = lifecycle.shut()
+
+    override fun shutdownNow(): MutableList<Runnable> {
+        lifecycle.shut()
+        return mine.filter { it.stop() }.map { it.task }.toMutableList()
+    }
+
+    override fun isShutdown(): Boolean = lifecycle.isShut
+
+    override fun isTerminated(): Boolean = lifecycle.isOver
+
+    override fun awaitTermination(timeout: Long, unit: TimeUnit): Boolean = lifecycle.await(timeout, unit)
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.executor
+
+/** What a call site promises or asks for. Set once, when the site is first named; not for several threads at once. */
+public class SiteOptions {
+    internal var ordered = false
+    internal val locals = ArrayList<ThreadLocal<Any?>>()
+
+    /**
+     * Items begin in their order and never overlap: each happens before the next. They then run on one thread at a
+     * time, which is the caller's where it waits for them.
+     */
+    public fun ordered(): SiteOptions = apply { ordered = true }
+
+    /**
+     * The values that these have on the caller's thread are set on every thread that helps, and put back when it is
+     * done. Without this an item sees the caller's thread-locals only where it happens to run on the caller's thread.
+     * The context class loader always goes along.
+     */
+    @Suppress("UNCHECKED_CAST") // Values are read and set on the same thread-local.
+    public fun carry(vararg values: ThreadLocal<*>): SiteOptions = apply {
+        for (value in values) locals += value as ThreadLocal<Any?>
+    }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.executor.host
+
+import java.lang.management.GarbageCollectorMXBean
+import java.lang.management.ManagementFactory
+import java.lang.management.ThreadMXBean
+
+/** What the executor asks of time; tests give their own. Never blocks. */
+internal interface Clock {
+    fun nanoTime(): Long
+
+    /** CPU time of the current thread in ns, or -1 where it cannot be had: a virtual thread has none of its own. */
+    fun threadCpuNs(): Long
+
+    /** CPU time of `thread` in ns, or -1. */
+    fun cpuNsOf(thread: Thread): Long
+
+    /** CPU time of the whole process in ns, or -1. */
+    fun processCpuNs(): Long
+
+    /** Grows with every collection that may have stopped the threads. */
+    fun collections(): Long
+}
+
+/** The JVM's own clocks. */
+internal object SystemClock : Clock {
+    private val threads: ThreadMXBean? =
+        ManagementFactory.getThreadMXBean().takeIf { it.isCurrentThreadCpuTimeSupported && it.isThreadCpuTimeEnabled }
+    private val collectors: Array<GarbageCollectorMXBean> =
+        ManagementFactory.getGarbageCollectorMXBeans().toTypedArray()
+    private val system = ManagementFactory.getOperatingSystemMXBean() as? com.sun.management.OperatingSystemMXBean
+
+    override fun nanoTime(): Long = System.nanoTime()
+
+    override fun threadCpuNs(): Long =
+        if (threads == null || VirtualThreads.isVirtual(Thread.currentThread())) -1 else threads.currentThreadCpuTime
+
+    override fun cpuNsOf(thread: Thread): Long =
+        if (threads == null || VirtualThreads.isVirtual(thread)) -1 else threads.getThreadCpuTime(idOf(thread))
+
+    override fun processCpuNs(): Long = system?.processCpuTime ?: -1
+
+    override fun collections(): Long {
+        var sum = 0L
+        for (collector in collectors) sum += collector.collectionCount
+        return sum
+    }
+
+    // JDK 19 calls it threadId; 17 has only this.
+    @Suppress("DEPRECATION") private fun idOf(thread: Thread): Long = thread.id
+}

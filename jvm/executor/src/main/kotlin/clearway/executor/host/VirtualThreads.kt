@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.executor.host
+
+import java.lang.invoke.MethodHandle
+import java.lang.invoke.MethodHandles
+import java.lang.invoke.MethodType
+import java.util.concurrent.ThreadFactory
+
+/**
+ * Virtual threads where the running JDK has good ones: from 24 on, where a thread that waits inside `synchronized` no
+ * longer holds its carrier. Found once by method handles, so that JDK 17 alone builds everything; what is used
+ * afterwards is a plain [ThreadFactory].
+ */
+internal object VirtualThreads {
+    private const val SINCE = 24
+    private val isVirtual: MethodHandle? = find {
+        findVirtual(Thread::class.java, "isVirtual", MethodType.methodType(Boolean::class.java))
+    }
+
+    /** Whether `thread` is virtual, on any JDK that has such threads. */
+    fun isVirtual(thread: Thread): Boolean = isVirtual != null && isVirtual.invoke(thread) as Boolean
+
+    /** Makes virtual threads called `prefix` and a number, or null where platform threads serve better. */
+    fun factory(prefix: String): ThreadFactory? {
+        if (Runtime.version().feature() < SINCE) return null
+        return find {
+            val builder = Class.forName("java.lang.Thread\$Builder\$OfVirtual")
+            val ofVirtual = findStatic(Thread::class.java, "ofVirtual", MethodType.methodType(builder))
+            val name =
+                findVirtual(
+                    builder,
+                    "name",
+                    MethodType.methodType(builder, String::class.java, Long::class.javaPrimitiveType),
+                )
+            val factory = findVirtual(builder, "factory", MethodType.methodType(ThreadFactory::class.java))
+            factory.invoke(name.invoke(ofVirtual.invoke(), prefix, 0L)) as ThreadFactory
+        }
+    }
+
+    private fun <T> find(search: MethodHandles.Lookup.() -> T): T? =
+        try {
+            MethodHandles.publicLookup().search()
+        } catch (absent: ReflectiveOperationException) {
+            null // An older JDK: that is an answer.
+        }
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.executor.run
+
+import java.util.concurrent.CancellationException
+import java.util.concurrent.CompletableFuture
+
+/** The end of a batch that nobody waits in. To cancel it cancels the batch; it ends when that has ended. */
+internal class BatchFuture : CompletableFuture<Void?>() {
+    @Volatile var batch: Batch? = null
+
+    override fun cancel(mayInterruptIfRunning: Boolean): Boolean {
+        val running = batch ?: return super.cancel(mayInterruptIfRunning)
+        running.cancel(CancellationException("cancelled"))
+        return super.cancel(mayInterruptIfRunning)
+    }
+}

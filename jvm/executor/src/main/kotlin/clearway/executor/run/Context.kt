@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.executor.run
+
+/**
+ * What of the caller's thread goes along to the threads that help: its context class loader, and the values of the
+ * thread-locals that the site names. Taken when the batch is made; put back on each helper when it leaves.
+ */
+internal class Context(private val locals: List<ThreadLocal<Any?>>) {
+    private val loader: ClassLoader? = Thread.currentThread().contextClassLoader
+    private val values: Array<Any?> = Array(locals.size) { locals[it].get() }
+
+    /** What stood on the helper's thread before. */
+    class Scope(val loader: ClassLoader?, val values: Array<Any?>)
+
+    fun enter(): Scope {
+        val thread = Thread.currentThread()
+        val before = Scope(thread.contextClassLoader, Array(locals.size) { locals[it].get() })
+        if (before.loader !== loader) thread.contextClassLoader = loader
+        for (i in values.indices) locals[i].set(values[i])
+        return before
+    }
+
+    fun leave(scope: Scope?) {
+        val before = scope ?: return
+        val thread = Thread.currentThread()
+        if (thread.contextClassLoader !== before.loader) thread.contextClassLoader = before.loader
+        for (i in values.indices) if (before.values[i] == null) locals[i].remove() else locals[i].set(before.values[i])
+    }
+}

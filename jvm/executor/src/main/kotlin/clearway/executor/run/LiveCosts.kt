@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.executor.run
+
+import clearway.executor.host.Clock
+import clearway.executor.model.Costs
+import java.util.concurrent.CountDownLatch
+import java.util.concurrent.TimeUnit
+import java.util.concurrent.locks.LockSupport
+
+/** The machine's costs: measured once at start, and followed by what each batch meets. */
+internal class LiveCosts(initial: Costs, private val clock: Clock) {
+    @Volatile
+    var now: Costs = initial
+        private set
+
+    /** `threads` were asked, which took the caller `tookNs`, and the first came after `joinedAfterNs` (0: none did). */
+    fun follow(elastic: Boolean, threads: Int, tookNs: Long, joinedAfterNs: Long) {
+        synchronized(this) {
+            val before = now
+            val hand = mix(if (elastic) before.startNs else before.offerNs, tookNs / maxOf(1, threads))
+            val old = if (elastic) before.startedNs else before.wakeNs
+            val joined = if (joinedAfterNs > 0) mix(old, joinedAfterNs) else old
+            now =
+                if (elastic) before.copy(startNs = hand, startedNs = joined)
+                else before.copy(offerNs = hand, wakeNs = joined)
+        }
+    }
+
+    /** An odd one, a preempted thread or a collection, is capped, so that it moves the mean by an eighth at most. */
+    private fun mix(before: Long, seen: Long) = before + (seen.coerceIn(MIN_NS, before * CAP) - before) / MEMORY
+
+    /** Takes the medians of a few readings and hand-overs; some 3 ms. */
+    fun calibrate(workers: Threads, elastic: Threads) {
+        val clockNs = repeated { clock.nanoTime() }
+        val cpuClockNs = repeated { clock.threadCpuNs() }
+        val (offerNs, wakeNs) = handOvers(workers)
+        val (startNs, startedNs) = handOvers(elastic)
+        synchronized(this) {
+            now =
+                now.copy(
+                    clockNs = clockNs,
+                    cpuClockNs = cpuClockNs,
+                    offerNs = offerNs,
+                    wakeNs = wakeNs,
+                    startNs = startNs,
+                    startedNs = startedNs,
+                )
+        }
+    }
+
+    private inline fun repeated(read: () -> Unit): Long {
+        val times = LongArray(ROUNDS)
+        for (round in times.indices) {
+            val from = clock.nanoTime()
+            repeat(READINGS) { read() }
+            times[round] = (clock.nanoTime() - from) / READINGS
+        }
+        return maxOf(1, times.sorted()[ROUNDS / 2])
+    }
+
+    private fun handOvers(threads: Threads): Pair<Long, Long> {
+        val hand = LongArray(ROUNDS)
+        val awake = LongArray(ROUNDS)
+        for (round in 0 until ROUNDS) {
+            val come = CountDownLatch(1)
+            val from = clock.nanoTime()
+            var came = from
+            threads.offer {
+                came = clock.nanoTime()
+                come.countDown()
+            }
+            hand[round] = clock.nanoTime() - from
+            // A machine that starts no thread in a second has nothing to be measured; the defaults then stand.
+            if (!come.await(1, TimeUnit.SECONDS))
+                return if (threads is Workers) 5_000L to 40_000L else 10_000L to 60_000L
+            awake[round] = came - from
+            // Until the thread is parked: a thread that is still awake would come at once.
+            LockSupport.parkNanos(PARKED_AFTER_NS)
+        }
+        // Of the caller's cost the median; of the way the median of those that found the thread parked.
+        return maxOf(MIN_NS, hand.sorted()[ROUNDS / 2]) to maxOf(MIN_NS, awake.sorted()[ROUNDS / 2])
+    }
+
+    private companion object {
+        const val ROUNDS = 9
+        const val READINGS = 20
+        const val MIN_NS = 100L
+        const val CAP = 4
+        const val MEMORY = 16
+        const val PARKED_AFTER_NS = 100_000L
+    }
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.executor.run
+
+import clearway.executor.Site
+import clearway.executor.host.Clock
+import clearway.executor.model.Observation
+import clearway.executor.model.Place
+import clearway.executor.model.Plan
+import java.util.concurrent.CancellationException
+import java.util.concurrent.RejectedExecutionException
+
+/** Runs batches: plans, publishes, asks others to help, waits, learns. The thin shell around the pure parts. */
+internal class Runner(val workers: Threads, val elastic: Threads, val costs: LiveCosts, private val clock: Clock) {
+    val lifecycle = Lifecycle()
+    val registry = Registry()
+    @Volatile private var stopped = false
+    private val watchdog =
+        Watchdog(registry, clock, costs) { batch, threads, onElastic -> ask(batch, threads, onElastic) }
+
+    /** Runs the batch with the calling thread; returns when it is over, or throws why it failed. */
+    fun run(site: Site, size: Int, body: Body) {
+        if (Thread.interrupted()) throw InterruptedException()
+        if (size == 0) return
+        val lane = registry.lane()
+        enter(lane)
+        try {
+            val batch = make(site, site.plan(size, costs.now), size, body, null)
+            val outer = lane.current
+            batch.outer = outer
+            lane.current = batch
+            val interrupted =
+                try {
+                    published(batch)
+                    batch.runAsCaller()
+                    batch.await()
+                } finally {
+                    lane.current = outer
+                }
+            if (batch.plan.timeBatch) learn(site, batch)
+            end(batch, interrupted)
+        } finally {
+            lifecycle.leave()
+        }
+    }
+
+    private fun end(batch: Batch, interrupted: Boolean) {
+        val failure = batch.failure()
+        if (failure != null) {
+            if (interrupted) Thread.currentThread().interrupt()
+            throw failure
+        }
+        if (batch.wasCancelled) {
+            Thread.interrupted()
+            throw InterruptedException("the batch was interrupted")
+        }
+        if (interrupted) Thread.currentThread().interrupt()
+    }
+
+    /** Starts a batch without waiting for it; on the calling thread only where that is cheap and allowed. */
+    fun start(site: Site, size: Int, future: BatchFuture, events: EventThreads, body: Body) {
+        enter(registry.lane())
+        if (size == 0) {
+            lifecycle.leave()
+            future.complete(null)
+            return
+        }
+        val plan = site.plan(size, costs.now)
+        val batch =
+            make(site, plan, size, body) { over ->
+                registry.removeDetached(over)
+                if (plan.timeBatch) learn(site, over)
+                lifecycle.leave()
+                val failure = over.failure()
+                if (failure != null) future.completeExceptionally(failure) else future.complete(null)
+            }
+        future.batch = batch
+        registry.addDetached(batch)
+        val worstNs = site.atWorstNs(size, costs.now)
+        if (worstNs < costs.now.offerNs * CHEAPER && events.admits(worstNs)) {
+            published(batch, helpers = 0)
+            val from = clock.nanoTime()
+            batch.runAsCaller()
+            events.spend(clock.nanoTime() - from)
+        } else published(batch, helpers = if (batch.shareable) maxOf(1, plan.helpers) else 1)
+    }
+
+    private fun enter(lane: Registry.Lane) {
+        if (lane.isNested && !stopped) lifecycle.enterNested()
+        else if (!lifecycle.enter()) throw RejectedExecutionException("the executor is shut down")
+    }
+
+    private fun make(site: Site, plan: Plan, size: Int, body: Body, ended: Batch.Ended?): Batch {
+        val shareable = !site.options.ordered
+        val batch = Batch(plan, size, body, clock, Context(site.options.locals), shareable, registry, ended)
+        // A batch that is not even timed is too short for a beat; should it hang, the watchdog sees it.
+        if (shareable && size > 1 && plan.helpers == 0 && plan.timeBatch) batch.beat = Runnable { beat(batch) }
+        return batch
+    }
+
+    private fun published(batch: Batch, helpers: Int = if (batch.shareable) batch.plan.helpers else 0) {
+        watchdog.arm()
+        // Set before the running batches were listed: either they had this one among them, or it is seen here.
+        if (stopped) batch.cancel(CancellationException(STOPPED))
+        if (helpers > 0) ask(batch, helpers, batch.plan.place == Place.ELASTIC)
+    }
+
+    private fun beat(batch: Batch) {
+        batch.grew = true
+        ask(batch, minOf(costs.now.processors - 1, batch.waiting), onElastic = false)
+    }
+
+    private fun ask(batch: Batch, threads: Int, onElastic: Boolean) {
+        val from = clock.nanoTime()
+        if (batch.offeredNs == 0L) batch.offeredNs = from
+        val asked = if (onElastic) elastic else workers
+        var started = 0
+        try {
+            while (started < threads) {
+                asked.offer(batch)
+                started++
+            }
+        } catch (_: OutOfMemoryError) {
+            // The system starts no more threads. The batch goes on with those that it has; the caller is one of them.
+        }
+        batch.askedNs += clock.nanoTime() - from
+        batch.asked += started
+    }
+
+    private fun learn(site: Site, batch: Batch) {
+        val plan = batch.plan
+        val elapsedNs = clock.nanoTime() - batch.startNs
+        val totals = batch.totals
+        val crowded = totals.threads > costs.now.processors && totals.cpuNs > elapsedNs * CROWDED
+        site.observe(
+            synchronized(totals) {
+                Observation(
+                    plan.place,
+                    totals.items,
+                    totals.itemsNs,
+                    elapsedNs,
+                    totals.cpuItems,
+                    totals.cpuWallNs,
+                    totals.cpuNs,
+                    crowded,
+                    paused = batch.collections >= 0 && clock.collections() != batch.collections,
+                    slept = batch.slept,
+                    totals.buckets,
+                    plan.predictedNs,
+                    batch.grew || !batch.shareable || batch.failure() != null || batch.wasCancelled,
+                )
+            }
+        )
+        if (batch.asked > 0 && !batch.grew) {
+            costs.follow(plan.place == Place.ELASTIC, batch.asked, batch.askedNs, batch.joinedAfterNs)
+        }
+    }
+
+    fun shutdown(): Unit = lifecycle.shut()
+
+    /** Ends the batches that run; call after [shutdown]. */
+    fun stop() {
+        stopped = true
+        for (batch in registry.running()) batch.cancel(CancellationException(STOPPED))
+        if (lifecycle.isOver) watchdog.stop()
+    }
+
+    private companion object {
+        const val STOPPED = "the executor was shut down"
+        /** A batch that takes less than to hand it over is run where it stands. */
+        const val CHEAPER = 1
+        /** The threads of the batch had nearly a processor of their own altogether: who waited did so for one. */
+        const val CROWDED = 0.9
+    }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.executor.run
+
+import clearway.executor.host.Clock
+import clearway.executor.model.DurationHistogram
+
+/** What the threads of one batch measured, added up as they leave. */
+internal class Totals {
+    var items = 0
+    var itemsNs = 0L
+    var cpuItems = 0
+    var cpuWallNs = 0L
+    var cpuNs = 0L
+    var threads = 0
+    var buckets: IntArray? = null
+
+    fun add(one: Participant, clock: Clock, timedItems: Boolean) {
+        val wallNs = clock.nanoTime() - one.startNs
+        val endCpuNs = if (one.cpuStartNs >= 0) clock.threadCpuNs() else -1
+        synchronized(this) {
+            threads++
+            items += one.items
+            itemsNs += if (timedItems) one.itemsNs else wallNs
+            if (endCpuNs >= 0) {
+                cpuItems += one.items
+                cpuWallNs += wallNs
+                cpuNs += endCpuNs - one.cpuStartNs
+            }
+            val counts = one.buckets ?: return
+            val sum = buckets ?: IntArray(DurationHistogram.BUCKETS).also { buckets = it }
+            for (b in sum.indices) sum[b] += counts[b]
+        }
+    }
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.executor.run
+
+import clearway.executor.host.Clock
+import clearway.executor.model.Growth
+import clearway.executor.model.Look
+import java.util.concurrent.locks.LockSupport
+
+/**
+ * Looks at the batches that go on for longer than a tick: whose threads sleep, whose items wait. Its thread starts with
+ * the first batch, is parked while none runs, and looks less often while it finds nothing to do.
+ */
+internal class Watchdog(
+    private val registry: Registry,
+    private val clock: Clock,
+    private val costs: LiveCosts,
+    private val more: (Batch, Int, Boolean) -> Unit,
+) {
+    @Volatile private var asleep = true
+    @Volatile private var stopped = false
+    private var thread: Thread? = null
+    private var cpuNs = -1L
+    private var atNs = 0L
+
+    /**
+     * A batch was published. The store that published it is volatile and comes first; the watchdog says that it is
+     * asleep and looks once more: one of the two sees the other.
+     */
+    fun arm() {
+        if (asleep) wake()
+    }
+
+    private fun wake() {
+        synchronized(this) {
+            if (stopped) return
+            asleep = false
+            val running = thread
+            if (running != null) LockSupport.unpark(running)
+            else
+                thread =
+                    Thread({ run() }, "clearway-watchdog").also {
+                        it.isDaemon = true
+                        it.start()
+                    }
+        }
+    }
+
+    fun stop() {
+        synchronized(this) {
+            stopped = true
+            thread?.let(LockSupport::unpark)
+        }
+    }
+
+    private fun run() {
+        var quiet = 0
+        while (!stopped) {
+            LockSupport.parkNanos(this, TICK_NS shl minOf(quiet / QUIET_LOOKS, SLOWEST))
+            Thread.interrupted()
+            quiet = if (look()) 0 else quiet + 1
+            if (quiet < QUIET_LOOKS * (SLOWEST + 1)) continue
+            quiet = 0
+            asleep = true
+            if (registry.running().isNotEmpty()) asleep = false
+            while (asleep && !stopped) LockSupport.park(this)
+        }
+    }
+
+    /** One look at everything; true when there was a batch that runs for longer than a tick. */
+    fun look(): Boolean {
+        val now = clock.nanoTime()
+        val batches = registry.running()
+        if (batches.isEmpty()) return false
+        val idle = idleProcessors(now)
+        var long = false
+        for (batch in batches) {
+            if (batch.isOver) continue
+            if (batch.seenBefore) {
+                long = true
+                if (batch.shareable) lookAt(batch, now, idle)
+            }
+            batch.seenBefore = true
+        }
+        return long
+    }
+
+    /** By the process's CPU time since the last look: what it did not use was not used by threads of ours. */
+    private fun idleProcessors(now: Long): Int {
+        val cpu = clock.processCpuNs()
+        val used = if (cpu < 0 || cpuNs < 0 || now <= atNs) 0.0 else (cpu - cpuNs).toDouble() / (now - atNs)
+        cpuNs = cpu
+        atNs = now
+        return costs.now.processors.let { it - Math.round(used).toInt().coerceAtMost(it) }
+    }
+
+    private fun lookAt(batch: Batch, now: Long, idle: Int) {
+        var sleeping = 0
+        var awake = 0
+        for (one in batch.everyone()) {
+            if (!one.isActive) continue
+            if (sleeps(one, now)) sleeping++ else awake++
+            val item = one.item
+            if (item == one.lookedItem && one.behind > 0) batch.takeBackFrom(one)
+            one.lookedItem = item
+        }
+        val growth = batch.growth ?: Growth(costs.now).also { batch.growth = it }
+        if (sleeping > 0) batch.slept = true
+        val next = growth.next(Look(batch.waiting, sleeping, awake, idle))
+        if (next.threads == 0) return
+        batch.grew = true
+        more(batch, next.threads, next.elastic)
+    }
+
+    /** Parked, waiting for a lock or asleep; or in the system for longer than a scheduler makes a ready thread wait. */
+    private fun sleeps(one: Participant, now: Long): Boolean {
+        if (one.thread.state != Thread.State.RUNNABLE) return true
+        val cpu = clock.cpuNsOf(one.thread)
+        if (cpu < 0 || cpu != one.lookedCpuNs) {
+            one.lookedCpuNs = cpu
+            one.idleSinceNs = now
+        }
+        return now - one.idleSinceNs > NOT_SCHEDULED_NS
+    }
+
+    private companion object {
+        /**
+         * Several wakes (40 us each on a virtual machine) long, and short against what a person or a server notices.
+         */
+        const val TICK_NS = 1_000_000L
+        const val QUIET_LOOKS = 16
+        /** 8 ms: as often as this costs under a thousandth of a processor. */
+        const val SLOWEST = 3
+        /** Linux gives every ready thread its turn within some 6 ms at two or three threads a processor. */
+        const val NOT_SCHEDULED_NS = 12_000_000L
+    }
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.executor.run
+
+import java.util.concurrent.ConcurrentLinkedDeque
+import java.util.concurrent.ConcurrentLinkedQueue
+import java.util.concurrent.ThreadFactory
+import java.util.concurrent.atomic.AtomicInteger
+import java.util.concurrent.locks.LockSupport
+
+/** Threads that can be asked to run something. */
+internal interface Threads {
+    /** Runs `job` on one of these threads, which is started where none is free and more may be. Never blocks. */
+    fun offer(job: Runnable)
+}
+
+/** A fresh virtual thread for every job. */
+internal class VirtualJobs(private val factory: ThreadFactory) : Threads {
+    override fun offer(job: Runnable): Unit = factory.newThread(job).start()
+}
+
+/**
+ * Up to `max` platform threads that stay for a while: CPU workers, and elastic threads where there are no virtual ones.
+ * Daemons: they hold no process open. The last to become free is the first to be woken: its cache is warm.
+ */
+internal class Workers(
+    private val name: String,
+    private val max: Int,
+    private val stayNs: Long,
+    private val spinNs: Long,
+) : Threads {
+    private val jobs = ConcurrentLinkedQueue<Runnable>()
+    private val free = ConcurrentLinkedDeque<Worker>()
+    private val count = AtomicInteger()
+    private val numbers = AtomicInteger()
+
+    /** How many threads there are now. */
+    val size: Int
+        get() = count.get()
+
+    override fun offer(job: Runnable) {
+        jobs.add(job)
+        val worker = free.pollFirst()
+        if (worker != null) worker.wake() else startIfFewer()
+    }
+
+    private fun startIfFewer() {
+        while (true) {
+            val now = count.get()
+            // All are busy, or about to look once more: each looks for jobs after it said that it is free.
+            if (now >= max) return
+            if (count.compareAndSet(now, now + 1)) break
+        }
+        Worker("$name-${numbers.incrementAndGet()}").start()
+    }
+
+    private inner class Worker(name: String) : Thread(name) {
+        @Volatile private var woken = false
+
+        init {
+            isDaemon = true
+        }
+
+        fun wake() {
+            woken = true
+            LockSupport.unpark(this)
+        }
+
+        override fun run() {
+            while (true) {
+                val job = jobs.poll() ?: spin()
+                if (job != null) runOne(job) else if (!waitForMore()) return
+            }
+        }
+
+        private fun runOne(job: Runnable) {
+            try {
+                job.run()
+            } catch (thrown: Throwable) {
+                // Jobs keep what their items throw; what comes here is ours or the machine's. Say so and go on.
+                val handler = uncaughtExceptionHandler ?: getDefaultUncaughtExceptionHandler()
+                handler?.uncaughtException(this, thrown)
+            }
+            interrupted() // An interrupt was meant for the job.
+        }
+
+        /**
+         * Batches often come one right after another, and waking a thread costs more than waiting awake for this long.
+         */
+        private fun spin(): Runnable? {
+            if (spinNs <= 0) return null
+            val until = System.nanoTime() + spinNs
+            while (System.nanoTime() < until) {
+                onSpinWait()
+                return jobs.poll() ?: continue
+            }
+            return null
+        }
+
+        /** False when the thread has stayed long enough, and ends. */
+        private fun waitForMore(): Boolean {
+            woken = false
+            free.addFirst(this)
+            // A job that came before we were in `free` woke nobody.
+            if (jobs.isEmpty()) {
+                val until = System.nanoTime() + stayNs
+                while (!woken) {
+                    val left = until - System.nanoTime()
+                    if (left <= 0) break
+                    LockSupport.parkNanos(Workers::class.java, left)
+                    interrupted() // A late interrupt must not turn the wait into a spin.
+                }
+            } else if (free.remove(this)) return true
+            // Always out of `free` before anything runs: a busy thread in there would be woken in place of a free one.
+            if (!free.remove(this) || woken) return true // By another's hand: it wakes us for a job.
+            count.decrementAndGet()
+            // A job that came meanwhile found neither a free worker nor room for one more.
+            if (jobs.isEmpty()) return false
+            if (count.incrementAndGet() <= max) return true
+            count.decrementAndGet()
+            return false
+        }
+    }
+}

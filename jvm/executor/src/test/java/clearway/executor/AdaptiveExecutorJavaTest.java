@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.executor;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+class AdaptiveExecutorJavaTest {
+    @Test
+    @DisplayName("Java: a batch of a list, a batch of numbers, a future, options and plain tasks read as Java")
+    void readsAsJava() throws Exception {
+        try (AdaptiveExecutor executor = new AdaptiveExecutor()) {
+            Site sums = executor.site("sums");
+            AtomicLong sum = new AtomicLong();
+            executor.runAll(sums, List.of(1L, 2L, 3L), sum::addAndGet);
+            executor.runAll(sums, 4, i -> sum.addAndGet(i));
+            executor.runAllAsync(sums, List.of(10L), sum::addAndGet).get();
+            assertEquals(22, sum.get());
+
+            ThreadLocal<String> user = ThreadLocal.withInitial(() -> "nobody");
+            Site written = executor.site("written", new SiteOptions().ordered().carry(user));
+            ExecutorService inOrder = executor.asExecutorService(written);
+            user.set("me");
+            Future<String> name = inOrder.submit(user::get);
+            assertEquals("me", name.get());
+            inOrder.shutdown();
+            assertTrue(inOrder.awaitTermination(1, TimeUnit.MINUTES));
+
+            executor.registerEventThread(new Thread(), Duration.ofMillis(2));
+        }
+    }
+
+    @Test
+    @DisplayName("Java: a checked exception of a task comes as the cause, one of an item as it is")
+    void exceptions() {
+        try (AdaptiveExecutor executor = new AdaptiveExecutor(2)) {
+            IllegalStateException thrown = new IllegalStateException("item");
+            Site site = executor.site("failing");
+            assertSame(
+                    thrown,
+                    assertThrows(
+                            IllegalStateException.class,
+                            () -> executor.runAll(site, 3, i -> {
+                                throw thrown;
+                            })));
+        }
+    }
+
+    @Test
+    @DisplayName("Java: what comes after the end is refused")
+    void refused() {
+        AdaptiveExecutor executor = new AdaptiveExecutor(2, 8);
+        executor.close();
+        assertTrue(executor.isTerminated());
+        Site site = executor.site("late");
+        assertThrows(RejectedExecutionException.class, () -> executor.execute(() -> {}));
+        assertThrows(RejectedExecutionException.class, () -> executor.runAll(site, List.of(1), i -> {}));
+    }
+}

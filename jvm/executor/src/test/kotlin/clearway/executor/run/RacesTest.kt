@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.executor.run
+
+import java.util.concurrent.CyclicBarrier
+import java.util.concurrent.atomic.AtomicInteger
+import java.util.concurrent.atomic.AtomicIntegerArray
+import kotlin.concurrent.thread
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+
+/** Threads that meet at a barrier and then race, many times: what must hold whichever comes first. */
+class RacesTest {
+    private fun race(rounds: Int, vararg racers: (Int) -> Unit, after: (Int) -> Unit) {
+        val meet = CyclicBarrier(racers.size + 1)
+        val threads =
+            racers.map { racer ->
+                thread(isDaemon = true) {
+                    repeat(rounds) { round ->
+                        meet.await()
+                        racer(round)
+                        meet.await()
+                    }
+                }
+            }
+        repeat(rounds) { round ->
+            meet.await()
+            meet.await()
+            after(round)
+        }
+        threads.forEach { it.join() }
+    }
+
+    @Test
+    fun `a cursor hands out every item once, and what its closing counts is what nobody got`() {
+        val rounds = 2_000
+        val cursors = Array(rounds) { Cursor(50) }
+        val taken = Array(rounds) { AtomicIntegerArray(50) }
+        val dropped = AtomicInteger()
+        fun claimer(chunk: Int): (Int) -> Unit = { round ->
+            val cursor = cursors[round]
+            var first = cursor.claim(chunk)
+            while (first >= 0) {
+                for (index in first until cursor.end(first, chunk)) taken[round].incrementAndGet(index)
+                first = cursor.claim(chunk)
+            }
+        }
+        race(rounds, claimer(1), claimer(7), { dropped.set(cursors[it].close()) }) { round ->
+            val got = (0 until 50).map { taken[round].get(it) }
+            assertTrue(got.all { it <= 1 }, "got=$got")
+            assertEquals(50, got.sum() + dropped.get())
+            assertEquals(0, cursors[round].close())
+        }
+    }
+
+    @Test
+    fun `an item of a bulk chunk runs once, by its owner or by the thief that takes the chunk back`() {
+        val rounds = 500
+        val size = 2_000
+        val ran = Array(rounds) { AtomicIntegerArray(size) }
+        var owner = Participant(Thread.currentThread())
+        val owned = Array(rounds) { arrayOfNulls<Participant>(1) }
+        val ownerReady = AtomicInteger(-1)
+        race(
+            rounds,
+            { round ->
+                owner = Participant(Thread.currentThread())
+                owner.begin(0, size)
+                owned[round][0] = owner
+                ownerReady.set(round)
+                var end = size
+                var index = 0
+                while (true) {
+                    if (index < end) end = owner.goOn(index, end)
+                    if (index >= end) break
+                    ran[round].incrementAndGet(index)
+                    index++
+                }
+                owner.done(size)
+            },
+            { round ->
+                while (ownerReady.get() < round) Thread.onSpinWait()
+                repeat(round % 7 * 20) { Thread.onSpinWait() }
+                owned[round][0]?.recall()?.forEach { ran[round].incrementAndGet(it) }
+            },
+        ) { round ->
+            val wrong = (0 until size).filter { ran[round].get(it) != 1 }
+            assertTrue(wrong.isEmpty(), "round=$round wrong=$wrong")
+        }
+    }
+
+    @Test
+    fun `work that enters a lifecycle leaves before its end is told, and none enters later`() {
+        val rounds = 5_000
+        val cycles = Array(rounds) { Lifecycle() }
+        val inside = AtomicInteger()
+        val refused = AtomicInteger()
+        fun worker(): (Int) -> Unit = { round ->
+            if (cycles[round].enter()) {
+                inside.incrementAndGet()
+                assertTrue(!cycles[round].isOver)
+                inside.decrementAndGet()
+                cycles[round].leave()
+            } else refused.incrementAndGet()
+        }
+        race(rounds, worker(), worker(), { cycles[it].shut() }) { round ->
+            assertTrue(cycles[round].isShut && cycles[round].isOver)
+            assertEquals(0, inside.get())
+            assertTrue(!cycles[round].enter())
+        }
+    }
+
+    @Test
+    fun `no job is lost between workers that fall asleep, end, and are woken`() {
+        // They stay for no time at all, so that each job races with the end of a worker.
+        val workers = Workers("race", max = 2, stayNs = 0, spinNs = 0)
+        val done = AtomicInteger()
+        val offer: (Int) -> Unit = { workers.offer { done.incrementAndGet() } }
+        race(3_000, offer, offer, offer) { round -> while (done.get() < (round + 1) * 3) Thread.onSpinWait() }
+        assertEquals(9_000, done.get())
+    }
+}
