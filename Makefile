@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Every target sets up what it needs, and is quick when that is there already.
 .DEFAULT_GOAL := help
-.PHONY: loom miri leaks help lab test demo bench check fmt build native setup clean
+.PHONY: remote loom miri leaks help lab test demo bench check fmt build native setup clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{ printf "make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,6 +20,11 @@ demo: ## serve the demo on loopback: the same jobs on the main thread, by hand, 
 	@scripts/setup.sh node
 	@node scripts/build.mjs
 	@npm run --silent start -w @clearway-examples/demo
+
+remote: ## serve the remote control on loopback: frames one way, commands the other, and where the time goes
+	@scripts/setup.sh node
+	@node scripts/build.mjs
+	@npm run --silent start -w @clearway-examples/remote-control
 
 bench: ## the numbers that we promise, beside their peers, in about five minutes: out/bench.json
 	@scripts/setup.sh node chromium
