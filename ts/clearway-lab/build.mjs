@@ -46,6 +46,7 @@ const everywhere = [
   "push-tasks",
   "channel-clearway",
   "channel-clearway-move",
+  "channel-clearway-ring",
   "channel-clone",
   "channel-comlink",
   "channel-move",

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Clearway's channel over a port.
+// Clearway's channel over a port, or over a port and a ring of shared memory.
 import { portTransport } from "clearway/channel";
 import type { PortKind } from "./caller.js";
 import { clearwayCaller, clearwayEcho } from "./clearway.js";
 
-const kind = (moves: boolean): PortKind => ({
-  open: (end, row) => clearwayCaller(portTransport(end.port), row, moves),
+export const clearwayKind: PortKind = {
+  open: (end, row) => clearwayCaller(portTransport(end.port), row),
   serve: (end, row) => clearwayEcho(portTransport(end.port), row),
-});
+};
 
-export const clearwayKind = kind(false);
-export const clearwayMoveKind = kind(true);
+export const clearwayMoveKind: PortKind = {
+  ...clearwayKind,
+  open: (end, row) => clearwayCaller(portTransport(end.port), row, true),
+};
+
+export const clearwayRingKind: PortKind = {
+  open: (end, row) => clearwayCaller(portTransport(end.port, { ring: "offer" }), row),
+  serve: (end, row) => clearwayEcho(portTransport(end.port, { ring: "accept" }), row),
+};
