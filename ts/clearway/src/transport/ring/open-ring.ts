@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { afterMessages, cores } from "#host";
 import type { Endpoint } from "../../host/host.js";
-import { frameSlots, Op } from "../protocol.js";
+import { callFlagBits, frameSlots, Op } from "../protocol.js";
 import { at, capacityBytes, headerBytes, magic, version } from "./layout.js";
 import { Poller } from "./poller.js";
 import { type LaneOwner, RingLane } from "./ring-lane.js";
@@ -31,7 +31,7 @@ function allot(): void {
 
 /** The caller's end of one worker's rings. */
 export class CallerLane extends RingLane {
-  readonly #poll: { sent(): void; woken(): void };
+  readonly #poll: { sent(alone?: boolean): void; woken(): void };
   readonly #calls: CallerOwner["calls"];
   #closed = false;
 
@@ -49,7 +49,7 @@ export class CallerLane extends RingLane {
 
   override send(op: Op, id: number, a: unknown, b: unknown): boolean {
     if (!super.send(op, id, a, b)) return false;
-    if (this.#answersSoon(op, id)) this.#poll.sent();
+    if (this.#answersSoon(op, id)) this.#poll.sent(op === Op.Call && this.#calls.size === 1 && isPlain(a));
     return true;
   }
 
@@ -87,6 +87,11 @@ export class CallerLane extends RingLane {
     open.splice(open.indexOf(this), 1);
     allot();
   }
+}
+
+// A call without flags: its answer settles a promise, and calls nothing of the caller's.
+function isPlain(taskAndFlags: unknown): boolean {
+  return ((taskAndFlags as number) & ((1 << callFlagBits) - 1)) === 0;
 }
 
 /** Allocates a worker's rings and opens the caller's end. The worker is sent `memory`, by port, before anything else. */

@@ -25,6 +25,14 @@ function setUp(stepMs = 0.001) {
       lane.parked = false;
     },
     expects: () => lane.expected,
+    waits: 0,
+    /** The answer is there at the third look. */
+    answers: false,
+    get waiting() {
+      lane.waits++;
+      if (lane.answers && lane.waits % 3 === 0) lane.frames = 1;
+      return lane.frames > 0;
+    },
   };
   const poller = new Poller({
     now: () => clock,
@@ -43,6 +51,75 @@ function setUp(stepMs = 0.001) {
   };
   return { lane, poller, polled, turn, pass: (ms: number) => (clock += ms) };
 }
+
+describe("a call that is the only one", () => {
+  /** A lane that is hot, in a turn that has just begun. */
+  function hot() {
+    const made = setUp();
+    made.polled.sent(true);
+    expect(made.lane.waits).toBe(0);
+    made.turn();
+    return made;
+  }
+
+  test("has its answer read where it is made, while its lane is hot", () => {
+    const { lane, polled } = hot();
+    lane.answers = true;
+    polled.sent(true);
+    expect([lane.waits, lane.frames]).toEqual([3, 0]);
+  });
+
+  test("is not glanced after when others are under way", () => {
+    const { lane, polled } = hot();
+    lane.answers = true;
+    polled.sent();
+    expect(lane.waits).toBe(0);
+  });
+
+  test("waits for the event loop's turn a tenth of a millisecond after the last, whatever its caller did meanwhile", () => {
+    const { lane, polled, turn, pass } = hot();
+    lane.answers = true;
+    for (let call = 0; call < 10; call++) {
+      pass(0.01);
+      polled.sent(true);
+    }
+    expect(lane.waits).toBe(30);
+    pass(0.01);
+    polled.sent(true);
+    expect(lane.waits).toBe(30);
+    turn();
+    polled.sent(true);
+    expect(lane.waits).toBe(33);
+  });
+
+  test("is glanced after ever more seldom where the answers take longer, for 256 looks each time", () => {
+    const { lane, polled, turn } = hot();
+    const glances: number[] = [];
+    for (let call = 0; call < 300; call++) {
+      const before = lane.waits;
+      polled.sent(true);
+      if (lane.waits > before) {
+        expect(lane.waits - before).toBe(256);
+        glances.push(call);
+      }
+      // It comes in the next turn.
+      lane.frames = 1;
+      turn();
+    }
+    expect(glances).toEqual([0, 2, 6, 14, 30, 62, 126, 254]);
+  });
+
+  test("leaves its lane hot for a turn, for the next call, and then lets it park", () => {
+    const { lane, polled, turn } = hot();
+    lane.answers = true;
+    polled.sent(true);
+    lane.expected = false;
+    turn();
+    expect(lane.parked).toBe(false);
+    turn();
+    expect(lane.parked).toBe(true);
+  });
+});
 
 describe("the caller's poller", () => {
   test("does nothing while nothing was sent", () => {
