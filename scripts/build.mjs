@@ -44,5 +44,5 @@ function build(name, folders, tools = "") {
 build("clearway", ["ts/clearway"]);
 // Built anew when Rust has come, or gone.
 const rust = spawnSync("cargo", ["--version"], { encoding: "utf8" }).stdout ?? "none";
-build("clearway-native", ["native/crates", "ts/clearway-native"], rust);
+build("clearway-native", ["native/crates", "ts/clearway", "ts/clearway-native"], rust);
 build("clearway-lab", ["ts/clearway", "ts/clearway-lab"]);

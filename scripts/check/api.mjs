@@ -9,7 +9,7 @@ import { root } from "../sources.mjs";
 
 const packages = {
   "ts/clearway": ["index", "worker", "meter", "records", "channel", "stdio", "websocket", "websocket-server"],
-  "ts/clearway-native": ["index"],
+  "ts/clearway-native": ["index", "channel"],
 };
 
 const declarations = (folder) =>

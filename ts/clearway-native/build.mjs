@@ -13,7 +13,7 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const jsOnly = process.argv.includes("--js-only");
 
 await build({
-  entryPoints: [here("./src/index.ts")],
+  entryPoints: [here("./src/index.ts"), here("./src/channel.ts")],
   outdir: here("./dist"),
   bundle: true,
   format: "esm",
@@ -27,12 +27,12 @@ await build({
 
 if (!jsOnly) {
   const bundle = await rollup({
-    input: here("./src/index.ts"),
+    input: { index: here("./src/index.ts"), channel: here("./src/channel.ts") },
     plugins: [dts({ tsconfig: here("./tsconfig.json"), compilerOptions: { noEmit: false, stripInternal: true } })],
     external: [/^node:/, /^clearway/],
     onwarn: (warning) => console.warn(warning.message),
   });
-  await bundle.write({ file: here("./dist/index.d.ts"), format: "es" });
+  await bundle.write({ dir: here("./dist"), format: "es", chunkFileNames: "types-[name].d.ts" });
   await bundle.close();
   buildAddon();
 }

@@ -1,0 +1,25 @@
+import { MessageCodec, Endpoint } from 'clearway/channel';
+import { WhenFull, Plugin } from './index.js';
+
+/** Which of a plugin's channels an endpoint serves. */
+interface ServedChannels {
+    /** Channels of messages and methods, whatever their codec: their bytes go through as they are. */
+    messages?: readonly string[];
+    /** Channels of events, by name, each with the codec of its events: they are decoded here, and encoded for the endpoint. */
+    events?: Readonly<Record<string, MessageCodec<unknown>>>;
+    /** Channels of the plugin's own messages, which the endpoint's other end handles. */
+    asks?: readonly string[];
+    /** How many events may wait in native code for a listener, and what is lost beyond. Default 64, `wait`. */
+    items?: number;
+    whenFull?: WhenFull;
+}
+/**
+ * Serves a plugin at an endpoint: whoever is at its other end, in this thread (`memoryPair`), in a worker or behind a socket, calls
+ * the plugin's channels, listens to its events and handles its messages. A null message is one without bytes. What the plugin
+ * answers is copied once, so that its memory is free at once; frames of video go with less by `listen()` itself. Ends when it
+ * is disposed; the plugin and the endpoint stay open. Throws `invalid-argument` for a channel that is served already.
+ */
+declare function servePlugin(plugin: Plugin, endpoint: Endpoint, channels: ServedChannels): Disposable;
+
+export { servePlugin };
+export type { ServedChannels };

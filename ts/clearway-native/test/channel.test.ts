@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { existsSync } from "node:fs";
+import { binaryCodec, connect, type Endpoint, memoryPair, outcome } from "clearway/channel";
+import { expect, test } from "vitest";
+import { plugins } from "../../../scripts/native.mjs";
+import { servePlugin } from "../src/channel.js";
+import { loadPlugin, type Plugin } from "../src/index.js";
+import { codeOf, numberIn, open, suite, told } from "./fixtures/probe.js";
+
+const pair = async (): Promise<[Endpoint, Endpoint]> => {
+  const [a, b] = memoryPair();
+  return Promise.all([connect(a), connect(b)]);
+};
+
+async function served(plugin: Plugin): Promise<Endpoint> {
+  const [here, there] = await pair();
+  servePlugin(plugin, there, {
+    messages: ["echo", "pool/echo", "pool/make", "fail", "unknown", "ask"],
+    asks: ["probe/asked"],
+  });
+  return here;
+}
+
+suite("a plugin at an endpoint of clearway/channel", () => {
+  test("answers messages and methods, small and large", async () => {
+    await using plugin = await open();
+    await using here = await served(plugin);
+    expect(await here.messages("echo").send({ a: [1, 2] })).toEqual({ a: [1, 2] });
+    expect(await here.messages("pool/echo").send("text")).toBe("text");
+    const made = await here.messages("pool/make", binaryCodec).send(told(100_000));
+    expect(made).toEqual(new Uint8Array(100_000).fill(7));
+    expect(plugin.stats()).toMatchObject({ leaked: 0, native: { held: 0 } });
+  });
+
+  test("its failures are remote errors, and an unknown method is not implemented", async () => {
+    await using plugin = await open();
+    await using here = await served(plugin);
+    await expect(here.messages("fail").send("x")).rejects.toThrow("the probe was asked to fail");
+    expect((await outcome(here.methods("unknown").call("anything"))).kind).toBe("not-implemented");
+  });
+
+  test("its own messages reach the other end", async () => {
+    await using plugin = await open();
+    await using here = await served(plugin);
+    using _ = here.messages("probe/asked", binaryCodec).handle((bytes) => new Uint8Array([...(bytes ?? []), 9]));
+    expect(await here.messages("ask", binaryCodec).send(new Uint8Array([1]))).toEqual(new Uint8Array([1, 9]));
+  });
+
+  test.skipIf(!existsSync(plugins.c.example))(
+    "its events reach the other end, and leaving them ends the source",
+    async () => {
+      await using plugin = await loadPlugin(plugins.c.example);
+      const [here, there] = await pair();
+      await using _here = here;
+      servePlugin(plugin, there, { events: { sensor: binaryCodec } });
+      const sizes: unknown[] = [];
+      for await (const event of here.events("sensor").listen({ rate: 0, count: 500 }))
+        sizes.push((event as Uint8Array).length);
+      expect(sizes).toEqual(Array.from({ length: 500 }, () => 24));
+      for await (const event of here.events("sensor").listen({ rate: 0 })) if ((event as Uint8Array)[0] === 9) break;
+      expect(plugin.stats()).toMatchObject({ leaked: 0, native: { held: 0 } });
+    },
+  );
+
+  test("a channel is served once; disposing ends it", async () => {
+    await using plugin = await open();
+    const [here, there] = await pair();
+    await using _here = here;
+    const serving = servePlugin(plugin, there, { messages: ["echo"] });
+    expect(await codeOf(() => servePlugin(plugin, there, { messages: ["null", "echo"] }))).toBe("invalid-argument");
+    serving[Symbol.dispose]();
+    using _ = servePlugin(plugin, there, { messages: ["null", "echo"] });
+    expect(numberIn((await here.messages("echo", binaryCodec).send(told(5))) ?? null)).toBe(5);
+  });
+});
