@@ -30,7 +30,7 @@ export function expose<const Tasks extends TaskMap>(tasks: Tasks): Exposed<Tasks
   const endpoint = parent();
   if (endpoint === undefined) return tasks;
   if (exposed) {
-    throw new ClearwayError("invalid-argument", "expose() was called twice in one worker; a task module exposes once");
+    throw new ClearwayError("invalid-argument", "expose() was called twice in one worker; a module exposes once");
   }
   exposed = true;
 
