@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Every target sets up what it needs, and is quick when that is there already.
 .DEFAULT_GOAL := help
-.PHONY: remote loom miri leaks help lab test demo bench check fmt build native setup clean
+.PHONY: remote loom miri leaks help lab test demo bench check fmt build native sanitize setup clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{ printf "make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -57,8 +57,13 @@ miri: ## the tests of the native core and codecs in an interpreter that sees und
 leaks: ## ten million native messages, and no memory left
 	@CLEARWAY_LEAK_MESSAGES=10000000 node scripts/cargo.mjs test -q --release -p clearway-core --test leaks
 
+sanitize: ## the C codec and plugins, and the Rust crates, under address, undefined and thread sanitizers
+	@scripts/setup.sh node
+	@node scripts/build.mjs
+	@node scripts/sanitize.mjs $(ONLY)
+
 setup: ## npm packages, Chromium, PostgreSQL, a Python with pyarrow, a JDK and Maven, the Rust packages
 	@scripts/setup.sh node chromium postgresql python jvm rust
 
 clean: ## remove what was built
-	rm -rf out ts/*/dist .cache native/target native/c/build native/plugins/*/build jvm/*/target
+	rm -rf out ts/*/dist .cache native/target native/c/build native/plugins/*/build native/fuzz/target jvm/*/target

@@ -107,7 +107,8 @@ fn a_plugins_own_message_and_what_it_says_arrive() {
         // SAFETY: made below.
         unsafe { &*context.cast::<AtomicUsize>() }.store(status as usize, Ordering::SeqCst);
     }
-    let status: &'static AtomicUsize = Box::leak(Box::new(AtomicUsize::new(usize::MAX)));
+    static STATUS: AtomicUsize = AtomicUsize::new(usize::MAX);
+    let status = &STATUS;
     let context = std::ptr::from_ref(status).cast_mut().cast();
     // SAFETY: all of the test's frame, or forever.
     unsafe {

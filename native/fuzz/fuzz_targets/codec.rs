@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The Rust codecs: whatever the bytes, no panic and no offset beyond them; what was read and written reads and writes the same.
+#![no_main]
+
+use clearway_codec::{Call, Error, Limits, Reply, Value, json, standard, string};
+use libfuzzer_sys::fuzz_target;
+
+const LIMITS: Limits = Limits::DEFAULT;
+
+fn check<T>(
+    bytes: &[u8],
+    read: impl Fn(&[u8]) -> Result<T, Error>,
+    write: impl Fn(&T, &mut Vec<u8>) -> Result<(), Error>,
+) {
+    let value = match read(bytes) {
+        Ok(value) => value,
+        Err(error) => {
+            assert!(error.offset <= bytes.len(), "{error:?} of {} bytes", bytes.len());
+            return;
+        }
+    };
+    let mut once = Vec::new();
+    if write(&value, &mut once).is_err() {
+        assert!(once.is_empty(), "what a writer refuses is taken back");
+        return;
+    }
+    let mut twice = Vec::new();
+    let again = read(&once).expect("what was written can be read");
+    write(&again, &mut twice).expect("what was written can be written again");
+    assert_eq!(once, twice);
+}
+
+fuzz_target!(|data: &[u8]| {
+    let Some((kind, bytes)) = data.split_first() else { return };
+    match kind % 7 {
+        0 => check(bytes, |bytes| standard::read(bytes, LIMITS), |value: &Value, to| standard::write(value, LIMITS, to)),
+        1 => check(
+            bytes,
+            |bytes| standard::read_call(bytes, LIMITS),
+            |call: &Call, to| standard::write_call(&call.method, &call.args, LIMITS, to),
+        ),
+        2 => check(
+            bytes,
+            |bytes| standard::read_reply(bytes, LIMITS),
+            |reply: &Reply, to| standard::write_reply(reply, LIMITS, to),
+        ),
+        // Not as messages: what is infinite is written as null, and a message of null has no bytes.
+        3 => check(
+            bytes,
+            |bytes| json::read_value(bytes, LIMITS),
+            |value: &Value, to| json::write_value(value, LIMITS, to),
+        ),
+        4 => check(
+            bytes,
+            |bytes| json::read_call(bytes, LIMITS),
+            |call: &Call, to| json::write_call(&call.method, &call.args, LIMITS, to),
+        ),
+        5 => check(
+            bytes,
+            |bytes| json::read_reply(bytes, LIMITS),
+            |reply: &Reply, to| json::write_reply(reply, LIMITS, to),
+        ),
+        _ => {
+            if let Err(error) = string::read(bytes) {
+                assert!(error.offset < bytes.len());
+            }
+        }
+    }
+});

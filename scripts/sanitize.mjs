@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// `make sanitize`: the C codec, the program that answers cases, and the example plugins under the compiler's sanitizers, over
+// every vector, the corpus and random cases; the Rust crates under nightly's. In folders of their own, so that nothing else
+// is built with them.
+import { spawnSync } from "node:child_process";
+import { missing } from "./cargo.mjs";
+import { toolchains } from "./native.mjs";
+import { isProgram } from "./problems.mjs";
+import { runStages } from "./stages.mjs";
+
+const node = process.execPath;
+// The first report ends the program, so that no stage passes with one.
+const common = "-O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all";
+const kinds = {
+  address: `${common} -fsanitize=address,undefined`,
+  thread: `${common} -fsanitize=thread`,
+};
+const build = (folder, kind) => [
+  "make",
+  "-s",
+  "-C",
+  `native/${folder}`,
+  `BUILD=build/${kind}`,
+  `CFLAGS=${kinds[kind]}`,
+];
+const plugins = ["example", "misbehave"];
+
+const cStages = [
+  { name: "C codec, address: build", command: build("c", "address"), needed: true },
+  ...["every vector", "random cases"].map((what) => ({
+    name: `C codec, address: ${what}`,
+    command: [
+      node,
+      ...(what === "every vector" ? ["conformance/check.mjs", "c"] : ["conformance/fuzz.mjs", "ts", "c"]),
+    ],
+    env: { CLEARWAY_CONFORMANCE_C: "native/c/build/address/conformance-c" },
+  })),
+  ...Object.keys(kinds).flatMap((kind) => [
+    { name: `C plugins, ${kind}: build`, command: build("plugins/c", kind) },
+    { name: `C plugin check, ${kind}: build`, command: build("plugins/check", kind) },
+    {
+      name: `C plugins, ${kind}`,
+      command: [
+        `native/plugins/check/build/${kind}/plugin-check`,
+        ...plugins.map((name) => `native/plugins/c/build/${kind}/libclearway_${name}_c.so`),
+      ],
+    },
+  ]),
+];
+
+const nightly = toolchains.rust && spawnSync("cargo", ["+nightly", "--version"]).status === 0;
+// Sanitizers want a target by name: else build scripts and macros would be built with them, too.
+const host = () =>
+  /host: (\S+)/.exec(spawnSync("rustc", ["-vV"], { encoding: "utf8" }).stdout ?? "")?.[1] ?? "x86_64-unknown-linux-gnu";
+const rustStages = () => [
+  {
+    name: "Rust, address",
+    // biome-ignore format: a command reads best on few lines.
+    command: ["cargo", "+nightly", "test", "-q", "--target", host(), "--target-dir", "target/address",
+      "-p", "clearway-codec", "-p", "clearway-core", "-p", "clearway-abi", "--lib", "--tests"],
+    cwd: "native",
+    env: { RUSTFLAGS: "-Zsanitizer=address" },
+  },
+];
+
+if (isProgram(import.meta)) {
+  if (!toolchains.c) console.error("sanitize: no C compiler (cc) or no make; what is in C is left out");
+  if (!toolchains.rust) console.error(`sanitize: ${missing}`);
+  else if (!nightly) console.error("sanitize: no nightly Rust; add it with: rustup toolchain install nightly");
+  await runStages(
+    "sanitize",
+    [...(toolchains.c ? cStages : []), ...(nightly ? rustStages() : [])],
+    process.argv.slice(2),
+  );
+}
