@@ -153,7 +153,7 @@ export class SocketTransport implements ChannelTransport {
     this.#polledFull = true;
     const look = (): void => {
       if (this.#end !== undefined) return;
-      if (this.#socket.bufferedAmount * 2 > this.#windowBytes) return this.#after(pollMs, look);
+      if (this.#socket.bufferedAmount * 2 > this.#windowBytes) return void this.#after(pollMs, look);
       this.#polledFull = false;
       this.#sink?.drained();
     };

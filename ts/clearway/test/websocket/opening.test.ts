@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { CloseReason } from "../../src/channel/transport/transport.js";
-import { type WebSocketClass, webSocketTransport } from "../../src/websocket/transport.js";
+import type { WebSocketClass } from "../../src/websocket/socket-like.js";
+import { webSocketTransport } from "../../src/websocket/transport.js";
 
 /** A socket that opens when it is told to. */
 class Socket extends EventTarget {
