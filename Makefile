@@ -22,8 +22,9 @@ demo: ## serve the demo on loopback: the same jobs on the main thread, by hand, 
 	@npm run --silent start -w @clearway-examples/demo
 
 remote: ## serve the remote control on loopback: frames one way, commands the other, and where the time goes
-	@scripts/setup.sh node
+	@scripts/setup.sh node rust
 	@node scripts/build.mjs
+	@node scripts/native.mjs "C plugins" >/dev/null || echo "remote: the native screen was not built; JavaScript draws"
 	@npm run --silent start -w @clearway-examples/remote-control
 
 bench: ## the numbers that we promise, beside their peers, in about five minutes: out/bench.json

@@ -111,6 +111,13 @@ describe("the demo", () => {
     await page.close();
   });
 
+  test("leads to the remote control", async () => {
+    const page = await open(url);
+    await page.getByRole("link", { name: "remote control" }).click();
+    await page.locator('#state[data-state="connected"]').waitFor();
+    await page.close();
+  });
+
   test("refuses a chunk whose CRC-32 is wrong", async () => {
     const send = (crc32: string) =>
       fetch(`${url}upload`, { method: "POST", body: "123456789", headers: { "x-crc32": crc32 } });

@@ -2,9 +2,27 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Serves the remote control on loopback: `node examples/remote-control/serve.mjs [--port 4174]`. Ctrl-C stops it.
 import { parseArgs } from "node:util";
-import { serveRemote } from "./src/server.mjs";
+import { serveRemoteControl } from "./server/app.mjs";
 
-const { values } = parseArgs({ options: { port: { type: "string", default: process.env["PORT"] ?? "4174" } } });
-const remote = await serveRemote(Number(values.port));
-console.log(`Remote control: ${remote.url}   (Ctrl-C stops)`);
-for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => remote.close());
+const { values } = parseArgs({
+  options: {
+    port: { type: "string", default: process.env.PORT ?? "4174" },
+    help: { type: "boolean", short: "h", default: false },
+  },
+});
+
+if (values.help) {
+  console.log("usage: node examples/remote-control/serve.mjs [--port 4174]");
+  console.log("  --port  0 takes any free port");
+  process.exit();
+}
+
+try {
+  const served = await serveRemoteControl({ port: Number(values.port) });
+  console.log(`Clearway's remote control: ${served.url}   (the screen is ${served.kind}; Ctrl-C stops)`);
+  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => void served.close());
+} catch (reason) {
+  const taken = reason instanceof Error && "code" in reason && reason.code === "EADDRINUSE";
+  console.error(taken ? `Port ${values.port} is taken. Try: node examples/remote-control/serve.mjs --port 0` : reason);
+  process.exitCode = 1;
+}

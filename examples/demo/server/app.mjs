@@ -50,9 +50,15 @@ export async function createDemoServer({ isolated = false } = {}) {
     files.set(`source/${name}.ts`, await readFile(new URL(`../src/ways/${name}.ts`, import.meta.url)));
   }
 
-  return createServer(async (request, response) => {
+  /** Started by the first who asks. @type {Promise<{ url: string, close(): Promise<void> }> | undefined} */
+  let remote;
+  const server = createServer(async (request, response) => {
     const url = new URL(request.url ?? "/", "http://127.0.0.1");
     try {
+      if (url.pathname === "/remote-control") {
+        remote ??= import("../../remote-control/server/app.mjs").then(({ serveRemoteControl }) => serveRemoteControl());
+        return response.writeHead(302, { location: (await remote).url, "cache-control": "no-store" }).end();
+      }
       if (url.pathname === "/photo") return await sendPhoto(response);
       if (url.pathname === "/file") return sendFile(response);
       if (url.pathname === "/upload") return await receiveChunk(request, response);
@@ -77,6 +83,8 @@ export async function createDemoServer({ isolated = false } = {}) {
       else response.writeHead(500, subresource).end(String(error));
     }
   });
+  server.once("close", () => void remote?.then((served) => served.close()));
+  return server;
 }
 
 /** @param {import("node:http").ServerResponse} response */

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The page's files, and the channel behind a link that can be made bad.
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { fileURLToPath } from "node:url";
+import { connect } from "clearway/channel";
+import { serveWebSockets } from "clearway/channel/websocket-server";
+import { build } from "esbuild";
+import { drawnScreen } from "./drawn-screen.mjs";
+import { createLink } from "./link.mjs";
+import { serveRemote } from "./session.mjs";
+
+const here = (/** @type {string} */ path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
+const types = { html: "text/html", css: "text/css", js: "text/javascript", svg: "image/svg+xml" };
+
+async function pageFiles() {
+  const { outputFiles } = await build({
+    entryPoints: { page: here("src/page.ts") },
+    outdir: here("dist"),
+    write: false,
+    bundle: true,
+    format: "esm",
+    target: "es2022",
+    logLevel: "warning",
+  });
+  /** @type {Map<string, Uint8Array>} */
+  const files = new Map([["page.js", /** @type {{ contents: Uint8Array }} */ (outputFiles[0]).contents]]);
+  for (const [name, path] of /** @type {const} */ ([
+    ["index.html", "index.html"],
+    ["remote.css", "styles/remote.css"],
+    ["theme.css", "../demo/styles/theme.css"],
+    ["icon.svg", "../demo/icon.svg"],
+  ]))
+    files.set(name, await readFile(here(path)));
+  return files;
+}
+
+/** The native screen where it was built, else the one that JavaScript draws. */
+async function anyScreen() {
+  try {
+    const { nativeScreen } = await import("./native-screen.mjs");
+    return await nativeScreen();
+  } catch (reason) {
+    console.error(`The native screen is not there (${String(reason)}): JavaScript draws. To build it: make native`);
+    return drawnScreen();
+  }
+}
+
+/**
+ * Serves on 127.0.0.1 alone.
+ *
+ * @param {{ port?: number, screen?: import("./drawn-screen.mjs").Screen }} [options]
+ * @returns {Promise<{ url: string, kind: string, close(): Promise<void> }>}
+ */
+export async function serveRemoteControl({ port = 0, screen } = {}) {
+  const files = await pageFiles();
+  const shown = screen ?? (await anyScreen());
+  let page = "";
+  const http = createServer((request, response) => {
+    const name = new URL(request.url ?? "/", "http://127.0.0.1").pathname.slice(1) || "index.html";
+    const body = name === "index.html" ? page : files.get(name);
+    if (body === undefined) return response.writeHead(404).end("not here\n");
+    const type = types[/** @type {keyof typeof types} */ (name.split(".").at(-1))];
+    return response.writeHead(200, { "content-type": `${type}; charset=utf-8`, "cache-control": "no-store" }).end(body);
+  });
+  await new Promise((resolve, reject) => {
+    http.once("error", reject);
+    http.listen(port, "127.0.0.1", () => resolve(undefined));
+  });
+  const address = http.address();
+  const pagePort = typeof address === "object" && address ? address.port : port;
+  const origins = [`http://127.0.0.1:${pagePort}`, `http://localhost:${pagePort}`];
+
+  /** @type {ReturnType<typeof createLink>} */
+  let link;
+  // 1080p and what comes with it; two frames may wait on this machine, so that those behind can be replaced by newer ones.
+  const frameBytes = 9 << 20;
+  const channels = await serveWebSockets(
+    { origins, frameBytesMax: frameBytes, windowBytes: 2 * frameBytes },
+    (transport) => {
+      connect(transport).then(
+        (endpoint) => serveRemote(endpoint, shown, link),
+        (reason) => console.error(String(reason)),
+      );
+    },
+  );
+  link = createLink(Number(new URL(channels.url).port));
+  const linkPort = await link.listen();
+  // The page is told where the channel is, and what to show there: whoever cannot read the page cannot connect.
+  page =
+    files
+      .get("index.html")
+      ?.toString()
+      .replace(
+        "</head>",
+        `<meta name="channel" content="ws://127.0.0.1:${linkPort}/" data-token="${channels.token}">\n</head>`,
+      ) ?? "";
+  return {
+    url: `http://127.0.0.1:${pagePort}/`,
+    kind: shown.kind,
+    close: async () => {
+      link.close();
+      http.close();
+      http.closeAllConnections();
+      await channels.close();
+      await shown.close();
+    },
+  };
+}

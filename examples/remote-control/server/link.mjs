@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A bad network on loopback: a TCP server that carries what it is sent to another port and back, late, with losses, and no
+// faster than it is told.
+import { connect, createServer } from "node:net";
+import { fair, Schedule } from "./schedule.mjs";
+
+/** What may be under way in one direction before the sender is held back, as TCP's window does: 4 MiB, Linux's usual most. */
+const windowBytes = 4 << 20;
+
+/**
+ * @param {number} port where it leads, on 127.0.0.1
+ * @param {() => number} [random]
+ */
+export function createLink(port, random = Math.random) {
+  let weather = fair;
+  /** @type {Set<{ set(weather: import("./schedule.mjs").Weather): void }>} */
+  const schedules = new Set();
+  /** @type {Set<import("node:net").Socket>} */
+  const sockets = new Set();
+
+  /** @param {import("node:net").Socket} from @param {import("node:net").Socket} to */
+  const carry = (from, to) => {
+    const schedule = new Schedule(random);
+    schedule.set(weather);
+    schedules.add(schedule);
+    /** What is under way, first in first out: timers of their own would not keep the order to the last. @type {{ dueMs: number, act: () => void }[]} */
+    const queue = [];
+    /** @type {NodeJS.Timeout | undefined} */
+    let timer;
+    let underWay = 0;
+    const holdBack = () => (underWay > windowBytes || to.writableNeedDrain ? from.pause() : from.resume());
+    const deliver = () => {
+      timer = undefined;
+      while (queue[0] && queue[0].dueMs <= performance.now()) queue.shift()?.act();
+      // A timer may be early by a part of a millisecond.
+      if (queue[0]) timer = setTimeout(deliver, Math.ceil(queue[0].dueMs - performance.now()));
+    };
+    const later = (/** @type {number} */ bytes, /** @type {() => void} */ act) => {
+      queue.push({ dueMs: schedule.dueMs(performance.now(), bytes), act });
+      if (timer === undefined) deliver();
+    };
+    from.on("data", (chunk) => {
+      underWay += chunk.length;
+      later(chunk.length, () => {
+        underWay -= chunk.length;
+        to.write(chunk);
+        holdBack();
+      });
+      holdBack();
+    });
+    to.on("drain", holdBack);
+    from.on("end", () => later(0, () => to.end()));
+    from.on("error", () => to.destroy());
+    from.on("close", () => {
+      sockets.delete(from);
+      schedules.delete(schedule);
+      // What was sent before a regular end still arrives; a broken connection takes it along.
+      if (!from.errored) return;
+      queue.length = 0;
+      clearTimeout(timer);
+    });
+  };
+
+  const server = createServer({ allowHalfOpen: true }, (near) => {
+    const far = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+    for (const socket of [near, far]) {
+      sockets.add(socket);
+      socket.setNoDelay(true);
+    }
+    carry(near, far);
+    carry(far, near);
+  });
+
+  return {
+    /** Listens on a free port of 127.0.0.1. @returns {Promise<number>} */
+    listen: () =>
+      new Promise((resolve, reject) => {
+        server.once("error", reject);
+        server.listen(0, "127.0.0.1", () => {
+          const address = server.address();
+          resolve(typeof address === "object" && address ? address.port : 0);
+        });
+      }),
+    /** @param {Partial<import("./schedule.mjs").Weather>} change holds from now on, for connections that are open, too */
+    set: (change) => {
+      weather = { ...weather, ...change };
+      for (const schedule of schedules) schedule.set(weather);
+    },
+    /** Breaks all connections, and listens no more. */
+    close: () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  };
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// One page's connection: its commands go to the screen, the screen's newest frames to the page.
+import { binaryCodec } from "clearway/channel";
+import { commandBytes, commandChannel, remote } from "../remote.mjs";
+import { monotonicMs, readStamp } from "./stamp.mjs";
+
+/** So large may a screen be that a page asks for: 1080p, which is 500 MB/s at 60 frames. */
+const limits = { width: 1920, height: 1080, rate: 120 };
+
+/**
+ * @param {import("clearway/channel").Endpoint} endpoint
+ * @param {import("./drawn-screen.mjs").Screen} screen
+ * @param {ReturnType<typeof import("./link.mjs").createLink>} link
+ */
+export function serveRemote(endpoint, screen, link) {
+  /** Commands that no frame has shown yet, in order. @type {{ command: number, arrivedMs: number }[]} */
+  const waiting = [];
+
+  endpoint.messages(commandChannel, binaryCodec).handle((bytes) => {
+    if (bytes?.byteLength !== commandBytes) throw new RangeError(`a command has ${commandBytes} bytes`);
+    const view = new DataView(bytes.buffer, bytes.byteOffset, commandBytes);
+    const command = view.getUint32(0, true);
+    waiting.push({ command, arrivedMs: monotonicMs() });
+    screen.point(command, view.getInt32(4, true), view.getInt32(8, true), view.getUint32(12, true));
+    return undefined;
+  });
+
+  remote.handle(endpoint, {
+    methods: {
+      ping: () => null,
+      weather: ({ delayMs, lossRate, bytesPerSecond }) => {
+        if (!(delayMs >= 0 && delayMs <= 5_000)) throw new RangeError(`delayMs=${delayMs} must be 0 to 5000`);
+        if (!(lossRate >= 0 && lossRate <= 0.5)) throw new RangeError(`lossRate=${lossRate} must be 0 to 0.5`);
+        if (!(bytesPerSecond >= 0)) throw new RangeError(`bytesPerSecond=${bytesPerSecond} must be 0 or more`);
+        link.set({ delayMs, lossRate, bytesPerSecond: bytesPerSecond || Number.POSITIVE_INFINITY });
+        return null;
+      },
+    },
+    events: {
+      // Drawn from as the page has room for more: what is drawn meanwhile is replaced by what is newer.
+      frames: async function* (size, { signal }) {
+        for (const name of /** @type {const} */ (["width", "height", "rate"])) {
+          if (!(size[name] >= 16 && size[name] <= limits[name]) && name !== "rate")
+            throw new RangeError(`${name}=${size[name]} must be 16 to ${limits[name]}`);
+          if (!(size[name] >= 1 && size[name] <= limits[name]))
+            throw new RangeError(`${name}=${size[name]} must be 1 to ${limits[name]}`);
+        }
+        const { width, height } = size;
+        for await (const pixels of screen.frames(size, signal)) {
+          const { number, command, drawnMs } = readStamp(pixels);
+          const nowMs = monotonicMs();
+          const shown = [];
+          while (waiting[0] && waiting[0].command <= command) {
+            const { command: seen, arrivedMs } = /** @type {typeof waiting[0]} */ (waiting.shift());
+            shown.push(seen, nowMs - arrivedMs, Math.min(drawnMs, nowMs - arrivedMs));
+          }
+          // The frame goes back to whoever draws when the next is asked for, the channel keeps what it is given until it has left.
+          yield { number, width, height, shown: Float64Array.from(shown), pixels: pixels.slice() };
+        }
+      },
+    },
+  });
+}

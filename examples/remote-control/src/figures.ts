@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { Newest, type Part, parts, type RoundTrip } from "./split.js";
+
+const kept = 2_000;
+const quantiles = { p50: 0.5, p99: 0.99 };
+const rows = ["whole", ...parts, "ping"] as const;
+type Row = (typeof rows)[number];
+const titles: Record<Row, string> = {
+  whole: "command to picture",
+  network: "network",
+  queue: "queue",
+  native: "native",
+  paint: "paint",
+  ping: "ping of the bare channel",
+};
+
+/** The table: p50 and p99 of the whole, of its parts, and of the pings, over the newest ones. */
+export class Figures {
+  readonly #series = Object.fromEntries(rows.map((row) => [row, new Newest(kept)])) as Record<Row, Newest>;
+  readonly #body: HTMLElement;
+
+  constructor(body: HTMLElement) {
+    this.#body = body;
+    for (const row of rows) {
+      const line = body.appendChild(document.createElement("tr"));
+      line.dataset["row"] = row;
+      if (row === "whole") line.className = "whole";
+      const head = line.appendChild(document.createElement("th"));
+      head.scope = "row";
+      head.append(titles[row]);
+      for (const name of Object.keys(quantiles))
+        line.appendChild(document.createElement("td")).dataset["quantile"] = name;
+    }
+  }
+
+  add(trip: RoundTrip): void {
+    this.#series.whole.add(trip.totalMs);
+    for (const part of parts) this.#series[part].add(trip[`${part}Ms` as `${Part}Ms`]);
+  }
+
+  addPing(ms: number): void {
+    this.#series.ping.add(ms);
+  }
+
+  /** Begins anew: the network has changed. */
+  clear(): void {
+    for (const row of rows) this.#series[row].clear();
+    this.draw();
+  }
+
+  draw(): void {
+    for (const line of this.#body.querySelectorAll("tr")) {
+      const series = this.#series[line.dataset["row"] as Row];
+      line.dataset["count"] = String(series.length);
+      for (const cell of line.querySelectorAll("td")) {
+        const value = series.quantile(quantiles[cell.dataset["quantile"] as keyof typeof quantiles]);
+        cell.dataset["value"] = value === undefined ? "" : String(value);
+        cell.textContent = value === undefined ? "–" : `${value.toFixed(value < 10 ? 2 : 0)} ms`;
+      }
+    }
+  }
+}
