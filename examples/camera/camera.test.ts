@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { expect, test } from "vitest";
+import { outputOf } from "../output-of.js";
+
+test("methods, messages, frames and errors cross between two ends, and large lists move", async () => {
+  const lines = await outputOf("./camera/main.js");
+  // The log is posted by the other end when it likes.
+  expect(lines.filter((line) => line !== "the camera is on")).toEqual([
+    "2",
+    "1000000 0",
+    "3",
+    "OUT_OF_RANGE no zoom of 9 [Object: null prototype] { max: 8 }",
+    "not-implemented",
+    "true true",
+    "1000000 [ 'encoded' ]",
+  ]);
+  expect(lines).toContain("the camera is on");
+});
