@@ -57,9 +57,12 @@ const rustStages = () => [
     name: "Rust, address",
     // biome-ignore format: a command reads best on few lines.
     command: ["cargo", "+nightly", "test", "-q", "--target", host(), "--target-dir", "target/address",
-      "-p", "clearway-codec", "-p", "clearway-core", "-p", "clearway-abi", "--lib", "--tests"],
+      "-p", "clearway-codec", "-p", "clearway-core", "-p", "clearway-abi", "--lib", "--tests",
+      // It weighs the process, and the sanitizer keeps what was freed.
+      "--", "--skip", "memory_does_not_grow_with_the_number_of_messages"],
     cwd: "native",
-    env: { RUSTFLAGS: "-Zsanitizer=address" },
+    // The guard forgets what a caught panic has thrown, on purpose; what else may stay is looked at by `make leaks`.
+    env: { RUSTFLAGS: "-Zsanitizer=address", ASAN_OPTIONS: "detect_leaks=0" },
   },
 ];
 
