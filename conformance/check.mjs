@@ -3,9 +3,9 @@
 // known-failures/LANGUAGE.txt must still fail.
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { casesOf, judge } from "./cases.mjs";
+import { linesOf } from "./lines.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const json = (path) => JSON.parse(readFileSync(here(path), "utf8"));
@@ -24,7 +24,7 @@ export async function ask(command, questions) {
   });
   child.stdin.end(questions.map((question) => `${JSON.stringify(question)}\n`).join(""));
   const answers = [];
-  for await (const line of createInterface({ input: child.stdout })) answers.push(JSON.parse(line));
+  for await (const line of linesOf(child.stdout)) answers.push(JSON.parse(line));
   const status = await ended;
   if (answers.length !== questions.length || status !== 0)
     throw new Error(

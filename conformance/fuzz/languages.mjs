@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Programs of `conformance/run`, kept running while cases are asked.
 import { spawn } from "node:child_process";
-import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { linesOf } from "../lines.mjs";
 
 const run = fileURLToPath(new URL("../run", import.meta.url));
 
 /** Starts a language's program: `ask(cases)` resolves with its answers, in order; `end()` ends it. */
 export function start(language) {
   const child = spawn(process.execPath, [run, language], { stdio: ["pipe", "pipe", "inherit"] });
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const lines = linesOf(child.stdout);
   const exited = new Promise((resolve) => child.on("exit", resolve));
   // A program that has died is noticed where its answers end.
   child.stdin.on("error", () => {});

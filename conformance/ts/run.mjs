@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Answers for TypeScript, through the built entry `clearway/channel`.
-import { createInterface } from "node:readline";
+import { linesOf } from "../lines.mjs";
 import { answerLine } from "./answer.mjs";
 
-for await (const line of createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
+for await (const line of linesOf(process.stdin)) {
   if (line.trim() === "") continue;
   // Wait where the reader is slower than we are, so that answers do not pile up here.
   if (!process.stdout.write(`${answerLine(line)}\n`))

@@ -78,6 +78,8 @@ for (const host of ["node", "browser"]) {
 }
 
 if (typesToo) {
+  // What entries share has files that are named after what is in them: those of another day would look like the API's.
+  for (const name of readdirSync(here("./dist"))) if (name.endsWith(".d.ts")) rmSync(here(`./dist/${name}`));
   const bundle = await rollup({
     input: entries,
     plugins: [dts({ tsconfig: here("./tsconfig.json"), compilerOptions: { noEmit: false } })],

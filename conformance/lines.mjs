@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+/**
+ * The lines of a stream. They end at a line feed and nowhere else: Node's readline, from 24 on, ends one at U+2028 and U+2029
+ * too, which JSON leaves as they are.
+ *
+ * @param {import("node:stream").Readable} stream
+ */
+export async function* linesOf(stream) {
+  stream.setEncoding("utf8");
+  let rest = [];
+  for await (const text of stream) {
+    const [first = "", ...others] = text.split("\n");
+    rest.push(first);
+    if (others.length === 0) continue;
+    yield rest.join("");
+    rest = [others.pop() ?? ""];
+    yield* others;
+  }
+  const last = rest.join("");
+  if (last !== "") yield last;
+}
