@@ -17,9 +17,9 @@ app.methods("camera").handle({
   invert: (pixels) => pixels.map((each) => 255 - each), // the result is moved
 });
 
-app.events("camera/frames").serve(async function* () {
-  for (let number = 0; ; number++) {
-    yield { number, pixels: new Uint8Array(1 << 20) };
+app.events("camera/frames").serve(async (_, sink) => {
+  for (let number = 0; !sink.signal.aborted; number++) {
+    await sink.send({ number, pixels: new Uint8Array(1 << 20) }); // pushed: a generator would wait for the listener
     await pause(1);
   }
 });

@@ -13,7 +13,7 @@ test("a child process is called, streams, is held to the schema, and says how it
   ]);
 });
 
-test("a WebSocket carries the newest readings to who has the token, and refuses who has not", async () => {
+test("a WebSocket carries the readings to who has the token, and refuses who has not", async () => {
   expect(await outputOf("./channels/ticker.js")).toEqual([
     "127.0.0.1 43",
     "999",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // #region server
-import { connect, latest } from "clearway/channel";
+import { connect } from "clearway/channel";
 import { webSocketTransport } from "clearway/channel/websocket";
 import { serveWebSockets } from "clearway/channel/websocket-server";
 import { WebSocket } from "ws";
@@ -19,7 +19,7 @@ const endpoint = await connect(transport);
 const thermometer = Thermometer.caller(endpoint);
 
 let last = 0;
-for await (const { level } of thermometer.listen.changed(1000, latest())) last = level; // those in between may be dropped
+for await (const { level } of thermometer.listen.changed(1000)) last = level; // drawn no faster than they are read
 console.log(last);
 // #endregion client
 

@@ -28,7 +28,7 @@ export const folders = {
     why: "decides whether a call runs inline; loaded by a pool when one asks for it",
   },
   channel: {
-    may: ["error", "host", "transfer", "stream", "transport"],
+    may: ["error", "host", "lazy", "transfer", "stream", "transport"],
     why: "named messages between two ends, their codecs, and what carries them",
   },
   meter: { may: [], why: "stands alone: it must be able to watch an app that uses nothing else of Clearway" },

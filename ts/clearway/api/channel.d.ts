@@ -370,21 +370,24 @@ interface ListenOptions {
     readonly signal?: AbortSignal | undefined;
     /** How far the other end may run ahead of the reader; default 16 events and 1 MiB. */
     readonly window?: Partial<Window>;
-    /** How many events wait at the other end when the window is used up; default what the other end says, else 16. */
+    /** How many pushed events wait at the other end when the window is used up; default what that end says, else 16. */
     readonly capacity?: number;
     /** What happens there when as many wait; default what the other end says, else "wait". */
     readonly whenFull?: WhenFull;
     /** Told how many events were dropped, when the one behind them is read. */
     readonly onDrop?: (count: number) => void;
 }
-/** How events are served to a listener that does not say how itself. */
+/** How pushed events are queued for a listener that does not say how itself. */
 interface ServeOptions {
+    /** What happens when as many wait; default "wait". */
     readonly whenFull?: WhenFull;
+    /** How many wait when the listener's window is used up: 1 to 65,535, default 16. What an iterable gives is not drawn before. */
     readonly capacity?: number;
 }
 /**
- * Options for a reader that wants what is newest, such as frames to be drawn: of events that come faster than they are read all
- * but the last are dropped. One is under way or waits here; with a window of 2 the next one is under way while one is read.
+ * Options for a reader that wants what is newest, such as frames to be drawn: of events that are pushed faster than they are read
+ * all but the last are dropped; an iterable is asked for the next one only then. One is under way or waits here; with a window
+ * of 2 the next one is under way while one is read.
  */
 declare function latest(window?: number): ListenOptions;
 
@@ -418,9 +421,10 @@ interface Events {
      */
     listen<T = unknown>(args?: unknown, options?: ListenOptions): EventStream<T>;
     /**
-     * Serves the channel's events: `open` is called for each listener. What is drawn from an iterable waits for the listener's
-     * credit; what is pushed through the sink is queued, and a full queue does what `whenFull` says. An iterable that ends, and an
-     * async function that does, end the stream. Events are encoded when they are sent, and their large lists moved.
+     * Serves the channel's events: `open` is called for each listener. An iterable is drawn on only when its next value may leave
+     * at once: the listener has given credit, nothing waits before it, and the transport does not hold back; so nothing of it is
+     * dropped. What is pushed through the sink is queued, up to `capacity`; a full queue does what `whenFull` says. An iterable
+     * that ends, and an async function that does, end the stream. Events are encoded when they are sent, and their large lists moved.
      * Throws `invalid-argument` for a second one.
      */
     serve<T = unknown, A = unknown>(open: (args: A, sink: EventSink<T>) => EventSource<T>, options?: ServeOptions): Disposable;

@@ -27,9 +27,10 @@ export interface Events {
    */
   listen<T = unknown>(args?: unknown, options?: ListenOptions): EventStream<T>;
   /**
-   * Serves the channel's events: `open` is called for each listener. What is drawn from an iterable waits for the listener's
-   * credit; what is pushed through the sink is queued, and a full queue does what `whenFull` says. An iterable that ends, and an
-   * async function that does, end the stream. Events are encoded when they are sent, and their large lists moved.
+   * Serves the channel's events: `open` is called for each listener. An iterable is drawn on only when its next value may leave
+   * at once: the listener has given credit, nothing waits before it, and the transport does not hold back; so nothing of it is
+   * dropped. What is pushed through the sink is queued, up to `capacity`; a full queue does what `whenFull` says. An iterable
+   * that ends, and an async function that does, end the stream. Events are encoded when they are sent, and their large lists moved.
    * Throws `invalid-argument` for a second one.
    */
   serve<T = unknown, A = unknown>(

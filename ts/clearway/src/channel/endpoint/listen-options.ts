@@ -9,7 +9,7 @@ export interface ListenOptions {
   readonly signal?: AbortSignal | undefined;
   /** How far the other end may run ahead of the reader; default 16 events and 1 MiB. */
   readonly window?: Partial<Window>;
-  /** How many events wait at the other end when the window is used up; default what the other end says, else 16. */
+  /** How many pushed events wait at the other end when the window is used up; default what that end says, else 16. */
   readonly capacity?: number;
   /** What happens there when as many wait; default what the other end says, else "wait". */
   readonly whenFull?: WhenFull;
@@ -17,9 +17,11 @@ export interface ListenOptions {
   readonly onDrop?: (count: number) => void;
 }
 
-/** How events are served to a listener that does not say how itself. */
+/** How pushed events are queued for a listener that does not say how itself. */
 export interface ServeOptions {
+  /** What happens when as many wait; default "wait". */
   readonly whenFull?: WhenFull;
+  /** How many wait when the listener's window is used up: 1 to 65,535, default 16. What an iterable gives is not drawn before. */
   readonly capacity?: number;
 }
 
@@ -28,8 +30,9 @@ const capacityMax = 0xffff;
 const capacityDefault = 16;
 
 /**
- * Options for a reader that wants what is newest, such as frames to be drawn: of events that come faster than they are read all
- * but the last are dropped. One is under way or waits here; with a window of 2 the next one is under way while one is read.
+ * Options for a reader that wants what is newest, such as frames to be drawn: of events that are pushed faster than they are read
+ * all but the last are dropped; an iterable is asked for the next one only then. One is under way or waits here; with a window
+ * of 2 the next one is under way while one is read.
  */
 export function latest(window = 1): ListenOptions {
   return { window: { items: window }, capacity: 1, whenFull: "dropOldest" };

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { afterMessages } from "#host";
 import { ClearwayError } from "../../error/clearway-error.js";
 import { Status } from "../wire/frame.js";
 import type { Encoded } from "./link.js";
@@ -49,6 +48,8 @@ export class Source implements EventSink {
   /** What ends the stream when all has left. */
   #ending: { status: Status; error: unknown } | undefined;
   #ended = false;
+  /** Wakes whoever waits to draw. */
+  #draw = (): void => {};
 
   constructor(
     readonly channel: string,
@@ -68,8 +69,7 @@ export class Source implements EventSink {
 
   async send(event: unknown): Promise<boolean> {
     if (this.#over) return false;
-    const message = this.#wire.encode(event);
-    const bytes = message.body.length + (message.attachments?.list.reduce((sum, each) => sum + each.length, 0) ?? 0);
+    const { message, bytes } = this.#encode(event);
     const taken = this.#waiters.length > 0 ? "full" : this.queue.push(message, bytes);
     if (taken !== "full") {
       this.drain();
@@ -110,6 +110,7 @@ export class Source implements EventSink {
     const empty = this.queue.length === 0 && this.#waiters.length === 0;
     if (this.#ending && !this.#ended && empty && !this.#wire.held())
       this.#close(this.#ending.status, this.#ending.error);
+    if (this.#mayDraw) this.#draw();
   }
 
   /** Nobody listens any more; `status` tells the listener, where it is to be told. */
@@ -119,31 +120,57 @@ export class Source implements EventSink {
     this.#stop(reason);
   }
 
-  /** Draws the values of an iterable, one when the one before is on its way. */
+  /**
+   * Draws the values of an iterable, each when it may leave at once: nothing waits, the transport does not hold back, and there
+   * is credit. Closes the iterator, unless it has ended.
+   */
   async pump(events: AsyncIterable<unknown> | Iterable<unknown>): Promise<void> {
     const iterator = Symbol.asyncIterator in events ? events[Symbol.asyncIterator]() : events[Symbol.iterator]();
-    const stop = async (): Promise<void> => {
+    let open = true;
+    const close = async (): Promise<void> => {
+      if (!open) return;
+      open = false;
       try {
         await iterator.return?.();
       } catch (error) {
         this.#wire.report(error);
       }
     };
-    if (this.signal.aborted) return stop();
-    this.signal.addEventListener("abort", stop, { once: true });
+    this.signal.addEventListener("abort", close, { once: true });
     try {
-      for (;;) {
-        const step = await iterator.next();
+      // A synchronous generator is not made to wait a turn for each value.
+      while (this.#mayDraw || (await this.#turn())) {
+        const given = iterator.next();
+        const step = "then" in given ? await given : given;
+        if (step.done) open = false;
         if (step.done || this.#over) break;
-        // A source without a pause of its own would never let the credit in.
-        if (!(await this.send(step.value))) await new Promise<void>((resolve) => afterMessages(resolve));
+        // What pushed events found full meanwhile is no reason to lose what was drawn.
+        this.#waiters.push({ ...this.#encode(step.value), settle: () => {} });
+        this.drain();
       }
       this.end();
     } catch (error) {
       this.fail(error);
-    } finally {
-      this.signal.removeEventListener("abort", stop);
     }
+    this.signal.removeEventListener("abort", close);
+    await close();
+  }
+
+  /** Settles true when the next value may be drawn, false when no more are wanted. */
+  async #turn(): Promise<boolean> {
+    while (!this.#mayDraw && !this.#over) await new Promise<void>((resolve) => (this.#draw = resolve));
+    return !this.#over;
+  }
+
+  get #mayDraw(): boolean {
+    const empty = this.queue.length + this.#waiters.length === 0;
+    return empty && !this.#over && this.queue.credit.maySend && !this.#wire.held();
+  }
+
+  #encode(event: unknown): { message: Encoded; bytes: number } {
+    const message = this.#wire.encode(event);
+    const beside = message.attachments?.list.reduce((sum, each) => sum + each.length, 0) ?? 0;
+    return { message, bytes: message.body.length + beside };
   }
 
   get #over(): boolean {
@@ -166,6 +193,7 @@ export class Source implements EventSink {
     this.queue.clear();
     this.#controller.abort(reason);
     for (const { settle } of this.#waiters.splice(0)) settle(false);
+    this.#draw();
     this.#onEnded();
   }
 }

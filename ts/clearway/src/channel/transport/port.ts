@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { invalid } from "../../error/clearway-error.js";
+import { part } from "../../lazy/part.js";
 import { Op } from "../../transport/protocol.js";
 import { checkFrame, isShared, type TransportLimits, transportLimits } from "./limits.js";
 import { closePort, listenTo, type PortLike } from "./port-like.js";
@@ -11,6 +12,9 @@ import { SendWindow, weight } from "./window.js";
 // From here on a frame is posted by itself and moved; smaller ones of a tick are joined and cloned. A round trip in Node 20
 // takes as long either way up to 4 KiB (43 us cloned, 41 moved), and at 64 KiB 51 against 39 (bench/channel-port.mjs).
 const movedBytesMin = 4096;
+
+// Made when it is first asked for: an app of codecs alone has nothing of it in its bundle.
+let loadRing: (() => Promise<typeof import("./ring-way.js")>) | undefined;
 
 /** How a port carries channels. */
 export interface PortOptions extends TransportLimits {
@@ -211,18 +215,19 @@ class PortChannelTransport implements ChannelTransport {
 
   // `memory` is the other end's; without, this end offers its own.
   async #openRing(memory: SharedArrayBuffer | undefined): Promise<void> {
-    let part: typeof import("./ring-way.js");
+    let ring: typeof import("./ring-way.js");
     try {
-      part = await import("./ring-way.js");
+      loadRing ??= part(async () => import("./ring-way.js"));
+      ring = await loadRing();
     } catch (cause) {
       // The end that offers can do without; the other was promised that this one reads it.
       return memory ? this.#fail({ code: "failed", message: "the ring's code could not be loaded", cause }) : undefined;
     }
     if (this.#closed) return;
     this.#flush();
-    const shared = memory ?? part.ringMemory();
+    const shared = memory ?? ring.ringMemory();
     try {
-      this.#useRing(new part.RingWay(shared, memory ? "worker" : "caller", this.#wayOwner()), memory === undefined);
+      this.#useRing(new ring.RingWay(shared, memory ? "worker" : "caller", this.#wayOwner()), memory === undefined);
     } catch (cause) {
       this.#fail({ code: "protocol", message: "a ring that is none", cause });
     }

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { describe, expect, test } from "vitest";
+import { type Encoded, nothing } from "../../../src/channel/endpoint/link.js";
+import { Source, type SourceWire } from "../../../src/channel/endpoint/source.js";
+import type { QueueLimits } from "../../../src/channel/endpoint/source-queue.js";
+import { Status } from "../../../src/channel/wire/frame.js";
+
+/** A source on a wire that only notes what it is given. */
+function start(limits: Partial<QueueLimits> = {}) {
+  const sent: unknown[] = [];
+  const values = new Map<Encoded, unknown>();
+  const line = { held: false, ended: 0, reported: [] as unknown[] };
+  const wire: SourceWire = {
+    encode(value) {
+      if (typeof value === "function") throw new TypeError("no form");
+      const message = { ...nothing, body: new Uint8Array(10) };
+      values.set(message, value);
+      return message;
+    },
+    event: (message) => void sent.push(values.get(message)),
+    end: (status, error) => void sent.push(error === undefined ? (Status[status] ?? status) : error),
+    report: (error) => void line.reported.push(error),
+    held: () => line.held,
+  };
+  const source = new Source("s", { whenFull: "wait", capacity: 16, ...limits }, wire, () => line.ended++);
+  const grant = (items: number): void => {
+    source.queue.credit.grant(items, 1000);
+    source.drain();
+  };
+  return { source, sent, line, grant };
+}
+
+/** Counts up for ever, and says what was drawn and whether it was closed. */
+function counter() {
+  const seen = { drawn: 0, closed: 0 };
+  const values = (function* () {
+    try {
+      for (;;) yield seen.drawn++;
+    } finally {
+      seen.closed++;
+    }
+  })();
+  return { seen, values };
+}
+
+/** Lets everything happen that can: nothing here waits for anything but promises. */
+const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
+
+describe("a source that draws from an iterable", () => {
+  test("draws nothing before the first credit, and then as much as there is", async () => {
+    const { source, sent, grant } = start();
+    const { seen, values } = counter();
+    void source.pump(values);
+    await settled();
+    expect(seen.drawn).toBe(0);
+    for (const [items, all] of [
+      [1, 1],
+      [3, 4],
+      [2, 6],
+    ] as const) {
+      grant(items);
+      await settled();
+      expect([seen.drawn, sent.length]).toEqual([all, all]);
+    }
+    source.cancel("enough");
+    await settled();
+    expect(seen).toEqual({ drawn: 6, closed: 1 });
+  });
+
+  test("draws nothing while the transport holds back", async () => {
+    const { source, sent, line, grant } = start();
+    const { seen, values } = counter();
+    line.held = true;
+    void source.pump(values);
+    grant(5);
+    await settled();
+    expect(seen.drawn).toBe(0);
+    line.held = false;
+    source.drain();
+    await settled();
+    expect(sent).toEqual([0, 1, 2, 3, 4]);
+  });
+
+  test.each(["wait", "fail", "dropOldest", "dropNewest"] as const)(
+    "draws when what was pushed has left, and keeps what it drew: %s",
+    async (whenFull) => {
+      const { source, sent, grant } = start({ whenFull, capacity: 1 });
+      let yielded = (_: string): void => {};
+      const drawn = new Promise<string>((resolve) => (yielded = resolve));
+      void source.pump(
+        (async function* () {
+          yield await drawn;
+          yield "two";
+        })(),
+      );
+      grant(1);
+      await source.send("pushed");
+      await source.send("pushed, too");
+      yielded("one");
+      await settled();
+      expect(sent).toEqual(["pushed"]);
+      grant(9);
+      await settled();
+      expect(sent).toEqual(["pushed", "pushed, too", "one", "two", "done"]);
+    },
+  );
+
+  test("closes the iterator of a value that cannot be sent, also while the transport holds back", async () => {
+    const { source, sent, line, grant } = start();
+    let closed = 0;
+    grant(5);
+    const pumped = source.pump(
+      (async function* () {
+        try {
+          yield 1;
+          line.held = true;
+          yield () => 2;
+        } finally {
+          closed++;
+        }
+      })(),
+    );
+    await pumped;
+    expect([closed, sent]).toEqual([1, [1]]);
+    line.held = false;
+    source.drain();
+    expect(sent).toEqual([1, new TypeError("no form")]);
+    expect(line.ended).toBe(1);
+  });
+
+  test("closes it when the sink was ended, once, and not when it has ended by itself", async () => {
+    const { source, sent, grant } = start();
+    const { seen, values } = counter();
+    const pumped = source.pump(values);
+    grant(2);
+    await settled();
+    source.end();
+    await pumped;
+    expect([seen.closed, sent]).toEqual([1, [0, 1, "done"]]);
+
+    const other = start();
+    let closed = 0;
+    const iterator = {
+      next: () => ({ done: true, value: 7 }) as const,
+      return: () => ({ done: true, value: ++closed }),
+    };
+    const done = other.source.pump({ [Symbol.iterator]: () => iterator as never });
+    other.grant(1);
+    await done;
+    expect([closed, other.sent]).toEqual([0, ["done"]]);
+  });
+
+  test("is not begun where nobody listens any more; what closing throws is reported", async () => {
+    const { source, line } = start();
+    source.cancel("gone");
+    let drawn = 0;
+    const iterator = {
+      next: () => ({ done: false, value: drawn++ }),
+      return() {
+        throw new Error("cannot close");
+      },
+    };
+    await source.pump({ [Symbol.iterator]: () => iterator });
+    expect([drawn, line.reported]).toEqual([0, [new Error("cannot close")]]);
+  });
+});

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { portTransport } from "../../../src/channel/transport/port.js";
+import { Log } from "./contract.js";
+
+// The ring's code never comes, as from a server that does not answer.
+vi.mock("../../../src/channel/transport/ring-way.js", () => new Promise(() => {}));
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
+afterEach(() => void vi.useRealTimers());
+
+test("an end that was promised a ring's reader does not wait for ever for its code", async () => {
+  const { port1, port2 } = new MessageChannel();
+  const [offers, accepts] = [portTransport(port1, { ring: "offer" }), portTransport(port2, { ring: "accept" })];
+  const [atOffers, atAccepts] = [new Log(), new Log()];
+  offers.open(atOffers);
+  accepts.open(atAccepts);
+  // The end that offers goes on by port.
+  offers.send(new Uint8Array([1]));
+  await atAccepts.count(1);
+  const told = new Promise((resolve) => port2.addEventListener("message", resolve, { once: true }));
+  port1.postMessage(["clearway.channel", 4, new SharedArrayBuffer(1 << 17)]);
+  await told;
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect(await atAccepts.end()).toMatchObject({ code: "failed", message: "the ring's code could not be loaded" });
+  expect(await atOffers.end()).toMatchObject({ code: "failed" });
+});
