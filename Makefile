@@ -28,7 +28,7 @@ remote: ## serve the remote control on loopback: frames one way, commands the ot
 	@npm run --silent start -w @clearway-examples/remote-control
 
 bench: ## the numbers that we promise, beside their peers, in about five minutes: out/bench.json
-	@scripts/setup.sh node chromium
+	@scripts/setup.sh node chromium rust
 	@node scripts/build.mjs
 	@node bench/run.mjs
 

@@ -35,6 +35,40 @@ export const asked = {
   "idle-cpu": { what: "an idle pool for 10 s: CPU time", ...atMost(0.1, "%") },
   "start-over-bare": { what: "pool start to first result over a bare worker's", ...atMost(1.15) },
   "stream-copied": { what: "64 KB chunks from worker to main: bytes copied a chunk", ...atMost(0, "bytes") },
+  "memset-over-c": { what: "memset of 8 MB through a plugin, warm: time over the same in C", ...atMost(1.05) },
+  "memset-over-elements": {
+    what: "the same: time of an FFI that converts element by element over it",
+    ...atLeast(50),
+  },
+  "method-over-memcpy": {
+    what: "copying method channel, 8 MB each way: time over two memcpy of 8 MB",
+    ...atMost(2),
+  },
+  "megabyte-copied": {
+    what: "binary message of 1 MB to native code and its reply: bytes copied",
+    ...atMost(0, "bytes"),
+  },
+  "megabyte-over-null": { what: "the same: time over a null message's", ...atMost(1.5) },
+  "null-over-bare": {
+    what: "null message to native code, direct: time over a bare Node-API call with a Uint8Array",
+    ...atMost(3),
+  },
+  "codec-over-peer": {
+    what: "mixed 2 KB, encode plus decode: time of the best peer that brings it back whole, without shared records, over that of the standard codec",
+    ...atLeast(1),
+  },
+  "codec-over-any": {
+    what: "the same over a peer that brings lists back as something else",
+    sense: "told",
+    unit: "ratio",
+  },
+  "frames-copied": { what: "60 frames of 8 MB a second from native code: bytes copied", ...atMost(0, "bytes") },
+  "frames-lost": { what: "the same: frames lost", ...atMost(0, "frames") },
+  "frames-stall": { what: "the same: longest stall (not the machine's)", ...atMost(2, "ms") },
+  "events-lost": {
+    what: "events of 16 bytes from native code, as fast as there is credit: events lost",
+    ...atMost(0, "events"),
+  },
 };
 
 /**

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { openChromium } from "./host/chromium.mjs";
 import { openNode } from "./host/node.mjs";
-import { lines, promisesOf } from "./line/lines.mjs";
+import { hasLine, lines, promisesOf } from "./line/lines.mjs";
 import { learn } from "./line/subjects.mjs";
 import { assemble, assertResults, before } from "./results/assemble.mjs";
 import { collector } from "./results/collect.mjs";
@@ -50,16 +50,18 @@ process.once("SIGINT", () => {
 });
 
 for (const name of hosts) {
+  const own = chosen.filter((line) => hasLine(name, line));
+  if (own.length === 0) continue;
   const host = await openers[name]().catch((error) => ({ why: error.message }));
   if (host.why !== undefined) {
-    leaveOut(name, chosen, host.why, "unavailable");
+    leaveOut(name, own, host.why, "unavailable");
     continue;
   }
   runtimes[name] = host.runtime;
   await learn(host);
-  for (const [at, line] of chosen.entries()) {
+  for (const [at, line] of own.entries()) {
     if (interrupted) {
-      leaveOut(name, chosen.slice(at), "the run was interrupted", "unavailable");
+      leaveOut(name, own.slice(at), "the run was interrupted", "unavailable");
       break;
     }
     const begin = performance.now();
@@ -83,7 +85,7 @@ function leaveOut(host, names, why, status) {
   }
 }
 
-const planned = hosts.length * chosen.length;
+const planned = hosts.flatMap((name) => chosen.filter((line) => hasLine(name, line))).length;
 const { cells, noiseFloor } = collect;
 const results = assemble({ known, profile, seed, planned, done, interrupted, runtimes, cells, noiseFloor });
 console.log(table(results));

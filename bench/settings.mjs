@@ -12,6 +12,10 @@ export const profiles = {
     scanRounds: 15,
     startRounds: 9,
     streamRounds: 5,
+    codecRounds: 60,
+    nativeRounds: 30,
+    frameSeconds: 5,
+    eventRounds: 3,
   },
   full: {
     callRounds: 60,
@@ -22,5 +26,9 @@ export const profiles = {
     scanRounds: 40,
     startRounds: 25,
     streamRounds: 21,
+    codecRounds: 300,
+    nativeRounds: 150,
+    frameSeconds: 60,
+    eventRounds: 9,
   },
 };

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The lines of the table, in its order.
 import { call } from "./call.mjs";
+import { codec } from "./codec.mjs";
 import { flight } from "./flight.mjs";
+import { frames } from "./frames.mjs";
 import { idle } from "./idle.mjs";
+import { native } from "./native.mjs";
 import { placement } from "./placement.mjs";
 import { scan } from "./scan.mjs";
 import { search } from "./search.mjs";
@@ -21,8 +24,16 @@ export const lines = {
   idle,
   start,
   stream,
+  codec,
+  native,
+  frames,
   search,
 };
+
+/** Lines that Node alone has: no page loads native code, and the codec's peers are measured beside `v8.serialize`. */
+const inNodeOnly = ["codec", "native", "frames", "search"];
+
+export const hasLine = (host, line) => host === "node" || !inNodeOnly.includes(line);
 
 /** Which promises a line answers for, so that one that failed is still named in the table. */
 export const promisesOf = {
@@ -35,5 +46,15 @@ export const promisesOf = {
   idle: ["idle-cpu"],
   start: ["start-over-bare"],
   stream: ["stream-copied"],
+  codec: ["codec-over-peer", "codec-over-any"],
+  native: [
+    "memset-over-c",
+    "memset-over-elements",
+    "method-over-memcpy",
+    "null-over-bare",
+    "megabyte-copied",
+    "megabyte-over-null",
+  ],
+  frames: ["frames-copied", "frames-lost", "frames-stall", "events-lost"],
   search: [],
 };

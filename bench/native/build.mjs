@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Compiles the peers and the plugin that the benchmark uses, with the system's C compiler, into out/native.
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { missing as rustMissing } from "../../scripts/cargo.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -12,11 +13,14 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 function headers() {
   const beside = join(dirname(process.execPath), "../include/node");
   const require = createRequire(import.meta.url);
-  const packed = () =>
-    join(dirname(require.resolve(`node-${process.platform}-${process.arch}/package.json`)), "include/node");
-  const found = [() => beside, packed].map((place) => place()).find((place) => existsSync(join(place, "node_api.h")));
-  if (!found) throw new Error("bench: node_api.h was found neither beside Node nor with the packed Node 24");
-  return found;
+  const packed = () => {
+    try {
+      return join(dirname(require.resolve(`node-${process.platform}-${process.arch}/package.json`)), "include/node");
+    } catch {
+      return beside; // not every platform has one
+    }
+  };
+  return [() => beside, packed].map((place) => place()).find((place) => existsSync(join(place, "node_api.h")));
 }
 
 function compile(from, to, ...options) {
@@ -28,6 +32,33 @@ function compile(from, to, ...options) {
   return file;
 }
 
-export const bareAddon = () => compile("bench/native/bare.c", "bare.node", "-I", headers());
-export const probePlugin = () =>
-  compile("ts/clearway-native/test/fixtures/probe.c", "probe.so", "-I", join(root, "native/include"));
+let built;
+
+/**
+ * `files`: the peers by hand and the plugin, compiled when first asked for; or `why` there are none, and what to do. Throws
+ * an Error where a compiler is there and fails: its own words stand above.
+ */
+export function nativeFiles() {
+  built ??= make();
+  return built;
+}
+
+function make() {
+  if (!existsSync(join(root, "ts/clearway-native/dist/clearway.node")))
+    return {
+      why: spawnSync("cargo", ["--version"]).error
+        ? `${rustMissing}; then run make bench again`
+        : "the addon was not built: npm run build -w clearway-native",
+    };
+  if (spawnSync("cc", ["--version"]).error)
+    return { why: "no C compiler (cc). Debian: apt-get install build-essential; then run make bench again" };
+  const include = headers();
+  if (include === undefined)
+    return { why: "node_api.h stands neither beside Node nor with the packed Node 24: run make setup" };
+  return {
+    files: {
+      bare: compile("bench/native/bare.c", "bare.node", "-I", include),
+      plugin: compile("ts/clearway-native/test/fixtures/probe.c", "probe.so", "-I", join(root, "native/include")),
+    },
+  };
+}

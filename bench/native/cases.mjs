@@ -1,114 +1,135 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What is measured: each case gives microseconds for one operation of each subject, measured together round by round.
+// What is measured of native plugins: each case makes subjects `{ times, run(times) }`, where `run` gives microseconds for one
+// operation on average over so many.
 import { createRequire } from "node:module";
 import { standardMethodCodec } from "clearway/channel";
 
 const MB = 1 << 20;
 const require = createRequire(import.meta.url);
 
-/** Microseconds of one call, on average over `times`. */
-function timed(times, call) {
-  const begun = process.hrtime.bigint();
-  for (let at = 0; at < times; at++) call();
-  return Number(process.hrtime.bigint() - begun) / 1e3 / times;
-}
+/** An operation that ends when it returns. */
+const timed = (times, call) => ({
+  times,
+  run() {
+    const begun = process.hrtime.bigint();
+    for (let at = 0; at < times; at++) call();
+    return Number(process.hrtime.bigint() - begun) / 1e3 / times;
+  },
+});
 
-async function timedAsync(times, call) {
-  const begun = process.hrtime.bigint();
-  for (let at = 0; at < times; at++) await call();
-  return Number(process.hrtime.bigint() - begun) / 1e3 / times;
-}
+/** An operation that is awaited. */
+const awaited = (times, call) => ({
+  times,
+  async run() {
+    const begun = process.hrtime.bigint();
+    for (let at = 0; at < times; at++) await call();
+    return Number(process.hrtime.bigint() - begun) / 1e3 / times;
+  },
+});
 
-function koffiOf(file) {
+/** What has its own clock, in C. */
+const told = (run) => ({ times: 1, run });
+
+/** The peers that go by koffi, or why there are none. */
+function byKoffi(file, subjects) {
   try {
     const library = require("koffi").load(file);
-    return {
-      fill: library.func("void bare_fill(uint8_t *data, uint32_t size)"),
-      take: library.func("void bare_take(uint8_t *data, uint32_t size)"),
-      convert: library.func("void bare_fill(_Inout_ uint8_t *data, uint32_t size)"),
-    };
+    return { subjects: subjects((signature) => library.func(signature)) };
   } catch (error) {
-    console.error(`bench: koffi is left out: ${error.message}`);
-    return undefined;
+    return { subjects: {}, without: { koffi: error.message.split("\n")[0] } };
   }
 }
 
-/** The cases, each `{ name, subjects: { name: () => microseconds }, ratios: [[what, a, b, aimed at]] }`. */
-export function cases({ bareFile, plugin, shared }) {
+function memset({ bareFile, plugin }) {
   const bare = require(bareFile);
-  const koffi = koffiOf(bareFile);
-  const at = (name) => plugin.channel(name);
-  const [nothing, echo, fill] = ["null", "echo", "fill"].map(at);
-  const [poolNothing, poolEcho] = ["pool/null", "pool/echo"].map(at);
-  const native = shared.allocate(8 * MB);
-  const filled = native.bytes;
-  const sharedBytes = new Uint8Array(new SharedArrayBuffer(8 * MB));
+  const fill = plugin.channel("fill");
+  const filled = plugin.allocate(8 * MB).bytes;
+  const shared = new Uint8Array(new SharedArrayBuffer(8 * MB));
+  const own = new Uint8Array(8 * MB).fill(1);
   // A quarter of a megabyte at a time: with lists of two million elements koffi ends the process.
   const list = Array.from({ length: MB / 4 }, () => 1);
-  const byte = new Uint8Array(16);
-  const megabyte = plugin.lend(new Uint8Array(MB).fill(1));
-  const eight = new Uint8Array(8 * MB).fill(1);
-  const scratch = new Uint8Array(8 * MB + 64);
-  const twin = at("null");
-  return [
-    {
-      name: "memset of 8 MB, warm",
-      subjects: {
-        "in C": () => bare.fillInC(8 * MB),
-        "plugin, native memory": () => timed(8, () => fill.call(filled)),
-        "plugin, SharedArrayBuffer": () => timed(8, () => fill.call(sharedBytes)),
-        "Node-API by hand": () => timed(8, () => bare.fill(sharedBytes)),
-        ...(koffi && { "koffi, pointer to an ArrayBuffer": () => timed(8, () => koffi.fill(eight, 8 * MB)) }),
-        ...(koffi && { "koffi, element by element": () => 32 * timed(1, () => koffi.convert(list, MB / 4)) }),
-      },
-      ratios: [
-        ["plugin, native memory", "in C", "at most 1.05"],
-        ["plugin, SharedArrayBuffer", "in C", "at most 1.05"],
-        ...(koffi ? [["koffi, element by element", "plugin, native memory", "at least 50"]] : []),
-      ],
+  const { subjects, without } = byKoffi(bareFile, (func) => {
+    const lend = func("void bare_fill(uint8_t *data, uint32_t size)");
+    const convert = func("void bare_fill(_Inout_ uint8_t *data, uint32_t size)");
+    const part = timed(1, () => convert(list, MB / 4));
+    return {
+      "koffi, pointer to an ArrayBuffer": timed(32, () => lend(own, 8 * MB)),
+      "koffi, element by element": told(() => 32 * part.run()),
+    };
+  });
+  return {
+    subjects: {
+      "in C, native memory": told(() => bare.fillInC(filled)),
+      "in C, SharedArrayBuffer": told(() => bare.fillInC(shared)),
+      "plugin, native memory": timed(32, () => fill.call(filled)),
+      "plugin, SharedArrayBuffer": timed(32, () => fill.call(shared)),
+      "Node-API by hand": timed(32, () => bare.fill(shared)),
+      ...subjects,
     },
-    {
-      name: "copying method channel, 8 MB each way",
-      subjects: {
-        "two memcpy in C": () => bare.copyTwiceInC(8 * MB),
-        "method call, codec both ways": () =>
-          timed(1, () => {
-            const size = standardMethodCodec.call.encodeInto({ method: "echo", args: eight }, scratch, 0);
-            const answer = echo.call(scratch.subarray(0, size));
-            standardMethodCodec.call.decode(answer.bytes, { owned: true });
-            answer.release();
-          }),
-      },
-      ratios: [["method call, codec both ways", "two memcpy in C", "at most 2"]],
-    },
-    {
-      name: "null message, direct",
-      subjects: {
-        "Node-API by hand, a Uint8Array": () => timed(20_000, () => bare.take(byte)),
-        ...(koffi && { "koffi, a Uint8Array": () => timed(20_000, () => koffi.take(byte, 16)) }),
-        plugin: () => timed(20_000, () => nothing.call()),
-        "plugin, twin": () => timed(20_000, () => twin.call()),
-        "plugin, 16 bytes": () => timed(20_000, () => nothing.call(byte)),
-        "plugin, 1 MB lent, echoed": () => timed(20_000, () => echo.call(megabyte).release()),
-      },
-      ratios: [
-        ["plugin", "Node-API by hand, a Uint8Array", "at most 3"],
-        ["plugin, 1 MB lent, echoed", "plugin", "at most 1.5"],
-        ["plugin, twin", "plugin", "1: the noise"],
-      ],
-    },
-    {
-      name: "message to the plugin's pool and back",
-      subjects: {
-        null: () => timedAsync(200, () => poolNothing.send()),
-        "1 MB lent, echoed": () => timedAsync(200, async () => (await poolEcho.send(megabyte)).release()),
-        "1 MB of an ArrayBuffer, echoed": () =>
-          timedAsync(200, async () => (await poolEcho.send(eight.subarray(0, MB))).release()),
-      },
-      ratios: [
-        ["1 MB lent, echoed", "null", "at most 1.5"],
-        ["1 MB of an ArrayBuffer, echoed", "null", "at most 1.5"],
-      ],
-    },
-  ];
+    without,
+  };
 }
+
+function method({ bareFile, plugin }) {
+  const bare = require(bareFile);
+  const echo = plugin.channel("echo");
+  const args = new Uint8Array(8 * MB).fill(1);
+  const scratch = new Uint8Array(8 * MB + 64);
+  return {
+    subjects: {
+      "two memcpy in C": told(() => bare.copyTwiceInC(8 * MB)),
+      "method call, codec both ways": timed(1, () => {
+        const size = standardMethodCodec.call.encodeInto({ method: "echo", args }, scratch, 0);
+        const answer = echo.call(scratch.subarray(0, size));
+        standardMethodCodec.call.decode(answer.bytes, { owned: true });
+        answer.release();
+      }),
+    },
+  };
+}
+
+function none({ bareFile, plugin }) {
+  const bare = require(bareFile);
+  const [nothing, twin] = [plugin.channel("null"), plugin.channel("null")];
+  const bytes = new Uint8Array(16);
+  const { subjects, without } = byKoffi(bareFile, (func) => {
+    const take = func("void bare_take(uint8_t *data, uint32_t size)");
+    return { "koffi, a Uint8Array": timed(20_000, () => take(bytes, 16)) };
+  });
+  return {
+    subjects: {
+      "Node-API by hand, a Uint8Array": timed(20_000, () => bare.take(bytes)),
+      "plugin, null": timed(20_000, () => nothing.call()),
+      "plugin, null, again": timed(20_000, () => twin.call()),
+      "plugin, 16 bytes": timed(20_000, () => nothing.call(bytes)),
+      ...subjects,
+    },
+    without,
+  };
+}
+
+function megabyte({ plugin }) {
+  const at = (name) => plugin.channel(name);
+  const [nothing, echo, poolNothing, poolEcho] = ["null", "echo", "pool/null", "pool/echo"].map(at);
+  const lent = plugin.lend(new Uint8Array(MB).fill(1));
+  const plain = new Uint8Array(MB).fill(1);
+  return {
+    subjects: {
+      "direct, null": timed(20_000, () => nothing.call()),
+      "direct, 1 MB lent": timed(20_000, () => echo.call(lent).release()),
+      // Told beside: what is lent for the time of a call only has to be copied to be given back.
+      "direct, 1 MB of an ArrayBuffer": timed(20, () => echo.call(plain).release()),
+      "pool, null": awaited(200, () => poolNothing.send()),
+      "pool, 1 MB lent": awaited(200, async () => (await poolEcho.send(lent)).release()),
+      "pool, 1 MB of an ArrayBuffer": awaited(200, async () => (await poolEcho.send(plain)).release()),
+    },
+  };
+}
+
+/** With the options that the plugin is loaded with. */
+export const cases = {
+  memset: { make: memset, options: { views: "shared" } },
+  method: { make: method },
+  none: { make: none },
+  megabyte: { make: megabyte },
+};

@@ -1,9 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A run as results.json: its shape is spec/results.schema.json.
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { source } from "../host/source.mjs";
 
-const peers = ["piscina", "tinypool", "workerpool", "poolifier", "comlink", "capnweb", "osra"];
+const peers = [
+  "piscina",
+  "tinypool",
+  "workerpool",
+  "poolifier",
+  "comlink",
+  "capnweb",
+  "osra",
+  "msgpackr",
+  "cbor-x",
+  "koffi",
+];
 
 const facts = await source("ts/clearway-lab/src/machine/facts.ts");
 const { machineWarnings } = await source("ts/clearway-lab/src/run/machine-warnings.ts");
@@ -67,10 +78,10 @@ function doubts({ profile, interrupted, planned, done, cells, noiseFloor }) {
       message: `${scenario} on ${host}: ${why}`,
       next: "run it alone: make bench with --only",
     });
-  for (const { host, params, ratio } of noiseFloor.filter(({ ratio }) => ratio > noiseHigh))
+  for (const { host, params, mechanism, ratio } of noiseFloor.filter(({ ratio }) => ratio > noiseHigh))
     warnings.push({
       code: "noise-high",
-      message: `Two workers behind the same bare postMessage lay a factor ${ratio} apart (${host}, ${params.state}, gap ${params.gapMs} ms): ratios nearer to 1 than that say nothing.`,
+      message: `${twins(mechanism, params)} lay a factor ${ratio} apart (${host}): ratios nearer to 1 than that say nothing.`,
       next: "close other programs, or use --profile full",
     });
   if (profile === "quick")
@@ -82,10 +93,17 @@ function doubts({ profile, interrupted, planned, done, cells, noiseFloor }) {
   return warnings;
 }
 
+function twins(mechanism, { state, gapMs }) {
+  if (state === undefined) return `The same thing measured twice (${mechanism})`;
+  return `Two workers behind the same bare ${mechanism} (${state}, gap ${gapMs} ms)`;
+}
+
 /** A factor within which two runs of the same thing may lie before the table's 1.1 and 1.15 mean nothing. */
 const noiseHigh = 1.1;
 
 function versions() {
   const manifest = (name) => new URL(`../../node_modules/${name}/package.json`, import.meta.url);
-  return Object.fromEntries(peers.map((name) => [name, JSON.parse(readFileSync(manifest(name), "utf8")).version]));
+  const version = (name) =>
+    existsSync(manifest(name)) ? JSON.parse(readFileSync(manifest(name), "utf8")).version : "not installed";
+  return Object.fromEntries(peers.map((name) => [name, version(name)]));
 }

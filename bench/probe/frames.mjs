@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Measured in Node: frames of native memory at a given rate, and what the loss, the ledger and the meter say of them.
+import { measure } from "clearway/meter";
+import { loadPlugin } from "clearway-native";
+
+/** The meter records no stall that is shorter; a run without one is reported as held so long at most. */
+const floorMs = 1;
+
+/**
+ * `seconds` of frames from the plugin in `file`. Every frame is read where its number stands, and released at once.
+ * Rejects with an Error when the ledger counted fewer bytes than came, for then its zero would say nothing.
+ */
+export async function frames({ file, seconds, bytes, perSecond }) {
+  const plugin = await loadPlugin(file);
+  const count = Math.round(perSecond * seconds);
+  const every = Math.round(1e6 / perSecond);
+  let came = 0;
+  let next = 0;
+  let lost = 0;
+  const show = async (wanted) => {
+    const told = new Uint8Array(Uint32Array.of(wanted, bytes, every).buffer);
+    came = next = lost = 0;
+    for await (const frame of plugin.channel("ticks").listen({ arguments: told, items: 4 })) {
+      const number = new DataView(frame.bytes.buffer, frame.bytes.byteOffset).getUint32(0, true);
+      lost += number - next;
+      next = number + 1;
+      came++;
+      frame.release();
+    }
+    lost += wanted - next;
+  };
+  // What a first frame compiles and maps is no frame's cost.
+  await show(30);
+  const before = plugin.stats().ledger.fromNative;
+  const { report } = await measure(() => show(count), { floorMs, stacks: false });
+  const { ledger, leaked } = plugin.stats();
+  const delta = (name) => ledger.fromNative[name] - before[name];
+  const [copiedBytes, uncopiedBytes] = [delta("copiedBytes"), delta("sharedBytes") + delta("movedBytes")];
+  await plugin.close();
+  if (copiedBytes + uncopiedBytes < came * bytes)
+    throw new Error(`the ledger counted too little: bytes=${copiedBytes + uncopiedBytes} of ${came * bytes}`);
+  const longest = (stalls) => stalls.reduce((most, { lengthMs }) => Math.max(most, lengthMs), floorMs);
+  return {
+    asked: count,
+    came,
+    lost,
+    copiedBytes,
+    leaked,
+    stallMs: longest(report.stalls.filter(({ cause }) => cause !== "machine")),
+    anyStallMs: longest(report.stalls),
+    causes: report.causes.map(({ cause, stalls }) => `${stalls} ${cause}`),
+  };
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Codecs for one message that a receiver can read which has seen none before: no shared records. `message` gives what is
+// decoded where encoding only writes into memory that is used again.
+import v8 from "node:v8";
+import { Encoder } from "cbor-x";
+import { standardMessageCodec as standard } from "clearway/channel";
+import { Packr } from "msgpackr";
+
+const place = new Uint8Array(1 << 16);
+const packr = new Packr({ useRecords: false });
+const packrOfTypes = new Packr({ useRecords: false, moreTypes: true });
+const cbor = new Encoder({ useRecords: false, mapsAsObjects: true });
+
+export const codecs = [
+  {
+    name: "clearway, encodeInto and owned",
+    role: "clearway",
+    settings: "encodeInto memory that is used again; decode with owned: true, lists are views of the message",
+    encode: (value) => standard.encodeInto(value, place),
+    message: (value) => standard.encode(value),
+    decode: (bytes) => standard.decode(bytes, { owned: true }),
+  },
+  {
+    name: "clearway, encode and decode",
+    role: "clearway",
+    settings: "each message and each decoded list in memory of its own",
+    encode: (value) => standard.encode(value),
+    decode: (bytes) => standard.decode(bytes),
+  },
+  {
+    name: "msgpackr",
+    role: "peer",
+    settings: "useRecords false, otherwise as it comes: one buffer for many messages, lists are views of the message",
+    encode: (value) => packr.pack(value),
+    decode: (bytes) => packr.unpack(bytes),
+  },
+  {
+    name: "msgpackr, moreTypes",
+    role: "peer",
+    settings: "useRecords false, moreTypes true",
+    encode: (value) => packrOfTypes.pack(value),
+    decode: (bytes) => packrOfTypes.unpack(bytes),
+  },
+  {
+    name: "cbor-x",
+    role: "peer",
+    settings: "useRecords false, mapsAsObjects true",
+    encode: (value) => cbor.encode(value),
+    decode: (bytes) => cbor.decode(bytes),
+  },
+  {
+    name: "v8.serialize",
+    role: "peer",
+    settings: "v8.serialize and v8.deserialize",
+    encode: (value) => v8.serialize(value),
+    decode: (bytes) => v8.deserialize(bytes),
+  },
+  {
+    name: "structuredClone",
+    role: "peer",
+    settings: "one step: encoding is its first half",
+    encode: undefined,
+    message: (value) => value,
+    decode: (value) => structuredClone(value),
+  },
+];
