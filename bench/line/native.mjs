@@ -25,8 +25,11 @@ const isReference = (name) => /^(in C|two memcpy|Node-API)/.test(name);
 export async function native({ host, collect, settings, seed }) {
   const { files, why } = nativeFiles();
   if (why !== undefined) {
-    for (const { id, of, over } of Object.values(compared).flat()) collect.unmeasured(id, host.name, { of, over }, why);
-    for (const of of megabytes) collect.unmeasured("megabyte-copied", host.name, { of }, why);
+    for (const [name, all] of Object.entries(compared)) {
+      if (name === "megabyte")
+        for (const of of megabytes) collect.unmeasured("megabyte-copied", host.name, { of }, why);
+      for (const { id, of, over } of all) collect.unmeasured(id, host.name, { of, over }, why);
+    }
     return;
   }
   for (const name of Object.keys(compared)) {
