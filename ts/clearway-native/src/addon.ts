@@ -44,8 +44,14 @@ export interface Addon {
   close(port: object): void;
   /** Whether this port keeps the process running. */
   hold(port: object, keep: boolean): void;
-  /** A function for one channel: gives nothing for a null answer, 1 for one that was written as the first record. */
-  direct(port: object, channel: string): (...given: Given) => 1 | undefined;
+  /**
+   * A function for one channel: gives nothing for a null answer, 1 for one that was written as the first record. With `keeps`,
+   * JavaScript has the memory that it sends, and is given 2 where the answer is all of that memory.
+   */
+  direct(
+    port: object,
+    channel: string,
+  ): (...given: Given | [lent: Slot, none: undefined, keeps: true]) => 1 | 2 | undefined;
   /** Sends to the plugin's own threads; a reply record with this `call` follows. Gives a status. */
   send(port: object, channel: string, call: number, ...given: Given): number;
   cancel(port: object, call: number): void;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { Slot } from "./addon.js";
 import { NativeError } from "./error.js";
+import { Message, type NativeMessage } from "./message.js";
 
 /** What a lent memory needs of the plugin that it is lent to. */
 export interface LendingHome {
@@ -19,12 +20,18 @@ export class LentMemory implements AsyncDisposable {
   readonly returned: Promise<void>;
   readonly #home: LendingHome;
   #slot: Slot | undefined;
+  /** @internal What a handler says that answers with all of it. Nothing to release, so it is one for all. */
+  readonly message: NativeMessage;
+  /** @internal Bytes when it was lent: what native code sees, also where the view was detached since. */
+  readonly lentBytes: number;
 
   /** @internal */
   constructor(home: LendingHome, slot: Slot, bytes: Uint8Array, returned: Promise<void>) {
     this.#home = home;
     this.#slot = slot;
     this.bytes = bytes;
+    this.lentBytes = bytes.byteLength;
+    this.message = new Message(bytes);
     this.returned = returned;
   }
 

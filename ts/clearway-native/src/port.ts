@@ -79,14 +79,21 @@ export class Port implements MemoryHome, RecordSink {
   direct(channel: string): (payload: Payload, attachments?: Attachments) => NativeMessage {
     this.#check();
     const call = this.addon.direct(this.port, channel);
-    const { toNative } = this.ledger;
+    const { toNative, fromNative } = this.ledger;
     const answer = this.#answer;
     return (payload, attachments) => {
       if (this.#closing) this.#check();
-      let answered: 1 | undefined;
+      let answered: 1 | 2 | undefined;
       if (attachments !== undefined) answered = call(addressed(payload), this.#slots(attachments));
       else if (payload === null) answered = call();
-      else if (payload instanceof Uint8Array) answered = call(payload);
+      else if (payload instanceof LentMemory) {
+        answered = call(slotOf(payload), undefined, true);
+        if (answered === 2) {
+          toNative.sharedBytes += payload.lentBytes;
+          fromNative.sharedBytes += payload.lentBytes;
+          return payload.message;
+        }
+      } else if (payload instanceof Uint8Array) answered = call(payload);
       else answered = call(slotOf(payload));
       if (payload !== null) toNative.sharedBytes += payload instanceof Uint8Array ? payload.byteLength : payload.size;
       if (answered === undefined) return nullMessage;

@@ -7,7 +7,7 @@ mod fixture;
 use std::hint::black_box;
 use std::time::Instant;
 
-use clearway_core::{Given, Line, Memory, Sent, WhenFull};
+use clearway_core::{Direct, Given, Line, Memory, Sent, WhenFull};
 use clearway_plugin::*;
 use fixture::*;
 
@@ -42,11 +42,14 @@ fn main() {
     };
     measure("direct, null and null", || answered(plugin.send(&null, &Given::null(), 1, true)));
     let mut line = Line::new(&plugin, "null").unwrap();
-    measure("the same by a line", || answered(line.send(&Given::null(), 1, true)));
+    let mut more = None;
+    measure("the same by a line", || assert_eq!(line.call(&Given::null(), 1, &mut more), Ok(Direct::Null)));
     measure("direct, 63 bytes there and back", || answered(plugin.send(&echo, &Given::bytes(&[7; 63]), 1, true)));
     measure("direct, 2 KB there and back", || answered(plugin.send(&echo, &Given::bytes(&[7; 2048]), 1, true)));
     let memory = Memory::allocate(1 << 20, 0).unwrap();
     measure("direct, memory of 1 MB there and back", || answered(plugin.send(&echo, &Given::memory(&memory), 1, true)));
+    let mut line = Line::new(&plugin, "echo").unwrap();
+    measure("the same, lent by a line", || assert_eq!(line.lend(memory.handle(), 1, &mut more), Ok(Direct::Back)));
     measure("a reference, and released", || drop(black_box(memory.try_clone())));
     measure("64 bytes allocated, and released", || drop(black_box(Memory::allocate(64, 0))));
     measure("8 MB allocated, and released", || drop(black_box(Memory::allocate(8 << 20, 0))));

@@ -4,9 +4,9 @@
 use std::cell::Cell;
 use std::ffi::c_void;
 
-use clearway_plugin::{CLEARWAY_CANCELLED, CLEARWAY_STALE, OnAnswer, Status};
+use clearway_plugin::{CLEARWAY_CANCELLED, CLEARWAY_STALE, Content, OnAnswer, Status};
 
-use crate::call::{Answered, Calls};
+use crate::call::{Answered, Calls, Empty};
 use crate::content::Kept;
 use crate::plugin::PLUGINS;
 
@@ -28,6 +28,13 @@ impl Failure {
 /// What a message was answered with.
 pub type Outcome = Result<Kept, Failure>;
 
+impl Empty for Outcome {
+    #[inline]
+    fn empty() -> Outcome {
+        Ok(Kept::default())
+    }
+}
+
 /// For whom an answer is.
 #[derive(Clone, Copy)]
 pub(crate) enum To {
@@ -48,14 +55,73 @@ thread_local! {
 
     /// The direct call that this thread is in; 0 for none. Of calls inside of each other the innermost.
     static INSIDE: Cell<u64> = const { Cell::new(0) };
+
+    /// What the caller of such a call has lent, and takes back as an answer.
+    static LENT: Lent = const {
+        Lent { call: Cell::new(0), memory: Cell::new(0), data: Cell::new(0), size: Cell::new(0), back: Cell::new(false) }
+    };
+}
+
+/// Each in a cell of its own: a whole that is read just after its parts were written makes the processor wait.
+struct Lent {
+    /// 0 for none.
+    call: Cell<u64>,
+    memory: Cell<u64>,
+    data: Cell<usize>,
+    size: Cell<usize>,
+    back: Cell<bool>,
 }
 
 /// Runs a direct call's handler.
+#[inline]
 pub(crate) fn inside<R>(call: u64, run: impl FnOnce() -> R) -> R {
     let outer = INSIDE.replace(call);
     let ran = run();
     INSIDE.set(outer);
     ran
+}
+
+/// The same with content that the caller keeps itself. Says as well whether the handler gave it back, as its answer.
+#[inline]
+pub(crate) fn inside_lending<R>(call: u64, content: &Content, run: impl FnOnce() -> R) -> (R, bool) {
+    LENT.with(|lent| {
+        let now = (call, content.memory, content.data as usize, content.size, false);
+        let outer = lent.replace(now);
+        let ran = inside(call, run);
+        (ran, lent.replace(outer).4)
+    })
+}
+
+impl Lent {
+    #[inline]
+    fn replace(
+        &self,
+        (call, memory, data, size, back): (u64, u64, usize, usize, bool),
+    ) -> (u64, u64, usize, usize, bool) {
+        let (call, memory) = (self.call.replace(call), self.memory.replace(memory));
+        (call, memory, self.data.replace(data), self.size.replace(size), self.back.replace(back))
+    }
+}
+
+/// Answers with the very memory that the caller has lent to this thread's handler, all of it, where it is that: nobody needs a
+/// reference for the way back. Nothing where it is anything else.
+#[inline]
+pub(crate) fn give_back(handle: u64, content: &Content) -> Option<Result<(), Status>> {
+    if INSIDE.get() != handle {
+        return None;
+    }
+    LENT.with(|lent| {
+        let same = lent.call.get() == handle
+            && lent.memory.get() == content.memory
+            && lent.data.get() == content.data as usize
+            && lent.size.get() == content.size
+            && content.attachments_count == 0;
+        same.then(|| {
+            CALLS.answer_empty(handle, true).ok_or(CLEARWAY_STALE)?;
+            lent.back.set(true);
+            Ok(())
+        })
+    })
 }
 
 struct Spare(Cell<Option<u32>>);
@@ -86,6 +152,15 @@ pub(crate) fn keep_direct(index: u32) {
 /// Answers a call with what `make` makes, once it is sure that nobody else does. `CLEARWAY_STALE` where somebody has.
 pub(crate) fn answer(handle: u64, make: impl FnOnce() -> Outcome) -> Result<(), Status> {
     let (to, answered) = CALLS.answer(handle, INSIDE.get() == handle, |_| make()).ok_or(CLEARWAY_STALE)?;
+    if answered == Answered::PassOn {
+        pass_on(handle, to);
+    }
+    Ok(())
+}
+
+/// Answers a call with a null message.
+pub(crate) fn answer_null(handle: u64) -> Result<(), Status> {
+    let (to, answered) = CALLS.answer_empty(handle, INSIDE.get() == handle).ok_or(CLEARWAY_STALE)?;
     if answered == Answered::PassOn {
         pass_on(handle, to);
     }

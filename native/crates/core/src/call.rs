@@ -2,15 +2,16 @@
 //! Calls that wait for their answer. A call is one word of state beside what it carries:
 //!
 //! ```text
-//!    63  36 35        8 7   5   4      3        2      1         0
-//!   ┌──────┬───────────┬─────┬──────┬──────────┬──────┬─────────┬─────────┐
-//!   │ 0    │ generation│ 0   │ live │ given up │ left │ written │ claimed │
-//!   └──────┴───────────┴─────┴──────┴──────────┴──────┴─────────┴─────────┘
+//!    63  36 35        8 7   6   5      4      3        2      1         0
+//!   ┌──────┬───────────┬─────┬───────┬──────┬──────────┬──────┬─────────┬─────────┐
+//!   │ 0    │ generation│ 0   │ empty │ live │ given up │ left │ written │ claimed │
+//!   └──────┴───────────┴─────┴───────┴──────┴──────────┴──────┴─────────┴─────────┘
 //! ```
 //!
 //! - who answers sets *claimed* by an exchange that compares the generation: one does, once;
 //! - it stores the answer, then sets *written*; the caller, when its handler has returned, sets *left*. Each of the two sees
-//!   whether the other was first: the second one passes the answer on. Where the caller was second it has the answer in hand.
+//!   whether the other was first: the second one passes the answer on. Where the caller was second it has the answer in hand;
+//! - an answer with nothing in it is a bit, *empty*, set together with *written*: the place for answers is left alone.
 
 use crate::handle::{self, GENERATION_MAX, Kind, SLOTS_MAX};
 use crate::slots::{Free, Segments, segments};
@@ -21,7 +22,14 @@ const WRITTEN: u64 = 2;
 const LEFT: u64 = 4;
 const GIVEN_UP: u64 = 8;
 const LIVE: u64 = 16;
+const EMPTY: u64 = 32;
 const GENERATION: u32 = 8;
+
+/// An answer that may have nothing in it.
+pub(crate) trait Empty {
+    /// The one that has nothing.
+    fn empty() -> Self;
+}
 
 /// Calls with a `M` that says for whom the answer `A` is.
 pub(crate) struct Calls<M, A> {
@@ -40,6 +48,32 @@ struct Slot<M, A> {
 // `answer` is written by the one that claimed and taken by the second of answerer and caller. The word orders them.
 unsafe impl<M: Send, A: Send> Sync for Slot<M, A> {}
 
+impl<M, A> Slot<M, A> {
+    /// The answer is there, as the `bits` say. For who has claimed.
+    #[inline]
+    fn written(&self, bits: u64, inside: bool) -> Answered {
+        if inside {
+            // Once claimed only leaving changes the word, and that is this thread's to do, later. A store costs less than an exchange.
+            let word = self.word.load(Ordering::Relaxed);
+            self.word.store(word | bits, Ordering::Release);
+            return Answered::InHand;
+        }
+        // Release: pairs with the acquire in `leave` and `take`; acquire: sees what the caller did before it left.
+        let before = self.word.fetch_or(bits, Ordering::AcqRel);
+        if before & LEFT != 0 { Answered::PassOn } else { Answered::InHand }
+    }
+}
+
+/// What is there when the caller's handler has returned.
+pub(crate) enum Written<A> {
+    /// An answer.
+    Answer(A),
+    /// An answer with nothing in it.
+    Empty,
+    /// None yet; the call goes on.
+    Not,
+}
+
 /// What became of an answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Answered {
@@ -49,7 +83,7 @@ pub(crate) enum Answered {
     PassOn,
 }
 
-impl<M: Copy, A> Calls<M, A> {
+impl<M: Copy, A: Empty> Calls<M, A> {
     #[cfg(not(loom))]
     pub(crate) const fn new() -> Self {
         Calls { segments: segments(), free: Mutex::new(Free::new()) }
@@ -99,6 +133,7 @@ impl<M: Copy, A> Calls<M, A> {
     }
 
     /// Begins a call of `owner` in a reserved slot; returns its handle. With `left`, its answer is passed on in any case.
+    #[inline]
     pub(crate) fn begin(&self, index: u32, owner: u64, meta: M, left: bool) -> u64 {
         let slot = self.slot(index).expect("a reserved slot is there");
         let word = slot.word.load(Ordering::Relaxed);
@@ -120,17 +155,17 @@ impl<M: Copy, A> Calls<M, A> {
         let answer = make(&meta);
         // SAFETY: claimed by this thread, and not written yet: nobody else looks.
         slot.answer.with_mut(|at| unsafe { *at = Some(answer) });
-        if inside {
-            // Once claimed only leaving changes the word, and that is this thread's to do, later. A store costs less than an exchange.
-            let word = slot.word.load(Ordering::Relaxed);
-            slot.word.store(word | WRITTEN, Ordering::Release);
-            return Some((meta, Answered::InHand));
-        }
-        // Release: pairs with the acquire in `leave` and `take`; acquire: sees what the caller did before it left.
-        let before = slot.word.fetch_or(WRITTEN, Ordering::AcqRel);
-        Some((meta, if before & LEFT != 0 { Answered::PassOn } else { Answered::InHand }))
+        Some((meta, slot.written(WRITTEN, inside)))
     }
 
+    /// As `answer`, with nothing in it.
+    #[inline]
+    pub(crate) fn answer_empty(&self, handle: u64, inside: bool) -> Option<(M, Answered)> {
+        let (slot, meta) = self.claim(handle)?;
+        Some((meta, slot.written(WRITTEN | EMPTY, inside)))
+    }
+
+    #[inline]
     fn claim(&self, handle: u64) -> Option<(&Slot<M, A>, M)> {
         let (slot, generation) = self.find(handle)?;
         let mut word = slot.word.load(Ordering::Relaxed);
@@ -149,26 +184,32 @@ impl<M: Copy, A> Calls<M, A> {
         Some((slot, meta))
     }
 
-    /// Whether the answer is there: `leave` will have it.
-    pub(crate) fn written(&self, handle: u64) -> bool {
-        self.find(handle).is_some_and(|(slot, _)| slot.word.load(Ordering::Acquire) & WRITTEN != 0)
-    }
-
     /// Whose call it is, where somebody waits for it: a hint.
     pub(crate) fn owner(&self, handle: u64) -> Option<u64> {
         self.wanted(handle)?;
         Some(self.find(handle)?.0.owner.load(Ordering::Relaxed))
     }
 
+    /// The answer, where it is there already; the call ends with it. For the caller, whose handler has returned.
+    #[inline]
+    pub(crate) fn leave_written(&self, handle: u64) -> Written<A> {
+        let Some((slot, _)) = self.find(handle) else { return Written::Not };
+        // Once written, nobody but the caller changes the word: who answered is done with it, and who comes later is refused.
+        // Acquire: pairs with the release in `answer`.
+        match slot.word.load(Ordering::Acquire) & (WRITTEN | EMPTY) {
+            WRITTEN => self.end(slot).map_or(Written::Not, Written::Answer),
+            0 => Written::Not,
+            _ => {
+                self.end_empty(slot);
+                Written::Empty
+            }
+        }
+    }
+
     /// The caller's handler has returned: the answer, where it was given meanwhile, with which the call ends. Otherwise the answer
     /// will be passed on. Once a call, by the caller.
     pub(crate) fn leave(&self, handle: u64) -> Option<A> {
         let (slot, _) = self.find(handle)?;
-        // Once written, nobody but the caller changes the word: who answered is done with it, and who comes later is refused.
-        // Acquire: pairs with the release in `answer`.
-        if slot.word.load(Ordering::Acquire) & WRITTEN != 0 {
-            return self.end(slot);
-        }
         // Acquire: as above; release: the answerer sees what was done before.
         let before = slot.word.fetch_or(LEFT, Ordering::AcqRel);
         if before & WRITTEN != 0 { self.end(slot) } else { None }
@@ -188,13 +229,23 @@ impl<M: Copy, A> Calls<M, A> {
         Some((meta, answer))
     }
 
+    #[inline]
     fn end(&self, slot: &Slot<M, A>) -> Option<A> {
-        // SAFETY: written, and passed to this thread alone.
-        let answer = slot.answer.with_mut(|at| unsafe { (*at).take() });
+        let answer = match slot.word.load(Ordering::Relaxed) & EMPTY {
+            // SAFETY: written, and passed to this thread alone.
+            0 => slot.answer.with_mut(|at| unsafe { (*at).take() }),
+            _ => Some(A::empty()),
+        };
+        self.end_empty(slot);
+        answer
+    }
+
+    /// The call is over, and its answer taken, or none is there to take.
+    #[inline]
+    fn end_empty(&self, slot: &Slot<M, A>) {
         let generation = (slot.word.load(Ordering::Relaxed) >> GENERATION) + 1;
         // Release: the next one to begin here comes after what was done with the slot.
         slot.word.store(generation << GENERATION, Ordering::Release);
-        answer
     }
 
     /// Marks that nobody waits any more; the answer still arrives.
@@ -232,11 +283,13 @@ impl<M: Copy, A> Calls<M, A> {
         (0..count).filter_map(|index| waits(&index)).collect()
     }
 
+    #[inline]
     fn find(&self, handle: u64) -> Option<(&Slot<M, A>, u64)> {
         let (generation, index) = handle::split(Kind::Call, handle)?;
         Some((self.slot(index)?, generation.into()))
     }
 
+    #[inline]
     fn slot(&self, index: u32) -> Option<&Slot<M, A>> {
         let (segment, at, _) = handle::place(index);
         self.segments[segment].get()?.get(at)

@@ -63,9 +63,25 @@ impl<'a> Given<'a> {
         Given { raw, lent: PhantomData }
     }
 
+    /// Whether it is the null message, with nothing beside it.
+    #[inline]
+    pub(crate) fn is_null(&self) -> bool {
+        let Content { data, size, memory, attachments_count, .. } = self.raw;
+        data.is_null() && size == 0 && memory == 0 && attachments_count == 0
+    }
+
+    /// As it was given: nothing of it was looked at.
+    pub(crate) fn as_raw(&self) -> &Content {
+        &self.raw
+    }
+
     /// Looks it through: lengths that cannot be, bytes that are not in their memory, references that are stale. What is right is
     /// returned with its bytes filled in.
+    #[inline]
     pub(crate) fn checked(&self) -> Result<Content, Status> {
+        if self.is_null() {
+            return Ok(Content::NULL);
+        }
         let Content { data, size, memory, attachments, attachments_count } = self.raw;
         if attachments_count > ATTACHMENTS_MAX {
             return Err(CLEARWAY_TOO_LARGE);

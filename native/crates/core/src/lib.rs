@@ -35,6 +35,8 @@ mod inbox;
 #[cfg(not(loom))]
 mod item;
 #[cfg(not(loom))]
+mod line;
+#[cfg(not(loom))]
 mod listen;
 #[cfg(not(loom))]
 mod load;
@@ -63,11 +65,12 @@ pub use self::{
     content::{ATTACHMENTS_MAX, Bytes, Given, Kept, SMALL_MAX},
     held::{hold, let_go},
     item::{Incoming, Item},
+    line::Line,
     memory::{BYTES_MAX, Kept as SlabsKept, Memory, kept as slabs},
     meter::{Counts, Times},
     options::Options,
     plugin::{Channel, Plugin},
-    send::{Line, Sent, reply},
+    send::{Direct, Sent, reply},
     stream::{WhenFull, Window},
     table::HOST,
 };

@@ -7,7 +7,7 @@ use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 
-use crate::call::{Answered, Calls};
+use crate::call::{Answered, Calls, Empty, Written};
 use crate::gate::Gate;
 use crate::handle::Kind;
 use crate::memory::{Block, Origin};
@@ -92,6 +92,12 @@ fn whatever_is_put_in_is_read_or_wakes_the_reader() {
     });
 }
 
+impl Empty for usize {
+    fn empty() -> usize {
+        usize::MAX
+    }
+}
+
 #[test]
 fn of_two_who_answer_one_does_and_the_caller_has_it_once() {
     loom::model(|| {
@@ -101,10 +107,17 @@ fn of_two_who_answer_one_does_and_the_caller_has_it_once() {
         let answerers: Vec<_> = (0..2)
             .map(|who| {
                 let calls = calls.clone();
-                thread::spawn(move || calls.answer(call, false, |_| who).map(|(_, answered)| (who, answered)))
+                thread::spawn(move || match who {
+                    0 => calls.answer_empty(call, false).map(|(_, answered)| (usize::MAX, answered)),
+                    _ => calls.answer(call, false, |_| who).map(|(_, answered)| (who, answered)),
+                })
             })
             .collect();
-        let in_hand = calls.leave(call);
+        let in_hand = match calls.leave_written(call) {
+            Written::Answer(who) => Some(who),
+            Written::Empty => Some(usize::MAX),
+            Written::Not => calls.leave(call),
+        };
         let answered: Vec<_> = answerers.into_iter().filter_map(|thread| thread.join().unwrap()).collect();
         assert_eq!(answered.len(), 1);
         let (who, how) = &answered[0];
@@ -132,10 +145,10 @@ fn a_late_answer_never_reaches_the_next_call_in_the_slot() {
         };
         let own = calls.answer(first, true, |_| 1).is_some();
         if own {
-            assert_eq!(calls.leave(first), Some(1));
+            assert!(matches!(calls.leave_written(first), Written::Answer(1)));
             let second = calls.begin(index, 1, 2, false);
-            assert!(calls.answer(second, true, |_| 2).is_some());
-            assert_eq!(calls.leave(second), Some(2));
+            assert!(calls.answer_empty(second, true).is_some());
+            assert!(matches!(calls.leave_written(second), Written::Empty));
         }
         assert_ne!(late.join().unwrap(), own);
     });

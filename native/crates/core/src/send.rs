@@ -11,6 +11,7 @@ use clearway_plugin::{
 };
 
 use crate::answer::{self, CALLS, Failure, Outcome, To};
+use crate::call::Written;
 use crate::content::{Given, Kept};
 use crate::entry::{Entry, refusal};
 use crate::guard::guarded;
@@ -30,6 +31,17 @@ pub enum Sent {
     Taken,
 }
 
+/// What became of a message whose sender wants an answer, in few words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direct {
+    /// It was handled on this thread, and the answer is null.
+    Null,
+    /// The same, and the answer is the memory that was lent, all of it and nothing else.
+    Back,
+    /// Anything else: it stands where the caller wanted it.
+    More,
+}
+
 impl Plugin {
     /// Sends a message. A direct handler runs before this returns, on this thread; for others it is queued, and its bytes are copied
     /// where they are not in a memory. Never waits.
@@ -40,11 +52,11 @@ impl Plugin {
     }
 
     /// Why there is no handler.
-    fn nobody(&self) -> Status {
+    pub(crate) fn nobody(&self) -> Status {
         self.open().err().unwrap_or(CLEARWAY_NO_HANDLER)
     }
 
-    fn send_to(
+    pub(crate) fn send_to(
         &self,
         handler: &Arc<Entry>,
         content: &Given<'_>,
@@ -53,7 +65,11 @@ impl Plugin {
     ) -> Result<Sent, Status> {
         self.open()?;
         match &handler.queue {
-            None if answer_wanted => self.call(handler, &content.checked()?, tag),
+            None if answer_wanted => {
+                let mut more = None;
+                self.call(handler, &content.checked()?, tag, false, &mut more)?;
+                Ok(more.unwrap_or_else(|| Sent::Answered(Ok(Kept::default()))))
+            }
             None => match refusal(handler.message(&content.checked()?, 0)) {
                 None => Ok(Sent::Taken),
                 Some(status) => Err(status),
@@ -62,28 +78,52 @@ impl Plugin {
         }
     }
 
-    fn call(&self, handler: &Entry, content: &Content, tag: u64) -> Result<Sent, Status> {
+    /// With `lent`, the content may come back. What a `Direct` does not say is written to `more`: it is large, and moving it about
+    /// is a good part of what a null message costs.
+    #[inline]
+    pub(crate) fn call(
+        &self,
+        handler: &Entry,
+        content: &Content,
+        tag: u64,
+        lent: bool,
+        more: &mut Option<Sent>,
+    ) -> Result<Direct, Status> {
         let index = answer::reserve_direct().ok_or(CLEARWAY_OUT_OF_MEMORY)?;
         let to = To::Host { plugin: self.id(), tag };
         let call = CALLS.begin(index, self.id(), to, false);
-        if let Some(status) = refusal(answer::inside(call, || handler.message(content, call))) {
+        let run = || handler.message(content, call);
+        let (status, back) =
+            if lent { answer::inside_lending(call, content, run) } else { (answer::inside(call, run), false) };
+        if let Some(status) = refusal(status) {
             // Where it has answered as well, that answer counts.
             let _ = answer::answer(call, || Err(Failure::of(plugin_status(status))));
         }
-        let counted = !CALLS.written(call);
+        match CALLS.leave_written(call) {
+            Written::Empty => {
+                answer::keep_direct(index);
+                return Ok(if back { Direct::Back } else { Direct::Null });
+            }
+            Written::Answer(outcome) => {
+                *more = Some(Sent::Answered(outcome));
+                answer::keep_direct(index);
+                return Ok(Direct::More);
+            }
+            Written::Not => {}
+        }
         // Counted before it is left: from then on the answer may be in the inbox at any time.
-        if counted && self.calls.fetch_add(1, Ordering::Relaxed) >= self.options.calls_max + LATE_MAX {
+        if self.calls.fetch_add(1, Ordering::Relaxed) >= self.options.calls_max + LATE_MAX {
             let _ = answer::answer(call, || Err(Failure::of(CLEARWAY_FULL)));
         }
         let Some(outcome) = CALLS.leave(call) else {
             self.answer_where_closed(call);
-            return Ok(Sent::Pending(call));
+            *more = Some(Sent::Pending(call));
+            return Ok(Direct::More);
         };
-        if counted {
-            self.calls.fetch_sub(1, Ordering::Relaxed);
-        }
+        self.calls.fetch_sub(1, Ordering::Relaxed);
         answer::keep_direct(index);
-        Ok(Sent::Answered(outcome))
+        *more = Some(Sent::Answered(outcome));
+        Ok(Direct::More)
     }
 
     fn enqueue(
@@ -234,48 +274,6 @@ pub fn reply(reply: u64, outcome: Result<&Given<'_>, Failure>) -> Result<(), Sta
     reply_to(reply, outcome)
 }
 
-/// A way to one channel, for who sends there often and on one thread at a time: it looks its handler up once.
-pub struct Line {
-    plugin: Arc<Plugin>,
-    channel: Arc<Channel>,
-    handler: Option<Arc<Entry>>,
-    // Counted here, and added to the plugin's meter now and then: an addition that others may see costs 5 ns.
-    messages: u64,
-}
-
-impl Line {
-    /// A way to a channel, which need not have a handler yet.
-    pub fn new(plugin: &Arc<Plugin>, name: &str) -> Result<Line, Status> {
-        Ok(Line { plugin: plugin.clone(), channel: plugin.channel(name)?, handler: None, messages: 0 })
-    }
-
-    /// As [`Plugin::send`].
-    pub fn send(&mut self, content: &Given<'_>, tag: u64, answer_wanted: bool) -> Result<Sent, Status> {
-        self.messages += 1;
-        if self.messages == 1024 {
-            self.count();
-        }
-        match &self.handler {
-            Some(handler) if !handler.is_closed() => self.plugin.send_to(handler, content, tag, answer_wanted),
-            _ => {
-                self.handler = lock(&self.channel.handler).clone();
-                let handler = self.handler.as_ref().ok_or_else(|| self.plugin.nobody())?;
-                self.plugin.send_to(handler, content, tag, answer_wanted)
-            }
-        }
-    }
-
-    fn count(&mut self) {
-        self.plugin.meter.messages.fetch_add(std::mem::take(&mut self.messages), Ordering::Relaxed);
-    }
-}
-
-impl Drop for Line {
-    fn drop(&mut self) {
-        self.count();
-    }
-}
-
 /// Direct calls that are not answered at once may go that far beyond the limit of calls under way: they have run already. What is
 /// beyond that as well is answered `CLEARWAY_FULL` in the handler's place.
 pub(crate) const LATE_MAX: usize = 1024;
@@ -303,7 +301,11 @@ pub(crate) fn reply_to(reply: u64, outcome: Result<&Given<'_>, Failure>) -> Resu
             let failure = Failure { status: plugin_status(failure.status), ..failure };
             answer::answer(reply, || Err(failure))
         }
+        Ok(content) if content.is_null() => answer::answer_null(reply),
         Ok(content) => {
+            if let Some(given) = answer::give_back(reply, content.as_raw()) {
+                return given;
+            }
             // Kept before it is claimed, because it can fail; looked at before that, because keeping may copy.
             if CALLS.wanted(reply).is_none() {
                 return Err(CLEARWAY_STALE);

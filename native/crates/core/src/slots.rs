@@ -5,12 +5,18 @@
 use std::sync::OnceLock;
 
 use crate::handle::{self, GENERATION_MAX, Kind, SEGMENTS, SLOTS_MAX};
-use crate::sync::{Mutex, lock};
+use crate::sync::{AtomicU64, Mutex, Ordering, lock};
 
 pub(crate) struct Slots<T> {
     kind: Kind,
-    segments: Segments<Mutex<Entry<T>>>,
+    segments: Segments<Slot<T>>,
     free: Mutex<Free>,
+}
+
+struct Slot<T> {
+    /// The generation of the value that is there, and 0 for none: for who only asks, without the lock.
+    live: AtomicU64,
+    entry: Mutex<Entry<T>>,
 }
 
 struct Entry<T> {
@@ -63,9 +69,12 @@ impl<T> Slots<T> {
                 None => return Err(value),
             }
         };
-        let mut entry = lock(self.slot(index));
+        let slot = self.slot(index);
+        let mut entry = lock(&slot.entry);
         entry.generation += 1;
         entry.value = Some(value);
+        // Relaxed: what is found goes through the lock.
+        slot.live.store(entry.generation.into(), Ordering::Relaxed);
         Ok(handle::join(self.kind, entry.generation, index))
     }
 
@@ -80,21 +89,33 @@ impl<T> Slots<T> {
     /// Looks at the value under its lock.
     pub(crate) fn look<R>(&self, handle: u64, look: impl FnOnce(&T) -> R) -> Option<R> {
         let (generation, index) = handle::split(self.kind, handle)?;
-        let entry = lock(self.known(index)?);
+        let entry = lock(&self.known(index)?.entry);
         if entry.generation != generation {
             return None;
         }
         entry.value.as_ref().map(look)
     }
 
+    /// Whether the handle is of a value that is there, without a lock. As with `look`, it may be gone by the return.
+    #[inline]
+    pub(crate) fn is_live(&self, handle: u64) -> bool {
+        let slot =
+            handle::split(self.kind, handle).and_then(|(generation, index)| Some((generation, self.known(index)?)));
+        slot.is_some_and(|(generation, slot)| {
+            generation != 0 && slot.live.load(Ordering::Acquire) == u64::from(generation)
+        })
+    }
+
     /// Takes the value away, once; the handle is stale from then on.
     pub(crate) fn remove(&self, handle: u64) -> Option<T> {
         let (generation, index) = handle::split(self.kind, handle)?;
-        let mut entry = lock(self.known(index)?);
+        let slot = self.known(index)?;
+        let mut entry = lock(&slot.entry);
         if entry.generation != generation {
             return None;
         }
         let value = entry.value.take()?;
+        slot.live.store(0, Ordering::Release);
         drop(entry);
         if generation < GENERATION_MAX {
             lock(&self.free).indices.push(index);
@@ -107,22 +128,25 @@ impl<T> Slots<T> {
     pub(crate) fn handles(&self, which: impl Fn(&T) -> bool) -> Vec<u64> {
         let count = lock(&self.free).next;
         let handle = |index| {
-            let entry = lock(self.known(index)?);
+            let entry = lock(&self.known(index)?.entry);
             let wanted = entry.value.as_ref().is_some_and(&which);
             wanted.then(|| handle::join(self.kind, entry.generation, index))
         };
         (0..count).filter_map(handle).collect()
     }
 
-    fn known(&self, index: u32) -> Option<&Mutex<Entry<T>>> {
+    #[inline]
+    fn known(&self, index: u32) -> Option<&Slot<T>> {
         let (segment, at, _) = handle::place(index);
         self.segments[segment].get().map(|slots| &slots[at])
     }
 
-    fn slot(&self, index: u32) -> &Mutex<Entry<T>> {
+    fn slot(&self, index: u32) -> &Slot<T> {
         let (segment, at, size) = handle::place(index);
         let made = || {
-            (0..if cfg!(loom) { 4 } else { size }).map(|_| Mutex::new(Entry { generation: 0, value: None })).collect()
+            let slots = (0..if cfg!(loom) { 4 } else { size })
+                .map(|_| Slot { live: AtomicU64::new(0), entry: Mutex::new(Entry { generation: 0, value: None }) });
+            slots.collect()
         };
         &self.segments[segment].get_or_init(made)[at]
     }
@@ -137,11 +161,14 @@ mod tests {
         let slots = Slots::new(Kind::Stream);
         let first = slots.insert("first").unwrap();
         assert_eq!(slots.get(first), Some("first"));
+        assert!(slots.is_live(first));
         assert_eq!(slots.remove(first), Some("first"));
+        assert!(!slots.is_live(first));
         assert_eq!(slots.remove(first), None);
         let second = slots.insert("second").unwrap();
         assert_ne!(first, second);
         assert_eq!(slots.get(first), None);
+        assert!(!slots.is_live(first) && slots.is_live(second));
         assert_eq!(slots.get(second), Some("second"));
     }
 
@@ -151,6 +178,7 @@ mod tests {
         slots.insert(1).unwrap();
         for number in [0, 1, u64::MAX, 1 << 52, handle::join(Kind::Stream, 0, 0), handle::join(Kind::Stream, 1, 5000)] {
             assert_eq!(slots.get(number), None);
+            assert!(!slots.is_live(number));
             assert_eq!(slots.remove(number), None);
         }
     }
@@ -160,7 +188,7 @@ mod tests {
         let slots = Slots::new(Kind::Stream);
         let first = slots.insert(1).unwrap();
         slots.remove(first);
-        lock(slots.slot(0)).generation = GENERATION_MAX - 1;
+        lock(&slots.slot(0).entry).generation = GENERATION_MAX - 1;
         let last = slots.insert(2).unwrap();
         slots.remove(last);
         let next = slots.insert(3).unwrap();

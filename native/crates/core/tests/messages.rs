@@ -5,7 +5,7 @@ mod fixture;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 
-use clearway_core::{Bytes, Failure, Given, HOST, Item, Memory, Options, Sent};
+use clearway_core::{Bytes, Direct, Failure, Given, HOST, Item, Line, Memory, Options, Sent};
 use clearway_plugin::*;
 use fixture::*;
 
@@ -48,6 +48,68 @@ fn memory_goes_there_and_back_without_a_copy() {
         plugin.close(LONG).unwrap();
         assert_eq!(memory.references(), 1);
     }
+}
+
+#[test]
+fn memory_that_is_lent_for_a_direct_call_comes_back_without_a_reference() {
+    let plugin = plugin();
+    let memory = Memory::allocate(4096, 0).unwrap();
+    let answer = |name: &'static str, how: fn(&Content, u64) -> Status| {
+        handle(&plugin, name, CLEARWAY_RUN_DIRECT, "", how);
+        let mut more = None;
+        let said = Line::new(&plugin, name).unwrap().lend(memory.handle(), 7, &mut more).unwrap();
+        match more {
+            None => (said, None),
+            Some(Sent::Answered(outcome)) => (said, Some(content(outcome).data())),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(answer("all", |message, to| give(to, message)), (Direct::Back, None));
+    assert_eq!(memory.references(), 1);
+    assert_eq!(answer("null", |_, to| give(to, &Content::NULL)), (Direct::Null, None));
+    let at = memory.data().wrapping_add(16).cast_const();
+    assert_eq!(
+        answer("part", |message, to| give(to, &Content { data: message.data.wrapping_add(16), size: 100, ..*message })),
+        (Direct::More, Some((at, 100)))
+    );
+    let beside = answer("beside", |message, to| {
+        let handles = [message.memory];
+        give(to, &Content { attachments: handles.as_ptr(), attachments_count: 1, ..*message })
+    });
+    assert_eq!(beside, (Direct::More, Some((memory.data().cast_const(), 4096))));
+    // Once: what is said after that is refused, and changes nothing.
+    let twice = answer("twice", |message, to| {
+        assert_eq!(give(to, message), CLEARWAY_OK);
+        assert_eq!((give(to, message), give(to, &Content::NULL)), (CLEARWAY_STALE, CLEARWAY_STALE));
+        CLEARWAY_FAILED
+    });
+    assert_eq!(twice, (Direct::Back, None));
+    assert_eq!(memory.references(), 1);
+    plugin.close(LONG).unwrap();
+}
+
+#[test]
+fn what_is_lent_by_a_stale_handle_is_refused_and_calls_inside_of_calls_know_their_own() {
+    let plugin = plugin();
+    let [outer, inner] = [1, 2].map(|size| Memory::allocate(size, 0).unwrap());
+    let line = |name: &str| Line::new(&plugin, name).unwrap();
+    handle(&plugin, "echo", CLEARWAY_RUN_DIRECT, "", |message, to| give(to, message));
+    let (within, lent) = (Mutex::new(line("echo")), inner.handle());
+    handle(&plugin, "around", CLEARWAY_RUN_DIRECT, "", move |message, to| {
+        assert_eq!(within.lock().unwrap().lend(lent, 1, &mut None), Ok(Direct::Back));
+        give(to, message)
+    });
+    let mut around = line("around");
+    assert_eq!(around.lend(outer.handle(), 1, &mut None), Ok(Direct::Back));
+    let stale = outer.handle();
+    drop(outer);
+    assert_eq!(around.lend(stale, 1, &mut None), Err(CLEARWAY_STALE));
+    // The slot has another memory now: the old name does not find it.
+    let next = Memory::allocate(3, 0).unwrap();
+    assert_eq!(around.lend(stale, 1, &mut None), Err(CLEARWAY_STALE));
+    assert_eq!(around.lend(next.handle(), 1, &mut None), Ok(Direct::Back));
+    plugin.close(LONG).unwrap();
+    assert_eq!(around.lend(next.handle(), 1, &mut None), Err(CLEARWAY_CLOSED));
 }
 
 #[test]

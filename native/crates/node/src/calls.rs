@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::ptr::{NonNull, null_mut};
 use std::rc::Rc;
 
-use clearway_core::{Bytes, Failure, Given, Line, Outcome, Sent};
+use clearway_core::{Direct, Failure, Given, Line, Outcome, Sent};
 use clearway_plugin::{CLEARWAY_INVALID_ARGUMENT, CLEARWAY_OK, Content};
 use napi_sys as sys;
 
@@ -15,6 +15,11 @@ use crate::scratch::{Head, Homes, Kind, Scratch};
 
 /// A status of our own, for `call` of a handler that does not answer while one waits.
 const NOT_DIRECT: i32 = -1;
+
+/// What a direct call gives: the answer stands in the first record.
+const WRITTEN: i32 = 1;
+/// The same: the answer is the memory that was sent.
+const BACK: i32 = 2;
 
 /// Runs `use_it` with what JavaScript gives: nothing, a `Uint8Array`, or the number of a memory; and the numbers of memories
 /// that go along, in a `Float64Array`.
@@ -54,13 +59,15 @@ fn handles(env: Env, numbers: Value) -> Result<Vec<u64>, i32> {
     Ok((0..count).map(|at| unsafe { numbers.add(at).read_unaligned() } as u64).collect())
 }
 
-struct Direct {
+struct Caller {
     port: Rc<Port>,
     /// Taken out while it is used: a handler that comes back here, through JavaScript or not, finds none.
     line: Cell<Option<Line>>,
 }
 
-/// `direct(port, channel)`: a function that calls the channel's handler and gives nothing where the answer is null, else 1.
+/// `direct(port, channel)`: a function that calls the channel's handler and gives nothing where the answer
+/// is null, 1 where it is written down; with three arguments, the first the number of memory that JavaScript keeps, 2 where the
+/// answer is that memory.
 pub unsafe extern "C" fn direct(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port, channel], _) = env.arguments(info);
@@ -69,7 +76,7 @@ pub unsafe extern "C" fn direct(env: sys::napi_env, info: sys::napi_callback_inf
     if line.is_none() {
         return env.throw("invalid-argument", "channel must be a text of 1 to 256 bytes");
     }
-    let data = Box::into_raw(Box::new(Direct { port: Shared::clone(port), line: Cell::new(line) }));
+    let data = Box::into_raw(Box::new(Caller { port: Shared::clone(port), line: Cell::new(line) }));
     let function = env.function("call", call, data.cast());
     env.finalizer(function, data);
     function
@@ -77,32 +84,37 @@ pub unsafe extern "C" fn direct(env: sys::napi_env, info: sys::napi_callback_inf
 
 unsafe extern "C" fn call(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
-    let ([payload, attached], count, data) = env.counted(info);
+    let ([payload, attached, _], count, data) = env.counted(info);
     // SAFETY: the function's own data, which goes with the function.
-    let Direct { port, line } = unsafe { &*data.cast::<Direct>() };
+    let Caller { port, line } = unsafe { &*data.cast::<Caller>() };
     let Some(mut taken) = line.take() else { return env.throw("invalid-argument", "the handler calls itself") };
     let attached = (count > 1).then_some(attached);
+    let mut more = None;
     let sent = match count {
-        0 => taken.send(&Given::null(), 0, true), // nothing to look at
-        _ => given(env, payload, attached, |given| taken.send(given, 0, true)),
+        0 => taken.call(&Given::null(), 0, &mut more), // nothing to look at
+        // Memory of JavaScript's own, which it takes back as it is.
+        3 => match env.as_u64(payload) {
+            Some(memory) => taken.lend(memory, 0, &mut more),
+            None => Err(CLEARWAY_INVALID_ARGUMENT),
+        },
+        _ => given(env, payload, attached, |given| taken.call(given, 0, &mut more)),
     };
     line.set(Some(taken));
-    let outcome = match sent {
-        Ok(Sent::Answered(Ok(kept))) if matches!(kept.bytes, Bytes::Null) && kept.attachments.is_empty() => {
-            return null_mut();
-        }
-        Ok(Sent::Answered(outcome)) => outcome,
-        Ok(Sent::Pending(call)) => {
+    let outcome = match (sent, more) {
+        (Ok(Direct::Null), _) => return null_mut(),
+        (Ok(Direct::Back), _) => return env.small(BACK),
+        (Ok(Direct::More), Some(Sent::Answered(outcome))) => outcome,
+        (Ok(Direct::More), Some(Sent::Pending(call))) => {
             port.plugin.give_up(call); // its answer comes with tag 0, which nobody waits for
             Err(Failure { status: NOT_DIRECT, text: String::new() })
         }
-        Ok(Sent::Taken) => return null_mut(),
-        Err(status) => Err(Failure { status, text: String::new() }),
+        (Ok(Direct::More), _) => return null_mut(),
+        (Err(status), _) => Err(Failure { status, text: String::new() }),
     };
     let state = &mut *port.state.borrow_mut();
     state.answer.clear();
     put_outcome(&mut state.answer, 0, outcome, Homes { held: &mut state.held, loans: &port.loans });
-    env.small(1)
+    env.small(WRITTEN)
 }
 
 /// A record of an answer.

@@ -146,6 +146,7 @@ impl Env {
         self.as_text(value).and_then(|text| text.parse().ok()).unwrap_or(0)
     }
 
+    #[inline]
     pub fn as_f64(self, value: Value) -> Option<f64> {
         let mut number = 0.0;
         // SAFETY: Node checks the type.
@@ -153,9 +154,11 @@ impl Env {
     }
 
     /// A whole number from 0 on, as handles and sizes are.
+    #[inline]
     pub fn as_u64(self, value: Value) -> Option<u64> {
         let number = self.as_f64(value)?;
-        ((0.0..=9_007_199_254_740_991.0).contains(&number) && number.fract() == 0.0).then_some(number as u64)
+        let whole = number as u64; // what is below 0, above or no number becomes one that is not the same
+        (whole <= 9_007_199_254_740_991 && whole as f64 == number).then_some(whole)
     }
 
     pub fn as_bool(self, value: Value) -> bool {

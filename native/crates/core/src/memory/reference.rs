@@ -181,6 +181,12 @@ pub(crate) mod resolve {
         REFERENCES.look(handle, |block| view(handle, block)).ok_or(CLEARWAY_STALE)
     }
 
+    /// Whether the handle is of a reference that is there: a hint as soon as it is given, as what `look` gives is.
+    #[inline]
+    pub(crate) fn is_live(handle: u64) -> bool {
+        REFERENCES.is_live(handle)
+    }
+
     pub(crate) fn release(handle: u64) -> Result<(), Status> {
         // Dropped outside of the slot's lock: a release callback may do anything.
         REFERENCES.remove(handle).map(|block| block.count(-1)).ok_or(CLEARWAY_STALE)
