@@ -46,12 +46,12 @@ export interface Addon {
   hold(port: object, keep: boolean): void;
   /**
    * A function for one channel: gives nothing for a null answer, 1 for one that was written as the first record. With `keeps`,
-   * JavaScript has the memory that it sends, and is given 2 where the answer is all of that memory.
+   * JavaScript has the memory that it sends, and is given `keeps` where the answer is all of that memory.
    */
   direct(
     port: object,
     channel: string,
-  ): (...given: Given | [lent: Slot, none: undefined, keeps: true]) => 1 | 2 | undefined;
+  ): (...given: Given | [lent: Slot, none: undefined, keeps: true]) => 1 | true | undefined;
   /** Sends to the plugin's own threads; a reply record with this `call` follows. Gives a status. */
   send(port: object, channel: string, call: number, ...given: Given): number;
   cancel(port: object, call: number): void;

@@ -83,12 +83,12 @@ export class Port implements MemoryHome, RecordSink {
     const answer = this.#answer;
     return (payload, attachments) => {
       if (this.#closing) this.#check();
-      let answered: 1 | 2 | undefined;
+      let answered: 1 | true | undefined;
       if (attachments !== undefined) answered = call(addressed(payload), this.#slots(attachments));
       else if (payload === null) answered = call();
       else if (payload instanceof LentMemory) {
-        answered = call(slotOf(payload), undefined, true);
-        if (answered === 2) {
+        answered = call(payload.slot, undefined, true);
+        if (answered === true) {
           toNative.sharedBytes += payload.lentBytes;
           fromNative.sharedBytes += payload.lentBytes;
           return payload.message;

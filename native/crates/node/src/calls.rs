@@ -18,8 +18,6 @@ const NOT_DIRECT: i32 = -1;
 
 /// What a direct call gives: the answer stands in the first record.
 const WRITTEN: i32 = 1;
-/// The same: the answer is the memory that was sent.
-const BACK: i32 = 2;
 
 /// Runs `use_it` with what JavaScript gives: nothing, a `Uint8Array`, or the number of a memory; and the numbers of memories
 /// that go along, in a `Float64Array`.
@@ -66,7 +64,7 @@ struct Caller {
 }
 
 /// `direct(port, channel)`: a function that calls the channel's handler and gives nothing where the answer
-/// is null, 1 where it is written down; with three arguments, the first the number of memory that JavaScript keeps, 2 where the
+/// is null, 1 where it is written down; with three arguments, the first the number of memory that JavaScript keeps, the third where the
 /// answer is that memory.
 pub unsafe extern "C" fn direct(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
@@ -84,7 +82,7 @@ pub unsafe extern "C" fn direct(env: sys::napi_env, info: sys::napi_callback_inf
 
 unsafe extern "C" fn call(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
-    let ([payload, attached, _], count, data) = env.counted(info);
+    let ([payload, attached, keeps], count, data) = env.counted(info);
     // SAFETY: the function's own data, which goes with the function.
     let Caller { port, line } = unsafe { &*data.cast::<Caller>() };
     let Some(mut taken) = line.take() else { return env.throw("invalid-argument", "the handler calls itself") };
@@ -102,7 +100,7 @@ unsafe extern "C" fn call(env: sys::napi_env, info: sys::napi_callback_info) -> 
     line.set(Some(taken));
     let outcome = match (sent, more) {
         (Ok(Direct::Null), _) => return null_mut(),
-        (Ok(Direct::Back), _) => return env.small(BACK),
+        (Ok(Direct::Back), _) => return keeps,
         (Ok(Direct::More), Some(Sent::Answered(outcome))) => outcome,
         (Ok(Direct::More), Some(Sent::Pending(call))) => {
             port.plugin.give_up(call); // its answer comes with tag 0, which nobody waits for
