@@ -10,12 +10,14 @@ interface Codec<T, Written = T> {
     readonly name: CodecName;
     /**
      * The message for a value: new memory of its exact size, which is the caller's, to keep, change or move. Copies each
-     * list's bytes; of intermediate memory only a scratch that is kept for the next message. Does not block.
+     * list's bytes once; long lists last, when the whole value has been walked. Of intermediate memory only a scratch for the rest,
+     * which is kept for the thread's next message up to 1 MiB. Does not block.
      * Throws a {@link CodecError}: `not-encodable`, `too-deep`, `too-large`; and `released` for a list whose memory was moved.
      */
     encode(value: Written): Uint8Array;
     /**
-     * Writes the message into memory of the caller's, shared memory included, from byte `offset` on. Returns how many bytes
+     * Writes the message into memory of the caller's, shared memory included, from byte `offset` on; long lists are copied
+     * straight there, and allocate nothing (unless they stand in that very memory). Returns how many bytes
      * it has, or -1 when it does not fit; then what stands behind `offset` is as it was. Throws as `encode` does.
      */
     encodeInto(value: Written, into: Uint8Array, offset?: number): number;

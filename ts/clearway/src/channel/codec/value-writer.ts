@@ -7,7 +7,7 @@ import type { Writer } from "./writer.js";
 export function valueWriter(writer: Writer, value: (value: unknown) => void): ValueWriter {
   return {
     get offset() {
-      return writer.at;
+      return writer.offset;
     },
     uint8: (byte) => writer.byte(whole(byte, 0, 0xff)),
     int32: (number) => writer.int32(whole(number, -0x8000_0000, 0x7fff_ffff)),

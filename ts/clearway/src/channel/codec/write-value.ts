@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { ClearwayError } from "../../error/clearway-error.js";
 import type { Extension, Extensions } from "./extension.js";
 import { Float64 } from "./float64.js";
 import { bigIntegerDigitsMax } from "./limits.js";
 import { type CodecError, refusal } from "./refusal.js";
+import { requireMemory } from "./released.js";
 import { attachmentTag, Tag } from "./tags.js";
 import { valueWriter } from "./value-writer.js";
 import type { Writer } from "./writer.js";
@@ -49,7 +49,7 @@ export function writeValue(writer: Writer, value: unknown, depth: number, option
     case "bigint":
       return writeInteger(writer, value);
     default:
-      throw refusal("not-encodable", `the codec has no form for a ${typeof value}`, writer.at);
+      throw refusal("not-encodable", `the codec has no form for a ${typeof value}`, writer.offset);
   }
 }
 
@@ -82,7 +82,7 @@ function writeInteger(writer: Writer, value: bigint): void {
     const digits = value.toString(16);
     const count = value < 0n ? digits.length - 1 : digits.length;
     if (count > bigIntegerDigitsMax)
-      throw refusal("too-large", `a big integer of ${count} hex digits; ${bigIntegerDigitsMax} at most`, writer.at);
+      throw refusal("too-large", `a big integer of ${count} hex digits; ${bigIntegerDigitsMax} at most`, writer.offset);
     writer.byte(Tag.bigInteger);
     writer.text(digits);
   }
@@ -102,7 +102,7 @@ function writeObject(writer: Writer, value: object, depth: number, options: Writ
   if (value instanceof Map) return writeMap(writer, value, depth, options);
   if (isRecord(prototype as object)) return writeRecord(writer, value, depth, options);
   const name = (value.constructor as { name?: unknown } | undefined)?.name;
-  throw refusal("not-encodable", `the codec has no form for an object of class ${String(name)}`, writer.at);
+  throw refusal("not-encodable", `the codec has no form for an object of class ${String(name)}`, writer.offset);
 }
 
 // A plain object of another realm (an iframe, node:vm): its prototype is that realm's Object.prototype.
@@ -112,7 +112,7 @@ function isRecord(prototype: object): boolean {
 
 function enter(writer: Writer, depth: number, { depthMax }: WriteOptions): number {
   if (depth >= depthMax)
-    throw refusal("too-deep", `values are nested deeper than ${depthMax}, or in a circle`, writer.at);
+    throw refusal("too-deep", `values are nested deeper than ${depthMax}, or in a circle`, writer.offset);
   return depth + 1;
 }
 
@@ -154,7 +154,7 @@ const none = {};
 
 // A getter or an extension may change what is written; then the count before it is wrong, and so is the message.
 function changed(writer: Writer): CodecError {
-  return refusal("not-encodable", "an object or a Map changed while it was written", writer.at);
+  return refusal("not-encodable", "an object or a Map changed while it was written", writer.offset);
 }
 
 function writeMap(writer: Writer, map: ReadonlyMap<unknown, unknown>, depth: number, options: WriteOptions): void {
@@ -183,7 +183,7 @@ function writeView(writer: Writer, view: ArrayBufferView): void {
   const form = formByPrototype.get(Object.getPrototypeOf(view)) ?? formByName(view);
   if (form === undefined) {
     const name = (view as { [Symbol.toStringTag]?: string })[Symbol.toStringTag];
-    throw refusal("not-encodable", `the codec has no form for a ${name}`, writer.at);
+    throw refusal("not-encodable", `the codec has no form for a ${name}`, writer.offset);
   }
   const { tag, alignment } = form;
   if (view.byteLength === 0) requireMemory(view);
@@ -196,7 +196,7 @@ function writeView(writer: Writer, view: ArrayBufferView): void {
   writer.byte(tag);
   writer.size((view as NumberList).length);
   if (alignment > 1) writer.pad(alignment);
-  writer.raw(view instanceof Uint8Array ? view : new Uint8Array(view.buffer, view.byteOffset, view.byteLength));
+  writer.list(view);
 }
 
 // A subclass, such as Buffer, and another realm's.
@@ -204,20 +204,15 @@ function formByName(view: ArrayBufferView): Form | undefined {
   return formsByName.get((view as { [Symbol.toStringTag]?: string })[Symbol.toStringTag] ?? "");
 }
 
-/** A list whose memory was moved away has no length either; it is not taken for an empty one. */
-function requireMemory({ buffer }: ArrayBufferView): void {
-  try {
-    new Uint8Array(buffer);
-  } catch (cause) {
-    throw new ClearwayError("released", "a list's memory was moved away before it was written", { cause });
-  }
-}
-
 function writeExtension(writer: Writer, value: object, own: Extension, depth: number, options: WriteOptions): void {
   const inside = enter(writer, depth, options);
   writer.byte(own.tag);
+  // An extension may fill the same list again and again: what it writes is copied at once.
+  const { lateMin } = writer;
+  writer.lateMin = Number.POSITIVE_INFINITY;
   own.write(
     value,
     valueWriter(writer, (each) => writeValue(writer, each, inside, options)),
   );
+  writer.lateMin = lateMin;
 }

@@ -8,6 +8,8 @@ import { expect, test } from "vitest";
 // The ceilings leave room for other versions of V8; one object a value would be far over them.
 const bytesMax = 400;
 const bytesMaxOfTen = 2000;
+// A long list is copied by itself: its entry, and views of what stands before and behind it.
+const bytesMaxOfLong = 1000;
 
 test("encodeInto leaves no garbage that grows with the message, but a view a list and a long text", async () => {
   const child = fileURLToPath(new URL("garbage.child.mjs", import.meta.url));
@@ -15,5 +17,9 @@ test("encodeInto leaves no garbage that grows with the message, but a view a lis
   const taken = JSON.parse(stdout) as Record<string, number>;
   expect(Object.keys(taken)).toHaveLength(6);
   for (const [name, bytes] of Object.entries(taken))
-    expect.soft(bytes, name).toBeLessThanOrEqual(name.startsWith("10 ") ? bytesMaxOfTen : bytesMax);
+    expect
+      .soft(bytes, name)
+      .toBeLessThanOrEqual(
+        name.startsWith("10 ") ? bytesMaxOfTen : name.startsWith("1 MB") ? bytesMaxOfLong : bytesMax,
+      );
 });

@@ -2,6 +2,7 @@
 import {
   binaryCodec,
   type Codec,
+  extension,
   jsonMessageCodec,
   standardMessageCodec as standard,
   standardMethodCodec,
@@ -129,6 +130,97 @@ describe("encodeInto", () => {
     expect(thrown(() => standard.encodeInto(1, new Uint8Array(9), -1))).toBe("invalid-argument");
     expect(thrown(() => standard.encodeInto(1, [] as unknown as Uint8Array))).toBe("invalid-argument");
     expect(thrown(() => standard.decode("00" as unknown as Uint8Array))).toBe("invalid-argument");
+  });
+});
+
+describe("a long list", () => {
+  const long = (fill: number, length = 40_000): Uint8Array => new Uint8Array(length).fill(fill);
+
+  test("is where it belongs, beside short parts, other lists and long texts, at every alignment", () => {
+    for (const shift of [0, 1, 2, 3, 4, 5, 6, 7]) {
+      const parts = [
+        long(1, 40_000 + shift),
+        "short",
+        new Float64Array(5000).fill(0.5),
+        "☺".repeat(70_000),
+        new Float64Array([7]),
+        long(2),
+        long(3),
+        1.5,
+      ];
+      const message = standard.encode(parts);
+      expect(standard.decode(message)).toEqual(parts);
+      const place = new Uint8Array(message.length + shift + 1).fill(0xee);
+      expect(standard.encodeInto(parts, place, shift)).toBe(message.length);
+      expect(place.subarray(shift, -1)).toEqual(message);
+      expect([place.at(-1), place.subarray(0, shift).every((byte) => byte === 0xee)]).toEqual([0xee, true]);
+    }
+  });
+
+  test("is not written where the message does not fit", () => {
+    const place = new Uint8Array(40_000).fill(0xee);
+    expect(standard.encodeInto(["a", long(1)], place)).toBe(-1);
+    expect(place.every((byte) => byte === 0xee)).toBe(true);
+  });
+
+  test("may stand in the memory that the message is written to", () => {
+    const slab = new Uint8Array(100_000).map((_, at) => at % 251);
+    const list = slab.subarray(10, 40_010);
+    const before = list.slice();
+    // The message's head stands where the list begins.
+    expect(standard.encodeInto(["x".repeat(20), list], slab)).toBe(40_028);
+    expect(standard.decode(slab.subarray(0, 40_028))).toEqual(["x".repeat(20), before]);
+  });
+
+  test("that is moved away by what is written behind it is refused, and nothing is written", () => {
+    const list = long(1);
+    const value = {
+      list,
+      get moves() {
+        return structuredClone(list, { transfer: [list.buffer] }).length;
+      },
+    };
+    const place = new Uint8Array(50_000).fill(0xee);
+    expect(thrown(() => standard.encodeInto(value, place))).toBe("released");
+    expect(place.every((byte) => byte === 0xee)).toBe(true);
+    expect(standard.decode(standard.encode(["next", long(2)]))).toEqual(["next", long(2)]);
+  });
+
+  test("that an extension fills again and again is copied each time", () => {
+    class Blocks {}
+    const codec = standard.with({
+      extensions: [
+        extension({
+          tag: 200,
+          type: Blocks,
+          write(_, writer) {
+            const block = long(0);
+            for (let n = 1; n <= 3; n++) writer.value(block.fill(n));
+          },
+          read: (reader) => [reader.value(), reader.value(), reader.value()],
+        }),
+      ],
+    });
+    expect(codec.decode(codec.encode([new Blocks(), long(4)]))).toEqual([[long(1), long(2), long(3)], long(4)]);
+  });
+
+  test("costs no memory of its size where the place is given", () => {
+    const list = long(5, 8 << 20);
+    const place = new Uint8Array(list.length + 64);
+    const own = globalThis.Uint8Array;
+    let asked = 0;
+    globalThis.Uint8Array = new Proxy(own, {
+      construct(target, args) {
+        if (typeof args[0] === "number") asked += args[0];
+        return Reflect.construct(target, args);
+      },
+    });
+    try {
+      standardMethodCodec.call.encodeInto({ method: "m", args: [list] }, place);
+    } finally {
+      globalThis.Uint8Array = own;
+    }
+    expect(asked).toBeLessThan(100);
   });
 });
 
