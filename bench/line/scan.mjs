@@ -8,6 +8,7 @@ const rows = 10_000_000;
 export async function scan({ host, collect, settings, seed }) {
   const lines = [
     ["scan-column", "column"],
+    ["scan-chunk-cursors", "chunk cursors"],
     ["scan-cursor", "cursor"],
   ];
   if (!hasRecords) {

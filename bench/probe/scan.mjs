@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Measured on the host: summing a numeric column of a table that came from a worker: as the plain loop that one writes
-// over a typed array, as the same loop over the column's own memory, and row by row with the scan's cursor.
+// over a typed array, as the same loop over the column's own memory, and row by row: by `for..of` with the scan's
+// cursor, and by number with one cursor a chunk.
 import { pool } from "clearway";
 import { shuffler } from "../statistics.mjs";
 
@@ -18,6 +19,11 @@ export async function scan({ rows, rounds, seed }, host) {
     column: () => {
       let total = 0;
       for (const { values } of table.column("value").chunks) total += sum(values);
+      return total;
+    },
+    "chunk cursors": () => {
+      let total = 0;
+      for (const cursor of table.cursors()) for (let row = 0; row < cursor.length; row++) total += cursor.at(row).value;
       return total;
     },
     cursor: () => {

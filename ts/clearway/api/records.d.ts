@@ -1,6 +1,35 @@
 import * as apache_arrow from 'apache-arrow';
 import { C as CrossesAs, c as crossesAs } from './types-crossing.js';
 
+/** Kinds whose values stand side by side in a typed array. */
+declare const numberKinds: readonly ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64"];
+type NumberKind = (typeof numberKinds)[number];
+/** What a list may hold. */
+type ItemKind = NumberKind | "bool";
+/** Ticks a timestamp counts, since 1970-01-01T00:00Z. */
+declare const units: readonly ["s", "ms", "us", "ns"];
+type TimeUnit = (typeof units)[number];
+/** A column as data: what crosses with a table, and what other languages read. */
+type Shape = {
+    readonly name: string;
+    readonly nullable: boolean;
+} & KindShape;
+type KindShape = {
+    readonly kind: NumberKind | "bool" | "bytes";
+} | {
+    readonly kind: "text";
+    readonly dictionary: boolean;
+} | {
+    readonly kind: "timestamp";
+    readonly unit: TimeUnit;
+} | {
+    readonly kind: "list";
+    readonly of: ItemKind;
+} | {
+    readonly kind: "struct";
+    readonly columns: readonly Shape[];
+};
+
 /**
  * One chunk's share of a column, as the memory itself: for loops that want no call a row. Its arrays are views of the
  * table's memory, valid as long as the table is; rows that are null hold 0 or nothing there, and `isNull` tells.
@@ -33,34 +62,85 @@ interface ListPart<Values> extends Part {
     readonly values: Values;
 }
 
-/** Kinds whose values stand side by side in a typed array. */
-declare const numberKinds: readonly ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64"];
-type NumberKind = (typeof numberKinds)[number];
-/** What a list may hold. */
-type ItemKind = NumberKind | "bool";
-/** Ticks a timestamp counts, since 1970-01-01T00:00Z. */
-declare const units: readonly ["s", "ms", "us", "ns"];
-type TimeUnit = (typeof units)[number];
-/** A column as data: what crosses with a table, and what other languages read. */
-type Shape = {
-    readonly name: string;
-    readonly nullable: boolean;
-} & KindShape;
-type KindShape = {
-    readonly kind: NumberKind | "bool" | "bytes";
-} | {
-    readonly kind: "text";
-    readonly dictionary: boolean;
-} | {
-    readonly kind: "timestamp";
-    readonly unit: TimeUnit;
-} | {
-    readonly kind: "list";
-    readonly of: ItemKind;
-} | {
-    readonly kind: "struct";
+/** One column of one chunk, readable row by row. Rows count from the chunk's first. */
+interface Vector {
+    readonly validity: Bitmap | undefined;
+    /** The value of a row that is not null. Callers keep `row` inside the chunk. Throws when the memory is gone or malformed. */
+    get(row: number): unknown;
+    /** A run of rows as the memory itself. */
+    part(start: number, rows: number): Part;
+}
+/** Bits, least significant first. */
+declare class Bitmap {
+    readonly bytes: Uint8Array;
+    constructor(bytes: Uint8Array);
+    get(at: number): boolean;
+}
+
+/** One block of a table's memory. Tables that are slices of one another share chunks. */
+declare class Chunk {
+    #private;
+    readonly data: ArrayBuffer;
+    readonly rows: number;
+    /**
+     * Takes the buffer over, copies nothing and looks at its header only: a table of 1526 chunks held its receiver for
+     * 79 ms (cold, on a busy machine) where this opened the columns as well. Throws `protocol`, or `released`.
+     */
+    constructor(data: ArrayBuffer, shapes: readonly Shape[], buffers?: number);
+    /**
+     * The columns, opened when first asked for: O(columns). Throws `protocol` where the chunk does not hold such columns,
+     * and `released` when the memory was moved away or released.
+     */
+    get vectors(): readonly Vector[];
+    /** Gives the memory up, whoever still has views of it: they are empty from here on. See {@link free}. */
+    release(): void;
+}
+
+/** How a table crosses: data that structured clone, `postMessage` and IndexedDB take as it is. */
+interface TableMessage {
+    readonly version: 1;
     readonly columns: readonly Shape[];
-};
+    readonly chunks: readonly {
+        readonly data: ArrayBuffer;
+        readonly start: number;
+        readonly rows: number;
+    }[];
+}
+/** A run of rows of a chunk. */
+interface Segment {
+    readonly chunk: Chunk;
+    readonly start: number;
+    readonly rows: number;
+}
+
+declare const inChunk: unique symbol;
+declare const atRow: unique symbol;
+/** A row before its columns: which chunk, and where in it. */
+interface RowView {
+    [inChunk]: readonly Vector[];
+    [atRow]: number;
+}
+type RowClass = new (vectors: readonly Vector[], row: number) => RowView;
+
+/**
+ * A cursor for the rows of one chunk, which the caller moves by the chunk's own row numbers. It never goes on to another
+ * chunk: a loop that may do that, however seldom, keeps its sum in memory in every step (spec/decisions).
+ */
+declare class ChunkCursor<R> {
+    /** The table's number of this chunk's row 0. */
+    readonly first: number;
+    /** How many rows. */
+    readonly length: number;
+    private readonly start;
+    private readonly row;
+    /** Throws `released`, and `protocol`, as the first read of a chunk does. */
+    constructor({ chunk, start, rows }: Segment, first: number, MovingRow: RowClass);
+    /**
+     * The row `row`, from 0 up to `length`: the same object each time, moved there. Reading one that is outside throws.
+     * Allocates nothing.
+     */
+    at(row: number): R;
+}
 
 /** The types that go with a column: what is read, what may be written, the whole column as one array, a part of it. */
 interface FieldTypes {
@@ -159,57 +239,6 @@ type WriteOf<F extends Fields> = {
 type ReadOf<F> = TypesOf<F>["read"];
 type TypesOf<F> = F extends Field<infer Types> ? Types : never;
 
-/** One column of one chunk, readable row by row. Rows count from the chunk's first. */
-interface Vector {
-    readonly validity: Bitmap | undefined;
-    /** The value of a row that is not null. Callers keep `row` inside the chunk. Throws when the memory is gone or malformed. */
-    get(row: number): unknown;
-    /** A run of rows as the memory itself. */
-    part(start: number, rows: number): Part;
-}
-/** Bits, least significant first. */
-declare class Bitmap {
-    readonly bytes: Uint8Array;
-    constructor(bytes: Uint8Array);
-    get(at: number): boolean;
-}
-
-/** One block of a table's memory. Tables that are slices of one another share chunks. */
-declare class Chunk {
-    #private;
-    readonly data: ArrayBuffer;
-    readonly rows: number;
-    /**
-     * Takes the buffer over, copies nothing and looks at its header only: a table of 1526 chunks held its receiver for
-     * 79 ms (cold, on a busy machine) where this opened the columns as well. Throws `protocol`, or `released`.
-     */
-    constructor(data: ArrayBuffer, shapes: readonly Shape[], buffers?: number);
-    /**
-     * The columns, opened when first asked for: O(columns). Throws `protocol` where the chunk does not hold such columns,
-     * and `released` when the memory was moved away or released.
-     */
-    get vectors(): readonly Vector[];
-    /** Gives the memory up, whoever still has views of it: they are empty from here on. See {@link free}. */
-    release(): void;
-}
-
-/** How a table crosses: data that structured clone, `postMessage` and IndexedDB take as it is. */
-interface TableMessage {
-    readonly version: 1;
-    readonly columns: readonly Shape[];
-    readonly chunks: readonly {
-        readonly data: ArrayBuffer;
-        readonly start: number;
-        readonly rows: number;
-    }[];
-}
-/** A run of rows of a chunk. */
-interface Segment {
-    readonly chunk: Chunk;
-    readonly start: number;
-    readonly rows: number;
-}
-
 /** The runs of rows that a table is made of, and where in them a row is. */
 declare class Segments {
     #private;
@@ -246,15 +275,6 @@ declare class Column<F extends Field = Field> {
 /** A table of the optional package `apache-arrow`; where that is not installed, anything. */
 /** @ts-ignore: an optional peer */
 type ArrowTable = apache_arrow.Table;
-
-declare const inChunk: unique symbol;
-declare const atRow: unique symbol;
-/** A row before its columns: which chunk, and where in it. */
-interface RowView {
-    [inChunk]: readonly Vector[];
-    [atRow]: number;
-}
-type RowClass = new (vectors: readonly Vector[], row: number) => RowView;
 
 /** A row that moves on. The properties are the object's own, under names written out: engines then know what is in each. */
 interface Cursor {
@@ -299,6 +319,11 @@ declare class Table<R extends RecordType = RecordType> implements Iterable<Row<R
      * or use `for (const row of table)`, whose rows stay.
      */
     scan(): IterableIterator<Row<R>, undefined>;
+    /**
+     * A cursor for each chunk, to be moved by number in a loop inside of a loop: the fastest way row by row. Rows count from
+     * each chunk's first. Allocates a cursor a chunk, when that chunk's turn comes.
+     */
+    cursors(): IterableIterator<ChunkCursor<Row<R>>, undefined>;
     /** Goes through the rows, each an object of its own that stays valid as long as the table. */
     [Symbol.iterator](): IterableIterator<Row<R>, undefined>;
     /** A column. Throws `invalid-argument` where there is none of that name. Copies nothing. */
@@ -377,6 +402,8 @@ declare class RecordType<F extends Fields = Fields> {
     constructor(shapes: readonly Shape[]);
     /** @internal Undefined where a column has the name of a property of cursors. */
     get RowCursor(): CursorClass | undefined;
+    /** @internal */
+    get MovingRow(): RowClass;
     /** A writer of a table of such rows. Throws `invalid-argument`. */
     table(options?: WriterOptions): TableWriter<RecordType<F>>;
     /** A table of these rows, on this thread. Throws as `push` does. */
@@ -433,5 +460,5 @@ declare function inferRecord<T extends object>(rows: readonly T[], { sampleRows 
  */
 declare function tableFromRows<T extends object>(rows: readonly T[], options?: InferOptions & WriterOptions): Table<RecordType<InferredFields<T>>>;
 
-export { Column, CrossesAs, RecordType, Table, TableWriter, bool, bytes, crossesAs, f32, f64, i16, i32, i64, i8, inferRecord, list, nullable, record, struct, tableFrom, tableFromArrow, tableFromRows, text, timestamp, u16, u32, u64, u8 };
+export { ChunkCursor, Column, CrossesAs, RecordType, Table, TableWriter, bool, bytes, crossesAs, f32, f64, i16, i32, i64, i8, inferRecord, list, nullable, record, struct, tableFrom, tableFromArrow, tableFromRows, text, timestamp, u16, u32, u64, u8 };
 export type { BitPart, BytesPart, CodePart, Field, Fields, FieldsOf, ListPart, NewRow, NumberPart, ObjectWindow, Part, Row, Shape, TableMessage, TimeUnit, WriterOptions };

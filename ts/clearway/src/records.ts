@@ -4,6 +4,7 @@
  *
  * @module
  */
+export type { ChunkCursor } from "./records/chunk-cursor.js";
 export type { Column } from "./records/column.js";
 export {
   bool,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "../error/clearway-error.js";
 import type { ArrowTable } from "./arrow-table.js";
+import { movingRow } from "./chunk-cursor.js";
 import { type CursorClass, canHaveCursor, cursorClass } from "./cursor.js";
 import { type Fields, type RowOf, shapesOf, type WriteOf } from "./field.js";
 import { readMessage } from "./message.js";
@@ -29,6 +30,7 @@ export class RecordType<F extends Fields = Fields> {
   /** @internal */
   readonly Row: RowClass;
   #cursor: CursorClass | undefined;
+  #movingRow: RowClass | undefined;
 
   /** Made by {@link record}. */
   constructor(shapes: readonly Shape[]) {
@@ -40,6 +42,12 @@ export class RecordType<F extends Fields = Fields> {
   get RowCursor(): CursorClass | undefined {
     if (this.#cursor === undefined && canHaveCursor(this.shapes)) this.#cursor = cursorClass(this.shapes, this.Row);
     return this.#cursor;
+  }
+
+  /** @internal */
+  get MovingRow(): RowClass {
+    this.#movingRow ??= movingRow(this.shapes, this.Row);
+    return this.#movingRow;
   }
 
   /** A writer of a table of such rows. Throws `invalid-argument`. */

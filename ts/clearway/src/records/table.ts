@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { invalid } from "../error/clearway-error.js";
 import type { ArrowTable } from "./arrow-table.js";
+import { ChunkCursor } from "./chunk-cursor.js";
 import { Column } from "./column.js";
 import type { RowOf } from "./field.js";
 import { brand, type Segment, type TableMessage } from "./message.js";
@@ -74,6 +75,19 @@ export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>
     const { RowCursor, Row: RowType } = this.#schema;
     const { list } = this.#segments;
     return RowCursor ? new Scan<Row<R>>(list, RowCursor)[Symbol.iterator]() : rowScan<Row<R>>(list, RowType);
+  }
+
+  /**
+   * A cursor for each chunk, to be moved by number in a loop inside of a loop: the fastest way row by row. Rows count from
+   * each chunk's first. Allocates a cursor a chunk, when that chunk's turn comes.
+   */
+  *cursors(): IterableIterator<ChunkCursor<Row<R>>, undefined> {
+    let first = 0;
+    for (const segment of this.#segments.list) {
+      yield new ChunkCursor(segment, first, this.#schema.MovingRow);
+      first += segment.rows;
+    }
+    return undefined;
   }
 
   /** Goes through the rows, each an object of its own that stays valid as long as the table. */

@@ -40,8 +40,7 @@ export function resource<T>(definition: ResourceDefinition<T>): Resource<T> {
   for (const name of ["idleMs", "maxAgeMs", "checkAfterMs"] as const) {
     const value = definition[name];
     if (value === undefined) continue;
-    if (typeof value !== "number" || !(value >= 0))
-      throw invalid(`resource.${name}`, "a number of milliseconds, 0 or more", value);
+    if (typeof value !== "number" || !(value >= 0)) throw invalid(`resource.${name}`, "milliseconds, 0 or more", value);
     times[name] = value;
   }
   return { [brand]: { ...definition, ...times } };

@@ -39,6 +39,41 @@ describe("a table", () => {
     expect(numbers).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
   });
 
+  test("moves a cursor a chunk by number: the values that at() has, for every type, null and slice", () => {
+    const columns = Object.keys(everyValue(0) as object);
+    const whole = everything(40, 7);
+    for (const table of [whole, whole.slice(3, 38), whole.slice(10, 11), whole.slice(5, 5)]) {
+      let rows = 0;
+      for (const cursor of table.cursors()) {
+        expect(cursor.first).toBe(rows);
+        // From the last to the first, so that the order is seen not to matter.
+        for (let row = cursor.length - 1; row >= 0; row--) {
+          const moved = cursor.at(row) as Record<string, unknown>;
+          const kept = table.at(cursor.first + row) as Record<string, unknown>;
+          for (const name of columns) expect(plain(moved[name])).toEqual(plain(kept[name]));
+          expect(cursor.at(row)).toBe(moved);
+        }
+        rows += cursor.length;
+      }
+      expect(rows).toBe(table.length);
+    }
+  });
+
+  test("refuses what a moved cursor reads outside of its chunk's rows, also beside a slice, and when released", () => {
+    const table = students(20).slice(3, 17);
+    for (const cursor of table.cursors()) {
+      for (const row of [-1, cursor.length, Number.NaN, Infinity]) {
+        expect(thrown(() => cursor.at(row).rollNum)?.code).toBe("protocol");
+        expect(thrown(() => cursor.at(row).name)?.code).toBe("protocol");
+      }
+    }
+    const [cursor] = table.cursors();
+    expect(cursor?.at(0).rollNum).toBe(3);
+    table.release();
+    expect(thrown(() => cursor?.at(0).rollNum)?.code).toBe("released");
+    expect(thrown(() => [...table.cursors()])?.code).toBe("released");
+  });
+
   test("slices without a copy, also slices of slices and the empty one", () => {
     const table = students(20);
     const numbers = (from?: number, to?: number): number[] => [...table.slice(from, to)].map((row) => row.rollNum);
@@ -124,6 +159,7 @@ describe("a table", () => {
       () => table.at(5),
       () => [...table],
       () => [...table.scan()],
+      () => [...table.cursors()],
       () => table.column("rollNum").get(1),
       () => table.column("rollNum").chunks,
       () => table.slice(1, 3).toObjects(),

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import type { Segment } from "./message.js";
+import { unreadable } from "./refusal.js";
+import { atRow, type RowClass, type RowView } from "./row.js";
+import type { Shape } from "./shape.js";
+import { arrays, type Values } from "./vector/numbers.js";
+import type { Vector } from "./vector/vector.js";
+
+/**
+ * A cursor for the rows of one chunk, which the caller moves by the chunk's own row numbers. It never goes on to another
+ * chunk: a loop that may do that, however seldom, keeps its sum in memory in every step (spec/decisions).
+ */
+export class ChunkCursor<R> {
+  /** The table's number of this chunk's row 0. */
+  readonly first: number;
+  /** How many rows. */
+  readonly length: number;
+  private readonly start: number;
+  private readonly row: RowView;
+
+  /** Throws `released`, and `protocol`, as the first read of a chunk does. */
+  constructor({ chunk, start, rows }: Segment, first: number, MovingRow: RowClass) {
+    this.first = first;
+    this.length = rows;
+    this.start = start;
+    this.row = new MovingRow(chunk.vectors, start);
+  }
+
+  /**
+   * The row `row`, from 0 up to `length`: the same object each time, moved there. Reading one that is outside throws.
+   * Allocates nothing.
+   */
+  at(row: number): R {
+    const view = this.row;
+    // A place that no column has, and no `throw`: reads fail there, and the loop has no call that slows it.
+    view[atRow] = row >= 0 && row < this.length ? row + this.start : -1;
+    return view as R;
+  }
+}
+
+const s0 = Symbol("0");
+const s1 = Symbol("1");
+const s2 = Symbol("2");
+const s3 = Symbol("3");
+const s4 = Symbol("4");
+const s5 = Symbol("5");
+
+type Slots = { [atRow]: number } & {
+  [Name in typeof s0 | typeof s1 | typeof s2 | typeof s3 | typeof s4 | typeof s5]: Values;
+};
+type Getter = (this: Slots) => unknown;
+
+// Written out: a slot of its own for each column of numbers, so that each place in the code meets one kind of array.
+const getters: readonly Getter[] = [
+  function (this: Slots) {
+    return this[s0][this[atRow]] ?? nothing(this[s0]);
+  },
+  function (this: Slots) {
+    return this[s1][this[atRow]] ?? nothing(this[s1]);
+  },
+  function (this: Slots) {
+    return this[s2][this[atRow]] ?? nothing(this[s2]);
+  },
+  function (this: Slots) {
+    return this[s3][this[atRow]] ?? nothing(this[s3]);
+  },
+  function (this: Slots) {
+    return this[s4][this[atRow]] ?? nothing(this[s4]);
+  },
+  function (this: Slots) {
+    return this[s5][this[atRow]] ?? nothing(this[s5]);
+  },
+];
+
+/** The class of rows that move within a chunk: their first columns of numbers are read without a call. */
+export function movingRow(shapes: readonly Shape[], Row: RowClass): RowClass {
+  const slots = shapes.flatMap(({ nullable, kind }, at) => (nullable || !(kind in arrays) ? [] : [at]));
+  class MovingRow extends Row {
+    [s0]: Values | undefined;
+    [s1]: Values | undefined;
+    [s2]: Values | undefined;
+    [s3]: Values | undefined;
+    [s4]: Values | undefined;
+    [s5]: Values | undefined;
+
+    constructor(vectors: readonly Vector[], row: number) {
+      super(vectors, row);
+      const values = (slot: number): Values | undefined =>
+        (vectors[slots[slot]!] as Partial<Record<"values", Values>> | undefined)?.values;
+      this[s0] = values(0);
+      this[s1] = values(1);
+      this[s2] = values(2);
+      this[s3] = values(3);
+      this[s4] = values(4);
+      this[s5] = values(5);
+    }
+  }
+  getters.forEach((get, slot) => {
+    const shape = shapes[slots[slot]!];
+    if (shape) Object.defineProperty(MovingRow.prototype, shape.name, { configurable: true, enumerable: true, get });
+  });
+  return MovingRow;
+}
+
+function nothing({ buffer }: Values): never {
+  throw unreadable(buffer, "a row is outside of its chunk, or a column ends before its table does");
+}
