@@ -41,7 +41,7 @@ export const promisesOf = {
   flight: ["flight-over-peer", "flight-over-bare"],
   students: ["students-stall", "students-total"],
   "students-huge": ["students-huge", "students-huge-stream"],
-  scan: ["scan-column", "scan-cursor"],
+  scan: ["scan-column", "scan-chunk-cursors", "scan-cursor"],
   placement: ["auto-time", "auto-stall"],
   idle: ["idle-cpu"],
   start: ["start-over-bare"],
