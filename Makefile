@@ -17,8 +17,9 @@ test: ## set up, build, and run every test and check; ONLY="lab chromium" runs t
 	@node scripts/test.mjs $(ONLY)
 
 demo: ## serve the demo on loopback: the same jobs on the main thread, by hand, with Comlink, with Clearway
-	@scripts/setup.sh node
+	@scripts/setup.sh node rust
 	@node scripts/build.mjs
+	@node scripts/native.mjs "C plugins" >/dev/null || echo "demo: the native screen was not built; JavaScript draws the remote control's"
 	@npm run --silent start -w @clearway-examples/demo
 
 remote: ## serve the remote control on loopback: frames one way, commands the other, and where the time goes

@@ -4,8 +4,9 @@ import { binaryCodec } from "clearway/channel";
 import { commandBytes, commandChannel, remote } from "../remote.mjs";
 import { monotonicMs, readStamp } from "./stamp.mjs";
 
-/** So large may a screen be that a page asks for: 1080p, which is 500 MB/s at 60 frames. */
-const limits = { width: 1920, height: 1080, rate: 120 };
+// What a page may ask for, in pixels and frames a second: 1080p at most, which is 500 MB/s at 60 frames.
+/** @type {Record<"width" | "height" | "rate", [least: number, most: number]>} */
+const limits = { width: [16, 1920], height: [16, 1080], rate: [1, 120] };
 
 /**
  * @param {import("clearway/channel").Endpoint} endpoint
@@ -40,10 +41,9 @@ export function serveRemote(endpoint, screen, link) {
       // Drawn from as the page has room for more: what is drawn meanwhile is replaced by what is newer.
       frames: async function* (size, { signal }) {
         for (const name of /** @type {const} */ (["width", "height", "rate"])) {
-          if (!(size[name] >= 16 && size[name] <= limits[name]) && name !== "rate")
-            throw new RangeError(`${name}=${size[name]} must be 16 to ${limits[name]}`);
-          if (!(size[name] >= 1 && size[name] <= limits[name]))
-            throw new RangeError(`${name}=${size[name]} must be 1 to ${limits[name]}`);
+          const [least, most] = limits[name];
+          if (!(size[name] >= least && size[name] <= most))
+            throw new RangeError(`${name}=${size[name]} must be ${least} to ${most}`);
         }
         const { width, height } = size;
         for await (const pixels of screen.frames(size, signal)) {
