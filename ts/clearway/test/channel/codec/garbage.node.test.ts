@@ -5,11 +5,12 @@ import { promisify } from "node:util";
 import { expect, test } from "vitest";
 
 // On Node 20 a message takes 208 bytes of the heap, a list or a long text in it 115: the view that it is copied through.
-// The ceilings leave room for other versions of V8; one object a value would be far over them.
-const bytesMax = 400;
-const bytesMaxOfTen = 2000;
-// A long list is copied by itself: its entry, and views of what stands before and behind it.
-const bytesMaxOfLong = 1000;
+// Node 24 takes up to a third more, and not the same in every run. The ceilings are twice of what was seen, which is room
+// for other versions of V8; one object a value, or a copy of the bytes, would be far over them.
+const bytesMax = 600;
+const bytesMaxOfTen = 2500;
+// A long list is copied by itself: its entry, and views of what stands before and behind it. 920 bytes, 1,030 on Node 24.
+const bytesMaxOfLong = 2000;
 
 test("encodeInto leaves no garbage that grows with the message, but a view a list and a long text", async () => {
   const child = fileURLToPath(new URL("garbage.child.mjs", import.meta.url));
