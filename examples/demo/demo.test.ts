@@ -3,20 +3,15 @@
 // least of interleaved rounds: what a way does to the page it does in each, and what the machine did besides is in some.
 // Each limit lies far from what is seen: on two busy cores the longest stalls were 60 to 90 times Clearway's for the rows
 // and 38 times and up for the photo, and the upload dropped 9 frames and more to 0.
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { chromiumFlags, chromiumPath } from "../../scripts/chromium.mjs";
+import { patienceMs, Shown } from "../shown.js";
 
 const jobs = ["students", "photo", "upload"] as const;
 const ways = ["main-thread", "by-hand", "comlink", "clearway"] as const;
 const rounds = 3;
 /** The meter's floor: a longest stall of 0 means "shorter than this". */
 const floorMs = 4;
-const patienceMs = 180_000;
 
 interface Run {
   longestStallMs: number;
@@ -24,33 +19,20 @@ interface Run {
   outcome: string;
 }
 
-let server: ChildProcess;
-let url: string;
-let browser: Browser;
+let demo: Shown;
 
 beforeAll(async () => {
-  server = spawn(process.execPath, [fileURLToPath(new URL("./serve.mjs", import.meta.url)), "--port", "0"], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  for await (const line of createInterface({ input: server.stdout! })) {
-    const found = /http:\/\/127\.0\.0\.1:\d+\//.exec(line);
-    if (!found) continue;
-    url = found[0];
-    break;
-  }
-  browser = await chromium.launch({ executablePath: chromiumPath(), args: flags });
+  // The garbage of one run must not be billed to the next: the page collects before each, where it may.
+  demo = await Shown.by(new URL("./serve.mjs", import.meta.url), ["--js-flags=--expose-gc"]);
 });
 
-afterAll(async () => {
-  await browser?.close();
-  if (server?.exitCode === null) server.kill("SIGKILL");
-});
+afterAll(() => demo?.[Symbol.asyncDispose]());
 
 describe("the demo", () => {
   test("holds the main thread far less with Clearway than the ways that copy or stay", {
     timeout: patienceMs,
   }, async () => {
-    const page = await open(url);
+    const page = await demo.open();
     expect(await page.evaluate(() => globalThis.crossOriginIsolated)).toBe(false);
 
     const runs = new Map<string, Run[]>();
@@ -81,7 +63,7 @@ describe("the demo", () => {
   });
 
   test("does every job in every way when it is cross-origin isolated", { timeout: patienceMs }, async () => {
-    const page = await open(`${url}?isolated`);
+    const page = await demo.open("?isolated");
     expect(await page.evaluate(() => globalThis.crossOriginIsolated)).toBe(true);
     for (const way of ways) {
       expect((await press(page, "students", way)).outcome).toMatch(/^1,000,000 rows, from 1 Asha Adeyemi to 1000000 /);
@@ -93,7 +75,7 @@ describe("the demo", () => {
   });
 
   test("gives all ways the same picture", { timeout: patienceMs }, async () => {
-    const page = await open(url);
+    const page = await demo.open();
     const pictures = new Set<string>();
     for (const way of ways) {
       await press(page, "photo", way);
@@ -104,7 +86,7 @@ describe("the demo", () => {
   });
 
   test("fits a narrow screen and shows the source of each way", async () => {
-    const page = await open(url, { width: 360, height: 740 });
+    const page = await demo.open("", { width: 360, height: 740 });
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
     await page.locator('details[data-way="clearway"] summary').click();
     await page.locator('details[data-way="clearway"] pre', { hasText: "export default expose" }).waitFor();
@@ -112,7 +94,7 @@ describe("the demo", () => {
   });
 
   test("leads to the remote control", async () => {
-    const page = await open(url);
+    const page = await demo.open();
     await page.getByRole("link", { name: "remote control" }).click();
     await page.locator('#state[data-state="connected"]').waitFor();
     await page.close();
@@ -120,27 +102,16 @@ describe("the demo", () => {
 
   test("refuses a chunk whose CRC-32 is wrong", async () => {
     const send = (crc32: string) =>
-      fetch(`${url}upload`, { method: "POST", body: "123456789", headers: { "x-crc32": crc32 } });
+      fetch(`${demo.url}upload`, { method: "POST", body: "123456789", headers: { "x-crc32": crc32 } });
     // The check value that every description of this CRC-32 gives for these nine digits.
     expect((await send("cbf43926")).status).toBe(200);
     expect((await send("cbf43927")).status).toBe(422);
   });
 
   test("stops on SIGINT", async () => {
-    server.kill("SIGINT");
-    expect(await once(server, "exit")).toEqual([0, null]);
+    expect(await demo.stop()).toEqual([0, null]);
   });
 });
-
-async function open(address: string, viewport = { width: 1280, height: 860 }): Promise<Page> {
-  const page = await browser.newPage({ viewport });
-  page.on("pageerror", (error) => {
-    throw error;
-  });
-  page.setDefaultTimeout(patienceMs);
-  await page.goto(address);
-  return page;
-}
 
 /** Presses a button, waits for its result in the table, and reads it. */
 async function press(page: Page, job: (typeof jobs)[number], way: (typeof ways)[number]): Promise<Run> {
@@ -156,6 +127,3 @@ async function press(page: Page, job: (typeof jobs)[number], way: (typeof ways)[
     outcome: await page.locator(`#${job} .outcome`).innerText(),
   };
 }
-
-// The garbage of one run must not be billed to the next: the page collects before each, where it may.
-const flags = [...chromiumFlags, "--js-flags=--expose-gc"];

@@ -1,39 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Drives the page in a real Chromium, with delay and loss put in between. No time is judged against a limit of its own: what
 // the meter says is compared with what was put in, and with what it said before.
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { chromiumFlags, chromiumPath } from "../../scripts/chromium.mjs";
+import { patienceMs, Shown } from "../shown.js";
 
-const patienceMs = 180_000;
 const rows = ["whole", "network", "queue", "native", "paint", "ping"] as const;
 type Row = (typeof rows)[number];
 
-let server: ChildProcess;
-let url: string;
-let browser: Browser;
+let remote: Shown;
 
 beforeAll(async () => {
-  server = spawn(process.execPath, [fileURLToPath(new URL("./serve.mjs", import.meta.url)), "--port", "0"], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  for await (const line of createInterface({ input: server.stdout! })) {
-    const found = /http:\/\/127\.0\.0\.1:\d+\//.exec(line);
-    if (!found) continue;
-    url = found[0];
-    break;
-  }
-  browser = await chromium.launch({ executablePath: chromiumPath(), args: chromiumFlags });
+  remote = await Shown.by(new URL("./serve.mjs", import.meta.url));
 });
 
-afterAll(async () => {
-  await browser?.close();
-  if (server?.exitCode === null) server.kill("SIGKILL");
-});
+afterAll(() => remote?.[Symbol.asyncDispose]());
 
 describe("the remote control", () => {
   test("finds the delay that was put into the network, and in the network", { timeout: patienceMs }, async () => {
@@ -71,23 +52,17 @@ describe("the remote control", () => {
 
   test("says when the connection has ended", { timeout: patienceMs }, async () => {
     const page = await open();
-    const exited = once(server, "exit");
-    server.kill("SIGINT");
+    const exit = await remote.stop();
     await page.locator('#state[data-state="lost"]').waitFor();
     expect(await page.locator("#state").innerText()).toContain("Reload");
-    expect(await exited).toEqual([0, null]);
+    expect(exit).toEqual([0, null]);
     await page.close();
   });
 });
 
 async function open(): Promise<Page> {
-  const page = await browser.newPage({ viewport: { width: 1000, height: 1000 } });
-  page.setDefaultTimeout(patienceMs);
-  page.on("pageerror", (error) => {
-    throw error;
-  });
   // A small screen: what is tested is not the machine's memory.
-  await page.goto(`${url}?width=320&height=180&rate=30`);
+  const page = await remote.open("?width=320&height=180&rate=30", { width: 1000, height: 1000 });
   await page.locator('#state[data-state="connected"]').waitFor();
   return page;
 }

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// An example's page as a person meets it: its own server in a process of its own, and a real Chromium that opens it.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { chromiumFlags, chromiumPath } from "../scripts/chromium.mjs";
+
+/** How long a page may take for anything at all. */
+export const patienceMs = 180_000;
+
+/** Ends its server and its browser when disposed of. */
+export class Shown implements AsyncDisposable {
+  readonly url: string;
+  readonly #server: ChildProcess;
+  readonly #browser: Browser;
+
+  private constructor(server: ChildProcess, url: string, browser: Browser) {
+    this.#server = server;
+    this.url = url;
+    this.#browser = browser;
+  }
+
+  /** Starts `serve`, a script that prints its address on loopback, and a browser with `flags` besides the usual ones. */
+  static async by(serve: URL, flags: readonly string[] = []): Promise<Shown> {
+    const server = spawn(process.execPath, [fileURLToPath(serve), "--port", "0"], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    try {
+      for await (const line of createInterface({ input: server.stdout })) {
+        const found = /http:\/\/127\.0\.0\.1:\d+\//.exec(line);
+        if (!found) continue;
+        const browser = await chromium.launch({
+          executablePath: chromiumPath(),
+          args: [...chromiumFlags, ...flags],
+        });
+        return new Shown(server, found[0], browser);
+      }
+      throw new Error(`${fileURLToPath(serve)} has ended and named no address`);
+    } catch (error) {
+      server.kill("SIGKILL");
+      throw error;
+    }
+  }
+
+  /** Opens `query` below the address. What the page throws, the test throws. */
+  async open(query = "", viewport = { width: 1280, height: 860 }): Promise<Page> {
+    const page = await this.#browser.newPage({ viewport });
+    page.on("pageerror", (error) => {
+      throw error;
+    });
+    page.setDefaultTimeout(patienceMs);
+    await page.goto(`${this.url}${query}`);
+    return page;
+  }
+
+  /** Asks the server to stop, as Ctrl-C does. Resolves with its exit status and the signal that ended it, if one did. */
+  async stop(): Promise<[number | null, string | null]> {
+    const exited = once(this.#server, "exit");
+    this.#server.kill("SIGINT");
+    return (await exited) as [number | null, string | null];
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#browser.close();
+    if (this.#server.exitCode === null) this.#server.kill("SIGKILL");
+  }
+}
