@@ -23,12 +23,11 @@ impl Plugin {
     pub fn load(path: &Path, options: Options) -> Result<Arc<Plugin>, Failure> {
         // SAFETY: the library's constructors run. Whoever names a plugin wants its code run; there is no other way to load one.
         let library = unsafe { open(path) }
-            .map_err(|error| Failure { status: CLEARWAY_LOAD_FAILED, text: format!("{}: {error}", path.display()) })?;
+            .map_err(|error| Failure { status: CLEARWAY_LOAD_FAILED, text: without(path, &error.to_string()) })?;
         // SAFETY: a library that exports this name has said that it is a function of this type. Before the versions are compared
         // only the beginnings of both structs are relied upon, which no version changes.
         let init = unsafe { library.get::<Init>(b"clearway_plugin_init\0") }.map(|init| *init).map_err(|_| {
-            let text = format!("{}: exports no clearway_plugin_init", path.display());
-            Failure { status: CLEARWAY_NOT_A_PLUGIN, text }
+            Failure { status: CLEARWAY_NOT_A_PLUGIN, text: "exports no clearway_plugin_init".into() }
         })?;
         // Never unloaded: memory that the plugin released to others, and threads that it forgot, may have its code to run.
         std::mem::forget(library);
@@ -72,6 +71,11 @@ impl Plugin {
         plugin.free();
         Err(failure)
     }
+}
+
+/// What a system's loader says of a path, which it may begin with, and which whoever asked has: messages name it once.
+fn without(path: &Path, said: &str) -> String {
+    said.strip_prefix(&*path.to_string_lossy()).map_or(said, |rest| rest.trim_start_matches(": ")).into()
 }
 
 #[cfg(unix)]
