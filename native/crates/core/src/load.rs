@@ -26,9 +26,9 @@ impl Plugin {
             .map_err(|error| Failure { status: CLEARWAY_LOAD_FAILED, text: without(path, &error.to_string()) })?;
         // SAFETY: a library that exports this name has said that it is a function of this type. Before the versions are compared
         // only the beginnings of both structs are relied upon, which no version changes.
-        let init = unsafe { library.get::<Init>(b"clearway_plugin_init\0") }.map(|init| *init).map_err(|_| {
-            Failure { status: CLEARWAY_NOT_A_PLUGIN, text: "exports no clearway_plugin_init".into() }
-        })?;
+        let init = unsafe { library.get::<Init>(b"clearway_plugin_init\0") }
+            .map(|init| *init)
+            .map_err(|_| Failure { status: CLEARWAY_NOT_A_PLUGIN, text: "exports no clearway_plugin_init".into() })?;
         // Never unloaded: memory that the plugin released to others, and threads that it forgot, may have its code to run.
         std::mem::forget(library);
         // SAFETY: as above.
