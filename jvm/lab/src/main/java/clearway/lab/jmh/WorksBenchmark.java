@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.lab.jmh;
+
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Level;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+
+/**
+ * A batch of one work by one strategy, for JMH: the full profile's method. JMH wants its benchmarks in Java, for it
+ * writes Java round them. Run by {@code measureByJmh}, which sets the parameters.
+ */
+@State(Scope.Benchmark)
+@BenchmarkMode(Mode.SampleTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+public class WorksBenchmark {
+    /** The cell, as the lab sent it: one line of JSON. */
+    @Param("{}")
+    public String cell;
+
+    private JmhTrial trial;
+
+    /** Opens the strategy and runs its first batch, which {@code JmhTrial} times. */
+    @Setup(Level.Trial)
+    public void open() {
+        trial = JmhTrial.open(cell);
+    }
+
+    /** Returns what JMH's blackhole takes: what the actions gave back. */
+    @Benchmark
+    public double[] batch() {
+        return trial.batch();
+    }
+
+    @TearDown(Level.Trial)
+    public void close() {
+        trial.close();
+    }
+}

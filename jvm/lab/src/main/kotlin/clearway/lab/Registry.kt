@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.lab
+
+import clearway.lab.offload.Strategies
+import clearway.lab.offload.measureChanging
+import clearway.lab.offload.measureSizes
+import clearway.lab.offload.measureWorks
+import clearway.lab.protocol.Cell
+import clearway.lab.protocol.Measured
+import clearway.lab.push.Ways
+import clearway.lab.push.measurePush
+
+/** Every mechanism that this runner has, by scenario. */
+internal object Registry {
+    /** A mechanism's name, and why it cannot run here, or null where it can. */
+    class Entry(val scenario: String, val mechanism: String, val unavailable: String?)
+
+    private val offload =
+        mapOf("works" to ::measureWorks, "sizes" to ::measureSizes, "changing-site" to ::measureChanging)
+    private val push = setOf("stream-jvm", "firehose-jvm")
+
+    fun entries(): List<Entry> =
+        offload.keys.flatMap { scenario -> Strategies.all.map { Entry(scenario, it.name, it.unavailable) } } +
+            push.flatMap { scenario -> Ways.all.map { Entry(scenario, it.name, it.unavailable) } }
+
+    /** Runs the whole measurement. Blocks. Throws, naming what there is, where there is no such mechanism. */
+    fun measure(cell: Cell): Measured {
+        val found = offload[cell.scenario]
+        return when {
+            found != null -> found(cell)
+            cell.scenario in push -> measurePush(cell)
+            else ->
+                throw IllegalArgumentException(
+                    "no such scenario on this host: scenario=${cell.scenario} (${(offload.keys + push).joinToString()})"
+                )
+        }
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.lab.fork
+
+import clearway.lab.protocol.Cell
+import kotlinx.serialization.json.JsonObject
+
+/**
+ * The JVMs that measure. One for each work of *offload* and each scenario of *push*, kept for the run: rivals are
+ * measured in turn, in code that is compiled for that work alone. A fresh one where that would teach the next. From one
+ * thread.
+ */
+internal class Forks : AutoCloseable {
+    private val kept = HashMap<String, Fork>()
+
+    fun ask(op: String, cell: Cell): JsonObject {
+        val key = keyOf(cell) ?: return Fork().use { it.ask(op, cell) }
+        val fork = kept.getOrPut(key) { Fork() }
+        try {
+            return fork.ask(op, cell)
+        } catch (ended: ForkEnded) {
+            kept.remove(key)
+            fork.close()
+            throw ended
+        }
+    }
+
+    override fun close() {
+        for (fork in kept.values) fork.close()
+        kept.clear()
+    }
+
+    private fun keyOf(cell: Cell): String? =
+        when (cell.scenario) {
+            "works" -> "works ${cell.text("work")}"
+            "sizes",
+            "stream-jvm",
+            "firehose-jvm" -> cell.scenario
+            // A site that has changed once has taught the compiler both works: the next strategy would profit.
+            else -> null
+        }
+}

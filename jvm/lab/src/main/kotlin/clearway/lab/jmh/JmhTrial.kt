@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.lab.jmh
+
+import clearway.lab.offload.Batches
+import clearway.lab.offload.Meters
+import clearway.lab.offload.Rehearsal
+import clearway.lab.offload.Strategies
+import clearway.lab.offload.Strategy
+import clearway.lab.offload.WorksLoad
+import clearway.lab.offload.resultOf
+import clearway.lab.protocol.Cell
+import kotlinx.serialization.json.Json
+import kotlinx.serialization.json.JsonObject
+
+/** What a benchmark has open in one of JMH's forks. Public for Java's sake only. */
+public class JmhTrial private constructor(private val strategy: Strategy, private val batches: Batches) :
+    AutoCloseable {
+    /** Runs one batch; what it gives back is overwritten by the next. Blocks. */
+    public fun batch(): DoubleArray = batches.run()
+
+    /** Leaves in the file of the property [RESULT_PROPERTY] what the lab wants to know beside the times. */
+    override fun close() {
+        java.io
+            .File(System.getProperty(RESULT_PROPERTY))
+            .writeText("$coldNs\n${Meters.peakThreads() - before}\n${resultOf(batches)}\n")
+        strategy.close()
+    }
+
+    public companion object {
+        internal const val RESULT_PROPERTY: String = "clearway.lab.jmh.result"
+        private var coldNs = 0L
+        private var before = 0
+
+        /** Opens the strategy that `cell` names, and times its first batch. */
+        @JvmStatic
+        public fun open(cell: String): JmhTrial {
+            val asked = Cell.of(Json.parseToJsonElement(cell) as JsonObject)
+            val load = WorksLoad(asked)
+            Rehearsal.of(load)
+            Rehearsal.letSharedThreadsEnd(asked.mechanism)
+            before = Meters.threadCount()
+            Meters.resetPeak()
+            val begin = System.nanoTime()
+            val strategy = Strategies.named(asked.mechanism).open()
+            val batches = Batches(strategy, load.action, load.seeds)
+            batches.run()
+            coldNs = System.nanoTime() - begin
+            return JmhTrial(strategy, batches)
+        }
+    }
+}

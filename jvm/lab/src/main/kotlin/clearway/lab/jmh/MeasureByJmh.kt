@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.lab.jmh
+
+import clearway.lab.fork.Fork
+import clearway.lab.offload.Strategies
+import clearway.lab.offload.median
+import clearway.lab.protocol.Cell
+import clearway.lab.protocol.Measured
+import clearway.lab.protocol.Samples
+import clearway.lab.protocol.Value
+import java.io.PrintStream
+import kotlin.io.path.createTempFile
+import kotlin.io.path.deleteIfExists
+import kotlin.io.path.readLines
+import kotlinx.serialization.json.Json
+import org.openjdk.jmh.results.RunResult
+import org.openjdk.jmh.runner.Runner
+import org.openjdk.jmh.runner.format.OutputFormatFactory
+import org.openjdk.jmh.runner.options.Options
+import org.openjdk.jmh.runner.options.OptionsBuilder
+import org.openjdk.jmh.runner.options.TimeValue
+import org.openjdk.jmh.runner.options.VerboseMode
+
+/**
+ * One cell of `works` by JMH: a fork of its own, warm-up and measurement as long as the cell says, a sample a batch.
+ * Blocks. Rounds are the lab's: it asks again, interleaved with the other cells.
+ */
+internal fun measureByJmh(cell: Cell): Measured {
+    Strategies.named(cell.mechanism)
+    val told = createTempFile("clearway-jmh")
+    try {
+        val output = OutputFormatFactory.createFormatInstance(PrintStream(System.err), VerboseMode.SILENT)
+        val run = Runner(optionsOf(cell, told.toString()), output).runSingle()
+        val (cold, threads, result) = told.readLines()
+        val ns = timesOf(run)
+        val medianNs = median(ns)
+        val values =
+            mapOf(
+                "coldBatch" to Value("ms", cold.toLong() / 1e6),
+                "batch" to Value("ms", medianNs / 1e6),
+                "perTask" to Value("us", medianNs / 1e3 / cell.int("actions")),
+                "cpuTime" to Value("ms", secondary(run, CpuProfiler.CPU) / 1e6),
+                "allocatedBytes" to Value("bytes", secondary(run, CpuProfiler.BYTES)),
+                "peakThreads" to Value("count", maxOf(0.0, threads.toDouble())),
+                "batches" to Value("count", ns.size.toDouble()),
+            )
+        val samples = mapOf("batchTimes" to Samples("ms", ns))
+        return Measured(samples, values, Json.parseToJsonElement(result), listOf())
+    } finally {
+        told.deleteIfExists()
+    }
+}
+
+private fun optionsOf(cell: Cell, told: String): Options {
+    val warmMs = cell.number("warmMs").toLong()
+    val eachMs = maxOf(1L, cell.number("batchesMs").toLong() / ITERATIONS)
+    return OptionsBuilder()
+        .include(Regex.escape(WorksBenchmark::class.java.name))
+        .param("cell", cell.toJson().toString())
+        .forks(1)
+        .warmupIterations(1)
+        .warmupTime(TimeValue.milliseconds(warmMs))
+        .measurementIterations(ITERATIONS)
+        .measurementTime(TimeValue.milliseconds(eachMs))
+        .addProfiler(CpuProfiler::class.java)
+        .jvmArgs(*Fork.options.toTypedArray(), "-D${JmhTrial.RESULT_PROPERTY}=$told")
+        .shouldFailOnError(true)
+        .build()
+}
+
+/** Every sample that JMH kept. It keeps counts of what it saw, not the order. */
+private fun timesOf(run: RunResult): LongArray {
+    val found = ArrayList<Long>()
+    for ((ns, count) in run.primaryResult.statistics.rawData.asSequence().map { it.key to it.value }) {
+        repeat(count.toInt()) { found += ns.toLong() }
+    }
+    check(found.isNotEmpty()) { "JMH took no sample: raise batchesMs" }
+    return found.toLongArray()
+}
+
+private fun secondary(run: RunResult, name: String): Double =
+    checkNotNull(run.secondaryResults[name]) { "JMH has no result of $name, but of ${run.secondaryResults.keys}" }.score
+
+/** A collection of garbage falls into one of several, and JMH can tell how far they differ. */
+private const val ITERATIONS = 3

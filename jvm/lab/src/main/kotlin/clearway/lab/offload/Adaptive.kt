@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.lab.offload
+
+import clearway.executor.AdaptiveExecutor
+
+/** Clearway's executor as it comes: one executor, one site. */
+internal class Adaptive : Strategy {
+    private val executor = AdaptiveExecutor()
+    private val site = executor.site("lab")
+
+    override fun batch(seeds: IntArray, action: Action, results: DoubleArray) {
+        executor.runAll(site, seeds.size) { results[it] = action.run(seeds[it]) }
+    }
+
+    override fun close() = executor.close()
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.lab.offload
+
+import kotlinx.coroutines.CoroutineDispatcher
+import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.ExperimentalCoroutinesApi
+import kotlinx.coroutines.flow.asFlow
+import kotlinx.coroutines.flow.collect
+import kotlinx.coroutines.flow.flatMapMerge
+import kotlinx.coroutines.flow.flow
+import kotlinx.coroutines.flow.flowOn
+import kotlinx.coroutines.flow.map
+import kotlinx.coroutines.launch
+import kotlinx.coroutines.runBlocking
+
+private val processors = Runtime.getRuntime().availableProcessors()
+
+/** kotlinx.coroutines: a coroutine an action; and flows, merged where more than one may run. */
+internal val coroutineStrategies: List<StrategyKind> =
+    listOf(
+        StrategyKind("coroutines-blocking") { Blocking() },
+        StrategyKind("flow") { OneFlow() },
+        StrategyKind("coroutines-default") { Launching(Dispatchers.Default) },
+        StrategyKind("coroutines-default-limited") { Launching(Dispatchers.Default.limitedParallelism(processors)) },
+        StrategyKind("flow-default") { Merging(Dispatchers.Default, DEFAULT_CONCURRENCY) },
+        StrategyKind("flow-limited") { Merging(Dispatchers.Default, processors) },
+        StrategyKind("coroutines-io") { Launching(Dispatchers.IO) },
+        StrategyKind("flow-io") { Merging(Dispatchers.IO, MANY) },
+    )
+
+/** What `flatMapMerge` takes when it is not told. */
+private const val DEFAULT_CONCURRENCY = 16
+
+/** Coroutines on the calling thread's own event loop. */
+private class Blocking : Strategy {
+    override fun batch(seeds: IntArray, action: Action, results: DoubleArray) = runBlocking {
+        for (at in seeds.indices) launch { results[at] = action.run(seeds[at]) }
+    }
+}
+
+private class Launching(private val dispatcher: CoroutineDispatcher) : Strategy {
+    override fun batch(seeds: IntArray, action: Action, results: DoubleArray) = runBlocking {
+        for (at in seeds.indices) launch(dispatcher) { results[at] = action.run(seeds[at]) }
+    }
+}
+
+private class OneFlow : Strategy {
+    override fun batch(seeds: IntArray, action: Action, results: DoubleArray) = runBlocking {
+        seeds.indices.asFlow().map { at -> results[at] = action.run(seeds[at]) }.collect()
+    }
+}
+
+private class Merging(private val dispatcher: CoroutineDispatcher, private val concurrency: Int) : Strategy {
+    @OptIn(ExperimentalCoroutinesApi::class) // flatMapMerge is how flows run several at a time.
+    override fun batch(seeds: IntArray, action: Action, results: DoubleArray) = runBlocking {
+        seeds.indices
+            .asFlow()
+            .flatMapMerge(concurrency) { at -> flow { emit(action.run(seeds[at]).also { results[at] = it }) } }
+            .flowOn(dispatcher)
+            .collect()
+    }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.lab.offload
+
+import java.lang.invoke.MethodHandles
+import java.lang.invoke.MethodType
+import java.util.concurrent.Callable
+import java.util.concurrent.ExecutorService
+import java.util.concurrent.Executors
+import java.util.concurrent.TimeUnit
+
+private val processors = Runtime.getRuntime().availableProcessors()
+
+/** Threads for as many actions as a batch has. */
+internal const val MANY = 100
+
+/** The JDK's executors, used by `invokeAll`, which is made for batches. */
+internal val executorStrategies: List<StrategyKind> =
+    listOf(
+        StrategyKind("fixed-pool") { Invoking(Executors.newFixedThreadPool(processors)) },
+        StrategyKind("work-stealing") { Invoking(Executors.newWorkStealingPool()) },
+        StrategyKind("fixed-100") { Invoking(Executors.newFixedThreadPool(MANY)) },
+        StrategyKind("work-stealing-100") { Invoking(Executors.newWorkStealingPool(MANY)) },
+        StrategyKind("virtual-threads", VirtualThreads.unavailable) { Invoking(VirtualThreads.executor()) },
+    )
+
+private class Invoking(private val executor: ExecutorService) : Strategy {
+    override fun batch(seeds: IntArray, action: Action, results: DoubleArray) {
+        val calls = List(seeds.size) { at -> Callable { results[at] = action.run(seeds[at]) } }
+        for (done in executor.invokeAll(calls)) done.get()
+    }
+
+    override fun close() {
+        executor.shutdown()
+        executor.awaitTermination(10, TimeUnit.SECONDS)
+    }
+}
+
+/** Found by a method handle, so that a JDK 17 compiles it. */
+internal object VirtualThreads {
+    private const val SINCE = 21
+
+    val unavailable: String? =
+        if (Runtime.version().feature() >= SINCE) null
+        else "virtual threads need a JDK $SINCE or newer: add one, or leave out --jdk ${Runtime.version().feature()}"
+
+    /** An executor that starts a virtual thread a task. Throws UnsupportedOperationException on an older JDK. */
+    fun executor(): ExecutorService {
+        if (unavailable != null) throw UnsupportedOperationException(unavailable)
+        val type = MethodType.methodType(ExecutorService::class.java)
+        val make =
+            MethodHandles.publicLookup().findStatic(Executors::class.java, "newVirtualThreadPerTaskExecutor", type)
+        return make.invoke() as ExecutorService
+    }
+
+    /** Starts `task` on a virtual thread. */
+    fun start(task: Runnable): Thread {
+        if (unavailable != null) throw UnsupportedOperationException(unavailable)
+        val type = MethodType.methodType(Thread::class.java, Runnable::class.java)
+        return MethodHandles.publicLookup().findStatic(Thread::class.java, "startVirtualThread", type).invoke(task)
+            as Thread
+    }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.lab.offload
+
+import clearway.lab.protocol.Cell
+import clearway.lab.protocol.Measured
+import clearway.lab.protocol.Value
+import kotlinx.serialization.json.JsonPrimitive
+import kotlinx.serialization.json.buildJsonObject
+
+/** One site whose work is arithmetic, then storage, then arithmetic again; nobody tells the strategy. */
+internal fun measureChanging(cell: Cell): Measured {
+    val count = cell.int("batches")
+    val seeds = seedsOf(cell.text("order", "ascending"), cell.number("actions", 100.0).toInt())
+    val phases = listOf("arithmetic", "storage", "arithmetic").map { Works.named(it) }
+    val into = blackhole()
+    var checksum = 0.0
+    val found =
+        Strategies.named(cell.mechanism).open().use { strategy ->
+            val changing = Changing(phases.first())
+            val batches = Batches(strategy, changing, seeds)
+            phases.map { phase ->
+                changing.phase = phase
+                val times = LongArray(count) { batches.timeNs(1, into) }
+                checksum += batches.check().second
+                times
+            }
+        }
+    val (before, during, back) = found
+    val values =
+        mapOf(
+            "total" to Value("ms", found.sumOf { it.sum() } / 1e6),
+            "before" to Value("ms", settled(before) / 1e6),
+            "firstAfter" to Value("ms", during.first() / 1e6),
+            "after" to Value("ms", settled(during) / 1e6),
+            "recover" to Value("count", recovery(during).toDouble()),
+            "firstBack" to Value("ms", back.first() / 1e6),
+            "back" to Value("ms", settled(back) / 1e6),
+            "recoverBack" to Value("count", recovery(back).toDouble()),
+        )
+    val result = buildJsonObject {
+        put("phases", JsonPrimitive(phases.size))
+        put("checksum", JsonPrimitive(Math.round(checksum)))
+    }
+    return Measured(emptyMap(), values, result)
+}
+
+/** The same action for the strategy and for the compiler, whatever it does now. */
+private class Changing(@Volatile var phase: Action) : Action {
+    override fun run(seed: Int): Double = phase.run(seed)
+}
+
+/** The median of the last half: what the strategy comes to. */
+internal fun settled(ns: LongArray): Double = median(ns.copyOfRange(ns.size / 2, ns.size))
+
+/** Batches until two in a row were within a quarter of what the strategy comes to; all of them where none were. */
+internal fun recovery(ns: LongArray): Int {
+    val near = settled(ns) * 1.25
+    for (at in 0 until ns.size - 1) if (ns[at] <= near && ns[at + 1] <= near) return at
+    return ns.size
+}

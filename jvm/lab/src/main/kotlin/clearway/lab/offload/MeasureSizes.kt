@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.lab.offload
+
+import clearway.lab.protocol.Cell
+import clearway.lab.protocol.Measured
+import clearway.lab.protocol.Value
+import kotlinx.serialization.json.JsonPrimitive
+import kotlinx.serialization.json.buildJsonObject
+
+/** Actions of one size that only compute, in decades from 10 ns to 100 ms: where the crossover is. */
+internal object Sizes {
+    val names = listOf("10ns", "100ns", "1us", "10us", "100us", "1ms", "10ms", "100ms")
+
+    fun ns(at: Int): Double = 10.0 * Math.pow(10.0, at.toDouble())
+
+    /** Steps of the loop in a nanosecond, measured once a process when the loop is compiled. */
+    private val stepsPerNs: Double by lazy {
+        var best = Double.POSITIVE_INFINITY
+        repeat(CALIBRATIONS) {
+            val begin = System.nanoTime()
+            sink = spin(CALIBRATION_STEPS)
+            best = minOf(best, (System.nanoTime() - begin) / CALIBRATION_STEPS.toDouble())
+        }
+        1 / best
+    }
+
+    fun steps(at: Int): Int = maxOf(1, (ns(at) * stepsPerNs).toInt())
+
+    /** Xorshift: each step needs the one before, so that no compiler or processor shortens it. */
+    fun spin(steps: Int): Int {
+        var x = 0x9E3779B9.toInt()
+        repeat(steps) {
+            x = x xor (x shl 13)
+            x = x xor (x ushr 17)
+            x = x xor (x shl 5)
+        }
+        return x
+    }
+
+    @Volatile private var sink = 0
+    private const val CALIBRATIONS = 30
+    private const val CALIBRATION_STEPS = 200_000
+}
+
+/** The action of one size: its loop, then the size's number, which cannot be had without the loop. */
+private class Spinning(private val steps: Int, private val size: Int) : Action {
+    // Zero is no state of this generator, so the sum is the size; the compiler does not know.
+    override fun run(seed: Int): Double = if (Sizes.spin(steps) == 0) -1.0 else size.toDouble()
+}
+
+/** Every size in one measurement with one strategy, each with a pool that is warm. */
+internal fun measureSizes(cell: Cell): Measured {
+    val actions = cell.int("actions")
+    val sweepNs = (cell.number("sweepMs", 60.0) * 1e6).toLong()
+    val into = blackhole()
+    val values = LinkedHashMap<String, Value>()
+    var right = 0
+    Strategies.named(cell.mechanism).open().use { strategy ->
+        for (at in Sizes.names.indices) {
+            val action = Spinning(Sizes.steps(at), at)
+            // Of long actions there are fewer, so that a batch ends; never fewer than two for each processor.
+            val fits = (sweepNs / 2 / Sizes.ns(at)).toInt()
+            val count = minOf(actions, maxOf(fits, 2 * Runtime.getRuntime().availableProcessors()))
+            val batches = Batches(strategy, action, IntArray(count) { it })
+            val found = sweepOne(batches, sweepNs, into)
+            values["task" + Sizes.names[at]] = Value("us", median(found) / 1e3 / count)
+            if (batches.run().all { it == at.toDouble() }) right++
+        }
+    }
+    return Measured(emptyMap(), values, buildJsonObject { put("sizes", JsonPrimitive(right)) })
+}
+
+/** Half of the time to get warm, half to measure; at least one batch of each. */
+private fun sweepOne(batches: Batches, sweepNs: Long, into: org.openjdk.jmh.infra.Blackhole): LongArray {
+    var begin = System.nanoTime()
+    do into.consume(batches.run()) while (System.nanoTime() - begin < sweepNs / 2)
+    val found = ArrayList<Long>()
+    begin = System.nanoTime()
+    do found += batches.timeNs(1, into) while (System.nanoTime() - begin < sweepNs / 2)
+    return found.toLongArray()
+}

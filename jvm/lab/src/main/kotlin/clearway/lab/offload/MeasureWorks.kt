@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.lab.offload
+
+import clearway.lab.protocol.Cell
+import clearway.lab.protocol.Measured
+import clearway.lab.protocol.Samples
+import clearway.lab.protocol.Value
+import kotlinx.serialization.json.JsonElement
+import kotlinx.serialization.json.JsonPrimitive
+import kotlinx.serialization.json.buildJsonObject
+
+/** A load of the scenario `works`, as its cell says. */
+internal class WorksLoad(cell: Cell) {
+    val work = cell.text("work")
+    val action = Works.named(work, cell.number("networkUs", 1000.0))
+    val seeds = seedsOf(cell.text("order"), cell.int("actions"))
+    val warmMs = cell.number("warmMs")
+    val batches = cell.int("batches")
+    val batchesMs = cell.number("batchesMs")
+
+    init {
+        val waits = cell.text("waits", "none")
+        require(waits != "async") { "the JVM's actions wait by blocking their thread: waits=async is JavaScript's" }
+    }
+}
+
+/**
+ * One strategy on one work: a new pool's first batch, then warm batches until there are enough or the time is over. In
+ * a JVM that has rehearsed the strategy, so that what is cold is the pool and not the code.
+ */
+internal fun measureWorks(cell: Cell): Measured {
+    val kind = Strategies.named(cell.mechanism)
+    val load = WorksLoad(cell)
+    Rehearsal.of(load)
+    Rehearsal.letSharedThreadsEnd(kind.name)
+    val before = Meters.threadCount()
+    Meters.resetPeak()
+    val into = blackhole()
+    val begin = System.nanoTime()
+    return kind.open().use { strategy ->
+        val batches = Batches(strategy, load.action, load.seeds)
+        batches.run()
+        val coldNs = System.nanoTime() - begin
+        val warm = warmUp(batches, load, into)
+        val perSample = maxOf(1L, SAMPLE_NS / maxOf(1, warm)).toInt()
+        val cpu = Meters.cpuNs()
+        val allocated = Meters.allocatedBytes()
+        val ns = timed(batches, load, perSample, into)
+        val cpuNs = Meters.cpuNs() - cpu
+        val bytes = Meters.allocatedBytes() - allocated
+        val count = ns.size.toDouble() * perSample
+        val medianNs = median(ns)
+        val values =
+            mapOf(
+                "coldBatch" to Value("ms", coldNs / 1e6),
+                "batch" to Value("ms", medianNs / 1e6),
+                "perTask" to Value("us", medianNs / 1e3 / load.seeds.size),
+                "cpuTime" to Value("ms", cpuNs / 1e6 / count),
+                "allocatedBytes" to Value("bytes", bytes / count),
+                "peakThreads" to Value("count", maxOf(0, Meters.peakThreads() - before).toDouble()),
+                "batches" to Value("count", count),
+            )
+        val samples = mapOf("batchTimes" to Samples("ms", ns, perSample))
+        val notes = if (kind.name == "virtual-threads") listOf(VIRTUAL_NOTE) else emptyList()
+        Measured(samples, values, resultOf(batches), notes).also { Rehearsal.used(kind.name) }
+    }
+}
+
+internal fun resultOf(batches: Batches): JsonElement {
+    val (done, sum) = batches.check()
+    return buildJsonObject {
+        put("done", JsonPrimitive(done))
+        put("checksum", JsonPrimitive(Math.round(sum)))
+    }
+}
+
+/** Returns what a batch took in the last tenth of the time, ns: by then it is compiled, or the time was too short. */
+private fun warmUp(batches: Batches, load: WorksLoad, into: org.openjdk.jmh.infra.Blackhole): Long {
+    val begin = System.nanoTime()
+    val endNs = (load.warmMs * 1e6).toLong()
+    var last: Long
+    do {
+        last = batches.timeNs(1, into)
+    } while (System.nanoTime() - begin < endNs)
+    // One batch may be interrupted: the best of a few tells the size.
+    if (last < SAMPLE_NS) repeat(5) { last = minOf(last, batches.timeNs(1, into)) }
+    return last
+}
+
+private fun timed(batches: Batches, load: WorksLoad, perSample: Int, into: org.openjdk.jmh.infra.Blackhole): LongArray {
+    val found = ArrayList<Long>()
+    val begin = System.nanoTime()
+    val endNs = (load.batchesMs * 1e6).toLong()
+    while (found.size < BATCHES_MIN || (found.size < load.batches && System.nanoTime() - begin < endNs)) {
+        found += batches.timeNs(perSample, into) / perSample
+    }
+    return found.toLongArray()
+}
+
+internal fun median(ns: LongArray): Double {
+    val sorted = ns.sorted()
+    val middle = sorted.size / 2
+    return if (sorted.size % 2 == 1) sorted[middle].toDouble() else (sorted[middle - 1] + sorted[middle]) / 2.0
+}
+
+/** Readings of the clock take some 50 ns: on a sample of so long that is a quarter of a percent. */
+private const val SAMPLE_NS = 20_000L
+private const val BATCHES_MIN = 2
+private const val VIRTUAL_NOTE = "peakThreads counts the carriers of virtual threads, not the virtual threads"

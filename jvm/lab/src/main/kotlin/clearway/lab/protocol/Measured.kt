@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.lab.protocol
+
+import java.nio.ByteBuffer
+import java.util.Base64
+import java.util.zip.Deflater
+import kotlinx.serialization.json.JsonArray
+import kotlinx.serialization.json.JsonElement
+import kotlinx.serialization.json.JsonObject
+import kotlinx.serialization.json.JsonPrimitive
+import kotlinx.serialization.json.buildJsonObject
+import org.HdrHistogram.Histogram
+
+/** Samples of one round, in nanoseconds; shown in `unit` ("us" or "ms"). Owns its array. */
+internal class Samples(val unit: String, val ns: LongArray, val batch: Int = 1)
+
+internal class Value(val unit: String, val value: Double)
+
+/** What one measurement yields, before it is compared with what the scenario expects. */
+internal class Measured(
+    val samples: Map<String, Samples>,
+    val values: Map<String, Value>,
+    val result: JsonElement,
+    val notes: List<String> = emptyList(),
+) {
+    /** Throws where the result is not what the scenario expects: a wrong result has no speed. */
+    fun answer(cell: Cell): JsonObject {
+        val wrong = mismatch(cell.expected, result, cell.params)
+        check(wrong == null) { "the work gave a wrong result: $wrong" }
+        return buildJsonObject {
+            put("samples", JsonObject(samples.mapValues { (_, set) -> set.toJson() }))
+            put("values", JsonObject(values.mapValues { (_, value) -> value.toJson() }))
+            put("result", result)
+            put("notes", JsonArray(notes.map(::JsonPrimitive)))
+        }
+    }
+
+    private fun Value.toJson() = buildJsonObject {
+        put("unit", JsonPrimitive(unit))
+        put("value", JsonPrimitive(value))
+    }
+
+    private fun Samples.toJson() = buildJsonObject {
+        put("unit", JsonPrimitive(unit))
+        put("n", JsonPrimitive(ns.size))
+        put("hdr", JsonPrimitive(histogramText(ns)))
+        if (batch > 1) put("batch", JsonPrimitive(batch))
+        if (ns.size <= RAW_MAX) put("raw", JsonArray(ns.map(::JsonPrimitive)))
+    }
+}
+
+/** Up to so many samples travel as numbers too, so that a reader of the record can see each. */
+private const val RAW_MAX = 64
+
+/** An HdrHistogram of nanoseconds with three digits, V2, compressed, base64: as the other runners write it. */
+internal fun histogramText(ns: LongArray): String {
+    val histogram = Histogram(3)
+    // A clock may step back by its own granularity between two threads: such a sample counts as the smallest one, 1 ns.
+    for (value in ns) histogram.recordValue(maxOf(1, value))
+    val bytes = ByteBuffer.allocate(histogram.neededByteBufferCapacity)
+    val length = histogram.encodeIntoCompressedByteBuffer(bytes, Deflater.DEFAULT_COMPRESSION)
+    return Base64.getEncoder().encodeToString(bytes.array().copyOf(length))
+}

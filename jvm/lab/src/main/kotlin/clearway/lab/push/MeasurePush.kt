@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.lab.push
+
+import clearway.lab.protocol.Cell
+import clearway.lab.protocol.Measured
+import clearway.lab.protocol.Samples
+import clearway.lab.protocol.Value
+import kotlinx.serialization.json.JsonPrimitive
+import kotlinx.serialization.json.buildJsonObject
+
+/** One push measurement: warm the way up, then one run of the load, then count, order and figures. */
+internal fun measurePush(cell: Cell): Measured {
+    val kind = Ways.named(cell.mechanism)
+    val load = Load(cell.int("count"), cell.number("perSecond"), cell.int("payloadBytes"))
+    return kind.open().use { way ->
+        // First many, so that the code is compiled; then some at a pace, so that the waiting is.
+        runOnce(way, Load(20_000, 0.0, 8), "idle")
+        runOnce(way, Load(500, 2_500.0, load.payloadBytes), "idle")
+        val state = cell.text("receiver")
+        val receiver = runOnce(way, load, state)
+        val result = buildJsonObject {
+            put("received", JsonPrimitive(receiver.received))
+            put("outOfOrder", JsonPrimitive(receiver.outOfOrder))
+        }
+        if (load.firehose) {
+            val seconds = (receiver.lastNs - receiver.firstNs) / 1e9
+            val throughput = Value("events/s", load.count / seconds)
+            val backlog = Value("events", receiver.backlogMax.toDouble())
+            Measured(emptyMap(), mapOf("throughput" to throughput, "backlogMax" to backlog), result)
+        } else {
+            val hitch = Value("ms/s", receiver.hitchRatio())
+            val values = if (state == "idle") emptyMap() else mapOf("receiverHitchRatio" to hitch)
+            Measured(mapOf("latency" to Samples("us", receiver.latencyNs)), values, result)
+        }
+    }
+}
+
+private fun runOnce(way: Way, load: Load, state: String): Receiver {
+    val receiver = Receiver(load, state)
+    way.run(load, receiver)
+    val limitMs = LOST_AFTER_MS + if (load.firehose) 0 else (load.count / load.perSecond * 1000).toLong()
+    check(receiver.await(limitMs)) { "events were lost: received=${receiver.received} of ${load.count}" }
+    return receiver
+}
+
+/**
+ * Longer than any load here lags behind on a loaded machine; a lost event ends the measurement instead of hanging it.
+ */
+private const val LOST_AFTER_MS = 20_000L

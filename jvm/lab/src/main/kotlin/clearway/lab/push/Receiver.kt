@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.lab.push
+
+import java.util.concurrent.CountDownLatch
+import java.util.concurrent.TimeUnit
+import java.util.concurrent.atomic.AtomicInteger
+
+/**
+ * Stamps every arrival, and can be kept busy or stalled on purpose. `receive` is called by one thread at a time, each
+ * call after the one before; the figures are read when [await] has returned.
+ */
+internal class Receiver(private val load: Load, state: String) {
+    val latencyNs = LongArray(if (load.firehose) 0 else load.count)
+    var received = 0
+        private set
+
+    var outOfOrder = 0
+        private set
+
+    var backlogMax = 0
+        private set
+
+    var firstNs = 0L
+        private set
+
+    var lastNs = 0L
+        private set
+
+    private val sent = AtomicInteger()
+    private val done = CountDownLatch(1)
+    private var next = 0
+    private val block = blockOf(state)
+    private var blockAt = System.nanoTime()
+    private var beyondFrameNs = 0L
+
+    fun noteSent() {
+        sent.incrementAndGet()
+    }
+
+    fun receive(event: Event) {
+        val now = System.nanoTime()
+        if (load.firehose) {
+            backlogMax = maxOf(backlogMax, sent.get() - received)
+        } else {
+            latencyNs[event.i] = now - event.intendedNs
+        }
+        if (received == 0) firstNs = event.intendedNs
+        if (event.i != next) outOfOrder++
+        next = event.i + 1
+        received++
+        lastNs = now
+        if (block != null && now >= blockAt) hold(block)
+        if (received == load.count) done.countDown()
+    }
+
+    /** False where not all events came in time. */
+    fun await(limitMs: Long): Boolean = done.await(limitMs, TimeUnit.MILLISECONDS)
+
+    /** How long the receiving thread was held beyond a 60 Hz frame, in ms a second of the run. */
+    fun hitchRatio(): Double = beyondFrameNs / 1e6 / ((lastNs - firstNs) / 1e9)
+
+    /** Other work of the receiving thread: what arrives meanwhile waits. */
+    private fun hold(block: Block) {
+        val begin = System.nanoTime()
+        while (System.nanoTime() - begin < block.blockMs * 1_000_000L) Thread.onSpinWait()
+        beyondFrameNs += maxOf(0, System.nanoTime() - begin - FRAME_NS)
+        blockAt = begin + block.everyMs * 1_000_000L
+    }
+
+    private class Block(val blockMs: Int, val everyMs: Int)
+
+    private companion object {
+        const val FRAME_NS = 16_666_667L
+
+        fun blockOf(state: String): Block? =
+            when (state) {
+                "idle" -> null
+                "half-busy" -> Block(blockMs = 5, everyMs = 10)
+                "stalled" -> Block(blockMs = 30, everyMs = 300)
+                else -> throw IllegalArgumentException("no such state: receiver=$state (idle, half-busy, stalled)")
+            }
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.lab.protocol
+
+import java.io.ByteArrayOutputStream
+import java.io.PrintStream
+import java.nio.ByteBuffer
+import java.util.Base64
+import kotlinx.serialization.json.Json
+import kotlinx.serialization.json.JsonObject
+import kotlinx.serialization.json.JsonPrimitive
+import kotlinx.serialization.json.jsonObject
+import org.HdrHistogram.Histogram
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Test
+
+internal class ServeTest {
+    private val operations =
+        object : Operations {
+            override fun describe() = JsonObject(mapOf("host" to JsonPrimitive("jvm")))
+
+            override fun verify(cell: Cell): JsonObject = throw NoClassDefFoundError("a class of ${cell.mechanism}")
+
+            override fun measure(cell: Cell) =
+                Measured(
+                        mapOf("latency" to Samples("us", longArrayOf(1_000, 2_000, 0))),
+                        mapOf("total" to Value("ms", 5.0)),
+                        JsonObject(mapOf("ran" to JsonPrimitive(cell.int("actions")))),
+                    )
+                    .answer(cell)
+        }
+
+    private fun answers(vararg lines: String): List<JsonObject> {
+        val output = ByteArrayOutputStream()
+        serve(lines.joinToString("\n").reader().buffered(), PrintStream(output, true, Charsets.UTF_8), operations)
+        return output
+            .toString(Charsets.UTF_8)
+            .lines()
+            .filter { it.isNotBlank() }
+            .map { Json.parseToJsonElement(it).jsonObject }
+    }
+
+    private fun request(id: Int, op: String, expected: Int) =
+        """{"id": $id, "op": "$op", "cell": {"family": "f", "scenario": "s", "mechanism": "m", "params": {"actions": 7}, "expected": {"ran": $expected}}}"""
+
+    private fun JsonObject.message() = (getValue("error").jsonObject.getValue("message") as JsonPrimitive).content
+
+    @Test
+    fun `each request is answered by its number, blank lines by nothing`() {
+        val (described, measured) = answers("""{"id": 4, "op": "describe"}""", "", request(5, "measure", 7))
+        assertEquals(JsonPrimitive(4), described["id"])
+        assertEquals(JsonPrimitive(true), measured["ok"])
+        assertEquals(JsonPrimitive(5), measured["id"])
+    }
+
+    @Test
+    fun `a wrong result, a linkage error and a line that is no JSON are answers, and the next request is served`() {
+        val found =
+            answers(request(1, "measure", 8), request(2, "verify", 7), "hello", """{"id": 3, "op": "describe"}""")
+        assertEquals("the work gave a wrong result: result.ran: expected 8, got 7", found[0].message())
+        assertEquals("a class of m", found[1].message())
+        assertEquals(JsonPrimitive(false), found[2]["ok"])
+        assertEquals(JsonPrimitive(true), found[3]["ok"])
+    }
+
+    @Test
+    fun `samples travel as a histogram that other languages read, and as numbers while they are few`() {
+        val latency =
+            answers(request(1, "measure", 7)).single().getValue("result").jsonObject.getValue("samples").jsonObject
+        val set = latency.getValue("latency").jsonObject
+        assertEquals("[1000,2000,0]", set.getValue("raw").toString())
+        val bytes = Base64.getDecoder().decode((set.getValue("hdr") as JsonPrimitive).content)
+        val histogram = Histogram.decodeFromCompressedByteBuffer(ByteBuffer.wrap(bytes), 0)
+        assertEquals(3, histogram.totalCount)
+        // What a coarse clock calls nothing counts as the least that a histogram holds.
+        assertEquals(1, histogram.minNonZeroValue)
+        assertEquals(2_000, histogram.maxValue)
+    }
+}
