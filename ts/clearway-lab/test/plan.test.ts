@@ -23,6 +23,9 @@ describe("the scenario files", () => {
       "channel-worker",
       "channel-process",
       "channel-native",
+      "works",
+      "sizes",
+      "changing-site",
     ]);
     expect(readdirSync(new URL("../scenarios", import.meta.url)).filter((name) => name.endsWith(".json"))).toHaveLength(
       scenarios.length,
@@ -128,8 +131,8 @@ describe("the names on the command line", () => {
   });
 
   test("that are unknown are answered with the valid ones", () => {
-    expect(() => names("offload")).toThrow(UsageError);
-    expect(() => names("offload")).toThrow("Families: isolate, memory, push, channel. Scenarios: students");
+    expect(() => names("onload")).toThrow(UsageError);
+    expect(() => names("onload")).toThrow("Families: isolate, memory, push, channel, offload. Scenarios: students");
     expect(() => names("students/rx")).toThrow("Mechanisms of students: direct, worker-clone");
     expect(() => names("students/direct/more")).toThrow(UsageError);
     expect(() => names("isolate/nothing")).toThrow(UsageError);

@@ -3,7 +3,7 @@
 import type { HostName } from "../protocol/message.js";
 import { Runners } from "../runner/runners.js";
 import { loadScenarios } from "../scenario/load.js";
-import { FAMILY_NAMES, HOST_NAMES, type Scenario } from "../scenario/scenario.js";
+import { belongsOn, FAMILY_NAMES, HOST_NAMES, type Scenario } from "../scenario/scenario.js";
 import { askHosts, type Hosts, missingMechanism } from "./hosts.js";
 
 export async function list(hosts: readonly HostName[]): Promise<number> {
@@ -26,10 +26,13 @@ export function listing(scenarios: readonly Scenario[], hosts: readonly HostName
     lines.push("", family.toUpperCase());
     for (const scenario of scenarios.filter((each) => each.family === family)) {
       lines.push("", `  ${scenario.name}: ${scenario.question}`);
-      for (const { name, title, unavailable } of scenario.mechanisms) {
+      for (const mechanism of scenario.mechanisms) {
+        const { name, title, unavailable } = mechanism;
+        const own = HOST_NAMES.filter((each) => hosts.includes(each) && belongsOn(each, scenario, mechanism));
+        if (own.length === 0) continue;
         const can: string[] = [];
         const cannot: string[] = [];
-        for (const host of HOST_NAMES.filter((each) => hosts.includes(each))) {
+        for (const host of own) {
           const why =
             unavailable?.[host] ?? asked.problems[host] ?? missingMechanism(asked.described[host], scenario.name, name);
           if (why === undefined) can.push(host);

@@ -26,7 +26,7 @@ const labCommand = program
   .description("measure, then write results.json and report.html")
   .argument(
     "[what...]",
-    "families (isolate, memory, push, channel), scenarios (students) or cells (students/comlink); default: everything",
+    "families (isolate, memory, push, channel, offload), scenarios (students) or cells (students/comlink); default: everything",
   )
   .option("--family <name>", "the same as naming the family", (name: string, all: string[]) => [...all, name], [])
   .option("--host <names>", "node, chromium, or both with a comma", parseHosts, ["node", "chromium"])

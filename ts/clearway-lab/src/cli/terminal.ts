@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The tables of a run on a terminal, at most 100 columns wide.
 import pc from "picocolors";
+import { offloadLines } from "../report/offload/lines.js";
 import { type Table, type TableRow, tablesOf } from "../report/tables.js";
 import { verdictOf } from "../report/verdict.js";
 import type { RunRecord } from "../run/record.js";
@@ -11,7 +12,10 @@ const NAME_WIDTH = 24;
 
 export function summary(results: Results, record: RunRecord): string {
   const lines: string[] = [""];
-  for (const table of tablesOf(results, record).filter(({ folded }) => !folded)) lines.push(...tableLines(table), "");
+  for (const table of tablesOf(results, record).filter(({ folded, quiet }) => !folded && !quiet))
+    lines.push(...tableLines(table), "");
+  for (const { title, lines: said } of offloadLines(results, record))
+    lines.push(pc.bold(title), ...said.flatMap((line) => wrap(`- ${line}`, WIDTH_MAX)), "");
   lines.push(...cellCounts(results), "");
   lines.push(pc.bold("What to doubt"));
   for (const { message, next } of results.warnings)

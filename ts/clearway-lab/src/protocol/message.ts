@@ -3,7 +3,7 @@
 
 export const PROTOCOL_VERSION = 1;
 
-export type HostName = "node" | "chromium";
+export type HostName = "node" | "chromium" | "jvm";
 export type Params = Record<string, string | number>;
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 

@@ -2,6 +2,7 @@
 // What stands in the columns of each scenario's table.
 import type { RecordedScenario } from "../run/record.js";
 import type { QuantileName } from "../statistics/distribution.js";
+import { SIZES_NS } from "../statistics/sizes.js";
 
 export interface Column {
   label: string;
@@ -47,6 +48,30 @@ export const COLUMNS: Record<string, Column[]> = {
     { label: "p90", unit: "us", metric: "fill", quantile: "p90" },
     { label: "max", unit: "us", metric: "fill", quantile: "max" },
   ],
+  works: [
+    { label: "cold batch", unit: "ms", metric: "coldBatch" },
+    { label: "warm batch", unit: "ms", metric: "batch" },
+    { label: "a task", unit: "us", metric: "perTask" },
+    { label: "CPU time", unit: "ms", metric: "cpuTime" },
+    { label: "held", unit: "ms", metric: "held" },
+    { label: "peak threads", unit: "count", metric: "peakThreads" },
+    { label: "allocations", unit: "count", metric: "allocations" },
+  ],
+  sizes: Object.entries(SIZES_NS).map(([metric]) => ({
+    label: metric.replace(/^task(\d+)/, "$1 "),
+    unit: "us",
+    metric,
+  })),
+  "changing-site": [
+    { label: "all batches", unit: "ms", metric: "total" },
+    { label: "computing", unit: "ms", metric: "before" },
+    { label: "first waiting", unit: "ms", metric: "firstAfter" },
+    { label: "waiting", unit: "ms", metric: "after" },
+    { label: "batches till then", unit: "count", metric: "recover" },
+    { label: "first computing", unit: "ms", metric: "firstBack" },
+    { label: "computing again", unit: "ms", metric: "back" },
+    { label: "batches till then", unit: "count", metric: "recoverBack" },
+  ],
   codec: [
     { label: "encode", unit: "us", metric: "encode" },
     { label: "decode", unit: "us", metric: "decode" },
@@ -68,6 +93,9 @@ export function comparedLabel({ compare }: RecordedScenario): string {
     "roundTrip.p50": "p50",
     both: "both",
     throughput: "throughput",
+    batch: "warm batch",
+    task10us: "10 us",
+    total: "all batches",
   };
   return names[compare] ?? compare;
 }

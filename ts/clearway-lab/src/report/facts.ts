@@ -2,9 +2,9 @@
 // The end of the report: the machine, the build, the noise floor, the settings of every mechanism, and how to run it again.
 import type { RunRecord } from "../run/record.js";
 import type { Results } from "../run/results.js";
+import { HOST_TITLES } from "./host-titles.js";
 import { type Html, html } from "./html.js";
 import { loadText } from "./load-text.js";
-import { HOST_TITLES } from "./sections.js";
 
 export function factsSection(results: Results, record: RunRecord): Html {
   const { machine, build } = results;

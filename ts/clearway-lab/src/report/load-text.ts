@@ -6,6 +6,10 @@ import { bytes, shown } from "./number.js";
 /** Empty where a scenario has only one load. */
 export function loadText(params: Params): string {
   const parts: string[] = [];
+  const { work, waits, order } = params;
+  if (typeof work === "string") parts.push(work);
+  if (waits === "blocking" || waits === "async") parts.push(waits);
+  if (order === "shuffled") parts.push(order);
   const { rows, connection, perSecond, count, payloadBytes, receiver, value, memory, bytes: size } = params;
   if (typeof rows === "number") parts.push(`${shown(rows)} rows`);
   if (connection === "none") parts.push("no connection");

@@ -17,6 +17,7 @@ const FAMILY_TITLES: Record<string, string> = {
   memory: "Memory: native code fills a buffer of mine",
   channel: "Channel: what a platform channel costs",
   push: "Push: a live stream to the main thread",
+  offload: "Offload: which executor, for which work",
 };
 
 export function reportHtml(results: Results, record: RunRecord): string {

@@ -6,15 +6,15 @@ import type { Results } from "../run/results.js";
 import type { Distribution } from "../statistics/distribution.js";
 import { histogramChart } from "./chart/histograms.js";
 import { stripOf, timelineChart } from "./chart/timeline.js";
+import { HOST_TITLES } from "./host-titles.js";
 import { type Html, html } from "./html.js";
 import { loadText } from "./load-text.js";
+import { offloadCharts } from "./offload/charts.js";
 import { channelChart, codecChart, firehoseChart, poolChart, roleLegend } from "./range-charts.js";
 import { memoryCharts, uploadCharts } from "./size-charts.js";
 import { tableHtml } from "./table-html.js";
 import { byLoad, metricsFor, ordered, sortQuantile, type Table } from "./tables.js";
 import { zoomable } from "./zoom.js";
-
-export const HOST_TITLES: Record<HostName, string> = { node: "Node", chromium: "Chromium" };
 
 /** The loads that a scenario is known by. */
 const PRIMARY_LOADS = ["1\u202f000 events/s", "8 MB, warm memory"];
@@ -42,7 +42,7 @@ function hostTables(tables: Table[], scenario: string, host: HostName): Html {
   const open = own.filter(({ lead, folded }) => lead !== undefined && !folded);
   const primary = own.find(({ load }) => PRIMARY_LOADS.includes(load)) ?? own[0];
   if (primary === undefined) return html``;
-  const first = open.length > 0 ? open : [primary];
+  const first = open.length > 0 ? open : primary.folded ? [] : [primary];
   const rest = own.filter((table) => !first.includes(table));
   const folded = rest.map((table) => html`<h4>${HOST_TITLES[host]}: ${table.load}</h4>${tableHtml(table)}`);
   const shown = first.map(
@@ -76,6 +76,7 @@ function hostCharts(
   if (scenario.name === "firehose") return firehoseChart(results, record, title, cells);
   if (scenario.name.startsWith("channel-")) return channelChart(results, record, title, cells);
   if (scenario.name === "codec") return codecChart(results, record, title, cells);
+  if (scenario.family === "offload") return offloadCharts(results, record, scenario, host);
   if (scenario.name === "stream") return streamChart(results, record, scenario, title, cells);
   return html`<h4>${title}</h4>`;
 }

@@ -39,7 +39,7 @@ tr.clearway { background: var(--clearway-soft); } tr.clearway th { font-weight: 
 .doubtful { color: var(--faint); font-style: italic; }
 details { margin: 10px 0 20px; } summary { cursor: pointer; color: var(--soft); font-size: .92rem; padding: 4px 0; } summary:hover { color: var(--ink); }
 code { font-family: ui-monospace, "SF Mono", Menlo, Consolas, monospace; font-size: .88em; background: var(--track); padding: .1em .35em; border-radius: 4px; overflow-wrap: anywhere; }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: 6px 22px; font-size: .92rem; margin: 12px 0; } dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: 6px 22px; font-size: .92rem; margin: 12px 0; } dl.advice dt { color: var(--ink); font-weight: 560; } .key { vertical-align: -1px; margin-right: .3em; } dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
 @media (max-width: 720px) { main { padding: 22px 16px 60px; } .plot.wide { display: none; } .plot.narrow { display: block; width: 100%; } h2 { margin-top: 52px; } .doubt { padding: 14px 16px; }
   th, td { padding: 7px 10px; } dl { grid-template-columns: 1fr; gap: 0; } dd { margin: 0 0 8px; } tbody th { white-space: normal; min-width: 9.5em; } }
 @media print { main { max-width: none; padding: 0; } .zoom { display: none; } h3, h4 { break-after: avoid; } .chart, .scroll { break-inside: avoid; } }

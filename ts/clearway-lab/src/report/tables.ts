@@ -38,6 +38,8 @@ export interface Table {
   rows: TableRow[];
   /** A second look at what another table shows: folded in the report, left out on a terminal. */
   folded?: boolean;
+  /** Not on a terminal, which has its lines in words. */
+  quiet?: boolean;
 }
 
 export function tablesOf(results: Results, record: RunRecord): Table[] {
@@ -50,7 +52,8 @@ export function tablesOf(results: Results, record: RunRecord): Table[] {
         (cell) => cell.scenario === scenario.name && cell.host === host && cell.rounds.length > 0,
       );
       if (cells.length === 0) continue;
-      if (scenario.name === "upload") tables.push(uploadTable(results, record, scenario, host, cells));
+      if (scenario.family === "offload") tables.push(...offloadTables(results, record, scenario, host, cells));
+      else if (scenario.name === "upload") tables.push(uploadTable(results, record, scenario, host, cells));
       else if (scenario.name.startsWith("channel-"))
         tables.push(...channelTables(results, record, scenario, host, cells));
       else for (const group of byLoad(cells)) tables.push(loadTable(results, record, scenario, host, group));
@@ -84,6 +87,18 @@ function grouped(cells: RecordedCell[], alike: (a: RecordedCell, b: RecordedCell
 export function metricsFor(results: Results, record: RunRecord, cell: RecordedCell): Record<string, Metric> {
   // results.cells is made from record.cells, one for one and in the same order.
   return results.cells[record.cells.indexOf(cell)]!.metrics;
+}
+
+/** What stands on a terminal and open in the report is said of them in words and in a heat map. */
+function offloadTables(
+  results: Results,
+  record: RunRecord,
+  scenario: RecordedScenario,
+  host: HostName,
+  cells: RecordedCell[],
+): Table[] {
+  const loads = byLoad(cells).map((group) => loadTable(results, record, scenario, host, group));
+  return loads.map((table) => ({ ...table, quiet: true, folded: scenario.name !== "changing-site" }));
 }
 
 function loadTable(

@@ -4,16 +4,22 @@ import type { HostName } from "../protocol/message.js";
 import { compareCells, sameParams } from "../run/floor.js";
 import type { RecordedCell, RunRecord } from "../run/record.js";
 import type { Metric, Results } from "../run/results.js";
+import { HOST_NAMES } from "../scenario/scenario.js";
 import type { Distribution } from "../statistics/distribution.js";
+import { HOST_TITLES } from "./host-titles.js";
 import { shown, times } from "./number.js";
+import { worstSentence } from "./offload/worst.js";
 import { metricsFor } from "./tables.js";
 
-const HOST_TITLES: Record<HostName, string> = { node: "Node", chromium: "Chromium" };
-
 export function verdictOf(results: Results, record: RunRecord): string[] {
-  const sentences = [studentsSentence, poolSentence, memorySentence, streamSentence, channelSentence].flatMap(
-    (sentence) => (["node", "chromium"] as const).flatMap((host) => sentence(results, record, host)),
-  );
+  const sentences = [
+    studentsSentence,
+    poolSentence,
+    memorySentence,
+    streamSentence,
+    channelSentence,
+    offloadSentence,
+  ].flatMap((sentence) => HOST_NAMES.flatMap((host) => sentence(results, record, host)));
   if (sentences.length > 0) return sentences;
   const measured = record.cells.some((cell) => cell.rounds.length > 0);
   return [measured ? "This run names too few mechanisms to compare any." : "Nothing was measured."];
@@ -113,6 +119,10 @@ function spoken(comparison: ReturnType<typeof compareCells>): string {
   return comparison === undefined || comparison.verdict === "no difference seen"
     ? "no difference seen"
     : `${times(comparison.ratio)} as long`;
+}
+
+function offloadSentence(_: Results, record: RunRecord, host: HostName): string[] {
+  return worstSentence(record, host, "warm");
 }
 
 function poolSentence(results: Results, record: RunRecord, host: HostName): string[] {

@@ -4,7 +4,7 @@
 import type { BuildFacts, MachineFacts } from "../machine/facts.js";
 import type { Description, HostName, Measurement, Params } from "../protocol/message.js";
 import { cellName, type PlannedCell } from "../scenario/plan.js";
-import type { ProfileName, Role } from "../scenario/scenario.js";
+import type { Place, ProfileName, Role } from "../scenario/scenario.js";
 
 export const RECORD_VERSION = 1;
 
@@ -27,6 +27,8 @@ export interface RecordedCell {
   title: string;
   role: Role;
   settings: string;
+  /** Where a strategy of *offload* runs its actions. */
+  place?: Place;
   params: Params;
   control: boolean;
   plannedRounds: number;
@@ -78,6 +80,7 @@ export function recordedCell(cell: PlannedCell): RecordedCell {
     title: mechanism.title,
     role: mechanism.role,
     settings: mechanism.settings,
+    ...(mechanism.place === undefined ? {} : { place: mechanism.place }),
     params,
     control,
     plannedRounds: rounds,

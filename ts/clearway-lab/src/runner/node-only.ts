@@ -17,6 +17,9 @@ export const nodeOnly: Record<string, Loader[]> = {
     async () =>
       unless(await pluginProblem(), async () => (await import("../channel/native-clearway.js")).nativeClearway),
   ],
+  works: [async () => (await import("../offload/mechanisms.js")).works],
+  sizes: [async () => (await import("../offload/mechanisms.js")).sizes],
+  "changing-site": [async () => (await import("../offload/mechanisms.js")).changing],
   memset: [
     async () => unless(await koffiProblem(), async () => (await memory()).memoryReference),
     async () => unless(await peersProblem(), async () => (await memory()).memoryAddon),

@@ -40,6 +40,9 @@ export function loadScenarios(folder = scenarioFolder()): Scenario[] {
     "channel-worker",
     "channel-process",
     "channel-native",
+    "works",
+    "sizes",
+    "changing-site",
   ];
   const rank = (scenario: Scenario) => (order.indexOf(scenario.name) + order.length + 1) % (order.length + 1);
   return scenarios.sort(

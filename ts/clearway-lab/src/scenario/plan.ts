@@ -2,7 +2,7 @@
 // Which cells a run has, and in which order they are measured.
 import type { HostName, Params } from "../protocol/message.js";
 import { randomFrom, shuffled } from "../statistics/random.js";
-import { HOST_NAMES, type MechanismInfo, type ProfileName, type Scenario } from "./scenario.js";
+import { belongsOn, HOST_NAMES, type MechanismInfo, type ProfileName, type Scenario } from "./scenario.js";
 
 export interface PlannedCell {
   scenario: Scenario;
@@ -39,6 +39,7 @@ export function planCells(
       for (const set of sets) {
         if (set.hosts !== undefined && !set.hosts.includes(host)) continue;
         for (const mechanism of scenario.mechanisms) {
+          if (!belongsOn(host, scenario, mechanism)) continue;
           if (set.mechanisms !== undefined && !set.mechanisms.includes(mechanism.name)) continue;
           const unavailable = mechanism.unavailable?.[host] ?? set.unavailable?.[mechanism.name] ?? hostProblems[host];
           const cell: PlannedCell = {

@@ -5,8 +5,16 @@ import type { HostName, Json, Params } from "../protocol/message.js";
 export type Role = "clearway" | "peer" | "reference";
 export type ProfileName = "quick" | "full";
 export const PROFILE_NAMES: readonly ProfileName[] = ["quick", "full"];
-export const HOST_NAMES: readonly HostName[] = ["node", "chromium"];
-export const FAMILY_NAMES = ["isolate", "memory", "push", "channel"] as const;
+export const HOST_NAMES: readonly HostName[] = ["node", "chromium", "jvm"];
+/** Where a scenario runs that does not say it. */
+export const USUAL_HOSTS: readonly HostName[] = ["node", "chromium"];
+export const FAMILY_NAMES = ["isolate", "memory", "push", "channel", "offload"] as const;
+
+/**
+ * Where a strategy of *offload* runs its actions: on the calling thread, on one other thread, on about as many as there are
+ * cores, on more, or where it decides by what it measured.
+ */
+export type Place = "caller" | "one" | "cpu" | "many" | "adaptive";
 
 export interface MechanismInfo {
   name: string;
@@ -14,6 +22,9 @@ export interface MechanismInfo {
   role: Role;
   /** How it is set up here: what a reader needs to repeat it or to object. */
   settings: string;
+  /** Default: every host of the scenario. Elsewhere it is not a cell, as a Java library is none in Node. */
+  hosts?: HostName[];
+  place?: Place;
   /** Why it cannot run on a host, and what to do about it. */
   unavailable?: Partial<Record<HostName, string>>;
 }
@@ -37,6 +48,8 @@ export interface ParamSet {
 export interface Scenario {
   name: string;
   family: (typeof FAMILY_NAMES)[number];
+  /** Default: Node and Chromium. */
+  hosts?: HostName[];
   question: string;
   shows: string;
   topology: string;
@@ -49,4 +62,10 @@ export interface Scenario {
   compare: string;
   mechanisms: MechanismInfo[];
   profiles: Record<ProfileName, { rounds: number; sets: ParamSet[] }>;
+}
+
+/** Whether a mechanism is a cell of the scenario on that host, able to run there or not. */
+export function belongsOn(host: HostName, scenario: Scenario, mechanism: MechanismInfo): boolean {
+  const hosts = scenario.hosts ?? USUAL_HOSTS;
+  return hosts.includes(host) && (mechanism.hosts ?? hosts).includes(host);
 }

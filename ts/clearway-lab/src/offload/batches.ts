@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Times batches: until there are enough of them, or until their time is over.
+import { nowMs, turn } from "#lab-host";
+import { type ActionName, type Argument, checkOf } from "./action.js";
+import type { Running } from "./strategy.js";
+
+export interface OneBatch {
+  ms: number;
+  /** How long beginning it held the calling thread. */
+  heldMs: number;
+}
+
+/** What a batch runs, and what it must yield. */
+export interface BatchWork {
+  name: ActionName;
+  given: readonly Argument[];
+  checksum: number;
+}
+
+/** Throws where the batch's results are wrong: nothing else is worth timing. */
+export async function oneBatch(running: Running, { name, given, checksum }: BatchWork): Promise<OneBatch> {
+  const from = nowMs();
+  const answer = running.run(name, given);
+  const begun = nowMs();
+  const results = answer instanceof Promise ? await answer : answer;
+  const ms = nowMs() - from;
+  const found = checkOf(results);
+  if (found.done !== given.length || found.checksum !== checksum)
+    throw new Error(
+      `the batch's results are wrong: done=${found.done} of ${given.length} checksum=${found.checksum}, expected ${checksum}`,
+    );
+  return { ms, heldMs: begun - from };
+}
+
+/** At least `least` batches, then until there are `most` or `untilMs` have passed; each in a turn of its own, as an app's would be. */
+export async function batches(
+  running: Running,
+  work: BatchWork,
+  { least, most, untilMs }: { least: number; most: number; untilMs: number },
+): Promise<OneBatch[]> {
+  const found: OneBatch[] = [];
+  const from = nowMs();
+  while (found.length < least || (found.length < most && nowMs() - from < untilMs)) {
+    await turn();
+    found.push(await oneBatch(running, work));
+  }
+  return found;
+}
+
+/** Some pools' closing never settles once nothing else keeps the process alive; the process ends after its answer anyway. */
+export function closeSoon(running: Running): Promise<unknown> {
+  return Promise.race([running.close(), new Promise((done) => setTimeout(done, 500))]);
+}

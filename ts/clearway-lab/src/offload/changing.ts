@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Scenario changing-site: one call site that computes, then waits, then computes again. How long until that is noticed?
+import { nowMs } from "#lab-host";
+import { type Mechanism, numberParam } from "../mechanism/measured.js";
+import type { Value } from "../protocol/message.js";
+import { median } from "../statistics/compare.js";
+import { checkOf } from "./action.js";
+import { batches, closeSoon } from "./batches.js";
+import { seedsIn } from "./order.js";
+import type { Strategy } from "./strategy.js";
+
+/** A batch is at its new pace when it takes at most so much longer than those at the phase's end: over what batches differ by. */
+const SETTLED_RATIO = 1.25;
+/** So many in a row, or one that was lucky would count. */
+const SETTLED_BATCHES = 2;
+
+export function changingMechanism(strategy: Strategy): Mechanism {
+  return async ({ params }) => {
+    const count = numberParam(params, "batches");
+    const seeds = seedsIn("ascending", numberParam(params, "actions"));
+    const sums = { a: checkOf(seeds.map((seed) => seed ** seed)).checksum, s: checkOf(seeds).checksum };
+    // It waits by holding its thread, so it is set up for that.
+    const running = await strategy("blocking");
+    try {
+      await running.start();
+      const phase = async (kind: "a" | "s", most = count) => {
+        const given = seeds.map((seed) => kind + seed);
+        const work = { name: "changing", given, checksum: sums[kind] } as const;
+        const found = await batches(running, work, { least: most, most, untilMs: 0 });
+        return found.map(({ ms }) => ms);
+      };
+      await phase("a");
+      const from = nowMs();
+      const first = await phase("a");
+      const second = await phase("s");
+      const third = await phase("a");
+      const total = nowMs() - from;
+      const [before, after, back] = [first, second, third].map(settledMs) as [number, number, number];
+      const ms = (value: number): Value => ({ unit: "ms", value });
+      const number = (value: number): Value => ({ unit: "count", value });
+      return {
+        samples: {},
+        values: {
+          total: ms(total),
+          before: ms(before),
+          firstAfter: ms(second[0] as number),
+          after: ms(after),
+          recover: number(batchesToSettle(second, after)),
+          firstBack: ms(third[0] as number),
+          back: ms(back),
+          recoverBack: number(batchesToSettle(third, back)),
+        },
+        result: { phases: 3 },
+      };
+    } finally {
+      await closeSoon(running);
+    }
+  };
+}
+
+/** The median of a phase's last half. */
+function settledMs(ms: readonly number[]): number {
+  return median(ms.slice(Math.floor(ms.length / 2)));
+}
+
+/** How many batches go by before some in a row take what those at the end do; all of them, if that never comes. */
+export function batchesToSettle(ms: readonly number[], settled: number): number {
+  for (let at = 0; at + SETTLED_BATCHES <= ms.length; at++) {
+    if (ms.slice(at, at + SETTLED_BATCHES).every((each) => each <= settled * SETTLED_RATIO)) return at;
+  }
+  return ms.length;
+}

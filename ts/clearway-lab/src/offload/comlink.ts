@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// In a file of its own, loaded when it is asked for: Comlink's ES modules only come by a static import.
+import * as Comlink from "comlink";
+import { openWorker } from "#lab-host";
+import type { ActionName, Argument } from "./action.js";
+import { batched } from "./batched.js";
+import type { Running } from "./strategy.js";
+
+export function comlinkRunning(): Running {
+  let worker: ReturnType<typeof openWorker> | undefined;
+  let remote: Record<ActionName, (argument: Argument) => Promise<number>>;
+  return {
+    start: () => {
+      worker = openWorker("offload-comlink");
+      remote = Comlink.wrap(worker.endpoint()) as unknown as typeof remote;
+    },
+    run: batched((name, argument) => remote[name](argument)),
+    close: () => worker?.end(),
+  };
+}

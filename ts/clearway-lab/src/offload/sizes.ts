@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Scenario sizes: one strategy over actions from 10 ns to 100 ms, on a warm pool. From which size on does the pool pay?
+import { nowMs } from "#lab-host";
+import { type Mechanism, numberParam } from "../mechanism/measured.js";
+import type { Value } from "../protocol/message.js";
+import { median } from "../statistics/compare.js";
+import { SIZES_NS } from "../statistics/sizes.js";
+import { actionOf } from "./action.js";
+import { batches, closeSoon } from "./batches.js";
+import type { Strategy } from "./strategy.js";
+
+/** What learns where to run needs some tens of batches of each size; those of long tasks teach it as much in two. */
+const WARM_BATCHES_MAX = 100;
+
+export function sizesMechanism(strategy: Strategy): Mechanism {
+  return async ({ params }) => {
+    const most = numberParam(params, "actions");
+    const sweepMs = numberParam(params, "sweepMs");
+    const perNs = stepsPerNs();
+    const running = await strategy("none");
+    const values: Record<string, Value> = {};
+    try {
+      await running.start();
+      for (const [metric, ns] of Object.entries(SIZES_NS)) {
+        const tasks = Math.max(2, Math.min(most, Math.round((sweepMs * 1e6) / ns)));
+        const given = new Array<number>(tasks).fill(Math.max(1, Math.round(ns * perNs)));
+        const work = { name: "spin", given, checksum: tasks } as const;
+        await batches(running, work, { least: 1, most: WARM_BATCHES_MAX, untilMs: sweepMs / 4 });
+        const found = await batches(running, work, { least: 1, most: WARM_BATCHES_MAX, untilMs: sweepMs / 4 });
+        values[metric] = { unit: "us", value: (median(found.map(({ ms }) => ms)) * 1000) / tasks };
+      }
+    } finally {
+      await closeSoon(running);
+    }
+    return { samples: {}, values, result: { sizes: Object.keys(values).length } };
+  };
+}
+
+/** Steps of `spin` a nanosecond on this machine: the fastest of some runs, each of which takes about a millisecond. */
+function stepsPerNs(): number {
+  const spin = actionOf("spin") as (steps: number) => number;
+  const steps = 500_000;
+  let least = Number.POSITIVE_INFINITY;
+  for (let run = 0; run < 12; run++) {
+    const from = nowMs();
+    spin(steps);
+    least = Math.min(least, nowMs() - from);
+  }
+  return steps / (least * 1e6);
+}

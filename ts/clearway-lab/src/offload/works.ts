@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Scenario works: a batch of one kind of work by one strategy, first on a pool that is not there yet, then on a warm one.
+import { allocatedBy, nowMs } from "#lab-host";
+import { type Measured, type Mechanism, numberParam, textParam } from "../mechanism/measured.js";
+import { median } from "../statistics/compare.js";
+import { type ActionName, actions, NETWORK_VARIABLE } from "./action.js";
+import { type BatchWork, batches, closeSoon, oneBatch } from "./batches.js";
+import { seedsIn } from "./order.js";
+import type { Running, Strategy, Waits } from "./strategy.js";
+import { threadCount, watchThreads } from "./threads.js";
+
+/** A batch that ends within microseconds is warmed up by so many at most: what learns from batches has then learnt. */
+const WARM_BATCHES_MAX = 600;
+
+export function worksMechanism(strategy: Strategy): Mechanism {
+  return async ({ params }) => {
+    process.env[NETWORK_VARIABLE] = String(numberParam(params, "networkUs"));
+    const waits = textParam(params, "waits") as Waits;
+    const name = textParam(params, "work") + (waits === "async" ? "Async" : "");
+    if (!Object.hasOwn(actions, name)) throw new RangeError(`no such work: work=${name}`);
+    const given = seedsIn(textParam(params, "order"), numberParam(params, "actions"));
+    const work = { name: name as ActionName, given, checksum: numberParam(params, "checksum") };
+    const threadsBefore = threadCount();
+    const running = await strategy(waits);
+    try {
+      const from = nowMs();
+      await running.start();
+      await oneBatch(running, work);
+      const coldBatch = nowMs() - from;
+      return await measureWarm(running, work, coldBatch, threadsBefore, {
+        warmMs: numberParam(params, "warmMs"),
+        most: numberParam(params, "batches"),
+        untilMs: numberParam(params, "batchesMs"),
+      });
+    } finally {
+      await closeSoon(running);
+    }
+  };
+}
+
+async function measureWarm(
+  running: Running,
+  work: BatchWork,
+  coldBatch: number,
+  threadsBefore: number | undefined,
+  { warmMs, most, untilMs }: { warmMs: number; most: number; untilMs: number },
+): Promise<Measured> {
+  const threads = watchThreads();
+  await batches(running, work, { least: 1, most: 1, untilMs: 0 });
+  const peak = threads();
+  await batches(running, work, { least: 0, most: WARM_BATCHES_MAX, untilMs: warmMs });
+  const cpuFrom = process.cpuUsage();
+  const found = await batches(running, work, { least: 2, most, untilMs });
+  const { user, system } = process.cpuUsage(cpuFrom);
+  const batch = median(found.map(({ ms }) => ms));
+  // Counting takes a batch more, and slows it down: a long one is left uncounted.
+  const allocated = batch > untilMs ? undefined : await allocatedBy(() => oneBatch(running, work));
+  const tasks = work.given.length;
+  return {
+    samples: { batchTimes: { unit: "ms", ns: found.map(({ ms }) => ms * 1e6) } },
+    values: {
+      coldBatch: { unit: "ms", value: coldBatch },
+      batch: { unit: "ms", value: batch },
+      perTask: { unit: "us", value: (batch * 1000) / tasks },
+      held: { unit: "ms", value: median(found.map(({ heldMs }) => heldMs)) },
+      cpuTime: { unit: "ms", value: (user + system) / 1000 / found.length },
+      batches: { unit: "count", value: found.length },
+      ...(peak === undefined || threadsBefore === undefined
+        ? {}
+        : { peakThreads: { unit: "count", value: Math.max(0, peak - threadsBefore) } }),
+      ...(allocated === undefined
+        ? {}
+        : {
+            allocations: { unit: "count", value: allocated.count },
+            allocatedBytes: { unit: "bytes", value: allocated.bytes },
+          }),
+    },
+    result: { done: tasks, checksum: work.checksum },
+  };
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A grid of figures, the darker the larger, each printed in its place: it can be read without colour.
+import * as Plot from "@observablehq/plot";
+import type { Html } from "../html.js";
+import { chart } from "./draw.js";
+
+export interface HeatCell {
+  row: string;
+  column: string;
+  /** At least 1 for what is coloured by its logarithm. */
+  value: number;
+  text: string;
+  /** Framed and in bold. */
+  marked: boolean;
+}
+
+/** A hundredfold and more is as dark as it gets: under it people see the difference between 2 and 10. */
+const DARKEST = 100;
+/** The figure must be readable on the darkest, on a light page and on a dark one. */
+const OPACITY_MAX = 0.45;
+
+export function heatMap(label: string, rows: readonly string[], columns: readonly string[], cells: HeatCell[]): Html {
+  const opacity = ({ value }: HeatCell) => OPACITY_MAX * Math.min(1, Math.max(0, Math.log(value) / Math.log(DARKEST)));
+  return chart(label, ({ narrow, width }) => {
+    const marginLeft = narrow ? 104 : 200;
+    const marginTop = 12 + (narrow ? 5.6 : 5.4) * Math.max(...columns.map((column) => lines(column, narrow)));
+    const fontSize = (width - marginLeft) / Math.max(1, columns.length) < 30 ? 9 : narrow ? 10.5 : 12.5;
+    const place = { x: "column", y: "row" };
+    return {
+      width,
+      height: marginTop + rows.length * (narrow ? 24 : 27) + 6,
+      marginLeft,
+      marginTop,
+      marginRight: 4,
+      marginBottom: 6,
+      opacity: { type: "identity" },
+      x: {
+        type: "band",
+        domain: columns,
+        axis: "top",
+        label: null,
+        tickSize: 0,
+        padding: 0.04,
+        ...(narrow ? { tickRotate: -90 } : { tickFormat: (name: string) => name.replaceAll(", ", "\n") }),
+      },
+      y: {
+        type: "band",
+        domain: rows,
+        label: null,
+        tickSize: 0,
+        padding: 0.06,
+        tickFormat: (name: string) => shortened(name, narrow ? 17 : 34),
+      },
+      marks: [
+        Plot.cell(cells, { ...place, fill: "var(--track)", fillOpacity: 0.5 }),
+        Plot.cell(cells, { ...place, fill: "var(--warm)", fillOpacity: opacity }),
+        Plot.cell(
+          cells.filter(({ marked }) => marked),
+          { ...place, fill: "none", stroke: "currentColor", strokeWidth: 1.4, inset: 1 },
+        ),
+        ...[true, false].map((bold) =>
+          Plot.text(
+            cells.filter(({ marked }) => marked === bold),
+            { ...place, text: "text", fill: "currentColor", fontWeight: bold ? 700 : 400, fontSize },
+          ),
+        ),
+      ],
+    };
+  });
+}
+
+/** How long a heading is across: on a wide page its parts stand one below the other, on a narrow one it is turned. */
+function lines(column: string, narrow: boolean): number {
+  return narrow ? column.length : column.split(", ").length * 2.8;
+}
+
+function shortened(name: string, most: number): string {
+  return name.length <= most ? name : `${name.slice(0, most - 1).trimEnd()}…`;
+}

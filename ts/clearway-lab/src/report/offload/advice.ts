@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// One sentence a work: which strategy to use for it, what the second choice costs, and what the wrong one costs.
+import type { HostName } from "../../protocol/message.js";
+import { compareCells } from "../../run/floor.js";
+import type { RecordedCell, RunRecord } from "../../run/record.js";
+import type { Metric, Results } from "../../run/results.js";
+import { shown } from "../number.js";
+import { metricsFor } from "../tables.js";
+import { regretGrid, type WorkColumn } from "./columns.js";
+import { regretText } from "./regret-table.js";
+
+export interface Advice {
+  work: string;
+  sentence: string;
+}
+
+/** A batch on the calling thread that is longer than this costs it a frame at 60 Hz. */
+const FRAME_MS = 1000 / 60;
+
+export function adviceOf(results: Results, record: RunRecord, host: HostName): Advice[] {
+  const warm = regretGrid(record, host, "warm");
+  const cold = regretGrid(record, host, "cold");
+  return warm.columns.flatMap((column, at) => {
+    const coldColumn = cold.columns[at];
+    const sentence = coldColumn && adviceFor(results, record, column, coldColumn);
+    return sentence === undefined ? [] : [{ work: column.label, sentence }];
+  });
+}
+
+function adviceFor(results: Results, record: RunRecord, column: WorkColumn, cold: WorkColumn): string | undefined {
+  const [best, ...others] = byRegret(column);
+  if (best === undefined) return undefined;
+  const ms = (cell: RecordedCell, metric = "batch") => numberOf(metricsFor(results, record, cell)[metric]);
+  const regret = (cell: RecordedCell) => column.regrets.get(cell.mechanism)?.ratio ?? Number.NaN;
+  const took = `${best.title} took ${shown(ms(best))} ms for ${shown(Number(best.params["actions"]))} actions`;
+  if (others.length === 0) return `only ${took}: there is nothing to compare it with.`;
+  const alike = others.filter((other) => {
+    const verdict = compareCells(record, other, best, "batch", results.noiseFloor)?.verdict;
+    return verdict !== "higher" && regret(other) < 2;
+  });
+  const parts = [
+    `${took}${alike.length === 0 ? "" : `, no difference seen to ${listed(alike.map(({ title }) => title))}`}`,
+  ];
+  const ours = others.find((cell) => cell.role === "clearway" && !alike.includes(cell));
+  const next = others.find((cell) => !alike.includes(cell) && cell !== ours);
+  const worst = others.at(-1);
+  const times = (cell: RecordedCell) => `${cell.title} ${regretText(regret(cell))} times as long`;
+  const more = [ours, next, worst].filter(
+    (cell, at, all): cell is RecordedCell => cell !== undefined && !alike.includes(cell) && all.indexOf(cell) === at,
+  );
+  if (more.length > 0) parts.push(listed(more.sort((a, b) => regret(a) - regret(b)).map(times)));
+  const held = ms(best, "held");
+  if (held > FRAME_MS) parts.push(`it holds the calling thread for ${shown(held)} ms`);
+  const [coldBest] = byRegret(cold);
+  if (coldBest !== undefined && coldBest.mechanism !== best.mechanism && !alike.includes(coldBest))
+    parts.push(`on a cold pool ${coldBest.title} is soonest with ${shown(ms(coldBest, "coldBatch"))} ms`);
+  return `${placeText(best)}: ${parts.join("; ")}.`;
+}
+
+/** What to do, from where the best strategy runs its actions. */
+function placeText({ place, params }: RecordedCell): string {
+  if (place === "caller")
+    return params["waits"] === "async"
+      ? "leave it on the calling thread and wait for all at once"
+      : "leave it on the calling thread";
+  if (place === "one") return "give it to one other thread";
+  if (place === "cpu") return "give it to as many threads as there are cores";
+  if (place === "many") return "give it more threads than there are cores";
+  if (place === "adaptive") return "let it be placed by what was measured";
+  return "give it to a pool";
+}
+
+/** The strategies of a work, the one with the least regret first. */
+export function byRegret({ cells, regrets }: WorkColumn): RecordedCell[] {
+  const key = (cell: RecordedCell) => regrets.get(cell.mechanism)?.ratio ?? Number.POSITIVE_INFINITY;
+  return cells.filter((cell) => regrets.has(cell.mechanism)).sort((a, b) => key(a) - key(b));
+}
+
+function listed(parts: string[]): string {
+  return parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
+}
+
+function numberOf(metric: Metric | undefined): number {
+  return metric !== undefined && "value" in metric ? metric.value : Number.NaN;
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What a site that changes its behaviour cost whom, in a sentence.
+import type { HostName } from "../../protocol/message.js";
+import { byRound } from "../../run/floor.js";
+import type { RecordedCell, RunRecord } from "../../run/record.js";
+import { median } from "../../statistics/compare.js";
+import { regretsOf } from "../../statistics/regret.js";
+import { IN_HOST } from "../host-titles.js";
+import { shown } from "../number.js";
+import { regretText } from "./regret-table.js";
+
+/** Undefined where nobody was measured. */
+export function changingSentence(record: RunRecord, host: HostName): string | undefined {
+  const cells = record.cells.filter(
+    (cell) => cell.scenario === "changing-site" && cell.host === host && !cell.control && cell.rounds.length > 0,
+  );
+  const { of } = regretsOf(new Map(cells.map((cell) => [cell.mechanism, byRound(record, cell, "total")])));
+  const ratio = (cell: RecordedCell) => of.get(cell.mechanism)?.ratio ?? Number.POSITIVE_INFINITY;
+  const [best, ...others] = cells.filter(({ mechanism }) => of.has(mechanism)).sort((a, b) => ratio(a) - ratio(b));
+  if (best === undefined) return undefined;
+  const value = (cell: RecordedCell, metric: string) => median([...byRound(record, cell, metric).values()]);
+  const parts = [`all batches were soonest done by ${best.title}, in ${shown(value(best, "total"))} ms`];
+  const ours = cells.find(({ place }) => place === "adaptive");
+  if (ours !== undefined && value(ours, "recover") >= 0) {
+    const recovered = `${shown(value(ours, "recover"))} batches after it began to wait and ${shown(value(ours, "recoverBack"))} after it stopped`;
+    const took = ours === best ? "" : ` took ${regretText(ratio(ours))} times as long and`;
+    parts.push(`${ours.title}${took} was at its new pace ${recovered}`);
+  }
+  const worst = others.at(-1);
+  if (worst !== undefined && worst !== ours)
+    parts.push(`${worst.title} took ${regretText(ratio(worst))} times as long`);
+  return `A site that computes, then waits, then computes again ${IN_HOST[host]}: ${parts.join("; ")}.`;
+}

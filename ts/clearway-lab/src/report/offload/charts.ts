@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The family's own part of the report: heat maps and advice, the size sweep, the site that changes.
+import type { HostName } from "../../protocol/message.js";
+import type { RecordedScenario, RunRecord } from "../../run/record.js";
+import type { Results } from "../../run/results.js";
+import { durationChart } from "../chart/durations.js";
+import { heatMap } from "../chart/heat-map.js";
+import { HOST_TITLES } from "../host-titles.js";
+import { type Html, html } from "../html.js";
+import { tableHtml } from "../table-html.js";
+import { adviceOf } from "./advice.js";
+import { changingSentence } from "./changing-text.js";
+import { regretGrid, type Temperature } from "./columns.js";
+import { crossoverSentence, crossoverText, durationText, type SizeLine, sizeLines } from "./crossover-text.js";
+import { regretTable, regretText } from "./regret-table.js";
+import { worstSentence } from "./worst.js";
+
+/** The least that is asked of a good choice. */
+const MARKED_BELOW = 1.1;
+
+export function offloadCharts(results: Results, record: RunRecord, scenario: RecordedScenario, host: HostName): Html {
+  if (scenario.name === "works") return worksCharts(results, record, host);
+  if (scenario.name === "sizes") return sizesChart(record, host, scenario.reference);
+  return html`<h4>${HOST_TITLES[host]}</h4><p>${changingSentence(record, host) ?? ""}</p>`;
+}
+
+function worksCharts(results: Results, record: RunRecord, host: HostName): Html {
+  const advice = adviceOf(results, record, host);
+  return html`<h4>${HOST_TITLES[host]}: what to use</h4>
+<dl class="advice">${advice.map(({ work, sentence }) => html`<dt>${work}</dt><dd>${capital(sentence)}</dd>`)}</dl>
+${(["warm", "cold"] as const).map((temperature) => regretMap(record, host, temperature))}`;
+}
+
+function regretMap(record: RunRecord, host: HostName, temperature: Temperature): Html {
+  const { columns, rows } = regretGrid(record, host, temperature);
+  if (columns.length === 0) return html``;
+  const cells = rows.flatMap(({ cell, regrets }) =>
+    regrets.flatMap((regret, at) => {
+      if (regret === undefined) return [];
+      const { ratio } = regret;
+      const column = columns[at]?.label ?? "";
+      return [{ row: cell.title, column, value: ratio, text: regretText(ratio), marked: ratio < MARKED_BELOW }];
+    }),
+  );
+  const caption = `${HOST_TITLES[host]}, ${temperature} pool: times as long as the best strategy for each work`;
+  const names = columns.map(({ label }) => label);
+  const titles = rows.map(({ cell }) => cell.title);
+  const table = regretTable(record, host, temperature);
+  const [said] = worstSentence(record, host, temperature);
+  return html`<h4>${caption}</h4>${heatMap(caption, titles, names, cells)}
+<ul class="legend"><li>Framed: within a tenth of the best. Darker: slower. Who is never far from the best stands first.</li></ul>
+${said === undefined ? html`` : html`<p>${said}</p>`}
+${table === undefined ? html`` : html`<details><summary>The same as a table, with each strategy's worst work</summary>${tableHtml(table)}</details>`}`;
+}
+
+function sizesChart(record: RunRecord, host: HostName, reference: string): Html {
+  const lines = sizeLines(record, host, reference);
+  const sentence = crossoverSentence(lines, host);
+  const caption = `${HOST_TITLES[host]}: time of a task in a batch against its size`;
+  const series = lines.map(({ cell, points }) => ({ name: cell.title, points }));
+  return html`<h4>${caption}</h4>${durationChart(caption, series, (ns) => micro(durationText(ns)))}
+${sentence === undefined ? html`` : html`<p>${micro(sentence)}</p>`}${crossoverTable(lines)}`;
+}
+
+function crossoverTable(lines: readonly SizeLine[]): Html {
+  const rows = lines.filter(({ crossover }) => crossover !== undefined);
+  if (rows.length === 0) return html``;
+  return html`<div class="scroll"><table><thead><tr><th class="text" scope="col">strategy</th><th class="text" scope="col">sooner than on the spot</th></tr></thead><tbody>${rows.map(
+    ({ cell, crossover }) =>
+      html`<tr class="${cell.role}"><th scope="row"><span class="dot ${cell.role}"></span>${cell.title}</th><td class="text">${micro(crossoverText(crossover))}</td></tr>`,
+  )}</tbody></table></div>`;
+}
+
+function capital(sentence: string): string {
+  return micro(sentence.charAt(0).toUpperCase() + sentence.slice(1));
+}
+
+function micro(text: string): string {
+  return text.replace(/(\d) us\b/g, "$1 µs");
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The works of a run on one host, and what each strategy's regret in them is. The same for every host that has cells.
+import type { HostName } from "../../protocol/message.js";
+import { byRound } from "../../run/floor.js";
+import type { RecordedCell, RunRecord } from "../../run/record.js";
+import { type Regret, regretsOf } from "../../statistics/regret.js";
+import { loadText } from "../load-text.js";
+import { byLoad } from "../tables.js";
+
+/** Cold: from making the pool to the end of its first batch. Warm: a batch later on. */
+export type Temperature = "warm" | "cold";
+const METRIC: Record<Temperature, string> = { warm: "batch", cold: "coldBatch" };
+
+export interface WorkColumn {
+  label: string;
+  cells: RecordedCell[];
+  /** By mechanism. */
+  regrets: Map<string, Regret>;
+}
+
+export interface StrategyRow {
+  cell: RecordedCell;
+  regrets: (Regret | undefined)[];
+  /** The largest of them, if there is one for each work that anybody has. */
+  worst: Regret | undefined;
+}
+
+export interface RegretGrid {
+  columns: WorkColumn[];
+  rows: StrategyRow[];
+}
+
+export function workCells(record: RunRecord, host: HostName): RecordedCell[] {
+  return record.cells.filter(
+    (cell) => cell.scenario === "works" && cell.host === host && !cell.control && cell.rounds.length > 0,
+  );
+}
+
+/** Strategies by work; who is never far from the best stands first, who lacks a work last. */
+export function regretGrid(record: RunRecord, host: HostName, temperature: Temperature): RegretGrid {
+  const cells = workCells(record, host);
+  const columns = byLoad(cells).map((group): WorkColumn => {
+    const times = new Map(group.map((cell) => [cell.mechanism, byRound(record, cell, METRIC[temperature])]));
+    return { label: loadText(group[0]?.params ?? {}), cells: group, regrets: regretsOf(times).of };
+  });
+  const strategies = [...new Map(cells.map((cell) => [cell.mechanism, cell])).values()];
+  const rows = strategies.map((cell): StrategyRow => {
+    const regrets = columns.map(({ regrets }) => regrets.get(cell.mechanism));
+    return { cell, regrets, worst: worstOf(regrets) };
+  });
+  const key = ({ worst }: StrategyRow) => worst?.ratio ?? Number.POSITIVE_INFINITY;
+  return { columns, rows: rows.sort((a, b) => key(a) - key(b) || 0) };
+}
+
+function worstOf(regrets: readonly (Regret | undefined)[]): Regret | undefined {
+  if (regrets.length === 0 || regrets.some((regret) => regret === undefined)) return undefined;
+  return regrets.reduce((worst, each) => (worst === undefined || (each?.ratio ?? 0) > worst.ratio ? each : worst));
+}

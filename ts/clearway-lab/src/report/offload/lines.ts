@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The family on a terminal: one line a work, one for the crossover, one for the site that changes.
+import type { RunRecord } from "../../run/record.js";
+import type { Results } from "../../run/results.js";
+import { HOST_NAMES } from "../../scenario/scenario.js";
+import { HOST_TITLES } from "../host-titles.js";
+import { adviceOf } from "./advice.js";
+import { changingSentence } from "./changing-text.js";
+import { crossoverSentence, sizeLines } from "./crossover-text.js";
+
+export interface OffloadLines {
+  title: string;
+  lines: string[];
+}
+
+/** A block for each host that has cells of the family. */
+export function offloadLines(results: Results, record: RunRecord): OffloadLines[] {
+  const reference = record.scenarios.find(({ name }) => name === "sizes")?.reference ?? "direct";
+  return HOST_NAMES.flatMap((host) => {
+    const said = [crossoverSentence(sizeLines(record, host, reference), host), changingSentence(record, host)];
+    const lines = [
+      ...adviceOf(results, record, host).map(({ work, sentence }) => `${work}: ${sentence}`),
+      ...said.filter((sentence) => sentence !== undefined),
+    ];
+    return lines.length === 0 ? [] : [{ title: `offload on ${HOST_TITLES[host]}`, lines }];
+  });
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Regret in figures: strategies by work, and the worst of each.
+import type { HostName } from "../../protocol/message.js";
+import type { RunRecord } from "../../run/record.js";
+import type { Regret } from "../../statistics/regret.js";
+import { shown } from "../number.js";
+import type { Table, TableCell } from "../tables.js";
+import { regretGrid, type Temperature } from "./columns.js";
+
+/** Undefined where the run has no such cells. Folded: a terminal gets a sentence a work instead. */
+export function regretTable(record: RunRecord, host: HostName, temperature: Temperature): Table | undefined {
+  const { columns, rows } = regretGrid(record, host, temperature);
+  if (columns.length === 0) return undefined;
+  return {
+    scenario: "works",
+    host,
+    load: `regret, ${temperature} pool: times as long as the best strategy for that work`,
+    columns: [...columns.map(({ label }) => ({ label, unit: "regret" })), { label: "worst", unit: "regret" }],
+    rows: rows.map(({ cell, regrets, worst }) => ({
+      mechanism: cell.mechanism,
+      title: cell.title,
+      role: cell.role,
+      cells: [...regrets.map(regretCell), regretCell(worst)],
+    })),
+    folded: true,
+  };
+}
+
+/** A dash: not measured in this work. Doubtful: the best was chosen on what it is compared with. */
+export function regretCell(regret: Regret | undefined): TableCell {
+  if (regret === undefined) return { text: "–" };
+  return { text: regretText(regret.ratio), ...(regret.chosenElsewhere ? {} : { doubtful: true }) };
+}
+
+/** "1.04", "3.4", "48": under 10 people compare what stands behind the point. */
+export function regretText(ratio: number): string {
+  if (ratio < 2) return ratio.toFixed(2);
+  return ratio < 10 ? ratio.toFixed(1) : shown(Math.round(ratio));
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// How far the best single strategy is from the best choice in its worst work: what choosing once for everything costs.
+import type { HostName } from "../../protocol/message.js";
+import type { RunRecord } from "../../run/record.js";
+import { IN_HOST } from "../host-titles.js";
+import { regretGrid, type StrategyRow, type Temperature } from "./columns.js";
+import { regretText } from "./regret-table.js";
+
+/** Empty where fewer than two works have a strategy that was measured in all of them. */
+export function worstSentence(record: RunRecord, host: HostName, temperature: Temperature): string[] {
+  const { columns, rows } = regretGrid(record, host, temperature);
+  const whole = rows.filter(({ worst }) => worst !== undefined);
+  const fixed = whole.find(({ cell }) => cell.place !== "adaptive");
+  if (columns.length < 2 || fixed === undefined) return [];
+  const at = (row: StrategyRow) => columns[row.regrets.indexOf(row.worst)]?.label ?? "";
+  const ratio = (row: StrategyRow) => regretText(row.worst?.ratio ?? Number.NaN);
+  const single = `the best of the strategies that treat every work alike, ${fixed.cell.title}, took up to ${ratio(fixed)} times as long as the best choice (${at(fixed)})`;
+  const adaptive = whole
+    .filter(({ cell }) => cell.place === "adaptive")
+    .map((row) => `; ${row.cell.title} up to ${ratio(row)} times (${at(row)})`);
+  const pools = temperature === "warm" ? "warm pools" : "cold pools";
+  return [`Of ${columns.length} works ${IN_HOST[host]}, on ${pools}, ${single}${adaptive.join("")}.`];
+}

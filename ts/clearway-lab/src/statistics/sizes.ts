@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+/** The sizes of a task in the size sweep, in nanoseconds, by the metric that has the time of a task of that size. */
+export const SIZES_NS: Record<string, number> = {
+  task10ns: 10,
+  task100ns: 100,
+  task1us: 1000,
+  task10us: 10_000,
+  task100us: 100_000,
+  task1ms: 1_000_000,
+  task10ms: 10_000_000,
+  task100ms: 100_000_000,
+};

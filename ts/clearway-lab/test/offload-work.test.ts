@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What a batch runs: the same in every language that has cells of this family.
+import { describe, expect, test } from "vitest";
+import { actionOf, actions, checkOf } from "../src/offload/action.js";
+import { batchesToSettle } from "../src/offload/changing.js";
+import { works } from "../src/offload/mechanisms.js";
+import { seedsIn } from "../src/offload/order.js";
+import { loadScenarios } from "../src/scenario/load.js";
+
+const scenario = loadScenarios().find(({ name }) => name === "works");
+
+describe("an action", () => {
+  test("gives the same, waiting or not", async () => {
+    for (const seed of [0, 1, 6, 9, 20]) {
+      for (const name of ["storage", "mixed", "bimodal"] as const) {
+        const there = await actionOf(`${name}Async`)(seed);
+        expect([name, actionOf(name)(seed)]).toEqual([name, there]);
+      }
+    }
+  });
+
+  test("computes what its name says", () => {
+    expect([actions.arithmetic(0), actions.arithmetic(3)]).toEqual([1, 27]);
+    // 0.3, 1.3, 2.3 ...: the squares of the third and all after it are over 5.
+    expect([actions.lists(0), actions.lists(2), actions.lists(3), actions.lists(99)]).toEqual([0, 0, 1, 97]);
+    expect(actions.spin(1000)).toBe(1);
+    expect([actions.changing("a3"), actions.changing("s3")]).toEqual([27, 3]);
+  });
+
+  test("is checked by sums that the scenario file has", () => {
+    const seeds = seedsIn("ascending", 100);
+    const sums: Record<string, number> = {
+      arithmetic: checkOf(seeds.map(actions.arithmetic)).checksum,
+      lists: checkOf(seeds.map(actions.lists)).checksum,
+      storage: checkOf(seeds).checksum,
+      network: checkOf(seeds).checksum,
+    };
+    for (const { sets } of Object.values(scenario?.profiles ?? {})) {
+      for (const { params } of sets) {
+        const sum = sums[String(params["work"])];
+        if (sum !== undefined) expect(params["checksum"]).toBe(sum);
+      }
+    }
+  });
+});
+
+test("a shuffled batch has every seed once, in an order that is the same for all", () => {
+  const shuffled = seedsIn("shuffled", 100);
+  expect([...shuffled].sort((a, b) => a - b)).toEqual(seedsIn("ascending", 100));
+  expect(shuffled).not.toEqual(seedsIn("ascending", 100));
+  expect(shuffled.slice(0, 5)).toEqual(seedsIn("shuffled", 100).slice(0, 5));
+  expect(() => seedsIn("backwards", 3)).toThrow("order=backwards");
+});
+
+test("batches have settled when two in a row take what those at the end do", () => {
+  expect(batchesToSettle([9, 1, 9, 1.2, 1, 1], 1)).toBe(3);
+  expect(batchesToSettle([1, 1], 1)).toBe(0);
+  expect(batchesToSettle([9, 9, 1], 1)).toBe(3);
+});
+
+describe("a strategy on the calling thread", () => {
+  const params = {
+    work: "mixed",
+    waits: "async",
+    order: "shuffled",
+    actions: 12,
+    checksum: checkOf(seedsIn("ascending", 12).map(actions.mixed)).checksum,
+    networkUs: 100,
+    warmMs: 0,
+    batches: 2,
+    batchesMs: 10_000,
+  };
+  const fixture = { httpUrl: "", echoPort: 0, filePath: "" };
+
+  test.each(["direct", "promises", "rxjs"])("%s is timed cold and warm, with what it costs", async (name) => {
+    const { values, samples, result } = (await works[name]?.({ params, fixture })) ?? {};
+    expect(result).toEqual({ done: 12, checksum: params.checksum });
+    expect(samples?.["batchTimes"]?.ns).toHaveLength(2);
+    expect(Object.keys(values ?? {})).toEqual(
+      expect.arrayContaining(["coldBatch", "batch", "perTask", "held", "cpuTime", "allocations", "batches"]),
+    );
+    expect(Object.values(values ?? {}).every(({ value }) => Number.isFinite(value) && value >= 0)).toBe(true);
+  });
+
+  test("that yields something else is refused", async () => {
+    await expect(works["direct"]?.({ params: { ...params, checksum: 1 }, fixture })).rejects.toThrow("expected 1");
+    await expect(works["direct"]?.({ params: { ...params, work: "play" }, fixture })).rejects.toThrow("work=playAsync");
+  });
+});
