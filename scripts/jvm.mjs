@@ -59,7 +59,7 @@ export function chosen(found = jdks()) {
 }
 
 /** Runs Maven in jvm/ with the JDK that builds; returns its exit status. Says what is missing, and returns 127, without. */
-export function maven(args, found = jdks()) {
+export function maven(args, found = jdks(), stdio = "inherit") {
   const home = found.get(chosen(found).builds);
   if (home === undefined) {
     console.error(missing.jdk);
@@ -67,7 +67,7 @@ export function maven(args, found = jdks()) {
   }
   const fixed = ["-B", "-q", "--no-transfer-progress", "-Dstyle.color=never"];
   const env = { ...process.env, JAVA_HOME: home };
-  const { status, error } = spawnSync("mvn", [...fixed, ...args], { cwd: folder, stdio: "inherit", env });
+  const { status, error } = spawnSync("mvn", [...fixed, ...args], { cwd: folder, stdio, env });
   if (error?.code === "ENOENT") {
     console.error(missing.maven);
     return 127;

@@ -18,7 +18,7 @@ const jdk = chosen();
 if (!jdk.newest) console.error("test: no JDK 24 or newer was found; the stage of the JVM's newest is left out");
 
 const pluginCheck = "native/plugins/check/build/plugin-check";
-const fuzzed = ["ts", "c", ...(toolchains.rust ? ["rust"] : [])];
+const fuzzed = ["ts", "c", ...(toolchains.rust ? ["rust"] : []), ...(jdk.builds ? ["jvm"] : [])];
 const stages = [
   { name: "build", command: [node, "scripts/build.mjs"], needed: true },
   ...checks.map((stage) => ({ ...stage, name: `check: ${stage.name}` })),
@@ -30,6 +30,7 @@ const stages = [
   ...(toolchains.rust ? [{ name: "native: Rust", command: [node, "scripts/cargo.mjs", "test", "-q"] }] : []),
   ...builds,
   ...(toolchains.rust ? [{ name: "conformance, rust", command: [node, "conformance/check.mjs", "rust"] }] : []),
+  ...(jdk.builds ? [{ name: "conformance, jvm", command: [node, "conformance/check.mjs", "jvm"] }] : []),
   ...(toolchains.c
     ? [
         { name: "conformance, c", command: [node, "conformance/check.mjs", "c"] },

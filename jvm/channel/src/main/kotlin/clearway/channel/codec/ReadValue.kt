@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.channel.codec
+
+import java.math.BigInteger
+
+/** Reads values of a message with the standard codec. */
+internal class ValueSource(val reader: Reader, limits: CodecLimits, private val extensions: Extensions) {
+    private val depthMax = limits.depthMax
+    private var itemsLeft = limits.itemsMax.toLong()
+
+    /** A value with its type byte. `depth` counts the lists, maps and extension values around it. */
+    fun value(depth: Int): Any? {
+        val reader = reader
+        return when (val tag = reader.byte()) {
+            Tag.NULL -> null
+            Tag.TRUE -> true
+            Tag.FALSE -> false
+            Tag.INT32 -> reader.int32()
+            Tag.INT64 -> narrow(reader.int64())
+            Tag.BIG -> big()
+            Tag.FLOAT64 -> reader.float64()
+            Tag.TEXT -> reader.text()
+            Tag.LIST -> list(enter(depth))
+            Tag.MAP -> map(enter(depth))
+            else -> readNumbers(reader, tag) ?: extension(tag, depth)
+        }
+    }
+
+    private fun enter(depth: Int): Int {
+        if (depth >= depthMax)
+            throw reader.refusal(CodecError.TOO_DEEP, "values are nested deeper than $depthMax", reader.at - 1)
+        return depth + 1
+    }
+
+    /** A count of values of at least `each` bytes, compared with what is left and with the limit. */
+    private fun count(each: Int): Int {
+        val from = reader.at
+        val count = reader.size()
+        reader.need(count * each, from)
+        itemsLeft -= count * each
+        if (itemsLeft < 0) throw reader.refusal(CodecError.TOO_LARGE, "more values than itemsMax allows", from)
+        return count.toInt()
+    }
+
+    // Grown and not allocated by their counts: nested lists could each announce all that is left, and a value is larger
+    // in memory than the one byte that it needs in the message.
+    private fun list(inside: Int): List<Any?> {
+        val count = count(1)
+        val list = ArrayList<Any?>(minOf(count, FIRST))
+        for (each in 0 until count) list.add(value(inside))
+        return list
+    }
+
+    private fun map(inside: Int): Map<Any?, Any?> {
+        val reader = reader
+        val count = count(2)
+        val map = LinkedHashMap<Any?, Any?>(minOf(count, FIRST) * 4 / 3 + 1)
+        for (each in 0 until count) {
+            val isText = reader.at < reader.end && reader.bytes[reader.at].toInt() == Tag.TEXT
+            val key =
+                if (isText) {
+                    reader.at++
+                    reader.key()
+                } else keyOf(value(inside))
+            // Of a key that comes again the last value counts, at the first one's place.
+            map.put(key, value(inside))
+        }
+        return map
+    }
+
+    private fun big(): Any {
+        val from = reader.at
+        val size = reader.sized()
+        val first = reader.at
+        val negative = size > 0 && reader.bytes[first].toInt() == '-'.code
+        val digits = if (negative) size - 1 else size
+        if (digits > BIG_DIGITS_MAX)
+            throw reader.refusal(CodecError.TOO_LARGE, "a big integer of $digits hex digits", from)
+        reader.at = first + size
+        val wrong = validUntil(reader.bytes, first, reader.at)
+        if (wrong < reader.at) throw reader.refusal(CodecError.BAD_UTF8, "a big integer is not UTF-8", wrong)
+        val value = fromHex(reader.bytes, reader.at - digits, digits, negative)
+        return value ?: throw reader.refusal(CodecError.MALFORMED, "a big integer is not written in hex digits", from)
+    }
+
+    private fun extension(tag: Int, depth: Int): Any? {
+        val from = reader.at - 1
+        val attached = reader.attached
+        if (tag == Tag.ATTACHED && attached != null) return readAttached(reader, attached)
+        val own =
+            extensions.byTag[tag]
+                ?: throw reader.refusal(
+                    CodecError.UNKNOWN_TAG,
+                    "type $tag is ${if (tag < Tag.EXTENSION_MIN) "reserved" else "no extension here"}",
+                    from,
+                )
+        val inside = enter(depth)
+        try {
+            return own.read(ValueReader(reader) { value(inside) })
+        } catch (refused: CodecException) {
+            throw refused
+        } catch (thrown: RuntimeException) {
+            throw reader.refusal(CodecError.MALFORMED, "the extension of type $tag could not be read", from, thrown)
+        }
+    }
+
+    private companion object {
+        /** Places that a list has at first: enough for most, and nothing that an empty promise could make dear. */
+        const val FIRST = 64
+    }
+}
+
+/** The narrowest of the types that hold an integer, so that two of the same value are equal. */
+internal fun narrow(value: Long): Any = if (value == value.toInt().toLong()) value.toInt() else value
+
+internal fun narrow(value: BigInteger): Any = if (value.bitLength() < Long.SIZE_BITS) narrow(value.toLong()) else value
+
+/**
+ * What stands as a key in a map: a list or a map is only itself there, as a list of numbers is. By their contents, keys
+ * with the same hash could be made so many that finding one takes for ever.
+ */
+internal fun keyOf(value: Any?): Any? =
+    when (value) {
+        is ArrayList<*> -> KeyList(value)
+        is LinkedHashMap<*, *> -> KeyMap(value)
+        else -> value
+    }
+
+private class KeyList(values: List<Any?>) : ArrayList<Any?>(values) {
+    override fun equals(other: Any?) = this === other
+
+    override fun hashCode() = System.identityHashCode(this)
+}
+
+private class KeyMap(values: Map<*, *>) : LinkedHashMap<Any?, Any?>(values) {
+    override fun equals(other: Any?) = this === other
+
+    override fun hashCode() = System.identityHashCode(this)
+}

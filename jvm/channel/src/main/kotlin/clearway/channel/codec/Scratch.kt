@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.channel.codec
+
+import java.util.concurrent.atomic.AtomicReference
+
+/** What a codec keeps between messages: the memory that it writes into, and the keys that it has read. */
+internal class Scratch {
+    val writer = Writer()
+    val keys = KeyCache()
+}
+
+/**
+ * One scratch, for whoever comes first; who comes meanwhile makes its own. Not a thread-local: threads may be a million
+ * virtual ones.
+ */
+internal class ScratchShelf {
+    val shelf = AtomicReference<Scratch>()
+
+    inline fun <T> use(act: (Scratch) -> T): T {
+        // Whoever takes it has it alone: pairs with the `set` below, which publishes what was done with it.
+        val scratch = shelf.getAndSet(null) ?: Scratch()
+        try {
+            return act(scratch)
+        } finally {
+            scratch.writer.offset = 0
+            if (scratch.writer.bytes.size <= KEPT_MAX) shelf.set(scratch)
+        }
+    }
+
+    internal companion object {
+        /**
+         * One large message must not hold its memory for ever: the scratch of another language's codecs is as large.
+         */
+        const val KEPT_MAX = 1 shl 20
+    }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.channel.codec
+
+//  Standard codec (spec/wire.md): a value is a type byte and a body; all numbers are little-endian.
+//
+//    ┌─────┐              null, true, false
+//    │ tag │
+//    ├─────┼───────────┐  int32: 4 bytes; int64: 8 bytes; not aligned
+//    │ tag │ integer   │
+//    ├─────┼──────┬────┴─────┐  big integer (ASCII hex), text (UTF-8), bytes
+//    │ tag │ size │ bytes    │
+//    ├─────┼──────┼─────┬────┴─────┐  lists of numbers; float64 has no size
+//    │ tag │ size │ pad │ elements │  pad: zeros up to a multiple of the element, from byte 0 of the message
+//    ├─────┼──────┼─────┴────┬─────┘  list: values; map: key and value in turn
+//    │ tag │ size │ values … │
+//    ├─────┼──────┴───┬──────┘  128 and up: what the extension of that tag wrote
+//    │ tag │ body     │
+//    └─────┴──────────┘
+//
+//  Size: one byte up to 253; FE and 2 bytes up to 0xFFFF; FF and 4 bytes above.
+
+internal object Tag {
+    const val NULL = 0
+    const val TRUE = 1
+    const val FALSE = 2
+    const val INT32 = 3
+    const val INT64 = 4
+    const val BIG = 5
+    const val FLOAT64 = 6
+    const val TEXT = 7
+    const val BYTES = 8
+    const val INT32S = 9
+    const val INT64S = 10
+    const val FLOAT64S = 11
+    const val LIST = 12
+    const val MAP = 13
+    const val FLOAT32S = 14
+
+    /** A list beside the message: its own tag, and the attachment's number as a size. Clearway's wire alone has it. */
+    const val ATTACHED = 127
+
+    /** The first and the last tag of extensions; 15 to 127 are reserved. */
+    const val EXTENSION_MIN = 128
+    const val EXTENSION_MAX = 255
+}
+
+internal object Size {
+    const val ONE_MAX = 0xfd
+    const val TWO = 0xfe
+    const val TWO_MAX = 0xffff
+    const val FOUR = 0xff
+}
+
+/** The first byte of a reply's envelope. */
+internal object Envelope {
+    const val SUCCESS = 0
+    const val ERROR = 1
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.channel.codec.json
+
+import clearway.channel.codec.CodecError
+import clearway.channel.codec.CodecException
+import clearway.channel.codec.CodecLimits
+import clearway.channel.codec.MethodCall
+import clearway.channel.codec.MethodCodec
+import clearway.channel.codec.MethodReply
+import clearway.channel.codec.NOTHING
+import clearway.channel.codec.ScratchShelf
+
+/**
+ * Methods as JSON: calls `{"method": …, "args": …}`, replies `[value]` or `[code, message, details]`, perhaps with a
+ * stack trace. The envelope is no level.
+ *
+ * @see clearway.channel.codec.Codecs.JSON_METHODS
+ */
+public class JsonMethodCodec internal constructor(limits: CodecLimits) : MethodCodec {
+    private val depthMax = limits.depthMax + 1
+    private val shelf = ScratchShelf()
+
+    override val name: String
+        get() = "json"
+
+    /** The same codec with these limits. */
+    public fun with(limits: CodecLimits): JsonMethodCodec = JsonMethodCodec(limits)
+
+    override fun encodeCall(call: MethodCall): ByteArray = write {
+        raw("{\"method\":")
+        text(call.method)
+        raw(",\"args\":")
+        value(call.args, 1)
+        raw("}")
+    }
+
+    override fun decodeCall(message: ByteArray): MethodCall {
+        val call = read(message) as? Map<*, *> ?: throw malformed()
+        val method = call["method"] as? String ?: throw malformed()
+        return MethodCall(method, call["args"])
+    }
+
+    override fun encodeReply(reply: MethodReply): ByteArray {
+        if (reply is MethodReply.None) return NOTHING
+        return write {
+            raw("[")
+            if (reply is MethodReply.Success) value(reply.value, 1)
+            if (reply is MethodReply.Failure) {
+                text(reply.code)
+                raw(",")
+                textOrNull(reply.message)
+                raw(",")
+                value(reply.details, 1)
+                if (reply.hasStack) {
+                    raw(",")
+                    textOrNull(reply.stack)
+                }
+            }
+            raw("]")
+        }
+    }
+
+    override fun decodeReply(message: ByteArray): MethodReply {
+        if (message.isEmpty()) return MethodReply.None
+        val parts = read(message) as? List<*> ?: throw malformed()
+        if (parts.size == 1) return MethodReply.Success(parts[0])
+        if (parts.size != 3 && parts.size != 4) throw malformed()
+        val code = parts[0] as? String ?: throw malformed()
+        val hasStack = parts.size == 4
+        val stack = if (hasStack) textOrNull(parts[3]) else null
+        return MethodReply.Failure(code, textOrNull(parts[1]), parts[2], stack, hasStack)
+    }
+
+    private fun textOrNull(part: Any?): String? = if (part is String?) part else throw malformed()
+
+    private fun read(message: ByteArray) = JsonReader(message, 0, message.size, depthMax).whole()
+
+    private inline fun write(act: JsonWriter.() -> Unit): ByteArray =
+        shelf.use { scratch ->
+            JsonWriter(scratch.writer, depthMax).act()
+            scratch.writer.copy()
+        }
+
+    private fun malformed() = CodecException(CodecError.MALFORMED, "JSON that is no call or no reply", 0)
+}

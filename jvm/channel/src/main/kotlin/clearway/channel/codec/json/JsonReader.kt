@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.channel.codec.json
+
+import clearway.channel.codec.CodecError
+import clearway.channel.codec.CodecException
+import clearway.channel.codec.validUntil
+
+/**
+ * Reads a JSON text once, judging syntax, depth and UTF-8 as they are met. Our own, as in the other languages: all have
+ * to name the same byte for the same mistake, and no parser's promises go so far.
+ */
+internal class JsonReader(
+    val bytes: ByteArray,
+    private val start: Int,
+    private val end: Int,
+    private val depthMax: Int,
+) {
+    var at = start
+
+    /** The next byte, or -1 at the end. */
+    fun peek(): Int = if (at < end) bytes[at].toInt() and 0xff else -1
+
+    fun byteAt(index: Int): Int = if (index < end) bytes[index].toInt() and 0xff else -1
+
+    fun refusal(error: CodecError, index: Int = at): CodecException =
+        CodecException(error, "this is no JSON", index - start)
+
+    /** What is wrong where other than the next byte was expected. */
+    fun unexpected(): CodecException = refusal(if (at >= end) CodecError.TRUNCATED else CodecError.MALFORMED)
+
+    val messageEnd: Int
+        get() = end
+
+    /** The text's one value. */
+    fun whole(): Any? {
+        val value = value(0)
+        space()
+        if (at < end) throw refusal(CodecError.TRAILING_BYTES)
+        return value
+    }
+
+    private fun space() {
+        while (true) {
+            when (peek()) {
+                ' '.code,
+                '\t'.code,
+                '\n'.code,
+                '\r'.code -> at++
+                else -> return
+            }
+        }
+    }
+
+    /** The next byte that is no white space; it is not passed. */
+    private fun next(): Int {
+        space()
+        val byte = peek()
+        if (byte < 0) throw refusal(CodecError.TRUNCATED)
+        return byte
+    }
+
+    private fun value(depth: Int): Any? =
+        when (next()) {
+            '['.code -> {
+                enter(depth)
+                list(depth + 1)
+            }
+            '{'.code -> {
+                enter(depth)
+                map(depth + 1)
+            }
+            '"'.code -> readText(this)
+            '-'.code,
+            in '0'.code..'9'.code -> readNumber(this)
+            'n'.code -> word("null", null)
+            't'.code -> word("true", true)
+            'f'.code -> word("false", false)
+            else -> throw refusal(CodecError.MALFORMED)
+        }
+
+    private fun enter(depth: Int) {
+        if (depth >= depthMax) throw refusal(CodecError.TOO_DEEP)
+        at++
+    }
+
+    private fun list(inside: Int): List<Any?> {
+        val list = ArrayList<Any?>()
+        var more = next() != ']'.code
+        while (more) {
+            list.add(value(inside))
+            more = goesOn(']'.code)
+        }
+        at++
+        return list
+    }
+
+    private fun map(inside: Int): Map<String, Any?> {
+        val map = LinkedHashMap<String, Any?>()
+        var more = next() != '}'.code
+        while (more) {
+            if (next() != '"'.code) throw refusal(CodecError.MALFORMED)
+            val key = readText(this)
+            if (next() != ':'.code) throw refusal(CodecError.MALFORMED)
+            at++
+            map[key] = value(inside)
+            more = goesOn('}'.code)
+        }
+        at++
+        return map
+    }
+
+    /** A comma, which is passed, or the end, which is not. */
+    private fun goesOn(close: Int): Boolean {
+        val byte = next()
+        if (byte == close) return false
+        if (byte != ','.code) throw refusal(CodecError.MALFORMED)
+        at++
+        return true
+    }
+
+    private fun word(word: String, value: Any?): Any? {
+        for (letter in word) {
+            if (peek() != letter.code) throw unexpected()
+            at++
+        }
+        return value
+    }
+
+    /** Checks the UTF-8 of some bytes. */
+    fun check(from: Int, to: Int) {
+        val wrong = validUntil(bytes, from, to)
+        if (wrong < to) throw refusal(CodecError.BAD_UTF8, wrong)
+    }
+}

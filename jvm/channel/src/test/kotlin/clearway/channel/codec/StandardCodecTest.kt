@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.channel.codec
+
+import java.math.BigInteger
+import java.nio.ByteBuffer
+import java.nio.DoubleBuffer
+import org.junit.jupiter.api.Assertions.assertArrayEquals
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertFalse
+import org.junit.jupiter.api.Assertions.assertInstanceOf
+import org.junit.jupiter.api.Assertions.assertNull
+import org.junit.jupiter.api.Assertions.assertSame
+import org.junit.jupiter.api.Assertions.assertThrows
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+
+class StandardCodecTest {
+    private val codec = Codecs.STANDARD
+
+    private fun refused(message: ByteArray, with: StandardMessageCodec = codec): CodecException =
+        assertThrows(CodecException::class.java) { with.decode(message) }
+
+    private fun bytes(vararg values: Int) = ByteArray(values.size) { values[it].toByte() }
+
+    @Test
+    fun `integers come back in the narrowest type, whichever they were written from`() {
+        val given = listOf(7L, 7.toShort(), BigInteger.valueOf(7), 1L shl 40, BigInteger.ONE.shiftLeft(70).negate())
+        val read = codec.decode(codec.encode(given))
+        assertEquals(listOf(7, 7, 7, 1L shl 40, BigInteger.ONE.shiftLeft(70).negate()), read)
+    }
+
+    @Test
+    fun `a whole Double stays a float`() {
+        assertEquals(listOf(1.0, 2.5, -0.0), codec.decode(codec.encode(listOf(1.0, 2.5f, -0.0))))
+    }
+
+    @Test
+    fun `a message of null has no bytes, unless told otherwise`() {
+        assertEquals(0, codec.encode(null).size)
+        assertNull(codec.decode(ByteArray(0)))
+        val told = codec.withEmptyNull(false)
+        assertArrayEquals(bytes(0), told.encode(null))
+        assertEquals(CodecError.TRUNCATED, refused(ByteArray(0), told).error)
+    }
+
+    @Test
+    fun `lists of numbers are copies, and views of a message that is given away`() {
+        val message = codec.encode(listOf(byteArrayOf(1, 2), doubleArrayOf(0.5, 1.5)))
+        val copies = codec.decode(message) as List<*>
+        val views = codec.decodeOwned(ByteBuffer.wrap(message)) as List<*>
+        assertArrayEquals(byteArrayOf(1, 2), copies[0] as ByteArray)
+        assertEquals(DoubleBuffer.wrap(doubleArrayOf(0.5, 1.5)), views[1])
+        assertSame(message, assertInstanceOf(ByteBuffer::class.java, views[0]).array())
+        // What was read as views is written as the lists that it is.
+        assertArrayEquals(message, codec.encode(views))
+    }
+
+    @Test
+    fun `a message in a direct buffer is read, and its position stays`() {
+        val message = codec.encode(mapOf("a" to intArrayOf(1, 2, 3)))
+        val direct = ByteBuffer.allocateDirect(message.size + 3)
+        direct.position(3)
+        assertTrue(codec.encodeInto(mapOf("a" to intArrayOf(1, 2, 3)), direct.duplicate()))
+        assertEquals("{a=java.nio", codec.decodeOwned(direct).toString().take(11))
+        assertEquals(3, direct.position())
+    }
+
+    @Test
+    fun `encodeInto writes nothing where a message does not fit`() {
+        val small = ByteBuffer.allocate(4)
+        assertFalse(codec.encodeInto("a text", small))
+        assertEquals(0, small.position())
+        assertArrayEquals(ByteArray(4), small.array())
+    }
+
+    @Test
+    fun `what has no form is refused, and the next message is whole`() {
+        for (value in listOf(setOf(1), 'c', "half \ud800", listOf(mapOf("key" to Any())))) assertEquals(
+            CodecError.NOT_ENCODABLE,
+            assertThrows(CodecException::class.java) { codec.encode(value) }.error,
+        )
+        assertEquals("Zoë \uD83D\uDE02 \u4e2d", codec.decode(codec.encode("Zoë \uD83D\uDE02 \u4e2d")))
+    }
+
+    @Test
+    fun `a list in itself is refused and not followed for ever`() {
+        val circle = ArrayList<Any?>()
+        circle.add(circle)
+        assertEquals(CodecError.TOO_DEEP, assertThrows(CodecException::class.java) { codec.encode(circle) }.error)
+    }
+
+    @Test
+    fun `a count that no message could hold is refused before anything is allocated`() {
+        // A list of 4 billion values; a double list of 4 billion; 16 million values where 10 are allowed.
+        assertEquals(CodecError.TRUNCATED, refused(bytes(12, 255, 255, 255, 255, 255)).error)
+        assertEquals(CodecError.TRUNCATED, refused(bytes(11, 255, 255, 255, 255, 255)).error)
+        val few = codec.with(CodecLimits(itemsMax = 10))
+        assertEquals(CodecError.TOO_LARGE, refused(codec.encode(List(11) { null }), few).error)
+    }
+
+    @Test
+    fun `integers of one value are one key, whichever type they had`() {
+        val twice = bytes(13, 2, 3, 1, 0, 0, 0, 7, 1, 'a'.code, 4, 1, 0, 0, 0, 0, 0, 0, 0, 7, 1, 'b'.code)
+        assertEquals(mapOf(1 to "b"), codec.decode(twice))
+    }
+
+    @Test
+    fun `lists as keys are only themselves, so that keys of one hash are not dear`() {
+        val key = bytes(12, 1, 0)
+        val message = bytes(13, 2) + key + bytes(1) + key + bytes(2)
+        assertEquals(2, (codec.decode(message) as Map<*, *>).size)
+    }
+
+    @Test
+    fun `a big integer of a million digits is read in no time to speak of, and one more is refused`() {
+        val digits = 1 shl 20
+        val value = BigInteger.ONE.shiftLeft(4 * digits).subtract(BigInteger.ONE)
+        assertEquals(value, codec.decode(codec.encode(value)))
+        val refused = assertThrows(CodecException::class.java) { codec.encode(value.shiftLeft(1)) }
+        assertEquals(CodecError.TOO_LARGE, refused.error)
+    }
+
+    @Test
+    fun `threads that encode at once do not disturb each other`() {
+        val threads =
+            List(4) { seed ->
+                java.util.concurrent.CompletableFuture.supplyAsync {
+                    (0 until 500).all { codec.decode(codec.encode(listOf(seed, "key$it"))) == listOf(seed, "key$it") }
+                }
+            }
+        assertTrue(threads.all { it.join() })
+    }
+}
