@@ -44,14 +44,13 @@ export interface Addon {
   close(port: object): void;
   /** Whether this port keeps the process running. */
   hold(port: object, keep: boolean): void;
+  /** The number of a line to a channel, for `call`; until the port goes. */
+  direct(port: object, channel: string): number;
   /**
-   * A function for one channel: gives nothing for a null answer, 1 for one that was written as the first record. With `keeps`,
-   * JavaScript has the memory that it sends, and is given `keeps` where the answer is all of that memory.
+   * Calls a channel's handler, here and now: gives nothing for a null answer, 1 for one that was written as the first record. With
+   * `keeps`, JavaScript has the memory that it sends, and is given `keeps` where the answer is all of that memory.
    */
-  direct(
-    port: object,
-    channel: string,
-  ): (...given: Given | [lent: Slot, none: undefined, keeps: true]) => 1 | true | undefined;
+  call(line: number, ...given: Given | [lent: Slot, none: undefined, keeps: true]): 1 | true | undefined;
   /** Sends to the plugin's own threads; a reply record with this `call` follows. Gives a status. */
   send(port: object, channel: string, call: number, ...given: Given): number;
   cancel(port: object, call: number): void;

@@ -150,7 +150,7 @@ class OpenPlugin implements Plugin {
 
 class Channel implements NativeChannel {
   readonly #port: Port;
-  #direct: ((payload: Payload, attachments?: Attachments) => NativeMessage) | undefined;
+  #line = -1;
 
   constructor(
     port: Port,
@@ -160,8 +160,8 @@ class Channel implements NativeChannel {
   }
 
   call(message: Payload = null, attachments?: Attachments): NativeMessage {
-    this.#direct ??= this.#port.direct(this.name);
-    return this.#direct(message, attachments);
+    if (this.#line < 0) this.#line = this.#port.line(this.name);
+    return this.#port.call(this.#line, this.name, message, attachments);
   }
 
   send(message: Payload = null, options: SendOptions = {}): Promise<NativeMessage> {

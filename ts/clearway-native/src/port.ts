@@ -53,6 +53,8 @@ export class Port implements MemoryHome, RecordSink {
   readonly #keeps: boolean;
   // A direct call may be made while records are read: its answer stands elsewhere.
   readonly #answer: Records;
+  // One function for all lines: the engine calls what it has always seen in a place at less cost.
+  readonly #call: Addon["call"];
 
   constructor(
     readonly addon: Addon,
@@ -68,6 +70,7 @@ export class Port implements MemoryHome, RecordSink {
     const opened = addon.open(path, came.heads, came.body, heads, body, pump.run);
     if (typeof opened === "number") throw statusError(opened, path, this.#answer.text(0));
     this.port = opened;
+    this.#call = addon.call;
     this.#keeps = addon.features().keeps;
   }
 
@@ -75,32 +78,35 @@ export class Port implements MemoryHome, RecordSink {
     return this.#closing !== undefined;
   }
 
-  /** A function that calls one channel's handler on this thread. */
-  direct(channel: string): (payload: Payload, attachments?: Attachments) => NativeMessage {
+  /** The way to one channel's handler on this thread, for `call`. */
+  line(channel: string): number {
     this.#check();
-    const call = this.addon.direct(this.port, channel);
-    const { toNative, fromNative } = this.ledger;
+    return this.addon.direct(this.port, channel);
+  }
+
+  /** Calls the handler of a channel on this thread. */
+  call(line: number, channel: string, payload: Payload, attachments: Attachments | undefined): NativeMessage {
+    if (this.#closing !== undefined) this.#check();
+    const call = this.#call;
+    let answered: 1 | true | undefined;
+    if (attachments !== undefined) answered = call(line, addressed(payload), this.#slots(attachments));
+    else if (payload === null) answered = call(line);
+    else if (payload instanceof LentMemory) {
+      answered = call(line, payload.slot, undefined, true);
+      if (answered === true) {
+        this.ledger.toNative.sharedBytes += payload.lentBytes;
+        this.fromNative.sharedBytes += payload.lentBytes;
+        return payload.message;
+      }
+    } else if (payload instanceof Uint8Array) answered = call(line, payload);
+    else answered = call(line, slotOf(payload));
+    if (payload !== null)
+      this.ledger.toNative.sharedBytes += payload instanceof Uint8Array ? payload.byteLength : payload.size;
+    if (answered === undefined) return nullMessage;
     const answer = this.#answer;
-    return (payload, attachments) => {
-      if (this.#closing) this.#check();
-      let answered: 1 | true | undefined;
-      if (attachments !== undefined) answered = call(addressed(payload), this.#slots(attachments));
-      else if (payload === null) answered = call();
-      else if (payload instanceof LentMemory) {
-        answered = call(payload.slot, undefined, true);
-        if (answered === true) {
-          toNative.sharedBytes += payload.lentBytes;
-          fromNative.sharedBytes += payload.lentBytes;
-          return payload.message;
-        }
-      } else if (payload instanceof Uint8Array) answered = call(payload);
-      else answered = call(slotOf(payload));
-      if (payload !== null) toNative.sharedBytes += payload instanceof Uint8Array ? payload.byteLength : payload.size;
-      if (answered === undefined) return nullMessage;
-      const status = answer.get(0, "status");
-      if (status !== 0) throw statusError(status, channel, answer.text(0));
-      return answer.message(0);
-    };
+    const status = answer.get(0, "status");
+    if (status !== 0) throw statusError(status, channel, answer.text(0));
+    return answer.message(0);
   }
 
   /** Rejects with the reason of `signal`; the plugin is told, and its answer dropped. */

@@ -8,7 +8,7 @@ use clearway_plugin::{
     CLEARWAY_INVALID_ARGUMENT, CLEARWAY_OK, CLEARWAY_PANICKED, Content, OnDrop, OnListen, OnMessage, OnStream, Status,
 };
 
-use crate::gate::Gate;
+use crate::gate::{Gate, Lane};
 use crate::guard::guarded;
 use crate::queue::Queue;
 
@@ -46,6 +46,24 @@ impl Entry {
         let Callbacks::Handler(Some(call)) = self.callbacks else { return Some(CLEARWAY_INVALID_ARGUMENT) };
         // SAFETY: the plugin's function, with what it asked for, before it was told that it is dropped.
         self.inside(|| guarded(CLEARWAY_PANICKED, || unsafe { call(self.context, content, reply) }))
+    }
+
+    /// A way in for who calls the handler often, from one thread at a time.
+    pub(crate) fn lane(&self) -> Arc<Lane> {
+        self.gate.lane()
+    }
+
+    /// As `message`, by such a way.
+    #[inline]
+    pub(crate) fn message_by(&self, lane: &Lane, content: &Content, reply: u64) -> Option<Status> {
+        let Callbacks::Handler(Some(call)) = self.callbacks else { return Some(CLEARWAY_INVALID_ARGUMENT) };
+        let entered = self.gate.enter_by(lane);
+        // SAFETY: as above.
+        let returned = entered.then(|| guarded(CLEARWAY_PANICKED, || unsafe { call(self.context, content, reply) }));
+        if self.gate.leave_by(lane) {
+            self.dropped();
+        }
+        returned
     }
 
     /// Tells the source of a listener; nothing where it has been taken away.

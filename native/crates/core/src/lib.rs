@@ -9,6 +9,7 @@
 #![cfg_attr(loom, allow(dead_code, reason = "loom looks at a part of it"))]
 
 mod call;
+mod fence;
 mod gate;
 mod guard;
 mod handle;

@@ -67,7 +67,8 @@ impl Plugin {
         match &handler.queue {
             None if answer_wanted => {
                 let mut more = None;
-                self.call(handler, &content.checked()?, tag, false, &mut more)?;
+                let content = content.checked()?;
+                self.call(|call| handler.message(&content, call), &content, tag, false, &mut more)?;
                 Ok(more.unwrap_or_else(|| Sent::Answered(Ok(Kept::default()))))
             }
             None => match refusal(handler.message(&content.checked()?, 0)) {
@@ -78,12 +79,12 @@ impl Plugin {
         }
     }
 
-    /// With `lent`, the content may come back. What a `Direct` does not say is written to `more`: it is large, and moving it about
+    /// Has `handle` called for a new call, on this thread. With `lent`, the content may come back. What a `Direct` does not say is written to `more`: it is large, and moving it about
     /// is a good part of what a null message costs.
     #[inline]
     pub(crate) fn call(
         &self,
-        handler: &Entry,
+        handle: impl FnOnce(u64) -> Option<Status>,
         content: &Content,
         tag: u64,
         lent: bool,
@@ -92,7 +93,7 @@ impl Plugin {
         let index = answer::reserve_direct().ok_or(CLEARWAY_OUT_OF_MEMORY)?;
         let to = To::Host { plugin: self.id(), tag };
         let call = CALLS.begin(index, self.id(), to, false);
-        let run = || handler.message(content, call);
+        let run = || handle(call);
         let (status, back) =
             if lent { answer::inside_lending(call, content, run) } else { (answer::inside(call, run), false) };
         if let Some(status) = refusal(status) {

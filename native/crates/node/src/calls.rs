@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Messages to the plugin, and answers to its own.
 
-use std::cell::Cell;
 use std::ptr::{NonNull, null_mut};
-use std::rc::Rc;
 
 use clearway_core::{Direct, Failure, Given, Line, Outcome, Sent};
 use clearway_plugin::{CLEARWAY_INVALID_ARGUMENT, CLEARWAY_OK, Content};
 use napi_sys as sys;
 
 use crate::js::{Env, Value};
-use crate::port::{self, Port, Shared};
+use crate::lines::Lines;
+use crate::port;
 use crate::scratch::{Head, Homes, Kind, Scratch};
 
 /// A status of our own, for `call` of a handler that does not answer while one waits.
@@ -57,57 +56,64 @@ fn handles(env: Env, numbers: Value) -> Result<Vec<u64>, i32> {
     Ok((0..count).map(|at| unsafe { numbers.add(at).read_unaligned() } as u64).collect())
 }
 
-struct Caller {
-    port: Rc<Port>,
-    /// Taken out while it is used: a handler that comes back here, through JavaScript or not, finds none.
-    line: Cell<Option<Line>>,
-}
-
-/// `direct(port, channel)`: a function that calls the channel's handler and gives nothing where the answer
-/// is null, 1 where it is written down; with three arguments, the first the number of memory that JavaScript keeps, the third where the
-/// answer is that memory.
+/// `direct(port, channel)`: the number of a line to the channel, for `call`.
 pub unsafe extern "C" fn direct(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port, channel], _) = env.arguments(info);
     let Some(port) = port::of(env, port) else { return null_mut() };
-    let line = env.as_text(channel).and_then(|name| Line::new(&port.plugin, &name).ok());
-    if line.is_none() {
-        return env.throw("invalid-argument", "channel must be a text of 1 to 256 bytes");
+    match env.as_text(channel).and_then(|name| Line::new(&port.plugin, &name).ok()) {
+        Some(line) => env.number(port.lines.put(line, port) as f64),
+        None => env.throw("invalid-argument", "channel must be a text of 1 to 256 bytes"),
     }
-    let data = Box::into_raw(Box::new(Caller { port: Shared::clone(port), line: Cell::new(line) }));
-    let function = env.function("call", call, data.cast());
-    env.finalizer(function, data);
-    function
 }
 
-unsafe extern "C" fn call(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
+/// `call(line, payload?, attached?, keeps?)`: calls the channel's handler and gives nothing where the answer is null, 1 where it is
+/// written down; with all four, `payload` is the number of memory that JavaScript keeps, and `keeps` comes back where the answer is
+/// that memory.
+pub unsafe extern "C" fn call(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
-    let ([payload, attached, keeps], count, data) = env.counted(info);
-    // SAFETY: the function's own data, which goes with the function.
-    let Caller { port, line } = unsafe { &*data.cast::<Caller>() };
-    let Some(mut taken) = line.take() else { return env.throw("invalid-argument", "the handler calls itself") };
-    let attached = (count > 1).then_some(attached);
+    let ([number, payload, attached, keeps], count, data) = env.counted(info);
+    // SAFETY: the function's own data, which the thread's instance of the addon keeps.
+    let lines = unsafe { &*data.cast::<Lines>() };
+    let number = env.as_index(number);
+    let Some(mut line) = lines.take(number) else {
+        return env.throw("invalid-argument", "no line of that number, or the handler calls itself");
+    };
+    let attached = (count > 2).then_some(attached);
     let mut more = None;
     let sent = match count {
-        0 => taken.call(&Given::null(), 0, &mut more), // nothing to look at
+        1 => line.call(&Given::null(), 0, &mut more), // nothing to look at
         // Memory of JavaScript's own, which it takes back as it is.
-        3 => match env.as_u64(payload) {
-            Some(memory) => taken.lend(memory, 0, &mut more),
+        4 => match env.as_u64(payload) {
+            Some(memory) => line.lend(memory, 0, &mut more),
             None => Err(CLEARWAY_INVALID_ARGUMENT),
         },
-        _ => given(env, payload, attached, |given| taken.call(given, 0, &mut more)),
+        _ => given(env, payload, attached, |given| line.call(given, 0, &mut more)),
     };
-    line.set(Some(taken));
+    lines.put_back(number, line);
+    match (sent, more) {
+        (Ok(Direct::Null), _) => null_mut(),
+        (Ok(Direct::Back), _) => keeps,
+        (sent, more) => written(env, lines, number, sent, more),
+    }
+}
+
+#[cold]
+fn refused(status: i32) -> Outcome {
+    Err(Failure { status, text: String::new() })
+}
+
+/// Writes down what else a direct call has come to.
+fn written(env: Env, lines: &Lines, number: usize, sent: Result<Direct, i32>, more: Option<Sent>) -> Value {
+    let Some(port) = lines.port(number) else { return null_mut() };
     let outcome = match (sent, more) {
-        (Ok(Direct::Null), _) => return null_mut(),
-        (Ok(Direct::Back), _) => return keeps,
-        (Ok(Direct::More), Some(Sent::Answered(outcome))) => outcome,
-        (Ok(Direct::More), Some(Sent::Pending(call))) => {
+        (Ok(_), Some(Sent::Answered(outcome))) => outcome,
+        (Ok(_), Some(Sent::Pending(call))) => {
             port.plugin.give_up(call); // its answer comes with tag 0, which nobody waits for
-            Err(Failure { status: NOT_DIRECT, text: String::new() })
+            refused(NOT_DIRECT)
         }
-        (Ok(Direct::More), _) => return null_mut(),
-        (Err(status), _) => Err(Failure { status, text: String::new() }),
+        (Ok(_), _) => return null_mut(),
+        (Err(status), _) => refused(status),
     };
     let state = &mut *port.state.borrow_mut();
     state.answer.clear();

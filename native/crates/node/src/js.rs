@@ -4,6 +4,7 @@
 
 use std::ffi::c_void;
 use std::ptr::null_mut;
+use std::rc::Rc;
 
 use napi_sys as sys;
 
@@ -161,6 +162,42 @@ impl Env {
         (whole <= 9_007_199_254_740_991 && whole as f64 == number).then_some(whole)
     }
 
+    /// A whole number that an array may have as its index; what is none becomes one that no array has.
+    #[inline]
+    pub fn as_index(self, value: Value) -> usize {
+        let mut number = 0;
+        // SAFETY: Node checks the type.
+        let status = unsafe { sys::napi_get_value_uint32(self.0, value, &mut number) };
+        if status == OK { number as usize } else { usize::MAX }
+    }
+
+    /// Keeps something for as long as this thread's instance of the addon lives.
+    pub fn keep_instance<T>(self, data: Rc<T>) {
+        unsafe extern "C" fn finalize<T>(_: sys::napi_env, data: *mut c_void, _: *mut c_void) {
+            // SAFETY: from below, given back once.
+            drop(unsafe { Rc::from_raw(data.cast::<T>()) });
+        }
+        let data = Rc::into_raw(data).cast_mut().cast();
+        // SAFETY: what was set is not set again, and taken back by the finalizer.
+        unsafe { sys::napi_set_instance_data(self.0, data, Some(finalize::<T>), null_mut()) };
+    }
+
+    /// What was kept; nothing after its end.
+    ///
+    /// # Safety
+    /// `T` must be what `keep_instance` was given.
+    pub unsafe fn instance<T>(self) -> Option<Rc<T>> {
+        let mut data = null_mut();
+        // SAFETY: the result is written to a local.
+        unsafe { sys::napi_get_instance_data(self.0, &mut data) };
+        let data: *const T = data.cast();
+        // SAFETY: one count is the instance's; the other is the result's.
+        (!data.is_null()).then(|| unsafe {
+            Rc::increment_strong_count(data);
+            Rc::from_raw(data)
+        })
+    }
+
     pub fn as_bool(self, value: Value) -> bool {
         let mut flag = false;
         // SAFETY: Node checks the type.
@@ -244,16 +281,6 @@ impl Env {
         // SAFETY: an object of this thread.
         unsafe { sys::napi_create_reference(self.0, object, 1, &mut reference) };
         Reference(self, reference)
-    }
-
-    /// Drops `data` when `object` is collected.
-    pub fn finalizer<T>(self, object: Value, data: *mut T) {
-        unsafe extern "C" fn finalize<T>(_: sys::napi_env, data: *mut c_void, _: *mut c_void) {
-            // SAFETY: a box, given back once.
-            drop(unsafe { Box::from_raw(data.cast::<T>()) });
-        }
-        // SAFETY: the object is of this thread; `data` is its own from now on.
-        unsafe { sys::napi_add_finalizer(self.0, object, data.cast(), Some(finalize::<T>), null_mut(), null_mut()) };
     }
 
     pub fn is_array_buffer(self, value: Value) -> bool {

@@ -5,7 +5,7 @@
 //! ```text
 //!  JavaScript's thread                                   the plugin's threads
 //!  ┌──────────────────────────────────────────┐          ┌──────────────────────────┐
-//!  │ direct()   the handler runs here, now    │          │ pool, serial queues      │
+//!  │ call()     the handler runs here, now    │          │ pool, serial queues      │
 //!  │ send() ────────────── core's queues ───────────────▶│                          │
 //!  │ drain() ◀───────────── core's inbox ────────────────│ reply, emit, send, log   │
 //!  │   ▲ once, when the inbox was empty: Wake │          │                          │
@@ -16,6 +16,7 @@ mod calls;
 mod drain;
 mod js;
 mod lent;
+mod lines;
 mod memories;
 mod port;
 mod scratch;
@@ -24,9 +25,12 @@ mod streams;
 mod view;
 mod wake;
 
+use std::rc::Rc;
+
 use napi_sys as sys;
 
 use crate::js::{Callback, Env, Value};
+use crate::lines::Lines;
 
 /// Called by Node once in each thread that loads the addon.
 ///
@@ -59,6 +63,9 @@ pub unsafe extern "C" fn napi_register_module_v1(env: sys::napi_env, exports: Va
     for (name, callback) in functions {
         env.set(exports, name, env.function(name, *callback, std::ptr::null_mut()));
     }
+    let lines = Rc::new(Lines::default());
+    env.set(exports, "call", env.function("call", calls::call, Rc::as_ptr(&lines).cast_mut().cast()));
+    env.keep_instance(lines);
     shared::learn(env.module_version());
     exports
 }

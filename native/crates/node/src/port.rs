@@ -17,6 +17,7 @@ use napi_sys as sys;
 
 use crate::js::{Env, Value};
 use crate::lent::Loans;
+use crate::lines::Lines;
 use crate::scratch::{Head, Kind, Scratch};
 use crate::view::Held;
 use crate::wake::Wake;
@@ -32,6 +33,8 @@ pub struct Port {
     pub plugin: Arc<Plugin>,
     pub wake: Arc<Wake>,
     pub loans: Arc<Loans>,
+    /// Of all ports of the thread.
+    pub lines: Rc<Lines>,
     pub state: RefCell<State>,
     /// The core's names of calls under way, by JavaScript's.
     pub calls: RefCell<HashMap<u64, u64>>,
@@ -85,11 +88,14 @@ pub unsafe extern "C" fn open(env: sys::napi_env, info: sys::napi_callback_info)
         }
     };
     let loans = Loans::new(wake.clone());
+    // SAFETY: the addon keeps nothing else.
+    let lines = unsafe { env.instance::<Lines>() }.unwrap_or_default();
     let port = Rc::new(Port {
         env,
         plugin,
         wake: wake.clone(),
         loans,
+        lines,
         state: RefCell::new(State { came, answer, held: HashMap::new(), items: VecDeque::new(), lot: Vec::new() }),
         calls: RefCell::default(),
         streams: RefCell::default(),
@@ -204,6 +210,7 @@ impl Drop for Port {
     fn drop(&mut self) {
         // SAFETY: the hook of `open`; where it has run, there is nothing to take away.
         unsafe { sys::napi_remove_env_cleanup_hook(self.env.0, Some(end), (&raw const *self).cast_mut().cast()) };
+        self.lines.forget(&raw const *self);
         self.plugin.set_wake(None);
         self.wake.end(true);
         self.close();

@@ -5,9 +5,10 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { readSchema, type SchemaShape } from "clearway/channel";
 import { cOf } from "../gen/c.js";
-import { modelOf } from "../gen/declare.js";
+import { type Model, modelOf } from "../gen/declare.js";
 import { SchemaRefusal, words } from "../gen/names.js";
 import { rustOf } from "../gen/rust.js";
+import { rustfmt } from "../gen/rustfmt.js";
 import { UsageError } from "./select.js";
 
 export interface GenOptions {
@@ -21,7 +22,7 @@ export interface GenOptions {
 export async function gen(file: string, options: GenOptions): Promise<number> {
   const outs = [
     { to: options.c, make: cOf },
-    { to: options.rust, make: rustOf },
+    { to: options.rust, make: (model: Model, title: string) => rustfmt(rustOf(model, title), folderOf(options.rust)) },
   ].filter(({ to }) => to !== undefined);
   if (outs.length === 0) throw new UsageError("say what to write: --c FILE, --rust FILE, or both");
   const schema = await schemaOf(file, options.export);
@@ -38,6 +39,8 @@ export async function gen(file: string, options: GenOptions): Promise<number> {
   }
   return stale === 0 ? 0 : 1;
 }
+
+const folderOf = (to = "-"): string => (to === "-" ? "." : path.dirname(to));
 
 function put(to: string, text: string, check: boolean): boolean {
   if (to === "-") {

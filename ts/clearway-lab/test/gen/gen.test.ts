@@ -139,6 +139,12 @@ describe("clearway gen", () => {
     expect(await gen(schema, { c: out, check: true, name: "sensor" })).toBe(1);
   });
 
+  test.runIf(has("rustfmt"))("writes Rust as rustfmt does, so that it stays as it is", async () => {
+    const out = join(folder, "thermometer.rs");
+    execFileSync("rustfmt", ["--check", "--edition", "2024", out], { cwd: folder, stdio: "pipe" });
+    expect(await gen(schema, { rust: out, check: true })).toBe(0);
+  });
+
   test("says what is wrong with a schema, and where", async () => {
     const said = async (data: unknown, options = {}): Promise<string> => {
       const file = join(folder, "wrong.json");

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A fence in two halves, for two threads of which each writes one place and then reads the other's, and of which one does so a
+//! million times as often. The rare one asks the system to have every running thread of the process pass a fence (`membarrier`,
+//! a few microseconds); the other one has only to keep its compiler from changing the order. Where the system has no such thing,
+//! both halves are the processor's fence (5 ns, as much as an exchange).
+
+#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"), not(loom), not(miri))))]
+pub(crate) use by_processor::{Fences, fences, heavy};
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"), not(loom), not(miri)))]
+pub(crate) use by_system::{Fences, fences, heavy};
+
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"), not(loom), not(miri)))]
+mod by_system {
+    use std::ffi::{c_int, c_long, c_uint};
+    use std::sync::OnceLock;
+    use std::sync::atomic::{Ordering, compiler_fence, fence};
+
+    // linux/membarrier.h and the tables of system calls.
+    const PRIVATE_EXPEDITED: c_int = 1 << 3;
+    const REGISTER_PRIVATE_EXPEDITED: c_int = 1 << 4;
+    const MEMBARRIER: c_long = if cfg!(target_arch = "x86_64") { 324 } else { 283 };
+
+    unsafe extern "C" {
+        fn syscall(number: c_long, command: c_int, flags: c_uint, cpu: c_int) -> c_long;
+    }
+
+    fn membarrier(command: c_int) -> bool {
+        // SAFETY: takes numbers alone, and changes no memory.
+        unsafe { syscall(MEMBARRIER, command, 0, 0) == 0 }
+    }
+
+    fn is_there() -> bool {
+        static THERE: OnceLock<bool> = OnceLock::new();
+        // Tried as well: a sandbox may let one through and not the other.
+        *THERE.get_or_init(|| membarrier(REGISTER_PRIVATE_EXPEDITED) && membarrier(PRIVATE_EXPEDITED))
+    }
+
+    /// Which fences this process has; asked once, since asking costs as much as a load.
+    #[derive(Clone, Copy)]
+    pub(crate) struct Fences {
+        by_system: bool,
+    }
+
+    pub(crate) fn fences() -> Fences {
+        Fences { by_system: is_there() }
+    }
+
+    impl Fences {
+        /// The half of who comes often.
+        #[inline]
+        pub(crate) fn light(self) {
+            if self.by_system { compiler_fence(Ordering::SeqCst) } else { fence(Ordering::SeqCst) }
+        }
+    }
+
+    /// The half of who comes seldom.
+    pub(crate) fn heavy() {
+        fence(Ordering::SeqCst);
+        // In a child after fork() the process has to say again that it wants this.
+        if is_there() && !membarrier(PRIVATE_EXPEDITED) {
+            membarrier(REGISTER_PRIVATE_EXPEDITED);
+            assert!(membarrier(PRIVATE_EXPEDITED), "membarrier is there and then is not");
+        }
+    }
+}
+
+#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"), not(loom), not(miri))))]
+mod by_processor {
+    #[cfg(loom)]
+    use loom::sync::atomic::{Ordering, fence};
+    #[cfg(not(loom))]
+    use std::sync::atomic::{Ordering, fence};
+
+    #[derive(Clone, Copy)]
+    pub(crate) struct Fences;
+
+    pub(crate) fn fences() -> Fences {
+        Fences
+    }
+
+    impl Fences {
+        #[inline]
+        pub(crate) fn light(self) {
+            fence(Ordering::SeqCst);
+        }
+    }
+
+    pub(crate) fn heavy() {
+        fence(Ordering::SeqCst);
+    }
+}
