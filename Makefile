@@ -13,7 +13,7 @@ lab: ## measure every way of crossing on this machine: out/results.json and out/
 	@node ts/clearway-lab/dist/cli.js lab --profile quick --out out
 
 test: ## set up, build, and run every test and check; ONLY="lab chromium" runs the stages named so
-	@scripts/setup.sh node chromium postgresql python jvm rust
+	@scripts/setup.sh node chromium postgresql python jvm xvfb rust
 	@node scripts/test.mjs $(ONLY)
 
 demo: ## serve the demo on loopback: the same jobs on the main thread, by hand, with Comlink, with Clearway
@@ -64,8 +64,8 @@ sanitize: ## the C codec and plugins, and the Rust crates, under address, undefi
 	@node scripts/build.mjs
 	@node scripts/sanitize.mjs $(ONLY)
 
-setup: ## npm packages, Chromium, PostgreSQL, a Python with pyarrow, a JDK and Maven, the Rust packages
-	@scripts/setup.sh node chromium postgresql python jvm rust
+setup: ## npm packages, Chromium, PostgreSQL, a Python with pyarrow, a JDK and Maven, Xvfb, the Rust packages
+	@scripts/setup.sh node chromium postgresql python jvm xvfb rust
 
 clean: ## remove what was built
 	rm -rf out ts/*/dist .cache native/target native/c/build native/plugins/*/build native/fuzz/target jvm/*/target

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Set-up, quick when nothing is missing: `scripts/setup.sh node [chromium] [postgresql] [python] [jvm] [rust]`.
+# Set-up, quick when nothing is missing: `scripts/setup.sh node [chromium] [postgresql] [python] [jvm] [xvfb] [rust]`.
 # Stops where nothing could run (no Node, no npm packages). A missing browser or database is named with the command
 # that adds it, and the rest goes on: what needs it says so itself.
 set -eu
@@ -87,6 +87,18 @@ need_jvm() {
   command -v mvn >/dev/null 2>&1 || add_package Maven maven
 }
 
+# A display without a screen, for the tests that watch a real Swing window, on systems whose windows X11 shows; and the
+# parts of the JDK that show windows, which its headless package lacks.
+need_xvfb() {
+  [ "$(uname)" = Linux ] || return 0
+  command -v Xvfb >/dev/null 2>&1 || add_package Xvfb xvfb
+  command -v javac >/dev/null 2>&1 || return 0
+  home=$(dirname "$(dirname "$(readlink -f "$(command -v javac)")")")
+  case $home in
+    */java-17-openjdk-*) [ -e "$home/lib/libawt_xawt.so" ] || add_package "the JDK's part that shows windows" openjdk-17-jre ;;
+  esac
+}
+
 # Rust from the system or from rustup, and the packages that Cargo.lock names. The oldest that will do stands in Cargo.toml.
 need_rust() {
   if ! command -v cargo >/dev/null 2>&1; then
@@ -114,7 +126,8 @@ for what in "$@"; do
     postgresql) need_postgresql ;;
     python) need_python ;;
     jvm) need_jvm ;;
+    xvfb) need_xvfb ;;
     rust) need_rust ;;
-    *) say "unknown part: $what (node, chromium, postgresql, python, jvm, rust)"; exit 2 ;;
+    *) say "unknown part: $what (node, chromium, postgresql, python, jvm, xvfb, rust)"; exit 2 ;;
   esac
 done

@@ -49,5 +49,5 @@ test("a machine that has everything hears nothing", () => {
 test("a part that does not exist is refused", () => {
   const { status, said } = setUp(programs, "chromum");
   expect(status).toBe(2);
-  expect(said).toContain("unknown part: chromum (node, chromium, postgresql, python, jvm, rust)");
+  expect(said).toContain("unknown part: chromum (node, chromium, postgresql, python, jvm, xvfb, rust)");
 });

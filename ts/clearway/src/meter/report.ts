@@ -53,12 +53,12 @@ export interface SourceState {
 
 /**
  * One run's stalls and everything computed from them. Plain data: `JSON.stringify` keeps all of it.
- * Every length is in milliseconds; `startMs` counts from `startedAt`.
+ * Every length is in milliseconds; `startMs` counts from `startedAt`. The same in every language: `spec/stalls.schema.json`.
  */
 export interface StallReport {
   readonly kind: "clearway-stalls";
   readonly version: 1;
-  readonly host: "node" | "node-worker" | "browser" | "browser-worker";
+  readonly host: "node" | "node-worker" | "browser" | "browser-worker" | "jvm";
   readonly label?: string;
   /** ISO 8601. */
   readonly startedAt: string;

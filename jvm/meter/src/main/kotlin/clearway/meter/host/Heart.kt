@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.meter.host
+
+import clearway.meter.SourceState
+import clearway.meter.record.BeatDetector
+import clearway.meter.record.Recorder
+import java.util.concurrent.Executor
+import java.util.concurrent.RejectedExecutionException
+
+/** What can be seen of another thread. */
+internal interface Look {
+    /** As [frames] gives it. */
+    fun stack(thread: Thread): List<String>
+
+    /** Time that it held a processor, in ms; NaN where that cannot be had. */
+    fun cpuMs(thread: Thread): Double
+}
+
+/** How an event thread is watched. Times in ms. */
+internal class HeartOptions(val floorMs: Double, val beatMs: Double, val stacks: Boolean)
+
+/**
+ * Puts a beat into the watched thread's queue, sees when it is answered, and while it is not looks at the thread's
+ * stack. One beat at a time: a stall of a second leaves one task in the queue and not five hundred.
+ *
+ *     heart    | tick: sends | tick: answered, sends | tick: not answered | ... looks at the stack ... | tick: answered
+ *     watched  |   answers   |        held for long .......................................| answers |
+ *
+ * [tick] is called by one thread, which has nothing else to do, so that when *it* is late the machine is to blame. The
+ * rest may be called by any. Everything that it finds goes to `recorder`, under the recorder's lock.
+ */
+internal class Heart(
+    private val executor: Executor,
+    private val options: HeartOptions,
+    private val recorder: Recorder,
+    private val nowMs: () -> Double,
+    private val look: Look = ThreadLook,
+) {
+    private val detector = BeatDetector(options.floorMs)
+    private var beat: Beat? = null
+    private var dueMs = nowMs()
+    private var answersFromMs = 0.0
+    private var cpuMs = Double.NaN
+    private var samples = 0
+    private var nextSampleMs = 0.0
+
+    /** The thread that answers; null before the first beat, or where several do. */
+    @Volatile
+    var thread: Thread? = null
+        private set
+
+    @Volatile private var isOneThread = true
+    @Volatile private var refusal: String? = null
+
+    /** Whether a first beat came back. */
+    @Volatile
+    var answered: Boolean = false
+        private set
+
+    /** Whether the executor takes no more beats: there is nothing left to watch. */
+    val isRefused: Boolean
+        get() = refusal != null
+
+    private inner class Beat(val sentMs: Double, val heldMs: Double, val busyMs: Double) : Runnable {
+        // Written in this order: who sees the time (volatile) sees the thread.
+        var by: Thread? = null
+        @Volatile var answeredMs = Double.NaN
+
+        override fun run() {
+            by = Thread.currentThread()
+            answeredMs = nowMs()
+        }
+    }
+
+    /** A run starts here. */
+    fun restart(atMs: Double) {
+        answersFromMs = atMs
+        detector.restart(atMs)
+    }
+
+    /** The watched thread is known to have been held until `atMs`; called under the recorder's lock. */
+    fun held(atMs: Double) {
+        answersFromMs = atMs
+        detector.held(atMs)
+    }
+
+    /** Looks, sends, samples. Returns when the next tick is due. Allocates a beat and what the executor makes of it. */
+    fun tick(): Double {
+        val atMs = nowMs()
+        val lateMs = atMs - dueMs
+        val heldMs = if (lateMs > HELD_MS_MIN) lateMs else 0.0
+        if (heldMs > 0) synchronized(recorder) { recorder.watcherHeld(dueMs, atMs) }
+        val busyMs = busyMs()
+        val sent = beat
+        val isAnswered = sent != null && !sent.answeredMs.isNaN()
+        if (sent != null && isAnswered) take(sent)
+        if (sent == null || isAnswered) send(maxOf(0.0, lateMs), if (heldMs > 0) busyMs else 0.0)
+        else if (options.stacks) sample(sent)
+        // From after the look at the stack, which waits until the thread can be looked at.
+        dueMs = nowMs() + options.beatMs
+        return dueMs
+    }
+
+    private fun take(sent: Beat) {
+        if (thread !== sent.by) {
+            isOneThread = thread == null && isOneThread
+            thread = if (isOneThread) sent.by else null
+        }
+        synchronized(recorder) {
+            // An answer from before the run, or from before a stall that is known otherwise, tells nothing new.
+            if (sent.answeredMs >= answersFromMs) found(sent, sent.answeredMs)
+        }
+        answered = true
+        samples = 0
+        nextSampleMs = 0.0
+    }
+
+    /**
+     * What the beat tells; and where the heart was kept from its core, what the thread's own clock tells: it ran for
+     * that long meanwhile, and is taken to have done so in one piece, up to the beat.
+     */
+    private fun found(sent: Beat, answeredMs: Double) {
+        val seen = detector.beat(sent.sentMs, answeredMs, sent.heldMs) ?: return
+        val startMs = minOf(seen.startMs, maxOf(seen.earliestMs, sent.sentMs - sent.busyMs))
+        recorder.found(seen.copy(startMs = startMs))
+    }
+
+    /** How long the thread held a processor since the last tick; 0 where that is not known. */
+    private fun busyMs(): Double {
+        val before = cpuMs
+        cpuMs = thread?.let(look::cpuMs) ?: Double.NaN
+        val busyMs = cpuMs - before
+        return if (busyMs.isNaN()) 0.0 else busyMs
+    }
+
+    private fun send(heldMs: Double, busyMs: Double) {
+        beat = null
+        val next = Beat(nowMs(), heldMs, busyMs)
+        try {
+            executor.execute(next)
+            beat = next
+        } catch (refused: RejectedExecutionException) {
+            refusal = "the executor takes no more tasks: ${refused.message}"
+        }
+    }
+
+    private fun sample(sent: Beat) {
+        val atMs = nowMs()
+        val watched = thread ?: return
+        if (atMs - sent.sentMs < SAMPLE_AFTER_MS || atMs < nextSampleMs || samples >= SAMPLES_MAX) return
+        val seen = look.stack(watched)
+        samples++
+        // Ever more seldom: a stall of seconds is explained by its first samples.
+        nextSampleMs = atMs + SAMPLE_EVERY_MS * maxOf(1, samples shr 2)
+        // Answered meanwhile: what was seen may be of what came next.
+        if (seen.isNotEmpty() && sent.answeredMs.isNaN()) synchronized(recorder) { recorder.stack(atMs, seen) }
+    }
+
+    /** The run ends at `atMs`: a beat that is not answered by then shows a stall that goes on. */
+    fun finish(atMs: Double) {
+        val open = beat ?: return
+        synchronized(recorder) {
+            val answeredMs = if (open.answeredMs.isNaN()) atMs else minOf(atMs, open.answeredMs)
+            if (answeredMs >= answersFromMs) found(open, answeredMs)
+        }
+        beat = null
+    }
+
+    fun sources(): List<SourceState> {
+        val why = refusal ?: if (answered) null else "still starting"
+        val noStacks =
+            why
+                ?: if (!options.stacks) "turned off by the option stacks"
+                else if (!isOneThread) "several threads answer; there is no one stack to look at" else null
+        return listOf(
+            SourceState("heartbeat", why == null, why),
+            SourceState("watcher", why == null, why),
+            SourceState("stacks", noStacks == null, noStacks),
+            SourceState("frames", false, "the JVM does not show the display's frames"),
+        )
+    }
+
+    private companion object {
+        /** A sound machine wakes a parked thread within a tenth of this; a later wake is news. */
+        const val HELD_MS_MIN = 2.5
+        /** Half a frame at 60 Hz: every stall that costs a frame is looked at once. */
+        const val SAMPLE_AFTER_MS = 8.0
+        const val SAMPLE_EVERY_MS = 10.0
+        const val SAMPLES_MAX = 40
+    }
+}

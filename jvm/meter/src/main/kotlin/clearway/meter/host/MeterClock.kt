@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.meter.host
+
+/** The meter's clock: monotonic, in ms with the grain of `System.nanoTime`, the same on all threads. Never blocks. */
+internal object MeterClock {
+    private val baseNs = System.nanoTime()
+
+    fun nowMs(): Double = ofNs(System.nanoTime())
+
+    fun ofNs(ns: Long): Double = (ns - baseNs) / 1e6
+}

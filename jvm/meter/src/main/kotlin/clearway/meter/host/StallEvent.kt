@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.meter.host
+
+import clearway.meter.Stall
+import java.time.Instant
+import jdk.jfr.Category
+import jdk.jfr.Description
+import jdk.jfr.Event
+import jdk.jfr.Label
+import jdk.jfr.Name
+import jdk.jfr.StackTrace
+import jdk.jfr.Timespan
+import jdk.jfr.Timestamp
+
+/**
+ * One explained stall in a flight recording. It is written by the watcher, after the stall; so its own time is that of
+ * the writing, and the stall's stands in `began` and `length`.
+ */
+@Name("clearway.Stall")
+@Label("Stall")
+@Category("Clearway")
+@Description("An interval in which an event thread could not answer")
+@StackTrace(false)
+internal class StallEvent : Event() {
+    @JvmField @field:Label("Began") @field:Timestamp(Timestamp.MILLISECONDS_SINCE_EPOCH) var began: Long = 0
+    @JvmField @field:Label("Length") @field:Timespan(Timespan.NANOSECONDS) var length: Long = 0
+    @JvmField @field:Label("Error") @field:Timespan(Timespan.NANOSECONDS) var error: Long = 0
+    @JvmField @field:Label("Thread") var thread: Thread? = null
+    @JvmField @field:Label("Watch") var watch: String? = null
+    @JvmField @field:Label("Cause") var cause: String? = null
+    @JvmField @field:Label("Because") var because: String? = null
+    @JvmField @field:Label("Collection") @field:Timespan(Timespan.NANOSECONDS) var collection: Long = 0
+    @JvmField @field:Label("Machine") @field:Timespan(Timespan.NANOSECONDS) var machine: Long = 0
+    @JvmField @field:Label("Stack") @field:Description("Seen most often, innermost first") var stack: String? = null
+    @JvmField @field:Label("Marks") var marks: String? = null
+}
+
+/** Writes stalls into the flight recordings that run; nothing where the runtime comes without them. */
+internal object FlightRecording {
+    private val isThere = ModuleLayer.boot().findModule("jdk.jfr").isPresent
+
+    fun write(stall: Stall, runStarted: Instant, thread: Thread?, label: String?) {
+        if (isThere) Writer.write(stall, runStarted, thread, label)
+    }
+
+    /** Loaded only where there is a recorder. */
+    private object Writer {
+        fun write(stall: Stall, runStarted: Instant, thread: Thread?, label: String?) {
+            val event = StallEvent()
+            if (!event.shouldCommit()) return
+            event.began = runStarted.toEpochMilli() + Math.round(stall.startMs)
+            event.length = ns(stall.lengthMs)
+            event.error = ns(stall.errorMs)
+            event.thread = thread
+            event.watch = label
+            event.cause = stall.cause.word
+            event.because = stall.because
+            event.collection = ns(stall.gcMs)
+            event.machine = ns(stall.machineMs)
+            event.stack = stall.stacks.firstOrNull()?.frames?.joinToString("\n")
+            event.marks = stall.marks.joinToString("\n") { it.label }
+            event.commit()
+        }
+    }
+
+    private fun ns(ms: Double) = Math.round(ms * 1e6)
+}

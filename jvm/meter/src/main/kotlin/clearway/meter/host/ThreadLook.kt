@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.meter.host
+
+import clearway.meter.record.frames
+import java.lang.management.ManagementFactory
+
+/** The JVM's own means. */
+internal object ThreadLook : Look {
+    private val threads =
+        ManagementFactory.getThreadMXBean().takeIf { it.isThreadCpuTimeSupported && it.isThreadCpuTimeEnabled }
+
+    /** The thread is stopped for some 50 us, at its next safepoint; until then this waits. */
+    override fun stack(thread: Thread): List<String> {
+        val isRunning = thread.state == Thread.State.RUNNABLE
+        return frames(thread.stackTrace, isRunning)
+    }
+
+    /** A system call, some 1 us. A virtual thread has no time of its own. */
+    override fun cpuMs(thread: Thread): Double {
+        val ns = threads?.getThreadCpuTime(idOf(thread)) ?: -1
+        return if (ns < 0) Double.NaN else ns / 1e6
+    }
+
+    // JDK 19 calls it threadId; 17 has only this.
+    @Suppress("DEPRECATION") private fun idOf(thread: Thread): Long = thread.id
+}

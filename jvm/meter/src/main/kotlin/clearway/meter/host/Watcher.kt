@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.meter.host
+
+import clearway.meter.MeterOptions
+import clearway.meter.SourceState
+import clearway.meter.Stall
+import clearway.meter.StallReport
+import clearway.meter.record.Found
+import clearway.meter.record.Marks
+import clearway.meter.record.Recorder
+import clearway.meter.record.RecorderOptions
+import java.time.Instant
+import java.util.concurrent.CompletableFuture
+import java.util.concurrent.Executor
+import java.util.concurrent.locks.LockSupport
+
+/**
+ * One observation: a daemon thread that ticks a [Heart], the collector's notifications, and what they are recorded in.
+ */
+internal class Watcher(
+    executor: Executor,
+    private val options: MeterOptions,
+    beatMs: Double,
+    marks: Marks,
+    private val onStall: (Stall) -> Unit,
+) {
+    private val recorder: Recorder =
+        Recorder(
+            RecorderOptions(
+                options.label,
+                options.hz,
+                options.floorMs,
+                options.stallsMax,
+                sources = { sources() },
+                marks = { fromMs, untilMs -> marks.during(heart.thread, fromMs, untilMs) },
+            )
+        )
+    private val heart: Heart =
+        Heart(executor, HeartOptions(options.floorMs, beatMs, options.stacks), recorder, MeterClock::nowMs)
+    private val collections = Collections { startMs, endMs ->
+        synchronized(recorder) { recorder.garbageCollected(startMs, endMs) }
+    }
+    @Volatile private var runStarted = Instant.EPOCH
+    @Volatile private var stopped = false
+    private val thread = Thread(::run, "clearway-meter").apply { isDaemon = true }
+
+    /** Ends when the first beat came back, or none ever will. */
+    val ready: CompletableFuture<Void?> = CompletableFuture()
+
+    fun start() {
+        begin(MeterClock.nowMs())
+        thread.start()
+    }
+
+    private fun run() {
+        while (!stopped) {
+            val dueMs = heart.tick()
+            if (heart.answered || heart.isRefused) ready.complete(null)
+            if (heart.isRefused) break
+            explain(MeterClock.nowMs() - SETTLE_MS)
+            val leftNs = ((dueMs - MeterClock.nowMs()) * 1e6).toLong()
+            if (leftNs > 0 && !stopped) LockSupport.parkNanos(leftNs)
+        }
+        ready.complete(null)
+        collections.close()
+    }
+
+    /** A run begins at the returned moment: nothing before it counts. */
+    fun begin(atMs: Double) {
+        synchronized(recorder) {
+            runStarted = Instant.now()
+            recorder.begin(atMs, runStarted)
+            heart.restart(atMs)
+        }
+    }
+
+    /** The watched thread ran `name` between these moments and did not give itself back. */
+    fun held(startMs: Double, endMs: Double, name: String) {
+        synchronized(recorder) {
+            recorder.call(startMs, endMs, name)
+            recorder.found(Found(startMs, endMs, startMs, CLOCK_ERROR_MS))
+            heart.held(endMs)
+        }
+    }
+
+    /** The run ended at that moment: nothing after it counts. */
+    fun end(atMs: Double): Unit = synchronized(recorder) { recorder.end(atMs) }
+
+    /** Explains what ended by then, and tells it. */
+    fun explain(untilMs: Double) {
+        val explained = synchronized(recorder) { recorder.explain(untilMs) }
+        for (stall in explained) {
+            FlightRecording.write(stall, runStarted, heart.thread, options.label)
+            onStall(stall)
+        }
+    }
+
+    fun report(atMs: Double): StallReport = synchronized(recorder) { recorder.report(atMs) }
+
+    /**
+     * Ends the thread; the stall that goes on is told as far as it came. Waits for the thread, some ms. Harmless if
+     * called twice.
+     */
+    fun stop(): Double {
+        stopped = true
+        LockSupport.unpark(thread)
+        val atMs = MeterClock.nowMs()
+        if (Thread.currentThread() !== thread) joined()
+        heart.finish(atMs)
+        explain(atMs)
+        return atMs
+    }
+
+    /** The heart is its thread's alone until that has ended. */
+    private fun joined() {
+        var interrupted = false
+        while (thread.isAlive) {
+            try {
+                thread.join()
+            } catch (_: InterruptedException) {
+                interrupted = true
+            }
+        }
+        if (interrupted) Thread.currentThread().interrupt()
+    }
+
+    private fun sources(): List<SourceState> {
+        val missing = collections.missing
+        return heart.sources() + SourceState("garbage collection", missing == null, missing)
+    }
+
+    companion object {
+        /** The collector's notifications and the last stack have come by then. */
+        const val SETTLE_MS: Double = 100.0
+        /** Two readings of the clock. */
+        private const val CLOCK_ERROR_MS = 0.001
+    }
+}

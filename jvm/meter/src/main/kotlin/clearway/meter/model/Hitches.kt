@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.meter.model
+
+import clearway.meter.HitchVerdicts
+
+/**
+ * Hitch ratio: milliseconds per second that frames came later than the frame time of `hz` allows, sum max(0, b -
+ * 1000/F) / T.
+ */
+internal fun hitchRatio(lengthsMs: DoubleArray, durationMs: Double, hz: Double): Double {
+    if (durationMs <= 0) return 0.0
+    val frameMs = 1000 / hz
+    return lengthsMs.sumOf { maxOf(0.0, it - frameMs) } / durationMs * 1000
+}
+
+/**
+ * The two published readings of a hitch ratio. The strict limits are the 5 and 10 ms/s of Apple's Xcode Organizer and
+ * WWDC 2020 session 10077; the lenient ones are the newer 10, 25 and 50 ms/s.
+ */
+internal fun hitchVerdicts(msPerSecond: Double): HitchVerdicts =
+    HitchVerdicts(
+        strict = if (msPerSecond <= 5) "good" else if (msPerSecond <= 10) "warning" else "critical",
+        lenient =
+            if (msPerSecond <= 10) "good"
+            else if (msPerSecond <= 25) "fair" else if (msPerSecond <= 50) "poor" else "critical",
+    )
+
+/**
+ * Frames that stalls are expected to cost at `hz`. A stall of length b covers b / P frame times on average, over all
+ * phases; the last of those frames still comes, late, so b / P - 1 are lost.
+ */
+internal fun expectedDroppedFrames(lengthsMs: DoubleArray, hz: Double): Long {
+    val frameMs = 1000 / hz
+    return Math.round(lengthsMs.sumOf { maxOf(0.0, it / frameMs - 1) })
+}

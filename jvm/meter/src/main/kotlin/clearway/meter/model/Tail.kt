@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.meter.model
+
+import clearway.meter.TailQuantile
+
+/** Fewer expected samples beyond a quantile than this, and the quantile says more about luck than about the app. */
+internal const val SAMPLES_BEYOND_MIN: Int = 20
+
+private val QUANTILES = doubleArrayOf(0.5, 0.9, 0.99, 0.999)
+
+/** The quantile by nearest rank of an ascending list, or null where the sample cannot carry it. */
+internal fun quantile(sorted: DoubleArray, q: Double): Double? {
+    // The small allowance takes back the rounding of 1 - q: 200 * (1 - 0.9) is 19.999999999999996.
+    if (sorted.size * (1 - q) + 1e-9 < SAMPLES_BEYOND_MIN) return null
+    return sorted[maxOf(0, Math.ceil(sorted.size * q - 1e-9).toInt() - 1)]
+}
+
+internal fun tail(lengthsMs: DoubleArray): List<TailQuantile> {
+    val sorted = lengthsMs.sortedArray()
+    return QUANTILES.map { TailQuantile(it, quantile(sorted, it)) }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.meter.model
+
+import clearway.meter.WorstSecond
+
+/**
+ * The second of the run that was stalled most. Exact over all positions, not only over whole seconds: as the window
+ * slides, its stalled time changes slope only where an edge of the window meets an edge of a stall, so the maximum is
+ * reached with the window's start on a stall's start or its end on a stall's end.
+ *
+ * The stalls are in order and apart from each other. O(n log n).
+ */
+internal fun worstSecond(startsMs: DoubleArray, lengthsMs: DoubleArray, durationMs: Double): WorstSecond {
+    val ends = DoubleArray(startsMs.size) { startsMs[it] + lengthsMs[it] }
+    val before = DoubleArray(startsMs.size + 1)
+    for (i in lengthsMs.indices) before[i + 1] = before[i] + lengthsMs[i]
+    fun stalledUntil(atMs: Double): Double {
+        var low = 0
+        var high = ends.size
+        while (low < high) {
+            val middle = (low + high) ushr 1
+            if (ends[middle] <= atMs) low = middle + 1 else high = middle
+        }
+        return before[low] + if (low < ends.size) maxOf(0.0, atMs - startsMs[low]) else 0.0
+    }
+    val lastStartMs = maxOf(0.0, durationMs - WINDOW_MS)
+    var worst = WorstSecond(0.0, 0.0)
+    for (i in ends.indices) {
+        for (candidate in doubleArrayOf(startsMs[i], ends[i] - WINDOW_MS)) {
+            val startMs = minOf(maxOf(0.0, candidate), lastStartMs)
+            val stalledMs = stalledUntil(startMs + WINDOW_MS) - stalledUntil(startMs)
+            if (stalledMs > worst.stalledMs) worst = WorstSecond(startMs, stalledMs)
+        }
+    }
+    return worst
+}
+
+private const val WINDOW_MS = 1000.0

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.meter.record
+
+import clearway.meter.MarkShare
+import clearway.meter.StackSample
+import clearway.meter.StallCause
+import clearway.meter.fixed
+
+/** Everything that was observed about one stall. */
+internal class Evidence(
+    val lengthMs: Double,
+    val machineMs: Double,
+    val gcMs: Double,
+    /** What `measure` was running all the while, without a break. */
+    val call: String?,
+    val stacks: List<StackSample>,
+    val marks: List<MarkShare>,
+    /** Why there is no idle watcher, if there is none. */
+    val noWatcher: String?,
+    /** Whether garbage collections would have been seen. */
+    val gcSeen: Boolean,
+)
+
+/**
+ * Names the cause, or says that it is not known. A cause must account for half the stall; the machine is asked first,
+ * since a thread that is not run can hold no one up, then the collector, then the app.
+ */
+internal fun causeOf(evidence: Evidence): Pair<StallCause, String> {
+    val halfMs = evidence.lengthMs / 2
+    if (evidence.machineMs >= halfMs) {
+        return StallCause.MACHINE to "an idle watcher thread was held up too, for ${ms(evidence.machineMs)} of it"
+    }
+    if (evidence.gcMs >= halfMs) return StallCause.GC to "garbage collection took ${ms(evidence.gcMs)} of it"
+    if (evidence.call != null) return StallCause.APP to "${evidence.call} ran without giving the thread back"
+    val frame = evidence.stacks.firstOrNull()?.frames?.firstOrNull()
+    if (frame != null) return StallCause.APP to "it was seen in $frame"
+    val mark = evidence.marks.firstOrNull { it.overlapMs >= halfMs }
+    if (mark != null) return StallCause.APP to "it fell into the mark \"${mark.label}\""
+    if (evidence.noWatcher != null) {
+        return StallCause.UNKNOWN to "no idle watcher to tell the machine from the app: ${evidence.noWatcher}"
+    }
+    if (evidence.gcSeen) {
+        return StallCause.APP to "the thread was busy, and neither the machine nor garbage collection held it"
+    }
+    return StallCause.UNKNOWN to "the thread was busy; this host names no script for it and shows no collections"
+}
+
+private fun ms(value: Double) = fixed(value, 1) + " ms"

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.meter.record
+
+/** An interval with a value. A moment is an interval of no length. */
+internal class Span<out V>(val startMs: Double, val endMs: Double, val value: V) {
+    /** How much of it lies between two moments; negative where none does. */
+    fun overlapMs(fromMs: Double, untilMs: Double): Double = minOf(untilMs, endMs) - maxOf(fromMs, startMs)
+}
+
+/**
+ * Intervals in a ring of fixed size, so that memory stays bounded however long the app runs: evidence is only asked for
+ * soon after its time.
+ */
+internal class SpanRing<V>(private val spansMax: Int) {
+    private val kept = ArrayList<Span<V>>()
+    private var next = 0
+
+    fun add(startMs: Double, endMs: Double, value: V) {
+        val span = Span(startMs, endMs, value)
+        if (kept.size < spansMax) kept += span else kept[next] = span
+        next = (next + 1) % spansMax
+    }
+
+    /** Those that overlap, or touch. */
+    fun during(fromMs: Double, untilMs: Double): List<Span<V>> = kept.filter { it.overlapMs(fromMs, untilMs) >= 0 }
+
+    fun overlapMs(fromMs: Double, untilMs: Double): Double {
+        val total = during(fromMs, untilMs).sumOf { it.overlapMs(fromMs, untilMs) }
+        return minOf(total, maxOf(0.0, untilMs - fromMs))
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.meter
+
+import java.awt.Rectangle
+import java.awt.Robot
+import java.io.File
+import java.lang.management.ManagementFactory
+import java.util.concurrent.Executor
+import javax.imageio.ImageIO
+import javax.swing.JFrame
+import javax.swing.JLabel
+import javax.swing.SwingUtilities
+
+/**
+ * A program with a window, whose event thread is held for known times. Prints what the clock said and what the meter
+ * said as one line of JSON. `known [screenshot.png]`.
+ */
+object KnownStalls {
+    private val edt = Executor(SwingUtilities::invokeLater)
+    private val lengthsMs = listOf(10, 20, 50, 100)
+    private const val TIMES = 7
+    /** Two threads that hand over to each other take some 0.1 ms. */
+    private const val BESIDE_NS = 1_000_000L
+    private const val RAN = 0.95
+    private val threads = ManagementFactory.getThreadMXBean()
+
+    @JvmStatic
+    fun main(args: Array<String>) {
+        SwingUtilities.invokeAndWait { show() }
+        val watch = Meter.watch(edt, MeterOptions().label("known stalls"))
+        watch.ready.get()
+        val known = lengthsMs.flatMap(::stalls)
+        watch.close()
+        args.getOrNull(1)?.let(::photograph)
+        val measured = Meter.measure(edt, MeterOptions().label("busy")) { busy(50) }
+        val ping = Meter.ping(edt)
+        val reports =
+            mapOf("report" to watch.report().toJson(), "measured" to measured.report.toJson(), "ping" to ping.toJson())
+        println(
+            reports.entries.joinToString(",", json(mapOf("known" to known)).removeSuffix("}") + ",", "}") {
+                "\"${it.key}\":${it.value}"
+            }
+        )
+        if (args.getOrNull(1) != null) System.err.println("${watch.report()}\n$measured\n$ping")
+        System.exit(0)
+    }
+
+    /**
+     * Some waits that the machine left in peace: it may take a thread off its core beside a wait, and then the stall
+     * really is longer, or in it. That shows in a task before that came late, in one after, and in the thread's own
+     * clock. What is given is what the clock says, whatever the meter says. Goes on, for ten times as many at most,
+     * until there are enough.
+     */
+    private fun stalls(ms: Int): List<Map<String, Any>> {
+        val known = ArrayList<Map<String, Any>>()
+        for (index in 0 until TIMES * 10) {
+            if (known.size == TIMES) break
+            // Out of step with any heartbeat.
+            Thread.sleep(13L + index * 7 % 11)
+            val name = "known $ms, $index"
+            val askedNs = System.nanoTime()
+            var beganNs = 0L
+            var tookMs = 0.0
+            var ranMs = 0.0
+            SwingUtilities.invokeAndWait {
+                beganNs = System.nanoTime()
+                val cpuNs = threads.currentThreadCpuTime
+                tookMs = Meter.mark(name).use { busy(ms) }
+                ranMs = (threads.currentThreadCpuTime - cpuNs) / 1e6
+            }
+            var afterNs = 0L
+            SwingUtilities.invokeAndWait { afterNs = System.nanoTime() }
+            val beside = maxOf(beganNs - askedNs, afterNs - beganNs - (tookMs * 1e6).toLong())
+            if (beside < BESIDE_NS && ranMs > tookMs * RAN)
+                known += mapOf("label" to name, "ms" to ms, "lengthMs" to tookMs)
+        }
+        return known
+    }
+
+    private fun show() {
+        val frame = JFrame("Known stalls")
+        frame.contentPane.add(JLabel("Clearway"))
+        frame.setSize(320, 120)
+        frame.isVisible = true
+    }
+
+    /** Works for about `ms` and returns how long it really was. */
+    private fun busy(ms: Int): Double {
+        val start = System.nanoTime()
+        while (System.nanoTime() - start < ms * 1_000_000L) Thread.onSpinWait()
+        return (System.nanoTime() - start) / 1e6
+    }
+
+    private fun photograph(path: String) {
+        ImageIO.write(Robot().createScreenCapture(Rectangle(0, 0, 640, 480)), "png", File(path))
+    }
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.meter
+
+import io.kotest.common.ExperimentalKotest
+import io.kotest.property.Arb
+import io.kotest.property.PropTestConfig
+import io.kotest.property.checkAll
+import kotlinx.coroutines.runBlocking
+
+/**
+ * Tries `property` on values of `arb`, from one fixed seed, so that a change of ours is what makes a test fail.
+ * `CLEARWAY_FUZZ_SEED=n` or `random` and `CLEARWAY_FUZZ_RUNS=n` look further; a failure prints seed and shrunk value.
+ */
+@OptIn(ExperimentalKotest::class)
+fun <A> forAll(arb: Arb<A>, runs: Int = 200, property: (A) -> Unit) {
+    val asked = System.getenv("CLEARWAY_FUZZ_SEED")
+    val seed = if (asked == "random") System.nanoTime() else asked?.toLong() ?: 20_260_101L
+    val times = System.getenv("CLEARWAY_FUZZ_RUNS")?.toInt() ?: runs
+    runBlocking { checkAll(PropTestConfig(seed = seed, iterations = times), arb) { property(it) } }
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.meter.host
+
+import clearway.meter.StallReport
+import clearway.meter.forAll
+import clearway.meter.record.Recorder
+import clearway.meter.record.RecorderOptions
+import io.kotest.property.Arb
+import io.kotest.property.arbitrary.double
+import io.kotest.property.arbitrary.list
+import io.kotest.property.arbitrary.pair
+import java.time.Instant
+import java.util.concurrent.Executor
+import java.util.concurrent.RejectedExecutionException
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+
+/** A heart and the thread that it watches, in a time of their own. */
+class HeartTest {
+    /** An event thread that is held in the given spans: what comes meanwhile is done at their end. */
+    private class World(private val held: List<Pair<Double, Double>>, val runs: Boolean = true) : Executor, Look {
+        var nowMs = 0.0
+        private val queue = ArrayDeque<Pair<Double, Runnable>>()
+        var refuses = false
+        var looks = 0
+        val recorder = Recorder(RecorderOptions(null, 60.0, 4.0, 1000, { heart.sources() }))
+        val heart: Heart = Heart(this, HeartOptions(4.0, beatMs = 2.0, stacks = true), recorder, { nowMs }, this)
+
+        init {
+            recorder.begin(0.0, Instant.EPOCH)
+            heart.restart(0.0)
+        }
+
+        override fun stack(thread: Thread): List<String> = listOf("app").also { looks++ }
+
+        override fun cpuMs(thread: Thread): Double =
+            if (runs) held.sumOf { (from, until) -> (minOf(nowMs, until) - from).coerceAtLeast(0.0) } else 0.0
+
+        override fun execute(task: Runnable) {
+            if (refuses) throw RejectedExecutionException("closed")
+            val comesMs = nowMs + WAY_MS
+            val span = held.find { (from, until) -> comesMs >= from && comesMs < until }
+            queue += (span?.second ?: comesMs) to task
+        }
+
+        /** What the event thread does until then, each at its moment. */
+        private fun runUntil(ms: Double) {
+            while (queue.isNotEmpty() && queue.first().first <= ms) {
+                val (atMs, task) = queue.removeFirst()
+                nowMs = atMs
+                task.run()
+            }
+            nowMs = ms
+        }
+
+        /** Ticks until then; the heart sleeps through the spans of `asleep`. */
+        fun play(untilMs: Double, asleep: List<Pair<Double, Double>> = emptyList()): StallReport {
+            while (nowMs < untilMs) {
+                val dueMs = heart.tick()
+                runUntil(asleep.find { (from, until) -> dueMs >= from && dueMs < until }?.second ?: dueMs)
+            }
+            heart.finish(nowMs)
+            recorder.explain(nowMs)
+            return recorder.report(nowMs)
+        }
+    }
+
+    @Test
+    fun `a thread that answers at once has no stalls`() {
+        val world = World(emptyList())
+        assertTrue(world.play(1000.0).stalls.isEmpty())
+        assertTrue(world.heart.answered)
+        assertEquals(0, world.looks)
+    }
+
+    @Test
+    fun `stalls of any length are found within 1 ms of it, and within the error that they state`() {
+        val stalls = Arb.list(Arb.pair(Arb.double(5.0, 50.0), Arb.double(6.0, 400.0)), 1..10)
+        forAll(stalls) { parts ->
+            var atMs = 20.0
+            val held = parts.map { (gap, length) -> (atMs + gap to atMs + gap + length).also { atMs = it.second } }
+            val found = World(held).play(atMs + 50).stalls
+            assertEquals(held.size, found.size)
+            for ((index, stall) in found.withIndex()) {
+                val error = Math.abs(stall.lengthMs - (held[index].second - held[index].first))
+                assertTrue(error <= stall.errorMs + 1e-6) { "off by $error, stated ${stall.errorMs}" }
+                assertTrue(error <= 1.0 + 1e-6) { "off by $error" }
+            }
+        }
+    }
+
+    @Test
+    fun `a stall leaves one beat in the queue, and the stack is looked at ever more seldom`() {
+        val world = World(listOf(100.0 to 10_100.0))
+        val report = world.play(10_200.0)
+        assertEquals(1, report.stalls.size)
+        assertEquals(40, world.looks)
+        assertEquals("it was seen in app", report.stalls[0].because)
+    }
+
+    @Test
+    fun `a heart that sleeps while the thread answers makes no stall of it`() {
+        assertTrue(World(emptyList()).play(1000.0, asleep = listOf(200.0 to 300.0)).stalls.isEmpty())
+    }
+
+    @Test
+    fun `a stall through which the heart slept too is the machine's`() {
+        val report = World(listOf(200.0 to 300.0)).play(1000.0, asleep = listOf(200.5 to 299.0))
+        assertEquals(listOf("machine"), report.causes.map { it.cause.name.lowercase() })
+    }
+
+    @Test
+    fun `a stall that began and ended while the heart was kept from its core is told by the thread's own clock`() {
+        val stalls = World(listOf(200.5 to 210.5)).play(1000.0, asleep = listOf(200.6 to 212.0)).stalls
+        assertEquals(listOf(10L), stalls.map { Math.round(it.lengthMs) })
+        assertTrue(stalls[0].errorMs >= 10)
+        val slept = World(listOf(200.5 to 210.5), runs = false).play(1000.0, asleep = listOf(200.6 to 212.0)).stalls
+        assertTrue(slept.isEmpty())
+    }
+
+    @Test
+    fun `the stall in which a run ends is told as far as it came`() {
+        val report = World(listOf(500.0 to 5000.0)).play(900.0)
+        assertEquals(1, report.stalls.size)
+        assertEquals(report.durationMs, report.stalls[0].startMs + report.stalls[0].lengthMs)
+        assertEquals(400.0, report.stalls[0].lengthMs, 3.0)
+    }
+
+    @Test
+    fun `an executor that takes no more tasks ends the watch, and the report says so`() {
+        val world = World(emptyList())
+        world.play(100.0)
+        world.refuses = true
+        world.heart.tick()
+        assertTrue(world.heart.isRefused)
+        val source = world.heart.sources().first { it.name == "heartbeat" }
+        assertEquals(false to "the executor takes no more tasks: closed", source.available to source.why)
+    }
+
+    private companion object {
+        const val WAY_MS = 0.25
+    }
+}

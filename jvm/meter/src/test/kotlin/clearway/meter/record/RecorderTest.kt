@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.meter.record
+
+import clearway.meter.MarkShare
+import clearway.meter.SourceState
+import clearway.meter.Stall
+import clearway.meter.StallCause
+import clearway.meter.StallReport
+import java.time.Instant
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+
+class RecorderTest {
+    private val there = listOf(SourceState("watcher", true), SourceState("garbage collection", true))
+
+    private fun recorder(
+        sources: List<SourceState> = there,
+        stallsMax: Int = 100,
+        marks: List<MarkShare> = emptyList(),
+    ): Recorder =
+        Recorder(RecorderOptions(null, 60.0, 4.0, stallsMax, { sources }, { _, _ -> marks })).apply {
+            begin(1000.0, Instant.parse("2026-01-01T00:00:00Z"))
+        }
+
+    private fun stall(startMs: Double, endMs: Double, errorMs: Double = 0.0, goesOn: Boolean = false) =
+        Found(startMs, endMs, startMs - errorMs, errorMs, goesOn)
+
+    private fun only(report: StallReport): Stall {
+        assertEquals(1, report.stalls.size)
+        return report.stalls[0]
+    }
+
+    private fun Recorder.only() = only(report(5000.0))
+
+    @Test
+    fun `a stall that goes on is one`() {
+        val recorder = recorder()
+        recorder.found(stall(1100.0, 1200.0))
+        recorder.found(stall(1200.0, 1203.0, goesOn = true))
+        assertEquals(100.0 to 103.0, recorder.only().let { it.startMs to it.lengthMs })
+    }
+
+    @Test
+    fun `a stall is cut where the run began and where it ended, and forgotten if what is left is under the floor`() {
+        val recorder = recorder()
+        recorder.found(stall(900.0, 1050.0))
+        recorder.end(2000.0)
+        recorder.found(stall(1990.0, 2500.0))
+        recorder.found(stall(2600.0, 2700.0))
+        assertEquals(
+            listOf(0.0 to 50.0, 990.0 to 10.0),
+            recorder.report(2000.0).stalls.map { it.startMs to it.lengthMs },
+        )
+        val short = recorder()
+        short.found(stall(900.0, 1002.0))
+        assertTrue(short.report(5000.0).stalls.isEmpty())
+    }
+
+    @Test
+    fun `the machine held a thread whose idle watcher was held up through half of the stall`() {
+        val recorder = recorder()
+        recorder.watcherHeld(1105.0, 1190.0)
+        recorder.found(stall(1100.0, 1200.0))
+        assertEquals(StallCause.MACHINE to 85.0, recorder.only().let { it.cause to it.machineMs })
+    }
+
+    @Test
+    fun `a collection stops the watcher too, and is not the machine's doing`() {
+        val recorder = recorder()
+        recorder.watcherHeld(1110.0, 1185.0)
+        recorder.garbageCollected(1110.0, 1180.0)
+        recorder.found(stall(1100.0, 1200.0))
+        val stall = recorder.only()
+        assertEquals(listOf(StallCause.GC, 70.0, 5.0), listOf(stall.cause, stall.gcMs, stall.machineMs))
+    }
+
+    @Test
+    fun `the app held it in the stack that was seen most often, within the stall`() {
+        val recorder = recorder()
+        recorder.stack(1120.0, listOf("inner", "outer"))
+        recorder.stack(1140.0, listOf("sort"))
+        recorder.stack(1160.0, listOf("sort"))
+        recorder.stack(1300.0, listOf("later"))
+        recorder.found(stall(1100.0, 1200.0))
+        val stall = recorder.only()
+        assertEquals(StallCause.APP to "it was seen in sort", stall.cause to stall.because)
+        assertEquals(
+            listOf(listOf("sort") to 2, listOf("inner", "outer") to 1),
+            stall.stacks.map { it.frames to it.seen },
+        )
+    }
+
+    @Test
+    fun `the measured function held it for the time that it ran, and not for another stall`() {
+        val recorder = recorder()
+        recorder.call(1100.0, 1190.0, "load")
+        recorder.found(stall(1100.0, 1200.0))
+        recorder.found(stall(1300.0, 1400.0))
+        assertEquals(
+            listOf(
+                "load ran without giving the thread back",
+                "the thread was busy, and neither the machine nor garbage collection held it",
+            ),
+            recorder.report(5000.0).stalls.map { it.because },
+        )
+    }
+
+    @Test
+    fun `nobody is blamed where no watcher runs, and the reason is given`() {
+        val recorder = recorder(listOf(SourceState("watcher", false, "still starting")))
+        recorder.found(stall(1100.0, 1110.0))
+        val stall = recorder.only()
+        assertEquals(StallCause.UNKNOWN, stall.cause)
+        assertTrue("still starting" in stall.because)
+    }
+
+    @Test
+    fun `a stall is explained once its evidence has had time to arrive, in order, and only once`() {
+        val recorder = recorder()
+        recorder.found(stall(1100.0, 1110.0))
+        recorder.found(stall(1200.0, 1220.0))
+        assertEquals(listOf(10.0), recorder.explain(1150.0).map { it.lengthMs })
+        assertEquals(2, recorder.report(5000.0).stalls.size)
+        assertEquals(listOf(20.0), recorder.explain(1300.0).map { it.lengthMs })
+        assertTrue(recorder.explain(1400.0).isEmpty())
+        assertEquals(2, recorder.report(5000.0).stalls.size)
+    }
+
+    @Test
+    fun `memory is bounded, and the figures are of the time after what was dropped`() {
+        val recorder = recorder(stallsMax = 8)
+        for (index in 0 until 9) recorder.found(stall(1000.0 + index * 100, 1010.0 + index * 100))
+        recorder.explain(5000.0)
+        val report = recorder.report(2000.0)
+        assertEquals(listOf(2, 7, 890.0), listOf(report.droppedStalls, report.stalls.size, report.durationMs))
+    }
+
+    @Test
+    fun `a run that begins anew forgets everything`() {
+        val recorder = recorder()
+        recorder.found(stall(1100.0, 1200.0))
+        recorder.explain(1500.0)
+        recorder.begin(2000.0, Instant.EPOCH)
+        val report = recorder.report(2500.0)
+        assertEquals(listOf(500.0, 0, 0), listOf(report.durationMs, report.stalls.size, report.droppedStalls))
+    }
+}

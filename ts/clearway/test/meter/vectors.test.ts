@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { describe, expect, it } from "vitest";
+import vectors from "../../../../spec/vectors/meter.json" with { type: "json" };
+import { causeOf, type Evidence } from "../../src/meter/cause.js";
+import { BeatDetector } from "../../src/meter/detect/beats.js";
+import { bestOffset } from "../../src/meter/model/offset.js";
+import { type RunFacts, summarize } from "../../src/meter/summarize.js";
+
+type Step = readonly [name: string, ...numbers: number[]];
+
+/** Plays a line of beats; as in the vectors, a stall that goes on is said so and other stalls are not. */
+function play(floorMs: number, steps: readonly Step[]): object[] {
+  const detector = new BeatDetector(floorMs);
+  const found: object[] = [];
+  for (const [name, first = 0, ...rest] of steps) {
+    if (name === "restart") detector.restart(first);
+    else if (name === "held") detector.held(first);
+    else {
+      const stall = detector.beat(first, ...(rest as [number, number]));
+      if (stall) {
+        const { startMs, endMs, earliestMs, errorMs, goesOn = false } = stall;
+        found.push({ startMs, endMs, earliestMs, errorMs, goesOn });
+      }
+    }
+  }
+  return found;
+}
+
+/** The same to nine digits: sums in another order are. */
+function close(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value), (_, part) =>
+    typeof part === "number" ? Number(part.toPrecision(9)) : part,
+  );
+}
+
+describe("the meter's vectors (spec/vectors/meter.json)", () => {
+  it.each(vectors.reports)("a run gives its report: $name", ({ run, report }) => {
+    const facts = { label: undefined, frames: undefined, ...run } as RunFacts;
+    expect(close(summarize(facts))).toEqual(close({ ...report, stalls: run.stalls }));
+  });
+
+  it.each(vectors.beats)("beats show stalls: $name", ({ floorMs, steps, found }) => {
+    expect(close(play(floorMs, steps as unknown as Step[]))).toEqual(close(found));
+  });
+
+  it.each(vectors.causes)("evidence names a cause: $name", ({ evidence, cause, because }) => {
+    const all = { unwokenMs: 0, scripts: [], scriptsMs: 0, ...evidence } as Evidence;
+    expect(causeOf(all)).toEqual({ cause, because });
+  });
+
+  it.each(vectors.offsets)("trips bound the clocks' offset: $name", ({ trips, offset }) => {
+    const timed = trips.map(([sentMs = 0, remoteMs = 0, backMs = 0]) => ({ sentMs, remoteMs, backMs }));
+    expect(bestOffset(timed) ?? null).toEqual(offset);
+  });
+});
