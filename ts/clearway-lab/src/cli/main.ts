@@ -6,6 +6,7 @@ import path from "node:path";
 import { Command, CommanderError } from "commander";
 import { packageRoot } from "../machine/package-root.js";
 import { doctor } from "./doctor.js";
+import { type ExportFormat, exportRun, parseFormat } from "./export.js";
 import { type GenOptions, gen } from "./gen.js";
 import { lab } from "./lab.js";
 import { list } from "./list.js";
@@ -45,6 +46,19 @@ program
   .argument("<dir>", "the folder of a run")
   .action(async (dir: string) => {
     process.exitCode = await report(dir);
+  });
+
+program
+  .command("export")
+  .description("write a run as other tools read it: jetpack is the Benchmark JSON of Android's Jetpack Benchmark")
+  .argument("<format>", "jetpack", parseFormat)
+  .argument("<run>", "the folder of a run, or its record.json")
+  .option(
+    "--out <file>",
+    "where to write; - is the standard output; default: clearway-benchmarkData.json beside the run",
+  )
+  .action(async (format: ExportFormat, run: string, options: { out?: string }) => {
+    process.exitCode = await exportRun(format, run, options);
   });
 
 program

@@ -31,31 +31,38 @@ function adviceFor(results: Results, record: RunRecord, column: WorkColumn, cold
   const [best, ...others] = byRegret(column);
   if (best === undefined) return undefined;
   const ms = (cell: RecordedCell, metric = "batch") => numberOf(metricsFor(results, record, cell)[metric]);
-  const regret = (cell: RecordedCell) => column.regrets.get(cell.mechanism)?.ratio ?? Number.NaN;
+  const compared = (cell: RecordedCell) => compareCells(record, cell, best, "batch", results.noiseFloor);
+  const ratio = (cell: RecordedCell) => compared(cell)?.ratio ?? Number.NaN;
   const took = `${best.title} took ${shown(ms(best))} ms for ${shown(Number(best.params["actions"]))} actions`;
   if (others.length === 0) return `only ${took}: there is nothing to compare it with.`;
-  const alike = others.filter((other) => {
-    const verdict = compareCells(record, other, best, "batch", results.noiseFloor)?.verdict;
-    return verdict !== "higher" && regret(other) < 2;
-  });
+  const alike = others.filter((other) => compared(other)?.verdict !== "higher" && ratio(other) < ALIKE_RATIO);
   const parts = [
     `${took}${alike.length === 0 ? "" : `, no difference seen to ${listed(alike.map(({ title }) => title))}`}`,
   ];
   const ours = others.find((cell) => cell.role === "clearway" && !alike.includes(cell));
   const next = others.find((cell) => !alike.includes(cell) && cell !== ours);
   const worst = others.at(-1);
-  const times = (cell: RecordedCell) => `${cell.title} ${regretText(regret(cell))} times as long`;
+  const times = (cell: RecordedCell) => `${cell.title} ${regretText(ratio(cell))} times as long`;
   const more = [ours, next, worst].filter(
     (cell, at, all): cell is RecordedCell => cell !== undefined && !alike.includes(cell) && all.indexOf(cell) === at,
   );
-  if (more.length > 0) parts.push(listed(more.sort((a, b) => regret(a) - regret(b)).map(times)));
+  if (more.length > 0) parts.push(listed(more.sort((a, b) => ratio(a) - ratio(b)).map(times)));
   const held = ms(best, "held");
   if (held > FRAME_MS) parts.push(`it holds the calling thread for ${shown(held)} ms`);
   const [coldBest] = byRegret(cold);
-  if (coldBest !== undefined && coldBest.mechanism !== best.mechanism && !alike.includes(coldBest))
+  const coldRegret = cold.regrets.get(best.mechanism)?.ratio ?? 1;
+  if (coldBest !== undefined && coldRegret > COLD_WORTH_RATIO)
     parts.push(`on a cold pool ${coldBest.title} is soonest with ${shown(ms(coldBest, "coldBatch"))} ms`);
-  return `${placeText(best)}: ${parts.join("; ")}.`;
+  // Where a plain strategy does as well, no measuring is needed.
+  const plain = [best, ...alike].find(({ place }) => place !== "adaptive") ?? best;
+  return `${placeText(plain)}: ${parts.join("; ")}.`;
 }
+
+/** Twice as long is not alike, even where the noise is so large that it carries no verdict. */
+const ALIKE_RATIO = 2;
+
+/** What choosing by the warm pool alone costs a cold one, from which on it is worth a word. */
+const COLD_WORTH_RATIO = 1.5;
 
 /** What to do, from where the best strategy runs its actions. */
 function placeText({ place, params }: RecordedCell): string {

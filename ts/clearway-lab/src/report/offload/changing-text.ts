@@ -22,7 +22,7 @@ export function changingSentence(record: RunRecord, host: HostName): string | un
   const parts = [`all batches were soonest done by ${best.title}, in ${shown(value(best, "total"))} ms`];
   const ours = cells.find(({ place }) => place === "adaptive");
   if (ours !== undefined && value(ours, "recover") >= 0) {
-    const recovered = `${shown(value(ours, "recover"))} batches after it began to wait and ${shown(value(ours, "recoverBack"))} after it stopped`;
+    const recovered = `${batchesText(value(ours, "recover"))} after it began to wait and ${batchesText(value(ours, "recoverBack"))} after it stopped`;
     const took = ours === best ? "" : ` took ${regretText(ratio(ours))} times as long and`;
     parts.push(`${ours.title}${took} was at its new pace ${recovered}`);
   }
@@ -30,4 +30,8 @@ export function changingSentence(record: RunRecord, host: HostName): string | un
   if (worst !== undefined && worst !== ours)
     parts.push(`${worst.title} took ${regretText(ratio(worst))} times as long`);
   return `A site that computes, then waits, then computes again ${IN_HOST[host]}: ${parts.join("; ")}.`;
+}
+
+function batchesText(count: number): string {
+  return count === 1 ? "1 batch" : `${shown(count)} batches`;
 }

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { describe, expect, test } from "vitest";
+import { jetpackReport } from "../src/export/jetpack.js";
+import { assertJetpack } from "../src/export/schema.js";
+import { encodeHistogram, histogramOf } from "../src/statistics/histogram.js";
+import { offloadRecord } from "./offload-record.js";
+import { record } from "./record.js";
+
+const report = jetpackReport(offloadRecord());
+const [first] = report.benchmarks;
+
+describe("Jetpack's Benchmark JSON", () => {
+  test("keeps to the published fields, for every family that has times", () => {
+    expect(() => assertJetpack(report)).not.toThrow();
+    const other = jetpackReport(record());
+    expect(() => assertJetpack(other)).not.toThrow();
+    expect(other.benchmarks.map(({ className, name }) => [className, name.split("[")[0]])).toContainEqual([
+      "clearway.lab.node.push.stream",
+      "clearway-stream",
+    ]);
+  });
+
+  test("has every batch in nanoseconds, with the figures that go with them", () => {
+    expect(first?.metrics["timeNs"]?.runs).toHaveLength(9);
+    expect(first?.metrics["timeNs"]).toMatchObject({ minimum: 3724, maximum: 4532, median: 4000 });
+    // (4000 4400 3800 4120 4532 3914 3920 4312 3724): the deviation of a sample over the mean.
+    expect(first?.metrics["timeNs"]?.coefficientOfVariation).toBeCloseTo(0.069, 3);
+    expect(first?.metrics["coldTimeNs"]?.runs).toHaveLength(3);
+    expect(first?.metrics["allocationCount"]).toMatchObject({ median: 101, coefficientOfVariation: 0 });
+    expect(first).toMatchObject({ warmupIterations: 12, repeatIterations: 1, totalRunTimeNs: 900_000_000 });
+  });
+
+  test("writes the parameters as texts, in the name's brackets and apart", () => {
+    expect(first?.name).toBe("direct[work=arithmetic,waits=none,order=ascending,actions=100]");
+    expect(first?.params).toEqual({ work: "arithmetic", waits: "none", order: "ascending", actions: "100" });
+    expect(first?.className).toBe("clearway.lab.node.offload.works");
+  });
+
+  test("makes of a sweep a benchmark for each size", () => {
+    const sweep = report.benchmarks.filter(({ className }) => className === "clearway.lab.node.offload.sizes");
+    expect(sweep.filter(({ name }) => name.startsWith("direct[")).map(({ params }) => params["size"])).toEqual([
+      "10ns",
+      "100ns",
+      "1us",
+      "10us",
+      "100us",
+      "1ms",
+      "10ms",
+      "100ms",
+    ]);
+  });
+
+  test("claims nothing that only an Android device knows", () => {
+    expect(report.benchmarks.every(({ thermalThrottleSleepSeconds }) => thermalThrottleSleepSeconds === null)).toBe(
+      true,
+    );
+    expect(report.benchmarks.every(({ profilerOutputs }) => profilerOutputs === null)).toBe(true);
+    expect(report.context).toMatchObject({
+      build: { brand: "", device: "", fingerprint: "", model: "A CPU", version: { sdk: 0 } },
+      cpuLocked: false,
+      cpuMaxFreqHz: -1,
+      artMainlineVersion: -1,
+      compilationMode: "",
+      payload: { producer: "clearway-lab 0.1.0", os: "Linux 6, x64", "runtime.jvm": "OpenJDK 25" },
+    });
+  });
+
+  test("reads many samples from their histogram, and how many were timed as one", () => {
+    const run = offloadRecord();
+    const ns = Array.from({ length: 100 }, (_, at) => 1000 * (at + 1));
+    const [cell] = run.cells;
+    for (const { measurement } of cell?.rounds ?? [])
+      measurement.samples["batchTimes"] = { unit: "ms", n: 100, hdr: encodeHistogram(histogramOf(ns)), batch: 32 };
+    const [benchmark] = jetpackReport(run).benchmarks;
+    expect(benchmark?.repeatIterations).toBe(32);
+    expect(benchmark?.metrics["timeNs"]?.runs).toHaveLength(300);
+    expect(Math.abs((benchmark?.metrics["timeNs"]?.median ?? 0) / 50_500 - 1)).toBeLessThan(0.002);
+  });
+
+  test("leaves out second halves of A/A pairs, what has no round, and what is no time", () => {
+    const run = offloadRecord();
+    const [direct, piscina] = run.cells;
+    run.cells = [direct, piscina].filter((cell) => cell !== undefined);
+    if (direct !== undefined) direct.control = true;
+    if (piscina !== undefined) piscina.rounds = [];
+    expect(jetpackReport(run).benchmarks).toEqual([]);
+  });
+
+  test("is refused where it departs from them, with the place", () => {
+    expect(() => assertJetpack({ ...report, extra: 1 })).toThrow("additional");
+    const bare = { ...report, benchmarks: [{ ...first, metrics: {} }] };
+    expect(() => assertJetpack(bare)).toThrow("/benchmarks/0/metrics");
+    expect(() => assertJetpack({ ...report, benchmarks: [{ ...first, thermalThrottleSleepSeconds: "0" }] })).toThrow(
+      "/benchmarks/0/thermalThrottleSleepSeconds",
+    );
+  });
+});

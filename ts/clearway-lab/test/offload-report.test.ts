@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { JSDOM } from "jsdom";
+import { describe, expect, test } from "vitest";
+import { summary, WIDTH_MAX } from "../src/cli/terminal.js";
+import { adviceOf } from "../src/report/offload/advice.js";
+import { regretGrid } from "../src/report/offload/columns.js";
+import { offloadLines } from "../src/report/offload/lines.js";
+import { worstSentence } from "../src/report/offload/worst.js";
+import { reportHtml } from "../src/report/report.js";
+import { resultsOf } from "../src/run/results.js";
+import { assertResults } from "../src/run/schema.js";
+import { JVM_WORKS, offloadRecord, WORKS } from "./offload-record.js";
+
+const run = offloadRecord();
+const results = resultsOf(run);
+const page = new JSDOM(reportHtml(results, run)).window.document;
+
+describe("regret by work", () => {
+  test("stands for each host with the strategies that are never far from the best first", () => {
+    const node = regretGrid(run, "node", "warm");
+    expect(node.columns.map(({ label }) => label)).toEqual([
+      "arithmetic",
+      "lists",
+      "storage, blocking",
+      "network, async",
+    ]);
+    // Who lacks a work has no worst one, and stands last.
+    expect(node.rows.map(({ cell }) => cell.mechanism)).toEqual([
+      "clearway-auto",
+      "direct",
+      "piscina",
+      "clearway-worker",
+      "promises",
+    ]);
+    expect(node.rows.map(({ worst }) => worst?.ratio.toFixed(1))).toEqual([
+      "20.0",
+      "53.9",
+      "500.0",
+      undefined,
+      undefined,
+    ]);
+    const jvm = regretGrid(run, "jvm", "warm");
+    expect(jvm.columns.map(({ label }) => label)).toEqual(["arithmetic", "storage, blocking, shuffled"]);
+    expect(jvm.rows[0]).toMatchObject({
+      cell: { mechanism: "clearway-adaptive" },
+      worst: { ratio: expect.closeTo(1.05, 2) },
+    });
+  });
+
+  test("is another one on a cold pool", () => {
+    const [arithmetic] = regretGrid(run, "node", "cold").columns;
+    expect(arithmetic?.regrets.get("piscina")?.ratio).toBeGreaterThan(5000);
+  });
+
+  test("tells what choosing one strategy for everything costs at best, and what the adaptive one costs", () => {
+    expect(worstSentence(run, "jvm", "warm")).toEqual([
+      "Of 2 works on the JVM, on warm pools, the best of the strategies that treat every work alike, virtual threads, took up to 48 times as long as the best choice (arithmetic); Clearway adaptive up to 1.05 times (arithmetic).",
+    ]);
+    expect(worstSentence(run, "chromium", "warm")).toEqual([]);
+  });
+});
+
+describe("the advice", () => {
+  const said = Object.fromEntries(adviceOf(results, run, "node").map(({ work, sentence }) => [work, sentence]));
+
+  test("is one sentence for each work, and says where to run it, what the others cost and what it holds", () => {
+    expect(Object.keys(said)).toHaveLength(WORKS.length);
+    expect(adviceOf(results, run, "jvm")).toHaveLength(JVM_WORKS.length);
+    expect(said["arithmetic"]).toBe(
+      "leave it on the calling thread: direct took 0.004 ms for 100 actions; Clearway auto 20 times as long, Clearway, in workers 225 times as long and Piscina as it comes 500 times as long.",
+    );
+    expect(said["network, async"]).toMatch(
+      /^leave it on the calling thread and wait for all at once: promises took 10.2 ms/,
+    );
+    expect(said["storage, blocking"]).toMatch(
+      /^give it to as many threads as there are cores: Clearway, in workers took 14.8 ms/,
+    );
+  });
+
+  test("calls alike what the noise does not tell apart", () => {
+    expect(said["lists"]).toMatch("direct took 1 ms for 100 actions, no difference seen to Clearway auto;");
+  });
+
+  test("warns where the soonest on a warm pool is far from it on a cold one", () => {
+    expect(said["storage, blocking"]).not.toMatch("cold pool");
+    expect(said["network, async"]).not.toMatch("cold pool");
+    const cold = offloadRecord();
+    for (const each of cold.cells.filter(({ mechanism }) => mechanism === "clearway-worker"))
+      for (const { measurement } of each.rounds) measurement.values["coldBatch"] = { unit: "ms", value: 900 };
+    const [, , storage] = adviceOf(resultsOf(cold), cold, "node");
+    expect(storage?.sentence).toMatch(/; on a cold pool Clearway auto is soonest with 75 ms\.$/);
+  });
+});
+
+describe("the page", () => {
+  const section = (name: string) => page.querySelector(`section#${name}`);
+
+  test("has a heat map of each host, warm and cold, whose every figure is printed and whose best are framed", () => {
+    const maps = [...(section("works")?.querySelectorAll(".chart") ?? [])];
+    expect(maps).toHaveLength(4);
+    const [warm] = maps;
+    const wide = warm?.querySelector("svg.wide");
+    const texts = [...(wide?.querySelectorAll("text") ?? [])].map(({ textContent }) => textContent);
+    for (const figure of ["1.00", "20", "500", "54"]) expect(texts).toContain(figure);
+    expect(wide?.querySelectorAll('rect[fill="none"], g[fill="none"] rect').length).toBeGreaterThanOrEqual(4);
+    expect(wide?.getAttribute("aria-label")).toMatch("times as long as the best strategy for each work");
+    expect(section("works")?.querySelectorAll("script")).toHaveLength(0);
+  });
+
+  test("has the same as a table with the worst of each strategy, for who does not see the picture", () => {
+    const table = section("works")?.querySelector("details table");
+    const heads = [...(table?.querySelectorAll("thead th") ?? [])].map(({ textContent }) => textContent);
+    expect(heads.slice(1).map((text) => text?.replace("regret", ""))).toEqual([
+      "arithmetic",
+      "lists",
+      "storage, blocking",
+      "network, async",
+      "worst",
+    ]);
+    expect(table?.querySelector("tbody tr")?.textContent).toMatch(/^Clearway auto20/);
+  });
+
+  test("names the crossover of each strategy and draws the sizes with a symbol for each line", () => {
+    expect(section("sizes")?.textContent).toMatch(
+      /A batch of computing tasks in Node is done sooner than on the spot by Piscina as it comes from \d\d(\.\d)? µs on, Clearway auto at no size\./,
+    );
+    expect(section("sizes")?.querySelectorAll(".legend .key")).toHaveLength(5);
+  });
+
+  test("tells how soon a change was noticed", () => {
+    expect(section("changing-site")?.textContent).toMatch(
+      "A site that computes, then waits, then computes again on the JVM: all batches were soonest done by Clearway adaptive, in 30 ms; Clearway adaptive was at its new pace 1 batch after it began to wait and 2 batches after it stopped",
+    );
+  });
+
+  test("greys the regret of a single round, which was chosen on what it is compared with", () => {
+    const once = offloadRecord();
+    for (const each of once.cells) each.rounds = each.rounds.slice(0, 1);
+    const found = new JSDOM(reportHtml(resultsOf(once), once)).window.document;
+    expect(found.querySelectorAll("section#works details td.doubtful").length).toBeGreaterThan(0);
+    expect(section("works")?.querySelectorAll("details td.doubtful")).toHaveLength(0);
+  });
+});
+
+describe("the terminal", () => {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with the escape character.
+  const text = summary(results, run).replace(/\u001b\[\d+m/g, "");
+
+  test("has one line a work, a crossover and the changing site for each host, and no table of the family", () => {
+    const [node, jvm] = offloadLines(results, run);
+    expect([node?.title, node?.lines.length]).toEqual(["offload on Node", WORKS.length + 2]);
+    expect([jvm?.title, jvm?.lines.length]).toEqual(["offload on JVM", JVM_WORKS.length + 2]);
+    expect(text).toMatch("- arithmetic: leave it on the calling thread: direct took 0.004 ms");
+    expect(text).not.toMatch(/^works, on node/m);
+    expect(Math.max(...text.split("\n").map((line) => line.length))).toBeLessThanOrEqual(WIDTH_MAX);
+  });
+
+  test("is silent about a family that was not run", () => {
+    const without = offloadRecord({ cells: [] });
+    expect(offloadLines(resultsOf(without), without)).toEqual([]);
+  });
+});
+
+test("results of these cells keep to their schema, the JVM's too", () => {
+  expect(() => assertResults(results)).not.toThrow();
+  expect(results.cells.some(({ host }) => host === "jvm")).toBe(true);
+});
