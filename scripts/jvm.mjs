@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `node scripts/jvm.mjs test 17|25|…`, `format`, `check-format`, `fetch`, or `stress`: Maven in jvm/, with a plain word
+// `node scripts/jvm.mjs test 17|25|…`, `edt 17|25|…`, `format`, `check-format`, `fetch`, or `stress`: Maven in jvm/, with a plain word
 // where Maven or a JDK is missing.
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
@@ -111,8 +111,17 @@ function summary(version) {
   return `jvm, JDK ${version}: ${sums.tests - failed - sums.skipped} passed, ${failed} failed, ${sums.skipped} skipped`;
 }
 
+/** Prints how long the adaptive executor holds Swing's event thread, and what the meter costs. Measures; tests nothing. */
+function edt(version) {
+  const home = jdks().get(version);
+  if (home === undefined) return test(version); // which says what is missing
+  const one = ["-Dtest=EventThreadMeasurement", "-Dsurefire.failIfNoSpecifiedTests=false"];
+  return maven(["test", "-pl", "executor,meter", ...one, `-Djvm=${join(home, "bin/java")}`]);
+}
+
 const verbs = {
   test: (version) => test(Number(version ?? oldest)),
+  edt: (version) => edt(Number(version ?? oldest)),
   format: () => maven(["spotless:apply"]),
   "check-format": () => maven(["spotless:check"]),
   fetch: () => maven(["test-compile", "spotless:check", "-Dspotless.check.skip=true"]),

@@ -3,7 +3,6 @@ package clearway.meter
 
 import com.google.gson.JsonObject
 import com.google.gson.JsonParser
-import java.io.File
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Assumptions.assumeTrue
@@ -43,22 +42,9 @@ class SwingTest {
     }
 
     private fun onDisplay(vararg args: String): JsonObject {
-        val display = VirtualDisplay.open()
-        if (display == null) System.err.println(VirtualDisplay.MISSING)
-        assumeTrue(display != null, VirtualDisplay.MISSING)
-        display.use {
-            val java = File(System.getProperty("java.home"), "bin/java").path
-            val command = listOf(java, "-Xmx256m", "-cp", System.getProperty("java.class.path"), PROGRAM) + args
-            val builder = ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT)
-            builder.environment()["DISPLAY"] = it?.name
-            val process = builder.start()
-            val said = process.inputReader().readText()
-            assertEquals(0, process.waitFor()) { "the window's program failed: $said" }
-            return JsonParser.parseString(said).asJsonObject
-        }
-    }
-
-    private companion object {
-        const val PROGRAM = "clearway.meter.KnownStalls"
+        val said = WindowProgram("clearway.meter.KnownStalls").run(*args)
+        if (said == null) System.err.println(VirtualDisplay.MISSING)
+        assumeTrue(said != null, VirtualDisplay.MISSING)
+        return JsonParser.parseString(said).asJsonObject
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.meter.host
 
+import clearway.meter.MeterOptions
 import clearway.meter.SourceState
 import clearway.meter.record.BeatDetector
 import clearway.meter.record.Recorder
@@ -153,7 +154,7 @@ internal class Heart(
         // Ever more seldom: a stall of seconds is explained by its first samples.
         nextSampleMs = atMs + SAMPLE_EVERY_MS * maxOf(1, samples shr 2)
         // Answered meanwhile: what was seen may be of what came next.
-        if (seen.isNotEmpty() && sent.answeredMs.isNaN()) synchronized(recorder) { recorder.stack(atMs, seen) }
+        if (sent.answeredMs.isNaN()) synchronized(recorder) { recorder.stack(atMs, seen) }
     }
 
     /** The run ends at `atMs`: a beat that is not answered by then shows a stall that goes on. */
@@ -183,8 +184,8 @@ internal class Heart(
     private companion object {
         /** A sound machine wakes a parked thread within a tenth of this; a later wake is news. */
         const val HELD_MS_MIN = 2.5
-        /** Half a frame at 60 Hz: every stall that costs a frame is looked at once. */
-        const val SAMPLE_AFTER_MS = 8.0
+        /** What is recorded by default is looked at once. */
+        const val SAMPLE_AFTER_MS = MeterOptions.FLOOR_MS
         const val SAMPLE_EVERY_MS = 10.0
         const val SAMPLES_MAX = 40
     }

@@ -10,6 +10,8 @@ import clearway.meter.fixed
 internal class Evidence(
     val lengthMs: Double,
     val machineMs: Double,
+    /** Part of it in which the thread had nothing to do and still was not woken. */
+    val unwokenMs: Double,
     val gcMs: Double,
     /** What `measure` was running all the while, without a break. */
     val call: String?,
@@ -27,6 +29,9 @@ internal class Evidence(
  */
 internal fun causeOf(evidence: Evidence): Pair<StallCause, String> {
     val halfMs = evidence.lengthMs / 2
+    if (evidence.unwokenMs >= halfMs) {
+        return StallCause.MACHINE to "the thread had nothing to do and was woken ${ms(evidence.unwokenMs)} late"
+    }
     if (evidence.machineMs >= halfMs) {
         return StallCause.MACHINE to "an idle watcher thread was held up too, for ${ms(evidence.machineMs)} of it"
     }

@@ -62,6 +62,7 @@ internal class Recorder(private val options: RecorderOptions) {
 
     fun garbageCollected(startMs: Double, endMs: Double): Unit = collections.add(startMs, endMs, Unit)
 
+    /** What a look at the thread showed; no frames where it had nothing to do. */
     fun stack(atMs: Double, frames: List<String>): Unit = stacks.add(atMs, atMs, frames)
 
     /** A measured function ran from `startMs` to `endMs` without giving the thread back. */
@@ -108,13 +109,15 @@ internal class Recorder(private val options: RecorderOptions) {
         val fromMs = minOf(startMs, maxOf(found.earliestMs, beginMs))
         val sources = options.sources()
         val noWatcher = sources.find { it.name == "watcher" }.let { if (it == null) "not started" else it.why }
+        val looks = stacks.during(fromMs, endMs).map { it.value }
         val evidence =
             Evidence(
                 lengthMs,
                 machineMs = minOf(lengthMs, heldByMachineMs(fromMs, endMs)),
+                unwokenMs = if (looks.isEmpty()) 0.0 else lengthMs * looks.count { it.isEmpty() } / looks.size,
                 gcMs = minOf(lengthMs, collections.overlapMs(fromMs, endMs)),
                 call = calls.during(fromMs, endMs).find { it.overlapMs(fromMs, endMs) >= lengthMs / 2 }?.value,
-                gathered(stacks.during(fromMs, endMs).map { it.value }),
+                gathered(looks.filter { it.isNotEmpty() }),
                 options.marks(fromMs, endMs),
                 noWatcher,
                 gcSeen = sources.any { it.name == "garbage collection" && it.available },

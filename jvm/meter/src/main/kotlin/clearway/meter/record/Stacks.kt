@@ -10,8 +10,8 @@ private val PLATFORM = listOf("java.", "javax.", "jdk.", "sun.", "com.sun.", "ko
 
 /**
  * The frames of a held thread, innermost first, as text. The platform's own are left out where the app's are among
- * them; where there are none (a toolkit that lays out or paints), they stand, if the thread was running: one that waits
- * for its next event shows nothing. Empty where there is nothing to show.
+ * them; where there are none (a toolkit that lays out or paints), they stand, if the thread was running. Empty for one
+ * that waits and shows nothing of the app: it waits for its next event.
  */
 internal fun frames(stack: Array<StackTraceElement>, isRunning: Boolean): List<String> {
     val app = stack.filter { frame -> PLATFORM.none { frame.className.startsWith(it) } }

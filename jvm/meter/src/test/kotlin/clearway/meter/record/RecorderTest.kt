@@ -66,6 +66,18 @@ class RecorderTest {
     }
 
     @Test
+    fun `the machine held a thread that was seen waiting for its next event while one waited for it`() {
+        val recorder = recorder()
+        recorder.stack(1110.0, emptyList())
+        recorder.stack(1120.0, emptyList())
+        recorder.stack(1140.0, listOf("sort"))
+        recorder.found(stall(1100.0, 1160.0))
+        val stall = recorder.only()
+        assertEquals("the thread had nothing to do and was woken 40.0 ms late", stall.because)
+        assertEquals(StallCause.MACHINE to 1, stall.cause to stall.stacks.size)
+    }
+
+    @Test
     fun `a collection stops the watcher too, and is not the machine's doing`() {
         val recorder = recorder()
         recorder.watcherHeld(1110.0, 1185.0)

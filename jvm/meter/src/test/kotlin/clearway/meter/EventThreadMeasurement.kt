@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.meter
+
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+
+/**
+ * Measures, and asserts nothing of time: `node scripts/jvm.mjs edt`. Not among the tests, which its name keeps it from.
+ */
+class EventThreadMeasurement {
+    @Test
+    fun `how long the adaptive executor holds Swing's event thread, and what the meter costs`() {
+        for (program in listOf("clearway.meter.OffloadFromWindow", "clearway.meter.MeterCost")) {
+            val said = WindowProgram(program).run()
+            println(said ?: VirtualDisplay.MISSING)
+            assertTrue(said != null)
+        }
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.meter
+
+import com.sun.management.OperatingSystemMXBean
+import java.lang.management.ManagementFactory
+import java.util.concurrent.CountDownLatch
+import javax.swing.JFrame
+import javax.swing.SwingUtilities
+
+/** What a watch costs: processor time of a JVM with an idle window, and time added to tasks of a busy event thread. */
+object MeterCost {
+    private const val PAIRS = 3
+    private const val IDLE_MS = 3_000L
+    private const val TASKS = 200_000
+    private val system = ManagementFactory.getOperatingSystemMXBean() as OperatingSystemMXBean
+
+    @JvmStatic
+    fun main(args: Array<String>) {
+        SwingUtilities.invokeAndWait {
+            val frame = JFrame("Cost")
+            frame.setSize(320, 120)
+            frame.isVisible = true
+        }
+        // Compiled, and past what a window does at first.
+        watched { busyUs() + idleMs() }
+        busyUs()
+        val idle = List(PAIRS) { watched { idleMs() } - idleMs() }.sorted()
+        val busy = List(PAIRS) { watched { busyUs() } - busyUs() }.sorted()
+        val slow = List(PAIRS) { watched(10.0) { idleMs() } - idleMs() }.sorted()
+        println("JDK %d, added by a watch, median of %d pairs (least, most)".format(Runtime.version().feature(), PAIRS))
+        println("idle: processor time a second, all threads, ms: %.1f (%.1f to %.1f)".format(idle[1], idle[0], idle[2]))
+        println("idle, a beat each 10 ms: %.1f (%.1f to %.1f)".format(slow[1], slow[0], slow[2]))
+        println("busy: time added to a task, us: %.3f (%.3f to %.3f)".format(busy[1], busy[0], busy[2]))
+        System.exit(0)
+    }
+
+    private fun watched(beatMs: Double = 2.0, run: () -> Double): Double =
+        Meter.watch(SwingUtilities::invokeLater, MeterOptions().beatMs(beatMs)).use { watch ->
+            watch.ready.get()
+            run()
+        }
+
+    /** ms of processor time that the JVM takes in a second in which nothing happens. */
+    private fun idleMs(): Double {
+        val (fromCpu, from) = system.processCpuTime to System.nanoTime()
+        Thread.sleep(IDLE_MS)
+        return (system.processCpuTime - fromCpu) * 1e3 / (System.nanoTime() - from)
+    }
+
+    /** us that one of many small tasks takes the event thread, back to back. */
+    private fun busyUs(): Double {
+        val done = CountDownLatch(1)
+        val from = System.nanoTime()
+        var left = TASKS
+        lateinit var task: Runnable
+        task = Runnable { if (--left > 0) SwingUtilities.invokeLater(task) else done.countDown() }
+        SwingUtilities.invokeLater(task)
+        done.await()
+        return (System.nanoTime() - from) / 1e3 / TASKS
+    }
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.meter
+
+import clearway.executor.AdaptiveExecutor
+import java.lang.management.ManagementFactory
+import java.time.Duration
+import java.util.concurrent.CompletableFuture
+import java.util.concurrent.locks.LockSupport
+import javax.swing.JFrame
+import javax.swing.SwingUtilities
+
+/**
+ * The five works of the lab's family *offload*, a hundred actions a batch, given to the adaptive executor from Swing's
+ * event thread, with a budget of 1 ms. Prints a table: how long the event thread was held at most, by the meter and in
+ * the calls alone.
+ */
+object OffloadFromWindow {
+    private const val BUDGET_MS = 1L
+    private const val ACTIONS = 100
+    private const val BATCHES = 150
+    private const val CELL_NS = 4_000_000_000L
+    private val threads = ManagementFactory.getThreadMXBean()
+    @Volatile private var sink = 0.0
+
+    @JvmStatic
+    fun main(args: Array<String>) {
+        SwingUtilities.invokeAndWait {
+            val frame = JFrame("Offload")
+            frame.setSize(320, 120)
+            frame.isVisible = true
+        }
+        val works =
+            mapOf<String, (Int) -> Unit>(
+                "arithmetic" to ::arithmetic,
+                "lists" to ::lists,
+                "storage" to ::storage,
+                "network" to ::network,
+                "mixed" to ::mixed,
+            )
+        println("budget $BUDGET_MS ms; JDK ${Runtime.version().feature()}; longest, ms")
+        println(
+            "work        batches  stall: all  stall: app  in a call  processor time of it  inline  cause of the longest"
+        )
+        AdaptiveExecutor().use { executor ->
+            SwingUtilities.invokeAndWait {
+                executor.registerEventThread(Thread.currentThread(), Duration.ofMillis(BUDGET_MS))
+            }
+            val options = MeterOptions().floorMs(1.0).beatMs(1.0)
+            Meter.watch(SwingUtilities::invokeLater, options).use { watch ->
+                watch.ready.get()
+                // What AWT and the meter load when first used is not the executor's doing.
+                Thread.sleep(500)
+                for ((name, work) in works) cell(name, work, executor, watch)
+            }
+        }
+        System.exit(0)
+    }
+
+    private fun cell(name: String, work: (Int) -> Unit, executor: AdaptiveExecutor, watch: StallWatch) {
+        val site = executor.site(name)
+        val seeds = (0 until ACTIONS).toList()
+        var longestCallNs = 0L
+        var longestRunNs = 0L
+        var inline = 0
+        var batches = 0
+        watch.reset()
+        val endNs = System.nanoTime() + CELL_NS
+        while (batches < BATCHES && System.nanoTime() < endNs) {
+            var future = CompletableFuture<Void?>()
+            SwingUtilities.invokeAndWait {
+                val edt = Thread.currentThread()
+                val fromCpuNs = threads.currentThreadCpuTime
+                val fromNs = System.nanoTime()
+                future =
+                    executor.runAllAsync(site, seeds) { seed ->
+                        work(seed)
+                        if (seed == 0 && Thread.currentThread() === edt) inline++
+                    }
+                longestCallNs = maxOf(longestCallNs, System.nanoTime() - fromNs)
+                longestRunNs = maxOf(longestRunNs, threads.currentThreadCpuTime - fromCpuNs)
+            }
+            future.get()
+            batches++
+            Thread.sleep(2)
+        }
+        // The meter explains a stall 0.1 s after its end.
+        Thread.sleep(150)
+        val stalls = watch.report().stalls
+        val longest = stalls.maxByOrNull { it.lengthMs }
+        val app = stalls.filter { it.cause == StallCause.APP }.maxOfOrNull { it.lengthMs } ?: 0.0
+        println(
+            "%-11s %7d %11.2f %11.2f %10.2f %21.2f %7d  %s"
+                .format(
+                    name,
+                    batches,
+                    longest?.lengthMs ?: 0.0,
+                    app,
+                    longestCallNs / 1e6,
+                    longestRunNs / 1e6,
+                    inline,
+                    longest?.let { "${it.cause.word}: ${it.because}" } ?: "none of 1 ms or longer",
+                )
+        )
+    }
+
+    private fun arithmetic(seed: Int) {
+        sink = Math.pow(seed.toDouble(), seed.toDouble())
+    }
+
+    private fun lists(seed: Int) {
+        val keyed = List(seed) { it }.map { it.toDouble() + 0.3 }.associateBy { it.toString() }
+        sink = keyed.mapValues { it.value * it.value }.filter { it.value > 5 }.size.toDouble()
+    }
+
+    private fun storage(seed: Int) {
+        val endNs = System.nanoTime() + (500 + 10 * seed) * 1_000L
+        while (true) {
+            val leftNs = endNs - System.nanoTime()
+            if (leftNs <= 0) return
+            LockSupport.parkNanos(leftNs)
+        }
+    }
+
+    private fun network(seed: Int): Unit = Thread.sleep(seed.toLong())
+
+    private fun mixed(seed: Int) {
+        when {
+            seed % 5 == 0 -> network(seed)
+            seed % 3 == 0 -> storage(seed)
+            seed % 2 == 0 -> lists(seed)
+            else -> arithmetic(seed)
+        }
+    }
+}

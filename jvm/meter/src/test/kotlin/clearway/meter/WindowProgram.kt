@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.meter
+
+import java.io.File
+
+/** A program with a window: AWT takes its display from the environment that its JVM was started with. */
+internal class WindowProgram(private val main: String) {
+    /** What it said on a display of its own, or null where there can be none. */
+    fun run(vararg args: String): String? =
+        VirtualDisplay.open()?.use { display ->
+            val java = File(System.getProperty("java.home"), "bin/java").path
+            val command = listOf(java, "-Xmx256m", "-cp", System.getProperty("java.class.path"), main) + args
+            val builder = ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT)
+            builder.environment()["DISPLAY"] = display.name
+            val process = builder.start()
+            val said = process.inputReader().readText()
+            check(process.waitFor() == 0) { "the window's program failed: $said" }
+            said
+        }
+}
