@@ -7,6 +7,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { listing } from "../src/cli/list.js";
+import { assertJetpack } from "../src/export/schema.js";
 import { assertResults } from "../src/run/schema.js";
 import { loadScenarios } from "../src/scenario/load.js";
 import { planCells, planOrder } from "../src/scenario/plan.js";
@@ -71,6 +72,25 @@ describe("clearway lab", () => {
       ["ok", true],
     ]);
     expect(readdirSync(path.join(scratch, "fine")).sort()).toEqual(["record.json", "report.html", "results.json"]);
+  });
+
+  test("exports a run as Jetpack Benchmark JSON, beside it or wherever it is told", async () => {
+    await clearway(["lab", "tiny/fast", "--host", "node", "--out", "exported", "--seed", "5"], TESTED);
+    const beside = await clearway(["export", "jetpack", "exported"]);
+    expect([beside.code, beside.stdout]).toEqual([
+      0,
+      expect.stringMatching(/clearway-benchmarkData\.json written: 1 benchmark\n/),
+    ]);
+    const printed = await clearway(["export", "jetpack", "exported/record.json", "--out", "-"]);
+    expect(printed.stdout).toBe(readFileSync(path.join(scratch, "exported", "clearway-benchmarkData.json"), "utf8"));
+    assertJetpack(JSON.parse(printed.stdout));
+    const unknown = await clearway(["export", "csv", "exported"]);
+    expect([unknown.code, unknown.stderr]).toEqual([
+      2,
+      expect.stringMatching(/unknown format "csv"\. Formats: jetpack/),
+    ]);
+    const nowhere = await clearway(["export", "jetpack", "nowhere"]);
+    expect([nowhere.code, nowhere.stderr]).toEqual([2, expect.stringMatching(/nowhere does not exist/)]);
   });
 
   test("keeps on Ctrl-C what was measured and says of the rest that it was not", async () => {

@@ -129,7 +129,7 @@ describe("the page", () => {
 
   test("tells how soon a change was noticed", () => {
     expect(section("changing-site")?.textContent).toMatch(
-      "A site that computes, then waits, then computes again on the JVM: all batches were soonest done by Clearway adaptive, in 30 ms; Clearway adaptive was at its new pace 1 batch after it began to wait and 2 batches after it stopped",
+      "A site that computes, then waits, then computes again on the JVM: all batches were soonest done by Clearway adaptive, in 30 ms; it was at its new pace 1 batch after it began to wait and 2 batches after it stopped",
     );
   });
 

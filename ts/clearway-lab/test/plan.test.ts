@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { selectScenarios, UsageError } from "../src/cli/select.js";
 import { loadScenarios } from "../src/scenario/load.js";
 import { planCells, planOrder } from "../src/scenario/plan.js";
+import { HOST_NAMES } from "../src/scenario/scenario.js";
 
 const scenarios = loadScenarios();
 const cells = planCells(scenarios, "quick", ["node", "chromium"]);
@@ -47,13 +48,20 @@ describe("the scenario files", () => {
     expect(full.some(({ params }) => params["perSecond"] === 60 && params["count"] === 2000)).toBe(true);
     expect(full.some(({ params }) => params["rows"] === 100_000_000)).toBe(true);
     const chunks = full.filter(({ scenario }) => scenario.name === "upload").map(({ params }) => params["chunkBytes"]);
+    const works = full.filter(({ scenario }) => scenario.name === "works").map(({ params }) => params);
+    expect(new Set(works.map(({ work }) => work))).toEqual(
+      new Set(["arithmetic", "lists", "storage", "network", "mixed", "bimodal"]),
+    );
+    expect(new Set(works.map(({ waits, order }) => `${waits} ${order}`))).toEqual(
+      new Set(["none ascending", "blocking ascending", "async ascending", "blocking shuffled"]),
+    );
     const values = full.filter(({ scenario }) => scenario.name === "codec").map(({ params }) => params["value"]);
     expect(new Set(values)).toEqual(new Set(["null", "int", "string", "list", "map", "2 KB", "1000 items"]));
     expect([Math.min(...(chunks as number[])), Math.max(...(chunks as number[]))]).toEqual([4096, 8 << 20]);
   });
 
-  test("of quick fit in five minutes with a margin", () => {
-    const order = planOrder(cells, 1);
+  test("of quick fit in five minutes with a margin, on all hosts together", () => {
+    const order = planOrder(planCells(scenarios, "quick", HOST_NAMES), 1);
     const first = order.filter(({ round }) => round === 0);
     const seconds = (steps: typeof order) => steps.reduce((sum, { cell }) => sum + cell.estimateMs, 0) / 1000;
     // The first round has to be made whatever the machine; later rounds are dropped when time runs out.
@@ -76,6 +84,16 @@ describe("a plan", () => {
       }),
       { numRuns: 20 },
     );
+  });
+
+  test("has a library of one host on that host alone, and regret in at least two rounds", () => {
+    const offload = planCells(scenarios, "quick", HOST_NAMES).filter(({ scenario }) => scenario.family === "offload");
+    const hostsOf = (name: string) =>
+      new Set(offload.filter((each) => each.mechanism.name === name).map(({ host }) => host));
+    expect([...hostsOf("direct")]).toEqual(["node", "jvm"]);
+    expect([...hostsOf("piscina")]).toEqual(["node"]);
+    expect([...hostsOf("virtual-threads")]).toEqual(["jvm"]);
+    expect(offload.every(({ rounds }) => rounds >= 2)).toBe(true);
   });
 
   test("is repeated by its seed and differs between rounds and seeds", () => {

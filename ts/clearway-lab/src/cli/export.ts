@@ -27,7 +27,9 @@ export async function exportRun(_: ExportFormat, source: string, { out }: { out?
   // The end of the name is what tools look for.
   const file = out ?? path.join(folderOf(source), "clearway-benchmarkData.json");
   writeFileSync(file, text);
-  process.stdout.write(`${file} written: ${report.benchmarks.length} benchmarks\n`);
+  process.stdout.write(
+    `${file} written: ${report.benchmarks.length} ${report.benchmarks.length === 1 ? "benchmark" : "benchmarks"}\n`,
+  );
   return 0;
 }
 

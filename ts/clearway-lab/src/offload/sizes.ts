@@ -12,6 +12,10 @@ import type { Strategy } from "./strategy.js";
 /** What learns where to run needs some tens of batches of each size; those of long tasks teach it as much in two. */
 const WARM_BATCHES_MAX = 100;
 
+/** So many at least of what may turn out to be best done on the spot, however slow the pool is at first. */
+const TAUGHT_NS = 10_000;
+const TAUGHT_BATCHES = 12;
+
 export function sizesMechanism(strategy: Strategy): Mechanism {
   return async ({ params }) => {
     const most = numberParam(params, "actions");
@@ -25,7 +29,8 @@ export function sizesMechanism(strategy: Strategy): Mechanism {
         const tasks = Math.max(2, Math.min(most, Math.round((sweepMs * 1e6) / ns)));
         const given = new Array<number>(tasks).fill(Math.max(1, Math.round(ns * perNs)));
         const work = { name: "spin", given, checksum: tasks } as const;
-        await batches(running, work, { least: 1, most: WARM_BATCHES_MAX, untilMs: sweepMs / 4 });
+        const least = ns <= TAUGHT_NS ? TAUGHT_BATCHES : 1;
+        await batches(running, work, { least, most: WARM_BATCHES_MAX, untilMs: sweepMs / 4 });
         const found = await batches(running, work, { least: 1, most: WARM_BATCHES_MAX, untilMs: sweepMs / 4 });
         values[metric] = { unit: "us", value: (median(found.map(({ ms }) => ms)) * 1000) / tasks };
       }

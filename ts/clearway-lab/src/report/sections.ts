@@ -52,7 +52,9 @@ function hostTables(tables: Table[], scenario: string, host: HostName): Html {
   const kind = open.length > 0 ? "table" : "load";
   // The same figures in each direction are named once.
   const names = [...new Set(rest.map(({ load }) => (open.length > 0 ? load.replace(/^[^:]*: /, "") : load)))];
-  return html`${shown}${rest.length > 0 ? html`<details><summary>${HOST_TITLES[host]}: ${rest.length} more ${kind}${rest.length === 1 ? "" : "s"} (${names.join("; ")})</summary>${folded}</details>` : html``}`;
+  const listed = names.join("") === "" ? "" : ` (${names.join("; ")})`;
+  const much = first.length === 0 ? "all figures" : `${rest.length} more ${kind}${rest.length === 1 ? "" : "s"}`;
+  return html`${shown}${rest.length > 0 ? html`<details><summary>${HOST_TITLES[host]}: ${much}${listed}</summary>${folded}</details>` : html``}`;
 }
 
 function hostCharts(

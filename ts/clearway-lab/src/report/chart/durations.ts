@@ -6,10 +6,13 @@ import { chart } from "./draw.js";
 
 export interface DurationLine {
   name: string;
+  /** Clearway's, in its own colours. */
+  own: boolean;
   points: { ns: number; us: number }[];
 }
 
-const COLORS = ["ink", "clearway", "peer", "warm", "sky", "rose", "lime", "teal", "reference"];
+const COLORS = ["ink", "peer", "warm", "sky", "rose", "lime", "reference"];
+const OWN_COLORS = ["clearway", "teal"];
 /** Plot's own, and the same for the legend, within 5 of the middle. */
 const SYMBOLS = {
   circle: '<circle r="4"/>',
@@ -29,11 +32,14 @@ interface Style {
 export function durationChart(label: string, lines: readonly DurationLine[], text: (ns: number) => string): Html {
   const points = lines.flatMap(({ name, points }) => points.map(({ ns, us }) => ({ name, ns, taskNs: us * 1000 })));
   if (points.length === 0) return html``;
-  // Eighteen lines, as many as a host has strategies, before a pair of colour and symbol comes again.
+  // Forty-two lines, more than a host has strategies, before a pair of colour and symbol comes again.
   const styles = new Map(
-    lines.map(({ name }, at): [string, Style] => [
+    lines.map(({ name, own }, at): [string, Style] => [
       name,
-      { color: COLORS[at % COLORS.length] ?? "ink", symbol: SYMBOL_NAMES[at % SYMBOL_NAMES.length] ?? "circle" },
+      {
+        color: own ? nextOf(OWN_COLORS, lines, at) : nextOf(COLORS, lines, at),
+        symbol: SYMBOL_NAMES[at % SYMBOL_NAMES.length] ?? "circle",
+      },
     ]),
   );
   const color = ({ name }: { name: string }) => `var(--${styles.get(name)?.color ?? "ink"})`;
@@ -67,6 +73,12 @@ export function durationChart(label: string, lines: readonly DurationLine[], tex
       Plot.dot(points, { x: "ns", y: "taskNs", symbol, fill: color, r: 3.6 }),
     ],
   }))}`;
+}
+
+/** The colours come in turn among the lines of the same kind. */
+function nextOf(colors: readonly string[], lines: readonly DurationLine[], at: number): string {
+  const before = lines.slice(0, at).filter(({ own }) => own === lines[at]?.own).length;
+  return colors[before % colors.length] ?? "ink";
 }
 
 function legend(styles: ReadonlyMap<string, Style>): Html {

@@ -22,7 +22,7 @@ const OPACITY_MAX = 0.45;
 export function heatMap(label: string, rows: readonly string[], columns: readonly string[], cells: HeatCell[]): Html {
   const opacity = ({ value }: HeatCell) => OPACITY_MAX * Math.min(1, Math.max(0, Math.log(value) / Math.log(DARKEST)));
   return chart(label, ({ narrow, width }) => {
-    const marginLeft = narrow ? 104 : 200;
+    const marginLeft = narrow ? 122 : 200;
     const marginTop = 12 + (narrow ? 5.6 : 5.4) * Math.max(...columns.map((column) => lines(column, narrow)));
     const fontSize = (width - marginLeft) / Math.max(1, columns.length) < 30 ? 9 : narrow ? 10.5 : 12.5;
     const place = { x: "column", y: "row" };

@@ -23,8 +23,8 @@ export function changingSentence(record: RunRecord, host: HostName): string | un
   const ours = cells.find(({ place }) => place === "adaptive");
   if (ours !== undefined && value(ours, "recover") >= 0) {
     const recovered = `${batchesText(value(ours, "recover"))} after it began to wait and ${batchesText(value(ours, "recoverBack"))} after it stopped`;
-    const took = ours === best ? "" : ` took ${regretText(ratio(ours))} times as long and`;
-    parts.push(`${ours.title}${took} was at its new pace ${recovered}`);
+    const who = ours === best ? "it" : `${ours.title} took ${regretText(ratio(ours))} times as long and`;
+    parts.push(`${who} was at its new pace ${recovered}`);
   }
   const worst = others.at(-1);
   if (worst !== undefined && worst !== ours)

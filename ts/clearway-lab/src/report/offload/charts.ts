@@ -48,7 +48,7 @@ function regretMap(record: RunRecord, host: HostName, temperature: Temperature):
   const table = regretTable(record, host, temperature);
   const [said] = worstSentence(record, host, temperature);
   return html`<h4>${caption}</h4>${heatMap(caption, titles, names, cells)}
-<ul class="legend"><li>Framed: within a tenth of the best. Darker: slower. Who is never far from the best stands first.</li></ul>
+<ul class="legend"><li>Framed: within a tenth of the best, which was chosen on the other rounds; what is under 1 was quicker than that by chance. The more colour, the slower. Blank: not measured. Who is never far from the best stands first.</li></ul>
 ${said === undefined ? html`` : html`<p>${said}</p>`}
 ${table === undefined ? html`` : html`<details><summary>The same as a table, with each strategy's worst work</summary>${tableHtml(table)}</details>`}`;
 }
@@ -57,7 +57,7 @@ function sizesChart(record: RunRecord, host: HostName, reference: string): Html 
   const lines = sizeLines(record, host, reference);
   const sentence = crossoverSentence(lines, host);
   const caption = `${HOST_TITLES[host]}: time of a task in a batch against its size`;
-  const series = lines.map(({ cell, points }) => ({ name: cell.title, points }));
+  const series = lines.map(({ cell, points }) => ({ name: cell.title, own: cell.role === "clearway", points }));
   return html`<h4>${caption}</h4>${durationChart(caption, series, (ns) => micro(durationText(ns)))}
 ${sentence === undefined ? html`` : html`<p>${micro(sentence)}</p>`}${crossoverTable(lines)}`;
 }
