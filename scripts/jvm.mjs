@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `node scripts/jvm.mjs test 17|25|…`, `edt 17|25|…`, `format`, `check-format`, `fetch`, or `stress`: Maven in jvm/, with a plain word
-// where Maven or a JDK is missing.
+// `node scripts/jvm.mjs test 17|25|…`, `edt 17|25|…`, `bench-native`, `format`, `check-format`, `fetch`, or `stress`: Maven in jvm/,
+// with a plain word where Maven or a JDK is missing.
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -58,6 +58,17 @@ export function chosen(found = jdks()) {
   return { builds, newest };
 }
 
+/** Since when java.lang.foreign, which jvm/native is compiled against, is final. */
+const foreignMin = 22;
+
+/** What has Maven build what needs that, with the newest JDK that has it; nothing where none has. */
+function foreign(found) {
+  const newest = Math.max(0, ...found.keys());
+  if (newest >= foreignMin) return [`-Dforeign.jdk=${found.get(newest)}`];
+  console.error(`jvm: no JDK ${foreignMin} or newer was found: native plugins are left out`);
+  return [];
+}
+
 /** Runs Maven in jvm/ with the JDK that builds; returns its exit status. Says what is missing, and returns 127, without. */
 export function maven(args, found = jdks(), stdio = "inherit") {
   const home = found.get(chosen(found).builds);
@@ -65,7 +76,7 @@ export function maven(args, found = jdks(), stdio = "inherit") {
     console.error(missing.jdk);
     return 127;
   }
-  const fixed = ["-B", "-q", "--no-transfer-progress", "-Dstyle.color=never"];
+  const fixed = ["-B", "-q", "--no-transfer-progress", "-Dstyle.color=never", ...foreign(found)];
   const env = { ...process.env, JAVA_HOME: home };
   const { status, error } = spawnSync("mvn", [...fixed, ...args], { cwd: folder, stdio, env });
   if (error?.code === "ENOENT") {
@@ -87,7 +98,8 @@ function test(version) {
   for (const left of ["surefire-reports", "classes", "test-classes"]) {
     for (const path of leftIn(left)) rmSync(path, { recursive: true });
   }
-  const status = maven(["test", `-Djvm=${join(home, "bin/java")}`], found);
+  const plugins = version < foreignMin ? ["-Dplugin.tests=**/RuntimeTest.java"] : [];
+  const status = maven(["test", `-Djvm=${join(home, "bin/java")}`, ...plugins], found);
   if (status === 0) console.log(summary(version));
   return status;
 }
@@ -119,9 +131,19 @@ function edt(version) {
   return maven(["test", "-pl", "executor,meter", ...one, `-Djvm=${join(home, "bin/java")}`]);
 }
 
+/** What native plugins cost, on the newest JDK: the table of jvm/README.md. */
+function benchNative() {
+  const found = jdks();
+  const newest = Math.max(0, ...found.keys());
+  if (newest < foreignMin) return maven(["validate"], found); // says what is missing
+  const fork = [`-Djvm=${join(found.get(newest), "bin/java")}`, "-Dplugin.tests=**/NativeBench.java"];
+  return maven(["test", "-pl", "native", ...fork, "-Dsurefire.useFile=false"], found);
+}
+
 const verbs = {
   test: (version) => test(Number(version ?? oldest)),
   edt: (version) => edt(Number(version ?? oldest)),
+  "bench-native": benchNative,
   format: () => maven(["spotless:apply"]),
   "check-format": () => maven(["spotless:check"]),
   fetch: () => maven(["test-compile", "spotless:check", "-Dspotless.check.skip=true"]),

@@ -40,7 +40,13 @@ export const builds = [
     ? [
         {
           name: "native: Rust plugins",
-          command: ["cargo", "build", "-q", "--release", "-p", "clearway-example", "-p", "clearway-misbehave"],
+          command: [
+            "cargo",
+            "build",
+            "-q",
+            "--release",
+            ...["example", "misbehave", "abi"].flatMap((name) => ["-p", `clearway-${name}`]),
+          ],
           cwd: "native",
         },
       ]

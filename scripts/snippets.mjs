@@ -11,7 +11,16 @@ import { isProgram, report } from "./problems.mjs";
 import { files, root } from "./sources.mjs";
 
 const marker = /^<!-- snippet: ([^\s#]+)(?:#([\w-]+))? -->$/;
-const languages = { ".ts": "ts", ".js": "js", ".mjs": "js", ".html": "html", ".json": "json", ".sh": "sh" };
+const languages = {
+  ".ts": "ts",
+  ".java": "java",
+  ".kt": "kotlin",
+  ".js": "js",
+  ".mjs": "js",
+  ".html": "html",
+  ".json": "json",
+  ".sh": "sh",
+};
 
 function dedent(lines) {
   const filled = lines.filter((line) => line.trim() !== "");

@@ -80,6 +80,12 @@
 // What the plugin says to who runs it: `handle` (`CLEARWAY_LOG_...`), `text`.
 #define CLEARWAY_EVENT_LOG 5
 
+// Nothing: the answer of `clearway_channel_call` is null.
+#define CLEARWAY_EVENT_NONE 0
+
+// The answer of `clearway_channel_call` is the memory that was given, all of it.
+#define CLEARWAY_EVENT_BACK 6
+
 // The plugin is told to wait: nothing is lost.
 #define CLEARWAY_WHEN_FULL_WAIT 0
 
@@ -148,9 +154,11 @@ typedef struct clearway_event {
   struct clearway_text text;
   // What holds content and text; 0 where there are none.
   uint64_t held;
+  // Bytes of the content that were copied on their way into the queue: all of them, or none.
+  uint64_t copied;
 } clearway_event;
 // Nothing.
-#define clearway_event_NONE (clearway_event){ .kind = 0, .status = CLEARWAY_OK, .tag = 0, .handle = 0, .dropped = 0, .content = clearway_content_NULL, .text = clearway_text_NONE, .held = 0 }
+#define clearway_event_NONE (clearway_event){ .kind = CLEARWAY_EVENT_NONE, .status = CLEARWAY_OK, .tag = 0, .handle = 0, .dropped = 0, .content = clearway_content_NULL, .text = clearway_text_NONE, .held = 0, .copied = 0 }
 
 // Limits of one opened plugin. 0 is what the host would choose.
 typedef struct clearway_options {
@@ -211,6 +219,9 @@ typedef struct clearway_stats {
 // The right to answer one message, once, on any thread; 0 where no answer is wanted.
 typedef uint64_t clearway_reply;
 
+// A channel of one opened plugin. `CLEARWAY_STALE` once the plugin was freed.
+typedef uint64_t clearway_channel;
+
 // How much of a stream may wait, and be read.
 typedef struct clearway_window {
   // Events that may wait: 1 and more.
@@ -242,6 +253,9 @@ typedef struct clearway_view {
 
 // Called once when the last reference to adopted or lent memory is released, on the thread that released it.
 typedef void (*clearway_release_memory)(void *context, uint8_t *data, size_t size);
+
+// What a thread of the host's waits at: for plugins that have something to drain, and for memory that was lent and comes back.
+typedef uint64_t clearway_waiter;
 
 // Handles a message. `message` is lent until the return. Answers by `reply`, now or later, from any thread; a status
 // other than `CLEARWAY_OK` answers in its place where that has not happened. Must not unwind.
@@ -465,6 +479,11 @@ typedef clearway_status (*clearway_init)(const struct clearway_host *host, struc
 extern "C" {
 #endif // __cplusplus
 
+// Gives the content and text of `count` events back, as `clearway_event_release` does; those that hold nothing and that were released are
+// passed over.
+clearway_status clearway_events_release(struct clearway_event *events,
+                                        size_t count);
+
 // Gives an event's content and text back. `CLEARWAY_STALE` where that was done before; null and an event that holds nothing are
 // `CLEARWAY_OK`.
 clearway_status clearway_event_release(struct clearway_event *event);
@@ -516,6 +535,26 @@ clearway_status clearway_answer(clearway_reply reply, const struct clearway_cont
 // Answers a message of the plugin's with a status other than `CLEARWAY_OK`. The text may be empty.
 clearway_status clearway_answer_error(clearway_reply reply, clearway_status error, struct clearway_text message);
 
+// The number of a plugin's channel, the same each time. The channel need not have a handler yet.
+clearway_status clearway_channel_find(clearway_plugin_id id, struct clearway_text name, clearway_channel *channel);
+
+// Calls a channel's direct handler on this thread, as `clearway_plugin_send` does, for who calls often. `data` and what follows are the
+// content: all null and 0 is the null message. The memory in it must not be released by another thread meanwhile.
+//
+// `CLEARWAY_OK`: `answer->kind` is `CLEARWAY_EVENT_NONE` where the answer is null, and `CLEARWAY_EVENT_BACK` where it is all of `memory`, which was
+// given without `data`; nothing else of it is written then. An answer without memory whose bytes fit stands in `into`, which has
+// `room` bytes, and is held by nobody. `CLEARWAY_PENDING`: the handler runs elsewhere or answers later, to be drained with tag 0;
+// `answer->handle` is the call.
+clearway_status clearway_channel_call(clearway_channel channel,
+                                      const uint8_t *data,
+                                      size_t size,
+                                      clearway_memory memory,
+                                      const clearway_memory *attachments,
+                                      size_t attachments_count,
+                                      uint8_t *into,
+                                      size_t room,
+                                      struct clearway_event *answer);
+
 // Listens to a channel's events, which are drained with `tag`, and at last an end. A source that refuses ends the stream.
 clearway_status clearway_plugin_listen(clearway_plugin_id id,
                                        struct clearway_text channel,
@@ -560,6 +599,36 @@ clearway_status clearway_memory_release(clearway_memory memory);
 
 // Promises that nobody writes to the memory any more.
 clearway_status clearway_memory_seal(clearway_memory memory);
+
+// A new place to wait at.
+clearway_status clearway_waiter_new(clearway_waiter *waiter);
+
+// Ends it: who waits there returns `CLEARWAY_STALE`. What was lent by it stays lent, and its return is told to nobody.
+clearway_status clearway_waiter_free(clearway_waiter waiter);
+
+// Has a plugin wake it, instead of a function set by `clearway_plugin_set_wake`. One may be woken by several plugins.
+clearway_status clearway_waiter_watch(clearway_waiter waiter, clearway_plugin_id id);
+
+// Wakes who waits there, or will wait there next.
+clearway_status clearway_waiter_wake(clearway_waiter waiter);
+
+// Waits until a plugin has something to drain or lent memory has come back, `timeout_ms` at most; `UINT32_MAX` is without limit. Up to
+// `capacity` tags of what came back are written to `returned`. `CLEARWAY_OK`: there may be something to drain; `CLEARWAY_PENDING`: the same,
+// and more has come back; `CLEARWAY_TIMEOUT`: nothing happened. Several threads may wait; a wake is for all that wait just then.
+clearway_status clearway_waiter_wait(clearway_waiter waiter,
+                                     uint32_t timeout_ms,
+                                     uint64_t *returned,
+                                     size_t capacity,
+                                     size_t *count);
+
+// Lends memory of the host's to plugins, as `clearway_memory_lend` does; when the last reference is given up, `tag` comes back by
+// `clearway_waiter_wait`. The reference in `view` is the caller's. `flags`: 0, `CLEARWAY_MEMORY_SHARED`, `CLEARWAY_MEMORY_SEALED`. Copies nothing.
+clearway_status clearway_waiter_lend(clearway_waiter waiter,
+                                     uint8_t *data,
+                                     size_t size,
+                                     uint32_t flags,
+                                     uint64_t tag,
+                                     struct clearway_view *view);
 
 #ifdef __cplusplus
 }  // extern "C"

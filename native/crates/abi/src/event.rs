@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 use clearway_core::{Bytes, Failure, Item, Kept, Outcome, hold, let_go};
-use clearway_plugin::{CLEARWAY_OK, CLEARWAY_STALE, Content, Status, Text};
+use clearway_plugin::{CLEARWAY_INVALID_ARGUMENT, CLEARWAY_OK, CLEARWAY_STALE, Content, Status, Text};
 
 use crate::status;
 
@@ -15,6 +15,10 @@ pub const CLEARWAY_EVENT_END: u32 = 3;
 pub const CLEARWAY_EVENT_MESSAGE: u32 = 4;
 /// What the plugin says to who runs it: `handle` (`CLEARWAY_LOG_...`), `text`.
 pub const CLEARWAY_EVENT_LOG: u32 = 5;
+/// Nothing: the answer of `clearway_channel_call` is null.
+pub const CLEARWAY_EVENT_NONE: u32 = 0;
+/// The answer of `clearway_channel_call` is the memory that was given, all of it.
+pub const CLEARWAY_EVENT_BACK: u32 = 6;
 
 /// One thing that a plugin has for its host. Give it back with `clearway_event_release` when it was looked at.
 #[repr(C)]
@@ -36,12 +40,14 @@ pub struct Event {
     pub text: Text,
     /// What holds content and text; 0 where there are none.
     pub held: u64,
+    /// Bytes of the content that were copied on their way into the queue: all of them, or none.
+    pub copied: u64,
 }
 
 impl Event {
     /// Nothing.
     pub const NONE: Event = Event {
-        kind: 0,
+        kind: CLEARWAY_EVENT_NONE,
         status: CLEARWAY_OK,
         tag: 0,
         handle: 0,
@@ -49,6 +55,7 @@ impl Event {
         content: Content::NULL,
         text: Text::NONE,
         held: 0,
+        copied: 0,
     };
 
     pub(crate) fn of(item: Item) -> Event {
@@ -88,11 +95,29 @@ impl Event {
         if matches!(kept.bytes, Bytes::Null) && kept.attachments.is_empty() && text.is_empty() {
             return self;
         }
+        let copied = kept.copied as u64;
         match hold(kept, text) {
-            Ok((held, content, text)) => Event { held, content, text, ..self },
+            Ok((held, content, text)) => Event { held, content, text, copied, ..self },
             Err(status) => Event { status, ..self },
         }
     }
+}
+
+/// Gives the content and text of `count` events back, as `clearway_event_release` does; those that hold nothing and that were released are
+/// passed over.
+///
+/// # Safety
+/// Null, or events that can be written to.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clearway_events_release(events: *mut Event, count: usize) -> Status {
+    if events.is_null() || !events.is_aligned() {
+        return if count == 0 { CLEARWAY_OK } else { CLEARWAY_INVALID_ARGUMENT };
+    }
+    for at in 0..count {
+        // SAFETY: as the caller promises.
+        unsafe { clearway_event_release(events.add(at)) };
+    }
+    CLEARWAY_OK
 }
 
 /// Gives an event's content and text back. `CLEARWAY_STALE` where that was done before; null and an event that holds nothing are

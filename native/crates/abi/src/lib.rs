@@ -5,6 +5,7 @@
 //! Pointers must be null or right for what they announce, for the time of the call; null, lengths, alignment and stale handles are
 //! refused by a status. A panic of ours is a status as well, and never unwinds into the caller.
 
+mod channel;
 mod drain;
 mod event;
 mod listen;
@@ -12,6 +13,7 @@ mod memory;
 mod open;
 mod options;
 mod send;
+mod waiter;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -21,6 +23,7 @@ use clearway_plugin::{
     CLEARWAY_INVALID_ARGUMENT, CLEARWAY_OK, CLEARWAY_PANICKED, CLEARWAY_STALE, Content, Status, Text,
 };
 
+pub use channel::*;
 pub use drain::*;
 pub use event::*;
 pub use listen::*;
@@ -28,6 +31,7 @@ pub use memory::*;
 pub use open::*;
 pub use options::*;
 pub use send::*;
+pub use waiter::*;
 
 fn status(work: impl FnOnce() -> Result<(), Status>) -> Status {
     catch_unwind(AssertUnwindSafe(work)).map_or(CLEARWAY_PANICKED, |done| done.err().unwrap_or(CLEARWAY_OK))

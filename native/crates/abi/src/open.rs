@@ -9,7 +9,7 @@ use clearway_core::Plugin;
 use clearway_plugin::{CLEARWAY_ABI_MAJOR, CLEARWAY_ABI_MINOR, CLEARWAY_INVALID_ARGUMENT, PluginId, Status, Text};
 
 use crate::options::{Options, Stats};
-use crate::{give, plugin, status, text};
+use crate::{channel, give, plugin, status, text};
 
 /// Called on any thread when there is something to drain and was nothing before. Must only wake whoever drains.
 pub type Wake = Option<unsafe extern "C-unwind" fn(context: *mut c_void)>;
@@ -101,6 +101,7 @@ pub extern "C" fn clearway_plugin_close(id: PluginId, timeout_ms: u32) -> Status
 pub extern "C" fn clearway_plugin_free(id: PluginId) -> Status {
     status(|| {
         plugin(id)?.free();
+        channel::forget(id);
         Ok(())
     })
 }

@@ -176,7 +176,7 @@ fn closing_freeing_and_what_is_wrong_have_their_status() {
         let mut opened = 0;
         let status = clearway_plugin_open(text("no/such.so"), null(), &mut opened, said.as_mut_ptr(), said.len());
         assert_eq!(status, CLEARWAY_LOAD_FAILED);
-        assert_eq!(std::ffi::CStr::from_ptr(said.as_ptr()).to_str(), Ok("no/such.so:"));
+        assert_eq!(std::ffi::CStr::from_ptr(said.as_ptr()).to_str(), Ok("cannot open"));
         let small = Options { size: 4, ..Options::default() };
         let open = |path, options| clearway_plugin_open(path, options, null_mut(), null_mut(), 0);
         assert_eq!(open(text("x"), &small), CLEARWAY_INVALID_ARGUMENT);
@@ -186,4 +186,135 @@ fn closing_freeing_and_what_is_wrong_have_their_status() {
         assert_eq!(clearway_event_release(null_mut()), CLEARWAY_OK);
     }
     assert_eq!(clearway_version() >> 16, CLEARWAY_ABI_MAJOR);
+}
+
+fn call(channel: ChannelId, content: &Content, into: &mut [u8], answer: &mut Event) -> Status {
+    let Content { data, size, memory, attachments, attachments_count } = *content;
+    let (room, into) = (into.len(), into.as_mut_ptr());
+    // SAFETY: all of the test's frame.
+    unsafe { clearway_channel_call(channel, data, size, memory, attachments, attachments_count, into, room, answer) }
+}
+
+#[test]
+fn a_channel_is_called_by_its_number() {
+    let plugin = fixture::plugin();
+    handle(&plugin, "echo", CLEARWAY_RUN_DIRECT, "", |message, to| give(to, message));
+    handle(&plugin, "pooled", CLEARWAY_RUN_POOL, "", |_, to| reply(to, b"x"));
+    let find = |name| {
+        let mut channel = 0;
+        // SAFETY: all of the test's frame.
+        (unsafe { clearway_channel_find(plugin.id(), text(name), &mut channel) }, channel)
+    };
+    let (found, echo) = find("echo");
+    assert_eq!((found, find("echo")), (CLEARWAY_OK, (CLEARWAY_OK, echo)));
+    let (mut into, mut answer, mut view) = ([0; 8], NONE, View::NONE);
+    assert_eq!((call(echo, &Content::NULL, &mut into, &mut answer), answer.kind), (CLEARWAY_OK, CLEARWAY_EVENT_NONE));
+    // Few bytes are written where the caller wants them; more are held.
+    assert_eq!(call(echo, &Content::of(b"few"), &mut into, &mut answer), CLEARWAY_OK);
+    assert_eq!((&into[..3], answer.content.size, answer.held, answer.copied), (&b"few"[..], 3, 0, 3));
+    assert_eq!(call(echo, &Content::of(&[7; 9]), &mut into, &mut answer), CLEARWAY_OK);
+    assert_eq!((fixture::bytes(&answer.content), answer.copied), (vec![7; 9], 9));
+    // SAFETY: all of the test's frame.
+    unsafe {
+        assert_eq!(clearway_events_release(&mut answer, 1), CLEARWAY_OK);
+        assert_eq!(clearway_event_release(&mut answer), CLEARWAY_STALE);
+        assert_eq!(clearway_events_release(null_mut(), 1), CLEARWAY_INVALID_ARGUMENT);
+        assert_eq!(clearway_memory_allocate(100, 0, &mut view), CLEARWAY_OK);
+    }
+    let memory = Content::of_memory(view.memory);
+    assert_eq!((call(echo, &memory, &mut into, &mut answer), answer.kind), (CLEARWAY_OK, CLEARWAY_EVENT_BACK));
+    assert_eq!(clearway_memory_release(view.memory), CLEARWAY_OK);
+    assert_eq!(call(echo, &memory, &mut into, &mut answer), CLEARWAY_STALE);
+    assert_eq!(call(find("pooled").1, &Content::NULL, &mut into, &mut answer), CLEARWAY_PENDING);
+    assert_eq!(call(find("nobody").1, &Content::NULL, &mut into, &mut answer), CLEARWAY_NO_HANDLER);
+    assert_eq!(call(u64::MAX, &Content::NULL, &mut into, &mut answer), CLEARWAY_STALE);
+    // SAFETY: a null answer is refused.
+    let without = unsafe { clearway_channel_call(echo, null(), 0, 0, null(), 0, null_mut(), 0, null_mut()) };
+    assert_eq!(without, CLEARWAY_INVALID_ARGUMENT);
+    assert_eq!(
+        (clearway_plugin_close(plugin.id(), 60_000), clearway_plugin_free(plugin.id())),
+        (CLEARWAY_OK, CLEARWAY_OK)
+    );
+    assert_eq!(call(echo, &Content::NULL, &mut into, &mut answer), CLEARWAY_CLOSED); // this thread's way there
+    let elsewhere = std::thread::spawn(move || call(echo, &Content::NULL, &mut [], &mut NONE.clone()));
+    assert_eq!(elsewhere.join().unwrap(), CLEARWAY_STALE);
+}
+
+#[test]
+fn many_threads_call_one_channel_and_a_handler_may_come_back_to_its_own() {
+    let plugin = fixture::plugin();
+    let mut channel = 0;
+    // SAFETY: all of the test's frame.
+    assert_eq!(unsafe { clearway_channel_find(plugin.id(), text("down"), &mut channel) }, CLEARWAY_OK);
+    handle(&plugin, "down", CLEARWAY_RUN_DIRECT, "", move |message, to| {
+        let left = fixture::bytes(message)[0];
+        if left > 0 {
+            let (mut into, mut answer) = ([0; 1], NONE);
+            assert_eq!(call(channel, &Content::of(&[left - 1]), &mut into, &mut answer), CLEARWAY_OK);
+        }
+        give(to, message)
+    });
+    std::thread::scope(|threads| {
+        for _ in 0..4 {
+            threads.spawn(|| {
+                for depth in (0..if cfg!(miri) { 2 } else { 200 }).map(|at| at % 5) {
+                    let (mut into, mut answer) = ([9; 1], NONE);
+                    assert_eq!(call(channel, &Content::of(&[depth]), &mut into, &mut answer), CLEARWAY_OK);
+                    assert_eq!(into, [depth]);
+                }
+            });
+        }
+    });
+}
+
+fn wait(waiter: Waiter, timeout_ms: u32, tags: &mut [u64]) -> (Status, usize) {
+    let mut count = 0;
+    // SAFETY: all of the test's frame.
+    let status = unsafe { clearway_waiter_wait(waiter, timeout_ms, tags.as_mut_ptr(), tags.len(), &mut count) };
+    (status, count)
+}
+
+#[test]
+fn a_thread_waits_for_what_plugins_have_and_for_what_was_lent() {
+    let plugin = fixture::plugin();
+    let mut waiter = 0;
+    // SAFETY: all of the test's frame.
+    assert_eq!(unsafe { clearway_waiter_new(&mut waiter) }, CLEARWAY_OK);
+    assert_eq!(clearway_waiter_watch(waiter, plugin.id()), CLEARWAY_OK);
+    let mut tags = [0; 2];
+    assert_eq!(wait(waiter, 0, &mut tags), (CLEARWAY_TIMEOUT, 0));
+    handle(&plugin, "pooled", CLEARWAY_RUN_POOL, "", |_, to| reply(to, b"x"));
+    let mut answer = NONE;
+    assert_eq!(send(plugin.id(), "pooled", &Content::NULL, &mut answer), CLEARWAY_PENDING);
+    assert_eq!(wait(waiter, u32::MAX, &mut tags), (CLEARWAY_OK, 0));
+    assert_eq!(drain(plugin.id(), &mut [NONE; 2]), (CLEARWAY_OK, 1));
+    let mut bytes = [0u8; 100];
+    let mut lent = [View::NONE; 3];
+    for (tag, view) in (11..).zip(&mut lent) {
+        // SAFETY: all of the test's frame, which outlives the references.
+        assert_eq!(unsafe { clearway_waiter_lend(waiter, bytes.as_mut_ptr(), 100, 0, tag, view) }, CLEARWAY_OK);
+        assert_eq!((view.size, view.flags), (100, CLEARWAY_MEMORY_LENT));
+    }
+    let handles = lent.map(|view| view.memory);
+    std::thread::spawn(move || handles.map(|handle| clearway_memory_release(handle))).join().unwrap();
+    assert_eq!((wait(waiter, u32::MAX, &mut tags), tags), ((CLEARWAY_PENDING, 2), [11, 12]));
+    assert_eq!((wait(waiter, u32::MAX, &mut tags), tags[0]), ((CLEARWAY_OK, 1), 13));
+    assert_eq!(clearway_waiter_wake(waiter), CLEARWAY_OK);
+    assert_eq!(wait(waiter, u32::MAX, &mut tags), (CLEARWAY_OK, 0));
+    let waits = std::thread::spawn(move || wait(waiter, u32::MAX, &mut [0]));
+    assert_eq!(clearway_waiter_free(waiter), CLEARWAY_OK);
+    assert_eq!(waits.join().unwrap().0, CLEARWAY_STALE);
+    assert_eq!(clearway_waiter_free(waiter), CLEARWAY_STALE);
+    assert_eq!(clearway_waiter_wake(waiter), CLEARWAY_STALE);
+    // SAFETY: refused before anything is looked at.
+    unsafe {
+        let mut view = View::NONE;
+        let lend = |data, size, flags, view| clearway_waiter_lend(waiter, data, size, flags, 1, view);
+        assert_eq!(lend(bytes.as_mut_ptr(), 100, 0, &mut view), CLEARWAY_STALE);
+        assert_eq!(lend(null_mut(), 100, 0, &mut view), CLEARWAY_INVALID_ARGUMENT);
+        assert_eq!(lend(bytes.as_mut_ptr(), 100, 1 << 20, &mut view), CLEARWAY_INVALID_ARGUMENT);
+        assert_eq!(lend(bytes.as_mut_ptr(), usize::MAX, 0, &mut view), CLEARWAY_TOO_LARGE);
+        assert_eq!(clearway_waiter_new(null_mut()), CLEARWAY_INVALID_ARGUMENT);
+        assert_eq!(clearway_waiter_wait(waiter, 0, null_mut(), 1, null_mut()), CLEARWAY_INVALID_ARGUMENT);
+    }
 }

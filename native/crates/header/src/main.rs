@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Where the header's types and functions stand, in the order of the header.
-const SOURCES: [&str; 13] = [
+const SOURCES: [&str; 15] = [
     "plugin/src/status",
     "plugin/src/text",
     "plugin/src/memory",
@@ -17,13 +17,15 @@ const SOURCES: [&str; 13] = [
     "abi/src/options",
     "abi/src/open",
     "abi/src/send",
+    "abi/src/channel",
     "abi/src/listen",
     "abi/src/drain",
     "abi/src/memory",
+    "abi/src/waiter",
 ];
 
 /// The names of the types in C.
-const NAMES: [(&str, &str); 25] = [
+const NAMES: [(&str, &str); 27] = [
     ("Status", "clearway_status"),
     ("Text", "clearway_text"),
     ("Memory", "clearway_memory"),
@@ -49,6 +51,8 @@ const NAMES: [(&str, &str); 25] = [
     ("Window", "clearway_window"),
     ("Stats", "clearway_stats"),
     ("Wake", "clearway_wake"),
+    ("ChannelId", "clearway_channel"),
+    ("Waiter", "clearway_waiter"),
 ];
 
 fn main() -> ExitCode {

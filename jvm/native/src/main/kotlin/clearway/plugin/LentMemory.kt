@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.plugin
+
+import clearway.plugin.host.Home
+import clearway.plugin.host.Life
+import java.lang.foreign.MemorySegment
+import java.util.concurrent.CompletableFuture
+
+/**
+ * Memory of the JVM's that native code may use beyond one call, and which it sees without a copy. It ends in two steps:
+ * [close] takes it out of the hands of Java's calls at once, and [returned] completes when native code has given its
+ * last reference back. Until then native code may still write to it. The segment is kept from the garbage collector so
+ * long.
+ */
+public class LentMemory
+internal constructor(
+    /** What was lent: readable all the time. */
+    override val segment: MemorySegment,
+    handle: Long,
+    /** Completes, on the plugin's reading thread, when native code has it no more. */
+    public val returned: CompletableFuture<Void?>,
+    home: Home,
+) : Memory, AutoCloseable {
+    internal val life = Life(handle, home.leaked)
+    private val cleanable = Home.cleaner.register(this, life)
+
+    override val size: Long
+        get() = segment.byteSize()
+
+    public val released: Boolean
+        get() = life.released
+
+    /** No call may use it any more: that throws `released`. Waits for nobody. Again does nothing. */
+    override fun close() {
+        life.release()
+        cleanable.clean()
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.plugin.host
+
+import clearway.plugin.Plugin
+import clearway.plugin.PluginErrorCode
+import clearway.plugin.PluginException
+import clearway.plugin.PluginOptions
+import clearway.plugin.abi.Abi
+import clearway.plugin.abi.Layout
+import clearway.plugin.abi.Library
+import java.lang.foreign.Arena
+import java.lang.foreign.MemorySegment
+import java.nio.file.Path
+
+/** Opens plugins, and says what is missing where there are none. */
+internal object Loader {
+    /** Since when java.lang.foreign is final. */
+    private const val RELEASE_MIN = 22
+    private const val ABI_MAJOR = 1
+    /** Bytes of what the system's loader, or the plugin's log, says. */
+    private const val ERROR_BYTES = 4096L
+
+    fun load(path: Path, options: PluginOptions): Plugin {
+        val release = Runtime.version().feature()
+        if (release < RELEASE_MIN) throw missing("native plugins need JDK $RELEASE_MIN or newer: this is $release")
+        ready()
+        return Opener.open(path, options)
+    }
+
+    private fun ready() {
+        try {
+            Library.symbols()
+        } catch (problem: IllegalArgumentException) {
+            val place = Library.place() ?: System.mapLibraryName("clearway")
+            val how = "build it with: cargo build --release -p clearway-abi, and name it by -D${Library.PROPERTY}=FILE"
+            throw missing("libclearway is not there: $place; $how", problem)
+        }
+        val version = Abi.version()
+        if (version ushr 16 != ABI_MAJOR)
+            throw missing("libclearway is of another version: ${version ushr 16}, not $ABI_MAJOR")
+    }
+
+    private fun missing(text: String, cause: Throwable? = null) =
+        PluginException(PluginErrorCode.ADDON_MISSING, text, cause)
+
+    /** Apart, because nothing of java.lang.foreign may be looked at before. */
+    private object Opener {
+        fun open(path: Path, options: PluginOptions): Plugin {
+            val waiter = withScratch { scratch ->
+                check(Abi.waiterNew(scratch.number), "waiter")
+                scratch.number.get(Layout.LONG, 0)
+            }
+            try {
+                val id = Arena.ofConfined().use { opened(path, options, it) }
+                check(Abi.waiterWatch(waiter, id), "waiter")
+                val opening = Opening(id, waiter, path.toString(), options)
+                val pump = Pump(opening)
+                pump.start()
+                return Plugin(opening, pump, path)
+            } catch (problem: RuntimeException) {
+                Abi.waiterFree(waiter)
+                throw problem
+            }
+        }
+
+        private fun opened(path: Path, options: PluginOptions, arena: Arena): Long {
+            val limits = arena.allocate(Layout.OPTIONS_BYTES, 8)
+            limits.set(Layout.LONG, Layout.OPTIONS_SIZE, Layout.OPTIONS_BYTES)
+            limits.set(Layout.INT, Layout.OPTIONS_THREADS, options.threads)
+            limits.set(Layout.INT, Layout.OPTIONS_CALLS, options.callsMax)
+            limits.set(Layout.INT, Layout.OPTIONS_STREAMS, options.streamsMax)
+            val id: MemorySegment = arena.allocate(8, 8)
+            val said = arena.allocate(ERROR_BYTES)
+            val status = Abi.pluginOpen(textOf(path.toString(), arena), limits, id, said, ERROR_BYTES)
+            if (status != Status.OK_NUMBER) throw Status.error(status, path.toString(), said.getString(0))
+            return id.get(Layout.LONG, 0)
+        }
+    }
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.plugin.host
+
+import clearway.plugin.LentMemory
+import clearway.plugin.Memory
+import clearway.plugin.Message
+import clearway.plugin.MessageHandler
+import clearway.plugin.NativeMemory
+import clearway.plugin.Payload
+import clearway.plugin.PluginErrorCode
+import clearway.plugin.PluginEvents
+import clearway.plugin.PluginException
+import clearway.plugin.PluginOptions
+import clearway.plugin.abi.Abi
+import clearway.plugin.abi.Layout
+import java.lang.foreign.Arena
+import java.lang.foreign.MemorySegment
+import java.util.concurrent.CompletableFuture
+import java.util.concurrent.ConcurrentHashMap
+import java.util.concurrent.atomic.AtomicLong
+
+/**
+ * One opened plugin: what goes to it. From any thread.
+ *
+ * ```
+ *  Java's threads                        libclearway                          the plugin's threads
+ *  call ──────────────────────────────── handler runs here
+ *  send, listen ───────────────────────► pool, serial queues ───────────────► handler, source
+ *  Pending, PluginEvents ◄── Pump ◄───── one wake, then all that is there ◄── answers, events
+ * ```
+ */
+internal class Opening(val id: Long, val waiter: Long, val path: String, val options: PluginOptions) {
+    val home = Home(options.views)
+
+    /** What lives as long as the opening: names of channels, places where events are written. */
+    val arena: Arena = Arena.ofAuto()
+    val loans = Loans(waiter)
+    val waiting = ConcurrentHashMap<Long, Pending>()
+    val streams = ConcurrentHashMap<Long, PluginEvents>()
+    val handlers = ConcurrentHashMap<String, MessageHandler>()
+    private val tags = AtomicLong(0)
+    private val decoder = Decoder(home)
+    private val giving = Giving(home, loans) { tags.incrementAndGet() }
+
+    @Volatile var closed: Boolean = false
+
+    fun call(port: Port, payload: Payload?, attachments: List<Memory>): Message = withScratch { scratch ->
+        attaching(attachments, scratch) { handles, count ->
+            for (each in attachments) home.toNative.shared(each.size)
+            val call = Direct(port, scratch, handles, count)
+            when (payload) {
+                null -> call.with(MemorySegment.NULL, 0, 0) { Message.NULL }
+                is Memory -> call.withMemory(payload)
+                is clearway.plugin.Bytes -> call.withBytes(payload.segment)
+            }
+        }
+    }
+
+    private inner class Direct(val port: Port, val scratch: Scratch, val handles: MemorySegment, val count: Long) {
+
+        fun withMemory(memory: Memory): Message {
+            val life = memory.life
+            val handle = life.use()
+            try {
+                home.toNative.shared(memory.size)
+                return with(MemorySegment.NULL, 0, handle) { back(memory, handle) }
+            } finally {
+                life.done()
+            }
+        }
+
+        /** Native memory is given as it is, and kept open by the JVM for the call; the heap's is copied. */
+        fun withBytes(segment: MemorySegment): Message {
+            val size = segment.byteSize()
+            if (segment.isNative && !segment.isReadOnly && size > 0) {
+                home.toNative.shared(size)
+                return with(segment, size, 0) { Message.NULL }
+            }
+            if (size <= Scratch.ROOM) {
+                MemorySegment.copy(segment, 0, scratch.bytes, 0, size)
+                home.toNative.copied(clearway.plugin.CopyReason.HEAP, size)
+                return with(scratch.bytes, size, 0) { Message.NULL }
+            }
+            val memory = giving.copied(segment, scratch)
+            try {
+                return with(MemorySegment.NULL, 0, memory) { referred(memory, size) }
+            } finally {
+                Abi.memoryRelease(memory)
+            }
+        }
+
+        inline fun with(data: MemorySegment, size: Long, memory: Long, back: () -> Message): Message {
+            val event = scratch.event
+            val room = Scratch.ROOM
+            val status = Abi.channelCall(port.number, data, size, memory, handles, count, scratch.bytes, room, event)
+            if (status != Status.OK_NUMBER) throw refused(status)
+            return when (event.get(Layout.INT, Layout.EVENT_KIND)) {
+                EVENT_NONE -> Message.NULL
+                EVENT_BACK -> back()
+                else -> answered()
+            }
+        }
+
+        private fun answered(): Message =
+            try {
+                val status = scratch.event.get(Layout.INT, Layout.EVENT_STATUS)
+                if (status != Status.OK_NUMBER) throw error(status, port.name, decoder.text(scratch.event, 0))
+                decoder.message(scratch.event, 0, scratch)
+            } finally {
+                if (scratch.event.get(Layout.LONG, Layout.EVENT_HELD) != 0L) Abi.eventsRelease(scratch.event, 1)
+            }
+
+        private fun refused(status: Int): PluginException {
+            if (status != Status.PENDING_NUMBER) return error(status, port.name)
+            Abi.callGiveUp(id, scratch.event.get(Layout.LONG, Layout.EVENT_HANDLE)) // drained with tag 0: nobody's
+            return Status.notDirect(port.name)
+        }
+
+        /**
+         * All of what was given came back: what was lent is the caller's own; native memory gets a reference of its
+         * own.
+         */
+        private fun back(memory: Memory, handle: Long): Message {
+            home.fromNative.shared(memory.size)
+            return if (memory is LentMemory) Message.of(memory.segment) else referred(handle, memory.size)
+        }
+
+        private fun referred(handle: Long, size: Long): Message {
+            check(Abi.memoryRetain(handle, scratch.number), port.name)
+            check(Abi.memoryView(handle, scratch.view), port.name)
+            val base = scratch.view.get(Layout.LONG, Layout.VIEW_DATA)
+            val own = NativeMemory(home, scratch.number.get(Layout.LONG, 0), base, size)
+            return Message(null, own, 0, size, emptyList())
+        }
+    }
+
+    fun send(port: Port, payload: Payload?, attachments: List<Memory>): CompletableFuture<Message> {
+        val pending = Pending(port.name, tags.incrementAndGet(), this)
+        waiting[pending.tag] = pending
+        try {
+            withScratch { scratch ->
+                val status =
+                    giving.give(payload, attachments, scratch) { content ->
+                        Abi.pluginSend(id, port.text, content, pending.tag, scratch.event)
+                    }
+                if (status == Status.PENDING_NUMBER) {
+                    pending.call = scratch.event.get(Layout.LONG, Layout.EVENT_HANDLE)
+                } else {
+                    waiting.remove(pending.tag)
+                    check(status, port.name)
+                    settle(pending, scratch.event, 0, scratch)
+                    Abi.eventsRelease(scratch.event, 1)
+                }
+            }
+            // Whoever closes fails what waits; one that begins just then sees that here.
+            if (closed && waiting.remove(pending.tag) != null) pending.fail(closedError())
+        } catch (problem: PluginException) {
+            waiting.remove(pending.tag)
+            pending.fail(problem)
+        } catch (problem: RuntimeException) {
+            waiting.remove(pending.tag)
+            throw problem
+        }
+        return pending
+    }
+
+    /** What an answer's event says. */
+    fun settle(pending: Pending, events: MemorySegment, at: Long, scratch: Scratch) {
+        val status = events.get(Layout.INT, at + Layout.EVENT_STATUS)
+        if (status != Status.OK_NUMBER) pending.fail(error(status, pending.channel, decoder.text(events, at)))
+        else if (!pending.isDone) pending.answer(decoder.message(events, at, scratch))
+    }
+
+    fun giveUp(pending: Pending) {
+        if (waiting.remove(pending.tag) != null && pending.call != 0L) Abi.callGiveUp(id, pending.call)
+    }
+
+    /** Begins to listen; gives the stream's handle. */
+    fun listen(port: Port, arguments: Payload?, window: Window, events: PluginEvents): Long {
+        val tag = tags.incrementAndGet()
+        events.tag = tag
+        streams[tag] = events
+        try {
+            return withScratch { scratch ->
+                window.write(scratch.window)
+                val status =
+                    giving.give(arguments, emptyList(), scratch) { content ->
+                        Abi.listen(id, port.text, content, scratch.window, tag, scratch.number)
+                    }
+                check(status, port.name)
+                scratch.number.get(Layout.LONG, 0)
+            }
+        } catch (problem: RuntimeException) {
+            streams.remove(tag)
+            throw problem
+        }
+    }
+
+    fun allocate(size: Long): NativeMemory = withScratch { scratch ->
+        open()
+        check(Abi.memoryAllocate(size, 0, scratch.view), "allocate: size=$size")
+        val view = scratch.view
+        NativeMemory(home, view.get(Layout.LONG, Layout.VIEW_MEMORY), view.get(Layout.LONG, Layout.VIEW_DATA), size)
+    }
+
+    fun lend(segment: MemorySegment): LentMemory {
+        open()
+        val returned = CompletableFuture<Void?>()
+        val handle = loans.lend(segment, tags.incrementAndGet(), returned)
+        home.toNative.shared(segment.byteSize())
+        return LentMemory(segment, handle, returned, home)
+    }
+
+    /** Answers a message of the plugin's. A reply that is stale is nobody's any more. */
+    fun answer(reply: Long, payload: Payload?): Int = withScratch { scratch ->
+        giving.give(payload, emptyList(), scratch) { content -> Abi.answer(reply, content) }
+    }
+
+    fun open() {
+        if (closed) throw closedError()
+    }
+
+    fun check(status: Int, what: String) {
+        if (status != Status.OK_NUMBER) throw error(status, what)
+    }
+
+    /** A stale handle of a plugin that was closed is the plugin's. */
+    fun error(status: Int, what: String, text: String = ""): PluginException =
+        if (closed && status == Status.STALE.ordinal) closedError() else Status.error(status, what, text)
+
+    fun closedError() = PluginException(PluginErrorCode.CLOSED, "the plugin is closed: $path")
+
+    companion object {
+        const val EVENT_NONE: Int = 0
+        const val EVENT_BACK: Int = 6
+    }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.plugin.host
+
+import clearway.plugin.abi.Abi
+import clearway.plugin.abi.Layout
+import clearway.plugin.invalid
+import java.lang.foreign.Arena
+import java.lang.foreign.MemorySegment
+
+/** A channel as libclearway knows it: its name as a clearway_text, and its number. */
+internal class Port(val opening: Opening, val name: String) {
+    val text: MemorySegment = textOf(name, opening.arena)
+    val number: Long
+
+    init {
+        val size = text.get(Layout.LONG, Layout.TEXT_SIZE)
+        if (size !in 1..NAME_MAX) throw invalid("channel", "a name of 1 to $NAME_MAX bytes", name)
+        number = withScratch { scratch ->
+            opening.check(Abi.channelFind(opening.id, text, scratch.number), name)
+            scratch.number.get(Layout.LONG, 0)
+        }
+    }
+
+    private companion object {
+        /** As clearway.h has it. */
+        const val NAME_MAX = 256
+    }
+}
+
+/** A clearway_text, which lives as long as the arena, and so do its bytes. */
+internal fun textOf(text: String, arena: Arena): MemorySegment {
+    val bytes = text.toByteArray(Charsets.UTF_8)
+    val made = arena.allocate(Layout.TEXT_BYTES + bytes.size, 8)
+    MemorySegment.copy(MemorySegment.ofArray(bytes), 0, made, Layout.TEXT_BYTES, bytes.size.toLong())
+    made.set(Layout.LONG, Layout.TEXT_DATA, made.address() + Layout.TEXT_BYTES)
+    made.set(Layout.LONG, Layout.TEXT_SIZE, bytes.size.toLong())
+    return made
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.plugin.host
+
+import clearway.plugin.Message
+import clearway.plugin.PluginException
+import clearway.plugin.abi.Abi
+import clearway.plugin.abi.Layout
+import java.util.concurrent.CountDownLatch
+import java.util.concurrent.Executor
+import java.util.concurrent.Executors
+import java.util.concurrent.RejectedExecutionException
+import java.util.concurrent.ThreadFactory
+
+/**
+ * Reads what comes from native code, on a thread of its own that waits in libclearway: woken once, when something comes
+ * where there was nothing, it reads until nothing is left. No thread of the plugin's ever runs Java.
+ */
+internal class Pump(private val opening: Opening) : Runnable {
+    private val decoder = Decoder(opening.home)
+    private val events = opening.arena.allocate(Layout.EVENT_BYTES * BATCH, 8)
+    private val returned = opening.arena.allocate(8 * BATCH, 8)
+    private val count = opening.arena.allocate(8, 8)
+    private val drained = CountDownLatch(1)
+    private val scratch = Scratch.take()
+    private val thread = daemon("clearway plugin").newThread(this)
+
+    fun start() = thread.start()
+
+    /**
+     * After the plugin was closed: returns when all that it had to say was told. Interrupted, it waits all the same.
+     */
+    fun finish() {
+        Abi.waiterWake(opening.waiter)
+        if (Thread.currentThread() === thread) return
+        var interrupted = false
+        while (true) {
+            try {
+                drained.await()
+                break
+            } catch (_: InterruptedException) {
+                interrupted = true
+            }
+        }
+        if (interrupted) Thread.currentThread().interrupt()
+    }
+
+    override fun run() {
+        while (!(drained.count == 0L && opening.loans.none)) {
+            val status = Abi.waiterWait(opening.waiter, NO_LIMIT, returned, BATCH, count)
+            if (status != Status.OK_NUMBER && status != Status.PENDING_NUMBER) break
+            for (at in 0 until count.get(Layout.LONG, 0)) opening.loans.returned(returned.getAtIndex(Layout.LONG, at))
+            if (drained.count > 0) {
+                val closed = opening.closed // looked at before: what closing answered is in the inbox by then
+                drain()
+                if (closed) end()
+            }
+            if (status == Status.PENDING_NUMBER) Abi.waiterWake(opening.waiter)
+        }
+        Abi.waiterFree(opening.waiter)
+    }
+
+    private fun drain() {
+        do {
+            val status = Abi.drain(opening.id, events, BATCH, count)
+            val read = count.get(Layout.LONG, 0)
+            if (status != Status.OK_NUMBER && status != Status.PENDING_NUMBER) return
+            for (at in 0 until read) {
+                try {
+                    tell(at * Layout.EVENT_BYTES)
+                } catch (problem: Throwable) {
+                    complain(problem)
+                }
+            }
+            Abi.eventsRelease(events, read)
+        } while (status == Status.PENDING_NUMBER)
+    }
+
+    private fun tell(at: Long) {
+        val tag = events.get(Layout.LONG, at + Layout.EVENT_TAG)
+        when (events.get(Layout.INT, at + Layout.EVENT_KIND)) {
+            ITEM -> opening.streams[tag]?.arrived(message(at), events.get(Layout.LONG, at + Layout.EVENT_DROPPED))
+            ANSWER -> opening.waiting.remove(tag)?.let { opening.settle(it, events, at, scratch) }
+            END -> end(tag, at)
+            MESSAGE -> asked(at)
+            LOG ->
+                opening.options.let {
+                    log(events.get(Layout.LONG, at + Layout.EVENT_HANDLE).toInt(), decoder.text(events, at))
+                }
+        }
+    }
+
+    private fun message(at: Long): Message = decoder.message(events, at, scratch)
+
+    private fun end(tag: Long, at: Long) {
+        val stream = opening.streams.remove(tag) ?: return
+        val status = events.get(Layout.INT, at + Layout.EVENT_STATUS)
+        val problem =
+            if (status == Status.OK_NUMBER) null else opening.error(status, stream.channel, decoder.text(events, at))
+        stream.ended(problem, events.get(Layout.LONG, at + Layout.EVENT_DROPPED))
+    }
+
+    private fun asked(at: Long) {
+        val channel = decoder.text(events, at)
+        val reply = events.get(Layout.LONG, at + Layout.EVENT_HANDLE)
+        val handler = opening.handlers[channel]
+        if (handler == null) return refuse(reply, Status.NO_HANDLER, "nobody handles $channel")
+        val message = message(at)
+        val job = Runnable {
+            try {
+                val status = message.use { opening.answer(reply, handler.handle(it)) }
+                if (status != Status.OK_NUMBER) refuse(reply, Status.FAILED, "the answer was refused: status $status")
+            } catch (problem: Throwable) {
+                refuse(reply, Status.FAILED, problem.message ?: problem.javaClass.name)
+            }
+        }
+        try {
+            (opening.options.executor ?: asking).execute(job)
+        } catch (_: RejectedExecutionException) {
+            message.close()
+            refuse(reply, Status.FULL, "the executor of handlers takes no more")
+        }
+    }
+
+    private fun refuse(reply: Long, status: Status, text: String) {
+        java.lang.foreign.Arena.ofConfined().use { Abi.answerError(reply, status.ordinal, textOf(text, it)) }
+    }
+
+    private fun log(level: Int, text: String) {
+        val listener = opening.options.onLog
+        if (listener != null) listener.log(level, text)
+        else if (level >= WARNING) System.err.println("clearway: ${opening.path}: $text")
+    }
+
+    /** Closed, and read to the end: what still waits gets no answer any more. */
+    private fun end() {
+        val tags = opening.waiting.keys.toList()
+        for (tag in tags) opening.waiting.remove(tag)?.fail(opening.closedError())
+        for (tag in opening.streams.keys.toList()) opening.streams.remove(tag)?.ended(opening.closedError(), 0)
+        opening.handlers.clear()
+        Abi.pluginFree(opening.id)
+        drained.countDown()
+    }
+
+    /** An error of somebody's code that was told: it must not stop the reading. */
+    private fun complain(problem: Throwable) {
+        if (problem is PluginException) log(WARNING, problem.message ?: problem.code.code)
+        else Thread.currentThread().uncaughtExceptionHandler.uncaughtException(Thread.currentThread(), problem)
+    }
+
+    private companion object {
+        /** Events that are read in one go: their structures are 26 KB, and stay in the first-level cache. */
+        const val BATCH = 256L
+        /** UINT32_MAX. */
+        const val NO_LIMIT = -1
+        const val WARNING = 2
+        const val ANSWER = 1
+        const val ITEM = 2
+        const val END = 3
+        const val MESSAGE = 4
+        const val LOG = 5
+
+        val asking: Executor = Executors.newCachedThreadPool(daemon("clearway plugin asks"))
+
+        fun daemon(name: String): ThreadFactory = ThreadFactory { Thread(it, name).apply { isDaemon = true } }
+    }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.plugin.host
+
+import clearway.plugin.abi.Layout
+import java.lang.foreign.Arena
+import java.lang.foreign.MemorySegment
+import java.util.concurrent.ConcurrentLinkedQueue
+
+/**
+ * Native memory for the structures of one call. A platform thread keeps its own; virtual threads, of which there may be
+ * millions, share some.
+ */
+internal class Scratch private constructor() {
+    private val arena = Arena.ofAuto()
+    val event: MemorySegment = arena.allocate(Layout.EVENT_BYTES, 8)
+    val content: MemorySegment = arena.allocate(Layout.CONTENT_BYTES, 8)
+    val view: MemorySegment = arena.allocate(Layout.VIEW_BYTES, 8)
+    val window: MemorySegment = arena.allocate(Layout.WINDOW_BYTES, 8)
+    val number: MemorySegment = arena.allocate(8, 8)
+    val handles: MemorySegment = arena.allocate(8L * ATTACHMENTS_MAX, 8)
+    /** Bytes of a message, and of a direct answer: the handler has returned when that is written. */
+    val bytes: MemorySegment = arena.allocate(ROOM, 64)
+
+    /** In use further up this thread's stack. */
+    private var busy = false
+
+    fun give() {
+        busy = false
+        if (Thread.currentThread().isVirtual) shared.add(this)
+    }
+
+    companion object {
+        /**
+         * From so many bytes on a loan costs less than a copy, as measured in the other hosts; also what fits in here.
+         */
+        const val ROOM: Long = 4096
+        /** As the core has it. */
+        const val ATTACHMENTS_MAX: Int = 32
+
+        private val own: ThreadLocal<Scratch> = ThreadLocal.withInitial { Scratch() }
+        private val shared = ConcurrentLinkedQueue<Scratch>()
+
+        fun take(): Scratch {
+            val taken = if (Thread.currentThread().isVirtual) shared.poll() else own.get()
+            val free = if (taken == null || taken.busy) Scratch() else taken
+            free.busy = true
+            return free
+        }
+    }
+}
+
+internal inline fun <R> withScratch(use: (Scratch) -> R): R {
+    val scratch = Scratch.take()
+    try {
+        return use(scratch)
+    } finally {
+        scratch.give()
+    }
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.plugin.host
+
+import clearway.plugin.abi.Layout
+import java.lang.foreign.MemorySegment
+
+/** How much of a stream may wait, and be read. */
+internal class Window(val items: Int, val whenFull: Int, val bytes: Long) {
+
+    fun write(to: MemorySegment) {
+        to.set(Layout.INT, Layout.WINDOW_ITEMS, items)
+        to.set(Layout.INT, Layout.WINDOW_WHEN_FULL, whenFull)
+        to.set(Layout.LONG, Layout.WINDOW_MEMORY, bytes)
+        to.set(Layout.LONG, Layout.WINDOW_CREDIT, items.toLong())
+    }
+}

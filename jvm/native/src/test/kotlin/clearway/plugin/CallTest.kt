@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.plugin
+
+import java.lang.foreign.Arena
+import java.nio.ByteBuffer
+import java.util.concurrent.CancellationException
+import org.junit.jupiter.api.Assertions.assertArrayEquals
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertFalse
+import org.junit.jupiter.api.Assertions.assertThrows
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+
+@NeedsPlugins
+class CallTest {
+    @Test
+    fun `null, no bytes and bytes are three different messages, there and back`() {
+        open().use { plugin ->
+            val ways =
+                listOf<(Payload?) -> Message>(
+                    { plugin.channel("echo").call(it) },
+                    { plugin.channel("echo").send(it).join() },
+                    { plugin.channel("pool/echo").send(it).join() },
+                )
+            for (way in ways) {
+                assertTrue(way(null).isNull)
+                val empty = way(Payload.of(ByteArray(0)))
+                assertFalse(empty.isNull)
+                assertEquals(0, empty.size)
+                assertArrayEquals(byteArrayOf(1, 2, 3), way(Payload.of(byteArrayOf(1, 2, 3))).toByteArray())
+                val large = ByteArray(10_000) { it.toByte() }
+                way(Payload.of(large)).use { assertArrayEquals(large, it.toByteArray()) }
+                way(Payload.of(ByteBuffer.allocateDirect(0))).use { assertFalse(it.isNull) }
+            }
+        }
+    }
+
+    @Test
+    fun `a direct handler writes to the caller's native memory, and to a part of it`() {
+        open().use { plugin ->
+            val fill = plugin.channel("fill")
+            val buffer = ByteBuffer.allocateDirect(64)
+            buffer.put(8, 41).position(8).limit(16)
+            fill.call(Payload.of(buffer))
+            val all = ByteArray(64).also { buffer.clear().get(0, it) }
+            assertArrayEquals(byteArrayOf(0, 42, 42, 42, 42, 42, 42, 42, 42, 0), all.copyOfRange(7, 17))
+            Arena.ofConfined().use { arena ->
+                val segment = arena.allocate(16)
+                fill.call(Payload.of(segment))
+                assertEquals(1, segment.get(java.lang.foreign.ValueLayout.JAVA_BYTE, 15))
+                fill.call(Payload.of(segment.asReadOnly()))
+                assertEquals(1, segment.get(java.lang.foreign.ValueLayout.JAVA_BYTE, 15))
+            }
+            val heap = ByteArray(16)
+            fill.call(heap) // a copy of it is filled
+            assertArrayEquals(ByteArray(16), heap)
+        }
+    }
+
+    @Test
+    fun `memory of an arena that was closed, or of another thread, is the JVM's own error`() {
+        open().use { plugin ->
+            val arena = Arena.ofShared()
+            val segment = arena.allocate(10_000)
+            arena.close()
+            assertThrows(IllegalStateException::class.java) { plugin.channel("echo").call(Payload.of(segment)) }
+            assertThrows(IllegalStateException::class.java) { plugin.channel("pool/echo").send(Payload.of(segment)) }
+            assertTrue(plugin.channel("echo").call().isNull)
+        }
+    }
+
+    @Test
+    fun `call refuses handlers that run elsewhere or answer later, and those answers reach nobody`() {
+        open().use { plugin ->
+            assertEquals(PluginErrorCode.NOT_DIRECT, codeOf { plugin.channel("pool/echo").call() })
+            assertEquals(PluginErrorCode.NOT_DIRECT, codeOf { plugin.channel("never").call() })
+            assertArrayEquals(told(1), plugin.channel("pool/echo").send(told(1)).join().toByteArray())
+        }
+    }
+
+    @Test
+    fun `what a handler answers with comes as a typed error, in call and in send`() {
+        open().use { plugin ->
+            val cases =
+                mapOf(
+                    "fail" to PluginErrorCode.FAILED,
+                    "unknown" to PluginErrorCode.NOT_IMPLEMENTED,
+                    "nobody" to PluginErrorCode.NO_HANDLER,
+                )
+            for ((name, code) in cases) {
+                assertEquals(code, codeOf { plugin.channel(name).call() })
+                assertEquals(code, codeOf { plugin.channel(name).send().join() })
+            }
+            assertEquals(PluginErrorCode.FAILED, codeOf { plugin.channel("pool/fail").send().join() })
+            val problem = assertThrows(PluginException::class.java) { plugin.channel("fail").call() }
+            assertEquals("fail: the probe was asked to fail", problem.message)
+            assertEquals(PluginErrorCode.INVALID_ARGUMENT, codeOf { plugin.channel("") })
+            assertEquals(PluginErrorCode.INVALID_ARGUMENT, codeOf { plugin.channel("x".repeat(257)) })
+        }
+    }
+
+    @Test
+    fun `a direct handler's answer is there when send returns`() {
+        open().use { plugin -> assertTrue(plugin.channel("null").send().isDone) }
+    }
+
+    @Test
+    fun `a serial queue keeps the order of what was sent`() {
+        open().use { plugin ->
+            val order = java.util.concurrent.ConcurrentLinkedQueue<Int>()
+            val block = plugin.channel("serial/block")
+            val sent = listOf(5, 0, 3, 0, 1).map { ms -> block.send(told(ms)).thenAccept { order.add(numberIn(it)) } }
+            for (each in sent) each.join()
+            assertEquals(listOf(5, 0, 3, 0, 1), order.toList())
+        }
+    }
+
+    @Test
+    fun `a handler that blocks the pool does not hold this thread up`() {
+        open().use { plugin ->
+            val blocked = plugin.channel("pool/block").send(told(200))
+            for (turn in 1..5) assertTrue(plugin.channel("null").call().isNull)
+            assertEquals(200, numberIn(blocked.join()))
+        }
+    }
+
+    @Test
+    fun `a call that is cancelled ends at once, and its answer is dropped`() {
+        open().use { plugin ->
+            val sent = plugin.channel("pool/block").send(told(50))
+            assertTrue(sent.cancel(true))
+            assertThrows(CancellationException::class.java) { sent.join() }
+            val late = plugin.channel("pool/block").send(told(50))
+            assertTrue(late.completeExceptionally(IllegalStateException("left")))
+            assertArrayEquals(told(1), plugin.channel("pool/echo").send(told(1)).join().toByteArray())
+        }
+    }
+
+    @Test
+    fun `thousands of calls at once are all answered, each with its own`() {
+        open().use { plugin ->
+            val echo = plugin.channel("pool/echo")
+            val answers = List(5000) { echo.send(told(it)) }.map { it.join() }
+            assertTrue(answers.withIndex().all { (at, message) -> numberIn(message) == at })
+        }
+    }
+
+    @Test
+    fun `more calls than may be under way are refused as full, and the others are answered`() {
+        open(PluginOptions().callsMax(100)).use { plugin ->
+            val block = plugin.channel("serial/block")
+            val sent = List(500) { at -> block.send(told(if (at == 0) 50 else 0)) }
+            val codes = sent.map { codeOf { it.join() } }
+            assertTrue(codes.count { it == null } >= 100)
+            assertEquals(setOf(null, PluginErrorCode.FULL), codes.toSet())
+        }
+    }
+
+    @Test
+    fun `closing fails what is under way and all that comes later`() {
+        val plugin = open()
+        val never = plugin.channel("never").send()
+        val ticks = plugin.channel("ticks")
+        val events = ticks.listen(ListenOptions().arguments(told(0, 16, 1000)))
+        val direct = plugin.channel("null")
+        direct.call()
+        plugin.close()
+        plugin.close()
+        val closed = PluginErrorCode.CLOSED
+        assertEquals(closed, codeOf { never.join() })
+        assertEquals(closed, codeOf { for (event in events) event.close() })
+        assertTrue(events.ended)
+        assertEquals(closed, codeOf { direct.call() })
+        assertEquals(closed, codeOf { direct.send().join() })
+        assertEquals(closed, codeOf { plugin.allocate(1) })
+        assertEquals(closed, codeOf { plugin.lend(ByteBuffer.allocateDirect(1)) })
+        assertEquals(closed, codeOf { ticks.listen() })
+        assertEquals(closed, codeOf { plugin.channel("null") })
+        assertEquals(closed, codeOf { plugin.stats() })
+    }
+
+    @Test
+    fun `closing says which handler it waited for in vain, and may be tried again`() {
+        val plugin = open(PluginOptions().closeMs(0))
+        val blocked = plugin.channel("pool/block").send(told(300))
+        plugin.channel("pool/echo").send().join() // the pool has begun
+        var codes = emptyList<PluginErrorCode?>()
+        while (codes.lastOrNull() != null || codes.isEmpty()) codes = codes + codeOf { plugin.close() }
+        assertTrue(codes.dropLast(1).all { it == PluginErrorCode.CANCELLED })
+        assertTrue(blocked.isDone)
+    }
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.plugin
+
+import clearway.plugin.abi.Abi
+import java.lang.foreign.Arena
+import java.lang.foreign.FunctionDescriptor
+import java.lang.foreign.Linker
+import java.lang.foreign.MemorySegment
+import java.lang.foreign.SymbolLookup
+import java.lang.foreign.ValueLayout.ADDRESS
+import java.lang.foreign.ValueLayout.JAVA_BYTE
+import java.lang.foreign.ValueLayout.JAVA_INT
+import java.lang.foreign.ValueLayout.JAVA_LONG
+import java.nio.ByteBuffer
+import java.nio.ByteOrder
+import org.junit.jupiter.api.Test
+
+/**
+ * What crossing costs: `node scripts/jvm.mjs bench-native`. Every row's ways take turns in each round, in an order that
+ * turns as well, so that what the machine does besides meets all of them; a ratio is of two times of one round, and its
+ * middle half is printed.
+ */
+@NeedsPlugins
+class NativeBench {
+    private val plugin = Plugin.load(Built.example("c", "example"))
+
+    /** A way to do something once; gives nanoseconds. */
+    private fun interface Way {
+        fun run(): Double
+    }
+
+    private fun timed(times: Int, once: () -> Unit) = Way {
+        val begin = System.nanoTime()
+        repeat(times) { once() }
+        (System.nanoTime() - begin).toDouble() / times
+    }
+
+    private fun compare(title: String, rounds: Int, ways: List<Pair<String, Way>>) {
+        repeat(maxOf(3, rounds / 4)) { for ((_, way) in ways) way.run() }
+        val times = List(ways.size) { DoubleArray(rounds) }
+        for (round in 0 until rounds) {
+            for (step in ways.indices) {
+                val at = (round + step) % ways.size
+                times[at][round] = ways[at].second.run()
+            }
+        }
+        println("\n| $title | time | over `${ways[0].first}` (middle half) |\n|---|---:|---:|")
+        for ((at, way) in ways.withIndex()) {
+            val ratios = DoubleArray(rounds) { times[at][it] / times[0][it] }.sorted()
+            val (low, middle, high) = listOf(rounds / 4, rounds / 2, rounds * 3 / 4).map { ratios[it] }
+            val spread = "%.3f (%.3f to %.3f)".format(middle, low, high)
+            println("| ${way.first} | ${shown(times[at].sorted()[rounds / 2])} | $spread |")
+        }
+    }
+
+    private fun shown(ns: Double) =
+        if (ns < 10_000) "%.0f ns".format(ns)
+        else if (ns < 1e6) "%.1f us".format(ns / 1e3) else "%.2f ms".format(ns / 1e6)
+
+    @Test
+    fun run() {
+        plugin.use {
+            fill()
+            calls()
+            large()
+            events()
+        }
+    }
+
+    private val size = 8 shl 20
+
+    private fun fill() {
+        // What C takes for it with nothing crossed: the plugin's own clock around its own memset.
+        val held = ByteBuffer.allocate(24).order(ByteOrder.LITTLE_ENDIAN).putLong(size.toLong()).putLong(3).putLong(4)
+        val inC = plugin.channel("memset/held")
+        val c = Way {
+            val answer = checkNotNull(inC.send(held.array()).join().toByteArray())
+            ByteBuffer.wrap(answer).order(ByteOrder.LITTLE_ENDIAN).getLong().toDouble() / 4
+        }
+        val memset = plugin.channel("memset/shared")
+        val value = Payload.of(MemorySegment.ofBuffer(ByteBuffer.allocateDirect(1).put(0, 7)))
+        val native = listOf(plugin.allocate(size.toLong()).also { it.segment.fill(1) })
+        val lent = listOf(plugin.lend(Arena.ofAuto().allocate(size.toLong(), 4096).fill(1)))
+        val heap = ByteArray(size)
+        val scratch = Arena.ofAuto().allocate(size.toLong(), 4096).fill(1)
+        val array = MemorySegment.ofArray(heap)
+        val symbols = SymbolLookup.libraryLookup(Built.example("c", "example"), Arena.global())
+        val signature = FunctionDescriptor.ofVoid(ADDRESS, JAVA_LONG, JAVA_INT)
+        val bare = Linker.nativeLinker().downcallHandle(symbols.find("clearway_example_fill").get(), signature)
+        compare(
+            "`memset` of 8 MB",
+            60,
+            listOf(
+                "C alone" to c,
+                "plugin, native memory" to timed(4) { memset.call(value, native) },
+                "plugin, lent direct memory" to timed(4) { memset.call(value, lent) },
+                "FFM by hand, native segment" to timed(4) { bare.invokeWithArguments(scratch, size.toLong(), 7) },
+                "Java, `MemorySegment.fill`" to timed(4) { scratch.fill(7) },
+                "copied there and back, as JNI's array regions" to
+                    timed(4) {
+                        MemorySegment.copy(array, 0, scratch, 0, size.toLong())
+                        bare.invokeWithArguments(scratch, size.toLong(), 7)
+                        MemorySegment.copy(scratch, 0, array, 0, size.toLong())
+                    },
+            ),
+        )
+        native[0].close()
+        lent[0].close()
+    }
+
+    private fun calls() {
+        val echo = plugin.channel("echo")
+        val pool = plugin.channel("echo/pool")
+        val direct = Payload.of(ByteBuffer.allocateDirect(63))
+        val bytes = ByteArray(63)
+        compare(
+            "a message, direct",
+            60,
+            listOf(
+                "bare FFM call of a function that does nothing" to timed(20_000) { Abi.version() },
+                "null, null back" to timed(20_000) { echo.call() },
+                "63 bytes of a direct buffer, back by copy" to timed(20_000) { echo.call(direct) },
+                "63 bytes of a `byte[]`, back by copy" to timed(20_000) { echo.call(bytes) },
+            ),
+        )
+        compare(
+            "a message, queued",
+            40,
+            listOf(
+                "one after the other: null" to timed(50) { pool.send().join() },
+                "1000 in flight: null, each" to
+                    Way {
+                        val begin = System.nanoTime()
+                        val sent = List(1000) { pool.send() }
+                        for (each in sent) each.join()
+                        (System.nanoTime() - begin) / 1000.0
+                    },
+            ),
+        )
+    }
+
+    private fun large() {
+        val mega = 1L shl 20
+        val echo = plugin.channel("echo")
+        val pool = plugin.channel("echo/pool")
+        val lent = plugin.lend(Arena.ofAuto().allocate(mega).fill(1))
+        val native = plugin.allocate(mega).also { it.segment.fill(1) }
+        val heap = ByteArray(mega.toInt())
+        val before = plugin.stats().ledger
+        compare(
+            "1 MB there and back, direct",
+            60,
+            listOf(
+                "null" to timed(2000) { echo.call() },
+                "lent" to timed(2000) { echo.call(lent).close() },
+                "native memory" to timed(2000) { echo.call(native).close() },
+            ),
+        )
+        compare(
+            "1 MB there and back, queued",
+            40,
+            listOf(
+                "null" to timed(50) { pool.send().join() },
+                "lent" to timed(50) { pool.send(lent).join() },
+                "native memory, looked at" to
+                    timed(50) { pool.send(native).join().use { it.segment?.get(JAVA_BYTE, mega - 1) } },
+            ),
+        )
+        val after = plugin.stats().ledger
+        val copied =
+            after.toNative.copiedBytes - before.toNative.copiedBytes + after.fromNative.copiedBytes -
+                before.fromNative.copiedBytes
+        println("\nbytes copied so far in these: $copied")
+        compare(
+            "1 MB that Java looks at",
+            40,
+            listOf(
+                "lent" to timed(20) { echo.call(lent).use { it.segment?.get(JAVA_BYTE, 0) } },
+                "`byte[]` both ways, copied as JNI would" to timed(20) { echo.call(heap).use { it.toByteArray() } },
+            ),
+        )
+        lent.close()
+        native.close()
+    }
+
+    private fun events() {
+        val told =
+            byteArrayOf(13, 2, 7, 4) +
+                "rate".toByteArray() +
+                3 +
+                told(0) +
+                7 +
+                5 +
+                "count".toByteArray() +
+                3 +
+                told(1_000_000)
+        val options = ListenOptions().arguments(told).items(4096)
+        val times =
+            List(5) {
+                val begin = System.nanoTime()
+                var count = 0
+                for (event in plugin.channel("sensor").listen(options)) count += if (event.size == 24L) 1 else 0
+                check(count == 1_000_000) { "events were lost: count=$count" }
+                (System.nanoTime() - begin) / 1e9
+            }
+        println("\nevents of 24 bytes with credit, none lost: %.2f million a second".format(1 / times.sorted()[2]))
+    }
+}

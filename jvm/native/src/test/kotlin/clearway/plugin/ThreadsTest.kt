@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.plugin
+
+import java.nio.ByteBuffer
+import java.util.concurrent.Callable
+import java.util.concurrent.Executors
+import java.util.concurrent.Future
+import java.util.concurrent.atomic.AtomicBoolean
+import org.junit.jupiter.api.Assertions.assertArrayEquals
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+
+@NeedsPlugins
+class ThreadsTest {
+    private fun <T> inThreads(count: Int, run: (Int) -> T): List<T> {
+        val threads = Executors.newFixedThreadPool(count)
+        try {
+            return List(count) { at -> threads.submit(Callable { run(at) }) }.map(Future<T>::get)
+        } finally {
+            threads.shutdown()
+        }
+    }
+
+    @Test
+    fun `many threads call, send, allocate and lend at once, each gets its own`() {
+        open().use { plugin ->
+            val before = live(plugin)
+            val echo = plugin.channel("echo")
+            val pool = plugin.channel("pool/echo")
+            inThreads(8) { thread ->
+                for (at in 0 until 2000) {
+                    val own = told(thread, at)
+                    assertArrayEquals(own, echo.call(own).toByteArray())
+                    if (at % 10 == 0) assertArrayEquals(own, pool.send(own).join().toByteArray())
+                    if (at % 100 == 0) {
+                        plugin.allocate(10_000).use { memory ->
+                            memory.segment.fill(thread.toByte())
+                            pool.send(memory).join().use { assertEquals(-1, memory.segment.mismatch(it.segment)) }
+                        }
+                        val lent = plugin.lend(ByteBuffer.allocateDirect(64))
+                        echo.call(lent).close()
+                        lent.close()
+                        lent.returned.join()
+                    }
+                }
+            }
+            backTo(before, plugin)
+            assertEquals(0, plugin.stats().leaked)
+        }
+    }
+
+    @Test
+    fun `virtual threads call and send`() {
+        open().use { plugin ->
+            Executors.newVirtualThreadPerTaskExecutor().use { threads ->
+                val sums =
+                    List(500) { at ->
+                        threads.submit(
+                            Callable {
+                                numberIn(plugin.channel("echo").call(told(at))) +
+                                    numberIn(plugin.channel("pool/echo").send(told(at)).join())
+                            }
+                        )
+                    }
+                assertEquals(List(500) { 2 * it }, sums.map { it.get() })
+            }
+        }
+    }
+
+    @Test
+    fun `memory that one thread releases while others use it is an error to them, or there until they are done`() {
+        open().use { plugin ->
+            val echo = plugin.channel("echo")
+            val before = live(plugin)
+            repeat(200) {
+                val memory = plugin.allocate(4096)
+                inThreads(3) { thread ->
+                    if (thread == 0) memory.close()
+                    else {
+                        val code = codeOf { repeat(20) { echo.call(memory).close() } }
+                        assertTrue(code == null || code == PluginErrorCode.RELEASED)
+                    }
+                }
+            }
+            backTo(before, plugin)
+        }
+    }
+
+    @Test
+    fun `a plugin that closes under the hands of its callers fails them, and no call hangs`() {
+        repeat(20) {
+            val plugin = open()
+            val closing = AtomicBoolean()
+            val echo = plugin.channel("echo")
+            val pool = plugin.channel("pool/echo")
+            inThreads(4) { thread ->
+                if (thread == 0) {
+                    repeat(50) { pool.send(told(it)).join() }
+                    closing.set(true)
+                    plugin.close()
+                } else {
+                    val code = codeOf {
+                        while (true) if (thread == 1) echo.call(told(1)).close() else pool.send(told(1)).join().close()
+                    }
+                    assertEquals(PluginErrorCode.CLOSED, code)
+                    assertTrue(closing.get())
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Channels by number, for hosts whose threads call some of them often. Each thread keeps its own way to the channels that it called
+//! last, so that such a call takes no lock and looks no name up.
+
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+
+use clearway_core::{Direct, Given, Line, Outcome, Sent};
+use clearway_plugin::{
+    CLEARWAY_INVALID_ARGUMENT, CLEARWAY_PENDING, CLEARWAY_STALE, Content, Memory, PluginId, Status, Text,
+};
+
+use crate::event::{CLEARWAY_EVENT_ANSWER, CLEARWAY_EVENT_BACK, Event};
+use crate::{give, plugin, status, text};
+
+/// A channel of one opened plugin. `CLEARWAY_STALE` once the plugin was freed.
+pub type ChannelId = u64;
+
+/// Ways that a thread keeps; a channel has one place among them, which another one may take.
+const KEPT: usize = 64;
+
+/// A way that a thread keeps, or none.
+type Place = Cell<Option<Box<(ChannelId, Line)>>>;
+
+#[derive(Default)]
+struct Known {
+    last: ChannelId,
+    places: HashMap<ChannelId, (PluginId, Box<str>)>,
+    numbers: HashMap<(PluginId, Box<str>), ChannelId>,
+}
+
+static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
+
+thread_local! {
+    // Taken out while it is used: a handler that comes back here finds none, and makes one for itself.
+    static LINES: [Place; KEPT] = const { [const { Cell::new(None) }; KEPT] };
+}
+
+fn known() -> MutexGuard<'static, Known> {
+    KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Forgets the channels of a plugin that is no more.
+pub(crate) fn forget(plugin: PluginId) {
+    let mut known = known();
+    known.places.retain(|_, (of, _)| *of != plugin);
+    known.numbers.retain(|(of, _), _| *of != plugin);
+}
+
+/// The number of a plugin's channel, the same each time. The channel need not have a handler yet.
+///
+/// # Safety
+/// Pointers must be null or right for what they announce.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clearway_channel_find(id: PluginId, name: Text, channel: *mut ChannelId) -> Status {
+    status(|| {
+        // SAFETY: as the caller promises.
+        let name = unsafe { text(name) }?;
+        plugin(id)?.channel(name)?;
+        let mut known = known();
+        let place = (id, Box::from(name));
+        let number = match known.numbers.get(&place) {
+            Some(number) => *number,
+            None => {
+                known.last += 1;
+                let number = known.last;
+                known.places.insert(number, place.clone());
+                known.numbers.insert(place, number);
+                number
+            }
+        };
+        drop(known);
+        // SAFETY: as the caller promises.
+        unsafe { give(channel, number) }
+    })
+}
+
+/// Calls a channel's direct handler on this thread, as `clearway_plugin_send` does, for who calls often. `data` and what follows are the
+/// content: all null and 0 is the null message. The memory in it must not be released by another thread meanwhile.
+///
+/// `CLEARWAY_OK`: `answer->kind` is `CLEARWAY_EVENT_NONE` where the answer is null, and `CLEARWAY_EVENT_BACK` where it is all of `memory`, which was
+/// given without `data`; nothing else of it is written then. An answer without memory whose bytes fit stands in `into`, which has
+/// `room` bytes, and is held by nobody. `CLEARWAY_PENDING`: the handler runs elsewhere or answers later, to be drained with tag 0;
+/// `answer->handle` is the call.
+///
+/// # Safety
+/// Pointers must be null or right for what they announce; `answer` must be writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clearway_channel_call(
+    channel: ChannelId,
+    data: *const u8,
+    size: usize,
+    memory: Memory,
+    attachments: *const Memory,
+    attachments_count: usize,
+    into: *mut u8,
+    room: usize,
+    answer: *mut Event,
+) -> Status {
+    status(|| {
+        if answer.is_null() || !answer.is_aligned() {
+            return Err(CLEARWAY_INVALID_ARGUMENT);
+        }
+        let content = Content { data, size, memory, attachments, attachments_count };
+        let mut more = None;
+        let sent = along(channel, |line| {
+            if memory != 0 && data.is_null() && size == 0 && attachments_count == 0 {
+                return line.lend(memory, 0, &mut more);
+            }
+            // SAFETY: as the caller promises.
+            line.call(&unsafe { Given::raw(content) }, 0, &mut more)
+        })?;
+        // SAFETY: `answer` is writable, as the caller promises; `into` is null or has that room.
+        unsafe {
+            match (sent, more) {
+                (Direct::Back, _) => (*answer).kind = CLEARWAY_EVENT_BACK,
+                (Direct::More, Some(Sent::Answered(outcome))) => answer.write(answered(outcome, into, room)),
+                (Direct::More, Some(Sent::Pending(call))) => {
+                    answer.write(Event { handle: call, ..Event::NONE });
+                    return Err(CLEARWAY_PENDING);
+                }
+                (Direct::Null, _) | (Direct::More, _) => (*answer).kind = Event::NONE.kind,
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Uses this thread's way to a channel.
+fn along<R>(channel: ChannelId, use_it: impl FnOnce(&mut Line) -> Result<R, Status>) -> Result<R, Status> {
+    let at = channel as usize % KEPT;
+    // A thread that is ending keeps nothing any more.
+    let kept = LINES.try_with(|lines| lines[at].take()).ok().flatten().filter(|line| line.0 == channel);
+    let mut line = match kept {
+        Some(line) => line,
+        None => Box::new((channel, line_to(channel)?)),
+    };
+    let used = use_it(&mut line.1);
+    let _ = LINES.try_with(|lines| lines[at].set(Some(line)));
+    used
+}
+
+fn line_to(channel: ChannelId) -> Result<Line, Status> {
+    let place = known().places.get(&channel).cloned();
+    let (id, name) = place.ok_or(CLEARWAY_STALE)?;
+    Line::new(&plugin(id)?, &name)
+}
+
+/// # Safety
+/// `into` must be null, or writable for `room` bytes.
+unsafe fn answered(outcome: Outcome, into: *mut u8, room: usize) -> Event {
+    let kept = match outcome {
+        Ok(kept) if kept.copied > 0 && kept.copied <= room && !into.is_null() && kept.attachments.is_empty() => kept,
+        other => return Event::answer(0, other),
+    };
+    let (data, size) = kept.data();
+    // SAFETY: what was copied are all of its bytes, for which there is room.
+    unsafe { std::ptr::copy_nonoverlapping(data, into, size.min(room)) };
+    let content = Content { data: into, size, ..Content::NULL };
+    Event { kind: CLEARWAY_EVENT_ANSWER, content, copied: size as u64, ..Event::NONE }
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! For hosts that have a thread to wait with instead of a function to be called: nothing of theirs runs on a plugin's thread.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use clearway_core::{BYTES_MAX, Memory as Reference};
+use clearway_plugin::{
+    CLEARWAY_INVALID_ARGUMENT, CLEARWAY_MEMORY_LENT, CLEARWAY_MEMORY_SEALED, CLEARWAY_MEMORY_SHARED, CLEARWAY_OK,
+    CLEARWAY_PENDING, CLEARWAY_STALE, CLEARWAY_TIMEOUT, CLEARWAY_TOO_LARGE, PluginId, Status, View,
+};
+
+use crate::{give, plugin, status};
+
+/// What a thread of the host's waits at: for plugins that have something to drain, and for memory that was lent and comes back.
+pub type Waiter = u64;
+
+#[derive(Default)]
+struct Desk {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    woken: bool,
+    freed: bool,
+    returned: Vec<u64>,
+}
+
+#[derive(Default)]
+struct Desks {
+    last: Waiter,
+    open: HashMap<Waiter, Arc<Desk>>,
+}
+
+static DESKS: LazyLock<Mutex<Desks>> = LazyLock::new(Mutex::default);
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn desk(waiter: Waiter) -> Result<Arc<Desk>, Status> {
+    lock(&DESKS).open.get(&waiter).cloned().ok_or(CLEARWAY_STALE)
+}
+
+impl Desk {
+    fn change(&self, change: impl FnOnce(&mut State)) {
+        change(&mut lock(&self.state));
+        self.changed.notify_all();
+    }
+}
+
+/// Memory of the host's that is out. Dropped with the last reference to it, on whichever thread gives that up.
+struct Loan {
+    desk: Arc<Desk>,
+    tag: u64,
+}
+
+impl Drop for Loan {
+    fn drop(&mut self) {
+        let tag = self.tag;
+        self.desk.change(|state| state.returned.push(tag));
+    }
+}
+
+/// A new place to wait at.
+///
+/// # Safety
+/// `waiter` must be null or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clearway_waiter_new(waiter: *mut Waiter) -> Status {
+    status(|| {
+        let mut desks = lock(&DESKS);
+        let number = desks.last + 1;
+        // SAFETY: as the caller promises.
+        unsafe { give(waiter, number) }?;
+        desks.last = number;
+        desks.open.insert(number, Arc::default());
+        Ok(())
+    })
+}
+
+/// Ends it: who waits there returns `CLEARWAY_STALE`. What was lent by it stays lent, and its return is told to nobody.
+#[unsafe(no_mangle)]
+pub extern "C" fn clearway_waiter_free(waiter: Waiter) -> Status {
+    status(|| {
+        let desk = lock(&DESKS).open.remove(&waiter).ok_or(CLEARWAY_STALE)?;
+        desk.change(|state| state.freed = true);
+        Ok(())
+    })
+}
+
+/// Has a plugin wake it, instead of a function set by `clearway_plugin_set_wake`. One may be woken by several plugins.
+#[unsafe(no_mangle)]
+pub extern "C" fn clearway_waiter_watch(waiter: Waiter, id: PluginId) -> Status {
+    status(|| {
+        let desk = desk(waiter)?;
+        plugin(id)?.set_wake(Some(Box::new(move || desk.change(|state| state.woken = true))));
+        Ok(())
+    })
+}
+
+/// Wakes who waits there, or will wait there next.
+#[unsafe(no_mangle)]
+pub extern "C" fn clearway_waiter_wake(waiter: Waiter) -> Status {
+    status(|| {
+        desk(waiter)?.change(|state| state.woken = true);
+        Ok(())
+    })
+}
+
+/// Waits until a plugin has something to drain or lent memory has come back, `timeout_ms` at most; `UINT32_MAX` is without limit. Up to
+/// `capacity` tags of what came back are written to `returned`. `CLEARWAY_OK`: there may be something to drain; `CLEARWAY_PENDING`: the same,
+/// and more has come back; `CLEARWAY_TIMEOUT`: nothing happened. Several threads may wait; a wake is for all that wait just then.
+///
+/// # Safety
+/// `returned` must be writable for `capacity` numbers, and `count` for one.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clearway_waiter_wait(
+    waiter: Waiter,
+    timeout_ms: u32,
+    returned: *mut u64,
+    capacity: usize,
+    count: *mut usize,
+) -> Status {
+    let mut how = CLEARWAY_OK;
+    let done = status(|| {
+        if returned.is_null() || !returned.is_aligned() || capacity == 0 {
+            return Err(CLEARWAY_INVALID_ARGUMENT);
+        }
+        // SAFETY: as the caller promises.
+        unsafe { give(count, 0) }?;
+        let desk = desk(waiter)?;
+        let end = (timeout_ms != u32::MAX).then(|| Instant::now() + Duration::from_millis(timeout_ms.into()));
+        let mut state = lock(&desk.state);
+        while !state.woken && state.returned.is_empty() && !state.freed {
+            let Some(end) = end else {
+                state = desk.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(CLEARWAY_TIMEOUT);
+            }
+            state = desk.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        if state.freed {
+            return Err(CLEARWAY_STALE);
+        }
+        state.woken = false;
+        let taken = state.returned.len().min(capacity);
+        for (at, tag) in state.returned.drain(..taken).enumerate() {
+            // SAFETY: as the caller promises: no more are taken than have room.
+            unsafe { returned.add(at).write(tag) };
+        }
+        if !state.returned.is_empty() {
+            how = CLEARWAY_PENDING;
+        }
+        // SAFETY: as above.
+        unsafe { give(count, taken) }
+    });
+    if done == CLEARWAY_OK { how } else { done }
+}
+
+/// Lends memory of the host's to plugins, as `clearway_memory_lend` does; when the last reference is given up, `tag` comes back by
+/// `clearway_waiter_wait`. The reference in `view` is the caller's. `flags`: 0, `CLEARWAY_MEMORY_SHARED`, `CLEARWAY_MEMORY_SEALED`. Copies nothing.
+///
+/// # Safety
+/// `data` must be readable and writable for `size` bytes until the tag has come back; `view` must be null or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clearway_waiter_lend(
+    waiter: Waiter,
+    data: *mut u8,
+    size: usize,
+    flags: u32,
+    tag: u64,
+    view: *mut View,
+) -> Status {
+    status(|| {
+        if view.is_null() || !view.is_aligned() || data.is_null() {
+            return Err(CLEARWAY_INVALID_ARGUMENT);
+        }
+        if flags & !(CLEARWAY_MEMORY_SHARED | CLEARWAY_MEMORY_SEALED) != 0 {
+            return Err(CLEARWAY_INVALID_ARGUMENT);
+        }
+        if size > BYTES_MAX {
+            return Err(CLEARWAY_TOO_LARGE);
+        }
+        let loan = Box::new(Loan { desk: desk(waiter)?, tag });
+        // SAFETY: as the caller promises.
+        let memory = unsafe { Reference::owned(data, size, flags | CLEARWAY_MEMORY_LENT, loan) }?;
+        // SAFETY: as the caller promises.
+        unsafe { give(view, memory.view()) }?;
+        memory.into_handle();
+        Ok(())
+    })
+}
