@@ -23,8 +23,8 @@ export function worksMechanism(strategy: Strategy): Mechanism {
     if (!Object.hasOwn(actions, name)) throw new RangeError(`no such work: work=${name}`);
     const given = seedsIn(textParam(params, "order"), numberParam(params, "actions"));
     const work = { name: name as ActionName, given, checksum: numberParam(params, "checksum") };
-    const threadsBefore = threadCount();
     const running = await strategy(waits);
+    const threadsBefore = threadCount();
     try {
       const from = nowMs();
       await running.start();
