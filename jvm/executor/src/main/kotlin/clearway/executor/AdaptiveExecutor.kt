@@ -2,6 +2,7 @@
 package clearway.executor
 
 import clearway.executor.host.Clock
+import clearway.executor.host.Processors
 import clearway.executor.host.SystemClock
 import clearway.executor.host.VirtualThreads
 import clearway.executor.model.Costs
@@ -43,7 +44,7 @@ public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: 
 
     @JvmOverloads
     public constructor(
-        processors: Int = Runtime.getRuntime().availableProcessors(),
+        processors: Int = Processors.available(),
         elasticMax: Int = 256,
     ) : this(processors, elasticMax, SystemClock)
 

@@ -24,6 +24,8 @@ internal class Observation(
     val cpuItems: Int = 0,
     val cpuWallNs: Long = 0,
     val cpuNs: Long = 0,
+    /** Of these, the time that the threads were ready to run and had no processor; 0 where nobody tells. */
+    val waitedNs: Long = 0,
     /** The machine had no processor free meanwhile: a thread that did not run need not have slept. */
     val crowded: Boolean = false,
     /** The collector stopped the threads meanwhile. */

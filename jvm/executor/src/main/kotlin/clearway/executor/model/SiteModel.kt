@@ -109,8 +109,9 @@ internal class SiteModel {
     }
 
     private fun learnBlocking(seen: Observation) {
-        val asleepNs = if (seen.cpuItems == 0 || seen.crowded) 0.0 else (seen.cpuWallNs - seen.cpuNs).toDouble()
-        val blocked = seen.slept || (asleepNs > seen.cpuWallNs * ASLEEP_SHARE && asleepNs > ASLEEP_NS)
+        val asleepNs =
+            if (seen.cpuItems == 0 || seen.crowded) 0.0 else (seen.cpuWallNs - seen.cpuNs - seen.waitedNs).toDouble()
+        val blocked = seen.slept || (asleepNs > (seen.cpuWallNs - seen.waitedNs) * ASLEEP_SHARE && asleepNs > ASLEEP_NS)
         blockedMemory = if (blocked) 1.0 else blockedMemory * FADE
     }
 

@@ -6,7 +6,7 @@ import clearway.executor.model.Growth
 import clearway.executor.model.Plan
 import java.util.concurrent.CancellationException
 import java.util.concurrent.ConcurrentLinkedQueue
-import java.util.concurrent.atomic.AtomicInteger
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater
 import java.util.concurrent.locks.LockSupport
 
 /** What is done with the item at a place in the list. */
@@ -19,10 +19,13 @@ internal fun interface Body {
  * runs, so that what the caller has not begun can be run by others, whatever the caller hangs in.
  *
  * Everything that a thread did in an item happens before the batch ends. Nothing of the batch runs after its end.
+ *
+ * A trivial batch is `alone`: it is one chunk, and its caller's from the start. One atomic operation then tells its
+ * end, unless somebody has looked inside before ([open]); from then on it is a batch as any other.
  */
 internal class Batch(
     val plan: Plan,
-    size: Int,
+    private val size: Int,
     private val body: Body,
     private val clock: Clock,
     private val context: Context?,
@@ -30,17 +33,19 @@ internal class Batch(
     val shareable: Boolean,
     private val registry: Registry,
     private val ended: Ended?,
+    alone: Boolean = false,
 ) : Runnable {
     /** Told once, by the thread that ends the batch, when nothing of it runs any more. */
     fun interface Ended {
         fun ended(batch: Batch)
     }
 
-    val cursor: Cursor = Cursor(size)
-    private val unfinished = AtomicInteger(size)
+    val cursor: Cursor = if (alone) NOTHING else Cursor(size)
+    @Volatile private var unfinished = 0
+    @Volatile private var openness = 0
     private var takenBack: ConcurrentLinkedQueue<Int>? = null
     private var participants: ArrayList<Participant>? = null
-    @Volatile private var caller: Participant? = null
+    private var caller: Participant? = null
     @Volatile private var waiter: Thread? = null
     private var failure: Throwable? = null
     @Volatile private var cancelled = false
@@ -64,13 +69,28 @@ internal class Batch(
     val collections: Long = if (plan.readCpu) clock.collections() else -1
     val startNs: Long = if (plan.timeBatch) clock.nanoTime() else 0
     var seenBefore = false
-    val totals: Totals = Totals()
+    val totals: Totals? = if (plan.timeBatch) Totals() else null
 
     /** Asks others to join what takes longer than was thought; the caller runs it once. */
     var beat: Runnable? = null
 
+    init {
+        // To publish the batch is barrier enough.
+        UNFINISHED.lazySet(this, size)
+        if (alone) {
+            OPENNESS.lazySet(this, ALONE)
+            callerIsHere().ownsAll(size)
+        }
+    }
+
     val isOver: Boolean
-        get() = unfinished.get() <= 0
+        get() = unfinished <= 0 || openness == OVER
+
+    /** Before anybody but the caller does anything with the batch. False when it is over. */
+    fun open(): Boolean {
+        if (openness == ALONE) OPENNESS.compareAndSet(this, ALONE, OPEN)
+        return openness == OPEN
+    }
 
     /** Items that no thread has claimed. */
     val waiting: Int
@@ -92,10 +112,44 @@ internal class Batch(
         }
     }
 
-    fun runAsCaller() {
-        val me = Participant(Thread.currentThread())
-        caller = me
-        join(me)
+    /** The calling thread will take part: said before the batch is published. */
+    fun callerIsHere(): Participant = Participant(Thread.currentThread()).also { caller = it }
+
+    fun runAsCaller(): Unit = join(checkNotNull(caller))
+
+    /**
+     * Runs all items of a batch that is alone, in this thread's lane, and withdraws it. False when others had a hand in
+     * it: it is then still published, and to be waited for.
+     */
+    fun runAlone(lane: Registry.Lane): Boolean {
+        val me = checkNotNull(caller)
+        var thrown: Throwable? = null
+        var index: Int
+        try {
+            index = me.runFrom(0, body)
+        } catch (failed: Throwable) {
+            thrown = failed
+            index = me.item
+        }
+        if (thrown == null) {
+            // First out of sight and then over, so that one barrier serves for both.
+            lane.withdraw(outer)
+            if (OPENNESS.compareAndSet(this, ALONE, OVER)) return true
+            lane.publish(this)
+        } else {
+            open()
+            fail(thrown)
+            finish(me.giveUp(++index))
+        }
+        me.done(size)
+        me.items = index
+        try {
+            runClaims(me) // Of what was taken back.
+        } finally {
+            me.leave()
+            finish(me.items)
+        }
+        return false
     }
 
     private fun join(me: Participant) {
@@ -103,13 +157,16 @@ internal class Batch(
             synchronized(this) { (participants ?: ArrayList<Participant>().also { participants = it }) += me }
         if (cancelled) cursor.close()
         if (plan.timeBatch) {
-            if (plan.readCpu) me.cpuStartNs = clock.threadCpuNs()
+            if (plan.readCpu) {
+                if (plan.cold) registry.lane().waitedSince(clock.waitedForProcessorNs())
+                me.cpuStartNs = clock.threadCpuNs()
+            }
             me.startNs = clock.nanoTime()
         }
         try {
             runClaims(me)
         } finally {
-            if (plan.timeBatch && me.items > 0) totals.add(me, clock, plan.timeItems)
+            if (plan.timeBatch && me.items > 0) totals?.add(me, registry.lane(), clock, plan.timeItems)
             me.leave()
             finish(me.items)
         }
@@ -170,26 +227,17 @@ internal class Batch(
             finish(me.giveUp(first))
             return
         }
-        var end = claimedEnd
-        var index = first
         try {
-            while (true) {
-                if (index < end) end = me.goOn(index, end)
-                if (index >= end) break
-                body.run(index)
-                index++
-            }
+            me.items += me.runFrom(first, body) - first
+            me.done(claimedEnd)
         } catch (thrown: Throwable) {
             fail(thrown)
             // The rest of the chunk is nobody's any more, but for what was taken back in time.
-            val rest = me.giveUp(index + 1)
-            finish(rest)
+            val failed = me.item
+            finish(me.giveUp(failed + 1))
             me.done(claimedEnd)
-            me.items += index + 1 - first
-            return
+            me.items += failed + 1 - first
         }
-        me.done(claimedEnd)
-        me.items += index - first
     }
 
     private fun runItem(index: Int) {
@@ -211,6 +259,7 @@ internal class Batch(
 
     /** Nothing more is begun, and the threads in items are interrupted. The batch ends when they have left. */
     fun cancel(why: CancellationException?) {
+        if (!open()) return
         synchronized(this) {
             if (cancelled || isOver) return
             cancelled = true
@@ -233,7 +282,7 @@ internal class Batch(
     }
 
     private fun finish(count: Int) {
-        if (count == 0 || unfinished.addAndGet(-count) > 0) return
+        if (count == 0 || UNFINISHED.addAndGet(this, -count) > 0) return
         waiter?.let(LockSupport::unpark)
         ended?.ended(this)
     }
@@ -283,5 +332,13 @@ internal class Batch(
          * much.
          */
         const val AWAKE_NS = 20_000L
+        val NOTHING = Cursor(0)
+        const val OPEN = 0
+        const val ALONE = 1
+        const val OVER = 2
+        val OPENNESS: AtomicIntegerFieldUpdater<Batch> =
+            AtomicIntegerFieldUpdater.newUpdater(Batch::class.java, "openness")
+        val UNFINISHED: AtomicIntegerFieldUpdater<Batch> =
+            AtomicIntegerFieldUpdater.newUpdater(Batch::class.java, "unfinished")
     }
 }

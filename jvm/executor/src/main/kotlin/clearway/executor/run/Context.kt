@@ -7,14 +7,14 @@ package clearway.executor.run
  */
 internal class Context(private val locals: List<ThreadLocal<Any?>>) {
     private val loader: ClassLoader? = Thread.currentThread().contextClassLoader
-    private val values: Array<Any?> = Array(locals.size) { locals[it].get() }
+    private val values: Array<Any?> = valuesOf(locals)
 
     /** What stood on the helper's thread before. */
     class Scope(val loader: ClassLoader?, val values: Array<Any?>)
 
     fun enter(): Scope {
         val thread = Thread.currentThread()
-        val before = Scope(thread.contextClassLoader, Array(locals.size) { locals[it].get() })
+        val before = Scope(thread.contextClassLoader, valuesOf(locals))
         if (before.loader !== loader) thread.contextClassLoader = loader
         for (i in values.indices) locals[i].set(values[i])
         return before
@@ -25,5 +25,12 @@ internal class Context(private val locals: List<ThreadLocal<Any?>>) {
         val thread = Thread.currentThread()
         if (thread.contextClassLoader !== before.loader) thread.contextClassLoader = before.loader
         for (i in values.indices) if (before.values[i] == null) locals[i].remove() else locals[i].set(before.values[i])
+    }
+
+    private companion object {
+        val EMPTY = arrayOfNulls<Any?>(0)
+
+        fun valuesOf(locals: List<ThreadLocal<Any?>>) =
+            if (locals.isEmpty()) EMPTY else Array(locals.size) { locals[it].get() }
     }
 }

@@ -8,8 +8,12 @@ import java.util.concurrent.atomic.AtomicInteger
 /**
  * Open, shut, over, and the number of works that are in between: work enters while it is open, and it is over when it
  * is shut and the last has left. One word, so that no work enters after the end was told.
+ *
+ * Short work may go without entering, for that costs two atomic operations on a word that all threads share: it makes
+ * itself seen elsewhere, then looks whether this [isShut], and after it has withdrawn looks again and calls [check].
+ * `unseen` says whether none of that kind is there.
  */
-internal class Lifecycle {
+internal class Lifecycle(private val unseen: () -> Boolean = { true }) {
     private val state = AtomicInteger() // The works inside; SHUT is added when it is shut.
     private val over = CountDownLatch(1)
 
@@ -28,18 +32,24 @@ internal class Lifecycle {
     }
 
     fun leave() {
-        if (state.decrementAndGet() == SHUT) over.countDown()
+        if (state.decrementAndGet() == SHUT) check()
     }
 
     fun shut() {
         while (true) {
             val now = state.get()
             if (now and SHUT != 0) return
-            if (state.compareAndSet(now, now or SHUT)) {
-                if (now == 0) over.countDown()
-                return
-            }
+            if (state.compareAndSet(now, now or SHUT)) break
         }
+        check()
+    }
+
+    /**
+     * Tells the end if this is it. Who withdrew before it looked at [isShut] is not seen here, or it was shut before
+     * that look and the one who withdrew comes here as well.
+     */
+    fun check() {
+        if (state.get() == SHUT && unseen()) over.countDown()
     }
 
     val isShut: Boolean

@@ -7,19 +7,20 @@ import java.util.concurrent.atomic.AtomicInteger
 /**
  * One thread's part in a batch.
  *
- * In bulk a thread claims many items at once and tells before each, by a plain release store, which it begins; that
- * costs nothing. What it has not begun can be taken back when it is stuck: [recall]. The thief stores `recalled` and
- * then makes the owner pass a barrier by looking at its stack, which stops the owner at a safepoint in every JVM that
- * we know. So
+ * In bulk a thread claims many items at once and tells before each, by a plain store, which it begins; that costs
+ * nothing that can be measured. What it has not begun can be taken back when it is stuck: [recall]. The thief lowers
+ * the limit and then makes the owner pass a barrier by looking at its stack, which stops the owner at a safepoint in
+ * every JVM that we know. So
  *
- *     owner: store item i; load recalled          thief: store recalled; stop the owner; load the item
+ *     owner: store item i; load limit          thief: store limit; stop the owner; load the item
  *
- * cannot both miss: either the thief sees `i`, and leaves it to the owner, or the owner sees `recalled` before it
- * begins `i`, and asks under the lock how far it may go.
+ * cannot both miss: either the thief sees `i`, and leaves it to the owner, or the owner sees the limit before it begins
+ * `i`, and asks under the lock how far it may go.
  */
 internal class Participant(val thread: Thread) {
     private val current = AtomicInteger()
-    @Volatile private var recalled = false
+    /** Under which the owner goes on without asking: the chunk's end, or nothing after a recall. */
+    private val limit = AtomicInteger()
     private var chunkEnd = 0
     private var active = true
     private var interruptedByUs = false
@@ -39,32 +40,48 @@ internal class Participant(val thread: Thread) {
     /** The item that the thread runs or is about to run. */
     var item: Int
         get() = current.get()
-        set(begun) = current.lazySet(begun)
+        set(begun) = current.setOpaque(begun)
+
+    /** The chunk of a batch that is run whole by one thread; before the batch is published. */
+    fun ownsAll(size: Int) {
+        chunkEnd = size
+        limit.setPlain(size)
+    }
 
     /** The owner begins a claimed chunk. */
     fun begin(first: Int, end: Int) {
         synchronized(this) {
-            recalled = false
             chunkEnd = end
-            current.set(first)
+            current.setPlain(first)
+            limit.setPlain(end)
         }
     }
 
     /**
-     * The owner is about to run `item`; returns the end of what is still its own. At most `item` when all was taken.
+     * The owner runs its chunk from `first` on, up to what is still its own. Returns the first item that is not; where
+     * `body` throws, [item] is the one that threw.
      */
-    fun goOn(item: Int, end: Int): Int {
-        current.lazySet(item)
-        if (!recalled) return end
-        return synchronized(this) {
-            recalled = false
-            chunkEnd
+    fun runFrom(first: Int, body: Body): Int {
+        val current = current
+        val limit = limit
+        var index = first
+        while (true) {
+            current.setOpaque(index)
+            if (index >= limit.opaque && !goesOn(index)) return index
+            body.run(index)
+            index++
         }
     }
 
+    private fun goesOn(index: Int): Boolean =
+        synchronized(this) {
+            limit.setPlain(chunkEnd)
+            index < chunkEnd
+        }
+
     /** The owner is done with its chunk. */
     fun done(end: Int) {
-        current.lazySet(end)
+        current.setOpaque(end)
     }
 
     /**
@@ -72,7 +89,7 @@ internal class Participant(val thread: Thread) {
      */
     fun recall(): IntRange? =
         synchronized(this) {
-            recalled = true
+            limit.set(0)
             thread.stackTrace // The barrier; what it returns is not needed.
             val first = current.get() + 1
             if (first >= chunkEnd) return null

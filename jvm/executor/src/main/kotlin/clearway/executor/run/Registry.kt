@@ -1,29 +1,83 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.executor.run
 
+import clearway.executor.host.VirtualThreads
 import java.lang.ref.WeakReference
 import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.CopyOnWriteArrayList
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater
 
 /** The batches that run now, for the watchdog and for `shutdownNow`. To publish one is a store in the caller's lane. */
 internal class Registry {
     /** Where one thread publishes the batch that it is in, innermost first. */
     class Lane(thread: Thread) {
         val owner: WeakReference<Thread> = WeakReference(thread)
-        @Volatile var current: Batch? = null
+        @Volatile
+        var current: Batch? = null
+            private set
+
         /** How many jobs of the executor this thread is in, as a helper; its own thread's only. */
         var inside = 0
+
+        private var waitedNs = 0L
+
+        /**
+         * How long the thread waited for a processor since this was last called, at most, when it is `nowNs` in all. A
+         * bound from above: what came between the last call and the batch is in it, and nothing is then learnt of
+         * sleep.
+         */
+        fun waitedSince(nowNs: Long): Long {
+            if (nowNs < 0) return 0
+            val since = nowNs - waitedNs
+            waitedNs = nowNs
+            return since
+        }
+
+        /** Others look at this lane. Not at those of virtual threads, of which there may be a million. */
+        var isSeen = false
+        val isVirtual: Boolean = VirtualThreads.isVirtual(thread)
 
         /** Whether what this thread starts belongs to work that the executor has taken on. */
         val isNested: Boolean
             get() = inside > 0 || current != null
+
+        /** A store that is seen before anything that this thread reads afterwards. */
+        fun publish(batch: Batch?) {
+            current = batch
+        }
+
+        /** A store that is seen after everything that this thread did before; nothing is promised for what follows. */
+        fun withdraw(outer: Batch?): Unit = CURRENT.lazySet(this, outer)
+
+        private companion object {
+            val CURRENT: AtomicReferenceFieldUpdater<Lane, Batch> =
+                AtomicReferenceFieldUpdater.newUpdater(Lane::class.java, Batch::class.java, "current")
+        }
     }
 
     private val lanes = CopyOnWriteArrayList<Lane>()
-    private val mine = ThreadLocal.withInitial { Lane(Thread.currentThread()).also(lanes::add) }
+    private val mine = ThreadLocal.withInitial { Lane(Thread.currentThread()) }
     private val detached: MutableSet<Batch> = ConcurrentHashMap.newKeySet()
 
     fun lane(): Lane = mine.get()
+
+    /** `batch`, of the current thread, is to be seen by all from now on. */
+    fun publish(lane: Lane, batch: Batch) {
+        batch.outer = lane.current
+        if (lane.isVirtual) detached.add(batch) else see(lane)
+        lane.publish(batch)
+    }
+
+    fun see(lane: Lane) {
+        if (lane.isSeen) return
+        lane.isSeen = true
+        lanes += lane
+    }
+
+    fun withdraw(lane: Lane, batch: Batch) {
+        if (lane.isVirtual) detached.remove(batch)
+        lane.publish(batch.outer)
+    }
 
     /** A batch that no caller waits in. */
     fun addDetached(batch: Batch) {
@@ -33,6 +87,10 @@ internal class Registry {
     fun removeDetached(batch: Batch) {
         detached.remove(batch)
     }
+
+    /** Whether no thread is in a batch. */
+    val isIdle: Boolean
+        get() = lanes.none { it.current != null }
 
     /** Every batch that was published before and not withdrawn. Forgets the lanes of threads that ended. */
     fun running(): List<Batch> {

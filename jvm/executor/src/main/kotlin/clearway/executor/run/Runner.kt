@@ -11,8 +11,8 @@ import java.util.concurrent.RejectedExecutionException
 
 /** Runs batches: plans, publishes, asks others to help, waits, learns. The thin shell around the pure parts. */
 internal class Runner(val workers: Threads, val elastic: Threads, val costs: LiveCosts, private val clock: Clock) {
-    val lifecycle = Lifecycle()
     val registry = Registry()
+    val lifecycle = Lifecycle { registry.isIdle }
     @Volatile private var stopped = false
     private val watchdog =
         Watchdog(registry, clock, costs) { batch, threads, onElastic -> ask(batch, threads, onElastic) }
@@ -22,25 +22,73 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
         if (Thread.interrupted()) throw InterruptedException()
         if (size == 0) return
         val lane = registry.lane()
+        val plan = site.plan(size, costs.now)
+        if (plan.alone && !lane.isVirtual && site.options.locals.isEmpty())
+            return runAlone(site, plan, lane, size, body)
         enter(lane)
         try {
-            val batch = make(site, site.plan(size, costs.now), size, body, null)
-            val outer = lane.current
-            batch.outer = outer
-            lane.current = batch
+            val batch = make(site, plan, size, body, null)
+            batch.callerIsHere()
+            registry.publish(lane, batch)
             val interrupted =
                 try {
                     published(batch)
                     batch.runAsCaller()
                     batch.await()
                 } finally {
-                    lane.current = outer
+                    registry.withdraw(lane, batch)
                 }
             if (batch.plan.timeBatch) learn(site, batch)
             end(batch, interrupted)
         } finally {
             lifecycle.leave()
         }
+    }
+
+    /** What is left where every nanosecond shows: one object, one barrier to publish it and one to end it. */
+    private fun runAlone(site: Site, plan: Plan, lane: Registry.Lane, size: Int, body: Body) {
+        registry.see(lane)
+        val outer = lane.current
+        val nested = lane.isNested
+        val batch =
+            Batch(
+                plan,
+                size,
+                body,
+                clock,
+                Context(site.options.locals),
+                !site.options.ordered,
+                registry,
+                null,
+                alone = true,
+            )
+        batch.outer = outer
+        lane.publish(batch)
+        if (lifecycle.isShut && (stopped || !nested)) {
+            lane.publish(outer)
+            lifecycle.check()
+            throw RejectedExecutionException(SHUT)
+        }
+        watchdog.arm()
+        val sampled = site.isSampled
+        val from = if (sampled) clock.nanoTime() else 0
+        val untouched = batch.runAlone(lane)
+        if (sampled) site.sample(clock.nanoTime() - from, plan)
+        if (!untouched) opened(site, lane, batch, outer)
+        if (lifecycle.isShut) lifecycle.check()
+    }
+
+    /** The batch took so long that the watchdog looked inside, or was cancelled, or failed. */
+    private fun opened(site: Site, lane: Registry.Lane, batch: Batch, outer: Batch?) {
+        val interrupted =
+            try {
+                batch.await()
+            } finally {
+                lane.publish(outer)
+                if (lifecycle.isShut) lifecycle.check()
+            }
+        site.forgetPlan()
+        end(batch, interrupted)
     }
 
     private fun end(batch: Batch, interrupted: Boolean) {
@@ -74,9 +122,11 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
                 if (failure != null) future.completeExceptionally(failure) else future.complete(null)
             }
         future.batch = batch
-        registry.addDetached(batch)
         val worstNs = site.atWorstNs(size, costs.now)
-        if (worstNs < costs.now.offerNs * CHEAPER && events.admits(worstNs)) {
+        val here = worstNs < costs.now.offerNs * CHEAPER && events.admits(worstNs)
+        if (here) batch.callerIsHere()
+        registry.addDetached(batch)
+        if (here) {
             published(batch, helpers = 0)
             val from = clock.nanoTime()
             batch.runAsCaller()
@@ -86,7 +136,7 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
 
     private fun enter(lane: Registry.Lane) {
         if (lane.isNested && !stopped) lifecycle.enterNested()
-        else if (!lifecycle.enter()) throw RejectedExecutionException("the executor is shut down")
+        else if (!lifecycle.enter()) throw RejectedExecutionException(SHUT)
     }
 
     private fun make(site: Site, plan: Plan, size: Int, body: Body, ended: Batch.Ended?): Batch {
@@ -129,7 +179,7 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
     private fun learn(site: Site, batch: Batch) {
         val plan = batch.plan
         val elapsedNs = clock.nanoTime() - batch.startNs
-        val totals = batch.totals
+        val totals = batch.totals ?: return
         val crowded = totals.threads > costs.now.processors && totals.cpuNs > elapsedNs * CROWDED
         site.observe(
             synchronized(totals) {
@@ -141,6 +191,7 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
                     totals.cpuItems,
                     totals.cpuWallNs,
                     totals.cpuNs,
+                    totals.waitedNs,
                     crowded,
                     paused = batch.collections >= 0 && clock.collections() != batch.collections,
                     slept = batch.slept,
@@ -165,6 +216,7 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
     }
 
     private companion object {
+        const val SHUT = "the executor is shut down"
         const val STOPPED = "the executor was shut down"
         /** A batch that takes less than to hand it over is run where it stands. */
         const val CHEAPER = 1

@@ -11,12 +11,16 @@ internal class Totals {
     var cpuItems = 0
     var cpuWallNs = 0L
     var cpuNs = 0L
+    var waitedNs = 0L
     var threads = 0
     var buckets: IntArray? = null
 
-    fun add(one: Participant, clock: Clock, timedItems: Boolean) {
+    fun add(one: Participant, lane: Registry.Lane, clock: Clock, timedItems: Boolean) {
         val wallNs = clock.nanoTime() - one.startNs
         val endCpuNs = if (one.cpuStartNs >= 0) clock.threadCpuNs() else -1
+        val awayNs = if (endCpuNs < 0) 0 else wallNs - (endCpuNs - one.cpuStartNs)
+        // Asleep or without a processor? To ask costs 5 us, so it is asked of those that were away for long only.
+        val waited = if (awayNs > maxOf(AWAY_NS, wallNs / 4)) lane.waitedSince(clock.waitedForProcessorNs()) else 0
         synchronized(this) {
             threads++
             items += one.items
@@ -25,10 +29,16 @@ internal class Totals {
                 cpuItems += one.items
                 cpuWallNs += wallNs
                 cpuNs += endCpuNs - one.cpuStartNs
+                waitedNs += minOf(waited, awayNs)
             }
             val counts = one.buckets ?: return
             val sum = buckets ?: IntArray(DurationHistogram.BUCKETS).also { buckets = it }
             for (b in sum.indices) sum[b] += counts[b]
         }
+    }
+
+    private companion object {
+        /** As in the model: what is shorter counts for nothing. */
+        const val AWAY_NS = 20_000L
     }
 }

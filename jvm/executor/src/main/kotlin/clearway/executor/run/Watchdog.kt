@@ -21,6 +21,7 @@ internal class Watchdog(
     private var thread: Thread? = null
     private var cpuNs = -1L
     private var atNs = 0L
+    private var collectionsBefore = 0L
 
     /**
      * A batch was published. The store that published it is volatile and comes first; the watchdog says that it is
@@ -72,12 +73,15 @@ internal class Watchdog(
         val batches = registry.running()
         if (batches.isEmpty()) return false
         val idle = idleProcessors(now)
+        val collections = clock.collections()
+        val collected = collections != collectionsBefore
+        collectionsBefore = collections
         var long = false
         for (batch in batches) {
             if (batch.isOver) continue
             if (batch.seenBefore) {
                 long = true
-                if (batch.shareable) lookAt(batch, now, idle)
+                if (batch.shareable && batch.open()) lookAt(batch, now, idle, collected)
             }
             batch.seenBefore = true
         }
@@ -93,12 +97,12 @@ internal class Watchdog(
         return costs.now.processors.let { it - Math.round(used).toInt().coerceAtMost(it) }
     }
 
-    private fun lookAt(batch: Batch, now: Long, idle: Int) {
+    private fun lookAt(batch: Batch, now: Long, idle: Int, collected: Boolean) {
         var sleeping = 0
         var awake = 0
         for (one in batch.everyone()) {
             if (!one.isActive) continue
-            if (sleeps(one, now)) sleeping++ else awake++
+            if (sleeps(one, now, collected)) sleeping++ else awake++
             val item = one.item
             if (item == one.lookedItem && one.behind > 0) batch.takeBackFrom(one)
             one.lookedItem = item
@@ -111,11 +115,14 @@ internal class Watchdog(
         more(batch, next.threads, next.elastic)
     }
 
-    /** Parked, waiting for a lock or asleep; or in the system for longer than a scheduler makes a ready thread wait. */
-    private fun sleeps(one: Participant, now: Long): Boolean {
+    /**
+     * Parked, waiting for a lock or asleep; or in the system for longer than a scheduler makes a ready thread wait,
+     * which it was not if the collector stopped it meanwhile.
+     */
+    private fun sleeps(one: Participant, now: Long, collected: Boolean): Boolean {
         if (one.thread.state != Thread.State.RUNNABLE) return true
         val cpu = clock.cpuNsOf(one.thread)
-        if (cpu < 0 || cpu != one.lookedCpuNs) {
+        if (cpu < 0 || cpu != one.lookedCpuNs || collected) {
             one.lookedCpuNs = cpu
             one.idleSinceNs = now
         }

@@ -68,14 +68,7 @@ class RacesTest {
                 owner.begin(0, size)
                 owned[round][0] = owner
                 ownerReady.set(round)
-                var end = size
-                var index = 0
-                while (true) {
-                    if (index < end) end = owner.goOn(index, end)
-                    if (index >= end) break
-                    ran[round].incrementAndGet(index)
-                    index++
-                }
+                owner.runFrom(0) { ran[round].incrementAndGet(it) }
                 owner.done(size)
             },
             { round ->

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.executor.rxjava3
+
+import clearway.executor.AdaptiveExecutor
+import clearway.executor.SiteOptions
+import io.reactivex.rxjava3.core.Completable
+import io.reactivex.rxjava3.core.Flowable
+import io.reactivex.rxjava3.core.Single
+import io.reactivex.rxjava3.plugins.RxJavaPlugins
+import java.util.concurrent.CountDownLatch
+import java.util.concurrent.CyclicBarrier
+import java.util.concurrent.RejectedExecutionException
+import java.util.concurrent.TimeUnit
+import java.util.concurrent.atomic.AtomicInteger
+import java.util.concurrent.atomic.AtomicReference
+import org.junit.jupiter.api.AfterEach
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertFalse
+import org.junit.jupiter.api.Assertions.assertInstanceOf
+import org.junit.jupiter.api.Assertions.assertNotSame
+import org.junit.jupiter.api.Assertions.assertThrows
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+
+class AdaptiveSchedulerTest {
+    private val executor = AdaptiveExecutor(processors = 2, elasticMax = 64)
+    private val scheduler = executor.asScheduler(executor.site("rx"))
+
+    @AfterEach
+    fun close() {
+        RxJavaPlugins.reset()
+        executor.shutdownNow()
+        executor.close()
+    }
+
+    @Test
+    fun `what is subscribed on it runs on another thread, and its result comes back`() {
+        val thread = Single.fromCallable { Thread.currentThread() }.subscribeOn(scheduler).blockingGet()
+        assertNotSame(Thread.currentThread(), thread)
+    }
+
+    @Test
+    fun `subscriptions that block on one another by a barrier end`() {
+        val barrier = CyclicBarrier(20)
+        Flowable.range(0, 20)
+            .flatMapCompletable { Completable.fromAction { barrier.await() }.subscribeOn(scheduler) }
+            .blockingAwait()
+    }
+
+    @Test
+    fun `a worker runs what it is given in order, and never two at the same time`() {
+        val worker = scheduler.createWorker()
+        val seen = ArrayList<Int>() // No lock: what orders the work must order this.
+        val inside = AtomicInteger()
+        val overlapped = AtomicInteger()
+        val done = CountDownLatch(1_000)
+        repeat(1_000) {
+            worker.schedule {
+                if (inside.incrementAndGet() != 1) overlapped.incrementAndGet()
+                seen += it
+                inside.decrementAndGet()
+                done.countDown()
+            }
+        }
+        done.await()
+        assertEquals((0 until 1_000).toList(), seen)
+        assertEquals(0, overlapped.get())
+        worker.dispose()
+    }
+
+    @Test
+    fun `two workers do not wait for each other`() {
+        val both = CyclicBarrier(2)
+        val done = CountDownLatch(2)
+        val workers = List(2) { scheduler.createWorker() }
+        for (worker in workers) worker.schedule {
+            both.await()
+            done.countDown()
+        }
+        done.await()
+        workers.forEach { it.dispose() }
+    }
+
+    @Test
+    fun `observeOn keeps the order of what is emitted`() {
+        val seen = Flowable.range(0, 5_000).observeOn(scheduler).map { it }.toList().blockingGet()
+        assertEquals((0 until 5_000).toList(), seen)
+    }
+
+    @Test
+    fun `delayed work runs, and holds no thread until then`() {
+        val narrow = executor.asScheduler(executor.site("one at a time", SiteOptions().ordered()))
+        val far = narrow.scheduleDirect({ throw AssertionError("an hour is not over") }, 1, TimeUnit.HOURS)
+        // Were the thread held, none of these would run.
+        val soon = CountDownLatch(1)
+        narrow.scheduleDirect(soon::countDown, 1, TimeUnit.MILLISECONDS)
+        soon.await()
+        far.dispose()
+        assertTrue(far.isDisposed)
+    }
+
+    @Test
+    fun `periodic work goes on until it is disposed of`() {
+        val ticks = CountDownLatch(5)
+        val ticking = scheduler.schedulePeriodicallyDirect(ticks::countDown, 0, 1, TimeUnit.MILLISECONDS)
+        ticks.await()
+        ticking.dispose()
+        assertTrue(ticking.isDisposed)
+    }
+
+    @Test
+    fun `to dispose of work that runs interrupts it, and its thread serves others uninterrupted`() {
+        val begun = CountDownLatch(1)
+        val interrupted = CountDownLatch(1)
+        val running =
+            scheduler.scheduleDirect {
+                begun.countDown()
+                try {
+                    CountDownLatch(1).await()
+                } catch (stop: InterruptedException) {
+                    interrupted.countDown()
+                }
+            }
+        begun.await()
+        running.dispose()
+        interrupted.await()
+        repeat(50) {
+            assertFalse(
+                Single.fromCallable { Thread.currentThread().isInterrupted }.subscribeOn(scheduler).blockingGet()
+            )
+        }
+    }
+
+    @Test
+    fun `what a disposed worker had not begun never runs`() {
+        val worker = scheduler.createWorker()
+        val go = CountDownLatch(1)
+        val begun = CountDownLatch(1)
+        val ran = AtomicInteger()
+        worker.schedule {
+            begun.countDown()
+            try {
+                go.await()
+            } catch (stop: InterruptedException) {
+                // That is what disposing does.
+            }
+        }
+        repeat(10) { worker.schedule { ran.incrementAndGet() } }
+        begun.await()
+        worker.dispose()
+        go.countDown()
+        // The executor ends when nothing of it runs any more.
+        executor.close()
+        assertEquals(0, ran.get())
+    }
+
+    @Test
+    fun `an error reaches the subscriber`() {
+        val failing = Completable.fromAction { error("from the scheduler") }.subscribeOn(scheduler)
+        assertThrows(IllegalStateException::class.java) { failing.blockingAwait() }
+    }
+
+    @Test
+    fun `work after the end of the executor is told to RxJava's handler`() {
+        val told = AtomicReference<Throwable>()
+        RxJavaPlugins.setErrorHandler(told::set)
+        executor.shutdown()
+        assertTrue(scheduler.scheduleDirect {}.isDisposed)
+        assertInstanceOf(RejectedExecutionException::class.java, told.get().cause ?: told.get())
+    }
+}

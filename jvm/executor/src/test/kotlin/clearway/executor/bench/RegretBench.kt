@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.executor.bench
+
+import clearway.executor.AdaptiveExecutor
+import clearway.executor.model.Place
+
+/**
+ * `RegretBench steady WORK SECONDS` prints `name TAB ns in even rounds TAB ns in odd rounds` a strategy; `first WORK`
+ * and `change` the other two figures. One JVM a work, so that none is compiled for another's sake. `scripts/jvm.mjs
+ * bench` starts them and makes the tables.
+ */
+internal fun main(args: Array<String>) {
+    val processors = Runtime.getRuntime().availableProcessors()
+    AdaptiveExecutor().use { executor ->
+        when (args[0]) {
+            "steady" -> steady(Work.valueOf(args[1].uppercase()), args[2].toDouble(), executor, processors)
+            "first" -> first(Work.valueOf(args[1].uppercase()), executor)
+            "change" -> for ((from, to) in CHANGES) change(from, to, executor)
+            else -> error("unknown verb: ${args[0]}")
+        }
+    }
+    System.exit(0) // The frameworks' threads stay for a minute.
+}
+
+private fun steady(work: Work, seconds: Double, executor: AdaptiveExecutor, processors: Int) {
+    // The second direct is the control: what it differs from the first by is noise.
+    val strategies = fixedStrategies(processors) + Direct("direct again") + Adaptive(executor, work.name.lowercase())
+    val samples = Rounds(work, strategies).measure((seconds * 1e8).toLong(), (seconds * 1e9).toLong(), 800)
+    for (at in strategies.indices) {
+        val even = samples.quartile(at) { it % 2 == 0 }
+        val odd = samples.quartile(at) { it % 2 == 1 }
+        println("${samples.names[at]}\t$even\t$odd")
+    }
+    if (System.getenv("CLEARWAY_BENCH_TELL") != null) tell(executor)
+}
+
+/** What the executor believes, for those who wonder why. */
+private fun tell(executor: AdaptiveExecutor) {
+    System.err.println(executor.live.now)
+    for (site in executor.known) {
+        val model = site.model
+        val plan = site.plan(100, executor.live.now)
+        System.err.println(
+            "$site itemNs=${model.itemNs} itemCpuNs=${model.itemCpuNs} blocked=${model.blockedMemory} " +
+                "batches=${model.batches} corrections=${Place.entries.map { model.correction(it) }} " +
+                "plan=${plan.place} helpers=${plan.helpers} chunk=${plan.chunk} bulk=${plan.bulk} serves=${plan.serves}"
+        )
+    }
+}
+
+/** The first batch of sites that nobody knows, on an executor and code that are warm. */
+private fun first(work: Work, executor: AdaptiveExecutor) {
+    val known = Adaptive(executor, "known")
+    val warmUntil = System.nanoTime() + 1_500_000_000
+    do known.run(work.seeds, work.action) while (System.nanoTime() < warmUntil)
+    val firsts = ArrayList<Long>()
+    val steady = ArrayList<Long>()
+    for (number in 0 until 15) {
+        firsts += timed { Adaptive(executor, "new $number").run(work.seeds, work.action) }
+        steady += timed { known.run(work.seeds, work.action) }
+    }
+    println("${work.name.lowercase()}\t${firsts.sorted()[7]}\t${steady.sorted()[7]}")
+}
+
+/** Batches until a site that did `from` runs `to` within a quarter of what a site that always did it takes. */
+private fun change(from: Work, to: Work, executor: AdaptiveExecutor) {
+    val counts = ArrayList<Int>()
+    val always = Adaptive(executor, "always $to $from")
+    val warmUntil = System.nanoTime() + 1_000_000_000
+    do always.run(to.seeds, to.action) while (System.nanoTime() < warmUntil)
+    val steady = List(15) { timed { always.run(to.seeds, to.action) } }.sorted()[7]
+    for (time in 0 until 5) {
+        val changing = Adaptive(executor, "$from then $to $time")
+        repeat(if (from == Work.ARITHMETIC || from == Work.LISTS) 2_000 else 20) {
+            changing.run(from.seeds, from.action)
+        }
+        var batches = 0
+        var good = 0
+        // Three in a row, so that a lucky one does not count; these three are not counted.
+        while (good < 3 && batches < 500) {
+            if (timed { changing.run(to.seeds, to.action) } < steady * 1.25) good++ else good = 0
+            batches++
+        }
+        counts += batches - good
+    }
+    println("${from.name.lowercase()} to ${to.name.lowercase()}\t${counts.sorted()[2]}\t${counts.max()}")
+}
+
+private inline fun timed(run: () -> Unit): Long {
+    val from = System.nanoTime()
+    run()
+    return System.nanoTime() - from
+}
+
+private val CHANGES =
+    listOf(
+        Work.ARITHMETIC to Work.STORAGE,
+        Work.STORAGE to Work.ARITHMETIC,
+        Work.ARITHMETIC to Work.LISTS,
+        Work.LISTS to Work.STORAGE,
+        Work.STORAGE to Work.LISTS,
+    )

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.executor.bench
+
+import java.util.Random
+
+/**
+ * Interleaved rounds: in each, every strategy runs once, in an order by lot. What takes less than [SAMPLE_NS] is
+ * repeated, and its sample is the mean; what takes over [FAR] times what the quickest takes runs in every eighth round
+ * only, for nobody needs its third digit.
+ */
+internal class Rounds(private val work: Work, private val strategies: List<Strategy>) {
+    /** ns a batch, by strategy and round; NaN where it did not run. */
+    class Samples(val names: List<String>, val ns: List<DoubleArray>) {
+        /** The lower quartile: what others take of the machine only ever makes a sample longer. */
+        fun quartile(strategy: Int, rounds: (Int) -> Boolean): Double {
+            val some = ns[strategy].filterIndexed { round, value -> rounds(round) && !value.isNaN() }.sorted()
+            return if (some.isEmpty()) Double.NaN else some[some.size / 4]
+        }
+    }
+
+    fun measure(warmNs: Long, measureNs: Long, roundsMax: Int): Samples {
+        val pilots = strategies.map { warmed(it, warmNs) }
+        val repeats = pilots.map { (SAMPLE_NS / it).toInt().coerceIn(1, REPEATS_MAX) }
+        val every = pilots.map { if (it > pilots.min() * FAR) SELDOM else 1 }
+        val roundNs = pilots.indices.sumOf { pilots[it] * repeats[it] / every[it] }
+        // A multiple of both halves and of the seldom ones, so that these stand in both halves too.
+        val rounds = (measureNs / roundNs).toInt().coerceIn(2 * SELDOM, roundsMax) / (2 * SELDOM) * (2 * SELDOM)
+        val ns = strategies.map { DoubleArray(rounds) { Double.NaN } }
+        val random = Random(1)
+        for (round in 0 until rounds) {
+            for (at in strategies.indices.shuffled(random)) {
+                // Once in the even and once in the odd rounds.
+                if (every[at] > 1 && round % (2 * SELDOM) !in listOf(0, SELDOM + 1)) continue
+                ns[at][round] = batchNs(strategies[at], repeats[at])
+            }
+        }
+        return Samples(strategies.map { it.name }, ns)
+    }
+
+    /** Runs the strategy for `warmNs`, and twice at least; returns what the last batches took. */
+    private fun warmed(strategy: Strategy, warmNs: Long): Double {
+        val until = System.nanoTime() + warmNs
+        var last = batchNs(strategy, 1)
+        if (last > LONG_NS) return last
+        while (System.nanoTime() < until) last = batchNs(strategy, (SAMPLE_NS / last).toInt().coerceIn(1, REPEATS_MAX))
+        return last
+    }
+
+    private fun batchNs(strategy: Strategy, repeats: Int): Double {
+        val from = System.nanoTime()
+        for (repeat in 0 until repeats) strategy.run(work.seeds, work.action)
+        return (System.nanoTime() - from).toDouble() / repeats
+    }
+
+    private companion object {
+        /** Under a scheduler's slice, so that most samples are nobody else's. */
+        const val SAMPLE_NS = 500_000.0
+        const val REPEATS_MAX = 5_000
+        const val FAR = 8.0
+        const val SELDOM = 8
+        /** A batch this long is mostly sleep, and as warm as it will be. */
+        const val LONG_NS = 400_000_000.0
+    }
+}

@@ -1,0 +1,114 @@
+#!/usr/bin/env node
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// `node scripts/jvm-bench.mjs [17 25] [arithmetic storage …] [first] [change] [--seconds 20] [--forks 1]`: what the adaptive
+// executor loses against the best that one could have chosen by hand, work by work. A JVM a work; within it all
+// strategies take turns, and the best is chosen on other rounds than those that are compared.
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { chosen, folder, jdks, maven } from "./jvm.mjs";
+
+const ours = "Clearway adaptive";
+const control = "direct again";
+const works = ["arithmetic", "lists", "storage", "network", "mixed", "shuffled", "ascending", "bimodal"];
+
+const args = process.argv.slice(2);
+const option = (name, otherwise) => {
+  const at = args.indexOf(`--${name}`);
+  return at < 0 ? otherwise : Number(args.splice(at, 2)[1]);
+};
+const seconds = option("seconds", 20);
+const forks = option("forks", 1);
+const wanted = args.filter((word) => works.includes(word));
+const extras = args.filter((word) => ["first", "change"].includes(word));
+const versions = args.map(Number).filter(Number.isInteger);
+
+const found = jdks();
+const { builds, newest } = chosen(found);
+const releases = versions.length > 0 ? versions : [builds, newest].filter((version) => version !== undefined);
+
+const paths = join(folder, "executor/target/bench.classpath");
+const status = maven([
+  "test-compile",
+  "dependency:build-classpath",
+  `-Dmdep.outputFile=${paths}`,
+  "-Dmdep.includeScope=test",
+  "-pl",
+  "executor",
+]);
+if (status !== 0) process.exit(status);
+const target = join(folder, "executor/target");
+const classPath = [join(target, "test-classes"), join(target, "classes"), readFileSync(paths, "utf8").trim()].join(":");
+
+/** The tab-separated rows that one JVM prints. */
+function rows(home, ...command) {
+  const heap = ["-Xms512m", "-Xmx512m", "-XX:+UseParallelGC"];
+  const main = "clearway.executor.bench.RegretBenchKt";
+  const run = spawnSync(join(home, "bin/java"), [...heap, "-cp", classPath, main, ...command.map(String)], {
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  if (run.status !== 0) throw new Error(`${command.join(" ")} ended with ${run.status}`);
+  return run.stdout.split("\n").flatMap((line) => {
+    const [name, ...numbers] = line.split("\t");
+    return numbers.length > 0 ? [{ name, numbers: numbers.map(Number) }] : [];
+  });
+}
+
+const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
+const time = (ns) =>
+  ns < 1e4 ? `${(ns / 1e3).toFixed(2)} us` : ns < 1e6 ? `${(ns / 1e3).toFixed(0)} us` : `${(ns / 1e6).toFixed(2)} ms`;
+
+/** Each strategy's time over that of the best of the others, which is the best of the other half of the rounds. */
+function regrets(table) {
+  const rivals = table.filter(({ name }) => name !== ours && name !== control);
+  const best = [0, 1].map((half) =>
+    rivals.reduce((one, other) => (other.numbers[half] < one.numbers[half] ? other : one)),
+  );
+  const over = ({ numbers }) => Math.sqrt((numbers[0] / best[1].numbers[0]) * (numbers[1] / best[0].numbers[1]));
+  return { best: best[0], byName: new Map(table.map((row) => [row.name, over(row)])) };
+}
+
+for (const version of releases) {
+  const home = found.get(version);
+  if (home === undefined) {
+    console.error(`no JDK ${version} was found`);
+    continue;
+  }
+  const columns = [];
+  for (const work of wanted.length > 0 || extras.length > 0 ? wanted : works) {
+    const each = Array.from({ length: forks }, () => regrets(rows(home, "steady", work, seconds)));
+    const names = [...each[0].byName.keys()];
+    const regret = new Map(names.map((name) => [name, median(each.map(({ byName }) => byName.get(name)))]));
+    columns.push({ work, regret, best: each[0].best });
+    const own = each.map(({ byName }) => byName.get(ours).toFixed(3)).join(", ");
+    console.log(`JDK ${version}, ${work}: ${own} times ${each[0].best.name} (${time(each[0].best.numbers[1])})`);
+  }
+  if (columns.length > 0) {
+    console.log(
+      `\nJDK ${version}: time over the best of the column | ${columns.map(({ work }) => work).join(" | ")} | worst`,
+    );
+    for (const name of columns[0].regret.keys()) {
+      const cells = columns.map(({ regret }) => regret.get(name));
+      console.log(`| ${name} | ${[...cells, Math.max(...cells)].map((cell) => cell.toFixed(2)).join(" | ")} |`);
+    }
+    console.log("");
+  }
+  if (extras.includes("first") || args.length === versions.length) {
+    for (const work of works) {
+      for (const { name, numbers } of rows(home, "first", work)) {
+        const [first, steady] = numbers;
+        console.log(
+          `JDK ${version}, first batch of a site, ${name}: ${time(first)}, ${(first / steady).toFixed(1)} times a later one`,
+        );
+      }
+    }
+  }
+  if (extras.includes("change") || args.length === versions.length) {
+    for (const { name, numbers } of rows(home, "change")) {
+      console.log(
+        `JDK ${version}, a site changes from ${name}: ${numbers[0]} batches to recover, ${numbers[1]} at most`,
+      );
+    }
+  }
+}
