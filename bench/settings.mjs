@@ -15,6 +15,7 @@ export const profiles = {
     codecRounds: 60,
     nativeRounds: 30,
     frameSeconds: 5,
+    frameWarmSeconds: 0.5,
     eventRounds: 3,
   },
   full: {
@@ -29,6 +30,7 @@ export const profiles = {
     codecRounds: 300,
     nativeRounds: 150,
     frameSeconds: 60,
+    frameWarmSeconds: 20,
     eventRounds: 9,
   },
 };

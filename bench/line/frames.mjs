@@ -16,16 +16,20 @@ export async function frames({ host, collect, settings }) {
     return;
   }
   const seconds = settings.frameSeconds;
-  const params = { file: files.plugin, seconds, bytes: frameBytes, perSecond };
-  const shown = await host.probe("frames", params, (seconds + 30) * 1000);
+  const warmSeconds = settings.frameWarmSeconds;
+  const params = { file: files.plugin, seconds, warmSeconds, bytes: frameBytes, perSecond };
+  const shown = await host.probe("frames", params, (warmSeconds + seconds + 30) * 1000);
   const state = `for ${seconds} s`;
   const told = (id, value, detail) => collect.promise(id, host.name, { ...about, state, detail }, spread([value]));
   told("frames-copied", shown.copiedBytes, `${((shown.came * frameBytes) / 2 ** 30).toFixed(1)} GB came`);
   told("frames-lost", shown.lost, `${shown.came} of ${shown.asked} came; ${shown.leaked} leaked`);
   const causes = shown.causes.length > 0 ? `: ${shown.causes.join(", ")}` : "";
-  told("frames-stall", shown.stallMs, `the machine's own stalls with it: ${shown.anyStallMs.toFixed(1)} ms${causes}`);
+  const before = `in the ${warmSeconds} s before: ${shown.warmStallMs.toFixed(1)} ms`;
+  const machine = `the machine's own stalls with it: ${shown.anyStallMs.toFixed(1)} ms${causes}`;
+  told("frames-stall", shown.stallMs, `${machine}; ${before}`);
   const metrics = {
     longestStall: { unit: "ms", value: shown.stallMs },
+    longestStallBefore: { unit: "ms", value: shown.warmStallMs },
     longestStallOfAny: { unit: "ms", value: shown.anyStallMs },
     copied: { unit: "bytes", value: shown.copiedBytes },
     lost: { unit: "frames", value: shown.lost },

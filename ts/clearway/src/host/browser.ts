@@ -33,9 +33,25 @@ export function spawn(url: URL | string, options: SpawnOptions, events: WorkerEv
   return adopt(new Worker(url, { type: "module", name: mark + options.name }), events);
 }
 
+let lifelineName: string | undefined;
+
+/**
+ * In a worker, the name of a lock that it holds as long as it lives, for who wants to know when it is gone. Undefined on pages,
+ * which would lose their place in the browser's cache by it, and where the context is not secure: there are no locks.
+ */
+export function lifeline(): string | undefined {
+  if (typeof document !== "undefined" || !globalThis.navigator?.locks) return undefined;
+  if (lifelineName === undefined) {
+    lifelineName = `clearway:${now()}:${Math.random()}`;
+    navigator.locks.request(lifelineName, () => new Promise(() => {})).catch(() => {});
+  }
+  return lifelineName;
+}
+
 // A worker that dies says nothing in a browser. It holds a lock while it lives; we get it when it is gone. It says that it asks
 // for the lock before it does: when nobody has it or waits for it after that, the worker died in between.
-async function watchLifeline(name: string, signal: AbortSignal, end: () => void): Promise<void> {
+/** Calls `end` when the worker is gone that holds the lock of this name. Rejects where there are no locks. */
+export async function watchLifeline(name: string, signal: AbortSignal, end: () => void): Promise<void> {
   for (let look = 0; !signal.aborted; look++) {
     const { held = [], pending = [] } = await navigator.locks.query();
     if ([...held, ...pending].some((lock) => lock.name === name)) {

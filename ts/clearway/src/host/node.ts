@@ -125,6 +125,13 @@ export function parent(): ParentEndpoint | undefined {
   };
 }
 
+/** Node's ports tell by themselves when the other side is gone. */
+export function lifeline(): string | undefined {
+  return undefined;
+}
+
+export async function watchLifeline(_name: string, _signal: AbortSignal, _end: () => void): Promise<void> {}
+
 /** Bytes of JavaScript heap that this thread uses, where the host tells. */
 export function heapBytes(): number | undefined {
   return process.memoryUsage().heapUsed;

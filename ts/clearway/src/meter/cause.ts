@@ -5,6 +5,8 @@ import type { MarkShare, ScriptShare, StackSample, StallCause } from "./stall.js
 export interface Evidence {
   readonly lengthMs: number;
   readonly machineMs: number;
+  /** The thread's own waiting says so, and not only another thread's. */
+  readonly queued?: boolean;
   readonly unwokenMs: number;
   readonly gcMs: number;
   /** What `measure()` was running all the while, without a break. */
@@ -27,11 +29,14 @@ const ms = (value: number): string => `${value.toFixed(1)} ms`;
  * since a thread that is not run can hold no one up, then the collector, then the app.
  */
 export function causeOf(evidence: Evidence): { cause: StallCause; because: string } {
-  const { lengthMs, machineMs, unwokenMs, gcMs, call, scripts, scriptsMs, stacks, marks } = evidence;
+  const { lengthMs, machineMs, queued, unwokenMs, gcMs, call, scripts, scriptsMs, stacks, marks } = evidence;
   if (unwokenMs >= lengthMs / 2)
     return { cause: "machine", because: `the thread had nothing to do and was woken ${ms(unwokenMs)} late` };
   if (machineMs >= lengthMs / 2)
-    return { cause: "machine", because: `an idle watcher thread was held up too, for ${ms(machineMs)} of it` };
+    return {
+      cause: "machine",
+      because: `${queued ? "the thread was ready, and not run" : "an idle watcher thread was held up too"}, for ${ms(machineMs)} of it`,
+    };
   if (gcMs >= lengthMs / 2) return { cause: "gc", because: `garbage collection took ${ms(gcMs)} of it` };
   if (call !== undefined) return { cause: "app", because: `${call} ran without giving the thread back` };
   const script = scripts[0];

@@ -38,6 +38,7 @@ export class Recorder implements Sink {
   #hidden: { startMs: number; endMs: number }[] = [];
   readonly #frames = new FrameLog();
   readonly #watcher = new SpanRing<null>(evidenceMax);
+  readonly #queued = new SpanRing<null>(evidenceMax);
   readonly #gc = new SpanRing<null>(evidenceMax);
   readonly #tasks = new SpanRing<null>(evidenceMax);
   readonly #calls = new SpanRing<string>(8);
@@ -68,6 +69,9 @@ export class Recorder implements Sink {
   }
   watcherHeld(startMs: number, endMs: number): void {
     this.#watcher.add(startMs, endMs, null);
+  }
+  queued(startMs: number, endMs: number): void {
+    this.#queued.add(startMs, endMs, null);
   }
   garbageCollected(startMs: number, endMs: number): void {
     this.#gc.add(startMs, endMs, null);
@@ -155,9 +159,11 @@ export class Recorder implements Sink {
     const ran = this.#scripts.during(fromMs, endMs).filter((script) => script.overlapMs > 0);
     ran.sort((a, b) => b.overlapMs - a.overlapMs);
     const call = this.#calls.during(fromMs, endMs).find((span) => span.overlapMs >= lengthMs / 2);
+    const watcherMs = this.#watcher.overlapMs(fromMs, endMs);
+    const queuedMs = this.#queued.overlapMs(fromMs, endMs);
     const evidence = {
       lengthMs,
-      machineMs: Math.min(lengthMs, this.#watcher.overlapMs(fromMs, endMs)),
+      machineMs: Math.min(lengthMs, Math.max(watcherMs, queuedMs)),
       gcMs: Math.min(lengthMs, this.#gc.overlapMs(fromMs, endMs)),
       scripts: ran.map((script) => script.value),
       stacks: gatherStacks(this.#stacks.during(fromMs, endMs).map((sample) => sample.value)),
@@ -169,6 +175,7 @@ export class Recorder implements Sink {
       ...evidence,
       call: call?.value,
       scriptsMs: ran.reduce((sum, script) => sum + script.overlapMs, 0),
+      queued: queuedMs >= watcherMs,
       unwokenMs: found.unwokenMs,
       noWatcher: watcher?.available ? undefined : (watcher?.why ?? "not started"),
       gcSeen: sources.some((source) => source.name === "garbage collection" && source.available),

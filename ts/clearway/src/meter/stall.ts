@@ -44,7 +44,7 @@ export interface Stall {
   readonly cause: StallCause;
   /** One sentence: why this cause. */
   readonly because: string;
-  /** How long the idle watcher was held up during this stall. */
+  /** How long the machine ran others during this stall: in place of this thread where that is counted, or of an idle watcher. */
   readonly machineMs: number;
   /** How long garbage collection paused the thread during this stall. */
   readonly gcMs: number;

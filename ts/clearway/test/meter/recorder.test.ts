@@ -65,6 +65,18 @@ describe("the cause of a stall", () => {
     expect(onlyStall(made)).toMatchObject({ startMs: 100, lengthMs: 100, cause: "machine", machineMs: 85 });
   });
 
+  it("is the machine if the thread was ready through half of it, and others ran", () => {
+    const made = recorder();
+    made.watcherHeld(1105, 1110);
+    made.queued(1140, 1200);
+    made.found(stall(1100, 1200));
+    expect(onlyStall(made)).toMatchObject({
+      cause: "machine",
+      machineMs: 60,
+      because: expect.stringContaining("ready"),
+    });
+  });
+
   it("is the machine if the thread slept and was not woken", () => {
     const made = recorder();
     made.found(stall(1100, 1150, 0, 45));

@@ -11,7 +11,13 @@ export interface Aside {
  * written within another (by an extension, or a getter) has lists of its own. So the codecs' interfaces stay as they are, and
  * any codec made of a standard one does as that does.
  */
-export const beside: { aside: Aside | undefined; attached: readonly Uint8Array[] | undefined } = {
+export const beside: {
+  aside: Aside | undefined;
+  attached: readonly Uint8Array[] | undefined;
+  /** The message that is written is copied on: it may stand in one buffer with others. */
+  passing: boolean;
+} = {
   aside: undefined,
   attached: undefined,
+  passing: false,
 };

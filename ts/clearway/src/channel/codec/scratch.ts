@@ -4,6 +4,7 @@ import { requireLittleEndian } from "./host-order.js";
 import { checkTarget } from "./input.js";
 import { refusal } from "./refusal.js";
 import { released } from "./released.js";
+import { smallBytes } from "./slab.js";
 import { putBack, takeWriter, type Writer } from "./writer.js";
 
 type Write<T> = (writer: Writer, value: T) => void;
@@ -15,13 +16,19 @@ export function encodeWith<T>(write: Write<T>, value: T): Uint8Array {
   try {
     write(writer, value);
     if (writer.offset === 0) return new Uint8Array();
-    if (writer.lateBytes === 0) return writer.bytes.slice(0, writer.at);
+    if (writer.lateBytes === 0) return writer.passing ? passing(writer) : writer.bytes.slice(0, writer.at);
     const message = memory(writer.offset);
     copyOut(writer, message, 0);
     return message;
   } finally {
     putBack(writer);
   }
+}
+
+function passing({ bytes, at }: Writer): Uint8Array {
+  const message = smallBytes(at);
+  message.set(bytes.subarray(0, at));
+  return message;
 }
 
 /** The same to a place that has room, else returns -1. */

@@ -41,6 +41,8 @@ export class Writer {
   lateMin = lateMin;
   /** Where large lists go instead of into the message. */
   aside: Aside | undefined;
+  /** Whether the message may stand in one buffer with others. */
+  passing = false;
 
   /** How many bytes the message has so far. */
   get offset(): number {
@@ -90,10 +92,14 @@ export class Writer {
     }
   }
 
-  /** Zeros up to a multiple of `alignment`, counted from the message's first byte. */
+  /** Zeros up to a multiple of `alignment`, a power of two, counted from the message's first byte. */
   pad(alignment: number): void {
     this.room(alignment);
-    while (this.offset % alignment !== 0) this.bytes[this.at++] = 0;
+    const { bytes } = this;
+    const over = this.offset & (alignment - 1);
+    const end = over === 0 ? this.at : this.at + alignment - over;
+    for (let at = this.at; at < end; at++) bytes[at] = 0;
+    this.at = end;
   }
 
   int32(value: number): void {
@@ -123,10 +129,11 @@ export class Writer {
   }
 
   /** A list's bytes. A long one is read when all has been written. */
-  list({ buffer, byteOffset, byteLength }: ArrayBufferView): void {
-    const bytes = new Uint8Array(buffer, byteOffset, byteLength);
-    if (byteLength < this.lateMin) this.raw(bytes);
-    else this.#later(bytes);
+  list(view: ArrayBufferView): void {
+    const { buffer, byteOffset, byteLength } = view;
+    if (byteLength >= this.lateMin) return this.#later(new Uint8Array(buffer, byteOffset, byteLength));
+    // A view costs as much as copying so few bytes.
+    this.raw(view instanceof Uint8Array ? view : new Uint8Array(buffer, byteOffset, byteLength));
   }
 
   #later(bytes: Uint8Array): void {
@@ -201,6 +208,8 @@ export function takeWriter(): Writer {
   writer.lateMin = lateMin;
   writer.aside = beside.aside;
   beside.aside = undefined;
+  writer.passing = beside.passing;
+  beside.passing = false;
   return writer;
 }
 

@@ -99,10 +99,12 @@ export class Link {
     if (codec.name === "binary" && value instanceof Uint8Array && attachments.take(value) >= 0)
       return { body: nothing.body, flags: Flag.whole, attachments };
     beside.aside = attachments;
+    beside.passing = true;
     try {
       return { body: codec.encode(value), flags: 0, attachments };
     } finally {
       beside.aside = undefined;
+      beside.passing = false;
     }
   }
 

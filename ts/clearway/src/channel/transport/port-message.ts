@@ -9,6 +9,8 @@
 //                                                                        a frame counts 8 more than it has
 //   [ "clearway.channel", Post.ring, memory ]                            a ring: what follows has its place in it
 //   [ "clearway.channel", Post.opened ]                                  it is read; what follows has its place in it
+//   [ "clearway.channel", Post.lifeline, name ]                          a lock that the sender's thread holds while it
+//                                                                        lives (browsers)
 //   [ "clearway.channel", Post.close, { code, message, detail } ]        the end
 //
 // Beside a ring a message begins with four slots more, which are its mark (spec/ring.md). Attachments belong to a message's
@@ -24,6 +26,7 @@ export enum Post {
   framesAsking = 3,
   ring = 4,
   opened = 5,
+  lifeline = 6,
 }
 
 /** Where frame number `index` begins: behind the one before it, at a multiple of 8. */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { lifeline, watchLifeline } from "#host";
 import { invalid } from "../../error/clearway-error.js";
 import { part } from "../../lazy/part.js";
 import { Op } from "../../transport/protocol.js";
@@ -58,6 +59,8 @@ class PortChannelTransport implements ChannelTransport {
   #heard = false;
   readonly #ring: "offer" | "accept" | undefined;
   #way: RingWay | undefined;
+  /** Waits for the end of the other side's thread. */
+  #watching: AbortController | undefined;
   /** Messages that came while the ring's code is loaded. */
   #held: unknown[][] | undefined;
 
@@ -85,6 +88,8 @@ class PortChannelTransport implements ChannelTransport {
         if (!this.#heard) this.#end({ code: "failed", message: "the worker failed", cause });
       },
     });
+    const own = lifeline();
+    if (own !== undefined) this.#post([portMark, Post.lifeline, own], []);
     if (this.#ring === "offer" && this.shares) void this.#openRing(undefined);
   }
 
@@ -183,6 +188,7 @@ class PortChannelTransport implements ChannelTransport {
     if (post === Post.close) return this.#end(readReason(first));
     if (post === Post.ring) return this.#accept(first);
     if (post === Post.opened) return;
+    if (post === Post.lifeline) return this.#watch(first);
     if (post !== Post.taken || typeof first !== "number") return this.#fail(garbled);
     if (this.#out.taken(first)) this.#sink?.drained();
   }
@@ -204,6 +210,18 @@ class PortChannelTransport implements ChannelTransport {
     this.#taken = 0;
     if (this.#way?.credit(taken)) return this.#way.owesWake ? this.#schedule() : undefined;
     this.#post([portMark, Post.taken, taken], []);
+  }
+
+  // A browser's worker that is terminated says nothing; what it has published before is still read.
+  #watch(name: unknown): void {
+    if (typeof name !== "string" || this.#watching) return this.#fail(garbled);
+    const watching = new AbortController();
+    this.#watching = watching;
+    const gone = (): void => {
+      this.#way?.drain();
+      this.#end({ code: "lost", message: "the worker at the other side of the port is gone" });
+    };
+    watchLifeline(name, watching.signal, gone).catch(() => {}); // no locks here: nobody tells
   }
 
   #accept(memory: unknown): void {
@@ -270,6 +288,7 @@ class PortChannelTransport implements ChannelTransport {
     this.#reason = reason;
     this.#waiting = [];
     this.#stop();
+    this.#watching?.abort();
     this.#way?.close();
     closePort(this.#port);
     this.#tell(reason);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { smallBytes } from "../codec/slab.js";
 
 //  A frame (spec/channel.md). Numbers are unsigned and little-endian; what stands behind the head begins at multiples of 8.
 //
@@ -104,7 +105,19 @@ export function padded(bytes: number): number {
   return Math.ceil(bytes / 8) * 8;
 }
 
-/** Writes a frame: memory of its exact size. */
+// Byte by byte: a view made for six numbers costs more than they do.
+function put(bytes: Uint8Array, at: number, value: number): void {
+  bytes[at] = value;
+  bytes[at + 1] = value >>> 8;
+  bytes[at + 2] = value >>> 16;
+  bytes[at + 3] = value >>> 24;
+}
+
+function get(bytes: Uint8Array, at: number): number {
+  return (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)) >>> 0;
+}
+
+/** Writes a frame. A small one may stand in a larger buffer, with others. */
 export function writeFrame(parts: FrameParts): Uint8Array<ArrayBuffer> {
   const { op, flags = 0, id = 0, a = 0, b = 0, c = 0, name = empty, body = empty, inside = noAttachments } = parts;
   const { beside = 0 } = parts;
@@ -112,21 +125,19 @@ export function writeFrame(parts: FrameParts): Uint8Array<ArrayBuffer> {
   const tableAt = inside.length > 0 ? bodyAt + padded(body.length) : bodyAt + body.length;
   let bytes = tableAt + (inside.length > 0 ? padded(inside.length * 4) : 0);
   for (const each of inside) bytes += padded(each.length);
-  const frame = new Uint8Array(bytes);
-  const head = new Uint32Array(frame.buffer, 0, headBytes / 4);
-  head[0] = op | ((flags | (inside.length > 0 ? Flag.inside : 0)) << 8) | (name.length << 16);
-  head[1] = id;
-  head[2] = a;
-  head[3] = b;
-  head[4] = body.length;
-  head[5] = (inside.length + beside) | (c << 16);
+  const frame = smallBytes(bytes);
+  put(frame, 0, op | ((flags | (inside.length > 0 ? Flag.inside : 0)) << 8) | (name.length << 16));
+  put(frame, 4, id);
+  put(frame, 8, a);
+  put(frame, 12, b);
+  put(frame, 16, body.length);
+  put(frame, 20, (inside.length + beside) | (c << 16));
   frame.set(name, headBytes);
   frame.set(body, bodyAt);
   if (inside.length === 0) return frame;
-  const table = new Uint32Array(frame.buffer, tableAt, inside.length);
   let at = tableAt + padded(inside.length * 4);
   for (const [index, each] of inside.entries()) {
-    table[index] = each.length;
+    put(frame, tableAt + index * 4, each.length);
     frame.set(each, at);
     at += padded(each.length);
   }
@@ -136,25 +147,24 @@ export function writeFrame(parts: FrameParts): Uint8Array<ArrayBuffer> {
 /** Reads a frame: views of it. Undefined where it is none. */
 export function readFrame(bytes: Uint8Array, beside: readonly Uint8Array[]): Frame | undefined {
   if (bytes.length < headBytes) return undefined;
-  const head = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const first = head.getUint32(0, true);
+  const first = get(bytes, 0);
   const flags = (first >>> 8) & 0xff;
   const nameBytes = first >>> 16;
-  const bodyBytes = head.getUint32(16, true);
-  const last = head.getUint32(20, true);
+  const bodyBytes = get(bytes, 16);
+  const last = get(bytes, 20);
   const count = last & 0xffff;
   const bodyAt = headBytes + padded(nameBytes);
   if (bodyAt + bodyBytes > bytes.length) return undefined;
   const inside = (flags & Flag.inside) !== 0;
   if (!inside && (count !== beside.length || bodyAt + bodyBytes !== bytes.length)) return undefined;
-  const attachments = inside ? readInside(bytes, head, bodyAt + padded(bodyBytes), count) : beside;
+  const attachments = inside ? readInside(bytes, bodyAt + padded(bodyBytes), count) : beside;
   if (attachments === undefined) return undefined;
   return {
     op: first & 0xff,
     flags,
-    id: head.getUint32(4, true),
-    a: head.getUint32(8, true),
-    b: head.getUint32(12, true),
+    id: get(bytes, 4),
+    a: get(bytes, 8),
+    b: get(bytes, 12),
     c: last >>> 16,
     name: bytes.subarray(headBytes, headBytes + nameBytes),
     body: bytes.subarray(bodyAt, bodyAt + bodyBytes),
@@ -162,12 +172,12 @@ export function readFrame(bytes: Uint8Array, beside: readonly Uint8Array[]): Fra
   };
 }
 
-function readInside(bytes: Uint8Array, head: DataView, tableAt: number, count: number): Uint8Array[] | undefined {
+function readInside(bytes: Uint8Array, tableAt: number, count: number): Uint8Array[] | undefined {
   let at = tableAt + padded(count * 4);
   if (count === 0 || at > bytes.length) return undefined;
   const found: Uint8Array[] = [];
   for (let index = 0; index < count; index++) {
-    const size = head.getUint32(tableAt + index * 4, true);
+    const size = get(bytes, tableAt + index * 4);
     if (size > bytes.length - at) return undefined;
     found.push(bytes.subarray(at, at + size));
     at += padded(size);

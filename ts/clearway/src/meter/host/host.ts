@@ -9,6 +9,8 @@ export interface Sink {
   found(stall: Found): void;
   /** The idle watcher was not woken between these moments although it should have been. */
   watcherHeld(startMs: number, endMs: number): void;
+  /** The thread was ready to run between these moments, and the machine ran others. */
+  queued(startMs: number, endMs: number): void;
   garbageCollected(startMs: number, endMs: number): void;
   /** A single task that held the thread, with exact edges. */
   task(startMs: number, endMs: number): void;

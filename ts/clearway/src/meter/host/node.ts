@@ -4,6 +4,7 @@ import { isMainThread } from "node:worker_threads";
 import { type Found, TurnDetector } from "../detect/turns.js";
 import type { StallReport } from "../report.js";
 import type { ObserveOptions, Observer, Sink } from "./host.js";
+import { RunQueue } from "./node-run-queue.js";
 import { nodeWatcher } from "./node-watcher.js";
 
 export const kind: StallReport["host"] = isMainThread ? "node" : "node-worker";
@@ -29,6 +30,7 @@ const workMs = 0.2;
 export function observe(options: ObserveOptions, sink: Sink): Observer {
   const beatMs = options.beatMs ?? beatMsDefault;
   const detector = new TurnDetector(options.floorMs, now(), slept());
+  const queue = new RunQueue();
   let stopped = false;
   let lastMs = now();
   let lastSleptMs = slept();
@@ -41,9 +43,16 @@ export function observe(options: ObserveOptions, sink: Sink): Observer {
   const read = (phase: "check" | "timer"): void => {
     const atMs = now();
     const sleptMs = slept();
+    // Before it is reported: what the thread waited belongs to the run that ends here. Else with each beat, so that nothing older
+    // than one is counted.
+    const busyMs = atMs - lastMs - (sleptMs - lastSleptMs);
+    if (busyMs >= options.floorMs || phase === "timer") {
+      const waitedMs = queue.take();
+      if (busyMs >= options.floorMs && waitedMs > 0) sink.queued(atMs - Math.min(waitedMs, busyMs), atMs);
+    }
     report(detector.read(phase, atMs, sleptMs));
     nodeWatcher.answered(atMs);
-    if (!soonArmed && atMs - lastMs - (sleptMs - lastSleptMs) >= workMs) {
+    if (!soonArmed && busyMs >= workMs) {
       soonArmed = true;
       soon.refresh();
       detector.dueMs = Math.min(beatDueMs, atMs + soonMs);
@@ -118,6 +127,7 @@ export function observe(options: ObserveOptions, sink: Sink): Observer {
       clearTimeout(soon);
       clearTimeout(beat);
       collections.disconnect();
+      queue.close();
       nodeWatcher.leave(watched);
     },
   };

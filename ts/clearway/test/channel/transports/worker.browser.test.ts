@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { describe, expect, test } from "vitest";
+import { portTransport } from "../../../src/channel/transport/port.js";
+import { Log, pattern } from "./contract.js";
+
+const started = (): Worker => new Worker(new URL("./contract.worker.ts", import.meta.url), { type: "module" });
+
+describe("a port to a browser's worker", () => {
+  test("carries frames and attachments to the worker and back", async () => {
+    const worker = started();
+    const end = portTransport(worker);
+    const log = new Log();
+    end.open(log);
+    const attachment = pattern(50_000);
+    for (let index = 0; index < 50; index++) end.send(pattern(100 * index, index));
+    end.send(pattern(8), [attachment]);
+    await log.count(51);
+    expect(attachment.byteLength).toBe(0);
+    expect(log.frames.slice(0, 50)).toEqual(Array.from({ length: 50 }, (_, index) => pattern(100 * index, index)));
+    expect(log.attachments[50]).toEqual([pattern(50_000)]);
+    end.close();
+    worker.terminate();
+  });
+
+  test("tells of a worker that is terminated, to each of the ends at it", async () => {
+    const worker = started();
+    const ends = [portTransport(worker), portTransport(worker)];
+    const logs = ends.map((end) => {
+      const log = new Log();
+      end.open(log);
+      return log;
+    });
+    // Its answer says that it lives; what it holds on to was told before.
+    ends[0]?.send(pattern(3));
+    await logs[0]?.count(1);
+    worker.terminate();
+    for (const log of logs) expect(await log.end()).toMatchObject({ code: "lost" });
+  });
+
+  test("says what the other end has said where that was closed in peace, though its worker ends then", async () => {
+    const worker = started();
+    const end = portTransport(worker);
+    const log = new Log();
+    end.open(log);
+    end.send(pattern(3));
+    await log.count(1);
+    end.close({ code: "closed", message: "that was all" });
+    worker.terminate();
+    expect(await log.end()).toEqual({ code: "closed", message: "that was all" });
+    await new Promise((resolve) => setTimeout(resolve));
+    expect(log.reasons).toHaveLength(1);
+  });
+});
