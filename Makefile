@@ -7,8 +7,9 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{ printf "make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 lab: ## measure every way of crossing on this machine: out/results.json and out/report.html
-	@scripts/setup.sh node chromium rust
+	@scripts/setup.sh node chromium jvm rust
 	@node scripts/build.mjs
+	@node scripts/jvm-lab.mjs || echo "lab: the JVM's runner was not built; the rest runs"
 	@command -v cc >/dev/null && command -v make >/dev/null && node scripts/native.mjs "C plugins" >/dev/null || echo "lab: the example plugin was not built; cells that need it say so"
 	@node ts/clearway-lab/dist/cli.js lab --profile quick --out out
 

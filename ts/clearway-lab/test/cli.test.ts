@@ -122,7 +122,7 @@ describe("clearway lab", () => {
     const host = await clearway(["lab", "--host", "firefox"]);
     expect([host.code, host.stderr]).toEqual([
       2,
-      expect.stringMatching(/unknown host "firefox". Hosts: node, chromium/),
+      expect.stringMatching(/unknown host "firefox". Hosts: node, chromium, jvm/),
     ]);
     const profile = await clearway(["lab", "--profile", "slow"]);
     expect([profile.code, profile.stderr]).toEqual([2, expect.stringMatching(/Profiles: quick, full/)]);

@@ -20,6 +20,8 @@ describe("the scenario files", () => {
       "memset",
       "stream",
       "firehose",
+      "stream-jvm",
+      "firehose-jvm",
       "codec",
       "channel-worker",
       "channel-process",
@@ -138,8 +140,8 @@ describe("the names on the command line", () => {
 
   test("are families, scenarios and cells", () => {
     expect(names()).toHaveLength(scenarios.length);
-    expect(names("push")).toEqual(["stream", "firehose"]);
-    expect(names("upload", "push")).toEqual(["upload", "stream", "firehose"]);
+    expect(names("push")).toEqual(["stream", "firehose", "stream-jvm", "firehose-jvm"]);
+    expect(names("upload", "push")).toEqual(["upload", "stream", "firehose", "stream-jvm", "firehose-jvm"]);
     expect(names("isolate/students", "students")).toEqual(["students"]);
   });
 

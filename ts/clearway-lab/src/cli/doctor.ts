@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { buildFacts, cpuTimes, machineFacts, stealPercent } from "../machine/facts.js";
 import { IdleWatch } from "../machine/idle-watch.js";
+import { freshness } from "../report/facts.js";
 import { findChromium } from "../runner/chromium-find.js";
 import { Runners } from "../runner/runners.js";
 import { HOST_NAMES } from "../scenario/scenario.js";
@@ -46,7 +47,7 @@ export async function doctor(): Promise<number> {
       else {
         say(
           host,
-          `${facts.runtime}, clock steps of ${facts.clockStepUs} us, ${facts.crossOriginIsolated ? "shared memory" : "not isolated: no shared memory"}, fresh ${facts.fresh} a measurement`,
+          `${facts.runtime}, clock steps of ${facts.clockStepUs} us, ${facts.crossOriginIsolated ? "shared memory" : "not isolated: no shared memory"}, ${freshness(facts.fresh)}`,
         );
       }
     }

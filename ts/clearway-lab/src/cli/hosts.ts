@@ -2,6 +2,7 @@
 // Asks every host's runner what it is; a host that does not answer is explained, not dropped.
 import type { Description, HostName } from "../protocol/message.js";
 import { CHROMIUM_MISSING, findChromium } from "../runner/chromium-find.js";
+import { findJvmRunner } from "../runner/jvm-find.js";
 import type { Runners } from "../runner/runners.js";
 
 export interface Hosts {
@@ -9,13 +10,18 @@ export interface Hosts {
   problems: Partial<Record<HostName, string>>;
 }
 
-export async function askHosts(runners: Runners, hosts: readonly HostName[]): Promise<Hosts> {
+export async function askHosts(runners: Runners, hosts: readonly HostName[], jdk?: number): Promise<Hosts> {
   const described: Hosts["described"] = {};
   const problems: Hosts["problems"] = {};
   await Promise.all(
     hosts.map(async (host) => {
       if (host === "chromium" && findChromium() === undefined && process.env["CLEARWAY_LAB_RUNNER"] === undefined) {
         problems[host] = CHROMIUM_MISSING;
+        return;
+      }
+      const jvm = host === "jvm" && process.env["CLEARWAY_LAB_RUNNER"] === undefined ? findJvmRunner(jdk) : undefined;
+      if (typeof jvm === "string") {
+        problems[host] = jvm;
         return;
       }
       try {

@@ -26,6 +26,8 @@ export interface LabOptions {
   profile: ProfileName;
   out: string;
   seed?: number;
+  /** The release of the JDK for host jvm; default: the newest. */
+  jdk?: number;
 }
 
 /** quick promises to end within five minutes: no round but the first begins after 265 s, nothing after 280 s; no measurement of it takes ten. */
@@ -33,6 +35,9 @@ const LIMITS: Record<ProfileName, Limits> = {
   quick: { budgetMs: 265_000, endMs: 280_000 },
   full: { budgetMs: Number.POSITIVE_INFINITY, endMs: Number.POSITIVE_INFINITY },
 };
+
+/** Tells the runners which profile it is: the JVM's measures by JMH in the full one. */
+const PROFILE_VARIABLE = "CLEARWAY_LAB_PROFILE";
 
 /** Returns the exit status. */
 export async function lab(what: readonly string[], options: LabOptions): Promise<number> {
@@ -44,10 +49,14 @@ export async function lab(what: readonly string[], options: LabOptions): Promise
   const native = scenarios.some(({ family, name }) => family === "memory" || name === "channel-native")
     ? compilePeers()
     : undefined;
-  const runners = new Runners({
-    [FIXTURE_VARIABLE]: JSON.stringify(fixture.fixture),
-    ...(native && { [PEERS_VARIABLE]: JSON.stringify(native.peers) }),
-  });
+  const runners = new Runners(
+    {
+      [FIXTURE_VARIABLE]: JSON.stringify(fixture.fixture),
+      [PROFILE_VARIABLE]: options.profile,
+      ...(native && { [PEERS_VARIABLE]: JSON.stringify(native.peers) }),
+    },
+    options.jdk,
+  );
   const onInterrupt = () => {
     if (interruption.signal.aborted) process.exit(130);
     process.stderr.write("\ninterrupted: keeping what was measured (again to leave at once)\n");
@@ -60,7 +69,7 @@ export async function lab(what: readonly string[], options: LabOptions): Promise
   try {
     const machine = machineFacts();
     const times = cpuTimes();
-    const hosts = await askHosts(runners, options.host);
+    const hosts = await askHosts(runners, options.host, options.jdk);
     const cells = markMissing(planCells(scenarios, options.profile, options.host, hosts.problems), hosts);
     const seed = options.seed ?? Math.floor(Math.random() * 2 ** 32);
     const order = planOrder(cells, seed);

@@ -6,10 +6,10 @@ import { loadScenarios } from "../scenario/load.js";
 import { belongsOn, FAMILY_NAMES, HOST_NAMES, type Scenario } from "../scenario/scenario.js";
 import { askHosts, type Hosts, missingMechanism } from "./hosts.js";
 
-export async function list(hosts: readonly HostName[]): Promise<number> {
-  const runners = new Runners();
+export async function list(hosts: readonly HostName[], jdk?: number): Promise<number> {
+  const runners = new Runners({}, jdk);
   try {
-    const asked = await askHosts(runners, hosts);
+    const asked = await askHosts(runners, hosts, jdk);
     process.stdout.write(listing(loadScenarios(), hosts, asked) + "\n");
   } finally {
     await runners.close();
@@ -25,6 +25,8 @@ export function listing(scenarios: readonly Scenario[], hosts: readonly HostName
   for (const family of FAMILY_NAMES) {
     lines.push("", family.toUpperCase());
     for (const scenario of scenarios.filter((each) => each.family === family)) {
+      const here = (host: HostName) => scenario.mechanisms.some((each) => belongsOn(host, scenario, each));
+      if (!hosts.some(here)) continue;
       lines.push("", `  ${scenario.name}: ${scenario.question}`);
       for (const mechanism of scenario.mechanisms) {
         const { name, title, unavailable } = mechanism;

@@ -5,13 +5,14 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { Command, CommanderError } from "commander";
 import { packageRoot } from "../machine/package-root.js";
+import { HOST_NAMES } from "../scenario/scenario.js";
 import { doctor } from "./doctor.js";
 import { type ExportFormat, exportRun, parseFormat } from "./export.js";
 import { type GenOptions, gen } from "./gen.js";
 import { lab } from "./lab.js";
 import { list } from "./list.js";
 import { report } from "./report.js";
-import { parseHosts, parseProfile, parseSeed, UsageError } from "./select.js";
+import { parseHosts, parseJdk, parseProfile, parseSeed, UsageError } from "./select.js";
 
 const { version } = JSON.parse(readFileSync(path.join(packageRoot(), "package.json"), "utf8")) as {
   version: string;
@@ -30,13 +31,16 @@ const labCommand = program
     "families (isolate, memory, push, channel, offload), scenarios (students) or cells (students/comlink); default: everything",
   )
   .option("--family <name>", "the same as naming the family", (name: string, all: string[]) => [...all, name], [])
-  .option("--host <names>", "node, chromium, or both with a comma", parseHosts, ["node", "chromium"])
+  .option("--host <names>", "node, chromium, jvm, with commas; default: all", parseHosts, [...HOST_NAMES])
+  .option("--jdk <release>", "the JDK for host jvm, e.g. 17; default: the newest there is", parseJdk)
   .option("--profile <name>", "quick (under 5 minutes) or full", parseProfile, "quick")
   .option("--out <dir>", "where to write", "out")
   .option("--seed <number>", "repeat the order of an earlier run", parseSeed)
   .action(async (what: string[], options: Parameters<typeof lab>[1] & { family: string[] }) => {
     const listed = what[0] === "list" && what.length === 1;
-    process.exitCode = listed ? await list(options.host) : await lab([...what, ...options.family], options);
+    process.exitCode = listed
+      ? await list(options.host, options.jdk)
+      : await lab([...what, ...options.family], options);
   });
 labCommand.addHelpText("after", "\nclearway lab list   what can run here, what cannot, and why");
 

@@ -76,3 +76,10 @@ export function parseSeed(text: string): number {
     throw new InvalidArgumentError("a seed is an integer from 0 to 4294967295");
   return seed;
 }
+
+export function parseJdk(text: string): number {
+  const release = Number(text);
+  if (!Number.isInteger(release) || release < 17)
+    throw new InvalidArgumentError("a JDK is named by its release, 17 or newer");
+  return release;
+}

@@ -66,8 +66,8 @@ export interface Description {
   host: HostName;
   /** E.g. "Node v20.20.0" or "Chromium 156.0". */
   runtime: string;
-  /** What is fresh for each measurement: the whole process, or the page's renderer process. */
-  fresh: "process" | "renderer process";
+  /** What is fresh for each measurement: the whole process, or the page's renderer process; or for what it is kept. */
+  fresh: "process" | "renderer process" | "JVM for each work";
   crossOriginIsolated: boolean;
   /** The smallest step seen between two readings of the clock the samples are taken with, in microseconds. */
   clockStepUs: number;

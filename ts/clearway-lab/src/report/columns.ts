@@ -20,6 +20,11 @@ const STALLS: Column[] = [
   { label: "dropped 120", unit: "frames", metric: "droppedFrames120" },
 ];
 
+/** The JVM's streams are scenarios of their own, with other mechanisms and the same figures. */
+export function figuresOf(scenario: string): string {
+  return scenario.replace(/-jvm$/, "");
+}
+
 export const COLUMNS: Record<string, Column[]> = {
   students: STALLS,
   "fetch-image": STALLS,
@@ -56,6 +61,7 @@ export const COLUMNS: Record<string, Column[]> = {
     { label: "held", unit: "ms", metric: "held" },
     { label: "peak threads", unit: "count", metric: "peakThreads" },
     { label: "allocations", unit: "count", metric: "allocations" },
+    { label: "allocated", unit: "bytes", metric: "allocatedBytes" },
   ],
   sizes: Object.entries(SIZES_NS).map(([metric]) => ({
     label: metric.replace(/^task(\d+)/, "$1 "),

@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The end of the report: the machine, the build, the noise floor, the settings of every mechanism, and how to run it again.
+import type { Description } from "../protocol/message.js";
 import type { RunRecord } from "../run/record.js";
 import type { Results } from "../run/results.js";
 import { HOST_TITLES } from "./host-titles.js";
 import { type Html, html } from "./html.js";
 import { loadText } from "./load-text.js";
+
+/** What each measurement finds new. */
+export function freshness(fresh: Description["fresh"]): string {
+  return fresh === "JVM for each work"
+    ? "a JVM for each work, kept for the run"
+    : `a fresh ${fresh} for each measurement`;
+}
 
 export function factsSection(results: Results, record: RunRecord): Html {
   const { machine, build } = results;
@@ -18,7 +26,7 @@ export function factsSection(results: Results, record: RunRecord): Html {
     ["Node", `${build.node}, V8 ${build.v8}${build.nodeOptions === "" ? "" : ", options " + build.nodeOptions}`],
     ...Object.entries(record.hosts).map(([host, facts]): [string, string] => [
       "Host " + host,
-      `${facts.runtime}, fresh ${facts.fresh} for each measurement, clock steps of ${facts.clockStepUs} µs, ${facts.crossOriginIsolated ? "shared memory" : "no shared memory"}`,
+      `${facts.runtime}, ${freshness(facts.fresh)}, clock steps of ${facts.clockStepUs} µs, ${facts.crossOriginIsolated ? "shared memory" : "no shared memory"}`,
     ]),
     ["Clearway, lab", `${build.clearway}, ${build.lab}${build.commit === null ? "" : ", commit " + build.commit}`],
     [

@@ -6,6 +6,7 @@ import type { Results } from "../run/results.js";
 import type { Distribution } from "../statistics/distribution.js";
 import { histogramChart } from "./chart/histograms.js";
 import { stripOf, timelineChart } from "./chart/timeline.js";
+import { figuresOf } from "./columns.js";
 import { HOST_TITLES } from "./host-titles.js";
 import { type Html, html } from "./html.js";
 import { loadText } from "./load-text.js";
@@ -75,11 +76,11 @@ function hostCharts(
   if (scenario.name === "upload") return uploadCharts(results, record, title, cells);
   if (scenario.name === "memset") return memoryCharts(results, record, title, cells);
   if (scenario.name === "pool") return poolChart(results, record, title, cells);
-  if (scenario.name === "firehose") return firehoseChart(results, record, title, cells);
+  if (figuresOf(scenario.name) === "firehose") return firehoseChart(results, record, title, cells);
   if (scenario.name.startsWith("channel-")) return channelChart(results, record, title, cells);
   if (scenario.name === "codec") return codecChart(results, record, title, cells);
   if (scenario.family === "offload") return offloadCharts(results, record, scenario, host);
-  if (scenario.name === "stream") return streamChart(results, record, scenario, title, cells);
+  if (figuresOf(scenario.name) === "stream") return streamChart(results, record, scenario, title, cells);
   return html`<h4>${title}</h4>`;
 }
 

@@ -7,7 +7,7 @@ import type { Metric, Results } from "../run/results.js";
 import type { Role } from "../scenario/scenario.js";
 import type { Distribution } from "../statistics/distribution.js";
 import { channelTables } from "./channel-tables.js";
-import { COLUMNS, type Column, comparedLabel } from "./columns.js";
+import { COLUMNS, type Column, comparedLabel, figuresOf } from "./columns.js";
 import { loadText } from "./load-text.js";
 import { bytes, shown, shownTime, times } from "./number.js";
 
@@ -108,7 +108,7 @@ function loadTable(
   host: HostName,
   group: RecordedCell[],
 ): Table {
-  const known = COLUMNS[scenario.name] ?? unknownColumns(results, record, group);
+  const known = COLUMNS[figuresOf(scenario.name)] ?? unknownColumns(results, record, group);
   const columns = known.filter((column) => group.some((cell) => column.metric in metricsFor(results, record, cell)));
   const rows = ordered(results, record, scenario, group).map((cell): TableRow => {
     const metrics = metricsFor(results, record, cell);
@@ -150,12 +150,12 @@ export function ordered(
   scenario: RecordedScenario,
   group: RecordedCell[],
 ): RecordedCell[] {
-  if (scenario.name === "stream") {
+  if (figuresOf(scenario.name) === "stream") {
     const latency = (cell: RecordedCell) => metricsFor(results, record, cell)["latency"] as Distribution;
     const key = sortQuantile(group.map(latency));
     return [...group].sort((a, b) => latency(a)[key] - latency(b)[key]);
   }
-  if (scenario.name === "firehose") {
+  if (figuresOf(scenario.name) === "firehose") {
     const throughput = (cell: RecordedCell) =>
       (metricsFor(results, record, cell)["throughput"] as { value: number }).value;
     return [...group].sort((a, b) => throughput(b) - throughput(a));

@@ -21,6 +21,10 @@ export const JVM_MISSING =
 /** The router only passes lines on: it should take as little as it can from those that measure. */
 const ROUTER_OPTIONS = ["-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"];
 
+/** From this release on the JVM warns of what JMH asks for, on stderr, each time. */
+const UNSAFE_WARNS = 23;
+const UNSAFE_QUIET = "--sun-misc-unsafe-memory-access=allow";
+
 /** The command that starts the runner on the newest JDK, or on the release asked for; else why there is none. */
 export function findJvmRunner(release?: number): RunnerCommand | string {
   const file = process.env[VARIABLE] ?? path.join(packageRoot(), "../../jvm/lab/target/runner.json");
@@ -33,6 +37,12 @@ export function findJvmRunner(release?: number): RunnerCommand | string {
     return `no JDK ${chosen} was found when the runner was built; there were: ${releases.join(", ")}. Add one, then node scripts/jvm-lab.mjs`;
   return {
     command: path.join(home, "bin/java"),
-    args: [...ROUTER_OPTIONS, "-cp", classpath.join(path.delimiter), "clearway.lab.MainKt"],
+    args: [
+      ...ROUTER_OPTIONS,
+      ...(chosen >= UNSAFE_WARNS ? [UNSAFE_QUIET] : []),
+      "-cp",
+      classpath.join(path.delimiter),
+      "clearway.lab.MainKt",
+    ],
   };
 }

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Which runner measures what: Node gets a fresh process for every measurement, Chromium keeps one browser for the run.
+// Which runner measures what: Node gets a fresh process for every measurement, Chromium keeps one browser for the run, and
+// the JVM's runner starts the JVMs that measure itself.
 import { fileURLToPath } from "node:url";
 import type { CellRequest, Description, HostName, Measurement } from "../protocol/message.js";
 import { RunnerClient, type RunnerCommand } from "./client.js";
+import { findJvmRunner } from "./jvm-find.js";
 
 /** CLEARWAY_LAB_RUNNER replaces every runner by another program that speaks the protocol (tests do so). */
-export function runnerCommand(host: HostName): RunnerCommand {
+export function runnerCommand(host: HostName, jdk?: number): RunnerCommand {
   const given = process.env["CLEARWAY_LAB_RUNNER"];
+  if (host === "jvm" && given === undefined) {
+    const found = findJvmRunner(jdk);
+    if (typeof found === "string") throw new Error(found);
+    return found;
+  }
   const program = given ?? fileURLToPath(new URL(`./runner-${host}.js`, import.meta.url));
   // The heap limit is raised for scenarios that hold some hundred MB of objects twice; nothing else is set.
   return { command: process.execPath, args: ["--max-old-space-size=8192", program], env: { CLEARWAY_LAB_HOST: host } };
@@ -15,10 +22,13 @@ export function runnerCommand(host: HostName): RunnerCommand {
 export class Runners {
   readonly #lasting = new Map<HostName, RunnerClient>();
   readonly #env: Record<string, string>;
+  readonly #jdk: number | undefined;
   #current: RunnerClient | undefined;
 
-  constructor(env: Record<string, string> = {}) {
+  /** `jdk`: the release that the JVM's runner is started with; default: the newest. */
+  constructor(env: Record<string, string> = {}, jdk?: number) {
     this.#env = env;
+    this.#jdk = jdk;
   }
 
   describe(host: HostName): Promise<Description> {
@@ -60,7 +70,7 @@ export class Runners {
   }
 
   #start(host: HostName): RunnerClient {
-    const { command, args, env } = runnerCommand(host);
+    const { command, args, env } = runnerCommand(host, this.#jdk);
     return new RunnerClient({ command, args, env: { ...env, ...this.#env } });
   }
 }

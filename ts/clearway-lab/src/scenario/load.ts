@@ -36,6 +36,8 @@ export function loadScenarios(folder = scenarioFolder()): Scenario[] {
     "pool",
     "stream",
     "firehose",
+    "stream-jvm",
+    "firehose-jvm",
     "codec",
     "channel-worker",
     "channel-process",

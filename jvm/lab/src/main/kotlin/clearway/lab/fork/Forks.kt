@@ -33,9 +33,9 @@ internal class Forks : AutoCloseable {
         when (cell.scenario) {
             "works" -> "works ${cell.text("work")}"
             "sizes",
+            "changing-site",
             "stream-jvm",
             "firehose-jvm" -> cell.scenario
-            // A site that has changed once has taught the compiler both works: the next strategy would profit.
             else -> null
         }
 }

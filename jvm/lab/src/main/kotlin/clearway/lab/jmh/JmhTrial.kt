@@ -22,13 +22,14 @@ public class JmhTrial private constructor(private val strategy: Strategy, privat
     override fun close() {
         java.io
             .File(System.getProperty(RESULT_PROPERTY))
-            .writeText("$coldNs\n${Meters.peakThreads() - before}\n${resultOf(batches)}\n")
+            .writeText("$coldNs\n${Meters.peakThreads() - before}\n$result\n")
         strategy.close()
     }
 
     public companion object {
         internal const val RESULT_PROPERTY: String = "clearway.lab.jmh.result"
         private var coldNs = 0L
+        private var result = ""
         private var before = 0
 
         /** Opens the strategy that `cell` names, and times its first batch. */
@@ -36,15 +37,16 @@ public class JmhTrial private constructor(private val strategy: Strategy, privat
         public fun open(cell: String): JmhTrial {
             val asked = Cell.of(Json.parseToJsonElement(cell) as JsonObject)
             val load = WorksLoad(asked)
-            Rehearsal.of(load)
+            load.rehearse()
             Rehearsal.letSharedThreadsEnd(asked.mechanism)
             before = Meters.threadCount()
             Meters.resetPeak()
             val begin = System.nanoTime()
             val strategy = Strategies.named(asked.mechanism).open()
             val batches = Batches(strategy, load.action, load.seeds)
-            batches.run()
+            val first = batches.run()
             coldNs = System.nanoTime() - begin
+            result = resultOf(first).toString()
             return JmhTrial(strategy, batches)
         }
     }

@@ -27,6 +27,9 @@ import org.openjdk.jmh.runner.options.VerboseMode
  */
 internal fun measureByJmh(cell: Cell): Measured {
     Strategies.named(cell.mechanism)
+    // Its lock is the machine's: another project's benchmark would end ours. The lab measures one thing at a time
+    // anyway.
+    System.setProperty("jmh.ignoreLock", "true")
     val told = createTempFile("clearway-jmh")
     try {
         val output = OutputFormatFactory.createFormatInstance(PrintStream(System.err), VerboseMode.SILENT)

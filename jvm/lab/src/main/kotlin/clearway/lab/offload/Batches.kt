@@ -5,8 +5,9 @@ import org.openjdk.jmh.infra.Blackhole
 
 /** One strategy with one load: runs batches, and knows whether they did what they should. */
 internal class Batches(private val strategy: Strategy, private val action: Action, private val seeds: IntArray) {
-    private val results = DoubleArray(seeds.size)
+    private val results = DoubleArray(seeds.size) { Double.NaN }
 
+    /** Blocks. Returns its own array, which the next batch overwrites. */
     fun run(): DoubleArray {
         strategy.batch(seeds, action, results)
         return results
@@ -18,19 +19,15 @@ internal class Batches(private val strategy: Strategy, private val action: Actio
         repeat(count) { into.consume(run()) }
         return System.nanoTime() - begin
     }
-
-    /** Runs once more, with every result wiped before: how many actions gave one, and their sum, each at most 1000. */
-    fun check(): Pair<Int, Double> {
-        results.fill(Double.NaN)
-        val seen = run()
-        return seen.count { !it.isNaN() } to seen.sumOf { if (it.isNaN()) 0.0 else minOf(it, RESULT_MAX) }
-    }
-
-    private companion object {
-        /** The powers grow beyond what a sum keeps apart. */
-        const val RESULT_MAX = 1000.0
-    }
 }
+
+/**
+ * How many actions gave a result since the array was made, and their sum, each at most 1000: the powers are too large.
+ */
+internal fun tally(results: DoubleArray): Pair<Int, Double> =
+    results.count { !it.isNaN() } to results.sumOf { if (it.isNaN()) 0.0 else minOf(it, RESULT_MAX) }
+
+private const val RESULT_MAX = 1000.0
 
 /** JMH's own, which the compiler cannot see through; JMH asks those who make one by hand to say that they know. */
 internal fun blackhole(): Blackhole =

@@ -14,15 +14,16 @@ internal fun measureChanging(cell: Cell): Measured {
     val phases = listOf("arithmetic", "storage", "arithmetic").map { Works.named(it) }
     val into = blackhole()
     var checksum = 0.0
+    Rehearsal.of(seeds, Changing(phases[0]), Changing(phases[1]))
     val found =
         Strategies.named(cell.mechanism).open().use { strategy ->
             val changing = Changing(phases.first())
             val batches = Batches(strategy, changing, seeds)
+            // A site that is known already, and then changes.
+            batches.timeNs(count, into)
             phases.map { phase ->
                 changing.phase = phase
-                val times = LongArray(count) { batches.timeNs(1, into) }
-                checksum += batches.check().second
-                times
+                LongArray(count) { batches.timeNs(1, into) }.also { checksum += tally(batches.run()).second }
             }
         }
     val (before, during, back) = found

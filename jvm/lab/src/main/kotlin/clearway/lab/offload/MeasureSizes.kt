@@ -6,6 +6,7 @@ import clearway.lab.protocol.Measured
 import clearway.lab.protocol.Value
 import kotlinx.serialization.json.JsonPrimitive
 import kotlinx.serialization.json.buildJsonObject
+import org.openjdk.jmh.infra.Blackhole
 
 /** Actions of one size that only compute, in decades from 10 ns to 100 ms: where the crossover is. */
 internal object Sizes {
@@ -50,32 +51,29 @@ private class Spinning(private val steps: Int, private val size: Int) : Action {
 
 /** Every size in one measurement with one strategy, each with a pool that is warm. */
 internal fun measureSizes(cell: Cell): Measured {
-    val actions = cell.int("actions")
-    val sweepNs = (cell.number("sweepMs", 60.0) * 1e6).toLong()
+    val most = cell.int("actions")
+    val sweepNs = cell.number("sweepMs") * 1e6
     val into = blackhole()
     val values = LinkedHashMap<String, Value>()
     var right = 0
+    Rehearsal.of(seedsOf("ascending", most), Spinning(Sizes.steps(0), 0))
     Strategies.named(cell.mechanism).open().use { strategy ->
         for (at in Sizes.names.indices) {
             val action = Spinning(Sizes.steps(at), at)
-            // Of long actions there are fewer, so that a batch ends; never fewer than two for each processor.
-            val fits = (sweepNs / 2 / Sizes.ns(at)).toInt()
-            val count = minOf(actions, maxOf(fits, 2 * Runtime.getRuntime().availableProcessors()))
+            // Of long actions there are fewer, so that a batch ends.
+            val count = Math.round(sweepNs / Sizes.ns(at)).coerceIn(2, most.toLong()).toInt()
             val batches = Batches(strategy, action, IntArray(count) { it })
-            val found = sweepOne(batches, sweepNs, into)
-            values["task" + Sizes.names[at]] = Value("us", median(found) / 1e3 / count)
+            timed(batches, sweepNs / 4, into)
+            values["task" + Sizes.names[at]] = Value("us", median(timed(batches, sweepNs / 4, into)) / 1e3 / count)
             if (batches.run().all { it == at.toDouble() }) right++
         }
     }
     return Measured(emptyMap(), values, buildJsonObject { put("sizes", JsonPrimitive(right)) })
 }
 
-/** Half of the time to get warm, half to measure; at least one batch of each. */
-private fun sweepOne(batches: Batches, sweepNs: Long, into: org.openjdk.jmh.infra.Blackhole): LongArray {
-    var begin = System.nanoTime()
-    do into.consume(batches.run()) while (System.nanoTime() - begin < sweepNs / 2)
+private fun timed(batches: Batches, forNs: Double, into: Blackhole): LongArray {
     val found = ArrayList<Long>()
-    begin = System.nanoTime()
-    do found += batches.timeNs(1, into) while (System.nanoTime() - begin < sweepNs / 2)
+    val begin = System.nanoTime()
+    do found += batches.timeNs(1, into) while (System.nanoTime() - begin < forNs)
     return found.toLongArray()
 }

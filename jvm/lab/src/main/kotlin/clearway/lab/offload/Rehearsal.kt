@@ -10,18 +10,19 @@ internal object Rehearsal {
     private var done = false
     private var sharedUsedNs: Long? = null
 
-    fun of(load: WorksLoad) {
+    /** Each strategy runs `actions` in turn. Blocks, a second and more, the first time; returns at once after that. */
+    fun of(seeds: IntArray, vararg actions: Action) {
         if (done) return
         done = true
-        // A work that waits would make the rehearsal last; its strategies are rehearsed with one that does not.
-        val action = if (Works.waits(load.work)) Works.named("arithmetic") else load.action
         val into = blackhole()
         // Those that share the coroutines' threads come first: these threads have ended when the others are through.
         for (kind in Strategies.all.sortedBy { !sharesThreads(it.name) }.filter { it.unavailable == null }) {
             kind.open().use { strategy ->
-                val batches = Batches(strategy, action, load.seeds)
-                val begin = System.nanoTime()
-                while (System.nanoTime() - begin < EACH_NS) into.consume(batches.run())
+                for (action in actions) {
+                    val batches = Batches(strategy, action, seeds)
+                    val begin = System.nanoTime()
+                    do into.consume(batches.run()) while (System.nanoTime() - begin < EACH_NS / actions.size)
+                }
             }
             used(kind.name)
         }
@@ -52,8 +53,8 @@ internal object Rehearsal {
                 "flow-io",
             )
 
-    /** Enough for a batch of arithmetic to be compiled by C2; eighteen of them take a second. */
-    private const val EACH_NS = 50_000_000L
+    /** Enough for a batch of arithmetic to be compiled; eighteen of them take half a second. */
+    private const val EACH_NS = 30_000_000L
 
     /** JVMs are started with a keep-alive of 1 s for the coroutines' threads (their default is 60), and a little. */
     private const val KEEP_ALIVE_MS = 1_150L

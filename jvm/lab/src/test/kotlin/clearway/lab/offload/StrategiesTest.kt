@@ -35,7 +35,7 @@ internal class StrategiesTest {
             for (order in listOf("ascending", "shuffled")) {
                 for (work in listOf("arithmetic", "lists", "bimodal", "mixed")) {
                     val batches = Batches(strategy, Works.named(work, networkUs = 1.0), seedsOf(order, 100))
-                    val (done, sum) = batches.check()
+                    val (done, sum) = tally(batches.run())
                     assertEquals(100, done, "$work $order")
                     checksums[work]?.let { assertEquals(it, Math.round(sum).toInt(), work) }
                 }
@@ -65,7 +65,7 @@ internal class StrategiesTest {
         Strategies.named("fixed-100").open().use { strategy ->
             for (work in listOf("storage", "network")) {
                 val batches = Batches(strategy, Works.named(work, networkUs = 10.0), seedsOf("shuffled", 100))
-                val found = resultOf(batches)
+                val found = resultOf(batches.run())
                 val expected = buildJsonObject {
                     put("done", JsonPrimitive(100))
                     put("checksum", JsonPrimitive(checksums.getValue(work).toLong()))

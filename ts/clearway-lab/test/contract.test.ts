@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What every runner does when the lab speaks to it: one suite for the real ones, in processes of their own.
+import { execFileSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { CellRequest } from "../src/protocol/message.js";
+import { RunnerClient, type RunnerCommand } from "../src/runner/client.js";
+import { findJvmRunner, JVM_MISSING } from "../src/runner/jvm-find.js";
+import { decodeHistogram } from "../src/statistics/histogram.js";
+
+const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+const built = ".cache/contract-dist";
+// Maven, when nothing is compiled yet and others compile too.
+const BUILD_MS = 600_000;
+
+const runners = {
+  node: {
+    scenario: "stream",
+    build: () => execFileSync(process.execPath, [here("../build.mjs"), "--out", built, "--node-only"]),
+    command: (): RunnerCommand => ({ command: process.execPath, args: [here(`../${built}/runner-node.js`)] }),
+  },
+  jvm: {
+    scenario: "stream-jvm",
+    build: () => execFileSync(process.execPath, [here("../../../scripts/jvm-lab.mjs")]),
+    command: (): RunnerCommand => {
+      const found = findJvmRunner();
+      if (typeof found === "string") throw new Error(found);
+      return found;
+    },
+  },
+};
+
+describe.each(Object.entries(runners))("the runner of %s", (host, { scenario, build, command }) => {
+  let runner: RunnerClient;
+  beforeAll(() => {
+    build();
+    runner = new RunnerClient(command());
+  }, BUILD_MS);
+  afterAll(() => runner.close());
+
+  const cell = (mechanism: string, perSecond: number, expected: CellRequest["expected"]): CellRequest => {
+    const params = { perSecond, count: 50, payloadBytes: 8, receiver: "idle" };
+    return { family: "push", scenario, mechanism, params, expected };
+  };
+  const right = { received: "$count", outOfOrder: 0 };
+
+  test("says what it is, and what it has", async () => {
+    const { mechanisms, ...facts } = await runner.describe();
+    expect(facts).toMatchObject({ protocol: 1, host });
+    expect(facts.clockStepUs).toBeGreaterThan(0);
+    expect(mechanisms).toContainEqual({ scenario, mechanism: "direct" });
+  });
+
+  test("verifies a cell by what its work yields", async () => {
+    const { verified, result } = await runner.verify(cell("direct", 0, right), 60_000);
+    expect([verified, result]).toEqual([true, { received: 50, outOfOrder: 0 }]);
+  });
+
+  test("measures samples whose histogram the lab reads, and values with their units", async () => {
+    const { samples, notes } = await runner.measure(cell("direct", 5_000, right), 60_000);
+    const latency = samples["latency"];
+    expect(latency).toMatchObject({ unit: "us", n: 50 });
+    expect(latency?.raw).toHaveLength(50);
+    const histogram = decodeHistogram(latency?.hdr ?? "");
+    expect(histogram.totalCount).toBe(50);
+    // Three digits are kept of the largest.
+    expect(histogram.maxValue / Math.max(1, ...(latency?.raw ?? []))).toBeCloseTo(1, 2);
+    expect(notes).toEqual([]);
+    const { values } = await runner.measure(cell("direct", 0, right), 60_000);
+    expect(values["throughput"]?.unit).toBe("events/s");
+  });
+
+  test("gives no figure for a wrong result, names what it does not have, and stays usable", async () => {
+    await expect(runner.measure(cell("direct", 0, { received: 51 }), 60_000)).rejects.toThrow(
+      "the work gave a wrong result: result.received: expected 51, got 50",
+    );
+    await expect(runner.measure(cell("direkt", 0, right), 60_000)).rejects.toThrow(/no such .*direkt.*direct/);
+    expect((await runner.verify(cell("direct", 0, right), 60_000)).verified).toBe(true);
+  });
+
+  test("ends when its input does", async () => {
+    const other = new RunnerClient(command());
+    await other.describe();
+    await other.close(60_000);
+    await expect(other.describe()).rejects.toThrow("the runner ended: code=0");
+  });
+});
+
+describe("a JVM that is missing", () => {
+  test("is named with the command that adds it", () => {
+    process.env["CLEARWAY_LAB_JVM"] = here("nowhere.json");
+    expect(findJvmRunner()).toBe(JVM_MISSING);
+    expect(JVM_MISSING).toMatch("apt-get install");
+    delete process.env["CLEARWAY_LAB_JVM"];
+    expect(findJvmRunner(99)).toMatch(/no JDK 99 was found.*17/);
+  });
+});
