@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.channel
+
+import clearway.channel.codec.Codecs
+import clearway.channel.codec.MessageCodec
+import clearway.channel.codec.MethodCodec
+import clearway.channel.endpoint.CONTROL_CHANNEL
+import clearway.channel.endpoint.Core
+import clearway.channel.endpoint.Greeting
+import clearway.channel.endpoint.resizeMessage
+import clearway.channel.transport.ChannelTransport
+import clearway.channel.transport.CloseReason
+import java.util.concurrent.CompletableFuture
+
+/**
+ * One end of a way between two; the other is the same, whatever language it is in. Channels are named, and cost nothing
+ * to make. Safe for many threads; nothing here blocks, but for [EventStream]'s iterator.
+ *
+ * Futures are completed on the thread that reads the transport, and what depends on them and is not `async` runs there:
+ * it must not block. Handlers run where [EndpointOptions.executor] says.
+ */
+public class Endpoint internal constructor(private val core: Core) : AutoCloseable {
+    /** The wire that both ends agreed on: [Wire.CLEARWAY] or [Wire.PLAIN]. */
+    public val wire: Wire
+        get() = if (core.link.isPlain) Wire.PLAIN else Wire.CLEARWAY
+
+    /** Completes with the reason when the transport is closed, whoever closed it. Never fails. */
+    public val closed: CompletableFuture<CloseReason>
+        get() = core.closed.thenApply { it }
+
+    /** A channel of messages with the standard codec. Throws IllegalArgumentException for a name too long. */
+    public fun messages(name: String): Messages<Any> = messages(name, Codecs.STANDARD)
+
+    public fun <T> messages(name: String, codec: MessageCodec<T>): Messages<T> = Messages(core, name, codec)
+
+    /** A channel of methods. Throws IllegalArgumentException for a name too long. */
+    @JvmOverloads
+    public fun methods(name: String, codec: MethodCodec = Codecs.STANDARD_METHODS): Methods = Methods(core, name, codec)
+
+    /** A channel of events. Throws IllegalArgumentException for a name too long. */
+    @JvmOverloads
+    public fun events(name: String, codec: MethodCodec = Codecs.STANDARD_METHODS): Events = Events(core, name, codec)
+
+    /** Sets how many early messages of a channel the other end keeps until that has a handler. Fails as a call does. */
+    public fun resize(channel: String, count: Int): CompletableFuture<Void?> =
+        core.call(CONTROL_CHANNEL, resizeMessage(channel, count), CallOptions.NONE) { null }
+
+    /** What the endpoint does just now. */
+    public fun stats(): EndpointStats =
+        core.counts { calls, handling, listening, serving ->
+            EndpointStats(core.link.transportName, calls, handling, listening, serving)
+        }
+
+    /**
+     * Begins nothing new, ends the streams that it serves, lets calls both ways be answered, `timeoutMs` at most, then
+     * closes the transport; what is left fails with `transport-closed`. Returns at once; the future is [closed].
+     */
+    @JvmOverloads
+    public fun closeAsync(timeoutMs: Long = CLOSE_MS): CompletableFuture<CloseReason> {
+        core.close(timeoutMs)
+        return closed
+    }
+
+    /** [closeAsync], with 5 s for what is under way. Does not wait. */
+    override fun close() {
+        core.close(CLOSE_MS)
+    }
+
+    /** Closes at once. Everything under way, both ways, ends with `transport-closed`. */
+    @JvmOverloads public fun terminate(reason: CloseReason = CloseReason.CLOSED): Unit = core.terminate(reason)
+
+    override fun toString(): String = "Endpoint(${core.link.transportName}, $wire)"
+
+    public companion object {
+        private const val CLOSE_MS = 5_000L
+
+        /**
+         * Makes an endpoint of a transport: both ends say hello and agree on the wire. Takes ownership of the
+         * transport, and closes it also when this fails. Register handlers as soon as it is there: what comes before
+         * them waits, within bounds. Cancelling the future gives up.
+         *
+         * Fails with [ChannelException]: `protocol` when the other end speaks another wire or version, or says no
+         * hello; `deadline` when it says nothing within `helloMs`; `transport-closed`.
+         */
+        @JvmStatic
+        @JvmOverloads
+        public fun connect(
+            transport: ChannelTransport,
+            options: EndpointOptions = EndpointOptions(),
+        ): CompletableFuture<Endpoint> {
+            val greeting = Greeting(transport, options)
+            greeting.begin()
+            return greeting.met
+        }
+    }
+}
+
+/**
+ * What an endpoint does just now.
+ *
+ * @property calls calls of this end that wait for their answers
+ * @property handling calls of the other end that were not answered yet
+ * @property listening streams that this end listens to
+ * @property serving streams that this end serves
+ */
+public class EndpointStats
+internal constructor(
+    public val transport: String,
+    public val calls: Int,
+    public val handling: Int,
+    public val listening: Int,
+    public val serving: Int,
+)

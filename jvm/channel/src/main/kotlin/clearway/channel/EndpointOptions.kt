@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.channel
+
+import clearway.channel.endpoint.Clock
+import clearway.channel.endpoint.SystemClock
+import clearway.channel.transport.SharedThreads
+import clearway.channel.wire.Wires
+import java.util.concurrent.Executor
+
+/** What an end speaks. */
+public enum class Wire(internal val bits: Int) {
+    /** Clearway's own: cancelling, credit, deadlines, errors with stack and cause. */
+    CLEARWAY(Wires.CLEARWAY),
+    /** Flutter's platform messages and nothing else. */
+    PLAIN(Wires.PLAIN),
+    /** The first of both that the other end's hello names too. */
+    EITHER(Wires.CLEARWAY or Wires.PLAIN),
+}
+
+/** How an endpoint is set up. Set before [Endpoint.connect], not for several threads at once. */
+public class EndpointOptions {
+    internal var wire = Wire.CLEARWAY
+    internal var hello = true
+    internal var helloMs = 30_000L
+    internal var callsMax = 4096
+    internal var nameBytesMax = 255
+    internal var early = 16
+    internal var earlyBytesMax = 1 shl 20
+    internal var earlyMs = 5_000L
+    internal var stacks = false
+    internal var executor: Executor = SharedThreads
+    internal var onError: (Throwable, String) -> Unit = { thrown, channel ->
+        System.err.println("clearway.channel, $channel:")
+        thrown.printStackTrace()
+    }
+    internal var clock: Clock = SystemClock
+
+    /** What to speak; default [Wire.CLEARWAY]. */
+    public fun wire(wire: Wire): EndpointOptions = apply { this.wire = wire }
+
+    /** For a foreign end that sends no hello and expects none: the plain wire, at once. */
+    public fun withoutHello(): EndpointOptions = apply {
+        wire = Wire.PLAIN
+        hello = false
+    }
+
+    /** How long to wait for the other end's hello, ms; default 30,000. 0 waits for ever. */
+    public fun helloMs(ms: Long): EndpointOptions = apply { helloMs = range("helloMs", ms, 0, Long.MAX_VALUE) }
+
+    /** Calls and streams that this end may have under way, and that it runs for the other, each; default 4096. */
+    public fun callsMax(count: Int): EndpointOptions = apply { callsMax = range("callsMax", count, 1, Int.MAX_VALUE) }
+
+    /** Bytes of a channel's name; default 255, at most 65,535. */
+    public fun nameBytesMax(bytes: Int): EndpointOptions = apply {
+        nameBytesMax = range("nameBytesMax", bytes, 1, 0xffff)
+    }
+
+    /**
+     * Messages kept of each channel that has no handler yet; the oldest is dropped for the next. Default 16. The other
+     * end can change it, channel by channel, up to 1024.
+     */
+    public fun early(count: Int): EndpointOptions = apply { early = range("early", count, 0, EARLY_MAX) }
+
+    /** All early messages together, in bytes; default 1 MiB. */
+    public fun earlyBytesMax(bytes: Int): EndpointOptions = apply {
+        earlyBytesMax = range("earlyBytesMax", bytes, 0, Int.MAX_VALUE)
+    }
+
+    /** How long they are kept, ms; then they are answered with `no-handler`. Default 5,000; 0 keeps none. */
+    public fun earlyMs(ms: Long): EndpointOptions = apply { earlyMs = range("earlyMs", ms, 0, Int.MAX_VALUE.toLong()) }
+
+    /** Write the stack of a handler's error as the fourth part of a plain envelope, which not every end reads. */
+    public fun stacks(): EndpointOptions = apply { stacks = true }
+
+    /**
+     * Where handlers and sources of events run; default daemon threads, as many as are needed at once. Handlers may
+     * block there. One that runs its tasks within `execute` holds up the transport.
+     */
+    public fun executor(executor: Executor): EndpointOptions = apply { this.executor = executor }
+
+    /**
+     * Told of what a handler threw where nobody waits for an answer, and the channel. Default: printed to `System.err`.
+     */
+    public fun onError(told: ErrorListener): EndpointOptions = apply { onError = told::failed }
+
+    /** For tests. */
+    internal fun clock(clock: Clock): EndpointOptions = apply { this.clock = clock }
+
+    internal companion object {
+        const val EARLY_MAX = 1024
+    }
+}
+
+/** Told of an error that nobody else is told of. */
+public fun interface ErrorListener {
+    public fun failed(error: Throwable, channel: String)
+}
+
+internal fun <T : Comparable<T>> range(name: String, value: T, min: T, max: T): T {
+    require(value in min..max) { "$name must be from $min to $max: $name=$value" }
+    return value
+}
+
+/** How a call is made. Not for several threads at once; may be used for many calls. */
+public class CallOptions {
+    internal var timeoutMs = 0L
+    internal var deadlineMs = 0L
+
+    /** How long the handler may run, ms from its start, by the other end's clock. */
+    public fun timeoutMs(ms: Long): CallOptions = apply { timeoutMs = range("timeoutMs", ms, 1, Long.MAX_VALUE) }
+
+    /** How long to wait for the answer in all, ms, by this end's clock. */
+    public fun deadlineMs(ms: Long): CallOptions = apply { deadlineMs = range("deadlineMs", ms, 1, Long.MAX_VALUE) }
+
+    internal companion object {
+        val NONE = CallOptions()
+    }
+}

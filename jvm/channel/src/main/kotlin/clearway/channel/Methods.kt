@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.channel
+
+import clearway.channel.codec.MethodCall
+import clearway.channel.codec.MethodCodec
+import clearway.channel.codec.MethodReply
+import clearway.channel.endpoint.Core
+import clearway.channel.endpoint.Handler
+import clearway.channel.endpoint.Served
+import clearway.channel.endpoint.envelope
+import clearway.channel.endpoint.noAnswer
+import clearway.channel.endpoint.run
+import clearway.channel.wire.Status
+import java.util.concurrent.CompletableFuture
+import java.util.concurrent.CompletionStage
+
+/**
+ * A method: takes the call's arguments, gives its result or a CompletionStage of it. It may block, and throw:
+ * [RemoteException] to choose what the caller is told.
+ */
+public fun interface MethodHandler {
+    @Throws(Exception::class) public fun call(args: Any?, context: HandlerContext): Any?
+}
+
+/** The methods of a channel by name. Filled before it is given to [Methods.handle]. */
+public class MethodTable {
+    internal val methods = HashMap<String, MethodHandler>()
+
+    /** Adds a method. Throws IllegalArgumentException for a name that is taken. */
+    public fun on(method: String, handler: MethodHandler): MethodTable = apply {
+        require(method !in methods) { "method must be added once: method=$method" }
+        methods[method] = handler
+    }
+}
+
+/** A channel of methods. Either end may call and handle. */
+public class Methods
+internal constructor(private val core: Core, public val name: String, private val codec: MethodCodec) {
+    private val link = core.link
+
+    init {
+        link.name(name)
+    }
+
+    /**
+     * Calls a method with one value as its arguments. Copies what they hold before it returns; throws what the codec
+     * throws. Fails as [Messages.send] does, and with `not-implemented`; the other end's error is a [RemoteException].
+     * What `R` says is not checked. Cancelling the future cancels the call at the other end.
+     */
+    @JvmOverloads
+    @Suppress("UNCHECKED_CAST") // As documented: it is the caller who knows what the method gives.
+    public fun <R> call(method: String, args: Any? = null, options: CallOptions = CallOptions()): CompletableFuture<R> =
+        core.call(name, codec.encodeCall(MethodCall(method, args)), options) { answer ->
+            valueOf(link.decodeReply(codec, answer), name) as R
+        }
+
+    /**
+     * Handles the other end's calls, those that came early first. Calls run beside each other, as many as the executor
+     * lets. A method that is not in the table is answered with `not-implemented`. Closing the result ends it. Throws
+     * IllegalArgumentException for a second handler.
+     */
+    public fun handle(table: MethodTable): AutoCloseable {
+        val methods = HashMap(table.methods)
+        return core.desk.handle(
+            name,
+            object : Handler {
+                override fun request(served: Served) {
+                    link.turns.later { served.started { link.settings.executor.execute { serve(served, methods) } } }
+                }
+            },
+        )
+    }
+
+    private fun serve(served: Served, methods: Map<String, MethodHandler>) {
+        run(
+            served,
+            {
+                val call = link.decodeCall(codec, served.message)
+                val handler = methods[call.method]
+                val given = if (handler == null) NOT_IMPLEMENTED else handler.call(call.args, served)
+                @Suppress("UNCHECKED_CAST") // Whatever it completes with is the result.
+                if (given is CompletionStage<*>) given as CompletionStage<Any?>
+                else CompletableFuture.completedFuture(given)
+            },
+            { value ->
+                if (value === NOT_IMPLEMENTED) served.answer(Status.NOT_IMPLEMENTED)
+                else served.answer(Status.DONE, codec.encodeReply(MethodReply.Success(value)))
+            },
+            { thrown -> served.fail(thrown) { envelope(codec, it, link.settings.stacks) } },
+        )
+    }
+
+    private companion object {
+        val NOT_IMPLEMENTED = Any()
+    }
+}
+
+/** The value of an envelope, or the error that it stands for. */
+internal fun valueOf(reply: MethodReply, channel: String): Any? =
+    when (reply) {
+        is MethodReply.Success -> reply.value
+        is MethodReply.None -> throw noAnswer(channel)
+        is MethodReply.Failure -> {
+            val cause = reply.stack?.let { RemoteCause(reply.code, reply.message.orEmpty(), it, null) }
+            throw RemoteException(reply.code, reply.message.orEmpty(), reply.details, channel, cause)
+        }
+    }

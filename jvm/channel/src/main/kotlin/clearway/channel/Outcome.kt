@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.channel
+
+import java.util.concurrent.CancellationException
+import java.util.concurrent.CompletableFuture
+import java.util.concurrent.CompletionException
+
+/** What may become of a call. */
+public enum class OutcomeKind {
+    /** A result; null is one, too. */
+    RESULT,
+    /** The other end's handler threw; [Outcome.error] is a [RemoteException]. */
+    REMOTE_ERROR,
+    NOT_IMPLEMENTED,
+    NO_HANDLER,
+    DROPPED,
+    QUEUE_FULL,
+    CANCELLED,
+    DEADLINE,
+    TIMEOUT,
+    /** The transport is closed. */
+    CLOSED,
+    /** Anything else, such as an answer that could not be read. */
+    FAILED,
+}
+
+/** What became of a call, as a value, for whoever would otherwise catch and look at codes. */
+public class Outcome<T>
+private constructor(public val kind: OutcomeKind, public val value: T?, public val error: Throwable?) {
+    override fun toString(): String = if (error == null) "Outcome($value)" else "Outcome($kind, ${error.message})"
+
+    public companion object {
+        /** A future that completes with what becomes of the call, and never fails. */
+        @JvmStatic
+        public fun <T> of(call: CompletableFuture<T>): CompletableFuture<Outcome<T>> =
+            call.handle { value, thrown ->
+                val error = (thrown as? CompletionException)?.cause ?: thrown
+                if (error == null) Outcome(OutcomeKind.RESULT, value, null) else Outcome(kindOf(error), null, error)
+            }
+
+        private fun kindOf(error: Throwable): OutcomeKind =
+            when (error) {
+                is RemoteException -> OutcomeKind.REMOTE_ERROR
+                is CancellationException -> OutcomeKind.CANCELLED
+                is ChannelException ->
+                    when (error.error) {
+                        ChannelError.NOT_IMPLEMENTED -> OutcomeKind.NOT_IMPLEMENTED
+                        ChannelError.NO_HANDLER -> OutcomeKind.NO_HANDLER
+                        ChannelError.DROPPED -> OutcomeKind.DROPPED
+                        ChannelError.QUEUE_FULL -> OutcomeKind.QUEUE_FULL
+                        ChannelError.CANCELLED -> OutcomeKind.CANCELLED
+                        ChannelError.DEADLINE -> OutcomeKind.DEADLINE
+                        ChannelError.TIMEOUT -> OutcomeKind.TIMEOUT
+                        ChannelError.TRANSPORT_CLOSED -> OutcomeKind.CLOSED
+                        ChannelError.PROTOCOL,
+                        ChannelError.TOO_LARGE -> OutcomeKind.FAILED
+                    }
+                else -> OutcomeKind.FAILED
+            }
+    }
+}

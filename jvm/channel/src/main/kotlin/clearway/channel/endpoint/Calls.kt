@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.channel.endpoint
+
+import clearway.channel.CallOptions
+import clearway.channel.ChannelError
+import clearway.channel.ChannelException
+import clearway.channel.codec.CodecException
+import clearway.channel.wire.Flag
+import clearway.channel.wire.Frame
+import clearway.channel.wire.Op
+import clearway.channel.wire.Status
+import clearway.channel.wire.readError
+
+/** Told once how a call ended, after the turn: with its answer, or with why there is none. */
+internal typealias Settle = (answer: Received?, failure: Throwable?) -> Unit
+
+/** A call of this end that is under way. */
+internal class Call(
+    private val calls: Calls,
+    val id: Int,
+    val channel: String,
+    private val message: ByteArray,
+    private val options: CallOptions,
+    val settle: Settle,
+) : Waiting {
+    var timer: Timer? = null
+
+    override fun leave(): Unit = calls.send(this, message, options)
+
+    override fun refuse(reason: Throwable): Unit = calls.refuse(this, reason)
+}
+
+/** Calls of this end. Each settles once: by its answer, whoever made it, its deadline, or the transport's end. */
+internal class Calls(private val link: Link, private val outbox: Outbox) {
+    private val open = HashMap<Int, Call>()
+    private var last = 0
+    private var idle = ArrayList<() -> Unit>()
+
+    val size: Int
+        get() = open.size
+
+    /** Begins a call, in a turn. Returns it, for [giveUp]; null where it could not begin, which `settle` is told. */
+    fun call(channel: String, message: ByteArray, options: CallOptions, settle: Settle): Call? {
+        val callsMax = link.settings.callsMax
+        val refusal =
+            when {
+                link.over -> link.closedError("call to $channel")
+                open.size >= callsMax ->
+                    ChannelException(ChannelError.QUEUE_FULL, "calls under way: $callsMax, as many as callsMax")
+                else -> null
+            }
+        if (refusal != null) {
+            link.turns.later { settle(null, refusal) }
+            return null
+        }
+        val call = Call(this, nextId(), channel, message, options, settle)
+        open[call.id] = call
+        limit(call, options)
+        outbox.push(call)
+        return call
+    }
+
+    fun send(call: Call, message: ByteArray, options: CallOptions) {
+        val name = link.name(call.channel)
+        if (link.isPlain) link.send(Op.MESSAGE, id = call.id, name = name, body = message)
+        else
+            link.send(
+                Op.CALL,
+                id = call.id,
+                a = toWire(options.deadlineMs),
+                b = toWire(options.timeoutMs),
+                name = name,
+                body = message,
+            )
+    }
+
+    fun refuse(call: Call, reason: Throwable) {
+        if (take(call.id) != null) end(call, null, reason)
+    }
+
+    /** A reply came, in a turn. One that nobody waits for any more is dropped. */
+    fun reply(frame: Frame, message: Received) {
+        val call = take(frame.id) ?: return
+        if (frame.op == Op.ANSWER || frame.a == Status.DONE.toLong()) end(call, message, null)
+        else end(call, null, failure(frame, call.channel))
+    }
+
+    /** Nobody waits any more; the other end is told, unless it never heard of the call, or could not understand it. */
+    fun giveUp(call: Call, status: Int, reason: Throwable) {
+        link.turns.turn {
+            if (take(call.id) != null) {
+                if (!outbox.remove(call) && !link.isPlain) link.send(Op.CANCEL, id = call.id, a = status.toLong())
+                end(call, null, reason)
+            }
+        }
+    }
+
+    /** The transport is closed. */
+    fun closed() {
+        for (call in open.values.toList()) {
+            take(call.id)
+            end(call, null, link.closedError("call to ${call.channel}"))
+        }
+    }
+
+    /** Calls back, after a turn, when nothing is under way. */
+    fun whenIdle(act: () -> Unit) {
+        if (open.isEmpty()) link.turns.later(act) else idle.add(act)
+    }
+
+    private fun end(call: Call, answer: Received?, failure: Throwable?): Unit =
+        link.turns.later { call.settle(answer, failure) }
+
+    private fun limit(call: Call, options: CallOptions) {
+        val deadlineMs = if (options.deadlineMs > 0) options.deadlineMs else Long.MAX_VALUE
+        // A foreign end knows nothing of timeouts.
+        val timeoutMs = if (link.isPlain && options.timeoutMs > 0) options.timeoutMs else Long.MAX_VALUE
+        val ms = minOf(deadlineMs, timeoutMs)
+        if (ms == Long.MAX_VALUE) return
+        val error = if (ms == deadlineMs) ChannelError.DEADLINE else ChannelError.TIMEOUT
+        val status = if (ms == deadlineMs) Status.CANCELLED else Status.TIMEOUT
+        call.timer =
+            link.settings.clock.after(ms) {
+                giveUp(call, status, ChannelException(error, "no answer of ${call.channel} in $ms ms"))
+            }
+    }
+
+    private fun take(id: Int): Call? {
+        val call = open.remove(id) ?: return null
+        call.timer?.stop()
+        if (open.isEmpty()) {
+            for (each in idle) link.turns.later(each)
+            idle.clear()
+        }
+        return call
+    }
+
+    // 0 is for messages that want no reply.
+    private fun nextId(): Int {
+        do last++ while (last == 0 || open.containsKey(last))
+        return last
+    }
+}
+
+/** The exception that a failed reply, or a stream's end, stands for. */
+internal fun failure(frame: Frame, channel: String): Throwable {
+    if (frame.a != Status.ERROR.toLong() || frame.flags and Flag.EMPTY != 0) return statusError(frame.a, channel)
+    return try {
+        readError(frame.body, channel)
+    } catch (unreadable: CodecException) {
+        ChannelException(ChannelError.PROTOCOL, "an error of $channel that could not be read", null, unreadable)
+    }
+}
+
+/** The exception for a status without words of its own. */
+internal fun statusError(status: Long, channel: String): ChannelException {
+    val (error, what) =
+        when (status.toInt()) {
+            Status.NOT_IMPLEMENTED -> ChannelError.NOT_IMPLEMENTED to "the other end has no such method"
+            Status.NO_HANDLER -> ChannelError.NO_HANDLER to "the other end has no handler"
+            Status.DROPPED ->
+                ChannelError.DROPPED to "dropped by the other end, whose buffer of early messages was full"
+            Status.CANCELLED -> ChannelError.CANCELLED to "cancelled by the other end"
+            Status.TIMEOUT -> ChannelError.TIMEOUT to "the handler ran longer than timeoutMs"
+            Status.BUSY -> ChannelError.QUEUE_FULL to "the other end runs as many calls as its callsMax allows"
+            else -> ChannelError.PROTOCOL to "status $status"
+        }
+    return ChannelException(error, "$channel: $what")
+}
+
+/** What a plain reply without bytes says. */
+internal fun noAnswer(channel: String): ChannelException =
+    ChannelException(ChannelError.NOT_IMPLEMENTED, "$channel: not implemented by the other end, or no handler there")
+
+// 0 is none on the wire, and so is for ever.
+private fun toWire(ms: Long): Long = if (ms < 0xffff_ffffL) ms else 0

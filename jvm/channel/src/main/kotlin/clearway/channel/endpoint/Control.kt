@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.channel.endpoint
+
+import clearway.channel.EndpointOptions
+import clearway.channel.codec.Codecs
+import clearway.channel.codec.MethodCall
+import clearway.channel.codec.MethodReply
+import clearway.channel.wire.Status
+
+/** The channel on which the other end sets how many early messages are kept (spec/wire.md). */
+internal const val CONTROL_CHANNEL = "dev.flutter/channel-buffers"
+
+private val codec = Codecs.STANDARD_METHODS
+
+/**
+ * Serves the control channel: `resize [name, count]`, and `overflow [name, allowed]`, which sets whether a drop is
+ * worth a warning; here none is given.
+ */
+internal class Control(private val link: Link, private val resize: (name: String, count: Int) -> Unit) : Handler {
+    override fun request(served: Served) {
+        try {
+            val call = link.decodeCall(codec, served.message)
+            val (name, value) = arguments(call)
+            when (call.method) {
+                "resize" -> resize(name, count(value))
+                "overflow" -> require(value is Boolean) { "overflow takes [name, true or false]" }
+                else -> return served.answer(Status.NOT_IMPLEMENTED)
+            }
+            served.answer(Status.DONE, codec.encodeReply(MethodReply.Success(null)))
+        } catch (thrown: RuntimeException) {
+            link.turns.later { served.fail(thrown) { envelope(codec, it, false) } }
+        }
+    }
+
+    private fun arguments(call: MethodCall): Pair<String, Any?> {
+        val args = call.args as? List<*>
+        val name = args?.firstOrNull() as? String
+        require(args?.size == 2 && name != null) { "the arguments are [name, value]" }
+        return Pair(name, args[1])
+    }
+
+    private fun count(value: Any?): Int {
+        require(value is Int && value >= 0) { "a size must be a whole number of 0 or more: size=$value" }
+        return minOf(value, EndpointOptions.EARLY_MAX)
+    }
+}
+
+internal fun resizeMessage(channel: String, count: Int): ByteArray =
+    codec.encodeCall(MethodCall("resize", listOf(channel, count)))

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.channel.endpoint
+
+import clearway.channel.CallOptions
+import clearway.channel.ChannelError
+import clearway.channel.ChannelException
+import clearway.channel.EndpointOptions
+import clearway.channel.codec.CodecException
+import clearway.channel.codec.Codecs
+import clearway.channel.transport.ChannelTransport
+import clearway.channel.transport.CloseReason
+import clearway.channel.wire.Flag
+import clearway.channel.wire.Frame
+import clearway.channel.wire.Hello
+import clearway.channel.wire.Op
+import clearway.channel.wire.Status
+import clearway.channel.wire.readFrame
+import java.util.concurrent.CompletableFuture
+import java.util.concurrent.atomic.AtomicBoolean
+
+/** An endpoint's parts, and the shell around them: frames in, frames out. The channels use it. */
+internal class Core(private val transport: ChannelTransport, settings: EndpointOptions, wire: Int, there: Hello?) {
+    val turns = Turns()
+    val link = Link(transport, settings, turns, wire, there)
+    private val outbox = Outbox(link)
+    val calls = Calls(link, outbox)
+    val listens = Listens(link, outbox)
+    val plainListens = PlainListens(link, calls)
+    val desk = Desk(link)
+    private val sources = Sources(link)
+    /** Streams that a foreign end listens to. */
+    val plainSources = LinkedHashSet<Source>()
+    val closed = CompletableFuture<CloseReason>()
+    /** Posts that wait for room, to settle when nothing leaves any more. */
+    private val posts = LinkedHashSet<Waiting>()
+    private val closing = AtomicBoolean()
+
+    init {
+        desk.handle(CONTROL_CHANNEL, Control(link, desk::resize))
+    }
+
+    /** Calls, and gives what `read` makes of the answer. Cancelling the future gives the call up. */
+    fun <T> call(
+        channel: String,
+        message: ByteArray,
+        options: CallOptions,
+        read: (Received) -> T,
+    ): CompletableFuture<T> {
+        val future = CompletableFuture<T>()
+        val call =
+            turns.turn {
+                calls.call(channel, message, options) { answer, failure ->
+                    try {
+                        if (answer != null) future.complete(read(answer)) else future.completeExceptionally(failure)
+                    } catch (thrown: RuntimeException) {
+                        future.completeExceptionally(thrown)
+                    }
+                }
+            }
+        if (call != null)
+            future.whenComplete { _, _ ->
+                if (future.isCancelled)
+                    calls.giveUp(call, Status.CANCELLED, ChannelException(ChannelError.CANCELLED, "given up"))
+            }
+        return future
+    }
+
+    /** Sends what nobody answers. Settles when it has left for the transport. */
+    fun post(channel: String, message: ByteArray): CompletableFuture<Void?> {
+        val future = CompletableFuture<Void?>()
+        val name = link.name(channel)
+        val post =
+            object : Waiting {
+                override fun leave() {
+                    link.send(if (link.isPlain) Op.MESSAGE else Op.POST, name = name, body = message)
+                    posts.remove(this)
+                    turns.later { future.complete(null) }
+                }
+
+                override fun refuse(reason: Throwable) {
+                    posts.remove(this)
+                    turns.later { future.completeExceptionally(reason) }
+                }
+            }
+        turns.turn {
+            val callsMax = link.settings.callsMax
+            if (link.over) post.refuse(link.closedError("post to $channel"))
+            else if (posts.size >= callsMax)
+                post.refuse(
+                    ChannelException(ChannelError.QUEUE_FULL, "posts that wait: $callsMax, as many as callsMax")
+                )
+            else {
+                posts.add(post)
+                outbox.push(post)
+            }
+        }
+        return future
+    }
+
+    fun frame(bytes: ByteArray): Unit =
+        turns.turn {
+            val frame = readFrame(bytes)
+            if (frame == null) link.broken("a frame of ${bytes.size} bytes that is none")
+            else {
+                val message = Received(frame.body, frame.flags and (Flag.WHOLE or Flag.EMPTY), frame.attachments)
+                if (link.isPlain) plain(frame, message) else ours(frame, message)
+            }
+        }
+
+    fun drained(): Unit =
+        turns.turn {
+            link.congested = false
+            sources.drain()
+            for (source in plainSources.toList()) source.drain()
+            outbox.drain()
+        }
+
+    fun ended(reason: CloseReason): Unit =
+        turns.turn {
+            if (link.reason == null) {
+                link.reason = reason
+                outbox.clear()
+                for (post in posts.toList()) post.refuse(link.closedError("post"))
+                calls.closed()
+                listens.closed()
+                plainListens.closed()
+                sources.closed(null)
+                for (source in plainSources.toList()) source.cancel()
+                desk.closed()
+                turns.later { closed.complete(reason) }
+            }
+        }
+
+    /** Ends streams, lets calls both ways be answered, then closes the transport. */
+    fun close(timeoutMs: Long) {
+        if (!closing.compareAndSet(false, true)) return
+        turns.turn {
+            link.closing = true
+            sources.closed(Status.CANCELLED)
+            for (source in plainSources.toList()) source.cancel(Status.DONE)
+            desk.refuseEarly()
+            val late = link.settings.clock.after(timeoutMs) { terminate(CloseReason.CLOSED) }
+            closed.whenComplete { _, _ -> late.stop() }
+            calls.whenIdle { turns.turn { desk.whenIdle { terminate(CloseReason.CLOSED) } } }
+        }
+    }
+
+    fun terminate(reason: CloseReason) {
+        transport.close(reason)
+        ended(reason)
+    }
+
+    fun <T> counts(read: (calls: Int, handling: Int, listening: Int, serving: Int) -> T): T =
+        turns.turn { read(calls.size, desk.size, listens.size + plainListens.size, sources.size + plainSources.size) }
+
+    private fun ours(frame: Frame, message: Received) {
+        when (frame.op) {
+            Op.CALL,
+            Op.POST -> request(frame, message, frame.op == Op.CALL)
+            Op.REPLY -> calls.reply(frame, message)
+            Op.CANCEL -> desk.cancel(frame.id, frame.a)
+            Op.STOP -> sources.cancel(frame.id)?.let(desk::withdraw)
+            Op.LISTEN -> {
+                val channel = channel(frame) ?: return
+                sources.ask(frame, channel, message)?.let { desk.listen(it, message.body.remaining()) }
+            }
+            Op.EVENT -> listens.event(frame, message)
+            Op.END -> listens.end(frame)
+            Op.CREDIT -> sources.credit(frame)
+            else -> link.broken("a frame of kind ${frame.op}")
+        }
+    }
+
+    private fun plain(frame: Frame, message: Received) {
+        if (frame.op == Op.ANSWER) return calls.reply(frame, message)
+        if (frame.op != Op.MESSAGE) return link.broken("a frame of kind ${frame.op} on the plain wire")
+        val channel = channel(frame) ?: return
+        if (!plainListens.message(channel, message)) request(frame, message, frame.id != 0, channel)
+        // An event wants no answer; whoever asked for one gets it.
+        else if (frame.id != 0) link.send(Op.ANSWER, id = frame.id)
+    }
+
+    private fun request(frame: Frame, message: Received, wanted: Boolean, name: String? = channel(frame)) {
+        val channel = name ?: return
+        val isPlain = link.isPlain
+        val deadlineMs = if (isPlain) 0 else frame.a
+        val timeoutMs = if (isPlain) 0 else frame.b
+        desk.request(Served(link, frame.id, channel, message, wanted, deadlineMs, timeoutMs, desk::settled))
+    }
+
+    private fun channel(frame: Frame): String? {
+        val size = frame.name.remaining()
+        if (size <= link.settings.nameBytesMax) {
+            try {
+                return Codecs.STRING.decodeOwned(frame.name)
+            } catch (_: CodecException) {
+                // Not UTF-8: told below.
+            }
+        }
+        link.broken("a channel's name of $size bytes that cannot be read")
+        return null
+    }
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.channel.endpoint
+
+import clearway.channel.ChannelError
+import clearway.channel.ChannelException
+import clearway.channel.wire.Status
+
+/** What the other end asks for: a request's answer, or a stream. */
+internal sealed class Asked {
+    abstract val channel: String
+
+    class Request(val served: Served) : Asked() {
+        override val channel: String
+            get() = served.channel
+    }
+
+    class Stream(val stream: AskedStream) : Asked() {
+        override val channel: String
+            get() = stream.channel
+    }
+
+    fun refuse(status: Int) {
+        when (this) {
+            is Request -> served.answer(status)
+            is Stream -> stream.refuse(status)
+        }
+    }
+}
+
+/** What serves a channel at this end; called in turns, so that it only hands on. None of it throws. */
+internal interface Handler {
+    fun request(served: Served)
+
+    fun listen(asked: AskedStream) {
+        asked.refuse(Status.NOT_IMPLEMENTED)
+    }
+}
+
+/** Requests of the other end: hands them to their channel's handler, and keeps those that come before it. */
+internal class Desk(private val link: Link) {
+    private val settings = link.settings
+    private val handlers = HashMap<String, Handler>()
+    private val early = Early<Asked>(settings.early, settings.earlyBytesMax.toLong(), settings.earlyMs)
+    /** By id, those that were not answered yet, whether they run or wait. */
+    private val open = HashMap<Int, Asked.Request>()
+    /** Posts that are not done: nobody waits for them, and they have no ids. */
+    private val posts = HashSet<Served>()
+    private var timer: Timer? = null
+    private val idle = ArrayList<() -> Unit>()
+
+    /** How many requests were not answered yet. */
+    val size: Int
+        get() = open.size + posts.size
+
+    /** Registers a channel's handler, to which what came early goes. Returns what ends it. Any thread. */
+    fun handle(name: String, handler: Handler): AutoCloseable =
+        link.turns.turn {
+            require(name !in handlers) { "channel must be handled once: channel=$name" }
+            handlers[name] = handler
+            for (asked in early.take(name)) hand(handler, asked)
+            AutoCloseable { link.turns.turn { if (handlers[name] === handler) handlers.remove(name) } }
+        }
+
+    fun request(served: Served) {
+        if (served.wanted && open.containsKey(served.id)) return link.broken("two calls of number ${served.id}")
+        val asked = Asked.Request(served)
+        if (served.wanted) open[served.id] = asked else posts.add(served)
+        if (size > settings.callsMax) return served.answer(Status.BUSY)
+        take(asked, served.message.body.remaining())
+    }
+
+    fun listen(asked: AskedStream, bytes: Int): Unit = take(asked.asked, bytes)
+
+    /** A call was cancelled there. */
+    fun cancel(id: Int, status: Long) {
+        val asked = open[id] ?: return
+        early.remove(asked.channel, asked)
+        val error = if (status == Status.TIMEOUT.toLong()) ChannelError.TIMEOUT else ChannelError.CANCELLED
+        asked.served.cancel(ChannelException(error, "the caller has cancelled"))
+    }
+
+    /** A stream that waits for its handler is not asked for any more. */
+    fun withdraw(asked: AskedStream) {
+        early.remove(asked.channel, asked.asked)
+    }
+
+    /** Sets how many early messages of a channel are kept; the oldest that are too many are dropped. */
+    fun resize(name: String, count: Int): Unit =
+        link.turns.turn { for (asked in early.resize(name, count)) asked.refuse(Status.DROPPED) }
+
+    fun settled(served: Served) {
+        if (served.wanted) open.remove(served.id) else posts.remove(served)
+        if (size > 0) return
+        for (each in idle) link.turns.later(each)
+        idle.clear()
+    }
+
+    /** Calls back, after a turn, when every request has its answer. */
+    fun whenIdle(act: () -> Unit) {
+        if (size == 0) link.turns.later(act) else idle.add(act)
+    }
+
+    /** Answers what waits for a handler: there will be none. */
+    fun refuseEarly(): Unit = expire(Long.MAX_VALUE)
+
+    /** The transport is closed. */
+    fun closed() {
+        timer?.stop()
+        early.expire(Long.MAX_VALUE)
+        for (served in open.values.map { it.served } + posts) served.cancel(
+            link.closedError("call of ${served.channel}")
+        )
+        handlers.clear()
+    }
+
+    private fun take(asked: Asked, bytes: Int) {
+        val handler = handlers[asked.channel]
+        if (handler != null) return hand(handler, asked)
+        if (settings.earlyMs == 0L) return asked.refuse(Status.NO_HANDLER)
+        // A message of no bytes is not free either.
+        for (gone in early.add(asked.channel, asked, bytes + WEIGHT, settings.clock.nowMs())) gone.refuse(
+            Status.DROPPED
+        )
+        wind()
+    }
+
+    private fun hand(handler: Handler, asked: Asked) {
+        when (asked) {
+            is Asked.Request ->
+                if (!asked.served.settled) {
+                    asked.served.start()
+                    handler.request(asked.served)
+                }
+            is Asked.Stream -> handler.listen(asked.stream)
+        }
+    }
+
+    private fun wind() {
+        val next = early.nextMs ?: return
+        if (timer != null) return
+        timer =
+            settings.clock.after(maxOf(next - settings.clock.nowMs(), 1)) {
+                link.turns.turn {
+                    timer = null
+                    expire(settings.clock.nowMs())
+                    wind()
+                }
+            }
+    }
+
+    private fun expire(nowMs: Long) {
+        for (asked in early.expire(nowMs)) asked.refuse(Status.NO_HANDLER)
+    }
+
+    private companion object {
+        const val WEIGHT = 64L
+    }
+}

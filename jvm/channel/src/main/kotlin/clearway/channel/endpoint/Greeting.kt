@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.channel.endpoint
+
+import clearway.channel.ChannelError
+import clearway.channel.ChannelException
+import clearway.channel.Endpoint
+import clearway.channel.EndpointOptions
+import clearway.channel.transport.ChannelSink
+import clearway.channel.transport.ChannelTransport
+import clearway.channel.transport.CloseCode
+import clearway.channel.transport.CloseReason
+import clearway.channel.wire.Hello
+import clearway.channel.wire.WIRE_VERSION
+import clearway.channel.wire.Wires
+import clearway.channel.wire.agree
+import clearway.channel.wire.readFrame
+import clearway.channel.wire.readHello
+import clearway.channel.wire.writeHello
+import java.util.concurrent.CompletableFuture
+
+/** What listens to a transport: first for the hello, then for an endpoint's core. */
+internal class Greeting(private val transport: ChannelTransport, private val settings: EndpointOptions) : ChannelSink {
+    val met = CompletableFuture<Endpoint>()
+    @Volatile private var core: Core? = null
+    private var timer: Timer? = null
+
+    fun begin() {
+        met.whenComplete { _, _ ->
+            timer?.stop()
+            if (met.isCancelled) transport.close(CloseReason(CloseCode.CLOSED, "gave up"))
+        }
+        if (!settings.hello) {
+            agreed(Wires.PLAIN, null)
+            return transport.open(this)
+        }
+        if (settings.helloMs > 0)
+            timer =
+                settings.clock.after(settings.helloMs) {
+                    val message = "the other end has not said hello within ${settings.helloMs} ms"
+                    fail(ChannelError.DEADLINE, CloseReason(CloseCode.TIMEOUT, message))
+                }
+        transport.open(this)
+        val names = settings.nameBytesMax.toLong()
+        val frames = transport.frameBytesMax.toLong()
+        transport.send(writeHello(Hello(WIRE_VERSION, settings.wire.bits, frames, names, settings.callsMax.toLong())))
+    }
+
+    override fun frame(frame: ByteArray) {
+        core?.let {
+            return it.frame(frame)
+        }
+        if (met.isDone) return
+        val there = readFrame(frame)?.let(::readHello)
+        if (there == null)
+            return refuse(
+                "the other end said no hello; for a foreign end that has none: EndpointOptions.withoutHello()"
+            )
+        if (there.version != WIRE_VERSION)
+            return refuse("the other end speaks version ${there.version} of the wire, and this one $WIRE_VERSION")
+        val wire = agree(settings.wire.bits, there.wires)
+        if (wire == 0) return refuse("no wire in common with the other end")
+        agreed(wire, there)
+    }
+
+    override fun drained() {
+        core?.drained()
+    }
+
+    override fun closed(reason: CloseReason) {
+        core?.let {
+            return it.ended(reason)
+        }
+        met.completeExceptionally(
+            ChannelException(ChannelError.TRANSPORT_CLOSED, "before the hello: ${reason.message}", reason)
+        )
+    }
+
+    private fun agreed(wire: Int, there: Hello?) {
+        val core = Core(transport, settings, wire, there)
+        this.core = core
+        met.complete(Endpoint(core))
+    }
+
+    private fun refuse(message: String): Unit = fail(ChannelError.PROTOCOL, CloseReason(CloseCode.PROTOCOL, message))
+
+    private fun fail(error: ChannelError, reason: CloseReason) {
+        if (met.completeExceptionally(ChannelException(error, reason.message, reason))) transport.close(reason)
+    }
+}

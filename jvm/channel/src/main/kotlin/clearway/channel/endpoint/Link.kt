@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.channel.endpoint
+
+import clearway.channel.ChannelError
+import clearway.channel.ChannelException
+import clearway.channel.EndpointOptions
+import clearway.channel.codec.CodecError
+import clearway.channel.codec.CodecException
+import clearway.channel.codec.MessageCodec
+import clearway.channel.codec.MethodCall
+import clearway.channel.codec.MethodCodec
+import clearway.channel.codec.MethodReply
+import clearway.channel.codec.NOTHING
+import clearway.channel.codec.StandardMessageCodec
+import clearway.channel.codec.StandardMethodCodec
+import clearway.channel.transport.ChannelTransport
+import clearway.channel.transport.CloseCode
+import clearway.channel.transport.CloseReason
+import clearway.channel.wire.Flag
+import clearway.channel.wire.Hello
+import clearway.channel.wire.Wires
+import clearway.channel.wire.writeFrame
+import java.nio.ByteBuffer
+import java.util.concurrent.ConcurrentHashMap
+
+/** A message as bytes, as it came. */
+internal class Received(val body: ByteBuffer, val flags: Int, val attachments: List<ByteBuffer>) {
+    /** What it costs of credit. */
+    val bytes: Long
+        get() = attachments.fold(body.remaining().toLong()) { sum, each -> sum + each.remaining() }
+}
+
+/**
+ * The way to the other end, once both have agreed. Knows no calls and no streams. Its state is its endpoint's turns'.
+ */
+internal class Link(
+    private val transport: ChannelTransport,
+    val settings: EndpointOptions,
+    val turns: Turns,
+    wire: Int,
+    there: Hello?,
+) {
+    val isPlain = wire == Wires.PLAIN
+    val transportName: String
+        get() = transport.name
+
+    /** Why nothing can be sent any more. */
+    var reason: CloseReason? = null
+    /** Whether this end is closing, and begins nothing new. */
+    var closing = false
+    /** Whether the transport asked to hold back. */
+    var congested = false
+    private val frameBytesMax = minOf(transport.frameBytesMax.toLong(), there?.frameBytesMax ?: Long.MAX_VALUE)
+    private val nameBytesMax = minOf(settings.nameBytesMax.toLong(), there?.nameBytesMax ?: Long.MAX_VALUE)
+    private val names = ConcurrentHashMap<String, ByteArray>()
+
+    /** Whether nothing new may begin. */
+    val over: Boolean
+        get() = closing || reason != null
+
+    /** The bytes of a name. Throws IllegalArgumentException for one that is too long. Any thread. */
+    fun name(name: String): ByteArray {
+        names[name]?.let {
+            return it
+        }
+        val bytes = name.toByteArray(Charsets.UTF_8)
+        require(bytes.size <= nameBytesMax) { "name must have at most $nameBytesMax bytes: name=$name" }
+        if (names.size >= NAMES_KEPT) names.clear()
+        names[name] = bytes
+        return bytes
+    }
+
+    /** Sends a frame. Throws `too-large`; then nothing has left. A closed link drops it. In a turn. */
+    fun send(
+        op: Int,
+        flags: Int = 0,
+        id: Int = 0,
+        a: Long = 0,
+        b: Long = 0,
+        c: Int = 0,
+        name: ByteArray = NOTHING,
+        body: ByteArray = NOTHING,
+    ) {
+        if (reason != null) return
+        val size = body.size.toLong() + name.size + OVERHEAD
+        if (size > frameBytesMax)
+            throw ChannelException(
+                ChannelError.TOO_LARGE,
+                "a message of ${body.size} bytes; the way to the other end takes frames of $frameBytesMax at most",
+            )
+        if (!transport.send(writeFrame(op, flags, id, a, b, c, name, body))) congested = true
+    }
+
+    /** The other end did not keep to the protocol: the end. */
+    fun broken(what: String): Unit = transport.close(CloseReason(CloseCode.PROTOCOL, what))
+
+    /** The error for what the end of the transport ends. */
+    fun closedError(what: String): ChannelException =
+        ChannelException(ChannelError.TRANSPORT_CLOSED, "$what: ${reason?.message ?: "closed"}", reason)
+
+    @Suppress("UNCHECKED_CAST") // A standard codec is a codec of any values.
+    fun <T> decode(codec: MessageCodec<T>, message: Received): T? {
+        if (message.flags and Flag.WHOLE != 0) {
+            val alone = message.attachments.singleOrNull()
+            if (codec.name == "binary" && alone != null) return codec.decodeOwned(alone)
+            throw CodecException(CodecError.MALFORMED, "a message that is bytes alone", 0)
+        }
+        if (codec !is StandardMessageCodec) return codec.decodeOwned(message.body)
+        return codec.decode(message.body, codec.views, attached(message)) as T?
+    }
+
+    fun decodeCall(codec: MethodCodec, message: Received): MethodCall =
+        if (codec is StandardMethodCodec) codec.decodeCall(message.body, codec.views, attached(message))
+        else codec.decodeCall(bytesOf(message.body))
+
+    fun decodeReply(codec: MethodCodec, message: Received): MethodReply =
+        if (codec is StandardMethodCodec) codec.decodeReply(message.body, codec.views, attached(message))
+        else codec.decodeReply(bytesOf(message.body))
+
+    private fun attached(message: Received) = message.attachments.ifEmpty { null }
+
+    private companion object {
+        /** Names are few and come again and again; a peer cannot fill this, only this end's own code. */
+        const val NAMES_KEPT = 1024
+
+        /** A head, and what fills up name and body. */
+        const val OVERHEAD = 32L
+    }
+}
+
+internal fun bytesOf(buffer: ByteBuffer): ByteArray = ByteArray(buffer.remaining()).also { buffer.duplicate().get(it) }

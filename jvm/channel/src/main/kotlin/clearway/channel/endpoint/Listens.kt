@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.channel.endpoint
+
+import clearway.channel.ChannelError
+import clearway.channel.ChannelException
+import clearway.channel.EventStream
+import clearway.channel.ListenOptions
+import clearway.channel.wire.Flag
+import clearway.channel.wire.Frame
+import clearway.channel.wire.Op
+import clearway.channel.wire.Status
+
+/** Streams of events that this end listens to, on Clearway's wire. A second one of a channel ends the first. */
+internal class Listens(private val link: Link, private val outbox: Outbox) {
+    private inner class Listen<T>(
+        val id: Int,
+        val channel: String,
+        val args: ByteArray,
+        val options: ListenOptions,
+        val decode: (Received) -> T,
+    ) : Waiting, ListenerOwner<T> {
+        val stream = Listener(link.turns, this, options.windowItems, options.windowBytes)
+
+        override fun decode(message: Received): T = decode.invoke(message)
+
+        override fun grant(items: Long, bytes: Long): Unit = link.send(Op.CREDIT, id = id, a = items, b = bytes)
+
+        override fun cancel() {
+            if (open.remove(id) != null && !outbox.remove(this)) link.send(Op.STOP, id = id)
+        }
+
+        override fun dropped(count: Long) {
+            options.onDrop?.accept(count)
+        }
+
+        override fun leave() {
+            val policy = options.whenFull?.let { it.ordinal + 1 } ?: 0
+            link.send(
+                Op.LISTEN,
+                policy shl Flag.WHEN_FULL_SHIFT,
+                id,
+                options.windowItems,
+                options.windowBytes,
+                options.capacity,
+                link.name(channel),
+                args,
+            )
+        }
+
+        override fun refuse(reason: Throwable) {
+            open.remove(id)
+            stream.fail(reason)
+        }
+    }
+
+    private val open = HashMap<Int, Listen<*>>()
+    private var last = 0
+
+    val size: Int
+        get() = open.size
+
+    /** Begins a stream. Everything that is wrong is told by the stream. Any thread. */
+    fun <T> listen(channel: String, args: ByteArray, options: ListenOptions, decode: (Received) -> T): EventStream<T> =
+        link.turns.turn {
+            val listen = Listen(nextId(), channel, args, options, decode)
+            val refusal = refusal(channel)
+            if (refusal != null) listen.stream.fail(refusal)
+            else {
+                for (other in open.values.filter { it.channel == channel }) {
+                    open.remove(other.id)
+                    outbox.remove(other)
+                    other.stream.ended(0, replaced(channel))
+                }
+                open[listen.id] = listen
+                outbox.push(listen)
+            }
+            listen.stream
+        }
+
+    fun event(frame: Frame, message: Received) {
+        val listen = open[frame.id] ?: return
+        if (!listen.stream.arrived(message, message.bytes, frame.a))
+            link.broken("an event without credit: ${listen.channel}")
+    }
+
+    fun end(frame: Frame) {
+        val listen = open.remove(frame.id) ?: return
+        listen.stream.ended(frame.b, if (frame.a == Status.DONE.toLong()) null else failure(frame, listen.channel))
+    }
+
+    /** The transport is closed. */
+    fun closed() {
+        for (listen in open.values) listen.stream.ended(0, link.closedError("events of ${listen.channel}"))
+        open.clear()
+    }
+
+    private fun refusal(channel: String): Throwable? {
+        val callsMax = link.settings.callsMax
+        if (link.over) return link.closedError("events of $channel")
+        if (open.size < callsMax) return null
+        return ChannelException(ChannelError.QUEUE_FULL, "streams under way: $callsMax, as many as callsMax")
+    }
+
+    private fun nextId(): Int {
+        do last++ while (last == 0 || open.containsKey(last))
+        return last
+    }
+}
+
+/** What the first reader of a channel is told when a second one begins. */
+internal fun replaced(channel: String): ChannelException =
+    ChannelException(ChannelError.CANCELLED, "$channel: a second listen took this one's place")

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.channel.endpoint
+
+import java.util.ArrayDeque
+
+/** What waits to leave. `leave` sends it; `refuse` is told where that throws. */
+internal interface Waiting {
+    fun leave()
+
+    fun refuse(reason: Throwable)
+}
+
+/**
+ * Requests that wait while the transport asks to hold back, in the order in which they were made. How many, is bounded
+ * by whoever makes them. Its endpoint's turns guard it.
+ */
+internal class Outbox(private val link: Link) {
+    private val waiting = ArrayDeque<Waiting>()
+
+    /** Sends it now, or keeps it. */
+    fun push(request: Waiting) {
+        if (waiting.isEmpty() && !link.congested) leave(request) else waiting.add(request)
+    }
+
+    /** Takes one out that has not left; false when it has. */
+    fun remove(request: Waiting): Boolean = waiting.removeFirstOccurrence(request)
+
+    /** There is room again. */
+    fun drain() {
+        while (!link.congested) leave(waiting.poll() ?: return)
+    }
+
+    /** Nothing leaves any more. */
+    fun clear(): Unit = waiting.clear()
+
+    private fun leave(request: Waiting) {
+        try {
+            request.leave()
+        } catch (reason: RuntimeException) {
+            request.refuse(reason)
+        }
+    }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.channel.endpoint
+
+import clearway.channel.codec.MethodCodec
+import clearway.channel.codec.MethodReply
+import clearway.channel.wire.ErrorParts
+import clearway.channel.wire.Op
+import clearway.channel.wire.Status
+import clearway.channel.wire.partsOf
+import java.nio.ByteBuffer
+
+/**
+ * Serves a channel's events to a foreign end (spec/wire.md): `listen` and `cancel` are methods, one stream a channel,
+ * no credit. What the transport does not take is queued.
+ */
+internal class PlainSource(
+    private val core: Core,
+    private val channel: String,
+    private val codec: MethodCodec,
+    private val serving: Serving,
+) : Handler {
+    private val link = core.link
+    private val name = link.name(channel)
+    private val done = codec.encodeReply(MethodReply.Success(null))
+    private var active: Source? = null
+
+    override fun request(served: Served) {
+        try {
+            answer(served)
+        } catch (thrown: RuntimeException) {
+            link.turns.later { served.fail(thrown) { envelope(codec, it, link.settings.stacks) } }
+        }
+    }
+
+    private fun answer(served: Served) {
+        val method = link.decodeCall(codec, served.message).method
+        if (method == "listen") {
+            active?.cancel()
+            // The answer goes first: it says that events may come.
+            served.answer(Status.DONE, done)
+            open(served.message)
+        } else if (method == "cancel") {
+            val running = active
+            if (running == null) {
+                val none = MethodReply.Failure("error", "No active stream to cancel")
+                return served.answer(Status.DONE, codec.encodeReply(none))
+            }
+            running.cancel()
+            served.answer(Status.DONE, done)
+        } else served.answer(Status.NOT_IMPLEMENTED)
+    }
+
+    private fun open(args: Received) {
+        val wire =
+            object : SourceWire {
+                override fun encode(event: Any?) = serving.encode(event)
+
+                override fun event(message: ByteArray, dropped: Long) =
+                    link.send(Op.MESSAGE, name = name, body = message)
+
+                override fun end(status: Int, error: Throwable?, dropped: Long) {
+                    if (error != null) {
+                        val body = envelope(codec, partsOf(error), link.settings.stacks)
+                        link.send(Op.MESSAGE, name = name, body = body)
+                    }
+                    link.send(Op.MESSAGE, name = name)
+                }
+            }
+        val source =
+            Source(link, channel, serving.limits, wire) { ended ->
+                core.plainSources.remove(ended)
+                if (active === ended) active = null
+            }
+        source.queue.credit.grant(UNBOUNDED, UNBOUNDED)
+        core.plainSources.add(source)
+        active = source
+        serving.begin(source, Received(args.body.duplicate(), args.flags, emptyList<ByteBuffer>()))
+    }
+}
+
+/** The plain wire's envelope for an error. What the codec has no form for is left out of it. */
+internal fun envelope(codec: MethodCodec, parts: ErrorParts, stacks: Boolean): ByteArray {
+    val stack = if (stacks) parts.stack else null
+    fun encode(details: Any?) = codec.encodeReply(MethodReply.Failure(parts.code, parts.message, details, stack))
+    return try {
+        encode(parts.details)
+    } catch (_: RuntimeException) {
+        encode(null)
+    }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.channel.endpoint
+
+import clearway.channel.ChannelError
+import clearway.channel.ChannelException
+import clearway.channel.HandlerContext
+import clearway.channel.codec.NOTHING
+import clearway.channel.wire.ErrorParts
+import clearway.channel.wire.Op
+import clearway.channel.wire.Status
+import clearway.channel.wire.partsOf
+import clearway.channel.wire.writeError
+
+/**
+ * A request of the other end's: a call or a post. It is answered once; later answers, and those nobody waits for, are
+ * dropped. Its endpoint's turns guard it.
+ */
+internal class Served(
+    private val link: Link,
+    val id: Int,
+    override val channel: String,
+    val message: Received,
+    /** Whether anybody waits for the answer. */
+    val wanted: Boolean,
+    deadlineMs: Long,
+    private val timeoutMs: Long,
+    private val onSettled: (Served) -> Unit,
+) : HandlerContext {
+    override val deadlineMs: Long? = deadlineMs.takeIf { it > 0 }
+    var settled = false
+        private set
+
+    private var cancelled: Throwable? = null
+    private val onCancel = ArrayList<Runnable>()
+    private var timer: Timer? = null
+
+    /** Whether it was answered, or nobody waits for the answer. Any thread. */
+    val isOver: Boolean
+        get() = link.turns.turn { settled }
+
+    override val isCancelled: Boolean
+        get() = link.turns.turn { cancelled != null }
+
+    override fun onCancel(act: Runnable) {
+        link.turns.turn { if (cancelled != null) link.turns.later(act::run) else if (!settled) onCancel.add(act) }
+    }
+
+    /** The handler is about to run. */
+    fun start() {
+        if (timeoutMs == 0L) return
+        timer =
+            link.settings.clock.after(timeoutMs) {
+                link.turns.turn {
+                    if (!settled) {
+                        answer(Status.TIMEOUT)
+                        val what = "the handler of $channel ran longer than $timeoutMs ms"
+                        cancel(ChannelException(ChannelError.TIMEOUT, what))
+                    }
+                }
+            }
+    }
+
+    /** Starts what handles it; an executor that takes no more work fails it. */
+    fun started(start: () -> Unit) {
+        try {
+            start()
+        } catch (rejected: RuntimeException) {
+            fail(rejected)
+        }
+    }
+
+    /** Nobody waits any more. In a turn. */
+    fun cancel(reason: Throwable) {
+        if (cancelled != null) return
+        cancelled = reason
+        for (each in onCancel) link.turns.later(each::run)
+        onCancel.clear()
+        settle()
+    }
+
+    /** Answers; for the plain wire a status other than `done` is no bytes at all. */
+    fun answer(status: Int, message: ByteArray = NOTHING, flags: Int = 0): Unit =
+        link.turns.turn {
+            if (settle() && wanted) {
+                try {
+                    reply(status, if (link.isPlain && status != Status.DONE) NOTHING else message, flags)
+                } catch (tooLarge: ChannelException) {
+                    link.turns.later { link.settings.onError(tooLarge, channel) }
+                    val error = writeError(tooLarge)
+                    if (link.isPlain) reply(Status.DONE, NOTHING, 0)
+                    else reply(Status.ERROR, if (error.size < SMALL) error else NOTHING, 0)
+                }
+            }
+        }
+
+    /** Answers with what the handler threw. `envelope` makes the plain wire's error; without, that has none. */
+    fun fail(thrown: Throwable, envelope: ((ErrorParts) -> ByteArray)? = null) {
+        val told = wanted && (!link.isPlain || envelope != null)
+        if (!told && !link.turns.turn { settled }) link.settings.onError(thrown, channel)
+        if (!link.isPlain) return answer(Status.ERROR, writeError(thrown))
+        answer(Status.DONE, envelope?.invoke(partsOf(thrown)) ?: NOTHING)
+    }
+
+    private fun settle(): Boolean {
+        if (settled) return false
+        settled = true
+        timer?.stop()
+        onSettled(this)
+        return true
+    }
+
+    private fun reply(status: Int, message: ByteArray, flags: Int) {
+        if (link.isPlain) link.send(Op.ANSWER, id = id, body = message)
+        else link.send(Op.REPLY, flags, id, a = status.toLong(), body = message)
+    }
+
+    private companion object {
+        /** Fits where the answer did not: a name and some words. */
+        const val SMALL = 4096
+    }
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.channel.endpoint
+
+import clearway.channel.ChannelError
+import clearway.channel.ChannelException
+import clearway.channel.EventSink
+import clearway.channel.WhenFull
+import clearway.channel.wire.Status
+import java.util.ArrayDeque
+import java.util.concurrent.CompletableFuture
+
+/** Where a source's events go. All but `encode` in turns. */
+internal interface SourceWire {
+    fun encode(event: Any?): ByteArray
+
+    fun event(message: ByteArray, dropped: Long)
+
+    fun end(status: Int, error: Throwable?, dropped: Long)
+}
+
+/** How many events may wait for a listener, and what happens when as many do. */
+internal class QueueLimits(val capacity: Int, val whenFull: WhenFull)
+
+/** One listener's stream, at the end that serves it. Ends once. Its endpoint's turns guard it. */
+internal class Source(
+    private val link: Link,
+    override val channel: String,
+    private val limits: QueueLimits,
+    private val wire: SourceWire,
+    private val onEnded: (Source) -> Unit,
+) : EventSink {
+    private class Waiter(val message: ByteArray, val settle: CompletableFuture<Boolean>?)
+
+    private class Ending(val status: Int, val error: Throwable?)
+
+    val queue = SourceQueue(limits.capacity, limits.whenFull)
+    /** Sends that wait for room, in their order. */
+    private val waiters = ArrayDeque<Waiter>()
+    /** What ends the stream when all has left. */
+    private var ending: Ending? = null
+    private var ended = false
+    private val onCancel = ArrayList<Runnable>()
+    /** Wakes whoever waits to draw. */
+    private var draw: (() -> Unit)? = null
+
+    private val over: Boolean
+        get() = ended || ending != null
+
+    private val mayDraw: Boolean
+        get() = queue.size == 0 && waiters.isEmpty() && queue.credit.maySend && !link.congested
+
+    override val isCancelled: Boolean
+        get() = link.turns.turn { ended }
+
+    override fun onCancel(act: Runnable) {
+        link.turns.turn { if (ended) link.turns.later(act::run) else onCancel.add(act) }
+    }
+
+    override fun send(event: Any?): CompletableFuture<Boolean> {
+        val message = wire.encode(event)
+        val settle = CompletableFuture<Boolean>()
+        link.turns.turn {
+            val pushed =
+                when {
+                    over -> SourceQueue.Pushed.DROPPED
+                    waiters.isNotEmpty() -> SourceQueue.Pushed.FULL
+                    else -> queue.push(message)
+                }
+            if (pushed != SourceQueue.Pushed.FULL)
+                link.turns.later { settle.complete(pushed == SourceQueue.Pushed.TAKEN) }
+            else if (limits.whenFull == WhenFull.FAIL || waiters.size >= WAITERS_MAX) {
+                val behind = limits.capacity + waiters.size
+                val what = "$channel: the listener is $behind events behind"
+                link.turns.later { settle.completeExceptionally(ChannelException(ChannelError.QUEUE_FULL, what)) }
+            } else waiters.add(Waiter(message, settle))
+            drain()
+        }
+        return settle
+    }
+
+    override fun end(): Unit = finish(Status.DONE, null)
+
+    override fun fail(error: Throwable): Unit = finish(Status.ERROR, error)
+
+    /** Sends what may leave. */
+    fun drain(): Unit =
+        link.turns.turn {
+            var tooLarge: Throwable? = null
+            while (!ended && !link.congested && tooLarge == null) {
+                while (waiters.isNotEmpty() && queue.room) {
+                    val waiter = waiters.remove()
+                    queue.push(waiter.message)
+                    waiter.settle?.let { link.turns.later { it.complete(true) } }
+                }
+                val next = queue.next() ?: break
+                try {
+                    wire.event(next, queue.dropped)
+                    queue.dropped = 0
+                } catch (reason: ChannelException) {
+                    // An event that no frame can hold: what waits behind it is not sent as if it had never been.
+                    tooLarge = reason
+                }
+            }
+            val ending = ending
+            val empty = queue.size == 0 && waiters.isEmpty()
+            if (tooLarge != null) close(Ending(Status.ERROR, tooLarge))
+            else if (ending != null && !ended && empty && !link.congested) close(ending)
+            if (over || mayDraw) wakeDrawer()
+        }
+
+    /** Nobody listens any more; `status` tells the listener, where it is to be told. In a turn. */
+    fun cancel(status: Int? = null) {
+        if (ended) return
+        if (status != null) wire.end(status, null, queue.dropped)
+        stop()
+    }
+
+    /**
+     * Draws the values of an iterator, each when it may leave at once: nothing waits, the transport does not hold back,
+     * and there is credit. Runs where sources run, and holds no thread while it waits for credit.
+     */
+    fun pump(iterator: Iterator<*>) {
+        try {
+            while (true) {
+                val go = mayGoOn(iterator) ?: return
+                if (!go) break
+                if (!iterator.hasNext()) {
+                    end()
+                    break
+                }
+                val message = wire.encode(iterator.next())
+                link.turns.turn {
+                    if (!over) waiters.add(Waiter(message, null))
+                    drain()
+                }
+            }
+        } catch (thrown: Exception) {
+            fail(thrown)
+        }
+        if (iterator is AutoCloseable) iterator.close()
+    }
+
+    /** Whether the next value may be drawn; null where that is later, and `pump` runs again then. */
+    private fun mayGoOn(iterator: Iterator<*>): Boolean? =
+        link.turns.turn {
+            if (!over && !mayDraw) {
+                draw = { again(iterator) }
+                null
+            } else !over
+        }
+
+    private fun again(iterator: Iterator<*>) {
+        try {
+            link.settings.executor.execute { pump(iterator) }
+        } catch (rejected: RuntimeException) {
+            fail(rejected)
+            if (iterator is AutoCloseable) iterator.close()
+        }
+    }
+
+    private fun wakeDrawer() {
+        draw?.let { link.turns.later(it) }
+        draw = null
+    }
+
+    private fun finish(status: Int, error: Throwable?): Unit =
+        link.turns.turn {
+            if (!over) {
+                ending = Ending(status, error)
+                drain()
+            }
+        }
+
+    private fun close(how: Ending) {
+        wire.end(how.status, how.error, queue.dropped)
+        stop()
+    }
+
+    private fun stop() {
+        ended = true
+        queue.clear()
+        for (waiter in waiters) waiter.settle?.let { link.turns.later { it.complete(false) } }
+        waiters.clear()
+        for (each in onCancel) link.turns.later(each::run)
+        onCancel.clear()
+        wakeDrawer()
+        onEnded(this)
+    }
+
+    private companion object {
+        /** So many sends may wait for room in one stream; more is a source that does not wait for them. */
+        const val WAITERS_MAX = 1024
+    }
+}

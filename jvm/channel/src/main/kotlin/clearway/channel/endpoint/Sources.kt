@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.channel.endpoint
+
+import clearway.channel.WhenFull
+import clearway.channel.wire.Flag
+import clearway.channel.wire.Frame
+import clearway.channel.wire.Op
+import clearway.channel.wire.Status
+import clearway.channel.wire.writeError
+
+/** Whoever serves a channel's events: how they are queued, encoded, and begun. */
+internal interface Serving {
+    val limits: QueueLimits
+
+    fun encode(event: Any?): ByteArray
+
+    /** In a turn: it only hands on. */
+    fun begin(source: Source, args: Received)
+}
+
+/** A stream that the other end asked for, on Clearway's wire. */
+internal class AskedStream(
+    private val sources: Sources,
+    val id: Int,
+    val channel: String,
+    val args: Received,
+    frame: Frame,
+) {
+    /** What was granted before it began. */
+    val granted = SendCredit().apply { grant(frame.a, frame.b) }
+    private val capacity = frame.c
+    private val policy = frame.flags ushr Flag.WHEN_FULL_SHIFT
+    val asked = Asked.Stream(this)
+
+    /** What the listener asked for, and where it did not, what this end says. */
+    fun limits(own: QueueLimits): QueueLimits =
+        QueueLimits(
+            if (capacity > 0) capacity else own.capacity,
+            WhenFull.entries.getOrNull(policy - 1) ?: own.whenFull,
+        )
+
+    fun refuse(status: Int): Unit = sources.refuse(this, status)
+
+    fun serve(serving: Serving): Unit = sources.serve(this, serving)
+}
+
+/** Streams of events that this end serves, on Clearway's wire. Its endpoint's turns guard it. */
+internal class Sources(private val link: Link) {
+    /** By id: asked for and not begun, or begun. */
+    private val asked = HashMap<Int, AskedStream>()
+    private val open = HashMap<Int, Source>()
+
+    val size: Int
+        get() = open.size + asked.size
+
+    /** The other end listens. Null where it may not. */
+    fun ask(frame: Frame, channel: String, args: Received): AskedStream? {
+        val id = frame.id
+        if (asked.containsKey(id) || open.containsKey(id)) {
+            link.broken("two streams of number $id")
+            return null
+        }
+        replace(channel)
+        val stream = AskedStream(this, id, channel, args, frame)
+        asked[id] = stream
+        if (size <= link.settings.callsMax) return stream
+        stream.refuse(Status.BUSY)
+        return null
+    }
+
+    fun serve(stream: AskedStream, serving: Serving) {
+        val id = stream.id
+        if (asked.remove(id) == null) return
+        val wire =
+            object : SourceWire {
+                override fun encode(event: Any?) = serving.encode(event)
+
+                override fun event(message: ByteArray, dropped: Long) =
+                    link.send(Op.EVENT, id = id, a = dropped, body = message)
+
+                override fun end(status: Int, error: Throwable?, dropped: Long) {
+                    if (error == null) link.send(Op.END, id = id, a = status.toLong(), b = dropped)
+                    else link.send(Op.END, id = id, a = status.toLong(), b = dropped, body = writeError(error))
+                }
+            }
+        val source = Source(link, stream.channel, stream.limits(serving.limits), wire) { open.remove(id) }
+        source.queue.credit.grant(stream.granted)
+        open[id] = source
+        serving.begin(source, stream.args)
+    }
+
+    fun refuse(stream: AskedStream, status: Int) {
+        if (asked.remove(stream.id) != null) link.send(Op.END, id = stream.id, a = status.toLong())
+    }
+
+    fun credit(frame: Frame) {
+        val source = open[frame.id]
+        if (source == null) asked[frame.id]?.granted?.grant(frame.a, frame.b)
+        else {
+            source.queue.credit.grant(frame.a, frame.b)
+            source.drain()
+        }
+    }
+
+    /** The listener has cancelled. Returns the stream that has not begun yet, if it is one. */
+    fun cancel(id: Int): AskedStream? {
+        open[id]?.cancel()
+        return asked.remove(id)
+    }
+
+    /** The transport has room again. */
+    fun drain() {
+        for (source in open.values.toList()) source.drain()
+    }
+
+    /** Ends those that run; `status` tells their listeners. */
+    fun closed(status: Int?) {
+        if (status == null) asked.clear()
+        for (source in open.values.toList()) source.cancel(status)
+    }
+
+    // A second listen of a channel ends the first: spec/wire.md.
+    private fun replace(channel: String) {
+        val running = open.values.firstOrNull { it.channel == channel }
+        if (running != null) return running.cancel(Status.CANCELLED)
+        asked.values.firstOrNull { it.channel == channel }?.refuse(Status.CANCELLED)
+    }
+}

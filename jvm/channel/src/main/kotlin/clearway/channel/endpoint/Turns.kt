@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.channel.endpoint
+
+import java.util.concurrent.locks.ReentrantLock
+
+/**
+ * One thing at a time: what an endpoint knows is looked at and changed in turns, under one lock. What calls the
+ * application (futures, handlers, listeners) is left for after the turn, and runs without the lock.
+ */
+internal class Turns {
+    private val lock = ReentrantLock()
+    private var left = ArrayList<() -> Unit>()
+
+    fun <T> turn(act: () -> T): T {
+        var mine: List<() -> Unit> = emptyList()
+        lock.lock()
+        try {
+            return act()
+        } finally {
+            if (lock.holdCount == 1 && left.isNotEmpty()) {
+                mine = left
+                left = ArrayList()
+            }
+            lock.unlock()
+            for (each in mine) each()
+        }
+    }
+
+    /** Runs it after the turn that this is called in. It must not throw. */
+    fun later(act: () -> Unit) {
+        check(lock.isHeldByCurrentThread) { "outside of a turn" }
+        left.add(act)
+    }
+}

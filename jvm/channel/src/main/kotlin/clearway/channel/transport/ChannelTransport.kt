@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.channel.transport
+
+/**
+ * What carries a channel's frames to the other end and back. It knows nothing of what is in them. The contract, which
+ * the suite `TransportContract` of the tests runs over each transport:
+ * - **Order.** Frames arrive whole, once, in the order in which they were sent, each way.
+ * - **Nothing before [open].** Frames that come before it wait in the transport, within its backpressure.
+ * - **Nothing from within.** [open], [send] and [close] never call the sink, never block, and may be called by any
+ *   thread, the sink's own included.
+ * - **One at a time.** The sink is called by one thread at a time; each call happens before the next.
+ * - **One end.** `closed` is told once, last, whoever closed. What was sent before [close] still arrives.
+ * - **Bounded.** A frame over [frameBytesMax] never leaves, and one that arrives closes the transport (`too-large`)
+ *   before memory is allocated for it.
+ */
+public interface ChannelTransport {
+    /** What it is, for messages and statistics: "memory", "stdio", "websocket". */
+    public val name: String
+
+    /** Bytes of the largest frame, both ways. */
+    public val frameBytesMax: Int
+
+    /** Begins to deliver to the sink. Throws IllegalStateException the second time. */
+    public fun open(sink: ChannelSink)
+
+    /**
+     * Takes a frame and returns at once. Nobody writes to its memory any more, also when this throws.
+     *
+     * True while there is room. False says that too much waits to leave: this frame was taken all the same,
+     * [ChannelSink.drained] is told when there is room again, and until then a sender holds back. A closed transport
+     * drops the frame and returns false. Throws IllegalArgumentException for a frame over [frameBytesMax]; then nothing
+     * has left.
+     */
+    public fun send(frame: ByteArray): Boolean
+
+    /**
+     * Ends it, once what was sent has left. The other end is told the reason where there is a way to tell it; a reason
+     * given a second time is ignored. Frames that arrive from now on are dropped.
+     */
+    public fun close(reason: CloseReason)
+}
+
+/** Who is told. None of it may throw; what blocks here holds up the transport. */
+public interface ChannelSink {
+    /** A frame arrived. Its memory is the receiver's. */
+    public fun frame(frame: ByteArray)
+
+    /** There is room again, after a `send` that returned false. */
+    public fun drained()
+
+    /** The end: nothing is told any more. */
+    public fun closed(reason: CloseReason)
+}
+
+/**
+ * What bounds a transport's memory.
+ *
+ * @property frameBytesMax bytes of the largest frame, both ways; default 64 MiB: a 4K frame of RGBA is 32
+ * @property windowBytes how many bytes may wait to leave, or be under way, before `send` returns false; default 1 MiB.
+ *   One frame larger than this still travels.
+ * @throws IllegalArgumentException where one is below 1
+ */
+public class TransportLimits
+@JvmOverloads
+public constructor(public val frameBytesMax: Int = 64 shl 20, public val windowBytes: Int = 1 shl 20) {
+    init {
+        require(frameBytesMax >= 1) { "frameBytesMax must be 1 or more: frameBytesMax=$frameBytesMax" }
+        require(windowBytes >= 1) { "windowBytes must be 1 or more: windowBytes=$windowBytes" }
+    }
+
+    /** For a transport's `send`: throws what that throws. */
+    public fun check(frame: ByteArray) {
+        require(frame.size <= frameBytesMax) {
+            "a frame of ${frame.size} bytes; the transport takes frameBytesMax=$frameBytesMax at most"
+        }
+    }
+}
+
+/** What a frame weighs in a window: an empty one is not free. */
+internal fun weight(frame: ByteArray): Long = frame.size + 8L

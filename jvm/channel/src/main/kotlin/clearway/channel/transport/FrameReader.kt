@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.channel.transport
+
+import clearway.channel.codec.CodecException
+import clearway.channel.codec.Codecs
+import java.nio.ByteBuffer
+import java.nio.ByteOrder
+
+/**
+ * Cuts a stream of bytes into frames, whatever pieces it comes in. A pure value: it reads nothing itself. Copies each
+ * body once, into memory of its exact size, which is allocated only after the size was checked.
+ */
+internal class FrameReader(
+    private val frameBytesMax: Int,
+    private val frame: (ByteArray) -> Unit,
+    /** The end: the other side's last word, or what is wrong. Nothing is found after it. */
+    private val end: (CloseReason) -> Unit,
+) {
+    private val header = ByteArray(STREAM_HEADER_BYTES)
+    private var headerFilled = 0
+    /** The body that is being read. */
+    private var body: ByteArray? = null
+    private var bodyFilled = 0
+    private var ended = false
+    /** Bytes before the frame that is being read. */
+    private var offset = 0L
+
+    /** Whether the stream stands inside a frame, so that its end would be a loss. */
+    val inside: Boolean
+        get() = headerFilled > 0
+
+    /** Takes the next piece. Keeps nothing of its memory. */
+    fun push(piece: ByteArray, to: Int) {
+        var at = 0
+        while (!ended && at < to) {
+            val open = body
+            at = if (open == null) readHeader(piece, at, to) else readBody(piece, at, to, open)
+        }
+    }
+
+    private fun readHeader(piece: ByteArray, from: Int, to: Int): Int {
+        var at = from
+        while (headerFilled < STREAM_HEADER_BYTES && at < to) {
+            val byte = piece[at]
+            if (headerFilled < STREAM_MARK.size && byte != STREAM_MARK[headerFilled]) {
+                stray(piece, at, to)
+                return to
+            }
+            header[headerFilled++] = byte
+            at++
+        }
+        if (headerFilled == STREAM_HEADER_BYTES) begin()
+        return at
+    }
+
+    private fun begin() {
+        val size = ByteBuffer.wrap(header).order(ByteOrder.LITTLE_ENDIAN).getInt(SIZE_AT).toLong() and 0xffff_ffffL
+        val kind = header[KIND_AT].toInt()
+        if (kind != KIND_FRAME && kind != KIND_CLOSE)
+            return finish(CloseCode.PROTOCOL, "a frame of the unknown kind ${kind and 0xff}, at byte $offset")
+        val bytesMax = if (kind == KIND_FRAME) frameBytesMax else CLOSE_BYTES_MAX
+        if (size > bytesMax)
+            return finish(CloseCode.TOO_LARGE, "a frame of $size bytes; the transport takes $bytesMax at most")
+        val open = ByteArray(size.toInt())
+        body = open
+        bodyFilled = 0
+        if (open.isEmpty()) complete(open)
+    }
+
+    private fun readBody(piece: ByteArray, from: Int, to: Int, open: ByteArray): Int {
+        val count = minOf(to - from, open.size - bodyFilled)
+        System.arraycopy(piece, from, open, bodyFilled, count)
+        bodyFilled += count
+        if (bodyFilled == open.size) complete(open)
+        return from + count
+    }
+
+    private fun complete(whole: ByteArray) {
+        body = null
+        headerFilled = 0
+        offset += STREAM_HEADER_BYTES + whole.size
+        if (header[KIND_AT].toInt() == KIND_FRAME) return frame(whole)
+        ended = true
+        end(readClose(whole))
+    }
+
+    // Usually a line that the other end, or a library of its, printed to its standard output.
+    private fun stray(piece: ByteArray, at: Int, to: Int) {
+        val rest = piece.copyOfRange(at, minOf(to, at + EXCERPT_BYTES))
+        val text = String(header.copyOf(headerFilled) + rest, Charsets.UTF_8).trimEnd()
+        val what = "something that is no frame, at byte $offset: \"$text\""
+        finish(CloseCode.PROTOCOL, "$what; does the other end print to its standard output?", mapOf("offset" to offset))
+    }
+
+    private fun finish(code: CloseCode, message: String, detail: Map<String, Any> = emptyMap()) {
+        ended = true
+        end(CloseReason(code, message, detail))
+    }
+
+    private fun readClose(bytes: ByteArray): CloseReason =
+        try {
+            CloseReason.read(Codecs.JSON.decode(bytes))
+        } catch (wrong: CodecException) {
+            CloseReason(CloseCode.PROTOCOL, "a last word that is no JSON", emptyMap(), wrong)
+        }
+
+    private companion object {
+        /** As much of a stray line as says who wrote it. */
+        const val EXCERPT_BYTES = 80
+    }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.channel.transport
+
+import java.util.ArrayDeque
+import java.util.concurrent.Executor
+
+/**
+ * Two ends in one process: for tests, and for parts of an app that may move apart later. Copies nothing: a frame is
+ * handed over as it is. Each end is told on threads of its own, one at a time.
+ */
+public object MemoryTransport {
+    /** A pair of ends that are connected. */
+    @JvmStatic
+    @JvmOverloads
+    public fun pair(limits: TransportLimits = TransportLimits()): Pair<ChannelTransport, ChannelTransport> {
+        val lock = Any()
+        val a = MemoryEnd(lock, limits, SharedThreads)
+        val b = MemoryEnd(lock, limits, SharedThreads)
+        a.other = b
+        b.other = a
+        return Pair(a, b)
+    }
+}
+
+/** One end. Both ends' state is guarded by one lock; sinks are called without it. */
+private class MemoryEnd(private val lock: Any, private val limits: TransportLimits, executor: Executor) :
+    ChannelTransport {
+    lateinit var other: MemoryEnd
+    private val teller = SerialTasks(executor)
+    private val inbox = ArrayDeque<ByteArray>()
+    private var sink: ChannelSink? = null
+    /** Bytes that left from here and were not taken there. */
+    private var outBytes = 0L
+    private var full = false
+    private var closing = false
+    private var end: CloseReason? = null
+    private var told = false
+
+    override val name: String
+        get() = "memory"
+
+    override val frameBytesMax: Int
+        get() = limits.frameBytesMax
+
+    override fun open(sink: ChannelSink) {
+        synchronized(lock) {
+            check(this.sink == null) { "sink must be given once: open() was called before" }
+            this.sink = sink
+        }
+        wake()
+    }
+
+    override fun send(frame: ByteArray): Boolean {
+        limits.check(frame)
+        synchronized(lock) {
+            if (closing || end != null) return false
+            other.inbox.add(frame)
+            outBytes += weight(frame)
+            if (outBytes >= limits.windowBytes) full = true
+        }
+        other.wake()
+        return !full
+    }
+
+    override fun close(reason: CloseReason) {
+        synchronized(lock) {
+            if (closing) return
+            closing = true
+            inbox.clear()
+            if (end == null) end = reason
+            // What was thrown here does not cross.
+            if (other.end == null) other.end = CloseReason(reason.code, reason.message, reason.detail)
+        }
+        wake()
+        other.wake()
+    }
+
+    private fun wake() = teller.run(::deliver)
+
+    private fun deliver() {
+        while (true) {
+            var drained = false
+            var frame: ByteArray? = null
+            var reason: CloseReason? = null
+            val to: ChannelSink
+            synchronized(lock) {
+                to = sink ?: return
+                if (told) return
+                if (full && end == null && outBytes * 2 <= limits.windowBytes) {
+                    full = false
+                    drained = true
+                } else {
+                    frame = inbox.poll()
+                    if (frame == null) {
+                        reason = end ?: return
+                        told = true
+                    }
+                }
+            }
+            frame?.let {
+                to.frame(it)
+                taken(it)
+            }
+            if (drained) to.drained()
+            reason?.let(to::closed)
+        }
+    }
+
+    private fun taken(frame: ByteArray) {
+        val wake =
+            synchronized(lock) {
+                other.outBytes -= weight(frame)
+                other.full
+            }
+        if (wake) other.wake()
+    }
+}

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.channel.transport
+
+import clearway.channel.endpoint.SystemClock
+import java.io.BufferedOutputStream
+import java.io.FileDescriptor
+import java.io.FileInputStream
+import java.io.FileOutputStream
+import java.io.IOException
+import java.io.InputStream
+import java.io.OutputStream
+import java.util.ArrayDeque
+import java.util.concurrent.TimeUnit
+import java.util.concurrent.locks.ReentrantLock
+import kotlin.concurrent.withLock
+
+/**
+ * Frames over two streams of bytes, such as a pipe, a socket or a process's standard streams, with their sizes in front
+ * (spec/stdio.md). Copies each frame that arrives once, and none that leaves. The streams are the transport's from now
+ * on. Has a daemon thread that reads, from [open] on, and one that writes.
+ *
+ * Something that is no frame closes it with `protocol`, a frame over the limit with `too-large` before memory is taken
+ * for it, the streams' end without a last word with `lost`.
+ */
+public class StreamTransport
+private constructor(
+    private val input: InputStream,
+    output: OutputStream,
+    private val limits: TransportLimits,
+    private val process: Process?,
+    /** Whether `output` may be closed: a process does not end its own standard output. */
+    private val closesOutput: Boolean,
+) : ChannelTransport {
+    // A header leaves with its frame, and small frames with each other.
+    private val output = BufferedOutputStream(output, PIECE_BYTES)
+    private val lock = ReentrantLock()
+    private val more = lock.newCondition()
+    /** Held while the sink is told: reader and writer both tell it. */
+    private val telling = Any()
+    private var sink: ChannelSink? = null
+    private val queue = ArrayDeque<ByteArray>()
+    private var queuedBytes = 0L
+    private var full = false
+    private var writing = false
+    /** Set once it is over: nothing arrives or leaves any more but the last word. */
+    private var end: CloseReason? = null
+    private var lastWord: ByteArray? = null
+    private var told = false
+    private var failed: IOException? = null
+
+    override val name: String
+        get() = "stdio"
+
+    override val frameBytesMax: Int
+        get() = limits.frameBytesMax
+
+    override fun open(sink: ChannelSink) {
+        lock.withLock {
+            check(this.sink == null) { "sink must be given once: open() was called before" }
+            this.sink = sink
+        }
+        READERS.newThread(::read).start()
+    }
+
+    override fun send(frame: ByteArray): Boolean {
+        limits.check(frame)
+        lock.withLock {
+            if (end != null || failed != null) return false
+            queue.add(frame)
+            queuedBytes += weight(frame)
+            if (queuedBytes >= limits.windowBytes) full = true
+            write()
+            return !full
+        }
+    }
+
+    override fun close(reason: CloseReason): Unit = finish(reason, say = true)
+
+    // In the lock. The thread lives until everything has left.
+    private fun write() {
+        if (writing) more.signal()
+        else {
+            writing = true
+            WRITERS.newThread(::writeAll).start()
+        }
+    }
+
+    private fun writeAll() {
+        try {
+            while (true) {
+                val frame = lock.withLock { queue.poll() }
+                if (frame != null) {
+                    output.write(streamHeader(frame.size))
+                    output.write(frame)
+                    left(frame)
+                    continue
+                }
+                output.flush()
+                if (!waitForMore()) break
+            }
+            val word = lock.withLock { lastWord }
+            if (word != null) {
+                output.write(streamHeader(word.size, KIND_CLOSE))
+                output.write(word)
+            }
+            output.flush()
+            if (closesOutput) output.close()
+        } catch (broken: IOException) {
+            lock.withLock {
+                failed = broken
+                queue.clear()
+            }
+            // Whoever reads there may still have said why: that is read first.
+            later(PARTS_MS) {
+                finish(CloseReason(CloseCode.LOST, "the other end closed its input", emptyMap(), broken), false)
+            }
+        }
+        lock.withLock { writing = false }
+        tellEnd()
+    }
+
+    /** False when nothing more is to leave. */
+    private fun waitForMore(): Boolean =
+        lock.withLock {
+            while (queue.isEmpty() && end == null) more.await()
+            queue.isNotEmpty()
+        }
+
+    private fun left(frame: ByteArray) {
+        val drained =
+            lock.withLock {
+                queuedBytes -= weight(frame)
+                val now = full && end == null && queuedBytes * 2 <= limits.windowBytes
+                if (now) full = false
+                now
+            }
+        if (drained) synchronized(telling) { if (!told) sink?.drained() }
+    }
+
+    private fun read() {
+        var spoke = false
+        val frames =
+            FrameReader(
+                limits.frameBytesMax,
+                { frame -> synchronized(telling) { if (lock.withLock { end } == null) sink?.frame(frame) } },
+                { reason ->
+                    spoke = true
+                    finish(reason, say = reason.code == CloseCode.PROTOCOL || reason.code == CloseCode.TOO_LARGE)
+                },
+            )
+        tellEnd() // it may have ended before the sink came
+        val piece = ByteArray(PIECE_BYTES)
+        var loss: IOException? = null
+        try {
+            while (true) {
+                val count = input.read(piece)
+                if (count < 0) break
+                frames.push(piece, count)
+            }
+            input.close()
+        } catch (broken: IOException) {
+            loss = broken
+        }
+        if (spoke || lock.withLock { end } != null) return
+        val where = if (frames.inside) " in the middle of a frame" else ""
+        finish(
+            exitReason() ?: CloseReason(CloseCode.LOST, "the other end closed its output$where", emptyMap(), loss),
+            false,
+        )
+    }
+
+    /** How the process ended, where there is one and it does end. */
+    private fun exitReason(): CloseReason? {
+        if (process == null || !process.waitFor(PARTS_MS, TimeUnit.MILLISECONDS)) return null
+        val status = process.exitValue()
+        return CloseReason(CloseCode.LOST, "the process exited with status $status", mapOf("exitCode" to status))
+    }
+
+    /** Ends it; with `say` the other end is told. The sink is told when what was sent has left. */
+    private fun finish(reason: CloseReason, say: Boolean) {
+        lock.withLock {
+            if (end != null) return
+            end = reason
+            if (say) lastWord = closeBody(reason) else queue.clear()
+            if (failed == null) write()
+        }
+        later(LEAVE_MS) { tellEnd(late = true) }
+        if (lock.withLock { failed } != null) later(0) { tellEnd() }
+    }
+
+    private fun tellEnd(late: Boolean = false) {
+        val reason = lock.withLock { end.takeIf { late || failed != null || (queue.isEmpty() && !writing) } }
+        synchronized(telling) {
+            val to = sink
+            if (reason == null || told || to == null) return
+            told = true
+            to.closed(reason)
+        }
+    }
+
+    private fun later(ms: Long, act: () -> Unit) {
+        TIMERS.after(ms, act)
+    }
+
+    public companion object {
+        /** A reader that has stopped reading must not hold up the end for ever; the other languages wait as long. */
+        private const val LEAVE_MS = 5_000L
+
+        /** The parts of an end come one by one, within milliseconds where nothing is loaded. */
+        private const val PARTS_MS = 1_000L
+        private const val PIECE_BYTES = 1 shl 16
+        private val READERS = DaemonThreads("clearway-channel-reader-")
+        private val WRITERS = DaemonThreads("clearway-channel-writer-")
+        private val TIMERS = SystemClock
+
+        /** A transport over any two streams of bytes; it closes them at its end. */
+        @JvmStatic
+        @JvmOverloads
+        public fun of(
+            input: InputStream,
+            output: OutputStream,
+            limits: TransportLimits = TransportLimits(),
+        ): StreamTransport = StreamTransport(input, output, limits, null, true)
+
+        /**
+         * The parent's end of a channel to a child process, over the child's standard input and output; what the child
+         * prints there is no frame, and closes it. The child's death closes it with `lost`, and an `exitCode` in the
+         * detail. The process stays the caller's: it is not killed, and its standard error is the caller's to read.
+         */
+        @JvmStatic
+        @JvmOverloads
+        public fun ofChild(child: Process, limits: TransportLimits = TransportLimits()): StreamTransport =
+            StreamTransport(child.inputStream, child.outputStream, limits, child, true)
+
+        /**
+         * The child's end of a channel to the process that started it, over its own standard input and output. What the
+         * program prints to `System.out` goes to `System.err` from now on, so that it stands between no frames.
+         */
+        @JvmStatic
+        @JvmOverloads
+        public fun ofParent(limits: TransportLimits = TransportLimits()): StreamTransport {
+            System.setOut(System.err)
+            val output = FileOutputStream(FileDescriptor.out)
+            return StreamTransport(FileInputStream(FileDescriptor.`in`), output, limits, null, false)
+        }
+    }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.channel.wire
+
+import clearway.channel.ChannelException
+import clearway.channel.RemoteCause
+import clearway.channel.RemoteException
+import clearway.channel.codec.CodecException
+import clearway.channel.codec.CodecLimits
+import clearway.channel.codec.Codecs
+import java.io.PrintWriter
+import java.io.StringWriter
+import java.nio.ByteBuffer
+
+// A failed reply's body on Clearway's wire: a list of the standard codec, [code, message, details, error]. `error` is
+// what
+// was thrown, with class name, stack, own properties and causes; or null.
+
+private val codec = Codecs.STANDARD.withEmptyNull(false).with(CodecLimits(depthMax = 256))
+
+/** A chain of causes is bounded, so that one in a circle ends. */
+private const val CAUSES_MAX = 16
+private const val STACK_MAX = 20_000
+
+/** What a handler threw, in parts. */
+internal class ErrorParts(val code: String, val message: String, val details: Any?, val stack: String)
+
+internal fun partsOf(thrown: Throwable): ErrorParts {
+    val code =
+        when (thrown) {
+            is RemoteException -> thrown.code
+            is ChannelException -> thrown.code
+            is CodecException -> thrown.code
+            else -> "error"
+        }
+    val details = (thrown as? RemoteException)?.details
+    return ErrorParts(
+        wellFormed(code),
+        wellFormed(thrown.message ?: thrown.javaClass.simpleName),
+        details,
+        stackOf(thrown),
+    )
+}
+
+/** The body for what a handler threw. Never throws: what the codec has no form for is named in words. */
+internal fun writeError(thrown: Throwable): ByteArray {
+    val parts = partsOf(thrown)
+    return codec.encode(listOf(parts.code, parts.message, plain(parts.details), describe(thrown, 0)))
+}
+
+/** The error to throw for a body of the other end's. Throws [CodecException] where it is none. */
+internal fun readError(body: ByteBuffer, channel: String): RemoteException {
+    val parts = codec.decodeOwned(body) as? List<*> ?: emptyList<Any?>()
+    fun text(index: Int) = parts.getOrNull(index) as? String ?: ""
+    return RemoteException(text(0), text(1), parts.getOrNull(2), channel, readCause(parts.getOrNull(3), 0))
+}
+
+private fun describe(thrown: Throwable, depth: Int): Map<String, Any?> {
+    val described =
+        linkedMapOf<String, Any?>(
+            "base" to "Error",
+            "name" to wellFormed(thrown.javaClass.name),
+            "message" to wellFormed(thrown.message.orEmpty()),
+            "stack" to stackOf(thrown),
+            "props" to emptyList<Any?>(),
+        )
+    val cause = thrown.cause
+    if (cause != null && depth < CAUSES_MAX) described["cause"] = describe(cause, depth + 1)
+    return described
+}
+
+private fun readCause(given: Any?, depth: Int): RemoteCause? {
+    val parts = given as? Map<*, *> ?: return null
+    fun text(key: String) = parts[key] as? String ?: ""
+    if (!parts.containsKey("base")) return RemoteCause("value", parts["value"].toString(), "", null)
+    val cause = if (depth < CAUSES_MAX) readCause(parts["cause"], depth + 1) else null
+    return RemoteCause(text("name"), text("message"), text("stack"), cause)
+}
+
+private fun stackOf(thrown: Throwable): String {
+    val written = StringWriter()
+    PrintWriter(written).use(thrown::printStackTrace)
+    return wellFormed(written.toString().take(STACK_MAX).trimEnd())
+}
+
+private fun plain(details: Any?): Any? =
+    try {
+        codec.encode(details)
+        details
+    } catch (_: CodecException) {
+        "[not encodable: ${details?.javaClass?.name}]"
+    }
+
+// A text with half of a surrogate pair has no UTF-8, and an error must arrive all the same.
+private fun wellFormed(text: String): String = String(text.toByteArray(Charsets.UTF_8), Charsets.UTF_8)

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.channel.wire
+
+import clearway.channel.codec.NOTHING
+import java.nio.ByteBuffer
+import java.nio.ByteOrder
+
+//  A frame (spec/channel.md). Numbers are unsigned and little-endian; what stands behind the head begins at multiples
+// of 8.
+//
+//    byte  0  +----+-------+------------+----------------+
+//             | op | flags | name bytes | id             |
+//          8  +----+-------+------------+----------------+
+//             | a                       | b              |
+//         16  +-------------------------+-------+--------+
+//             | body bytes              | count | c      |   count: attachments
+//         24  +-------------------------+-------+--------+
+//             | the channel's name, UTF-8                |
+//             +------------------------------------------+
+//             | body: a message of the channel's codec   |
+//             +------------------------------------------+
+//             | count sizes of 4 bytes | attachments ... |   only with the flag `inside`
+//             +------------------------------------------+
+
+internal const val HEAD_BYTES = 24
+
+/** What a frame is. The numbers are the wire; spec/channel.md says what `a`, `b` and `c` are of each. */
+internal object Op {
+    const val HELLO = 0
+    const val CALL = 1
+    const val REPLY = 2
+    const val CANCEL = 3
+    const val POST = 4
+    const val LISTEN = 5
+    const val EVENT = 6
+    const val END = 7
+    const val CREDIT = 8
+    const val STOP = 9
+    /** The plain wire: a message; an id of 0 wants no reply. */
+    const val MESSAGE = 16
+    /** The plain wire: the reply. No body: not implemented, or no handler. */
+    const val ANSWER = 17
+}
+
+internal object Flag {
+    /** The attachments' bytes stand in the frame. */
+    const val INSIDE = 1
+    /** The message is the attachment itself, of the codec for bytes. */
+    const val WHOLE = 2
+    /** The body is no message at all, not even null. */
+    const val EMPTY = 4
+
+    /** Of a `listen`, what happens when its capacity is full, in the bits from this on. */
+    const val WHEN_FULL_SHIFT = 4
+}
+
+/** How a call or a stream ended. */
+internal object Status {
+    const val DONE = 0
+    const val ERROR = 1
+    const val NOT_IMPLEMENTED = 2
+    const val NO_HANDLER = 3
+    const val DROPPED = 4
+    const val CANCELLED = 5
+    const val TIMEOUT = 6
+    const val BUSY = 7
+}
+
+/** A frame that was read. Name, body and attachments are views of what arrived. */
+internal class Frame(
+    val op: Int,
+    val flags: Int,
+    val id: Int,
+    val a: Long,
+    val b: Long,
+    val c: Int,
+    val name: ByteBuffer,
+    val body: ByteBuffer,
+    val attachments: List<ByteBuffer>,
+)
+
+private fun padded(bytes: Int): Int = (bytes + 7) and -8
+
+/**
+ * Writes a frame: memory of its exact size. Copies name and body. Throws ArithmeticException beyond an array's size.
+ */
+internal fun writeFrame(
+    op: Int,
+    flags: Int = 0,
+    id: Int = 0,
+    a: Long = 0,
+    b: Long = 0,
+    c: Int = 0,
+    name: ByteArray = NOTHING,
+    body: ByteArray = NOTHING,
+): ByteArray {
+    val bodyAt = HEAD_BYTES + padded(name.size)
+    val frame = ByteArray(Math.addExact(bodyAt, body.size))
+    val head = ByteBuffer.wrap(frame).order(ByteOrder.LITTLE_ENDIAN)
+    head.putInt(0, op or (flags shl 8) or (name.size shl 16))
+    head.putInt(4, id)
+    head.putInt(8, a.toInt())
+    head.putInt(12, b.toInt())
+    head.putInt(16, body.size)
+    head.putInt(20, c shl 16)
+    System.arraycopy(name, 0, frame, HEAD_BYTES, name.size)
+    System.arraycopy(body, 0, frame, bodyAt, body.size)
+    return frame
+}
+
+/** Reads a frame: views of it. Null where it is none. */
+internal fun readFrame(bytes: ByteArray): Frame? {
+    if (bytes.size < HEAD_BYTES) return null
+    val head = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN)
+    val first = head.getInt(0)
+    val flags = first ushr 8 and 0xff
+    val nameBytes = first ushr 16
+    val bodyBytes = unsigned(head.getInt(16))
+    val last = head.getInt(20)
+    val count = last and 0xffff
+    val bodyAt = HEAD_BYTES + padded(nameBytes)
+    if (bodyAt + bodyBytes > bytes.size) return null
+    val bodyEnd = bodyAt + bodyBytes.toInt()
+    val inside = flags and Flag.INSIDE != 0
+    if (!inside && (count != 0 || bodyEnd != bytes.size)) return null
+    val attachments = if (inside) readInside(bytes, head, padded(bodyEnd), count) ?: return null else emptyList()
+    return Frame(
+        first and 0xff,
+        flags,
+        head.getInt(4),
+        unsigned(head.getInt(8)),
+        unsigned(head.getInt(12)),
+        last ushr 16,
+        part(bytes, HEAD_BYTES, nameBytes),
+        part(bytes, bodyAt, bodyBytes.toInt()),
+        attachments,
+    )
+}
+
+private fun unsigned(value: Int): Long = value.toLong() and 0xffff_ffffL
+
+private fun part(bytes: ByteArray, from: Int, size: Int): ByteBuffer =
+    ByteBuffer.wrap(bytes, from, size).slice().order(ByteOrder.LITTLE_ENDIAN)
+
+private fun readInside(bytes: ByteArray, head: ByteBuffer, tableAt: Int, count: Int): List<ByteBuffer>? {
+    var at = tableAt.toLong() + padded(count * 4)
+    if (count == 0 || at > bytes.size) return null
+    val found = ArrayList<ByteBuffer>(count)
+    for (index in 0 until count) {
+        val size = unsigned(head.getInt(tableAt + index * 4))
+        if (size > bytes.size - at) return null
+        found += part(bytes, at.toInt(), size.toInt())
+        at += (size + 7) and -8L
+    }
+    return if (at == bytes.size.toLong()) found else null
+}

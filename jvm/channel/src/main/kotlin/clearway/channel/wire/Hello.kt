@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.channel.wire
+
+import java.nio.ByteBuffer
+import java.nio.ByteOrder
+
+// The first frame each way. Its body is numbers of 4 bytes, so that an end needs no codec to read it; later versions
+// add
+// behind them:
+//
+//   0  frames: the largest that this end takes, in bytes
+//   4  names: the longest that this end takes, in bytes
+//   8  calls: how many this end runs at once
+
+/** "CWCH", as bytes in memory. */
+internal const val HELLO_MAGIC = 0x48435743
+internal const val WIRE_VERSION = 1L
+
+/** What an end speaks, as bits. */
+internal object Wires {
+    const val CLEARWAY = 1
+    const val PLAIN = 2
+}
+
+/** What an end tells of itself. */
+internal class Hello(
+    val version: Long,
+    val wires: Int,
+    val frameBytesMax: Long,
+    val nameBytesMax: Long,
+    val callsMax: Long,
+)
+
+private const val BODY_BYTES = 12
+
+internal fun writeHello(hello: Hello): ByteArray {
+    val body = ByteBuffer.allocate(BODY_BYTES).order(ByteOrder.LITTLE_ENDIAN)
+    body.putInt(hello.frameBytesMax.toInt()).putInt(hello.nameBytesMax.toInt()).putInt(hello.callsMax.toInt())
+    return writeFrame(Op.HELLO, id = HELLO_MAGIC, a = hello.version, b = hello.wires.toLong(), body = body.array())
+}
+
+/** Reads a hello; null where the frame is none. */
+internal fun readHello(frame: Frame): Hello? {
+    val body = frame.body
+    if (frame.op != Op.HELLO || frame.id != HELLO_MAGIC || body.remaining() < BODY_BYTES) return null
+    fun at(index: Int) = body.getInt(index).toLong() and 0xffff_ffffL
+    return Hello(frame.a, frame.b.toInt(), at(0), at(4), at(8))
+}
+
+/** The wire that both speak, Clearway's first; 0 where there is none. */
+internal fun agree(here: Int, there: Int): Int {
+    val both = here and there
+    return if (both and Wires.CLEARWAY != 0) Wires.CLEARWAY else both and Wires.PLAIN
+}

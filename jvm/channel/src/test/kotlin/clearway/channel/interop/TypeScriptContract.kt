@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.channel.interop
+
+import clearway.channel.CallOptions
+import clearway.channel.Endpoint
+import clearway.channel.ListenOptions
+import clearway.channel.Outcome
+import clearway.channel.OutcomeKind
+import clearway.channel.RemoteCause
+import clearway.channel.RemoteException
+import clearway.channel.Reply
+import clearway.channel.codec.Codecs
+import java.io.File
+import java.math.BigInteger
+import java.util.concurrent.CompletableFuture
+import java.util.concurrent.CountDownLatch
+import java.util.concurrent.TimeUnit
+import org.junit.jupiter.api.Assertions.assertArrayEquals
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.TestInstance
+
+/** Node's program, and whether this checkout's TypeScript has been built: without, there is nobody to talk to. */
+object Node {
+    private val root =
+        generateSequence(File("").absoluteFile) { it.parentFile }.first { File(it, "conformance").isDirectory }
+    val isBuilt: Boolean = File(root, "ts/clearway/dist/node/channel.js").exists()
+
+    fun start(script: String, vararg args: String): Process =
+        ProcessBuilder(System.getenv("CLEARWAY_NODE") ?: "node", "$root/jvm/channel/src/test/node/$script", *args)
+            .redirectError(ProcessBuilder.Redirect.INHERIT)
+            .start()
+}
+
+/** What this end and TypeScript's say to each other, over any transport: both call, handle, listen and serve. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+abstract class TypeScriptContract {
+    abstract val endpoint: Endpoint
+
+    private val ts
+        get() = endpoint.methods("ts")
+
+    private fun <T> get(future: CompletableFuture<T>): T = future.get(60, TimeUnit.SECONDS)
+
+    @Test
+    fun `values keep their types there and back`() {
+        val values =
+            listOf(null, true, 7, 1L shl 40, BigInteger.ONE.shiftLeft(80), 0.5, "Zoë \uD83D\uDE02", mapOf("a" to 1))
+        assertEquals(values, get(ts.call<Any?>("echo", values)))
+        assertEquals(3.0, get(ts.call<Any?>("half", 6)))
+        assertEquals(6, get(ts.call<Any?>("sum", intArrayOf(1, 2, 3))))
+        val doubles = DoubleArray(5_000) { it / 8.0 }
+        assertArrayEquals(doubles, get(ts.call<DoubleArray>("echo", doubles)))
+    }
+
+    @Test
+    fun `a large list comes beside its message`() {
+        val large = get(ts.call<ByteArray>("large", 1_000_000))
+        assertArrayEquals(ByteArray(1_000_000) { it.toByte() }, large)
+        val views = endpoint.methods("ts", Codecs.STANDARD_METHODS.with(Codecs.STANDARD.withViews()))
+        assertEquals(1_000_000, get(views.call<java.nio.ByteBuffer>("large", 1_000_000)).remaining())
+    }
+
+    @Test
+    fun `errors come with code, details, class and cause`() {
+        val refused = get(Outcome.of(ts.call<Any?>("refuse"))).error as RemoteException
+        assertEquals(listOf("OUT_OF_RANGE", mapOf("max" to 8)), listOf(refused.code, refused.details))
+        val broken = get(Outcome.of(ts.call<Any?>("break"))).error as RemoteException
+        assertEquals("TypeError", (broken.cause as RemoteCause).remoteName)
+        assertEquals("RangeError", (broken.cause?.cause as RemoteCause).remoteName)
+        assertEquals(OutcomeKind.NOT_IMPLEMENTED, get(Outcome.of(ts.call<Any?>("none"))).kind)
+    }
+
+    @Test
+    fun `a cancelled call is cancelled there`() {
+        val heard = CountDownLatch(1)
+        val ends =
+            endpoint.messages("heard").handle { _, _ ->
+                heard.countDown()
+                Reply.empty()
+            }
+        val call = ts.call<Any?>("never", null, CallOptions().deadlineMs(60_000))
+        get(ts.call<Any?>("echo", 1)) // it is there
+        call.cancel(true)
+        heard.await()
+        ends.close()
+    }
+
+    @Test
+    fun `a generator there is read here, with credit`() {
+        endpoint.events("ts/numbers").listen<Int>(5, ListenOptions().window(4)).use { numbers ->
+            assertEquals((5 until 105).toList(), numbers.take(100))
+        }
+        val pushed = endpoint.events("ts/pushed").listen<Int>(null, ListenOptions.latest())
+        assertEquals(99, pushed.toList().last())
+        assertTrue(pushed.dropped in 0..99)
+    }
+
+    @Test
+    fun `that end calls and listens here`() {
+        val ends = jvmEnd(endpoint)
+        val back = get(ts.call<Map<String, Any?>>("back", 50))
+        val failed = mapOf("code" to "NO", "details" to 7, "name" to "clearway.channel.RemoteException")
+        val expected =
+            mapOf(
+                "seen" to (0 until 50).toList(),
+                "twice" to 42,
+                "large" to 100_000,
+                "failed" to failed,
+                "missing" to "not-implemented",
+            )
+        assertEquals(expected, back)
+        for (each in ends) each.close()
+    }
+}

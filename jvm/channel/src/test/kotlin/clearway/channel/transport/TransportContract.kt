@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.channel.transport
+
+import org.junit.jupiter.api.Assertions.assertArrayEquals
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertFalse
+import org.junit.jupiter.api.Assertions.assertThrows
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+
+/** Two ends that are connected. `kill` ends b without a word, where that can be done. */
+class Connected(val a: ChannelTransport, val b: ChannelTransport, val kill: (() -> Unit)? = null)
+
+/** The contract that every transport of channels keeps. */
+abstract class TransportContract {
+    protected val limit = 1 shl 20
+
+    abstract fun connect(limits: TransportLimits): Connected
+
+    private val atA = Log()
+    private val atB = Log()
+
+    private fun withEnds(open: Boolean = true, run: Connected.() -> Unit) {
+        val ends = connect(TransportLimits(limit))
+        if (open) {
+            ends.a.open(atA)
+            ends.b.open(atB)
+        }
+        try {
+            ends.run()
+        } finally {
+            ends.a.close(CloseReason.CLOSED)
+            ends.b.close(CloseReason.CLOSED)
+        }
+    }
+
+    private fun assertFrames(expected: List<ByteArray>, frames: List<ByteArray>) {
+        assertEquals(expected.size, frames.size)
+        for ((at, each) in expected.withIndex()) assertArrayEquals(each, frames[at])
+    }
+
+    @Test
+    fun `carries frames whole and in order, both ways`() = withEnds {
+        for (index in 0 until 200) {
+            a.send(pattern(index, index))
+            b.send(pattern(index, index + 7))
+        }
+        assertFrames(List(200) { pattern(it, it) }, atB.count(200))
+        assertFrames(List(200) { pattern(it, it + 7) }, atA.count(200))
+    }
+
+    @Test
+    fun `carries frames of every size up to its limit, small ones between large ones`() = withEnds {
+        val sizes = listOf(0, 1, 7, 8, 9, 253, 254, 255, 256, 4096, 65535, 65536, 65537, limit - 1, limit)
+        val sent = sizes.flatMap { listOf(it, 3) }
+        for (size in sent) a.send(pattern(size, size))
+        assertFrames(sent.map { pattern(it, it) }, atB.count(sent.size))
+    }
+
+    @Test
+    fun `keeps the frames that come before the sink`() =
+        withEnds(open = false) {
+            a.open(atA)
+            for (index in 0 until 10) a.send(pattern(10, index))
+            b.open(atB)
+            assertFrames(List(10) { pattern(10, it) }, atB.count(10))
+        }
+
+    @Test fun `refuses a second sink`() = withEnds { assertThrows(IllegalStateException::class.java) { a.open(Log()) } }
+
+    @Test
+    fun `refuses a frame over its limit, and goes on`() = withEnds {
+        assertEquals(limit, a.frameBytesMax)
+        assertThrows(IllegalArgumentException::class.java) { a.send(ByteArray(limit + 1)) }
+        a.send(pattern(3))
+        assertFrames(listOf(pattern(3)), atB.count(1))
+    }
+
+    @Test
+    fun `lets the sink send and answer from within a frame`() = withEnds {
+        atB.onFrame = { b.send(byteArrayOf((it[0] + 1).toByte())) }
+        atA.onFrame = { if (it[0] < 20) a.send(byteArrayOf((it[0] + 1).toByte())) }
+        a.send(byteArrayOf(1))
+        atA.until { frames.lastOrNull()?.get(0)?.toInt() == 20 }
+        assertEquals((2..20 step 2).toList(), atA.frames.map { it[0].toInt() })
+    }
+
+    @Test
+    fun `says when too much waits, takes it all the same, and says when there is room`() =
+        withEnds(open = false) {
+            a.open(atA)
+            var sent = 0
+            var room = true
+            while (room && sent < 10_000) room = a.send(pattern(60_000, sent++))
+            assertFalse(room)
+            a.send(pattern(60_000, sent++))
+            assertEquals(0, atA.drains)
+            b.open(atB)
+            atA.until { drains > 0 }
+            assertEquals(List(sent) { it.toByte() }, atB.count(sent).map { it[0] })
+            assertEquals(1, atA.drains)
+            assertTrue(a.send(pattern(3)))
+        }
+
+    @Test
+    fun `delivers what was sent before close(), then tells both ends the reason, once`() = withEnds {
+        for (index in 0 until 50) a.send(pattern(2000, index))
+        val reason = CloseReason(CloseCode.PROTOCOL, "enough of it")
+        a.close(reason)
+        a.close(CloseReason(CloseCode.CLOSED, "again"))
+        assertEquals(listOf(reason, reason), listOf(atA.end(), atB.end()))
+        assertEquals(50, atB.frames.size)
+        assertEquals(listOf(1, 1), listOf(atA.reasons.size, atB.reasons.size))
+    }
+
+    @Test
+    fun `drops what is sent after the end, without a word`() = withEnds {
+        a.close(CloseReason.CLOSED)
+        assertFalse(a.send(pattern(3)))
+        atA.end()
+        atB.end()
+        assertFalse(b.send(pattern(3)))
+        assertEquals(listOf(0, 0), listOf(atA.frames.size, atB.frames.size))
+    }
+
+    @Test
+    fun `tells a sink that comes after the end`() =
+        withEnds(open = false) {
+            a.close(CloseReason.CLOSED)
+            a.open(atA)
+            assertEquals(CloseCode.CLOSED, atA.end().code)
+        }
+
+    @Test
+    fun `can be closed by both ends at once, from within a frame as well`() = withEnds {
+        atB.onFrame = {
+            a.close(CloseReason.CLOSED)
+            b.close(CloseReason.CLOSED)
+        }
+        a.send(pattern(1))
+        a.send(pattern(2))
+        atA.end()
+        atB.end()
+        assertEquals(1, atB.frames.size)
+    }
+
+    @Test
+    fun `tells an end whose other end is gone`() = withEnds {
+        kill?.let {
+            it()
+            assertEquals(CloseCode.LOST, atA.end().code)
+            assertTrue(atB.reasons.size < 2)
+        }
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What the TypeScript end does in the tests of the JVM's channels, over any transport.
+import { spawn } from "node:child_process";
+import { float64, RemoteError } from "clearway/channel";
+
+/** Serves one endpoint. */
+export function serve(endpoint, connectChild) {
+  endpoint.methods("ts").handle({
+    sum: (numbers) => numbers.reduce((sum, each) => sum + each, 0),
+    echo: (value) => value,
+    half: (value) => float64(value / 2),
+    large: (size) => new Uint8Array(size).map((_, at) => at & 0xff),
+    refuse: () => {
+      throw new RemoteError("OUT_OF_RANGE", "no zoom of 9", { details: { max: 8 } });
+    },
+    break: () => {
+      throw new TypeError("broken", { cause: new RangeError("why") });
+    },
+    never: (_, { signal }) =>
+      new Promise((_, reject) =>
+        signal.addEventListener("abort", () => endpoint.messages("heard").post("cancelled").then(reject)),
+      ),
+    // Calls back, listens back.
+    async back(count) {
+      const seen = [];
+      for await (const value of endpoint.events("jvm/numbers").listen(0, { window: { items: 4 } })) {
+        seen.push(value);
+        if (seen.length === count) break;
+      }
+      const methods = endpoint.methods("jvm");
+      const failed = await methods
+        .call("refuse")
+        .catch(({ code, details, cause }) => ({ code, details, name: cause?.name }));
+      const missing = await methods.call("none").catch(({ code }) => code);
+      return {
+        seen,
+        twice: await methods.call("twice", 21),
+        large: (await methods.call("large", 100_000)).length,
+        failed,
+        missing,
+      };
+    },
+    // Starts a child of this process, and calls it.
+    async child(command) {
+      const [program, ...args] = command;
+      const child = spawn(program, args, { stdio: ["pipe", "pipe", "inherit"] });
+      const inner = await connectChild(child);
+      const answer = await inner.methods("jvm").call("twice", 4);
+      await inner.close();
+      const status = await new Promise((resolve) => child.on("exit", resolve));
+      return { answer, status };
+    },
+  });
+  endpoint.events("ts/numbers").serve(function* (from) {
+    for (let number = from; ; number++) yield number;
+  });
+  endpoint.events("ts/pushed").serve(async (_, sink) => {
+    for (let number = 0; number < 100; number++) sink.send(number);
+    sink.end();
+  });
+}
