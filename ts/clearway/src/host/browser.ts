@@ -17,7 +17,7 @@ export function now(): number {
   return performance.timeOrigin + performance.now();
 }
 
-/** Whether a part that is loaded later is a request: then it is asked for as early as can be. */
+/** Whether a part that is loaded later is a request: then it is asked for before it is needed. */
 export const partsTravel = true;
 
 /** Milliseconds of a monotonic clock, for differences within this thread. */
@@ -111,15 +111,20 @@ export function parent(): ParentEndpoint | undefined {
   const Scope = (globalThis as Record<string, unknown>)["DedicatedWorkerGlobalScope"];
   if (typeof Scope !== "function" || !(globalThis instanceof Scope)) return undefined;
   const scope = globalThis as unknown as WorkerScope;
-  const undo = new AbortController();
+  let ignore = (): void => {};
   let held = false;
   return {
     marked: scope.name.startsWith(mark),
     greeting: undefined,
     post: (message, transfer) => scope.postMessage(message, doubtfulFirst(transfer)),
     listen: (onMessage, onMessageError) => {
-      scope.addEventListener("message", (event) => onMessage((event as MessageEvent).data), { signal: undo.signal });
-      scope.addEventListener("messageerror", onMessageError, { signal: undo.signal });
+      const heard = (event: Event): void => onMessage((event as MessageEvent).data);
+      scope.addEventListener("message", heard);
+      scope.addEventListener("messageerror", onMessageError);
+      ignore = () => {
+        scope.removeEventListener("message", heard);
+        scope.removeEventListener("messageerror", onMessageError);
+      };
     },
     onEnding: (last) => {
       const close = scope.close.bind(scope);
@@ -129,9 +134,8 @@ export function parent(): ParentEndpoint | undefined {
         close();
       };
     },
-    ignore: () => undo.abort(),
-    holdLifeline: function hold(name, afterMs) {
-      if (afterMs) return void setTimeout(hold, afterMs, name);
+    ignore: () => ignore(),
+    holdLifeline: (name) => {
       // Locks exist in secure contexts only; elsewhere `close` above is the one ending that is told.
       if (held || !navigator.locks) return;
       held = true;

@@ -25,6 +25,8 @@ export interface WorkerEvents {
 
 /** A worker, seen from the side that started it. */
 export interface WorkerHandle extends Endpoint {
+  /** Whether it was told the greeting at its start. */
+  readonly greeted?: true;
   /** Ends the thread at once, whatever it does. Settles when it is gone; `exit` has been told by then. */
   terminate(): Promise<void>;
   /** Whether this worker keeps the process alive (Node; no effect in browsers). */
@@ -43,10 +45,9 @@ export interface ParentEndpoint extends Endpoint {
   /** Stops listening, so that a worker which is not Clearway's may end. */
   ignore(): void;
   /**
-   * Holds a lock of that name for as long as this worker lives, and tells the other side of it (browsers only): after so
-   * many milliseconds, or now; once.
+   * Holds a lock of that name for as long as this worker lives, and tells the other side of it (browsers only). Once.
    */
-  holdLifeline(name: string, afterMs?: number): void;
+  holdLifeline(name: string): void;
 }
 
 /** Node's limits on a worker's memory, in megabytes (MiB), as `worker_threads` takes them. */

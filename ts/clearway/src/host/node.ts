@@ -51,7 +51,7 @@ export function spawn(url: URL | string, options: SpawnOptions, events: WorkerEv
     name: options.name,
     ...(options.resourceLimits && { resourceLimits: options.resourceLimits }),
   });
-  return adopt(worker, events);
+  return { ...adopt(worker, events), greeted: true };
 }
 
 /** Takes over a worker that a factory made. */

@@ -38,6 +38,7 @@ export class CallDesk {
       if (!scheduler.sendNow(call)) {
         backlog.add(call);
         scheduler.run();
+        this.#engine.upkeep?.sendEarly(this.#engine);
       }
       // `move` promises that the caller loses it now, not when a worker is free.
       if (call.transfer.length === 0) return;

@@ -46,13 +46,17 @@ export class Engine {
     /** Ends with its first call. */
     readonly once = false,
   ) {
-    expectPart(loadUpkeep);
     this.backlog = new Backlog(settings);
     if (settings.metrics) this.metrics = new Metrics(settings.onError);
     this.workforce = new Workforce(source, this);
     this.scheduler = new Scheduler(settings, this.backlog, this.workforce, this.desk);
     this.workforce.fill();
     for (const slot of this.workforce) slot.setRef(false);
+    // Behind the workers, so that they are under way. Where it fails, the first that gets ready says so.
+    expectPart(async () => {
+      this.upkeep = await loadUpkeep();
+      this.upkeep.sendEarly(this);
+    });
   }
 
   /** A call by its task's name. Returns a promise, a stream, or, before the first worker is ready, both in one. */
@@ -121,8 +125,7 @@ export class Engine {
     if (!inTime) await this.#abandon(poolClosed(` and the call took more than ${timeoutMs} ms more`));
     const { workforce } = this;
     workforce.stopped = true;
-    for (const slot of workforce) this.upkeep?.retire(slot);
-    await Promise.all([...workforce].map((slot) => slot.leaving));
+    await this.upkeep?.retireAll(workforce);
     await workforce.terminate(poolClosed());
   }
 
@@ -163,6 +166,7 @@ export class Engine {
   /** A worker is gone that was never ready. */
   neverReady(slot: Slot, why = startFailure("it ended before it called expose()")): void {
     slot.life.exit(false);
+    this.upkeep?.bringBack(slot, why);
     this.workforce.put(slot.index, undefined);
     this.#failStart(slot.index, why);
   }

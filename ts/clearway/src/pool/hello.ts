@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { now } from "#host";
 import { cancelCellCount } from "../task/context.js";
 import type { HelloSettings } from "../transport/protocol.js";
 import type { Settings } from "./settings.js";
@@ -16,6 +15,6 @@ export function helloOf(settings: Settings, name: string): HelloSettings {
     cancelCells: shared
       ? new Int32Array(new SharedArrayBuffer(cancelCellCount * Int32Array.BYTES_PER_ELEMENT))
       : undefined,
-    lifeline: `clearway:${name}:${now()}:${Math.random()}`,
+    lifeline: `clearway:${name}:${Math.random()}:${Math.random()}`,
   };
 }

@@ -75,7 +75,7 @@ export class Scheduler {
     const { meanUs } = shared.peek()?.record.estimate ?? {};
     const soonDone = meanUs !== undefined && meanUs * shared.length < startUs && this.#workforce.count("ready") > 0;
     if (!soonDone) {
-      for (let wanted = shared.length - this.#workforce.count("starting"); wanted > 0; wanted--) {
+      for (let wanted = shared.length - this.#workforce.starting.length; wanted > 0; wanted--) {
         if (!this.#workforce.start()) break;
       }
     }

@@ -69,7 +69,8 @@ export class Slot extends SlotLoad {
         ? adopt(source(), events)
         : spawn(source, { name, greeting: hello, resourceLimits }, events);
     this.transport = new PortTransport(this.handle, (op, id, a, why) => engine.upkeep?.refused(this, op, id, a, why));
-    this.tell(Op.Hello, 0, hello);
+    // Leaves with the end of the tick, and with it the first call, if there is one by then.
+    if (!this.handle.greeted) this.transport.send(Op.Hello, 0, hello);
     this.#startTimer = after(settings.startTimeoutMs, () => this.#fail(startFailure("it did not get ready in time")));
   }
 
@@ -90,7 +91,8 @@ export class Slot extends SlotLoad {
     this.setRef(true);
     if (inputs) for (const input of inputs) engine.upkeep?.announce(this, call, input);
     if (crossing) merge(engine.toWorkers, crossing);
-    transport.send(Op.Call, id, (call.record.index << callFlagBits) | call.flags, args, call.transfer);
+    const { index, name } = call.record;
+    transport.send(Op.Call, id, index < 0 ? name : (index << callFlagBits) | call.flags, args, call.transfer);
     this.count(call);
     if (!stream?.consumer || !call.isStream) return;
     // All that its reader has asked for: of another run, which had some of it, nothing arrived.
@@ -169,7 +171,6 @@ export class Slot extends SlotLoad {
         clearTimeout(this.#startTimer);
         // One that was ended before it was ready takes no calls.
         if (this.killed || !this.life.ready()) return;
-        this.engine.upkeep = upkeep;
         upkeep.ready(this, tasks);
       },
       (cause) => this.#fail(partMissing(cause)),

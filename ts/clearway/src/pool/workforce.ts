@@ -30,6 +30,11 @@ export class Workforce {
     return this.slots.filter((slot) => slot?.life.state === state).length;
   }
 
+  /** Workers that start, and have no call yet. */
+  get starting(): Slot[] {
+    return this.slots.filter((slot) => slot?.life.state === "starting" && !slot.load) as Slot[];
+  }
+
   /** Whether every place has a worker that is ready: there is nobody to start, and nobody to wait for. */
   get complete(): boolean {
     for (const slot of this.slots) if (slot?.life.state !== "ready") return false;

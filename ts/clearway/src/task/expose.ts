@@ -2,7 +2,7 @@
 import { parent, partsTravel } from "#host";
 import { ClearwayError } from "../error/clearway-error.js";
 import { frameSlots, type HelloSettings, isFrames, Op } from "../transport/protocol.js";
-import { expectParts } from "./parts.js";
+import { type CallFrame, runFirst } from "./first-call.js";
 import { Server } from "./server.js";
 import { definitionOfTask, type Exposed, type TaskMap } from "./task.js";
 
@@ -11,7 +11,7 @@ import { definitionOfTask, type Exposed, type TaskMap } from "./task.js";
 const foreignWaitMs = 10_000;
 
 // Without a call, in milliseconds.
-const lifelineMs = 10;
+const idleMs = 10;
 
 let exposed = false;
 
@@ -34,29 +34,49 @@ export function expose<const Tasks extends TaskMap>(tasks: Tasks): Exposed<Tasks
   }
   exposed = true;
 
+  let settings: HelloSettings | undefined;
   let server: Server | undefined;
-  const start = (greeting: unknown): void => {
-    const settings = greeting as HelloSettings | undefined;
-    if (settings?.clearway !== 1) return;
+  /** The call that runs before there is a server. */
+  let begun: number[] = [];
+  const serve = (): Server => (server ??= new Server(endpoint, names, definitions, settings as HelloSettings));
+  const greet = (greeting: unknown): void => {
+    const hello = greeting as HelloSettings | undefined;
+    if (hello?.clearway !== 1) return;
+    settings = hello;
     clearTimeout(foreign);
-    server = new Server(endpoint, definitions, settings);
-    server.ready(names);
-    // Asking for it takes a browser's worker 1.5 ms, which made the first result 1.3 times as late: the first call comes
-    // before, within 1 ms, and asks itself when it has left what it could.
-    endpoint.holdLifeline(settings.lifeline, lifelineMs);
+    endpoint.onEnding(() => (server ? server.ending() : endpoint.post([Op.Ending, 0, begun, 0], [])));
+    // By itself: a first call that has come already may take long.
+    endpoint.post([Op.Ready, 0, definitions.map(({ kind, placement }, at) => [names[at], kind, placement]), 0], []);
+    // In a browser's worker each request takes a part of a millisecond, the lifeline 1.5 ms, which made the first result 1.3
+    // times as late: the first call is there before, and asks itself when it has left what it could.
+    if (partsTravel) setTimeout(() => serve().prepare(), idleMs);
   };
   endpoint.listen(
     (message) => {
       if (!isFrames(message)) return;
-      if (server !== undefined) return server.receive(message);
-      if (message[0] === Op.Hello && message.length === frameSlots) start(message[2]);
+      let frames = message;
+      if (frames[0] === Op.Hello) {
+        if (settings === undefined) greet(frames[2]);
+        frames = frames.slice(frameSlots);
+      }
+      if (settings === undefined || frames.length === 0) return;
+      if (server === undefined && frames.length === frameSlots && frames[0] === Op.Call) {
+        begun = [frames[1] as number];
+        const first = runFirst(
+          frames as CallFrame,
+          definitions[names.indexOf(frames[2] as string)],
+          settings,
+          endpoint,
+        );
+        if (first === true) return serve().ask();
+        if (first) return serve().adopt(first);
+      }
+      serve().receive(frames);
     },
-    () => server?.unreadable(),
+    () => settings && serve().unreadable(),
   );
   const foreign = endpoint.marked ? undefined : setTimeout(() => endpoint.ignore(), foreignWaitMs);
   if (typeof foreign === "object") (foreign as { unref?(): void }).unref?.();
-  start(endpoint.greeting);
-  // Behind `Ready`, so that they travel while the caller reads that.
-  if (partsTravel) expectParts(definitions);
+  greet(endpoint.greeting);
   return tasks;
 }

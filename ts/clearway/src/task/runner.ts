@@ -85,7 +85,8 @@ export class Runner {
   // Returns the time after it, so that a run of small tasks reads the clock once a task.
   #begin(call: ServedCall, startedMs: number): number {
     call.begun = true;
-    call.startedMs = startedMs;
+    // A first call has run by now.
+    call.startedMs ||= startedMs;
     const { kind, resources } = call.definition;
     if (kind === "function") this.#running++;
     if (call.has(CallFlag.guarded)) {

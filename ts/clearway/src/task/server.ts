@@ -22,6 +22,7 @@ export class Server {
   readonly #transport: PortTransport;
   readonly #answers: Answers;
   readonly #runner: Runner;
+  readonly #names: readonly string[];
   readonly #tasks: readonly TaskDefinition[];
   readonly #calls = new Map<number, ServedCall>();
   readonly #settings: HelloSettings;
@@ -33,7 +34,13 @@ export class Server {
   #stage: "new" | "called" | "asked" = "new";
   #heapToldMs = 0;
 
-  constructor(endpoint: ParentEndpoint, tasks: readonly TaskDefinition[], settings: HelloSettings) {
+  constructor(
+    endpoint: ParentEndpoint,
+    names: readonly string[],
+    tasks: readonly TaskDefinition[],
+    settings: HelloSettings,
+  ) {
+    this.#names = names;
     this.#tasks = tasks;
     this.#settings = settings;
     this.#endpoint = endpoint;
@@ -42,24 +49,31 @@ export class Server {
     );
     this.#answers = new Answers(this.#transport);
     this.#runner = new Runner(this.#transport, this.#answers, settings, (call, ms) => this.#settled(call, ms));
-    endpoint.onEnding(() => {
-      // A result that cannot cross shows so now, and its error leaves with the rest.
-      this.#transport.flush();
-      // The pool may give what has not begun to another worker.
-      this.#runner.ending = true;
-      const begun = [...this.#calls.values()].filter((call) => call.begun).map((call) => call.id);
-      this.#transport.send(Op.Ending, 0, [...begun, ...this.#answers.failing]);
-      this.#transport.flush();
-      // A browser lets the task that closed its worker go on. By port nothing of it would arrive; by the ring it would.
-      this.#transport.close();
-    });
   }
 
-  /** Says what this module can do. Calls come only after that. */
-  ready(names: readonly string[]): void {
-    const kinds = names.map((name, at) => [name, this.#tasks[at]!.kind, this.#tasks[at]!.placement]);
-    this.#transport.send(Op.Ready, 0, kinds);
+  /** This worker is about to end. */
+  ending(): void {
+    // A result that cannot cross shows so now, and its error leaves with the rest.
     this.#transport.flush();
+    // The pool may give what has not begun to another worker.
+    this.#runner.ending = true;
+    const begun = [...this.#calls.values()].filter((call) => call.begun).map((call) => call.id);
+    this.#transport.send(Op.Ending, 0, [...begun, ...this.#answers.failing]);
+    this.#transport.flush();
+    // A browser lets the task that closed its worker go on. By port nothing of it would arrive; by the ring it would.
+    this.#transport.close();
+  }
+
+  /** Takes over a call that has run, and whose outcome is to be sent. */
+  adopt(call: ServedCall): void {
+    this.#take(call);
+    this.#work();
+  }
+
+  /** Asks for what the tasks will need, and holds the lifeline. */
+  prepare(): void {
+    this.#endpoint.holdLifeline(this.#settings.lifeline);
+    expectParts(this.#tasks);
   }
 
   /** A message could not be read: the pool must not wait for what was in it. */
@@ -88,15 +102,14 @@ export class Server {
     this.#runner.pump();
     // What is finished now need not wait for the end of the tick.
     this.#transport.flush();
-    if (this.#stage === "called") this.#ask();
+    if (this.#stage === "called") this.ask();
   }
 
-  // The first call has left what it could: what later ones will want comes now, and does not hold up that one.
-  #ask(): void {
+  /** The first call has left what it could: what later ones will want comes now, and does not hold up that one. */
+  ask(): void {
     this.#stage = "asked";
-    this.#endpoint.holdLifeline(this.#settings.lifeline);
+    this.prepare();
     warmClock();
-    expectParts(this.#tasks);
     errors.expect();
     if (!this.#settings.ring) return;
     // Where it cannot be loaded, the port goes on.
@@ -112,7 +125,7 @@ export class Server {
   #frame(op: Op, id: number, a: unknown, b: unknown): void {
     switch (op) {
       case Op.Call:
-        return this.#call(id, a as number, b as unknown[]);
+        return this.#call(id, a as number | string, b as unknown[]);
       case Op.Input:
         return this.#announce(id, a as number, b as InputStream);
       case Op.Cancel:
@@ -159,15 +172,23 @@ export class Server {
     else list.push([argument, stream]);
   }
 
-  #call(id: number, header: number, args: unknown[]): void {
-    const flags = header & ((1 << callFlagBits) - 1);
-    const call = new ServedCall(id, this.#tasks[header >> callFlagBits]!, flags, args);
+  #call(id: number, header: number | string, args: unknown[]): void {
+    const early = typeof header === "string";
+    const flags = early ? 0 : header & ((1 << callFlagBits) - 1);
+    const definition = this.#tasks[early ? this.#names.indexOf(header) : header >> callFlagBits];
+    // Sent before the caller could know better: it sends it again.
+    if (definition === undefined || (early && definition.kind !== "function")) return;
+    const call = new ServedCall(id, definition, flags, args);
     if (this.#announced.size > 0) {
       call.announced = this.#announced.get(id);
       this.#announced.delete(id);
     }
+    this.#take(call);
+  }
+
+  #take(call: ServedCall): void {
     if (this.#stage === "new") this.#stage = "called";
-    this.#calls.set(id, call);
+    this.#calls.set(call.id, call);
     this.#runner.add(call);
   }
 

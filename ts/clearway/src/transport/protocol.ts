@@ -9,7 +9,7 @@
 //
 //   caller to worker                          worker to caller
 //   Hello       -  settings     -             Ready       -  [name, kind][]   -
-//   Call        id task|flags   args          Started     id -                -
+//   Call (4)    id task|flags   args          Started     id -                -
 //   Input (1)   id arg index    InputStream   Result      id value            run us
 //   Cancel      id reason       -             Failure     id WireError        run us
 //   Credit      id items        bytes         Progress    id value            -
@@ -26,6 +26,7 @@
 // (1) before its Call, which may run as soon as it is read.
 // (2) first in a message, beside a ring: the message's number since the ring began. 0 has none: look at the ring.
 // (3) the worker has loaded its end, and can take one. Sent where the settings say that the caller would give it.
+// (4) sent before `Ready`: the task's name instead, and no flags. What is no function is not run, and sent again.
 
 /** What a frame says. The numbers are the wire; add at the end, never renumber. An enum, because bundlers inline it. */
 export enum Op {

@@ -40,7 +40,7 @@ let folder: string;
 let url: URL;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "clearway-parts-"));
-  await copyFile(fileURLToPath(new URL("../../dist/node/worker.js", import.meta.url)), join(folder, "worker.js"));
+  await copyFile(fileURLToPath(new URL("../../dist/node/worker.mjs", import.meta.url)), join(folder, "worker.js"));
   await writeFile(join(folder, "package.json"), '{ "type": "module" }');
   await writeFile(join(folder, "tasks.js"), source);
   url = pathToFileURL(join(folder, "tasks.js"));

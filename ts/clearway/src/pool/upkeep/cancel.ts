@@ -15,12 +15,18 @@ const aliveMs = 1_000;
 
 /** Tells a worker that a call was cancelled. It has its grace to stop. */
 export function cancel(slot: Slot, call: PoolCall, reason: unknown): void {
-  const { cells, engine } = slot;
+  const { cells } = slot;
   // Pairs with the load in `CallContext.cancelled`, for a task that never lets a message in.
   if (cells) Atomics.store(cells, cellOf(call.id, cells), call.id);
   slot.tell(Op.Cancel, call.id, reason === undefined ? reason : encodeError(reason));
-  call.limit = after(engine.settings.graceMs, () => {
-    if (call.graceOver() === "kill") overdue(slot);
+  armGrace(slot, call);
+}
+
+function armGrace(slot: Slot, call: PoolCall): void {
+  call.limit = after(slot.engine.settings.graceMs, () => {
+    // A worker that is not ready yet could not hear of it.
+    if (slot.life.state === "starting") armGrace(slot, call);
+    else if (call.graceOver() === "kill") overdue(slot);
   });
 }
 

@@ -24,7 +24,7 @@ export function exited(slot: Slot, code: number | undefined): void {
   const beside = settings.concurrency > 1 || left.some((call) => call.isStream);
   for (const call of left) {
     const mayHaveRun = !known || (call.guarded ? call.state !== "posted" : beside);
-    lost(slot, call, why, slot.begun?.has(call.id) ?? mayHaveRun);
+    lost(slot, call, slot.begun?.has(call.id) ?? mayHaveRun, why);
   }
   if (workforce.slots[slot.index] === slot) workforce.put(slot.index, undefined);
   workforce.outgoing.delete(slot);
@@ -35,8 +35,8 @@ export function exited(slot: Slot, code: number | undefined): void {
   engine.startForReady();
 }
 
-// What never began goes back to where it was; what may have run fails, unless it may run twice.
-function lost(slot: Slot, call: PoolCall, why: ClearwayError, mayHaveRun: boolean): void {
+/** What never began goes back to where it was; what may have run fails because of `why`, unless it may run twice. */
+export function lost(slot: Slot, call: PoolCall, mayHaveRun: boolean, why?: ClearwayError): void {
   const { backlog, desk } = slot.engine;
   const mayRepeat = call.whole && !call.isStream && call.lostRuns < call.options.retries;
   const action = call.lose(mayHaveRun || !call.whole, mayRepeat);
@@ -46,7 +46,7 @@ function lost(slot: Slot, call: PoolCall, why: ClearwayError, mayHaveRun: boolea
     if (mayHaveRun) call.lostRuns++;
     return backlog.add(call);
   }
-  if (action === "fail") {
+  if (action === "fail" && why) {
     call.record.failed++;
     call.own = stitched(why, call);
     desk.say(call, tellFailure, call.own);

@@ -2,6 +2,7 @@
 import type { TaskPlacement } from "../../task/task.js";
 import type { TaskKind } from "../../transport/protocol.js";
 import type { Slot } from "../slot.js";
+import { sortEarly } from "./early.js";
 
 /** What a worker's module exposes, as the worker says it. */
 export type Tasks = [name: string, kind: TaskKind, placement?: TaskPlacement][];
@@ -9,6 +10,7 @@ export type Tasks = [name: string, kind: TaskKind, placement?: TaskPlacement][];
 /** A worker can take calls. */
 export function ready(slot: Slot, tasks: Tasks): void {
   const { engine } = slot;
+  sortEarly(engine, tasks);
   tasks.forEach(([name, kind, placement], index) => {
     const record = engine.records.of(name);
     record.kind = kind;

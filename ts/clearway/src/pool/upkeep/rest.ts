@@ -4,6 +4,7 @@ import { Op } from "../../transport/protocol.js";
 import type { Slot } from "../slot.js";
 import { after, within } from "../timer.js";
 import { poolClosed } from "../worker-failure.js";
+import type { Workforce } from "../workforce.js";
 
 // How long a worker may take to close its resources before it is ended in any case.
 const closeLimitMs = 5_000;
@@ -47,6 +48,12 @@ export function retire(slot: Slot): void {
   const action = slot.life.drain(slot.calls.size);
   if (action === "close") close(slot);
   else if (action === "kill") void slot.kill(poolClosed());
+}
+
+/** Does so with all of them. Settles when they are gone. */
+export async function retireAll(workforce: Workforce): Promise<void> {
+  for (const slot of workforce) retire(slot);
+  await Promise.all([...workforce].map((slot) => slot.leaving));
 }
 
 // Closes its resources, then ends it; if that takes too long, it is ended in any case.

@@ -7,9 +7,10 @@
  */
 export { Consumer } from "../../stream/consumer.js";
 export { cancel } from "./cancel.js";
+export { bringBack, sendEarly } from "./early.js";
 export { exited } from "./exit.js";
 export { frame } from "./frames.js";
 export { ping } from "./ping.js";
 export { ready, type Tasks } from "./ready.js";
-export { eased, retire } from "./rest.js";
+export { eased, retireAll } from "./rest.js";
 export { announce, refused } from "./sending.js";

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import type { ClearwayError } from "../../error/clearway-error.js";
+import type { Engine } from "../engine.js";
+import type { Slot } from "../slot.js";
+import { lost } from "./exit.js";
+import type { Tasks } from "./ready.js";
+
+/**
+ * Sends each worker that starts its first call before it is ready, by the task's name: it finds it when it is, a round trip
+ * sooner. Only calls that are nothing but that, and only while nobody knows what the module exposes.
+ */
+export function sendEarly({ backlog, records, workforce }: Engine): void {
+  if (records.known) return;
+  for (const slot of workforce.starting) {
+    const call = backlog.shared.peek();
+    if (call === undefined || call.flags !== 0 || call.transfer.length > 0) return;
+    backlog.take(backlog.shared);
+    slot.post(call);
+  }
+}
+
+/** It is known now what the module exposes: calls of what is no function were not run, and are sent again, or refused. */
+export function sortEarly({ records, workforce }: Engine, tasks: Tasks): void {
+  if (records.known) return;
+  const functions = new Set(tasks.flatMap(([name, kind]) => (kind === "function" ? name : [])));
+  for (const slot of workforce) {
+    for (const call of slot.calls.values()) if (!functions.has(call.record.name)) lost(slot, call, false);
+  }
+}
+
+/** A worker is gone that was never ready. Nobody knows whether it has run its call, unless its module threw before. */
+export function bringBack(slot: Slot, why: ClearwayError): void {
+  for (const call of slot.calls.values()) lost(slot, call, slot.uncaught === undefined, why);
+}

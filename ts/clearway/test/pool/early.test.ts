@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { expect, test } from "vitest";
+import { builtUrl, plainPool, reasonOf, testPool } from "../fixtures/pools.js";
+
+// Each on a pool of its own, in the tick that made it: the call is sent before its worker is ready.
+
+test.each([
+  ["number", 1],
+  ["text", "one"],
+  ["null", null],
+  ["undefined", undefined],
+  ["object", { at: [1, { two: 2 }] }],
+])("a first call gives its result: %s", async (_name, value) => {
+  expect(await plainPool().call.echo(value)).toEqual(value);
+});
+
+test("a first call moves its result, and the ledger says so", async () => {
+  const pool = plainPool();
+  expect(await pool.call.bytes(1000)).toHaveLength(1000);
+  expect(pool.stats().ledger.fromWorkers).toMatchObject({ movedBytes: 1000, copiedBytes: 0 });
+});
+
+test("a first call may be asynchronous, and may fail, with its error whole", async () => {
+  expect(await plainPool().call.later(1)).toBe(2);
+  const pool = plainPool();
+  expect(await reasonOf(pool.call.fail("no"))).toMatchObject({ name: "RangeError", message: "no" });
+  expect(pool.stats().tasks["fail"]).toMatchObject({ calls: 1, ok: 0, failed: 1 });
+});
+
+test("a first call whose result cannot cross fails as any other", async () => {
+  expect(await reasonOf(plainPool().call.returnsFunction())).toMatchObject({ code: "not-cloneable" });
+  expect(await reasonOf(plainPool().call.returnsGenerator() as unknown as Promise<unknown>)).toMatchObject({
+    code: "not-cloneable",
+  });
+  expect(await reasonOf(plainPool().call.echo(() => 1))).toMatchObject({ code: "not-cloneable" });
+});
+
+test("a first call of a generator is a stream, and its task runs once", async () => {
+  const pool = plainPool();
+  const seen: number[] = [];
+  for await (const each of pool.call.numbers(3)) seen.push(each);
+  expect(seen).toEqual([0, 1, 2]);
+  expect(pool.stats().tasks["numbers"]).toMatchObject({ calls: 1, ok: 1 });
+});
+
+test("a first call that its reader takes for a stream and ends is over, and the pool goes on", async () => {
+  const pool = plainPool();
+  const call = pool.call.never() as unknown as AsyncIterator<unknown>;
+  await call.return?.();
+  expect(await reasonOf(call as unknown as Promise<unknown>)).toMatchObject({ code: "cancelled" });
+  await pool.ready();
+  await pool.terminate();
+  expect(pool.stats().open).toBe(0);
+});
+
+test("first calls go one to each worker that starts, and run once, in any number", async () => {
+  const pool = plainPool({ size: 2 });
+  const counts = await Promise.all(Array.from({ length: 20 }, () => pool.call.count()));
+  expect(counts.reduce((sum, each) => Math.max(sum, each), 0)).toBeGreaterThanOrEqual(10);
+  expect(pool.stats().tasks["count"]).toMatchObject({ calls: 20, ok: 20 });
+});
+
+test("a pool that may grow starts a worker for a second call, though one is starting", async () => {
+  const pool = plainPool({ size: { min: 1, max: 2 } });
+  await Promise.all([pool.call.spin(1), pool.call.spin(1)]);
+  expect(pool.stats().workers.size).toBe(2);
+});
+
+test("a first call with metrics has its times", async () => {
+  const pool = plainPool({ metrics: true });
+  await pool.ready();
+  const cold = plainPool({ metrics: true });
+  await cold.call.add(1, 2);
+  expect(cold.stats().tasks["add"]?.runUs).toMatchObject({ count: 1 });
+});
+
+test("a first call of a name that the module does not expose fails with the names it does", async () => {
+  const pool = testPool<{ default: { none(): void } }>(builtUrl("plain"));
+  expect(await reasonOf(pool.call.none())).toMatchObject({ code: "unknown-task" });
+});
