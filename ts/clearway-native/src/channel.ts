@@ -2,6 +2,7 @@
 // Entry `clearway-native/channel`: a plugin's channels at an endpoint of `clearway/channel`.
 import { binaryCodec, type Endpoint, type MessageCodec, standardMessageCodec } from "clearway/channel";
 import type { WhenFull } from "./events.js";
+import type { NativeMessage } from "./message.js";
 import type { Plugin } from "./plugin.js";
 
 /** Which of a plugin's channels an endpoint serves. */
@@ -19,9 +20,10 @@ export interface ServedChannels {
 
 /**
  * Serves a plugin at an endpoint: whoever is at its other end, in this thread (`memoryPair`), in a worker or behind a socket, calls
- * the plugin's channels, listens to its events and handles its messages. A null message is one without bytes. What the plugin
- * answers is copied once, so that its memory is free at once; frames of video go with less by `listen()` itself. Ends when it
- * is disposed; the plugin and the endpoint stay open. Throws `invalid-argument` for a channel that is served already.
+ * the plugin's channels, listens to its events and handles its messages. A null message is one without bytes. Messages of 16 KiB and
+ * more cross without a copy where the plugin was loaded with `views: "shared"` and both ends can have shared memory: native memory
+ * is seen by the other end as it is, and stays until that has let it go. Otherwise what the plugin answers is copied once, so that
+ * its memory is free at once. What comes for the plugin is lent to it. Ends when it is disposed; the plugin and the endpoint stay open. Throws `invalid-argument` for a channel that is served already.
  */
 export function servePlugin(plugin: Plugin, endpoint: Endpoint, channels: ServedChannels): Disposable {
   const served: Disposable[] = [];
@@ -42,7 +44,8 @@ export function servePlugin(plugin: Plugin, endpoint: Endpoint, channels: Served
     for (const name of channels.asks ?? []) {
       const there = endpoint.messages(name, binaryCodec);
       served.push(
-        plugin.handle(name, async ({ bytes }) => (await there.send(bytes?.slice() ?? new Uint8Array())) ?? null),
+        // Encoded before this returns, and not released before it is answered: no copy of our own.
+        plugin.handle(name, async ({ bytes }) => (await there.send(bytes ?? new Uint8Array())) ?? null),
       );
     }
   } catch (error) {
@@ -60,7 +63,7 @@ async function send(
 ): Promise<Uint8Array | undefined> {
   try {
     const answer = await plugin.channel(channel).send(bytes?.length ? bytes : null, { signal });
-    const own = answer.memory ? answer.bytes?.slice() : answer.bytes;
+    const own = kept(answer);
     answer.release();
     return own ?? undefined;
   } catch (error) {
@@ -68,6 +71,11 @@ async function send(
     if ((error as { code?: unknown }).code === "not-implemented") return undefined;
     throw error;
   }
+}
+
+/** A message's bytes as they stay after its release: shared memory as it is, else a copy of native memory. */
+function kept({ bytes, memory }: NativeMessage): Uint8Array | null {
+  return memory === undefined || memory.kind === "shared" ? bytes : (bytes?.slice() ?? null);
 }
 
 async function* events(
@@ -80,7 +88,8 @@ async function* events(
 ): AsyncGenerator<unknown> {
   const told = standardMessageCodec.encode(args);
   for await (const event of plugin.channel(channel).listen({ arguments: told, items, whenFull, signal })) {
-    const value = codec.decode(event.bytes ?? new Uint8Array()); // copies what it returns
+    // Copies what it returns, but for bytes that may be shared.
+    const value = codec.name === "binary" ? kept(event) : codec.decode(event.bytes ?? new Uint8Array());
     event.release();
     yield value;
   }

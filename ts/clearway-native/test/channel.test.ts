@@ -4,7 +4,7 @@ import { binaryCodec, connect, type Endpoint, memoryPair, outcome } from "clearw
 import { expect, test } from "vitest";
 import { plugins } from "../../../scripts/native.mjs";
 import { servePlugin } from "../src/channel.js";
-import { loadPlugin, type Plugin } from "../src/index.js";
+import { loadPlugin, nativeFeatures, type Plugin } from "../src/index.js";
 import { codeOf, numberIn, open, suite, told } from "./fixtures/probe.js";
 
 const pair = async (): Promise<[Endpoint, Endpoint]> => {
@@ -30,6 +30,24 @@ suite("a plugin at an endpoint of clearway/channel", () => {
     const made = await here.messages("pool/make", binaryCodec).send(told(100_000));
     expect(made).toEqual(new Uint8Array(100_000).fill(7));
     expect(plugin.stats()).toMatchObject({ leaked: 0, native: { held: 0 } });
+  });
+
+  test("large messages cross without a copy where memory is shared, there and back", async () => {
+    await using plugin = await open({ views: "shared" });
+    await using here = await served(plugin);
+    const bytes = new Uint8Array(new SharedArrayBuffer(100_000)).fill(3);
+    const back = await here.messages("pool/echo", binaryCodec).send(bytes);
+    expect(back?.buffer).toBe(bytes.buffer);
+    const made = await here.messages("pool/make", binaryCodec).send(told(100_000));
+    expect(made).toEqual(new Uint8Array(100_000).fill(7));
+    expect(made?.buffer.constructor.name).toBe(
+      nativeFeatures().mapping === "none" ? "ArrayBuffer" : "SharedArrayBuffer",
+    );
+    if (nativeFeatures().mapping === "none") return;
+    expect(plugin.stats().ledger.fromNative).toMatchObject({ movedBytes: 0, sharedBytes: 200_000 });
+    // The asking message alone, 4 bytes, was copied: into the queue.
+    expect(plugin.stats().ledger).toMatchObject({ toNative: { copiedBytes: 4 }, fromNative: { copiedBytes: 0 } });
+    expect(here.stats().ledger.received).toMatchObject({ movedBytes: 0, sharedBytes: 200_000 });
   });
 
   test("its failures are remote errors, and an unknown method is not implemented", async () => {

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The example plugins, in C and in Rust: the same tests over both.
+import { existsSync } from "node:fs";
+import { standardMessageCodec, standardMethodCodec } from "clearway/channel";
+import { describe, expect, test } from "vitest";
+import { plugins } from "../../../scripts/native.mjs";
+import { latest, loadPlugin, type NativeMessage } from "../src/index.js";
+import { codeOf, missing } from "./fixtures/probe.js";
+
+const addon = missing()?.includes("addon") ?? false;
+const { encode } = standardMessageCodec;
+
+/** What a message holds, with its memory given back. */
+function taken(message: NativeMessage): Uint8Array | null {
+  const bytes = message.bytes?.slice() ?? null;
+  message.release();
+  return bytes;
+}
+
+describe.each(["c", "rust"] as const)("the example plugin in %s", (language) => {
+  const path = plugins[language].example;
+  const it = test.skipIf(addon || !existsSync(path));
+
+  it("echoes on the calling thread, on its pool and on its queue, in memory of its own or of ours", async () => {
+    await using plugin = await loadPlugin(path);
+    const bytes = new Uint8Array(100_000).fill(5);
+    expect(taken(plugin.channel("echo").call(new Uint8Array([1, 2])))).toEqual(new Uint8Array([1, 2]));
+    for (const name of ["echo/pool", "echo/serial"])
+      expect(taken(await plugin.channel(name).send(bytes))).toEqual(bytes);
+    expect(plugin.channel("echo").call().bytes).toBeNull();
+    await using lent = plugin.lend(bytes);
+    expect(plugin.channel("echo").call(lent).bytes).toBe(bytes);
+    expect(plugin.stats()).toMatchObject({ leaked: 0, native: { held: 1 } });
+  });
+
+  it("decodes and encodes again, and refuses what is no value", async () => {
+    await using plugin = await loadPlugin(path);
+    const value = encode({ a: [1, 2.5, null, "Zoë"], b: new Float64Array([1, 2]), c: 2n ** 70n });
+    for (const name of ["echo/standard", "echo/standard/pool", "echo/standard/serial"])
+      expect(taken(await plugin.channel(name).send(value))).toEqual(value);
+    const call = standardMethodCodec.call.encode({ method: "any", args: [1, "two"] });
+    const reply = taken(plugin.channel("echo/method").call(call));
+    expect(standardMethodCodec.reply.decode(reply ?? new Uint8Array())).toEqual({ kind: "success", value: [1, "two"] });
+    expect(await codeOf(() => plugin.channel("echo/standard").call(new Uint8Array([255])))).toBe("invalid-argument");
+  });
+
+  it("asks its host and answers with what that says", async () => {
+    await using plugin = await loadPlugin(path);
+    using _ = plugin.handle("echo/host", ({ bytes }) => new Uint8Array([...(bytes ?? []), 9]));
+    expect(taken(await plugin.channel("echo/back").send(new Uint8Array([1])))).toEqual(new Uint8Array([1, 9]));
+  });
+
+  it("fills memory that goes along with a message, where it is", async () => {
+    await using plugin = await loadPlugin(path);
+    using memory = plugin.allocate(50_000);
+    plugin.channel("memset/shared").call(new Uint8Array([7]), [memory]);
+    expect(memory.bytes.every((byte) => byte === 7)).toBe(true);
+  });
+
+  it("filters an image in place, on its pool", async () => {
+    await using plugin = await loadPlugin(path);
+    using pixels = plugin.allocate(4 * 16);
+    pixels.bytes.fill(200);
+    const told = encode({ width: 4, height: 4, filter: "negative" });
+    await plugin.channel("image/filter").send(told, { attachments: [pixels] });
+    expect([...pixels.bytes.subarray(0, 4)]).toEqual([55, 55, 55, 200]);
+    const wrong = encode({ width: 5, height: 4, filter: "negative" });
+    const refused = () => plugin.channel("image/filter").send(wrong, { attachments: [pixels] });
+    expect(await codeOf(refused)).toBe("invalid-argument");
+  });
+
+  it("emits events in order, all of them, and stops when nobody listens", async () => {
+    await using plugin = await loadPlugin(path);
+    const numbers: number[] = [];
+    for await (const event of plugin.channel("sensor").listen({ arguments: encode({ rate: 0, count: 2000 }) })) {
+      const bytes = event.bytes ?? new Uint8Array();
+      numbers.push(new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true));
+      event.release();
+    }
+    expect(numbers).toEqual(Array.from({ length: 2000 }, (_, at) => at + (numbers[0] ?? 0)));
+    for await (const event of plugin.channel("sensor").listen({ arguments: encode({ rate: 0 }) })) {
+      event.release();
+      break;
+    }
+    expect(
+      await codeOf(() =>
+        plugin
+          .channel("sensor")
+          .listen({ arguments: encode({ rate: -1 }) })
+          .next(),
+      ),
+    ).toBe("invalid-argument");
+  });
+
+  it("shows a screen's frames without a copy, the newest where they come too fast", async () => {
+    await using plugin = await loadPlugin(path);
+    const told = encode({ width: 320, height: 200, rate: 0 });
+    let last = -1;
+    for await (const frame of plugin.channel("frames").listen({ arguments: told, ...latest() })) {
+      const bytes = frame.bytes ?? new Uint8Array();
+      expect(bytes.byteLength).toBe(320 * 200 * 4);
+      const number = new DataView(bytes.buffer, bytes.byteOffset).getUint32(4, true);
+      expect(number).toBeGreaterThan(last);
+      last = number;
+      frame.release();
+      if (number > 20) break;
+    }
+    expect(plugin.stats()).toMatchObject({ leaked: 0, ledger: { fromNative: { copiedBytes: 0 } } });
+  });
+
+  it("closes while its handlers block and its sources emit", async () => {
+    const plugin = await loadPlugin(path);
+    const blocked = plugin.channel("block").send(new Uint8Array(new Uint32Array([20]).buffer));
+    const events = plugin.channel("sensor").listen({ arguments: encode({ rate: 0 }) });
+    (await events.next()).value?.release();
+    const ended = Promise.allSettled([blocked]);
+    await plugin.close();
+    await ended;
+    expect(await codeOf(() => plugin.channel("echo").call())).toBe("closed");
+  });
+});
