@@ -5,6 +5,7 @@ import { summary, WIDTH_MAX } from "../src/cli/terminal.js";
 import { adviceOf } from "../src/report/offload/advice.js";
 import { regretGrid } from "../src/report/offload/columns.js";
 import { offloadLines } from "../src/report/offload/lines.js";
+import { regretText, shortRegret } from "../src/report/offload/regret-table.js";
 import { worstSentence } from "../src/report/offload/worst.js";
 import { reportHtml } from "../src/report/report.js";
 import { resultsOf } from "../src/run/results.js";
@@ -58,6 +59,11 @@ describe("regret by work", () => {
     ]);
     expect(worstSentence(run, "chromium", "warm")).toEqual([]);
   });
+});
+
+test("a regret is told as exactly as there is room", () => {
+  expect([1.044, 3.44, 47.6, 14_313].map(regretText)).toEqual(["1.04", "3.4", "48", "14\u202f313"]);
+  expect([1.044, 9.96, 47.6, 1432, 14_313].map(shortRegret)).toEqual(["1.0", "10", "48", "1.4k", "14k"]);
 });
 
 describe("the advice", () => {

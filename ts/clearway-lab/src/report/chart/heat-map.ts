@@ -10,12 +10,16 @@ export interface HeatCell {
   /** At least 1 for what is coloured by its logarithm. */
   value: number;
   text: string;
+  /** For a narrow page with many columns: four characters at most. */
+  short: string;
   /** Framed and in bold. */
   marked: boolean;
 }
 
 /** A hundredfold and more is as dark as it gets: under it people see the difference between 2 and 10. */
 const DARKEST = 100;
+/** Narrower than this a column has no room for more than four characters. */
+const CROWDED_PX = 38;
 /** The figure must be readable on the darkest, on a light page and on a dark one. */
 const OPACITY_MAX = 0.45;
 
@@ -24,7 +28,8 @@ export function heatMap(label: string, rows: readonly string[], columns: readonl
   return chart(label, ({ narrow, width }) => {
     const marginLeft = narrow ? 122 : 200;
     const marginTop = 12 + (narrow ? 5.6 : 5.4) * Math.max(...columns.map((column) => lines(column, narrow)));
-    const fontSize = (width - marginLeft) / Math.max(1, columns.length) < 30 ? 9 : narrow ? 10.5 : 12.5;
+    const crowded = (width - marginLeft) / Math.max(1, columns.length) < CROWDED_PX;
+    const fontSize = crowded ? 9 : narrow ? 10.5 : 12.5;
     const place = { x: "column", y: "row" };
     return {
       width,
@@ -61,7 +66,13 @@ export function heatMap(label: string, rows: readonly string[], columns: readonl
         ...[true, false].map((bold) =>
           Plot.text(
             cells.filter(({ marked }) => marked === bold),
-            { ...place, text: "text", fill: "currentColor", fontWeight: bold ? 700 : 400, fontSize },
+            {
+              ...place,
+              text: crowded ? "short" : "text",
+              fill: "currentColor",
+              fontWeight: bold ? 700 : 400,
+              fontSize,
+            },
           ),
         ),
       ],
@@ -74,6 +85,9 @@ function lines(column: string, narrow: boolean): number {
   return narrow ? column.length : column.split(", ").length * 2.8;
 }
 
+/** Without its middle: names of one family differ at their ends. */
 function shortened(name: string, most: number): string {
-  return name.length <= most ? name : `${name.slice(0, most - 1).trimEnd()}…`;
+  if (name.length <= most) return name;
+  const half = (most - 1) >> 1;
+  return `${name.slice(0, half).trimEnd()}…${name.slice(-half).trimStart()}`;
 }

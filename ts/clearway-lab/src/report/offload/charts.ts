@@ -12,7 +12,7 @@ import { adviceOf } from "./advice.js";
 import { changingSentence } from "./changing-text.js";
 import { regretGrid, type Temperature } from "./columns.js";
 import { crossoverSentence, crossoverText, durationText, type SizeLine, sizeLines } from "./crossover-text.js";
-import { regretTable, regretText } from "./regret-table.js";
+import { regretTable, regretText, shortRegret } from "./regret-table.js";
 import { worstSentence } from "./worst.js";
 
 /** The least that is asked of a good choice. */
@@ -39,7 +39,8 @@ function regretMap(record: RunRecord, host: HostName, temperature: Temperature):
       if (regret === undefined) return [];
       const { ratio } = regret;
       const column = columns[at]?.label ?? "";
-      return [{ row: cell.title, column, value: ratio, text: regretText(ratio), marked: ratio < MARKED_BELOW }];
+      const marked = ratio < MARKED_BELOW;
+      return [{ row: cell.title, column, value: ratio, text: regretText(ratio), short: shortRegret(ratio), marked }];
     }),
   );
   const caption = `${HOST_TITLES[host]}, ${temperature} pool: times as long as the best strategy for each work`;

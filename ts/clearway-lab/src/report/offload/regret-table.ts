@@ -32,6 +32,13 @@ export function regretCell(regret: Regret | undefined): TableCell {
   return { text: regretText(regret.ratio), ...(regret.chosenElsewhere ? {} : { doubtful: true }) };
 }
 
+/** "1.0", "48", "1.4k": four characters at most, for a crowded picture. */
+export function shortRegret(ratio: number): string {
+  if (ratio < 9.95) return ratio.toFixed(1);
+  if (ratio < 999.5) return String(Math.round(ratio));
+  return ratio < 9950 ? `${(ratio / 1000).toFixed(1)}k` : `${Math.round(ratio / 1000)}k`;
+}
+
 /** "1.04", "3.4", "48": under 10 people compare what stands behind the point. */
 export function regretText(ratio: number): string {
   if (ratio < 2) return ratio.toFixed(2);
