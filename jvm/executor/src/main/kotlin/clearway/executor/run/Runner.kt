@@ -131,7 +131,19 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
             val from = clock.nanoTime()
             batch.runAsCaller()
             events.spend(clock.nanoTime() - from)
-        } else published(batch, helpers = if (batch.shareable) maxOf(1, plan.helpers) else 1)
+        } else {
+            val helpers = if (batch.shareable) maxOf(1, plan.helpers) else 1
+            if (events.isOne(Thread.currentThread())) publishedByOther(batch, helpers) else published(batch, helpers)
+        }
+    }
+
+    /**
+     * To start a thread holds the starter until the system has run it, and a batch may ask for many: an event thread
+     * wakes one worker, which asks the others. Should all workers hang, the watchdog finds the batch.
+     */
+    private fun publishedByOther(batch: Batch, helpers: Int) {
+        published(batch, helpers = 0)
+        workers.offer { ask(batch, helpers, batch.plan.place == Place.ELASTIC) }
     }
 
     private fun enter(lane: Registry.Lane) {

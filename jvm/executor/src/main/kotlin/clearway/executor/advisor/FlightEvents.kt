@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.executor.advisor
+
+import jdk.jfr.Category
+import jdk.jfr.Description
+import jdk.jfr.Event
+import jdk.jfr.Label
+import jdk.jfr.Name
+import jdk.jfr.StackTrace
+import jdk.jfr.Timespan
+
+/** One burst of a watched site. Written at its end; its own time is that of the writing. */
+@Name("clearway.Burst")
+@Label("Burst")
+@Category("Clearway")
+@Description("Tasks of one site that were under way together")
+@StackTrace(false)
+internal class BurstEvent : Event() {
+    @JvmField @field:Label("Site") var site: String? = null
+    @JvmField @field:Label("Tasks") var tasks: Int = 0
+    @JvmField @field:Label("Length") @field:Timespan(Timespan.NANOSECONDS) var length: Long = 0
+    @JvmField @field:Label("Run time of all tasks") @field:Timespan(Timespan.NANOSECONDS) var ran: Long = 0
+    @JvmField @field:Label("Waited before they began") @field:Timespan(Timespan.NANOSECONDS) var waited: Long = 0
+    @JvmField @field:Label("Paid by their givers") @field:Timespan(Timespan.NANOSECONDS) var handed: Long = 0
+    @JvmField @field:Label("Tasks at the same time") var threads: Int = 0
+}
+
+/** Writes into the flight recordings that run; nothing where the runtime comes without them. */
+internal object FlightEvents {
+    private val isThere = ModuleLayer.boot().findModule("jdk.jfr").isPresent
+
+    fun burst(site: String, burst: Burst) {
+        if (isThere && burst.done > 0) Writer.burst(site, burst)
+    }
+
+    /** Loaded only where there is a recorder. */
+    private object Writer {
+        fun burst(site: String, burst: Burst) {
+            val event = BurstEvent()
+            if (!event.shouldCommit()) return
+            event.site = site
+            event.tasks = burst.done
+            event.length = burst.elapsedNs
+            event.ran = burst.itemsNs
+            event.waited = burst.waitedNs
+            event.handed = burst.handedNs
+            event.threads = burst.threads
+            event.commit()
+        }
+    }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.executor.advisor
+
+import clearway.executor.host.Clock
+import java.util.concurrent.AbstractExecutorService
+import java.util.concurrent.ExecutorService
+import java.util.concurrent.TimeUnit
+
+/** Passes every task on, and looks at the clock. What the executor behind it does is left as it is. */
+internal class WatchedExecutor(
+    private val behind: ExecutorService,
+    private val site: WatchedSite,
+    private val clock: Clock,
+) : AbstractExecutorService() {
+
+    override fun execute(task: Runnable) {
+        val givenNs = clock.nanoTime()
+        val watched = Watched(task, site.given(givenNs), givenNs)
+        try {
+            behind.execute(watched)
+        } catch (refused: Throwable) {
+            site.refused(watched.burst)
+            throw refused
+        }
+        site.handed(watched.burst, clock.nanoTime() - givenNs)
+    }
+
+    private inner class Watched(val task: Runnable, val burst: Burst, private val givenNs: Long) : Runnable {
+        override fun run() {
+            val beganNs = clock.nanoTime()
+            site.begun(burst, givenNs, beganNs)
+            val cpuNs = if (site.readsCpu()) clock.threadCpuNs() else -1
+            try {
+                task.run()
+            } finally {
+                val ranCpuNs = if (cpuNs < 0) -1 else clock.threadCpuNs() - cpuNs
+                site.ended(burst, beganNs, clock.nanoTime(), ranCpuNs)
+            }
+        }
+
+        override fun toString(): String = task.toString()
+    }
+
+    override fun shutdown(): Unit = behind.shutdown()
+
+    override fun shutdownNow(): MutableList<Runnable> =
+        behind
+            .shutdownNow()
+            .map { left -> if (left is Watched) left.task.also { site.dropped(left.burst) } else left }
+            .toMutableList()
+
+    override fun isShutdown(): Boolean = behind.isShutdown
+
+    override fun isTerminated(): Boolean = behind.isTerminated
+
+    override fun awaitTermination(timeout: Long, unit: TimeUnit): Boolean = behind.awaitTermination(timeout, unit)
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.executor.advisor
+
+import clearway.executor.host.Clock
+import clearway.executor.model.Costs
+import clearway.executor.model.Place
+
+/** One watched executor: its bursts, and what was learnt of them. For any thread. */
+internal class WatchedSite(
+    val name: String,
+    private val setting: Setting,
+    private val clock: Clock,
+    private val isEventThread: (Thread) -> Boolean,
+) {
+    private val costs = Costs(setting.processors)
+    private val book = SiteBook(costs)
+    private val judge = Judge(setting)
+    private var current: Burst? = null
+    private var unread = 0
+    @Volatile private var cpuEvery = 1
+
+    fun given(atNs: Long): Burst {
+        val by = Thread.currentThread()
+        val onEvent = isEventThread(by)
+        synchronized(this) {
+            val open = current
+            val burst =
+                if (open != null && open.given < BURST_MAX && atNs - open.firstNs < BURST_NS_MAX) open
+                else Burst(atNs, clock.collections()).also { current = it }
+            burst.given(by, onEvent)
+            return burst
+        }
+    }
+
+    fun handed(burst: Burst, tookNs: Long): Unit = change(burst) { handed(tookNs) }
+
+    fun refused(burst: Burst): Unit = change(burst) { refused() }
+
+    fun dropped(burst: Burst): Unit = change(burst) { dropped() }
+
+    fun begun(burst: Burst, givenNs: Long, atNs: Long): Unit = synchronized(this) { burst.begun(givenNs, atNs) }
+
+    /** Whether to read the thread's clock of processor time for this task. */
+    fun readsCpu(): Boolean {
+        val every = cpuEvery
+        return every == 1 || synchronized(this) { unread++ % every == 0 }
+    }
+
+    fun ended(burst: Burst, beganNs: Long, atNs: Long, ranCpuNs: Long): Unit =
+        change(burst) { ended(beganNs, atNs, ranCpuNs) }
+
+    private inline fun change(burst: Burst, change: Burst.() -> Unit) {
+        synchronized(this) {
+            burst.change()
+            if (burst.isOver) over(burst)
+        }
+    }
+
+    private fun over(burst: Burst) {
+        if (current === burst) current = null
+        book.burst(burst, clock.collections())
+        FlightEvents.burst(name, burst)
+        // Two readings take at most a hundredth of the task, or are made so seldom that they do.
+        val share = costs.cpuClockNs * 2 / (MEASURED_SHARE * maxOf(1.0, book.model.itemNs))
+        cpuEvery = if (book.model.warm) share.coerceIn(1.0, SELDOM).toInt() else 1
+    }
+
+    fun advice(): SiteAdvice =
+        synchronized(this) {
+            val size = if (book.bursts == 0L) 1 else maxOf(1, Math.round(book.size.mean).toInt())
+            SiteAdvice(
+                name,
+                book.tasks,
+                book.bursts,
+                book.size.mean,
+                book.elapsedNs.mean,
+                book.model.itemNs,
+                book.model.itemCpuNs,
+                book.waitNs.mean,
+                book.handNs.mean,
+                book.threads,
+                book.sleptBursts,
+                book.predictedNs(Place.INLINE, size),
+                book.predictedNs(Place.CPU, size),
+                book.predictedNs(Place.ELASTIC, size),
+                judge.advice(book),
+            )
+        }
+
+    private companion object {
+        /** A site that is never idle is looked at in pieces: a thousand tasks, or a second. */
+        const val BURST_MAX = 1024
+        const val BURST_NS_MAX = 1_000_000_000L
+        const val MEASURED_SHARE = 0.01
+        const val SELDOM = 32.0
+    }
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.executor.advisor
+
+import clearway.executor.model.Costs
+import java.nio.file.Files
+import java.time.Duration
+import java.util.concurrent.Executors
+import java.util.concurrent.RejectedExecutionException
+import java.util.concurrent.TimeUnit
+import jdk.jfr.Recording
+import jdk.jfr.consumer.RecordingFile
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertFalse
+import org.junit.jupiter.api.Assertions.assertSame
+import org.junit.jupiter.api.Assertions.assertThrows
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+
+class AdvisorTest {
+    private val shop = Workshop(workers = 2)
+    private val advisor = Advisor(processors = 2, shop)
+
+    /** Bursts of `size` tasks through a watched executor of the workshop. */
+    private fun site(name: String, size: Int, bursts: Int = 60, task: () -> Runnable): SiteAdvice {
+        val watched = advisor.watch(shop.pool, name)
+        repeat(bursts) {
+            repeat(size) { watched.execute(task()) }
+            shop.await()
+        }
+        return advisor.report().sites.single { it.name == name }
+    }
+
+    private fun SiteAdvice.first() = advice.first()
+
+    @Test
+    fun `a site of tasks that are shorter than their hand-over is told how much faster it would be inline`() {
+        val site = site("parse", size = 1) { shop.Work(runNs = 5_000) }
+        val advice = site.first()
+        assertEquals(AdviceCode.INLINE to Sureness.HIGH, advice.code to advice.sureness)
+        // 40 us until a worker is awake and 5 us of work, or 5 us of work.
+        assertEquals(9.0, advice.factor, 0.1)
+        assertTrue(advice.text.startsWith("would be 9.0 times faster inline: a burst of 1 takes 45"), advice.text)
+        assertEquals(advice.bursts, advice.agreeing)
+        assertEquals(listOf(60L, 60L, 0L), listOf(site.tasks, site.bursts, site.sleptBursts))
+    }
+
+    @Test
+    fun `a site whose tasks sleep blocks a CPU worker, and would be faster with a thread a task`() {
+        val few = Executors.newFixedThreadPool(2)
+        val setting = Setting(processors = 2, threadsMax = 2) { 0 }
+        few.shutdown()
+        val site = site("mail", size = 20) { shop.Work(runNs = 100_000, sleepNs = 10_000_000) }
+        assertEquals(AdviceCode.MORE_THREADS, site.first().code)
+        // Twenty tasks of 10.1 ms on two workers: 101 ms; side by side 10.1 ms and what starting threads takes.
+        assertTrue(site.first().factor in 6.0..10.0) { site.first().text }
+        assertEquals(site.bursts, site.sleptBursts)
+
+        val book = SiteBook(Costs(2))
+        repeat(40) { book.burst(burst(tasks = 4, runNs = 100_000, sleepNs = 10_000_000), collections = 0) }
+        val advice = Judge(setting).advice(book).first()
+        assertEquals(AdviceCode.BLOCKS_CPU_WORKER, advice.code)
+        assertTrue("of 10 ms a task sleeps 10 ms, and its worker, one of 2, runs nothing" in advice.text, advice.text)
+    }
+
+    @Test
+    fun `a site whose tasks need processors is told that more threads than those are no use`() {
+        val book = SiteBook(Costs(2))
+        // A hundred threads take turns: everything takes as long as it did, and half as long again for the turns.
+        repeat(40) {
+            book.burst(burst(tasks = 100, runNs = 1_000_000, sleepNs = 0, elapsedNs = 75_000_000), collections = 0)
+        }
+        val advice = Judge(Setting(2, Int.MAX_VALUE) { 0 }).advice(book)
+        assertEquals(listOf(AdviceCode.FEWER_THREADS), advice.map { it.code })
+        assertEquals(1.5, advice[0].factor, 0.1)
+    }
+
+    @Test
+    fun `a site that stands where it should is left alone, and one that was hardly seen is not judged`() {
+        assertEquals(AdviceCode.FINE, site("shrink", size = 8) { shop.Work(runNs = 3_000_000) }.first().code)
+        val early = site("seldom", size = 1, bursts = 9) { shop.Work(runNs = 1_000) }
+        assertEquals(AdviceCode.TOO_EARLY to Sureness.LOW, early.first().code to early.first().sureness)
+        assertEquals(AdviceCode.TOO_EARLY, site("never", size = 0, bursts = 1) { shop.Work(0) }.first().code)
+    }
+
+    @Test
+    fun `an event thread is advised to run only what nearly always fits into its budget`() {
+        advisor.registerEventThread(Thread.currentThread(), Duration.ofNanos(100_000))
+        assertEquals(AdviceCode.INLINE, site("tiny", size = 1) { shop.Work(runNs = 5_000) }.first().code)
+        assertEquals(AdviceCode.FINE, site("longer", size = 1) { shop.Work(runNs = 90_000) }.first().code)
+    }
+
+    @Test
+    fun `the report is text with numbers and JSON, and names stand in order`() {
+        assertEquals("no site is watched", advisor.report().toString())
+        site("b \"2\"", size = 1) { shop.Work(runNs = 5_000) }
+        site("a", size = 1, bursts = 1) { shop.Work(runNs = 5_000) }
+        val report = advisor.report()
+        assertEquals(listOf("a", "b \"2\""), report.sites.map { it.name })
+        assertTrue("a: too early to say: 0 bursts were compared (low" in report.toString(), report.toString())
+        assertTrue("(high: 57 of 57 bursts agree, quartiles" in report.toString(), report.toString())
+        assertTrue("60 tasks in 60 bursts of 1.0; a task: 5.0 us" in report.toString(), report.toString())
+        val json = report.toJson()
+        assertTrue(
+            json.startsWith("{\"kind\":\"clearway-executor-advice\",\"version\":1,\"sites\":[{\"name\":\"a\""),
+            json,
+        )
+        assertTrue("\"name\":\"b \\\"2\\\"\"" in json, json)
+        assertTrue("\"advice\":[{\"code\":\"inline\",\"text\":\"would be" in json, json)
+        assertFalse("NaN" in json, json)
+    }
+
+    @Test
+    fun `a watched executor is the one behind it in refusals, in what was left, in its end, and has a name once`() {
+        val watched = advisor.watch(shop.pool, "left")
+        assertThrows(IllegalArgumentException::class.java) { advisor.watch(shop.pool, "left") }
+        val task = shop.Work(runNs = 1)
+        watched.execute(task)
+        assertSame(task, watched.shutdownNow().single())
+        assertThrows(RejectedExecutionException::class.java) { watched.execute(task) }
+        assertTrue(watched.isShutdown && watched.isTerminated && watched.awaitTermination(0, TimeUnit.SECONDS))
+        assertEquals(0L, advisor.report().sites.single().tasks)
+    }
+
+    @Test
+    fun `tasks of real threads are counted whole, and bursts are events of a flight recording`() {
+        val live = Advisor()
+        val pool = live.watch(Executors.newFixedThreadPool(4), "squares")
+        val file = Files.createTempFile("clearway", ".jfr")
+        try {
+            Recording().use { recording ->
+                recording.enable("clearway.Burst")
+                recording.start()
+                val squares = pool.invokeAll(List(500) { n -> java.util.concurrent.Callable { n * n } })
+                assertEquals((0 until 500).sumOf { it * it }, squares.sumOf { it.get() })
+                pool.shutdown()
+                assertTrue(pool.awaitTermination(1, TimeUnit.MINUTES))
+                recording.stop()
+                recording.dump(file)
+            }
+            assertEquals(500L, live.report().sites.single().tasks)
+            val events = RecordingFile.readAllEvents(file).filter { it.eventType.name == "clearway.Burst" }
+            assertEquals(500, events.sumOf { it.getInt("tasks") })
+            assertTrue(events.all { it.getString("site") == "squares" && !it.getDuration("length").isNegative })
+        } finally {
+            Files.delete(file)
+            pool.shutdownNow()
+        }
+    }
+
+    /** Tasks that all run at the same time, each on a thread of its own. */
+    private fun burst(tasks: Int, runNs: Long, sleepNs: Long, elapsedNs: Long = runNs + sleepNs): Burst {
+        val burst = Burst(firstNs = 0, collections = 0)
+        repeat(tasks) { burst.given(Thread.currentThread(), isEventThread = false) }
+        repeat(tasks) { burst.handed(1_000) }
+        repeat(tasks) { burst.begun(givenNs = 0, atNs = 40_000) }
+        repeat(tasks) { burst.ended(40_000, 40_000 + runNs + sleepNs, runNs) }
+        if (elapsedNs > burst.elapsedNs) {
+            burst.given(Thread.currentThread(), isEventThread = false)
+            burst.handed(0)
+            burst.begun(0, elapsedNs - runNs)
+            burst.ended(elapsedNs - runNs, elapsedNs, runNs)
+        }
+        return burst
+    }
+}
