@@ -22,32 +22,32 @@ export type Giving = "kept" | "result" | "move";
 // A message of more would spend its time on them; the rest stands in the message. The head has room for 65,535.
 const attachmentsMax = 1024;
 
-/** Gathers one message's attachments, and what became of their memory. */
+/** Gathers one message's attachments, and what became of their memory. One that took none may serve the next message. */
 export class Attachments implements Aside {
   readonly list: Uint8Array[] = [];
   readonly copies: [reason: ChannelCopyReason, bytes: number][] = [];
   movedBytes = 0;
   sharedBytes = 0;
+  /** Who gives the message's lists away. */
+  giving: Giving = "kept";
   readonly #rules: AttachmentRules;
-  readonly #giving: Giving;
   /** The numbers of what was taken, by its buffer: the same memory twice in a message stays the same. */
   #taken: Map<ArrayBufferLike, number> | undefined;
 
-  constructor(rules: AttachmentRules, giving: Giving) {
+  constructor(rules: AttachmentRules) {
     this.#rules = rules;
-    this.#giving = giving;
   }
 
   take(view: ArrayBufferView): number {
     const { moves, shares } = this.#rules;
     const { buffer, byteLength } = view;
-    const move = this.#giving === "move";
+    const move = this.giving === "move";
     // Under move() nothing is copied, however small.
     if ((byteLength < this.#rules.bytesMin && !move) || byteLength === 0 || this.list.length >= attachmentsMax)
       return -1;
     if (!moves) return this.#copy(view, "byte-transport");
     if (isShared(buffer)) return shares ? this.#share(view) : this.#copy(view, "not-transferable");
-    if (this.#giving === "kept") return this.#copy(view, "not-moved");
+    if (this.giving === "kept") return this.#copy(view, "not-moved");
     if (byteLength !== buffer.byteLength) return this.#copy(view, "partial-view");
     const before = this.#taken?.get(buffer);
     if (before !== undefined) return before;
@@ -65,7 +65,7 @@ export class Attachments implements Aside {
 
   // On a transport of bytes the frame is what the copy is made into.
   #copy({ buffer, byteOffset, byteLength }: ArrayBufferView, reason: ChannelCopyReason): number {
-    if (this.#giving === "move" || this.#rules.strict) throw wouldCopy(reason, byteLength);
+    if (this.giving === "move" || this.#rules.strict) throw wouldCopy(reason, byteLength);
     this.copies.push([reason, byteLength]);
     const bytes = new Uint8Array(buffer, byteOffset, byteLength);
     return this.list.push(reason === "byte-transport" ? bytes : new Uint8Array(bytes)) - 1;

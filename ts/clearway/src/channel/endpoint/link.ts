@@ -8,7 +8,7 @@ import { isShared } from "../transport/limits.js";
 import type { ChannelTransport, CloseReason } from "../transport/transport.js";
 import { Flag, type FrameParts, padded, writeFrame } from "../wire/frame.js";
 import type { Hello, WireName } from "../wire/hello.js";
-import { Attachments, type Giving } from "./attachments.js";
+import { type AttachmentRules, Attachments, type Giving } from "./attachments.js";
 import { emptyLedger, enterCopy } from "./ledger.js";
 import type { EndpointSettings } from "./options.js";
 
@@ -45,6 +45,9 @@ export class Link {
   /** Whether the transport asked to hold back. */
   congested = false;
   readonly #transport: ChannelTransport;
+  readonly #rules: AttachmentRules;
+  /** One that took nothing, for the next message. */
+  #spare: Attachments | undefined;
   readonly #names = new Map<string, Uint8Array>();
   readonly #frameBytesMax: number;
   readonly #nameBytesMax: number;
@@ -56,6 +59,10 @@ export class Link {
     there: Hello | undefined,
   ) {
     this.#transport = transport;
+    const { moves, shares } = transport;
+    const { attachmentBytesMin: bytesMin, strict } = settings;
+    const ours = wire === "clearway";
+    this.#rules = { bytesMin, moves: ours && moves, shares: ours && shares, strict };
     this.#frameBytesMax = Math.min(transport.frameBytesMax, there?.frameBytesMax ?? transport.frameBytesMax);
     this.#nameBytesMax = Math.min(settings.nameBytesMax, there?.nameBytesMax ?? settings.nameBytesMax);
   }
@@ -90,18 +97,21 @@ export class Link {
   }
 
   encodeAs<T>(codec: Codec<unknown, T>, value: T, giving: Giving): Encoded {
-    const ours = this.wire === "clearway";
-    if (!ours && giving !== "move") return { body: codec.encode(value), flags: 0, attachments: undefined };
-    const { moves, shares } = this.#transport;
-    const { attachmentBytesMin, strict } = this.settings;
-    const rules = { bytesMin: attachmentBytesMin, moves: ours && moves, shares: ours && shares, strict };
-    const attachments = new Attachments(rules, giving);
+    if (this.wire !== "clearway" && giving !== "move")
+      return { body: codec.encode(value), flags: 0, attachments: undefined };
+    const attachments = this.#spare ?? new Attachments(this.#rules);
+    // Away while it is used: a getter or an extension may send a message of its own.
+    this.#spare = undefined;
+    attachments.giving = giving;
     if (codec.name === "binary" && value instanceof Uint8Array && attachments.take(value) >= 0)
       return { body: nothing.body, flags: Flag.whole, attachments };
     beside.aside = attachments;
     beside.passing = true;
     try {
-      return { body: codec.encode(value), flags: 0, attachments };
+      const body = codec.encode(value);
+      if (attachments.list.length > 0) return { body, flags: 0, attachments };
+      this.#spare = attachments;
+      return { body, flags: 0, attachments: undefined };
     } finally {
       beside.aside = undefined;
       beside.passing = false;
@@ -125,21 +135,21 @@ export class Link {
   /** Sends a frame with a message. Throws `too-large`; then nothing has left. A closed link drops it. */
   send(parts: FrameParts, { body, flags, attachments }: Encoded = nothing): void {
     if (this.reason !== undefined) return;
-    const list = attachments?.list ?? none;
-    const inside = this.#transport.moves ? none : list;
-    const besides = this.#transport.moves ? list : none;
-    const size = 24 + body.length + list.reduce((sum, each) => sum + padded(each.length) + 4, 0);
-    if (inside.length > 0 && size > this.#frameBytesMax) throw tooLarge(size, this.#frameBytesMax);
-    const frame = writeFrame({
-      ...parts,
-      flags: (parts.flags ?? 0) | flags,
-      body,
-      inside,
-      beside: besides.length,
-    });
+    const own = (parts.flags ?? 0) | flags;
+    const frame = attachments
+      ? this.#withAttachments(parts, own, body, attachments)
+      : writeFrame(parts, { flags: own, body, inside: undefined, beside: 0 });
     if (frame.length > this.#frameBytesMax) throw tooLarge(frame.length, this.#frameBytesMax);
-    if (!this.#transport.send(frame, besides)) this.congested = true;
+    const beside = attachments && this.#transport.moves ? attachments.list : none;
+    if (!this.#transport.send(frame, beside)) this.congested = true;
     this.#enter(body.length, attachments);
+  }
+
+  #withAttachments(parts: FrameParts, flags: number, body: Uint8Array, { list }: Attachments): Uint8Array {
+    if (this.#transport.moves) return writeFrame(parts, { flags, body, inside: undefined, beside: list.length });
+    const size = 24 + body.length + list.reduce((sum, each) => sum + padded(each.length) + 4, 0);
+    if (size > this.#frameBytesMax) throw tooLarge(size, this.#frameBytesMax);
+    return writeFrame(parts, { flags, body, inside: list, beside: 0 });
   }
 
   /** Enters a message that came. */

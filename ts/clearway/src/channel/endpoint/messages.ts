@@ -4,9 +4,9 @@ import type { MessageCodec } from "../codec/codec.js";
 import { Flag, Status } from "../wire/frame.js";
 import type { CallOptions } from "./calls.js";
 import type { Core } from "./core.js";
-import { nothing } from "./link.js";
+import { nothing, type Received } from "./link.js";
 import type { HandlerContext, Served } from "./served.js";
-import { stitched } from "./stitch.js";
+import { stitch } from "./stitch.js";
 
 /** What a handler of messages gives back: the reply, or nothing, which is an empty reply. */
 export type MessageHandler<T, Written> = (
@@ -38,13 +38,17 @@ export interface Messages<T, Written = T> {
 export function messagesOf<T, W>(core: Core, name: string, codec: MessageCodec<T, W>): Messages<T, W> {
   const { link } = core;
   link.name(name);
-  const call = async (message: W, options: CallOptions): Promise<T | undefined> => {
-    const reply = await core.call(name, link.encode(codec, message, "kept"), options);
-    return (reply.flags & Flag.empty) !== 0 ? undefined : link.decode<T>(codec, reply);
-  };
+  const read = (reply: Received): T | undefined =>
+    (reply.flags & Flag.empty) !== 0 ? undefined : link.decode<T>(codec, reply);
   return {
     name,
-    send: (message, options = {}) => stitched(call(message, options)),
+    send(message, options = {}) {
+      try {
+        return core.call(name, link.encode(codec, message, "kept"), options).then(read, stitch);
+      } catch (reason) {
+        return Promise.reject(reason);
+      }
+    },
     async post(message) {
       await core.post(name, link.encode(codec, message, "kept"));
     },

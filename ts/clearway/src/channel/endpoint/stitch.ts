@@ -10,7 +10,8 @@ export function stitched<T>(call: Promise<T>): Promise<T> {
   return call.catch(stitch);
 }
 
-function stitch(error: unknown): never {
+/** What it does where a call has failed: for who handles that and the reply in one step. */
+export function stitch(error: unknown): never {
   if (!(error instanceof RemoteError)) throw error;
   const trace: { stack?: string } = {};
   (Error as { captureStackTrace?(target: object, below: unknown): void }).captureStackTrace?.(trace, stitch);

@@ -84,14 +84,18 @@ export interface Frame {
 }
 
 /** The parts of a frame to write; what is left out is zero or empty. */
-export interface FrameParts {
+export interface FrameParts extends FrameMessage {
   op: Op;
-  flags?: number | undefined;
   id?: number;
   a?: number;
   b?: number;
   c?: number;
   name?: Uint8Array | undefined;
+}
+
+/** Those of its message. Whoever has them apart need not put both into one object, which costs more than writing the head. */
+export interface FrameMessage {
+  flags?: number | undefined;
   body?: Uint8Array | undefined;
   /** Their bytes go inside. Those that travel beside are only counted. */
   inside?: readonly Uint8Array[] | undefined;
@@ -118,9 +122,9 @@ function get(bytes: Uint8Array, at: number): number {
 }
 
 /** Writes a frame. A small one may stand in a larger buffer, with others. */
-export function writeFrame(parts: FrameParts): Uint8Array<ArrayBuffer> {
-  const { op, flags = 0, id = 0, a = 0, b = 0, c = 0, name = empty, body = empty, inside = noAttachments } = parts;
-  const { beside = 0 } = parts;
+export function writeFrame(parts: FrameParts, message: FrameMessage = parts): Uint8Array<ArrayBuffer> {
+  const { op, id = 0, a = 0, b = 0, c = 0, name = empty } = parts;
+  const { flags = 0, body = empty, inside = noAttachments, beside = 0 } = message;
   const bodyAt = headBytes + padded(name.length);
   const tableAt = inside.length > 0 ? bodyAt + padded(body.length) : bodyAt + body.length;
   let bytes = tableAt + (inside.length > 0 ? padded(inside.length * 4) : 0);
