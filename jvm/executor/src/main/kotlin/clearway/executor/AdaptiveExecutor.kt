@@ -79,8 +79,8 @@ public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: 
 
     /**
      * Runs `action` for every item and returns when all have run. Blocks; the calling thread takes part. Items begin in
-     * order, and may run at the same time unless the site is [SiteOptions.ordered]. Copies `items` where they have no
-     * quick access by index; the list must not change meanwhile.
+     * order, and may run at the same time unless the site is [SiteOptions.ordered]. Copies the list, not its items,
+     * where it is short or has no quick access by index; it must not change meanwhile.
      *
      * The first exception of an item ends the batch: nothing more is begun, those that run end, and it is thrown here,
      * the same object, with what other items threw meanwhile as suppressed. An interrupt of the caller does the same,
@@ -96,9 +96,14 @@ public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: 
      */
     @Throws(InterruptedException::class)
     public fun <T> runAll(site: Site, items: List<T>, action: Consumer<in T>) {
-        val list = indexed(items)
-        checkMayBlock(list.size)
-        runner.run(site, list.size) { action.accept(list[it]) }
+        checkMayBlock(items.size)
+        if (items.size <= COPIED_MAX) {
+            val array = copied(items)
+            runner.run(site, array.size) { action.accept(array[it]) }
+        } else {
+            val list = indexed(items)
+            runner.run(site, list.size) { action.accept(list[it]) }
+        }
     }
 
     /** As the other [runAll], for the numbers from 0 until `count`: without a list. */
@@ -187,6 +192,15 @@ public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: 
 
     private fun <T> indexed(items: List<T>): List<T> = if (items is RandomAccess) items else ArrayList(items)
 
+    /**
+     * An array's length never changes: its items are reached with one load less than a list's, 4 % of a trivial batch.
+     */
+    @Suppress(
+        "UNCHECKED_CAST",
+        "PLATFORM_CLASS_MAPPED_TO_KOTLIN",
+    ) // Java's own: Kotlin's would ask for an array's type.
+    private fun <T> copied(items: List<T>): Array<T> = (items as java.util.Collection<T>).toArray() as Array<T>
+
     private fun checkMayBlock(count: Int) {
         check(count == 0 || !events.isOne(Thread.currentThread())) {
             "runAll would hold the event thread; use runAllAsync: thread=${Thread.currentThread().name}"
@@ -194,6 +208,8 @@ public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: 
     }
 
     private companion object {
+        /** Lists of up to so many are copied: 16 KB, which the allocator has at hand. */
+        const val COPIED_MAX = 4096
         /** Threads that had nothing to do for so long end; to start them again costs some 0.1 ms each. */
         val STAY_NS = TimeUnit.SECONDS.toNanos(20)
         /**

@@ -24,6 +24,11 @@ internal interface Clock {
      */
     fun waitedForProcessorNs(): Long = -1
 
+    /** The system's number of the current thread, by which [waitedForProcessorNs] is asked of it later; or -1. */
+    fun threadNumber(): Long = -1
+
+    fun waitedForProcessorNs(threadNumber: Long): Long = -1
+
     /** Grows with every collection that may have stopped the threads. */
     fun collections(): Long
 }
@@ -48,6 +53,11 @@ internal object SystemClock : Clock {
 
     override fun waitedForProcessorNs(): Long =
         if (VirtualThreads.isVirtual(Thread.currentThread())) -1 else Scheduler.waitedNs()
+
+    override fun threadNumber(): Long =
+        if (VirtualThreads.isVirtual(Thread.currentThread())) -1 else Scheduler.threadNumber()
+
+    override fun waitedForProcessorNs(threadNumber: Long): Long = Scheduler.waitedNs(threadNumber)
 
     override fun collections(): Long {
         var sum = 0L

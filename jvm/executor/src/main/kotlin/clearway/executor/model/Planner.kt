@@ -127,9 +127,9 @@ internal class Planner(private val site: SiteModel) {
         /** Measuring takes at most a hundredth of what it measures. */
         private const val MEASURED_SHARE = 0.01
         /** Trivial batches are timed every so many at least. */
-        private const val SELDOM = 127
-        /** To plan a batch, to run it where others may join, and to learn from it: some 0.7 us more than without. */
-        private const val LEARN_NS = 700
+        private const val SELDOM = 255
+        /** To plan a batch, to run it where others may join, and to learn from it: some 1.5 us more than without. */
+        private const val LEARN_NS = 1_500
         /** Claims are so far apart that neither they nor a late look at the clock show: 10 ns and 30 ns in 20 us. */
         private const val CHUNK_NS = 20_000.0
         /** A claim an item takes 5 to 10 ns: under this it would be over 3 % of the item. */

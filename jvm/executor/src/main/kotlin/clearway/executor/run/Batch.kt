@@ -100,14 +100,15 @@ internal class Batch(
     override fun run() {
         if (offeredNs != 0L && joinedAfterNs == 0L) joinedAfterNs = maxOf(1L, clock.nanoTime() - offeredNs)
         if (waiting == 0) return
-        val scope = context?.enter()
+        val context = context ?: Context(emptyList(), checkNotNull(caller).thread)
+        val scope = context.enter()
         val lane = registry.lane()
         lane.inside++
         try {
             join(Participant(Thread.currentThread()))
         } finally {
             lane.inside--
-            context?.leave(scope)
+            context.leave(scope)
             Thread.interrupted() // What an item left of an interrupt is not for the next one.
         }
     }
@@ -158,7 +159,9 @@ internal class Batch(
         if (cancelled) cursor.close()
         if (plan.timeBatch) {
             if (plan.readCpu) {
-                if (plan.cold) registry.lane().waitedSince(clock.waitedForProcessorNs())
+                val lane = registry.lane()
+                if (plan.cold) lane.waitedSince(clock.waitedForProcessorNs())
+                me.threadNumber = lane.threadNumber(clock)
                 me.cpuStartNs = clock.threadCpuNs()
             }
             me.startNs = clock.nanoTime()

@@ -5,8 +5,8 @@ package clearway.executor.run
  * What of the caller's thread goes along to the threads that help: its context class loader, and the values of the
  * thread-locals that the site names. Taken when the batch is made; put back on each helper when it leaves.
  */
-internal class Context(private val locals: List<ThreadLocal<Any?>>) {
-    private val loader: ClassLoader? = Thread.currentThread().contextClassLoader
+internal class Context(private val locals: List<ThreadLocal<Any?>>, caller: Thread = Thread.currentThread()) {
+    private val loader: ClassLoader? = caller.contextClassLoader
     private val values: Array<Any?> = valuesOf(locals)
 
     /** What stood on the helper's thread before. */

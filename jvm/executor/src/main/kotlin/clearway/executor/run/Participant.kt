@@ -29,6 +29,10 @@ internal class Participant(val thread: Thread) {
     var lookedItem = -1
     var lookedCpuNs = -1L
     var idleSinceNs = 0L
+    var lookedWaitedNs = -1L
+
+    /** The system's number of the thread, or -1. */
+    var threadNumber = -1L
 
     // What this thread measured; read by others after it left.
     var items = 0

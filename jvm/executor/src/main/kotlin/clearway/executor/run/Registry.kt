@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.executor.run
 
+import clearway.executor.host.Clock
 import clearway.executor.host.VirtualThreads
 import java.lang.ref.WeakReference
 import java.util.concurrent.ConcurrentHashMap
@@ -20,6 +21,13 @@ internal class Registry {
         var inside = 0
 
         private var waitedNs = 0L
+        private var threadNumber = 0L
+
+        /** The system's number of the thread, asked once; by the thread itself. */
+        fun threadNumber(clock: Clock): Long {
+            if (threadNumber == 0L) threadNumber = clock.threadNumber()
+            return threadNumber
+        }
 
         /**
          * How long the thread waited for a processor since this was last called, at most, when it is `nowNs` in all. A

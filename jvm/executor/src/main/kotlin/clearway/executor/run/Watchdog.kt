@@ -125,8 +125,23 @@ internal class Watchdog(
         if (cpu < 0 || cpu != one.lookedCpuNs || collected) {
             one.lookedCpuNs = cpu
             one.idleSinceNs = now
+            one.lookedWaitedNs = -1
         }
-        return now - one.idleSinceNs > NOT_SCHEDULED_NS
+        return now - one.idleSinceNs > NOT_SCHEDULED_NS && !waits(one, now)
+    }
+
+    /** Whether a thread that does not run is ready to: the system counts the time that it waits for a processor. */
+    private fun waits(one: Participant, now: Long): Boolean {
+        val waited = clock.waitedForProcessorNs(one.threadNumber)
+        val before = one.lookedWaitedNs
+        one.lookedWaitedNs = waited
+        if (waited < 0) return false
+        // The first look only says from where to count; the next is a tick away.
+        if (before < 0 || waited > before) {
+            one.idleSinceNs = now - NOT_SCHEDULED_NS
+            return true
+        }
+        return false
     }
 
     private companion object {

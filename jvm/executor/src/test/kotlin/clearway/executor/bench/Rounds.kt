@@ -37,13 +37,15 @@ internal class Rounds(private val work: Work, private val strategies: List<Strat
         return Samples(strategies.map { it.name }, ns)
     }
 
-    /** Runs the strategy for `warmNs`, and twice at least; returns what the last batches took. */
+    /** Runs the strategy for `warmNs`, and twice at least; returns what the quickest batches took. */
     private fun warmed(strategy: Strategy, warmNs: Long): Double {
         val until = System.nanoTime() + warmNs
-        var last = batchNs(strategy, 1)
-        if (last > LONG_NS) return last
-        while (System.nanoTime() < until) last = batchNs(strategy, (SAMPLE_NS / last).toInt().coerceIn(1, REPEATS_MAX))
-        return last
+        var best = batchNs(strategy, 1)
+        if (best > LONG_NS) return best
+        while (System.nanoTime() < until) {
+            best = minOf(best, batchNs(strategy, (SAMPLE_NS / best).toInt().coerceIn(1, REPEATS_MAX)))
+        }
+        return best
     }
 
     private fun batchNs(strategy: Strategy, repeats: Int): Double {
@@ -54,7 +56,7 @@ internal class Rounds(private val work: Work, private val strategies: List<Strat
 
     private companion object {
         /** Under a scheduler's slice, so that most samples are nobody else's. */
-        const val SAMPLE_NS = 500_000.0
+        const val SAMPLE_NS = 2_000_000.0
         const val REPEATS_MAX = 5_000
         const val FAR = 8.0
         const val SELDOM = 8

@@ -113,4 +113,23 @@ class SiteModelTest {
         assertFalse(model.known)
         assertEquals(0, model.batches)
     }
+
+    @Test
+    fun `a thread that was preempted has not slept, one that slept as well has`() {
+        fun batch(waitedNs: Long) =
+            Observation(
+                Place.INLINE,
+                100,
+                itemsNs = 10_000_000,
+                elapsedNs = 10_000_000,
+                cpuItems = 100,
+                cpuWallNs = 10_000_000,
+                cpuNs = 1_000_000,
+                waitedNs = waitedNs,
+            )
+        repeat(20) { model.observe(batch(waitedNs = 9_000_000)) }
+        assertFalse(model.mayBlock)
+        model.observe(batch(waitedNs = 1_000_000))
+        assertTrue(model.mayBlock)
+    }
 }

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.executor.run
+
+import clearway.executor.host.Clock
+import clearway.executor.model.Costs
+import clearway.executor.model.Place
+import clearway.executor.model.Plan
+import java.util.concurrent.CountDownLatch
+import kotlin.concurrent.thread
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertFalse
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+
+/** The watchdog's looks, one by one, on a clock of our own; the thread that it looks at is real and runs. */
+class WatchdogTest {
+    private class Fake : Clock {
+        var now = 0L
+        var cpuNs = 0L
+        var waitedNs = -1L
+        var collected = 0L
+
+        override fun nanoTime() = now
+
+        override fun threadCpuNs() = 0L
+
+        override fun cpuNsOf(thread: Thread) = cpuNs
+
+        override fun processCpuNs() = 0L
+
+        override fun threadNumber() = 7L
+
+        override fun waitedForProcessorNs(threadNumber: Long) = waitedNs
+
+        override fun collections() = collected
+    }
+
+    private val clock = Fake()
+    private val registry = Registry()
+    private val asked = ArrayList<Boolean>()
+    private val watchdog =
+        Watchdog(registry, clock, LiveCosts(Costs(processors = 2), clock)) { _, threads, elastic ->
+            repeat(threads) { asked += elastic }
+        }
+    private val plan =
+        Plan(
+            Place.INLINE,
+            helpers = 0,
+            chunk = 1,
+            bulk = false,
+            timeItems = false,
+            timeBatch = true,
+            readCpu = true,
+            beatNs = 0,
+            lookEvery = 1,
+            predictedNs = 0.0,
+        )
+
+    /**
+     * Looks every 4 ms at a batch of ten items whose first one spins. `between` tells what happens before each look.
+     */
+    private fun looksAt(looks: Int, between: (Int) -> Unit): Batch {
+        val begun = CountDownLatch(1)
+        var over = false
+        val body = Body { index ->
+            if (index == 0) {
+                begun.countDown()
+                while (!synchronized(clock) { over }) Thread.onSpinWait()
+            }
+        }
+        val batch = Batch(plan, 10, body, clock, null, true, registry, null)
+        val caller = thread {
+            batch.callerIsHere()
+            registry.publish(registry.lane(), batch)
+            batch.runAsCaller()
+        }
+        begun.await()
+        for (look in 0 until looks) {
+            clock.now += 4_000_000
+            between(look)
+            watchdog.look()
+        }
+        synchronized(clock) { over = true }
+        caller.join()
+        return batch
+    }
+
+    @Test
+    fun `a thread that has used no processor for long is asleep in the system, and elastic threads come`() {
+        val batch = looksAt(looks = 10) {}
+        assertTrue(batch.slept)
+        assertTrue(true in asked)
+    }
+
+    @Test
+    fun `a thread that runs is not asleep, whatever it takes, and CPU workers come first`() {
+        val batch = looksAt(looks = 2) { clock.cpuNs += 4_000_000 }
+        assertFalse(batch.slept)
+        assertEquals(listOf(false), asked)
+    }
+
+    @Test
+    fun `a thread that is ready and is given no processor is not asleep`() {
+        clock.waitedNs = 0
+        val batch = looksAt(looks = 50) { clock.waitedNs += 4_000_000 }
+        assertFalse(batch.slept)
+    }
+
+    @Test
+    fun `a thread that the collector stops is not asleep`() {
+        val batch = looksAt(looks = 50) { clock.collected++ }
+        assertFalse(batch.slept)
+    }
+}
