@@ -4,7 +4,6 @@ package clearway.meter
 import java.nio.file.Files
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.Executors
-import java.util.concurrent.TimeUnit
 import jdk.jfr.Recording
 import jdk.jfr.consumer.RecordingFile
 import org.junit.jupiter.api.Assertions.assertEquals
@@ -26,24 +25,26 @@ class FlightRecordingTest {
             Recording().use { recording ->
                 recording.enable("clearway.Stall")
                 recording.start()
-                val options = MeterOptions().label("loop").onStall { told.countDown() }
+                val options = MeterOptions().label("loop").onStall { if (it.stacks.isNotEmpty()) told.countDown() }
                 Meter.watch(events, options).use { watch ->
                     watch.ready.get()
-                    events.submit { Meter.mark("import") { held(60) } }.get()
-                    assertTrue(told.await(1, TimeUnit.MINUTES))
+                    // Until one was looked at: a busy machine may keep the meter's thread from its core through a
+                    // stall.
+                    do events.submit { Meter.mark("import") { held(60) } }.get() while (told.count > 0)
                 }
                 recording.stop()
                 recording.dump(file)
             }
             val event =
                 RecordingFile.readAllEvents(file).first {
-                    it.eventType.name == "clearway.Stall" && "import" in it.getString("marks").orEmpty()
+                    it.eventType.name == "clearway.Stall" && "held" in it.getString("stack").orEmpty()
                 }
             assertEquals("loop", event.getString("watch"))
             assertEquals("event loop", event.getThread("thread").javaName)
             assertTrue(event.getDuration("length").toMillis() >= 50) { event.toString() }
             assertTrue(event.getString("cause") in setOf("app", "machine", "gc"))
-            assertTrue("FlightRecordingTest.held" in event.getString("stack").orEmpty()) { event.toString() }
+            assertTrue("FlightRecordingTest.held" in event.getString("stack")) { event.toString() }
+            assertEquals("import", event.getString("marks"))
             assertTrue(event.getInstant("began") <= event.startTime)
         } finally {
             Files.delete(file)

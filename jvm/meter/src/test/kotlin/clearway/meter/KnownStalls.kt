@@ -4,7 +4,6 @@ package clearway.meter
 import java.awt.Rectangle
 import java.awt.Robot
 import java.io.File
-import java.lang.management.ManagementFactory
 import java.util.concurrent.Executor
 import javax.imageio.ImageIO
 import javax.swing.JFrame
@@ -21,8 +20,6 @@ object KnownStalls {
     private const val TIMES = 7
     /** Two threads that hand over to each other take some 0.1 ms. */
     private const val BESIDE_NS = 1_000_000L
-    private const val RAN = 0.95
-    private val threads = ManagementFactory.getThreadMXBean()
 
     @JvmStatic
     fun main(args: Array<String>) {
@@ -46,10 +43,9 @@ object KnownStalls {
     }
 
     /**
-     * Some waits that the machine left in peace: it may take a thread off its core beside a wait, and then the stall
-     * really is longer, or in it. That shows in a task before that came late, in one after, and in the thread's own
-     * clock. What is given is what the clock says, whatever the meter says. Goes on, for ten times as many at most,
-     * until there are enough.
+     * Some waits that the machine left in peace at their edges: it may take a thread off its core beside a wait, and
+     * then the stall really is longer. That shows in a task before that came late, and in one after. What is given is
+     * what the clock says, whatever the meter says. Goes on, for ten times as many at most, until there are enough.
      */
     private fun stalls(ms: Int): List<Map<String, Any>> {
         val known = ArrayList<Map<String, Any>>()
@@ -61,18 +57,14 @@ object KnownStalls {
             val askedNs = System.nanoTime()
             var beganNs = 0L
             var tookMs = 0.0
-            var ranMs = 0.0
             SwingUtilities.invokeAndWait {
                 beganNs = System.nanoTime()
-                val cpuNs = threads.currentThreadCpuTime
                 tookMs = Meter.mark(name).use { busy(ms) }
-                ranMs = (threads.currentThreadCpuTime - cpuNs) / 1e6
             }
             var afterNs = 0L
             SwingUtilities.invokeAndWait { afterNs = System.nanoTime() }
             val beside = maxOf(beganNs - askedNs, afterNs - beganNs - (tookMs * 1e6).toLong())
-            if (beside < BESIDE_NS && ranMs > tookMs * RAN)
-                known += mapOf("label" to name, "ms" to ms, "lengthMs" to tookMs)
+            if (beside < BESIDE_NS) known += mapOf("label" to name, "ms" to ms, "lengthMs" to tookMs)
         }
         return known
     }

@@ -138,6 +138,7 @@ class VectorsTest {
         Evidence(
             json["lengthMs"].asDouble,
             json["machineMs"].asDouble,
+            json["queued"]?.asBoolean ?: false,
             json["unwokenMs"]?.asDouble ?: 0.0,
             json["gcMs"].asDouble,
             json["call"]?.asString,

@@ -4,6 +4,7 @@ package clearway.executor.advisor
 import jdk.jfr.Category
 import jdk.jfr.Description
 import jdk.jfr.Event
+import jdk.jfr.FlightRecorder
 import jdk.jfr.Label
 import jdk.jfr.Name
 import jdk.jfr.StackTrace
@@ -30,11 +31,15 @@ internal object FlightEvents {
     private val isThere = ModuleLayer.boot().findModule("jdk.jfr").isPresent
 
     fun burst(site: String, burst: Burst) {
-        if (isThere && burst.done > 0) Writer.burst(site, burst)
+        // The first event of a JVM sets the recorder up, which takes up to a second: not for nobody.
+        if (isThere && burst.done > 0 && Writer.isRecorder) Writer.burst(site, burst)
     }
 
     /** Loaded only where there is a recorder. */
     private object Writer {
+        val isRecorder: Boolean
+            get() = FlightRecorder.isInitialized()
+
         fun burst(site: String, burst: Burst) {
             val event = BurstEvent()
             if (!event.shouldCommit()) return

@@ -15,6 +15,11 @@ internal interface Look {
 
     /** Time that it held a processor, in ms; NaN where that cannot be had. */
     fun cpuMs(thread: Thread): Double
+
+    /**
+     * What the calling thread, which is to be watched, is from now on asked for by another; null where there is none.
+     */
+    fun queue(): RunQueue?
 }
 
 /** How an event thread is watched. Times in ms. */
@@ -42,6 +47,7 @@ internal class Heart(
     private var dueMs = nowMs()
     private var answersFromMs = 0.0
     private var cpuMs = Double.NaN
+    private var waitedMs = 0.0
     private var samples = 0
     private var nextSampleMs = 0.0
 
@@ -51,6 +57,8 @@ internal class Heart(
         private set
 
     @Volatile private var isOneThread = true
+    @Volatile private var isOpen = false
+    @Volatile private var queue: RunQueue? = null
     @Volatile private var refusal: String? = null
 
     /** Whether a first beat came back. */
@@ -68,6 +76,10 @@ internal class Heart(
         @Volatile var answeredMs = Double.NaN
 
         override fun run() {
+            if (!isOpen) {
+                isOpen = true
+                queue = look.queue()
+            }
             by = Thread.currentThread()
             answeredMs = nowMs()
         }
@@ -108,6 +120,7 @@ internal class Heart(
             thread = if (isOneThread) sent.by else null
         }
         synchronized(recorder) {
+            queued(sent.answeredMs)
             // An answer from before the run, or from before a stall that is known otherwise, tells nothing new.
             if (sent.answeredMs >= answersFromMs) found(sent, sent.answeredMs)
         }
@@ -117,8 +130,8 @@ internal class Heart(
     }
 
     /**
-     * What the beat tells; and where the heart was kept from its core, what the thread's own clock tells: it ran for
-     * that long meanwhile, and is taken to have done so in one piece, up to the beat.
+     * What the beat tells; and where the heart was kept from its core, what the thread's own clocks tell: it ran, or
+     * was ready to, for that long meanwhile, and is taken to have done so in one piece, up to the beat.
      */
     private fun found(sent: Beat, answeredMs: Double) {
         val seen = detector.beat(sent.sentMs, answeredMs, sent.heldMs) ?: return
@@ -126,12 +139,25 @@ internal class Heart(
         recorder.found(seen.copy(startMs = startMs))
     }
 
-    /** How long the thread held a processor since the last tick; 0 where that is not known. */
+    /**
+     * How long the thread was ready and did not run since the last answer, is taken to have been just before this one.
+     */
+    private fun queued(answeredMs: Double) {
+        if (waitedMs > 0) recorder.queued(answeredMs - waitedMs, answeredMs)
+        waitedMs = 0.0
+    }
+
+    /** Since the last tick; 0 where nobody tells. */
+    private fun newlyWaitedMs(): Double = if (isOneThread) queue?.takeMs() ?: 0.0 else 0.0
+
+    /** How long the thread ran, or was ready to, since the last tick; 0 where that is not known. */
     private fun busyMs(): Double {
+        val newlyMs = newlyWaitedMs()
+        waitedMs += newlyMs
         val before = cpuMs
         cpuMs = thread?.let(look::cpuMs) ?: Double.NaN
-        val busyMs = cpuMs - before
-        return if (busyMs.isNaN()) 0.0 else busyMs
+        val ranMs = cpuMs - before
+        return newlyMs + if (ranMs.isNaN()) 0.0 else ranMs
     }
 
     private fun send(heldMs: Double, busyMs: Double) {
@@ -157,11 +183,21 @@ internal class Heart(
         if (sent.answeredMs.isNaN()) synchronized(recorder) { recorder.stack(atMs, seen) }
     }
 
-    /** The run ends at `atMs`: a beat that is not answered by then shows a stall that goes on. */
+    /**
+     * The watch ends at `atMs`: a beat that is not answered by then shows a stall that goes on. Harmless if called
+     * twice.
+     */
     fun finish(atMs: Double) {
+        last(atMs)
+        queue?.close()
+    }
+
+    private fun last(atMs: Double) {
         val open = beat ?: return
+        waitedMs += newlyWaitedMs()
         synchronized(recorder) {
             val answeredMs = if (open.answeredMs.isNaN()) atMs else minOf(atMs, open.answeredMs)
+            queued(answeredMs)
             if (answeredMs >= answersFromMs) found(open, answeredMs)
         }
         beat = null

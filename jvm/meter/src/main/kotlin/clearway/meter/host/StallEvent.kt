@@ -6,6 +6,7 @@ import java.time.Instant
 import jdk.jfr.Category
 import jdk.jfr.Description
 import jdk.jfr.Event
+import jdk.jfr.FlightRecorder
 import jdk.jfr.Label
 import jdk.jfr.Name
 import jdk.jfr.StackTrace
@@ -40,11 +41,15 @@ internal object FlightRecording {
     private val isThere = ModuleLayer.boot().findModule("jdk.jfr").isPresent
 
     fun write(stall: Stall, runStarted: Instant, thread: Thread?, label: String?) {
-        if (isThere) Writer.write(stall, runStarted, thread, label)
+        // The first event of a JVM sets the recorder up, which takes up to a second: not for nobody.
+        if (isThere && Writer.isRecorder) Writer.write(stall, runStarted, thread, label)
     }
 
     /** Loaded only where there is a recorder. */
     private object Writer {
+        val isRecorder: Boolean
+            get() = FlightRecorder.isInitialized()
+
         fun write(stall: Stall, runStarted: Instant, thread: Thread?, label: String?) {
             val event = StallEvent()
             if (!event.shouldCommit()) return

@@ -10,6 +10,8 @@ import clearway.meter.fixed
 internal class Evidence(
     val lengthMs: Double,
     val machineMs: Double,
+    /** The thread's own waiting says so, and not only another thread's. */
+    val queued: Boolean,
     /** Part of it in which the thread had nothing to do and still was not woken. */
     val unwokenMs: Double,
     val gcMs: Double,
@@ -33,7 +35,8 @@ internal fun causeOf(evidence: Evidence): Pair<StallCause, String> {
         return StallCause.MACHINE to "the thread had nothing to do and was woken ${ms(evidence.unwokenMs)} late"
     }
     if (evidence.machineMs >= halfMs) {
-        return StallCause.MACHINE to "an idle watcher thread was held up too, for ${ms(evidence.machineMs)} of it"
+        val how = if (evidence.queued) "the thread was ready, and not run" else "an idle watcher thread was held up too"
+        return StallCause.MACHINE to "$how, for ${ms(evidence.machineMs)} of it"
     }
     if (evidence.gcMs >= halfMs) return StallCause.GC to "garbage collection took ${ms(evidence.gcMs)} of it"
     if (evidence.call != null) return StallCause.APP to "${evidence.call} ran without giving the thread back"

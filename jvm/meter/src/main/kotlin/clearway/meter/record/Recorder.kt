@@ -31,6 +31,7 @@ internal class Recorder(private val options: RecorderOptions) {
     private var history = StallHistory(options.stallsMax, 0.0)
     private val pending = ArrayDeque<Found>()
     private val watcher = SpanRing<Unit>(EVIDENCE_MAX)
+    private val queued = SpanRing<Unit>(EVIDENCE_MAX)
     private val collections = SpanRing<Unit>(EVIDENCE_MAX)
     private val calls = SpanRing<String>(CALLS_MAX)
     private val stacks = SpanRing<List<String>>(EVIDENCE_MAX)
@@ -59,6 +60,9 @@ internal class Recorder(private val options: RecorderOptions) {
 
     /** The idle watcher was not woken between these moments although it should have been. */
     fun watcherHeld(startMs: Double, endMs: Double): Unit = watcher.add(startMs, endMs, Unit)
+
+    /** The thread was ready to run between these moments, and the machine ran others. */
+    fun queued(startMs: Double, endMs: Double): Unit = queued.add(startMs, endMs, Unit)
 
     fun garbageCollected(startMs: Double, endMs: Double): Unit = collections.add(startMs, endMs, Unit)
 
@@ -109,11 +113,14 @@ internal class Recorder(private val options: RecorderOptions) {
         val fromMs = minOf(startMs, maxOf(found.earliestMs, beginMs))
         val sources = options.sources()
         val noWatcher = sources.find { it.name == "watcher" }.let { if (it == null) "not started" else it.why }
+        val heldMs = heldByMachineMs(fromMs, endMs)
+        val queuedMs = queued.overlapMs(fromMs, endMs)
         val looks = stacks.during(fromMs, endMs).map { it.value }
         val evidence =
             Evidence(
                 lengthMs,
-                machineMs = minOf(lengthMs, heldByMachineMs(fromMs, endMs)),
+                machineMs = minOf(lengthMs, maxOf(heldMs, queuedMs)),
+                queued = queuedMs >= heldMs,
                 unwokenMs = if (looks.isEmpty()) 0.0 else lengthMs * looks.count { it.isEmpty() } / looks.size,
                 gcMs = minOf(lengthMs, collections.overlapMs(fromMs, endMs)),
                 call = calls.during(fromMs, endMs).find { it.overlapMs(fromMs, endMs) >= lengthMs / 2 }?.value,

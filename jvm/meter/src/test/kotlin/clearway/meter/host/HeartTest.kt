@@ -34,6 +34,8 @@ class HeartTest {
 
         override fun stack(thread: Thread): List<String> = listOf("app").also { looks++ }
 
+        override fun queue(): RunQueue? = null
+
         override fun cpuMs(thread: Thread): Double =
             if (runs) held.sumOf { (from, until) -> (minOf(nowMs, until) - from).coerceAtLeast(0.0) } else 0.0
 
@@ -136,6 +138,13 @@ class HeartTest {
         assertTrue(world.heart.isRefused)
         val source = world.heart.sources().first { it.name == "heartbeat" }
         assertEquals(false to "the executor takes no more tasks: closed", source.available to source.why)
+    }
+
+    @Test
+    fun `what Linux tells of a thread's waiting is the second number`() {
+        val line = java.nio.ByteBuffer.wrap("1234567 8900000 12\n".toByteArray())
+        assertEquals(8_900_000.0, RunQueue.waitedNs(line))
+        assertEquals(0.0, RunQueue.waitedNs(java.nio.ByteBuffer.wrap(ByteArray(0))))
     }
 
     private companion object {

@@ -78,6 +78,14 @@ class RecorderTest {
     }
 
     @Test
+    fun `the machine held a thread that was ready through half of the stall and was not run`() {
+        val recorder = recorder()
+        recorder.queued(1130.0, 1200.0)
+        recorder.found(stall(1100.0, 1200.0))
+        assertEquals("the thread was ready, and not run, for 70.0 ms of it", recorder.only().because)
+    }
+
+    @Test
     fun `a collection stops the watcher too, and is not the machine's doing`() {
         val recorder = recorder()
         recorder.watcherHeld(1110.0, 1185.0)
