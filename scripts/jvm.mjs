@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `node scripts/jvm.mjs test 17|25|…`, `edt 17|25|…`, `bench-native`, `format`, `check-format`, `fetch`, or `stress`: Maven in jvm/,
-// with a plain word where Maven or a JDK is missing.
+// `node scripts/jvm.mjs test 17|25|…`, `edt 17|25|…`, `bench-codec`, `bench-native`, `format`, `check-format`, `fetch`, or
+// `stress`: Maven in jvm/, with a plain word where Maven or a JDK is missing.
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -140,9 +140,21 @@ function benchNative() {
   return maven(["test", "-pl", "native", ...fork, "-Dsurefire.useFile=false"], found);
 }
 
+/** What the standard codec takes beside msgpack-java and Jackson, on the JDK that builds or on `version`: jvm/README.md. */
+function benchCodec(version) {
+  const found = jdks();
+  const status = maven(["test-compile", "-pl", "channel"], found);
+  if (status !== 0) return status;
+  const home = found.get(version === undefined ? chosen(found).builds : Number(version)) ?? "";
+  const path = ["classes", "test-classes", "bench-lib/*"].map((name) => join(folder, "channel/target", name)).join(":");
+  const args = ["-Xmx512m", "-cp", path, "clearway.channel.bench.CodecBenchKt"];
+  return spawnSync(join(home, "bin/java"), args, { stdio: "inherit" }).status ?? 1;
+}
+
 const verbs = {
   test: (version) => test(Number(version ?? oldest)),
   edt: (version) => edt(Number(version ?? oldest)),
+  "bench-codec": benchCodec,
   "bench-native": benchNative,
   format: () => maven(["spotless:apply"]),
   "check-format": () => maven(["spotless:check"]),

@@ -20,7 +20,7 @@ import java.util.concurrent.atomic.AtomicBoolean
 
 /** An endpoint's parts, and the shell around them: frames in, frames out. The channels use it. */
 internal class Core(private val transport: ChannelTransport, settings: EndpointOptions, wire: Int, there: Hello?) {
-    val turns = Turns()
+    val turns = Turns { settings.onError(it, transport.name) }
     val link = Link(transport, settings, turns, wire, there)
     private val outbox = Outbox(link)
     val calls = Calls(link, outbox)

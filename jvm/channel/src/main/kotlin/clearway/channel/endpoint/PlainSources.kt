@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.channel.endpoint
 
+import clearway.channel.ChannelException
 import clearway.channel.codec.MethodCodec
 import clearway.channel.codec.MethodReply
 import clearway.channel.wire.ErrorParts
@@ -61,7 +62,11 @@ internal class PlainSource(
                 override fun end(status: Int, error: Throwable?, dropped: Long) {
                     if (error != null) {
                         val body = envelope(codec, partsOf(error), link.settings.stacks)
-                        link.send(Op.MESSAGE, name = name, body = body)
+                        try {
+                            link.send(Op.MESSAGE, name = name, body = body)
+                        } catch (tooLarge: ChannelException) {
+                            link.turns.later { link.settings.onError(tooLarge, channel) }
+                        }
                     }
                     link.send(Op.MESSAGE, name = name)
                 }

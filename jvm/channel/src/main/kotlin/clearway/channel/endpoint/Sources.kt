@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.channel.endpoint
 
+import clearway.channel.ChannelException
 import clearway.channel.WhenFull
+import clearway.channel.codec.NOTHING
 import clearway.channel.wire.Flag
 import clearway.channel.wire.Frame
 import clearway.channel.wire.Op
@@ -79,8 +81,13 @@ internal class Sources(private val link: Link) {
                     link.send(Op.EVENT, id = id, a = dropped, body = message)
 
                 override fun end(status: Int, error: Throwable?, dropped: Long) {
-                    if (error == null) link.send(Op.END, id = id, a = status.toLong(), b = dropped)
-                    else link.send(Op.END, id = id, a = status.toLong(), b = dropped, body = writeError(error))
+                    try {
+                        val body = if (error == null) NOTHING else writeError(error)
+                        link.send(Op.END, id = id, a = status.toLong(), b = dropped, body = body)
+                    } catch (_: ChannelException) {
+                        // Its words are too large: that it has ended is told without.
+                        link.send(Op.END, Flag.EMPTY, id, status.toLong(), dropped)
+                    }
                 }
             }
         val source = Source(link, stream.channel, stream.limits(serving.limits), wire) { open.remove(id) }

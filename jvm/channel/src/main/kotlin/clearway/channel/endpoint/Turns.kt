@@ -7,7 +7,7 @@ import java.util.concurrent.locks.ReentrantLock
  * One thing at a time: what an endpoint knows is looked at and changed in turns, under one lock. What calls the
  * application (futures, handlers, listeners) is left for after the turn, and runs without the lock.
  */
-internal class Turns {
+internal class Turns(private val onError: (Throwable) -> Unit) {
     private val lock = ReentrantLock()
     private var left = ArrayList<() -> Unit>()
 
@@ -22,11 +22,20 @@ internal class Turns {
                 left = ArrayList()
             }
             lock.unlock()
-            for (each in mine) each()
+            for (each in mine) run(each)
         }
     }
 
-    /** Runs it after the turn that this is called in. It must not throw. */
+    // What a listener of the application's throws must not end the thread that reads for all.
+    private fun run(act: () -> Unit) {
+        try {
+            act()
+        } catch (thrown: RuntimeException) {
+            onError(thrown)
+        }
+    }
+
+    /** Runs it after the turn that this is called in. */
     fun later(act: () -> Unit) {
         check(lock.isHeldByCurrentThread) { "outside of a turn" }
         left.add(act)

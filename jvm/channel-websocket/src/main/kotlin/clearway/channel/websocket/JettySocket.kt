@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.channel.websocket
+
+import clearway.channel.transport.CloseCode
+import clearway.channel.transport.CloseReason
+import java.nio.ByteBuffer
+import org.eclipse.jetty.websocket.api.Callback
+import org.eclipse.jetty.websocket.api.Session
+
+/** A connection of Jetty's. */
+internal class JettySocket(
+    val transport: SocketTransport,
+    override val isOurs: Boolean,
+    private val open: MutableSet<JettySocket>,
+    private val connected: () -> Unit,
+) : Session.Listener, Socket {
+    private lateinit var session: Session
+    /** Whether anything came since the last look. */
+    @Volatile private var alive = true
+
+    override fun onWebSocketOpen(session: Session) {
+        this.session = session
+        open += this
+        transport.opened(this)
+        connected()
+    }
+
+    override fun onWebSocketPartialBinary(payload: ByteBuffer, last: Boolean, callback: Callback) {
+        alive = true
+        transport.binary(payload, last)
+        callback.succeed()
+    }
+
+    override fun onWebSocketPartialText(payload: String, last: Boolean) {
+        alive = true
+        transport.text(payload, last)
+    }
+
+    override fun onWebSocketPong(payload: ByteBuffer) {
+        alive = true
+        demand()
+    }
+
+    override fun onWebSocketPing(payload: ByteBuffer) {
+        alive = true
+        session.sendPong(payload, Callback.NOOP)
+        demand()
+    }
+
+    override fun onWebSocketClose(statusCode: Int, reason: String?) {
+        open -= this
+        transport.closed(statusCode, reason.orEmpty())
+    }
+
+    override fun onWebSocketError(cause: Throwable) {
+        open -= this
+        transport.ended(
+            CloseReason(CloseCode.LOST, "the connection broke: ${cause.message ?: cause}", emptyMap(), cause)
+        )
+    }
+
+    /** Whether it was heard of since the last ping. One that nobody reads yet cannot be. */
+    fun answered(): Boolean = alive || !transport.isRead
+
+    fun ping() {
+        alive = false
+        if (session.isOpen) session.sendPing(WebSocketServer.NO_PAYLOAD.duplicate(), Callback.NOOP)
+    }
+
+    override fun binary(message: ByteArray, sent: () -> Unit): Unit =
+        session.sendBinary(ByteBuffer.wrap(message), told(sent))
+
+    override fun text(message: String, sent: () -> Unit): Unit = session.sendText(message, told(sent))
+
+    override fun close(status: Int, text: String, sent: () -> Unit): Unit = session.close(status, text, told(sent))
+
+    override fun demand() {
+        try {
+            // Also after the own close: the other end's is read, too.
+            session.demand()
+        } catch (_: IllegalStateException) {
+            // The connection is gone meanwhile, or asked already: the listener is told of the end.
+        }
+    }
+
+    override fun abort() {
+        open -= this
+        session.disconnect()
+    }
+
+    // What could not be sent is the connection's end, which the listener is told of.
+    private fun told(sent: () -> Unit): Callback = Callback.from(sent) { sent() }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.channel.websocket
+
+// Backpressure to the other end's reader, where both ends are Clearway's. The sender asks: whenever half of its own
+// window
+// has left, it sends a mark with all that it has sent so far; the receiver echoes the mark when it has taken what came
+// before it. So the ends need not agree on a window. Text messages, because frames are binary ones:
+//
+//   "mark 1048600"      the sender has sent so many bytes of frames, 8 added for each
+//   "taken 1048600"     the receiver has taken them
+
+private val form = Regex("(mark|taken) (\\d{1,16})")
+
+internal class Mark(val word: String, val total: Long)
+
+/** Null for any other text. */
+internal fun readMark(text: String): Mark? =
+    form.matchEntire(text)?.destructured?.let { (word, total) -> Mark(word, total.toLong()) }
+
+/** What a frame weighs: an empty one is not free. */
+internal fun weight(frame: ByteArray): Long = frame.size + 8L
+
+/** The sender's half, a pure value. */
+internal class MarkedWindow(private val windowBytes: Long) {
+    private var sent = 0L
+    private var marked = 0L
+    private var taken = 0L
+    var full = false
+        private set
+
+    /** So many bytes leave. Returns the mark that is to follow them, or -1 where it is not time for one. */
+    fun sent(bytes: Long): Long {
+        sent += bytes
+        if (sent - taken >= windowBytes) full = true
+        if ((sent - marked) * 2 < windowBytes) return -1
+        marked = sent
+        return sent
+    }
+
+    /** A mark came back: null for one that was never sent, else whether it is time to say `drained`. */
+    fun taken(total: Long): Boolean? {
+        if (total <= taken || total > marked) return null
+        taken = total
+        if (!full || (sent - total) * 2 > windowBytes) return false
+        full = false
+        return true
+    }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.channel.websocket
+
+import java.nio.ByteBuffer
+
+/** Parts of a message, put together; bounded before they are kept. */
+internal class Parts(private val bytesMax: Int) {
+    private var bytes = ByteArray(0)
+    private var filled = 0
+    private val text = StringBuilder()
+
+    /** Copies a part; false where it is one too many. */
+    fun add(part: ByteBuffer): Boolean {
+        val count = part.remaining()
+        if (count > bytesMax - filled) return false
+        if (filled + count > bytes.size) {
+            // Exact for a message of one part, else doubled.
+            val size =
+                if (filled == 0) count else maxOf(filled + count, minOf(bytes.size * 2L, bytesMax.toLong()).toInt())
+            bytes = bytes.copyOf(size)
+        }
+        part.get(bytes, filled, count)
+        filled += count
+        return true
+    }
+
+    /** The message, in memory of its exact size. */
+    fun take(): ByteArray {
+        val whole = if (filled == bytes.size) bytes else bytes.copyOf(filled)
+        bytes = ByteArray(0)
+        filled = 0
+        return whole
+    }
+
+    /** Marks are short: false for what can be none. */
+    fun addText(part: String): Boolean {
+        text.append(part)
+        return text.length <= TEXT_MAX
+    }
+
+    fun takeText(): String = text.toString().also { text.setLength(0) }
+
+    private companion object {
+        const val TEXT_MAX = 1024
+    }
+}

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.channel.websocket
+
+import clearway.channel.transport.ChannelSink
+import clearway.channel.transport.ChannelTransport
+import clearway.channel.transport.CloseCode
+import clearway.channel.transport.CloseReason
+import clearway.channel.transport.TransportLimits
+import java.util.ArrayDeque
+import java.util.concurrent.CompletableFuture
+import java.util.concurrent.TimeUnit
+import java.util.concurrent.atomic.AtomicInteger
+
+/** Frames as binary messages of one socket, which may still connect. */
+internal class SocketTransport(private val limits: TransportLimits) : ChannelTransport {
+    private sealed class Out {
+        class Frame(val bytes: ByteArray) : Out()
+
+        class Text(val text: String) : Out()
+
+        class Close(val status: Int, val text: String) : Out()
+    }
+
+    private val lock = Any()
+    /** Held while the sink is told. */
+    private val telling = Any()
+    private var sink: ChannelSink? = null
+    private var socket: Socket? = null
+    private val queue = ArrayDeque<Out>()
+    private var queuedBytes = 0L
+    private var sending = false
+    private val window = MarkedWindow(limits.windowBytes.toLong())
+    /** Where the other end is not ours there is only what waits here to go by. */
+    private var queueFull = false
+    /** What came before the sink; a close is noticed until there is one. */
+    private var early: ByteArray? = null
+    private var received = 0L
+    private val parts = Parts(limits.frameBytesMax)
+    /** Why it is over, or will be. */
+    private var end: CloseReason? = null
+    private var over = false
+    private var told = false
+
+    override val name: String
+        get() = "websocket"
+
+    override val frameBytesMax: Int
+        get() = limits.frameBytesMax
+
+    /** Whether somebody reads. */
+    val isRead: Boolean
+        get() = synchronized(lock) { sink != null }
+
+    private val marks: Boolean
+        get() = socket?.isOurs ?: true
+
+    override fun open(sink: ChannelSink) {
+        synchronized(lock) {
+            check(this.sink == null) { "sink must be given once: open() was called before" }
+            this.sink = sink
+        }
+        // On another thread: what comes is never told from within.
+        CompletableFuture.runAsync {
+            val first = synchronized(lock) { early.also { early = null } }
+            if (first != null) {
+                deliver(first)
+                socket?.demand()
+            }
+            tellEnd()
+        }
+    }
+
+    override fun send(frame: ByteArray): Boolean {
+        limits.check(frame)
+        val room =
+            synchronized(lock) {
+                if (end != null) return false
+                queue.add(Out.Frame(frame))
+                queuedBytes += weight(frame)
+                if (queuedBytes >= limits.windowBytes) queueFull = true
+                val mark = window.sent(weight(frame))
+                if (mark >= 0) queue.add(Out.Text("mark $mark"))
+                if (marks) !window.full else !queueFull
+            }
+        pump()
+        return room
+    }
+
+    override fun close(reason: CloseReason) {
+        val held =
+            synchronized(lock) {
+                if (end != null) return
+                end = reason
+                queue.add(Out.Close(closeStatus(reason.code), closeText(reason.message)))
+                (early != null).also { early = null }
+            }
+        pump()
+        if (held) socket?.demand()
+        // The other end's answer is read; one that does not come does not hold up the end for ever.
+        CompletableFuture.delayedExecutor(CLOSE_SECONDS, TimeUnit.SECONDS).execute { abort(reason) }
+    }
+
+    /** Ends it without the other end's consent, which is not there to give it. */
+    fun abort(reason: CloseReason) {
+        val open =
+            synchronized(lock) {
+                if (over) return
+                socket
+            }
+        open?.abort()
+        ended(reason)
+    }
+
+    /** The socket is open. */
+    fun opened(open: Socket) {
+        val late =
+            synchronized(lock) {
+                socket = open
+                over
+            }
+        if (late) return open.abort()
+        open.demand()
+        pump()
+    }
+
+    /** A binary message, or a part of one. Asks for the next itself. */
+    fun binary(part: java.nio.ByteBuffer, last: Boolean) {
+        val deaf = synchronized(lock) { end != null }
+        if (!deaf && !parts.add(part)) {
+            close(CloseReason(CloseCode.TOO_LARGE, "a frame over ${limits.frameBytesMax} bytes arrived"))
+        } else if (!deaf && last) {
+            val frame = parts.take()
+            val held =
+                synchronized(lock) {
+                    if (sink == null) early = frame
+                    sink == null
+                }
+            // Nothing more is asked for until somebody reads.
+            if (held) return
+            deliver(frame)
+        }
+        socket?.demand()
+    }
+
+    private fun deliver(frame: ByteArray) {
+        // Before it is told: who answers it may send a mark at once.
+        received += weight(frame)
+        synchronized(telling) { if (synchronized(lock) { end } == null) sink?.frame(frame) }
+    }
+
+    /** A text message, or a part of one. */
+    fun text(part: String, last: Boolean) {
+        if (synchronized(lock) { end } == null) {
+            if (!parts.addText(part)) stray(parts.takeText()) else if (last) control(parts.takeText())
+        }
+        socket?.demand()
+    }
+
+    /** The socket is closed, with the other end's status. */
+    fun closed(status: Int, text: String): Unit = ended(readStatus(status, text))
+
+    /** The socket broke, or was never open. */
+    fun ended(reason: CloseReason) {
+        synchronized(lock) {
+            if (end == null) end = reason
+            over = true
+            queue.clear()
+        }
+        CompletableFuture.runAsync(::tellEnd)
+    }
+
+    private fun control(text: String) {
+        val mark = if (marks) readMark(text) else null
+        if (mark != null && mark.word == "mark" && mark.total == received) {
+            synchronized(lock) { queue.add(Out.Text("taken ${mark.total}")) }
+            return pump()
+        }
+        val drained = if (mark?.word == "taken") synchronized(lock) { window.taken(mark.total) } else null
+        if (drained == null) stray(text) else if (drained) tellDrained()
+    }
+
+    private fun stray(text: String): Unit =
+        close(CloseReason(CloseCode.PROTOCOL, "text where bytes were expected: \"${text.take(EXCERPT)}\""))
+
+    /** Sends what waits, one at a time. A loop, where sending is done at once: else it would call itself for each. */
+    private fun pump() {
+        while (true) {
+            var open: Socket
+            val next =
+                synchronized(lock) {
+                    open = socket ?: return
+                    if (sending) return
+                    // A foreign end knows no marks.
+                    if (!open.isOurs) while (queue.peek() is Out.Text) queue.remove()
+                    val first = queue.poll() ?: return
+                    sending = true
+                    first
+                }
+            val state = AtomicInteger(BEGUN)
+            val sent = {
+                left(next)
+                if (!state.compareAndSet(BEGUN, DONE)) pump()
+            }
+            when (next) {
+                is Out.Frame -> open.binary(next.bytes, sent)
+                is Out.Text -> open.text(next.text, sent)
+                is Out.Close -> open.close(next.status, next.text, sent)
+            }
+            if (state.compareAndSet(BEGUN, LATER)) return
+        }
+    }
+
+    private fun left(out: Out) {
+        val drained =
+            synchronized(lock) {
+                sending = false
+                if (out is Out.Frame) queuedBytes -= weight(out.bytes)
+                val now = queueFull && queuedBytes * 2 <= limits.windowBytes
+                if (now) queueFull = false
+                now && !marks && end == null
+            }
+        if (drained) CompletableFuture.runAsync(::tellDrained)
+    }
+
+    private fun tellDrained(): Unit = synchronized(telling) { if (!told) sink?.drained() }
+
+    private fun tellEnd() {
+        val reason = synchronized(lock) { end.takeIf { over && early == null } } ?: return
+        synchronized(telling) {
+            val to = sink
+            if (told || to == null) return
+            told = true
+            to.closed(reason)
+        }
+    }
+
+    private companion object {
+        /** As long as the other languages wait. */
+        const val CLOSE_SECONDS = 5L
+        const val EXCERPT = 80
+
+        // Of one sending: it is not known yet, is done before the call returned, or will be done later.
+        const val BEGUN = 0
+        const val DONE = 1
+        const val LATER = 2
+    }
+}

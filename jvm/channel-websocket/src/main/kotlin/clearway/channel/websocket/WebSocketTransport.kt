@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.channel.websocket
+
+import clearway.channel.transport.ChannelTransport
+import clearway.channel.transport.CloseCode
+import clearway.channel.transport.CloseReason
+import clearway.channel.transport.TransportLimits
+import java.io.IOException
+import java.net.URI
+import java.net.http.HttpClient
+import java.net.http.HttpTimeoutException
+import java.net.http.WebSocket
+import java.net.http.WebSocketHandshakeException
+import java.nio.ByteBuffer
+import java.time.Duration
+import java.util.concurrent.CompletableFuture
+import java.util.concurrent.CompletionException
+import java.util.concurrent.CompletionStage
+
+/** The client's end of channels over a WebSocket (spec/websocket.md), by the JDK's own HTTP client. */
+public object WebSocketTransport {
+    private val OPEN_WITHIN = Duration.ofSeconds(30)
+
+    /**
+     * Connects; frames that are sent meanwhile wait. A server that refuses ends the transport with `refused`, one that
+     * is not there with `failed`, one that does not answer within 30 s with `timeout`. Copies each frame that arrives
+     * once. Where the other end is not Clearway's, messages are bytes and nothing else.
+     *
+     * @param token what the server has to be shown, or null; in a header, not in the address, which is logged
+     * @param client whose connections, threads, proxy and TLS are used
+     * @throws IllegalArgumentException for a token that cannot stand in a header
+     */
+    @JvmStatic
+    @JvmOverloads
+    public fun connect(
+        uri: URI,
+        token: String? = null,
+        limits: TransportLimits = TransportLimits(),
+        client: HttpClient = HttpClient.newHttpClient(),
+    ): ChannelTransport {
+        val offered = offers(token)
+        val transport = SocketTransport(limits)
+        val listener = Listener(transport)
+        client
+            .newWebSocketBuilder()
+            .connectTimeout(OPEN_WITHIN)
+            .subprotocols(offered[0], *offered.drop(1).toTypedArray())
+            .buildAsync(uri, listener)
+            .whenComplete { socket, thrown ->
+                if (thrown != null) transport.ended(notOpened((thrown as? CompletionException)?.cause ?: thrown))
+                else transport.opened(JdkSocket(socket))
+            }
+        return transport
+    }
+
+    private fun notOpened(thrown: Throwable): CloseReason {
+        if (thrown is WebSocketHandshakeException) {
+            val status = thrown.response.statusCode()
+            return CloseReason(CloseCode.REFUSED, "the server answered $status", mapOf("status" to status), thrown)
+        }
+        val code = if (thrown is HttpTimeoutException) CloseCode.TIMEOUT else CloseCode.FAILED
+        return CloseReason(code, "the connection could not be opened: ${thrown.message ?: thrown}", emptyMap(), thrown)
+    }
+}
+
+private class JdkSocket(private val socket: WebSocket) : Socket {
+    override val isOurs: Boolean = socket.subprotocol == SUBPROTOCOL
+
+    override fun binary(message: ByteArray, sent: () -> Unit) =
+        after(socket.sendBinary(ByteBuffer.wrap(message), true), sent)
+
+    override fun text(message: String, sent: () -> Unit) = after(socket.sendText(message, true), sent)
+
+    override fun close(status: Int, text: String, sent: () -> Unit) = after(socket.sendClose(status, text), sent)
+
+    override fun demand(): Unit = socket.request(1)
+
+    override fun abort(): Unit = socket.abort()
+
+    // One that could not be sent: the listener is told of the end.
+    private fun after(sending: CompletableFuture<WebSocket>, sent: () -> Unit) {
+        sending.whenComplete { _, _ -> sent() }
+    }
+}
+
+/** Nothing is asked for until somebody reads. */
+private class Listener(private val transport: SocketTransport) : WebSocket.Listener {
+    override fun onOpen(socket: WebSocket) {}
+
+    override fun onBinary(socket: WebSocket, data: ByteBuffer, last: Boolean): CompletionStage<*>? {
+        transport.binary(data, last)
+        return null
+    }
+
+    override fun onText(socket: WebSocket, data: CharSequence, last: Boolean): CompletionStage<*>? {
+        transport.text(data.toString(), last)
+        return null
+    }
+
+    override fun onPing(socket: WebSocket, message: ByteBuffer): CompletionStage<*>? {
+        socket.request(1)
+        return null
+    }
+
+    override fun onPong(socket: WebSocket, message: ByteBuffer): CompletionStage<*>? {
+        socket.request(1)
+        return null
+    }
+
+    override fun onClose(socket: WebSocket, statusCode: Int, reason: String): CompletionStage<*>? {
+        transport.closed(statusCode, reason)
+        return null
+    }
+
+    override fun onError(socket: WebSocket, error: Throwable) {
+        val code = if (error is IOException) CloseCode.LOST else CloseCode.FAILED
+        transport.ended(CloseReason(code, "the connection broke: ${error.message ?: error}", emptyMap(), error))
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.channel.websocket
+
+import clearway.channel.ChannelException
+import clearway.channel.Endpoint
+import clearway.channel.transport.CloseCode
+import clearway.channel.transport.Log
+import java.net.URI
+import java.net.http.HttpClient
+import java.net.http.WebSocket
+import java.net.http.WebSocketHandshakeException
+import java.util.concurrent.ExecutionException
+import java.util.concurrent.TimeUnit
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertThrows
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+
+class WebSocketServerTest {
+    private val rules = WebSocketServerOptions().path("/camera").token("secret").connectionsMax(2)
+
+    private fun judged(
+        path: String = "/camera",
+        from: String = "127.0.0.1",
+        origin: String? = null,
+        offered: List<String> = offers("secret"),
+        authorization: String? = null,
+        connections: Int = 0,
+    ): Int? = judge(Asking(path, from, origin, "127.0.0.1:81", offered, authorization), connections, rules)?.status
+
+    @Test
+    fun `who is let in, and what the others are told`() {
+        assertEquals(null, judged())
+        assertEquals(null, judged(offered = emptyList(), authorization = "Bearer secret"))
+        assertEquals(null, judged(origin = "http://127.0.0.1:81"))
+        assertEquals(404, judged(path = "/"))
+        assertEquals(403, judged(from = "192.168.1.7"))
+        for (origin in listOf("http://example.com", "null", "http://127.0.0.1:82", "not a URL")) assertEquals(
+            403,
+            judged(origin = origin),
+            origin,
+        )
+        assertEquals(503, judged(connections = 2))
+        assertEquals(401, judged(offered = offers("guess")))
+        assertEquals(401, judged(offered = offers(null)))
+    }
+
+    @Test
+    fun `a site whose name was made to point to this machine is refused`() {
+        val rebound = Asking("/camera", "127.0.0.1", "http://evil.example", "evil.example", offers("secret"), null)
+        assertEquals(403, judge(rebound, 0, rules)?.status)
+    }
+
+    @Test
+    fun `it listens on this machine alone, with a token that nobody guesses`() {
+        assertEquals("127.0.0.1", Pairs.server.uri.host)
+        assertTrue(Pairs.server.token.orEmpty().length >= 43)
+    }
+
+    @Test
+    fun `a wrong token ends the transport with refused`() {
+        val log = Log()
+        WebSocketTransport.connect(Pairs.server.uri, "a-guess").open(log)
+        val reason = log.end()
+        assertEquals(CloseCode.REFUSED, reason.code)
+        assertEquals(401, reason.detail["status"])
+        assertThrows(IllegalArgumentException::class.java) {
+            WebSocketTransport.connect(Pairs.server.uri, "not a token")
+        }
+    }
+
+    @Test
+    fun `a page of another origin is refused`() {
+        val client = HttpClient.newHttpClient()
+        val opening =
+            client
+                .newWebSocketBuilder()
+                .header("Origin", "http://example.com")
+                .subprotocols(SUBPROTOCOL, "clearway.token.${Pairs.server.token}")
+                .buildAsync(Pairs.server.uri, object : WebSocket.Listener {})
+        val failed = assertThrows(ExecutionException::class.java) { opening.get(60, TimeUnit.SECONDS) }
+        assertEquals(403, (failed.cause as WebSocketHandshakeException).response.statusCode())
+    }
+
+    @Test
+    fun `a server that is not there is told as failed`() {
+        val connecting = Endpoint.connect(WebSocketTransport.connect(URI("ws://127.0.0.1:9/")))
+        val failed = assertThrows(ExecutionException::class.java) { connecting.get(60, TimeUnit.SECONDS) }
+        assertEquals(CloseCode.FAILED, (failed.cause as ChannelException).reason?.code)
+    }
+
+    @Test
+    fun `closing the server closes its connections`() {
+        val accepted = Log()
+        val server = WebSocketServer.start(WebSocketServerOptions().withoutToken()) { it.open(accepted) }
+        val log = Log()
+        val client = WebSocketTransport.connect(server.uri)
+        client.open(log)
+        client.send(byteArrayOf(1))
+        accepted.count(1)
+        server.close()
+        assertTrue(log.end().code in listOf(CloseCode.CLOSED, CloseCode.LOST))
+        assertEquals(0, server.connections)
+    }
+}

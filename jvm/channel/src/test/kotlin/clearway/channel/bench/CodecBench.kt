@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.channel.bench
+
+import clearway.channel.codec.Codecs
+import com.fasterxml.jackson.databind.ObjectMapper
+import java.lang.management.ManagementFactory
+import java.nio.ByteBuffer
+import java.util.Random
+
+/** One way of making bytes of a value and a value of the bytes. */
+private class Peer(val name: String, val encode: (Any) -> ByteArray, val decode: (ByteArray) -> Any?)
+
+private val mapper = ObjectMapper()
+private val peers =
+    listOf(
+        Peer("clearway", Codecs.STANDARD::encode, Codecs.STANDARD::decode),
+        Peer("clearway, views", Codecs.STANDARD::encode) { Codecs.STANDARD.decodeOwned(ByteBuffer.wrap(it)) },
+        Peer("msgpack-java", ::msgpack, ::unmsgpack),
+        Peer("Jackson JSON", mapper::writeValueAsBytes) { mapper.readValue(it, Any::class.java) },
+    )
+
+private const val ROUNDS = 60
+private const val COUNT = 2_000
+private const val WARM = 15
+
+/**
+ * What it takes to encode and decode the mixed message of 2 KB, beside msgpack-java and Jackson's JSON; all make the
+ * same maps and lists of Java's. Rounds are interleaved in random order; printed are medians, the middle half of the
+ * ratios to ours, and what is allocated for one message both ways. `node scripts/jvm.mjs bench-codec`.
+ */
+fun main() {
+    val random = Random(1)
+    val samples = peers.associate { it.name to Array(3) { ArrayList<Double>() } }
+    val allocated = HashMap<String, Long>()
+    for (round in -WARM until ROUNDS) {
+        for (peer in peers.shuffled(random)) {
+            val message = peer.encode(mixed)
+            val encode = timeUs { peer.encode(mixed) }
+            val decode = timeUs { peer.decode(message) }
+            if (round < 0) continue
+            samples.getValue(peer.name).zip(listOf(encode, decode, encode + decode)) { to, sample -> to += sample }
+            if (round == ROUNDS - 1) allocated[peer.name] = bytes { peer.decode(peer.encode(mixed)) }
+        }
+    }
+    val ours = samples.getValue("clearway")[2]
+    println(
+        "mixed, ${Codecs.STANDARD.encode(mixed).size} bytes; JDK ${System.getProperty("java.version")}; us, medians of $ROUNDS rounds"
+    )
+    for (peer in peers) {
+        val (encode, decode, both) = samples.getValue(peer.name).map { median(it) }
+        val ratios = samples.getValue(peer.name)[2].zip(ours) { theirs, own -> theirs / own }.sorted()
+        println(
+            "%-16s %5d bytes  encode %6.2f  decode %6.2f  both %6.2f  ratio %.2f (%.2f to %.2f)  allocates %d bytes"
+                .format(
+                    peer.name,
+                    peer.encode(mixed).size,
+                    encode,
+                    decode,
+                    both,
+                    median(ratios),
+                    ratios[ratios.size / 4],
+                    ratios[ratios.size * 3 / 4],
+                    allocated[peer.name],
+                )
+        )
+    }
+}
+
+private fun median(samples: List<Double>) = samples.sorted()[samples.size / 2]
+
+/** What is made is kept until the next is, so that no compiler leaves it out. */
+@Volatile private var kept: Any? = null
+
+private inline fun timeUs(run: () -> Any?): Double {
+    val start = System.nanoTime()
+    for (each in 0 until COUNT) kept = run()
+    return (System.nanoTime() - start) / 1e3 / COUNT
+}
+
+private inline fun bytes(run: () -> Any?): Long {
+    val threads = ManagementFactory.getThreadMXBean() as com.sun.management.ThreadMXBean
+    val before = threads.getThreadAllocatedBytes(Thread.currentThread().id)
+    for (each in 0 until COUNT) kept = run()
+    return (threads.getThreadAllocatedBytes(Thread.currentThread().id) - before) / COUNT
+}
