@@ -3,10 +3,12 @@ package clearway.executor
 
 import clearway.executor.model.Costs
 import clearway.executor.model.Observation
+import clearway.executor.model.Place
 import clearway.executor.model.Plan
 import clearway.executor.model.Planner
 import clearway.executor.model.Prediction
 import clearway.executor.model.SiteModel
+import clearway.executor.run.BatchEvents
 
 /**
  * A place in the program that hands out work of one kind, and what is known of that work. Named by
@@ -15,6 +17,7 @@ import clearway.executor.model.SiteModel
 public class Site internal constructor(public val name: String, internal val options: SiteOptions) {
     internal val model = SiteModel()
     private val planner = Planner(model)
+    private var place = Place.INLINE
 
     // A plan whose batch need not be timed serves some batches: to think costs more than a trivial batch does.
     @Volatile private var quick: Plan? = null
@@ -27,6 +30,10 @@ public class Site internal constructor(public val name: String, internal val opt
         if (ready != null && size == quickSize && --quickLeft >= 0) return ready
         return synchronized(model) {
             val plan = planner.plan(size, costs)
+            if (plan.place != place) {
+                BatchEvents.decided(name, place, plan, size)
+                place = plan.place
+            }
             quick = plan.takeIf { it.serves > 1 }
             quickSize = size
             quickLeft = plan.serves - 1

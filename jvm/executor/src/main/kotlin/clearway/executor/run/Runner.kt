@@ -193,7 +193,7 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
         val elapsedNs = clock.nanoTime() - batch.startNs
         val totals = batch.totals ?: return
         val crowded = totals.threads > costs.now.processors && totals.cpuNs > elapsedNs * CROWDED
-        site.observe(
+        val seen =
             synchronized(totals) {
                 Observation(
                     plan.place,
@@ -212,7 +212,8 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
                     batch.grew || !batch.shareable || batch.failure() != null || batch.wasCancelled,
                 )
             }
-        )
+        site.observe(seen)
+        BatchEvents.learnt(site.name, seen, totals.threads)
         if (batch.asked > 0 && !batch.grew) {
             costs.follow(plan.place == Place.ELASTIC, batch.asked, batch.askedNs, batch.joinedAfterNs)
         }

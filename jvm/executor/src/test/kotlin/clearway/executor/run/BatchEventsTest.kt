@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.executor.run
+
+import clearway.executor.AdaptiveExecutor
+import java.nio.file.Files
+import java.util.concurrent.CountDownLatch
+import jdk.jfr.Recording
+import jdk.jfr.consumer.RecordedEvent
+import jdk.jfr.consumer.RecordingFile
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+
+class BatchEventsTest {
+    @Test
+    fun `batches and the choice of another place are events of a flight recording`() {
+        val events = recorded {
+            AdaptiveExecutor(processors = 2, elasticMax = 16).use { executor ->
+                val waits = executor.site("waits")
+                // Items that end only together: the site is seen to block, and goes to elastic threads.
+                repeat(20) {
+                    val all = CountDownLatch(8)
+                    executor.runAll(waits, 8) {
+                        all.countDown()
+                        all.await()
+                    }
+                }
+            }
+        }
+        val batches = events.filter { it.eventType.name == "clearway.Batch" && it.getString("site") == "waits" }
+        assertTrue(batches.isNotEmpty())
+        assertEquals("INLINE", batches.first().getString("place"))
+        assertTrue(batches.all { it.getInt("items") <= 8 && !it.getDuration("length").isNegative })
+        val decisions = events.filter { it.eventType.name == "clearway.Decision" && it.getString("site") == "waits" }
+        assertTrue(decisions.all { it.getString("from") != it.getString("to") })
+        val places = batches.map { it.getString("place") }.distinct()
+        assertTrue(places.size == 1 || decisions.isNotEmpty()) { "places: $places" }
+    }
+
+    private fun recorded(run: () -> Unit): List<RecordedEvent> {
+        val file = Files.createTempFile("clearway", ".jfr")
+        try {
+            Recording().use { recording ->
+                recording.enable("clearway.Batch")
+                recording.enable("clearway.Decision")
+                recording.start()
+                run()
+                recording.stop()
+                recording.dump(file)
+            }
+            return RecordingFile.readAllEvents(file)
+        } finally {
+            Files.delete(file)
+        }
+    }
+}
