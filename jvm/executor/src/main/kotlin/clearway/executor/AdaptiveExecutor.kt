@@ -49,6 +49,7 @@ public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: 
     ) : this(processors, elasticMax, SystemClock)
 
     private val events = EventThreads(clock)
+    private val first = Site("clearway: first batches", SiteOptions())
     private val runner: Runner
     private val singles: Singles
     private val sites = ConcurrentHashMap<String, Site>()
@@ -128,11 +129,13 @@ public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: 
 
     /**
      * Nothing that may take longer than what is left of `budget` in each 60th of a second runs on this thread, and
-     * nothing that waits: a toolkit's event thread, an event loop.
+     * nothing that waits: a toolkit's event thread, an event loop. Blocks for some ms the first time: what a first
+     * batch loads is loaded here, and not under that thread's first call.
      */
     @JvmOverloads
     public fun registerEventThread(thread: Thread, budget: Duration = Duration.ofMillis(1)) {
         require(!budget.isNegative) { "budget must not be negative: budget=$budget" }
+        if (!isShutdown) repeat(FIRST) { runAllAsync(first, listOf(it)) {}.join() }
         events.register(thread, budget.toNanos())
     }
 
@@ -208,6 +211,8 @@ public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: 
     }
 
     private companion object {
+        /** Past a site's cold batches: unknown, known and planned ones load different parts. */
+        const val FIRST = 5
         /** Lists of up to so many are copied: 16 KB, which the allocator has at hand. */
         const val COPIED_MAX = 4096
         /** Threads that had nothing to do for so long end; to start them again costs some 0.1 ms each. */
