@@ -10,7 +10,7 @@ import { isProgram } from "./problems.mjs";
 import { paths, root } from "./sources.mjs";
 
 /** What the runner is made of; the lab's module is last. */
-const modules = ["executor", "lab"];
+const modules = ["executor", "channel", "lab"];
 const target = join(folder, "lab/target");
 const file = join(target, "runner.json");
 

@@ -23,6 +23,7 @@ describe("the scenario files", () => {
       "stream-jvm",
       "firehose-jvm",
       "codec",
+      "codec-jvm",
       "channel-worker",
       "channel-process",
       "channel-native",

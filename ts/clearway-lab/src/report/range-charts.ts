@@ -10,7 +10,7 @@ import { loadText } from "./load-text.js";
 import { byLoad, metricsFor, sameRow } from "./tables.js";
 
 export function roleLegend(text: string): Html {
-  return html`<ul class="legend"><li><span class="dot clearway"></span>Clearway</li><li><span class="dot peer"></span>peer from npm</li><li><span class="dot reference"></span>by hand</li><li>${text}</li></ul>`;
+  return html`<ul class="legend"><li><span class="dot clearway"></span>Clearway</li><li><span class="dot peer"></span>peer library</li><li><span class="dot reference"></span>by hand</li><li>${text}</li></ul>`;
 }
 
 function rangeOf(cell: RecordedCell, found: Distribution): Range {

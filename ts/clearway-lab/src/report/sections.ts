@@ -78,7 +78,7 @@ function hostCharts(
   if (scenario.name === "pool") return poolChart(results, record, title, cells);
   if (figuresOf(scenario.name) === "firehose") return firehoseChart(results, record, title, cells);
   if (scenario.name.startsWith("channel-")) return channelChart(results, record, title, cells);
-  if (scenario.name === "codec") return codecChart(results, record, title, cells);
+  if (figuresOf(scenario.name) === "codec") return codecChart(results, record, title, cells);
   if (scenario.family === "offload") return offloadCharts(results, record, scenario, host);
   if (figuresOf(scenario.name) === "stream") return streamChart(results, record, scenario, title, cells);
   return html`<h4>${title}</h4>`;

@@ -39,6 +39,7 @@ export function loadScenarios(folder = scenarioFolder()): Scenario[] {
     "stream-jvm",
     "firehose-jvm",
     "codec",
+    "codec-jvm",
     "channel-worker",
     "channel-process",
     "channel-native",

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.lab
 
+import clearway.lab.codec.LabCodecs
+import clearway.lab.codec.measureCodec
 import clearway.lab.offload.Strategies
 import clearway.lab.offload.measureChanging
 import clearway.lab.offload.measureSizes
@@ -18,10 +20,12 @@ internal object Registry {
     private val offload =
         mapOf("works" to ::measureWorks, "sizes" to ::measureSizes, "changing-site" to ::measureChanging)
     private val push = setOf("stream-jvm", "firehose-jvm")
+    private const val CODEC = "codec-jvm"
 
     fun entries(): List<Entry> =
         offload.keys.flatMap { scenario -> Strategies.all.map { Entry(scenario, it.name, it.unavailable) } } +
-            push.flatMap { scenario -> Ways.all.map { Entry(scenario, it.name, it.unavailable) } }
+            push.flatMap { scenario -> Ways.all.map { Entry(scenario, it.name, it.unavailable) } } +
+            LabCodecs.names.map { Entry(CODEC, it, null) }
 
     /** Runs the whole measurement. Blocks. Throws, naming what there is, where there is no such mechanism. */
     fun measure(cell: Cell): Measured {
@@ -29,9 +33,10 @@ internal object Registry {
         return when {
             found != null -> found(cell)
             cell.scenario in push -> measurePush(cell)
+            cell.scenario == CODEC -> measureCodec(cell)
             else ->
                 throw IllegalArgumentException(
-                    "no such scenario on this host: scenario=${cell.scenario} (${(offload.keys + push).joinToString()})"
+                    "no such scenario on this host: scenario=${cell.scenario} (${(offload.keys + push + CODEC).joinToString()})"
                 )
         }
     }

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.lab.codec
+
+import clearway.lab.offload.Meters
+import clearway.lab.offload.blackhole
+import clearway.lab.offload.median
+import clearway.lab.protocol.Cell
+import clearway.lab.protocol.Measured
+import clearway.lab.protocol.Value
+import java.nio.ByteBuffer
+import kotlinx.serialization.json.JsonPrimitive
+import kotlinx.serialization.json.buildJsonObject
+import org.openjdk.jmh.infra.Blackhole
+
+/** One codec and one value: encoded and decoded many times over, on one thread, nothing sent. In a JVM of its own. */
+internal fun measureCodec(cell: Cell): Measured {
+    val codec = LabCodecs.named(cell.mechanism)
+    val value = Payload.named(cell.text("value"))
+    val batches = cell.int("batches")
+    val into = blackhole()
+    // A copy: what the codec wrote into is written again.
+    val written = codec.encode(value)
+    val message = ByteBuffer.wrap(ByteArray(written.remaining()).also { written.get(it) })
+    val equal = plain(value, codec.bytesAsText) == plain(codec.decode(message), codec.bytesAsText)
+    val encodeUs = timeUs(batches, into) { codec.encode(value) }
+    val decodeUs = timeUs(batches, into) { codec.decode(message) }
+    val before = Meters.allocatedBytes()
+    repeat(COUNTED) {
+        into.consume(codec.encode(value))
+        into.consume(codec.decode(message))
+    }
+    val allocated = (Meters.allocatedBytes() - before) / COUNTED.toDouble()
+    val values =
+        mapOf(
+            "encode" to Value("us", encodeUs),
+            "decode" to Value("us", decodeUs),
+            "both" to Value("us", encodeUs + decodeUs),
+            "messageBytes" to Value("bytes", message.remaining().toDouble()),
+            "allocatedBytes" to Value("bytes", allocated),
+        )
+    return Measured(emptyMap(), values, buildJsonObject { put("equal", JsonPrimitive(equal)) })
+}
+
+/** Microseconds of one call: the median of `batches`, each long enough for the clock. */
+private fun timeUs(batches: Int, into: Blackhole, call: () -> Any?): Double {
+    fun batchNs(count: Int): Long {
+        val begin = System.nanoTime()
+        repeat(count) { into.consume(call()) }
+        return System.nanoTime() - begin
+    }
+    var count = 1
+    var calls = 0
+    val begin = System.nanoTime()
+    while (calls < WARM_UP_CALLS || System.nanoTime() - begin < WARM_UP_NS) {
+        // Doubled until a batch is long enough: what is timed later has been compiled by then.
+        if (batchNs(count) < BATCH_NS_MIN) count *= 2
+        calls += count
+        if (System.nanoTime() - begin > WARM_UP_NS_MAX) break
+    }
+    return median(LongArray(batches) { batchNs(count) }) / count / 1e3
+}
+
+/** Two thousand of the clock's steps of 50 ns. */
+private const val BATCH_NS_MIN = 100_000L
+/** C2 compiles what was called ten thousand times, on a thread that may have to wait for a processor. */
+private const val WARM_UP_CALLS = 12_000
+private const val WARM_UP_NS = 100_000_000L
+private const val WARM_UP_NS_MAX = 1_000_000_000L
+private const val COUNTED = 2_000
