@@ -63,6 +63,7 @@ class NativeBench {
             fill()
             calls()
             large()
+            views()
             events()
         }
     }
@@ -181,6 +182,23 @@ class NativeBench {
         )
         lent.close()
         native.close()
+    }
+
+    /** Why there are two kinds of views: what it takes the JVM to take one away. */
+    private fun views() {
+        Plugin.load(Built.example("c", "example"), PluginOptions().views(ViewKind.CONFINED)).use { confined ->
+            fun memory(from: Plugin, look: Boolean) =
+                timed(500) { from.allocate(1 shl 16).use { if (look) it.segment.get(JAVA_BYTE, 0) } }
+            compare(
+                "native memory of 64 KB, allocated and closed",
+                40,
+                listOf(
+                    "not looked at" to memory(plugin, false),
+                    "a view of one thread's" to memory(confined, true),
+                    "a view of all threads'" to memory(plugin, true),
+                ),
+            )
+        }
     }
 
     private fun events() {

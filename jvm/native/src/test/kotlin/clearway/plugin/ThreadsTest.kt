@@ -51,6 +51,19 @@ class ThreadsTest {
     }
 
     @Test
+    fun `a null call allocates some dozens of bytes, also on the thread that opened the plugin`() {
+        val threads = java.lang.management.ManagementFactory.getThreadMXBean() as com.sun.management.ThreadMXBean
+        open().use { plugin ->
+            val echo = plugin.channel("echo")
+            echo.call()
+            val before = threads.currentThreadAllocatedBytes
+            repeat(1000) { echo.call() }
+            val each = (threads.currentThreadAllocatedBytes - before) / 1000
+            assertTrue(each <= 160, "bytes a call: $each") // 72 where nothing was compiled yet
+        }
+    }
+
+    @Test
     fun `virtual threads call and send`() {
         open().use { plugin ->
             Executors.newVirtualThreadPerTaskExecutor().use { threads ->

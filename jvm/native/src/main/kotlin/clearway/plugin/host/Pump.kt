@@ -21,7 +21,8 @@ internal class Pump(private val opening: Opening) : Runnable {
     private val returned = opening.arena.allocate(8 * BATCH, 8)
     private val count = opening.arena.allocate(8, 8)
     private val drained = CountDownLatch(1)
-    private val scratch = Scratch.take()
+    // Its own: this is made on the thread that opens the plugin, and used on another.
+    private val scratch = Scratch()
     private val thread = daemon("clearway plugin").newThread(this)
 
     fun start() = thread.start()

@@ -10,7 +10,7 @@ import java.util.concurrent.ConcurrentLinkedQueue
  * Native memory for the structures of one call. A platform thread keeps its own; virtual threads, of which there may be
  * millions, share some.
  */
-internal class Scratch private constructor() {
+internal class Scratch {
     private val arena = Arena.ofAuto()
     val event: MemorySegment = arena.allocate(Layout.EVENT_BYTES, 8)
     val content: MemorySegment = arena.allocate(Layout.CONTENT_BYTES, 8)
