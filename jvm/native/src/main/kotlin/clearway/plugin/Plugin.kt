@@ -89,6 +89,7 @@ public class Plugin internal constructor(private val opening: Opening, private v
     override fun close(): Unit =
         synchronized(closing) {
             if (opening.closed) return
+            opening.closing = true
             val status = Abi.pluginClose(opening.id, opening.options.closeMs.toInt())
             if (status == Status.TIMEOUT.ordinal) throw Status.error(status, path.toString(), "a handler does not end")
             opening.closed = true

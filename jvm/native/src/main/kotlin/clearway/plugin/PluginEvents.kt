@@ -22,11 +22,13 @@ public enum class WhenFull {
 }
 
 /** How a channel's events are listened to. */
-public class ListenOptions {
+public class ListenOptions private constructor(internal var items: Int, internal var whenFull: WhenFull) {
     internal var arguments: Payload? = null
-    internal var items = 64
     internal var bytes = 64L shl 20
-    internal var whenFull = WhenFull.WAIT
+
+    public constructor() : this(64, WhenFull.WAIT)
+
+    internal constructor(queue: ListenOptions) : this(queue.items, queue.whenFull)
 
     /** What the source is told. Default: the null message. */
     public fun arguments(payload: Payload?): ListenOptions = apply { arguments = payload }

@@ -42,6 +42,8 @@ internal class Opening(val id: Long, val waiter: Long, val path: String, val opt
     private val decoder = Decoder(home)
     private val giving = Giving(home, loans) { tags.incrementAndGet() }
 
+    /** Closing has begun: handlers are taken away one after the other. */
+    @Volatile var closing: Boolean = false
     @Volatile var closed: Boolean = false
 
     fun call(port: Port, payload: Payload?, attachments: List<Memory>): Message = withScratch { scratch ->
@@ -224,9 +226,14 @@ internal class Opening(val id: Long, val waiter: Long, val path: String, val opt
         if (status != Status.OK_NUMBER) throw error(status, what)
     }
 
-    /** A stale handle of a plugin that was closed is the plugin's. */
-    fun error(status: Int, what: String, text: String = ""): PluginException =
-        if (closed && status == Status.STALE.ordinal) closedError() else Status.error(status, what, text)
+    /**
+     * A stale handle of a plugin that was closed is the plugin's; a handler that is not there while it closes was taken
+     * away.
+     */
+    fun error(status: Int, what: String, text: String = ""): PluginException {
+        val gone = closed && status == Status.STALE.ordinal || closing && status == Status.NO_HANDLER.ordinal
+        return if (gone) closedError() else Status.error(status, what, text)
+    }
 
     fun closedError() = PluginException(PluginErrorCode.CLOSED, "the plugin is closed: $path")
 
