@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Every target sets up what it needs, and is quick when that is there already.
 .DEFAULT_GOAL := help
-.PHONY: remote loom miri leaks help lab test demo bench check fmt build native sanitize setup clean
+.PHONY: jcstress remote loom miri leaks help lab test demo bench check fmt build native sanitize setup clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{ printf "make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -56,6 +56,10 @@ loom: ## every interleaving of the native parts that threads share without a loc
 miri: ## the tests of the native core and codecs in an interpreter that sees undefined behaviour; needs nightly
 	@cargo +nightly miri --version >/dev/null 2>&1 || { echo "miri is missing. Add it with: rustup toolchain install nightly -c miri,rust-src" >&2; exit 1; }
 	@MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-ignore-leaks" node scripts/cargo.mjs +nightly miri test -q --target-dir target/miri -p clearway-core -p clearway-codec
+
+jcstress: ## the orders in which threads may meet in the JVM's executor, by jcstress, in a few minutes
+	@scripts/setup.sh node jvm
+	@node scripts/jvm-stress.mjs
 
 leaks: ## ten million native messages, and no memory left
 	@CLEARWAY_LEAK_MESSAGES=10000000 node scripts/cargo.mjs test -q --release -p clearway-core --test leaks

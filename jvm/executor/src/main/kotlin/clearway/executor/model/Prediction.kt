@@ -30,6 +30,13 @@ internal class Prediction(private val site: SiteModel, private val costs: Costs,
      * come when all is done have cost their hand-over and nothing more. Takes time in proportion to `helpers`.
      */
     private fun sharedNs(helpers: Int, handNs: Long, awakeNs: Long): Double {
+        val (threads, endNs) = joinedNs(helpers, handNs, awakeNs)
+        if (threads == 1) return endNs
+        return maxOf(endNs + tailNs * (1.0 - 1.0 / threads), processorsNs(threads), longestNs + awakeNs)
+    }
+
+    /** How many threads come in time, and when they are done if no item is longer than another. */
+    private fun joinedNs(helpers: Int, handNs: Long, awakeNs: Long): Pair<Int, Double> {
         var lateNs = handNs.toDouble() * helpers
         var threads = 1
         var endNs = workNs + lateNs
@@ -40,25 +47,34 @@ internal class Prediction(private val site: SiteModel, private val costs: Costs,
             threads++
             endNs = (workNs + lateNs) / threads
         }
-        if (threads == 1) return endNs
-        val processorsNs = cpuNs / minOf(threads, costs.processors)
-        return maxOf(endNs + tailNs * (1.0 - 1.0 / threads), processorsNs, longestNs + awakeNs)
+        return threads to endNs
     }
+
+    private fun processorsNs(threads: Int) = cpuNs / minOf(threads, costs.processors)
 
     /** Whether more threads than processors can be of use at all. */
     val sleeps: Boolean
         get() = site.mayBlock || cpuNs < workNs * RUNS
 
+    /**
+     * [elasticNs] but for the longest item, which no number of threads makes shorter: one odd sample of it would hide
+     * that all the others end sooner.
+     */
+    private fun spreadNs(helpers: Int): Double {
+        val (threads, endNs) = joinedNs(helpers, costs.startNs, costs.startedNs)
+        return maxOf(endNs, processorsNs(threads))
+    }
+
     /** The number of elastic threads that is quickest, among steps of a half and one an item. */
     fun elasticHelpers(): Int {
         val most = minOf(size - 1, costs.elasticMax)
         var best = minOf(1, most)
-        var bestNs = elasticNs(best)
+        var bestNs = spreadNs(best)
         var helpers = best
         while (helpers < most) {
             helpers += helpers / 2 + 1
             val tried = minOf(helpers, most)
-            val ns = elasticNs(tried)
+            val ns = spreadNs(tried)
             if (ns < bestNs * WORTH_MORE_THREADS) {
                 best = tried
                 bestNs = ns

@@ -26,8 +26,14 @@ internal class LiveCosts(initial: Costs, private val clock: Clock) {
         }
     }
 
-    /** An odd one, a preempted thread or a collection, is capped, so that it moves the mean by an eighth at most. */
-    private fun mix(before: Long, seen: Long) = before + (seen.coerceIn(MIN_NS, before * CAP) - before) / MEMORY
+    /**
+     * What disturbs, a preempted thread or a collection, only ever makes a hand-over longer: it is followed slowly
+     * upwards and capped, and quickly downwards.
+     */
+    private fun mix(before: Long, seen: Long): Long {
+        val moved = seen.coerceIn(MIN_NS, before * CAP) - before
+        return before + moved / (if (moved < 0) MEMORY_DOWN else MEMORY)
+    }
 
     /** Takes the medians of a few readings and hand-overs; some 3 ms. */
     fun calibrate(workers: Threads, elastic: Threads) {
@@ -86,7 +92,8 @@ internal class LiveCosts(initial: Costs, private val clock: Clock) {
         const val READINGS = 20
         const val MIN_NS = 100L
         const val CAP = 4
-        const val MEMORY = 16
+        const val MEMORY = 32
+        const val MEMORY_DOWN = 4
         const val PARKED_AFTER_NS = 100_000L
     }
 }

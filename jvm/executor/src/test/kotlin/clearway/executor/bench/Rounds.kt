@@ -5,8 +5,8 @@ import java.util.Random
 
 /**
  * Interleaved rounds: in each, every strategy runs once, in an order by lot. What takes less than [SAMPLE_NS] is
- * repeated, and its sample is the mean; what takes over [FAR] times what the quickest takes runs in every eighth round
- * only, for nobody needs its third digit.
+ * repeated, and its sample is the mean; of what takes over [FAR] times what the quickest takes the warm-up's quickest
+ * batch stands for all, for nobody needs its third digit.
  */
 internal class Rounds(private val work: Work, private val strategies: List<Strategy>) {
     /** ns a batch, by strategy and round; NaN where it did not run. */
@@ -21,18 +21,12 @@ internal class Rounds(private val work: Work, private val strategies: List<Strat
     fun measure(warmNs: Long, measureNs: Long, roundsMax: Int): Samples {
         val pilots = strategies.map { warmed(it, warmNs) }
         val repeats = pilots.map { (SAMPLE_NS / it).toInt().coerceIn(1, REPEATS_MAX) }
-        val every = pilots.map { if (it > pilots.min() * FAR) SELDOM else 1 }
-        val roundNs = pilots.indices.sumOf { pilots[it] * repeats[it] / every[it] }
-        // A multiple of both halves and of the seldom ones, so that these stand in both halves too.
-        val rounds = (measureNs / roundNs).toInt().coerceIn(2 * SELDOM, roundsMax) / (2 * SELDOM) * (2 * SELDOM)
-        val ns = strategies.map { DoubleArray(rounds) { Double.NaN } }
+        val near = pilots.indices.filter { pilots[it] <= pilots.min() * FAR }
+        val rounds = (measureNs / near.sumOf { pilots[it] * repeats[it] }).toInt().coerceIn(ROUNDS_MIN, roundsMax)
+        val ns = pilots.indices.map { at -> DoubleArray(rounds) { if (at in near) Double.NaN else pilots[at] } }
         val random = Random(1)
         for (round in 0 until rounds) {
-            for (at in strategies.indices.shuffled(random)) {
-                // Once in the even and once in the odd rounds.
-                if (every[at] > 1 && round % (2 * SELDOM) !in listOf(0, SELDOM + 1)) continue
-                ns[at][round] = batchNs(strategies[at], repeats[at])
-            }
+            for (at in near.shuffled(random)) ns[at][round] = batchNs(strategies[at], repeats[at])
         }
         return Samples(strategies.map { it.name }, ns)
     }
@@ -59,7 +53,7 @@ internal class Rounds(private val work: Work, private val strategies: List<Strat
         const val SAMPLE_NS = 2_000_000.0
         const val REPEATS_MAX = 5_000
         const val FAR = 8.0
-        const val SELDOM = 8
+        const val ROUNDS_MIN = 16
         /** A batch this long is mostly sleep, and as warm as it will be. */
         const val LONG_NS = 400_000_000.0
     }

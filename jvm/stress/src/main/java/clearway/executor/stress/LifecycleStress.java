@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.executor.stress;
+
+import clearway.executor.run.Lifecycle;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.Expect;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.ZZ_Result;
+
+/** Work that is counted, work that goes unseen, and a shutdown: the end is told, and never while either is inside. */
+@JCStressTest
+@Outcome(id = "true, false", expect = Expect.ACCEPTABLE, desc = "The end was told, and nobody was inside.")
+@Outcome(expect = Expect.FORBIDDEN, desc = "The end was not told, or while work was inside.")
+@State
+public class LifecycleStress {
+    private volatile boolean published;
+    private final Lifecycle lifecycle = new Lifecycle(() -> !published);
+    private boolean countedSawTheEnd;
+    private boolean unseenSawTheEnd;
+
+    @Actor
+    public void works() {
+        if (lifecycle.enter()) {
+            countedSawTheEnd = lifecycle.isOver();
+            lifecycle.leave();
+        }
+        published = true;
+        if (!lifecycle.isShut()) unseenSawTheEnd = lifecycle.isOver();
+        published = false;
+        if (lifecycle.isShut()) lifecycle.check();
+    }
+
+    @Actor
+    public void shuts() {
+        lifecycle.shut();
+    }
+
+    @Arbiter
+    public void looks(ZZ_Result result) {
+        result.r1 = lifecycle.isOver();
+        result.r2 = countedSawTheEnd || unseenSawTheEnd;
+    }
+}
