@@ -1,4 +1,4 @@
-import { MessageCodec, Endpoint } from 'clearway/channel';
+import { MessageCodec, EndpointOptions, Endpoint } from 'clearway/channel';
 import { WhenFull, Plugin } from './index.js';
 
 /** Which of a plugin's channels an endpoint serves. */
@@ -21,6 +21,13 @@ interface ServedChannels {
  * its memory is free at once. What comes for the plugin is lent to it. Ends when it is disposed; the plugin and the endpoint stay open. Throws `invalid-argument` for a channel that is served already.
  */
 declare function servePlugin(plugin: Plugin, endpoint: Endpoint, channels: ServedChannels): Disposable;
+/**
+ * An endpoint on this thread whose other end is the plugin: its channels are called, listened to and handled with codecs, schemas,
+ * deadlines and outcomes as those of any other end. Serves `channels` as {@link servePlugin} does, with the same copies. When the
+ * plugin closes, calls fail as remote errors; the endpoint stays open. When the endpoint closes, the plugin's own messages find no
+ * handler; the plugin stays open. Rejects with `invalid-argument`.
+ */
+declare function pluginEndpoint(plugin: Plugin, channels: ServedChannels, options?: EndpointOptions): Promise<Endpoint>;
 
-export { servePlugin };
+export { pluginEndpoint, servePlugin };
 export type { ServedChannels };

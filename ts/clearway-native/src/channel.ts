@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Entry `clearway-native/channel`: a plugin's channels at an endpoint of `clearway/channel`.
-import { binaryCodec, type Endpoint, type MessageCodec, standardMessageCodec } from "clearway/channel";
+// Entry `clearway-native/channel`: a plugin's channels at an endpoint of `clearway/channel`, or as one.
+import {
+  binaryCodec,
+  connect,
+  type Endpoint,
+  type EndpointOptions,
+  type MessageCodec,
+  memoryPair,
+  standardMessageCodec,
+} from "clearway/channel";
 import type { WhenFull } from "./events.js";
 import type { NativeMessage } from "./message.js";
 import type { Plugin } from "./plugin.js";
@@ -53,6 +61,29 @@ export function servePlugin(plugin: Plugin, endpoint: Endpoint, channels: Served
     throw error;
   }
   return { [Symbol.dispose]: end };
+}
+
+/**
+ * An endpoint on this thread whose other end is the plugin: its channels are called, listened to and handled with codecs, schemas,
+ * deadlines and outcomes as those of any other end. Serves `channels` as {@link servePlugin} does, with the same copies. When the
+ * plugin closes, calls fail as remote errors; the endpoint stays open. When the endpoint closes, the plugin's own messages find no
+ * handler; the plugin stays open. Rejects with `invalid-argument`.
+ */
+export async function pluginEndpoint(
+  plugin: Plugin,
+  channels: ServedChannels,
+  options?: EndpointOptions,
+): Promise<Endpoint> {
+  const [a, b] = memoryPair();
+  const [here, there] = await Promise.all([connect(a, options), connect(b)]);
+  try {
+    const served = servePlugin(plugin, there, channels);
+    void here.closed.then(() => served[Symbol.dispose]());
+    return here;
+  } catch (error) {
+    here.terminate();
+    throw error;
+  }
 }
 
 async function send(

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { existsSync } from "node:fs";
-import { binaryCodec, connect, type Endpoint, memoryPair, outcome } from "clearway/channel";
+import { binaryCodec, connect, type Endpoint, jsonMessageCodec, memoryPair, outcome } from "clearway/channel";
 import { expect, test } from "vitest";
 import { plugins } from "../../../scripts/native.mjs";
-import { servePlugin } from "../src/channel.js";
+import { pluginEndpoint, servePlugin } from "../src/channel.js";
 import { loadPlugin, nativeFeatures, type Plugin } from "../src/index.js";
 import { codeOf, numberIn, open, suite, told } from "./fixtures/probe.js";
 
@@ -55,6 +55,42 @@ suite("a plugin at an endpoint of clearway/channel", () => {
     await using here = await served(plugin);
     await expect(here.messages("fail").send("x")).rejects.toThrow("the probe was asked to fail");
     expect((await outcome(here.methods("unknown").call("anything"))).kind).toBe("not-implemented");
+  });
+
+  test("is the other end of an endpoint on this thread, with codecs and outcomes", async () => {
+    await using plugin = await open();
+    const messages = ["echo", "pool/echo", "fail", "unknown", "ask"];
+    await using here = await pluginEndpoint(plugin, { messages, asks: ["probe/asked"] });
+    expect(await here.messages("pool/echo").send({ a: [1, 2] })).toEqual({ a: [1, 2] });
+    expect(await here.messages("pool/echo", jsonMessageCodec).send({ a: 1 })).toEqual({ a: 1 });
+    expect((await outcome(here.messages("fail").send("x"))).kind).toBe("remote-error");
+    expect((await outcome(here.methods("unknown").call("anything"))).kind).toBe("not-implemented");
+    expect((await outcome(here.messages("not served").send("x", { deadlineMs: 1 }))).kind).not.toBe("result");
+    using _ = here.messages("probe/asked", binaryCodec).handle((bytes) => bytes);
+    expect(await here.messages("ask", binaryCodec).send(new Uint8Array([1]))).toEqual(new Uint8Array([1]));
+  });
+
+  test("lists that travel beside a message stand in it before the plugin sees it, and its answers of any size are read", async () => {
+    await using plugin = await open();
+    await using here = await pluginEndpoint(plugin, { messages: ["pool/echo"] });
+    const value = { list: new Uint8Array(100_000).fill(7), floats: new Float64Array(5000).fill(1.5), text: "x" };
+    expect(await here.messages("pool/echo").send(value)).toEqual(value);
+    expect(plugin.stats()).toMatchObject({ leaked: 0, native: { held: 0 } });
+  });
+
+  test("an endpoint that has closed serves no longer, and the plugin goes on", async () => {
+    await using plugin = await open();
+    const one = await pluginEndpoint(plugin, { messages: ["pool/echo"], asks: ["probe/asked"] });
+    await one.close();
+    expect((await outcome(one.messages("pool/echo").send(1))).kind).toBe("closed");
+    await using two = await pluginEndpoint(plugin, { messages: ["pool/echo"], asks: ["probe/asked"] });
+    expect(await two.messages("pool/echo").send(1)).toBe(1);
+  });
+
+  test("an endpoint that is given a wrong name is refused, and leaves nothing open", async () => {
+    await using plugin = await open();
+    const messages = ["echo", "x".repeat(70_000)];
+    await expect(pluginEndpoint(plugin, { messages })).rejects.toMatchObject({ code: "invalid-argument" });
   });
 
   test("its own messages reach the other end", async () => {

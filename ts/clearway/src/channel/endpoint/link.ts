@@ -3,6 +3,7 @@ import { ClearwayError, invalid } from "../../error/clearway-error.js";
 import { MovedValue } from "../../transfer/move.js";
 import { beside } from "../codec/beside.js";
 import type { Codec, MethodCodec } from "../codec/codec.js";
+import { inlined } from "../codec/inlined.js";
 import { refusal } from "../codec/refusal.js";
 import { isShared } from "../transport/limits.js";
 import type { ChannelTransport, CloseReason } from "../transport/transport.js";
@@ -118,12 +119,18 @@ export class Link {
     }
   }
 
-  /** The value of a message that came. Throws what the codec throws. */
+  /**
+   * The value of a message that came. Bytes are bytes: one end may have written with the binary codec what the other reads with
+   * its own, or the other way round, as whoever passes messages on does. Throws what the codec throws.
+   */
   decode<T>(codec: Codec<T, never>, { body, flags, attachments, alone }: Received): T {
+    const binary = codec.name === "binary";
     if ((flags & Flag.whole) !== 0) {
-      if (codec.name === "binary" && attachments.length === 1) return attachments[0] as T;
-      throw refusal("malformed", "a message that is bytes alone", 0);
+      const bytes = attachments[0];
+      if (bytes === undefined || attachments.length > 1) throw refusal("malformed", "a message that is bytes alone", 0);
+      return binary ? (bytes as T) : codec.decode(bytes, { owned: true });
     }
+    if (binary && attachments.length > 0) return inlined(body, attachments) as T;
     beside.attached = attachments.length > 0 ? attachments : undefined;
     try {
       return codec.decode(body, { owned: alone });

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { afterEach, describe, expect, test } from "vitest";
 import { binaryCodec } from "../../../src/channel/codec/binary.js";
+import { float64 } from "../../../src/channel/codec/float64.js";
+import { standardMessageCodec } from "../../../src/channel/codec/standard-message.js";
+import { standardMethodCodec } from "../../../src/channel/codec/standard-method.js";
 import type { Endpoint } from "../../../src/channel/endpoint/endpoint.js";
 import type { EndpointOptions } from "../../../src/channel/endpoint/options.js";
 import { move } from "../../../src/transfer/move.js";
@@ -37,6 +40,23 @@ describe.each(["memory", "port", "port and ring"])("attachments over %s", (carri
     expect(Object.keys(sent.copies)).toEqual(["encoded"]);
     expect(sent.copiedBytes).toBeLessThan(100);
     expect(b.stats().ledger.received.movedBytes).toBe(100_008);
+  });
+
+  test("bytes are bytes: one end has a codec, and the other passes on what it does not read", async () => {
+    const { a, b } = await start(carrier);
+    const bare: (Uint8Array | null)[] = [];
+    b.messages("echo", binaryCodec).handle((bytes) => {
+      bare.push(bytes?.slice() ?? null);
+      return bytes;
+    });
+    const value = { half: new Float64Array(5000).fill(0.5), whole: float64(3), text: "x", list: pattern(100_000) };
+    expect(await a.messages("echo").send(value)).toEqual({ ...value, whole: 3 });
+    expect(bare).toEqual([standardMessageCodec.encode(value)]);
+    b.messages("call", binaryCodec).handle((call) => {
+      expect(call).toEqual(standardMethodCodec.call.encode({ method: "m", args: [1, pattern(50_000)] }));
+      return standardMethodCodec.reply.encode({ kind: "success", value: { back: pattern(60_000) } });
+    });
+    expect(await a.methods("call").call("m", [1, pattern(50_000)])).toEqual({ back: pattern(60_000) });
   });
 
   test("without, it is copied once, beside the message, and stays with its sender", async () => {
