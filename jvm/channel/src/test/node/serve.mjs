@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // What the TypeScript end does in the tests of the JVM's channels, over any transport.
 import { spawn } from "node:child_process";
-import { float64, RemoteError } from "clearway/channel";
+import { binaryCodec, float64, RemoteError } from "clearway/channel";
 
 /** Serves one endpoint. */
 export function serve(endpoint, connectChild) {
@@ -31,11 +31,15 @@ export function serve(endpoint, connectChild) {
       const failed = await methods
         .call("refuse")
         .catch(({ code, details, cause }) => ({ code, details, name: cause?.name }));
+      // That end passes the bytes on, and does not read them.
+      const value = { list: new Uint8Array(100_000).fill(7), floats: new Float64Array(5000).fill(1.5), text: "x" };
+      const { list, floats, text } = await endpoint.messages("jvm/bytes").send(value);
       const missing = await methods.call("none").catch(({ code }) => code);
       return {
         seen,
         twice: await methods.call("twice", 21),
         large: (await methods.call("large", 100_000)).length,
+        passed: [list.length, list[99_999], floats.length, floats[4999], text],
         failed,
         missing,
       };
@@ -51,6 +55,7 @@ export function serve(endpoint, connectChild) {
       return { answer, status };
     },
   });
+  endpoint.messages("ts/bytes", binaryCodec).handle((bytes) => bytes);
   endpoint.events("ts/numbers").serve(function* (from) {
     for (let number = from; ; number++) yield number;
   });

@@ -91,6 +91,28 @@ internal constructor(
         }
     }
 
+    /**
+     * The bytes of a message whose lists came beside it, with the lists in them: for who passes bytes on as they are. A
+     * message, a method's call and its reply are each a row of values (an envelope's byte reads as null or true), so
+     * that nobody need know which it is. Copies. Throws [CodecException] for what a codec without extensions does not
+     * read.
+     */
+    internal fun inlined(message: ByteBuffer, attached: List<ByteBuffer>): ByteArray {
+        val values = ArrayList<Any?>()
+        inArray(message) { bytes, start, end ->
+            shelf.use { scratch ->
+                val reader = Reader(bytes, start, end, scratch.keys, true, attached)
+                val source = source(reader)
+                while (reader.at < reader.end) values.add(source.value(0))
+            }
+        }
+        return shelf.use { scratch ->
+            val sink = sink(scratch.writer)
+            for (value in values) sink.value(value, 0)
+            scratch.writer.copy()
+        }
+    }
+
     private fun write(writer: Writer, value: Any?) = ValueSink(writer, limits, extensions).value(value, 0)
 
     internal fun source(reader: Reader) = ValueSource(reader, limits, extensions)

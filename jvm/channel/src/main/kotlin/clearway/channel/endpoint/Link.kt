@@ -6,6 +6,7 @@ import clearway.channel.ChannelException
 import clearway.channel.EndpointOptions
 import clearway.channel.codec.CodecError
 import clearway.channel.codec.CodecException
+import clearway.channel.codec.Codecs
 import clearway.channel.codec.MessageCodec
 import clearway.channel.codec.MethodCall
 import clearway.channel.codec.MethodCodec
@@ -98,26 +99,36 @@ internal class Link(
     fun closedError(what: String): ChannelException =
         ChannelException(ChannelError.TRANSPORT_CLOSED, "$what: ${reason?.message ?: "closed"}", reason)
 
+    /**
+     * Bytes are bytes: one end may have written with the binary codec what the other reads with its own, or the other
+     * way round, as whoever passes messages on does.
+     */
     @Suppress("UNCHECKED_CAST") // A standard codec is a codec of any values.
     fun <T> decode(codec: MessageCodec<T>, message: Received): T? {
-        if (message.flags and Flag.WHOLE != 0) {
-            val alone = message.attachments.singleOrNull()
-            if (codec.name == "binary" && alone != null) return codec.decodeOwned(alone)
-            throw CodecException(CodecError.MALFORMED, "a message that is bytes alone", 0)
-        }
-        if (codec !is StandardMessageCodec) return codec.decodeOwned(message.body)
-        return codec.decode(message.body, codec.views, attached(message)) as T?
+        val body = body(message)
+        val attached = attached(message)
+        if (codec is StandardMessageCodec) return codec.decode(body, codec.views, attached) as T?
+        if (attached == null || codec.name != "binary") return codec.decodeOwned(body)
+        return codec.decodeOwned(ByteBuffer.wrap(Codecs.STANDARD.inlined(body, attached)))
     }
 
     fun decodeCall(codec: MethodCodec, message: Received): MethodCall =
-        if (codec is StandardMethodCodec) codec.decodeCall(message.body, codec.views, attached(message))
-        else codec.decodeCall(bytesOf(message.body))
+        if (codec is StandardMethodCodec) codec.decodeCall(body(message), codec.views, attached(message))
+        else codec.decodeCall(bytesOf(body(message)))
 
     fun decodeReply(codec: MethodCodec, message: Received): MethodReply =
-        if (codec is StandardMethodCodec) codec.decodeReply(message.body, codec.views, attached(message))
-        else codec.decodeReply(bytesOf(message.body))
+        if (codec is StandardMethodCodec) codec.decodeReply(body(message), codec.views, attached(message))
+        else codec.decodeReply(bytesOf(body(message)))
 
-    private fun attached(message: Received) = message.attachments.ifEmpty { null }
+    private fun isWhole(message: Received) = message.flags and Flag.WHOLE != 0
+
+    private fun body(message: Received): ByteBuffer {
+        if (!isWhole(message)) return message.body
+        return message.attachments.singleOrNull()
+            ?: throw CodecException(CodecError.MALFORMED, "a message that is bytes alone", 0)
+    }
+
+    private fun attached(message: Received) = if (isWhole(message)) null else message.attachments.ifEmpty { null }
 
     private companion object {
         /** Names are few and come again and again; a peer cannot fill this, only this end's own code. */

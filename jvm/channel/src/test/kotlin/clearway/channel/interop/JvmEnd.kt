@@ -4,6 +4,8 @@ package clearway.channel.interop
 import clearway.channel.Endpoint
 import clearway.channel.MethodTable
 import clearway.channel.RemoteException
+import clearway.channel.Reply
+import clearway.channel.codec.Codecs
 import clearway.channel.transport.StreamTransport
 
 /** What the JVM's end does for whoever calls it. Returns what ends it. */
@@ -17,6 +19,7 @@ fun jvmEnd(endpoint: Endpoint): List<AutoCloseable> =
                     .on("large") { args, _ -> ByteArray(args as Int) }
                     .on("refuse") { _, _ -> throw RemoteException("NO", "not today", 7) }
             ),
+        endpoint.messages("jvm/bytes", Codecs.BINARY).handle { bytes, _ -> Reply.of(bytes) },
         endpoint.events("jvm/numbers").serveEach({ args -> generateSequence(args as Int) { it + 1 }.asIterable() }),
     )
 

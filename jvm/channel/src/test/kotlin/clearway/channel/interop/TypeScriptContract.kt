@@ -55,6 +55,13 @@ abstract class TypeScriptContract {
     }
 
     @Test
+    fun `what that end passes on as bytes is read here, however it came`() {
+        val value = mapOf("list" to ByteArray(100_000) { it.toByte() }, "text" to "x")
+        val back = get(endpoint.messages("ts/bytes").send(value)).value as Map<*, *>
+        assertArrayEquals(value["list"] as ByteArray, back["list"] as ByteArray)
+    }
+
+    @Test
     fun `a large list comes beside its message`() {
         val large = get(ts.call<ByteArray>("large", 1_000_000))
         assertArrayEquals(ByteArray(1_000_000) { it.toByte() }, large)
@@ -107,6 +114,7 @@ abstract class TypeScriptContract {
                 "seen" to (0 until 50).toList(),
                 "twice" to 42,
                 "large" to 100_000,
+                "passed" to listOf(100_000, 7, 5000, 1.5, "x"),
                 "failed" to failed,
                 "missing" to "not-implemented",
             )
