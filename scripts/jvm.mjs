@@ -99,7 +99,7 @@ function test(version) {
     for (const path of leftIn(left)) rmSync(path, { recursive: true });
   }
   const plugins = version < foreignMin ? ["-Dplugin.tests=**/RuntimeTest.java"] : [];
-  const status = maven(["test", `-Djvm=${join(home, "bin/java")}`, ...plugins], found);
+  const status = maven(["test", "--fail-at-end", `-Djvm=${join(home, "bin/java")}`, ...plugins], found);
   if (status === 0) console.log(summary(version));
   return status;
 }

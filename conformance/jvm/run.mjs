@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Answers for the JVM, by the program that stands among the tests of jvm/channel. Builds it where its sources are newer.
 import { spawn } from "node:child_process";
-import { readdirSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { chosen, folder, jdks, maven, missing } from "../../scripts/jvm.mjs";
 
@@ -23,7 +23,10 @@ if (home === undefined) {
 }
 const sources = Math.max(writtenMs(join(module, "src")), writtenMs(join(module, "pom.xml")));
 // What Maven says must not stand among the answers.
-const status = sources > writtenMs(program) ? maven(["-pl", "channel", "test-compile"], found, ["ignore", 2, 2]) : 0;
+const isStale = sources > writtenMs(program) || !existsSync(join(module, "target/lib"));
+// By this phase the libraries are copied, too.
+const phase = "process-test-classes";
+const status = isStale ? maven(["-pl", "channel", phase], found, ["ignore", 2, 2]) : 0;
 if (status !== 0) process.exit(status);
 
 const path = ["classes", "test-classes", "lib/*"].map((name) => join(module, "target", name)).join(":");

@@ -83,9 +83,15 @@ internal class Participant(val thread: Thread) {
             index < chunkEnd
         }
 
-    /** The owner is done with its chunk. */
+    /**
+     * The owner is done with its chunk, and has none: what it runs next may be single items that were taken back, lower
+     * ones among them, behind which nothing is its own.
+     */
     fun done(end: Int) {
-        current.setOpaque(end)
+        synchronized(this) {
+            current.setOpaque(end)
+            chunkEnd = 0
+        }
     }
 
     /**

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.executor.run
+
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertNull
+import org.junit.jupiter.api.Test
+
+class ParticipantTest {
+    private val me = Participant(Thread.currentThread())
+
+    @Test
+    fun `what of a chunk was not begun is taken back once`() {
+        me.begin(100, 200)
+        me.item = 150
+        assertEquals(151..199, me.recall())
+        assertEquals(0, me.behind)
+        assertNull(me.recall())
+    }
+
+    @Test
+    fun `who runs single items of an earlier chunk owns nothing behind them`() {
+        me.begin(100, 200)
+        me.item = 150
+        me.recall()
+        me.done(200)
+        me.item = 23 // Taken back from another, or from this thread's first chunk.
+        assertEquals(0, me.behind)
+        assertNull(me.recall())
+    }
+}
