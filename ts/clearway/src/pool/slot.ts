@@ -10,7 +10,7 @@ import { CallTable } from "./call-table.js";
 import type { Engine } from "./engine.js";
 import { helloOf } from "./hello.js";
 import type { Input } from "./input.js";
-import { loadUpkeep } from "./parts.js";
+import { loadUpkeep, type Upkeep } from "./parts.js";
 import type { PoolCall } from "./pool-call.js";
 import { SlotLife } from "./slot-life.js";
 import { SlotLoad } from "./slot-load.js";
@@ -43,7 +43,7 @@ export class Slot extends SlotLoad {
   removed: (() => void) | undefined;
   /** Settles when it is gone, once it has to go. */
   leaving: Promise<void> | undefined;
-  readonly #startTimer: Timer;
+  readonly startTimer: Timer;
   #referenced = true;
   #gone = false;
 
@@ -71,7 +71,7 @@ export class Slot extends SlotLoad {
     this.transport = new PortTransport(this.handle, (op, id, a, why) => engine.upkeep?.refused(this, op, id, a, why));
     // Leaves with the end of the tick, and with it the first call, if there is one by then.
     if (!this.handle.greeted) this.transport.send(Op.Hello, 0, hello);
-    this.#startTimer = after(settings.startTimeoutMs, () => this.#fail(startFailure("it did not get ready in time")));
+    this.startTimer = after(settings.startTimeoutMs, () => this.#fail(startFailure("it was not ready in time")));
   }
 
   /** Sends a frame now. */
@@ -164,17 +164,13 @@ export class Slot extends SlotLoad {
     this.engine.eased(this);
   }
 
-  // Its module is loaded; it counts as ready when what looks after it is, too.
+  // Its module is loaded; it counts as ready when what looks after it is, too. Where that is there, at once: what comes
+  // behind this message may be the end of a worker that its first call has ended.
   #ready(tasks: Tasks): void {
-    loadUpkeep().then(
-      (upkeep) => {
-        clearTimeout(this.#startTimer);
-        // One that was ended before it was ready takes no calls.
-        if (this.killed || !this.life.ready()) return;
-        upkeep.ready(this, tasks);
-      },
-      (cause) => this.#fail(partMissing(cause)),
-    );
+    const begin = (upkeep: Upkeep): void => upkeep.ready(this, tasks);
+    const { upkeep } = this.engine;
+    if (upkeep) begin(upkeep);
+    else loadUpkeep().then(begin, (cause) => this.#fail(partMissing(cause)));
   }
 
   // Not a kill that was wished for: those who wait for it must hear of it.
@@ -192,7 +188,7 @@ export class Slot extends SlotLoad {
   }
 
   #exited(code: number | undefined): void {
-    clearTimeout(this.#startTimer);
+    clearTimeout(this.startTimer);
     clearTimeout(this.idleTimer);
     // What it had published counts; but it takes no calls any more.
     this.#gone = true;

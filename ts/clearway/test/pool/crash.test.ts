@@ -66,6 +66,24 @@ describe("a worker that ends itself", () => {
   });
 });
 
+test("a first call that ends its worker fails as one that has run, though its end is heard with its start", async () => {
+  for (let round = 0; round < 5; round++) {
+    const pool = testPool<Crash>(builtUrl("crash"), { concurrency: 4 });
+    const [left, after] = [reasonOf(pool.call.leave()), pool.call.who()];
+    // The call has left; the worker runs it while this thread is held, and has all to say when that is over.
+    await new Promise((resolve) => setTimeout(resolve));
+    hold(round * 60);
+    expect(await left).toMatchObject({ code: "worker-exited" });
+    expect(await after).toBeTruthy();
+    await pool.close();
+  }
+});
+
+function hold(ms: number): void {
+  const end = performance.now() + ms;
+  while (performance.now() < end);
+}
+
 describe.runIf(typeof SharedArrayBuffer === "function")("retries", () => {
   const cell = () => new Int32Array(new SharedArrayBuffer(4));
 

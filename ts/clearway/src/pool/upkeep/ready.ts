@@ -7,9 +7,11 @@ import { sortEarly } from "./early.js";
 /** What a worker's module exposes, as the worker says it. */
 export type Tasks = [name: string, kind: TaskKind, placement?: TaskPlacement][];
 
-/** A worker can take calls. */
+/** A worker can take calls. One that was ended before takes none. */
 export function ready(slot: Slot, tasks: Tasks): void {
   const { engine } = slot;
+  clearTimeout(slot.startTimer);
+  if (slot.killed || !slot.life.ready()) return;
   sortEarly(engine, tasks);
   tasks.forEach(([name, kind, placement], index) => {
     const record = engine.records.of(name);
