@@ -9,6 +9,20 @@ test("a first call whose worker's module threw goes to another worker that is st
   expect(await Promise.all([pool.call.add(1, 2), pool.call.add(2, 2)])).toEqual([3, 4]);
 });
 
+test("also where the other one was ready, and idle, before the module threw", async () => {
+  const held = new Int32Array(new SharedArrayBuffer(4));
+  let made = 0;
+  const pool = testPool<Plain>(
+    () => (made++ === 0 ? new Worker(builtUrl("throws-later"), { workerData: held }) : new Worker(plainUrl)),
+    { size: 2 },
+  );
+  const [first, second] = [pool.call.add(1, 2), pool.call.add(2, 2)];
+  expect(await second).toBe(4);
+  Atomics.store(held, 0, 1);
+  Atomics.notify(held, 0);
+  expect(await first).toBe(3);
+});
+
 test("a first call that ends its worker fails, and is not run again", async () => {
   const pool = testPool<typeof import("../fixtures/crash.tasks.js")>(builtUrl("crash"));
   expect(await reasonOf(pool.call.leave())).toMatchObject({ code: "worker-exited" });

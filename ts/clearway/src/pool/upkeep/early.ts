@@ -30,5 +30,10 @@ export function sortEarly({ records, workforce }: Engine, tasks: Tasks): void {
 
 /** A worker is gone that was never ready. Nobody knows whether it has run its call, unless its module threw before. */
 export function bringBack(slot: Slot, why: ClearwayError): void {
-  for (const call of slot.calls.values()) lost(slot, call, slot.uncaught === undefined, why);
+  const { calls, engine, uncaught } = slot;
+  if (calls.size === 0) return;
+  for (const call of calls.values()) lost(slot, call, uncaught === undefined, why);
+  // Another that is ready may have nothing left to do, and would not look again. Where none is, none is started for them: who
+  // makes workers whose module throws would start them for ever.
+  if (engine.workforce.count("ready") > 0) engine.scheduler.run();
 }
