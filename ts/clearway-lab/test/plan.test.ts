@@ -131,8 +131,8 @@ describe("a plan", () => {
     expect(without).toHaveLength(cells.length);
     const chromium = without.filter(({ host }) => host === "chromium");
     expect(chromium.every(({ unavailable }) => unavailable !== undefined)).toBe(true);
-    const ring = cells.find(({ mechanism }) => mechanism.name === "clearway-ring");
-    expect(ring?.unavailable).toMatch("see clearway-stream");
+    const emitter = cells.find(({ mechanism, host }) => mechanism.name === "event-emitter" && host === "chromium");
+    expect(emitter?.unavailable).toMatch("see event-target");
   });
 });
 

@@ -5,14 +5,19 @@ import { workerUrl } from "#lab-host";
 import type { Mechanism } from "../mechanism/measured.js";
 import { pushMechanism } from "./measure.js";
 
-export const streamClearway: Record<string, Mechanism> = {
-  "clearway-stream": pushMechanism(async () => {
-    const workers = pool<typeof import("../work/push-tasks.js")>(workerUrl("push-tasks"), { size: 1 });
+/** `port` keeps to messages; `auto` has small events cross by a ring of shared memory. */
+const stream = (carrier: "auto" | "port"): Mechanism =>
+  pushMechanism(async () => {
+    const workers = pool<typeof import("../work/push-tasks.js")>(workerUrl("push-tasks"), { size: 1, carrier });
     return {
       run: async (load, receiver) => {
         for await (const event of workers.call.events(load, receiver.sent)) receiver.receive(event);
       },
       close: () => workers.close(),
     };
-  }),
+  });
+
+export const streamClearway: Record<string, Mechanism> = {
+  "clearway-stream": stream("port"),
+  "clearway-ring": stream("auto"),
 };
