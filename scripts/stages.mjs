@@ -2,7 +2,7 @@
 // Runs named stages one after another, goes on after a failure, and ends with a table that names what failed, and with what
 // the failed stages said of it.
 import { spawn } from "node:child_process";
-import { excerptOf } from "./excerpt.mjs";
+import { excerptOf, reasonOf } from "./excerpt.mjs";
 import { root } from "./sources.mjs";
 
 const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`;
@@ -88,11 +88,13 @@ export async function runStages(title, stages, only = []) {
     if (failure === "interrupted" || (failure && stage.needed)) break;
   }
   console.log(`\n${title}`);
-  for (const { name, failure, ms } of outcomes) {
+  const failed = outcomes.filter(({ failure }) => failure);
+  // What failed stands first, with its reason: of a long account often only the beginning is read, or only the end.
+  for (const { name, failure, ms, said } of [...failed, ...outcomes.filter(({ failure }) => !failure)]) {
     console.log(`  ${failure ? "FAILED" : "ok    "}  ${name.padEnd(34)} ${seconds(ms).padStart(8)}  ${failure ?? ""}`);
+    if (failure) for (const line of reasonOf(said)) console.log(`          ${line}`);
   }
   for (const { name } of chosen.slice(outcomes.length)) console.log(`  not run ${name}`);
-  const failed = outcomes.filter(({ failure }) => failure);
   for (const { name, failure, said } of failed) console.log(`\n${title}: ${name} FAILED (${failure})\n${said}`);
   const all = failed.length === 0 && outcomes.length === chosen.length;
   console.log(

@@ -2,7 +2,7 @@
 // `make test` must never end early without a word: what it runs, what fails, and what was not reached is always named.
 import { type ChildProcess, execFile } from "node:child_process";
 import { expect, test } from "vitest";
-import { excerptOf } from "../../scripts/excerpt.mjs";
+import { excerptOf, reasonOf } from "../../scripts/excerpt.mjs";
 
 const runner = new URL("../../scripts/stages.mjs", import.meta.url).href;
 
@@ -72,6 +72,20 @@ test("of a failed run of tests the end says each failing test with its message, 
   expect(lines).toContain(" Tests  2 failed | 9 passed");
   expect(lines.length).toBeLessThanOrEqual(41);
   expect(lines.join()).not.toContain("✓");
+});
+
+test("the table begins with what failed, each with its reason", async () => {
+  const says = node("console.log('app\\nsize limit has exceeded by 1 B\\n' + 'other\\n'.repeat(50)); process.exit(1)");
+  const { output } = await runStages([fine, { name: "sizes", ...says }]);
+  expect(output).toMatch(
+    /\ntrial\n {2}FAILED {2}sizes .*\n {10}app\n {10}size limit has exceeded by 1 B\n {2}ok {6}fine /,
+  );
+});
+
+test("a failed run of tests is told by its first failing test and that test's message", () => {
+  const excerpt = "⎯⎯ Failed Tests 1 ⎯⎯\n FAIL  node  a.test.ts > breaks\nAssertionError: expected 1 to be 0\n  code";
+  expect(reasonOf(excerpt)).toEqual(["FAIL  node  a.test.ts > breaks", "AssertionError: expected 1 to be 0"]);
+  expect(reasonOf("one\ntwo")).toEqual(["two"]);
 });
 
 test("a stage that the rest needs ends the run, and what was not run is named", async () => {

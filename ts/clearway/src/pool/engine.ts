@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { now } from "#host";
-import { ClearwayError, caused } from "../error/clearway-error.js";
+import { ClearwayError } from "../error/clearway-error.js";
 import { expectPart } from "../lazy/part.js";
 import type { Placer } from "../placement/placer.js";
 import { emptySide } from "../transfer/ledger.js";
@@ -158,9 +158,9 @@ export class Engine {
     this.scheduler.run();
   }
 
-  /** A worker could not even be made: the factory threw. */
+  /** A worker could not even be made: the factory threw, or the host did. */
   startFailed(place: number, reason: unknown): void {
-    this.#failStart(place, caused("worker-start-failed", `the worker could not be made: ${String(reason)}`, reason));
+    this.#failStart(place, startFailure(String(reason), reason));
   }
 
   /** A worker is gone that was never ready. */

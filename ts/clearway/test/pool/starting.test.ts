@@ -46,12 +46,13 @@ test("a factory that works again is tried again by the next call", async () => {
   if (typeof Worker === "function") expect(await made.call.add(1, 2)).toBe(3);
 });
 
-test("the cause of a worker that could not be made is attached", async () => {
+test("the cause of a worker that could not be made is said, and attached", async () => {
   const cause = new RangeError("no worker today");
   const made = testPool<Plain>(() => {
     throw cause;
   });
-  expect(((await reasonOf(made.call.add(1, 2))) as Error).cause).toBe(cause);
+  const message = expect.stringContaining("could not be started: RangeError: no worker today");
+  expect(await reasonOf(made.call.add(1, 2))).toMatchObject({ message, cause });
 });
 
 test("ready() settles when a worker is there, ping() comes back with its clock", async () => {

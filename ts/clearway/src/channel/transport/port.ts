@@ -133,8 +133,7 @@ class PortChannelTransport implements ChannelTransport {
     if (this.#closed) return;
     if (only === undefined) return this.#way?.wake();
     this.#waiting = [];
-    // A view would take the whole of its buffer along.
-    if (frames.length === 1) return this.#postFrames([only.byteLength], alone(only) ? only : only.slice(), none);
+    if (frames.length === 1) return this.#postFrames([only.byteLength], only, none);
     const bytes = new Uint8Array(frames.reduce((sum, { byteLength }) => sum + padded(byteLength), 0));
     let at = 0;
     for (const frame of frames) {
@@ -150,7 +149,8 @@ class PortChannelTransport implements ChannelTransport {
 
   #postFrames(lengths: number[], frame: Uint8Array, attachments: readonly Uint8Array[]): void {
     const large = frame.byteLength >= movedBytesMin;
-    const bytes = large && (!alone(frame) || isShared(frame.buffer)) ? frame.slice() : frame;
+    // A view would take the whole of its buffer along, which may hold what is meant for others.
+    const bytes = alone(frame) ? frame : frame.slice();
     const transfer = attachments.flatMap(({ buffer }) => (isShared(buffer) ? [] : [buffer]));
     if (large) transfer.push(bytes.buffer as ArrayBuffer);
     const message: unknown[] = [portMark, this.#asks ? Post.framesAsking : Post.frames, lengths, bytes];
@@ -311,5 +311,5 @@ const garbled: CloseReason = { code: "protocol", message: "a message that is not
 const wakeUp = [Op.Mark, 0, undefined, undefined];
 
 function alone({ buffer, byteLength }: Uint8Array): boolean {
-  return buffer.byteLength === byteLength;
+  return buffer.byteLength === byteLength && !isShared(buffer);
 }
