@@ -9,7 +9,10 @@ import { earlyMax } from "./options.js";
 /** The channel on which the other end sets how many early messages are kept (spec/wire.md). */
 export const controlChannel = "dev.flutter/channel-buffers";
 
-/** Serves the control channel: `resize [name, count]`, and `overflow [name, allowed]`, which sets whether a drop is worth a warning; here none is given. */
+/**
+ * Serves the control channel: `resize [name, count]`, and `overflow [name, allowed]`, which sets whether a drop is worth a warning;
+ * here none is given.
+ */
 export function control(resize: (name: string, count: number) => void): Handler {
   const done = { ...nothing, body: standardMethodCodec.reply.encode({ kind: "success", value: null }) };
   return {

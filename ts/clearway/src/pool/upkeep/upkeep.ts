@@ -2,8 +2,8 @@
 
 /**
  * What a pool has nothing to do with before a worker is ready: all that happens to workers and calls beside the call that
- * is made and answered, and what reads streams. A part of its own, asked for when the pool is made, so that it is there before the first worker
- * is; without it no worker counts as ready, and the pool fails as it does where no worker can be started.
+ * is made and answered, and what reads streams. A part of its own, asked for when the pool is made, so that it is there before the
+ * first worker is; without it no worker counts as ready, and the pool fails as it does where no worker can be started.
  */
 export { Consumer } from "../../stream/consumer.js";
 export { cancel } from "./cancel.js";
