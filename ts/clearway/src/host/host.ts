@@ -17,7 +17,7 @@ export interface WorkerEvents {
   message: OnMessage;
   /** A message could not be read on arrival. */
   messageError(reason: unknown): void;
-  /** An uncaught error. In Node the worker is about to exit; in a browser it may live on. */
+  /** An uncaught error. In Node told right before `exit`, behind all that the worker said; in a browser it may live on. */
   error(reason: unknown): void;
   /** The worker is gone. Nothing arrives any more. `code` is undefined where the host has no exit codes. */
   exit(code: number | undefined): void;

@@ -60,10 +60,13 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
     throw new ClearwayError("invalid-argument", "the factory must return a worker_threads Worker");
   }
   let gone = false;
+  // Heard through a wire of its own, maybe before what the worker said last; before its exit is told, all of that is there.
+  let uncaught: { reason: unknown } | undefined;
   const exited = new Promise<void>((resolve) => {
     worker.once("exit", (code) => {
       gone = true;
       worker.removeAllListeners();
+      if (uncaught) events.error(uncaught.reason);
       events.exit(code);
       resolve();
     });
@@ -73,7 +76,9 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
   let release: ReturnType<typeof setTimeout> | undefined;
   worker.on("message", events.message);
   worker.on("messageerror", events.messageError);
-  worker.on("error", events.error);
+  worker.on("error", (reason) => {
+    uncaught = { reason };
+  });
   return {
     post: (message, transfer) => worker.postMessage(message, transfer as threads.TransferListItem[]),
     terminate: async () => {

@@ -182,7 +182,7 @@ export class Slot extends SlotLoad {
   #error(error: unknown): void {
     this.uncaught = { error };
     if (this.life.state === "starting") this.why ??= startFailure(messageOf(error), error);
-    // Node's worker exits by itself after this. A browser's may live on after a stray error, but not one that never began.
+    // Node's worker is at its end. A browser's may live on after a stray error, but not one that never began.
     if (this.why) void this.handle.terminate();
     else this.engine.settings.onError(error);
   }

@@ -38,12 +38,25 @@ export function listenTo(port: PortLike, events: PortEvents): () => void {
 }
 
 function listenInNode(port: Emitter, events: PortEvents): () => void {
+  // Heard through a wire of its own, maybe before what the worker said last; before its exit is told, all of that is there.
+  let fail = (): void => {};
   const listeners: [string, (value: never) => void][] = [
     ["message", events.message],
-    ["messageerror", () => events.unreadable()],
+    ["messageerror", events.unreadable],
     ["close", () => events.gone({})],
-    ["exit", (exitCode: number) => events.gone({ exitCode })],
-    ["error", events.error],
+    [
+      "exit",
+      (exitCode: number) => {
+        fail();
+        events.gone({ exitCode });
+      },
+    ],
+    [
+      "error",
+      (reason: unknown) => {
+        fail = () => events.error(reason);
+      },
+    ],
   ];
   for (const [name, listener] of listeners) port.on(name, listener);
   return () => {
@@ -54,7 +67,7 @@ function listenInNode(port: Emitter, events: PortEvents): () => void {
 function listenInPage(port: Target, events: PortEvents): () => void {
   const listeners: [string, (event: never) => void][] = [
     ["message", ({ data }: MessageEvent) => events.message(data)],
-    ["messageerror", () => events.unreadable()],
+    ["messageerror", events.unreadable],
     ["close", () => events.gone({})],
     ["error", (event: ErrorEvent) => events.error(event.error ?? event.message)],
   ];

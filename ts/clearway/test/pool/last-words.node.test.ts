@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Node tells of a worker's uncaught error through a wire of its own, which may overtake what the worker said before.
+import { EventEmitter } from "node:events";
+import { Worker } from "node:worker_threads";
+import { expect, test } from "vitest";
+import { listenTo } from "../../src/channel/transport/port-like.js";
+import { adopt } from "../../src/host/node.js";
+
+const told = () => {
+  const words: unknown[] = [];
+  const say =
+    (what: string) =>
+    (...values: unknown[]) =>
+      void words.push([what, ...values]);
+  return { words, say };
+};
+
+test("a worker's uncaught error is told behind all that it said, and before its exit", async () => {
+  const { words, say } = told();
+  const worker = new Worker("setInterval(() => {}, 1000)", { eval: true });
+  const events = { message: say("message"), messageError: say("unreadable"), error: say("error"), exit: say("exit") };
+  const handle = adopt(worker, events);
+  const stray = new Error("stray");
+  worker.emit("error", stray);
+  worker.emit("message", "ready");
+  await handle.terminate();
+  expect(words).toEqual([
+    ["message", "ready"],
+    ["error", stray],
+    ["exit", expect.any(Number)],
+  ]);
+});
+
+test("the end of a channel over a worker is told in the same order", () => {
+  const { words, say } = told();
+  const worker = Object.assign(new EventEmitter(), { postMessage: () => {} });
+  const listeners = { message: say("message"), unreadable: say("unreadable"), gone: say("gone"), error: say("error") };
+  const stop = listenTo(worker, listeners);
+  const stray = new Error("stray");
+  worker.emit("error", stray);
+  worker.emit("message", "hello");
+  worker.emit("exit", 1);
+  expect(words).toEqual([
+    ["message", "hello"],
+    ["error", stray],
+    ["gone", { exitCode: 1 }],
+  ]);
+  stop();
+  expect(worker.eventNames()).toEqual([]);
+});
