@@ -38,10 +38,15 @@ export class PaperCaller {
   nowUs = 1000;
   hopUs = 10;
   costUs: (value: number) => number = () => 1;
+  /** How long the machine is elsewhere in the midst of a run inline. */
+  pauseUs: () => number = () => 0;
+  /** Whether somebody can tell how long the processor has worked. */
+  tellsCpu = false;
   readonly placer: Placer;
   readonly #task = new TaskRecord("work");
   #looks = 0;
   #heldUs = 0;
+  #pausedUs = 0;
   #afterBurst: (() => void)[] = [];
   #afterTurn: (() => void)[] = [];
 
@@ -50,8 +55,10 @@ export class PaperCaller {
     this.#task.index = 0;
     const work = (value: number): number => {
       const us = this.costUs(value);
-      this.nowUs += us;
-      this.#heldUs += us;
+      const pauseUs = this.pauseUs();
+      this.nowUs += us + pauseUs;
+      this.#heldUs += us + pauseUs;
+      this.#pausedUs += pauseUs;
       return value;
     };
     const clock: Clock = {
@@ -61,7 +68,7 @@ export class PaperCaller {
       },
       afterBurst: (next) => void this.#afterBurst.push(next),
       afterTurn: (next) => void this.#afterTurn.push(next),
-      cpuUs: () => undefined,
+      cpuUs: () => (this.tellsCpu ? this.nowUs - this.#pausedUs : undefined),
       onFrame: undefined,
     };
     const owner: PlacerOwner = {

@@ -101,6 +101,34 @@ describe("a task that changes", () => {
   });
 });
 
+test("a machine that is elsewhere for 3 ms in every 4 ms of runs is not taken for the task's doing, where the processor's time can be told", () => {
+  caller.tellsCpu = true;
+  let ranUs = 0;
+  caller.costUs = () => 0.1;
+  caller.pauseUs = () => {
+    ranUs += 0.1;
+    if (ranUs < 4000) return 0;
+    ranUs = 0;
+    return 3000;
+  };
+  // The first pause, which nobody can explain, sends it away for a while.
+  caller.turns(8000, upTo(100));
+  expect(many(4000, upTo(100)).reduce((sum, { inline }) => sum + inline, 0)).toBeGreaterThan(0.97 * 400_000);
+});
+
+test("a task that is long by itself now and then is away as much where the processor's time can be told as where it cannot", async () => {
+  const [known, unknown] = await Promise.all(
+    [true, false].map(async (tellsCpu) => {
+      const made = await new PaperCaller().loaded();
+      made.tellsCpu = tellsCpu;
+      let calls = 0;
+      made.costUs = () => (++calls % 30_000 === 0 ? 1500 : 0.1);
+      return Array.from({ length: 12_000 }, () => made.turn(upTo(100).fill(5)).inline);
+    }),
+  );
+  expect(known).toEqual(unknown);
+});
+
 test("whatever a task's kinds cost, what runs in a turn by what was learnt stays within the budget", () => {
   return fc.assert(
     fc.asyncProperty(
