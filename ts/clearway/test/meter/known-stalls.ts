@@ -48,6 +48,8 @@ export async function knownStalls(count: number, ms: number, besideMs: number): 
     if (wait.startMs - dueMs < lateMs && afterMs < besideMs) known.push({ label, ...wait });
     await pause(index + 5);
   }
+  if (known.length === 0)
+    throw new Error(`the machine is too busy: it left none of ${count * 10} waits of ${ms} ms in peace`);
   return known;
 }
 
