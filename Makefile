@@ -11,6 +11,7 @@ lab: ## measure every way of crossing on this machine: out/results.json and out/
 	@node scripts/build.mjs
 	@node scripts/jvm-lab.mjs || echo "lab: the JVM's runner was not built; the rest runs"
 	@command -v cc >/dev/null && command -v make >/dev/null && node scripts/native.mjs "C plugins" >/dev/null || echo "lab: the example plugin was not built; cells that need it say so"
+	@command -v cargo >/dev/null && node scripts/native.mjs "Rust plugins" >/dev/null || echo "lab: libclearway was not built; cells that load plugins into the JVM say so"
 	@node ts/clearway-lab/dist/cli.js lab --profile quick --out out
 
 test: ## set up, build, and run every test and check; ONLY="lab chromium" runs the stages named so

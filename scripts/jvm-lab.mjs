@@ -2,21 +2,25 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // `node scripts/jvm-lab.mjs`: compiles the lab's runner for the JVM, and leaves in jvm/lab/target/runner.json with what, and
 // on which JDKs, the lab can start it. Quick when nothing has changed. Exit status 1, and a plain word, where it cannot.
+import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { folder, jdks, maven } from "./jvm.mjs";
+import { chosen, folder, hasForeign, jdks, maven } from "./jvm.mjs";
+import { libclearway, plugins } from "./native.mjs";
 import { isProgram } from "./problems.mjs";
 import { paths, root } from "./sources.mjs";
 
-/** What the runner is made of; the lab's module is last. */
+/** What the runner is made of; the lab's own modules are last. Those of `foreign` stand only where a JDK 22 or newer does. */
 const modules = ["executor", "channel", "lab"];
+const foreign = ["native", "lab-foreign"];
+const all = [...modules, ...foreign];
 const target = join(folder, "lab/target");
 const file = join(target, "runner.json");
 
 function fingerprint() {
   const hash = createHash("sha256");
-  const parts = ["jvm/pom.xml", ...modules.flatMap((name) => [`jvm/${name}/pom.xml`, `jvm/${name}/src/main/`])];
+  const parts = ["jvm/pom.xml", ...all.flatMap((name) => [`jvm/${name}/pom.xml`, `jvm/${name}/src/main/`]), plain];
   for (const path of paths().filter((path) => parts.some((part) => path.startsWith(part))))
     hash
       .update(path)
@@ -25,7 +29,25 @@ function fingerprint() {
   return hash.digest("hex");
 }
 
-const classes = modules.map((name) => join(folder, name, "target/classes"));
+const classesOf = (names) => names.map((name) => join(folder, name, "target/classes"));
+
+/** The C of the peers: the lab's own, and what reaches it by JNI. */
+const plain = "ts/clearway-lab/native/plain.c";
+const sources = [plain, "jvm/lab/src/main/c/peers.c"];
+const peers = join(target, "native", process.platform === "darwin" ? "libpeers.dylib" : "libpeers.so");
+
+/** Compiles the native peers. Where it cannot, says why; their cells tell, too. */
+function compilePeers(jdk) {
+  rmSync(peers, { force: true });
+  if (process.platform !== "linux") return console.error("jvm-lab: the native peers are written for Linux; left out");
+  const include = join(jdk, "include");
+  mkdirSync(join(target, "native"), { recursive: true });
+  const files = sources.map((path) => join(root, path));
+  const flags = ["-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", `-I${include}`, `-I${include}/linux`];
+  const { status, error } = spawnSync(process.env.CC || "cc", [...flags, ...files, "-o", peers], { stdio: "inherit" });
+  if (error) console.error("jvm-lab: no C compiler; the native peers are left out. Debian: apt-get install gcc");
+  else if (status !== 0) rmSync(peers, { force: true });
+}
 
 /** What the last build left, where that still stands. */
 function built(print) {
@@ -34,20 +56,30 @@ function built(print) {
   return left.print === print && left.classpath.every((path) => existsSync(path)) ? left : undefined;
 }
 
+/** Where the runner finds what is native; each file may be missing, and cells that need it then say so. */
+const properties = {
+  "clearway.lab.peers": peers,
+  "clearway.lab.plugin": plugins.c.example,
+  "clearway.library": libclearway,
+};
+
 /** Returns whether the runner stands. */
 export function buildRunner() {
   const found = jdks();
-  const print = fingerprint();
+  const own = hasForeign(found) ? all : modules;
+  const print = `${fingerprint()} ${own.length}`;
   let classpath = built(print)?.classpath;
   if (classpath === undefined) {
     rmSync(file, { force: true });
     console.log("build: the lab's runner for the JVM");
-    if (maven(["process-classes", "-pl", modules.at(-1), "-am"], found) !== 0) return false;
+    if (maven(["process-classes", "-pl", own === all ? "lab,lab-foreign" : "lab", "-am"], found) !== 0) return false;
     const libraries = readFileSync(join(target, "runtime.classpath"), "utf8").trim().split(delimiter);
     // In one build Maven names a module by its folder of classes, in another by a jar that nobody has made.
+    const classes = classesOf(own);
     classpath = [...classes, ...libraries.filter((path) => !classes.includes(path) && path.endsWith(".jar"))];
+    compilePeers(found.get(chosen(found).builds));
   }
-  writeFileSync(file, JSON.stringify({ print, classpath, jdks: Object.fromEntries(found) }, null, 2));
+  writeFileSync(file, JSON.stringify({ print, classpath, properties, jdks: Object.fromEntries(found) }, null, 2));
   return true;
 }
 

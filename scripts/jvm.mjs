@@ -61,10 +61,14 @@ export function chosen(found = jdks()) {
 /** Since when java.lang.foreign, which jvm/native is compiled against, is final. */
 const foreignMin = 22;
 
+/** Whether one of these has it. */
+export function hasForeign(found) {
+  return Math.max(0, ...found.keys()) >= foreignMin;
+}
+
 /** What has Maven build what needs that, with the newest JDK that has it; nothing where none has. */
 function foreign(found) {
-  const newest = Math.max(0, ...found.keys());
-  if (newest >= foreignMin) return [`-Dforeign.jdk=${found.get(newest)}`];
+  if (hasForeign(found)) return [`-Dforeign.jdk=${found.get(Math.max(...found.keys()))}`];
   console.error(`jvm: no JDK ${foreignMin} or newer was found: native plugins are left out`);
   return [];
 }

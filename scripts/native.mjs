@@ -22,6 +22,9 @@ export const plugins = Object.fromEntries(
   ]),
 );
 
+/** What loads them in other languages than JavaScript; built with the plugins in Rust. */
+export const libclearway = join(root, "native/target/release", library("clearway"));
+
 /** Whether there is what C is built with, and what Rust is. */
 export const toolchains = { c: has("cc") && has("make"), rust: has("cargo") };
 

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { CellRequest } from "../src/protocol/message.js";
 import { RunnerClient, type RunnerCommand } from "../src/runner/client.js";
 import { findJvmRunner, JVM_MISSING } from "../src/runner/jvm-find.js";
+import { loadScenarios } from "../src/scenario/load.js";
 import { decodeHistogram } from "../src/statistics/histogram.js";
 
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
@@ -77,6 +78,26 @@ describe.each(Object.entries(runners))("the runner of %s", (host, { scenario, bu
     await expect(runner.measure(cell("direkt", 0, right), 60_000)).rejects.toThrow(/no such .*direkt.*direct/);
     expect((await runner.verify(cell("direct", 0, right), 60_000)).verified).toBe(true);
   });
+
+  // On the JVM alone: Node's ways have tests of their own, and each of these is a JVM of its own.
+  test.runIf(host === "jvm")(
+    "fills memory in every way that it can, and says of the others why not",
+    async () => {
+      const { mechanisms } = await runner.describe();
+      const own = mechanisms.filter((each) => each.scenario === "memset-jvm");
+      const { mechanisms: wanted } = loadScenarios().find(({ name }) => name === "memset-jvm") ?? { mechanisms: [] };
+      expect(own.map(({ mechanism }) => mechanism).sort()).toEqual(wanted.map(({ name }) => name).sort());
+      const params = { bytes: 65_536, memory: "fresh", repetitions: 3, timeMsMax: 1000 };
+      for (const { scenario, mechanism, unavailable } of own) {
+        if (unavailable !== undefined) expect(unavailable).toMatch(/node scripts|JDK/);
+        else {
+          const request = { family: "memory", scenario, mechanism, params, expected: { filled: true } };
+          expect((await runner.verify(request, 60_000)).result).toEqual({ filled: true });
+        }
+      }
+    },
+    120_000,
+  );
 
   test("ends when its input does", async () => {
     const other = new RunnerClient(command());

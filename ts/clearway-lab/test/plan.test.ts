@@ -18,6 +18,7 @@ describe("the scenario files", () => {
       "upload",
       "pool",
       "memset",
+      "memset-jvm",
       "stream",
       "firehose",
       "stream-jvm",

@@ -34,6 +34,16 @@ export function poolChart(results: Results, record: RunRecord, title: string, ce
   return html`<h4>${caption}</h4>${rangeChart(caption, "µs, logarithmic; dot: median, bar: p10 to p90", ranges, "µs")}`;
 }
 
+/** Where there is one size alone, a line against sizes has no length. */
+export function fillChart(results: Results, record: RunRecord, caption: string, cells: RecordedCell[]): Html {
+  const ranges = cells.flatMap((cell) => {
+    const found = metricsFor(results, record, cell)["fill"];
+    return found !== undefined && "p50" in found ? [rangeOf(cell, found)] : [];
+  });
+  ranges.sort((a, b) => a.middle - b.middle);
+  return html`<h4>${caption}</h4>${rangeChart(caption, "µs, logarithmic; dot: median, bar: p10 to p90", ranges, "µs")}${roleLegend("One at a time.")}`;
+}
+
 export function codecChart(results: Results, record: RunRecord, title: string, cells: RecordedCell[]): Html {
   const ranges = byLoad(cells)[0]!.flatMap((cell): Range[] => {
     const found = metricsFor(results, record, cell)["both"];

@@ -74,7 +74,7 @@ function hostCharts(
     return html`<h4>${caption}</h4>${timelineChart(caption, strips)}${roleLegend("Coloured: the main thread is held. Pale: it is free. The middle one of the rounds is shown.")}${zoomable(title, strips)}`;
   }
   if (scenario.name === "upload") return uploadCharts(results, record, title, cells);
-  if (scenario.name === "memset") return memoryCharts(results, record, title, cells);
+  if (figuresOf(scenario.name) === "memset") return memoryCharts(results, record, title, cells);
   if (scenario.name === "pool") return poolChart(results, record, title, cells);
   if (figuresOf(scenario.name) === "firehose") return firehoseChart(results, record, title, cells);
   if (scenario.name.startsWith("channel-")) return channelChart(results, record, title, cells);

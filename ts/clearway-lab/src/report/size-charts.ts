@@ -4,6 +4,8 @@ import type { RecordedCell, RunRecord } from "../run/record.js";
 import type { Results } from "../run/results.js";
 import { LINE_COLOR, type Point, sizeChart } from "./chart/sizes.js";
 import { type Html, html } from "./html.js";
+import { loadText } from "./load-text.js";
+import { fillChart } from "./range-charts.js";
 import { metricsFor } from "./tables.js";
 
 /** One frame at 60 Hz. */
@@ -34,6 +36,8 @@ export function memoryCharts(results: Results, record: RunRecord, title: string,
   return html`${["warm", "fresh"].map((memory) => {
     const own = cells.filter(({ params }) => params["memory"] === memory);
     if (own.length === 0) return html``;
+    const sizes = new Set(own.map(({ params }) => params["bytes"]));
+    if (sizes.size === 1) return fillChart(results, record, `${title}: one fill of ${loadText(own[0]!.params)}`, own);
     const caption = `${title}: time of one fill of ${memory} memory against its size`;
     const axes = { x: "bytes filled (logarithmic)", y: "median of one fill (µs)" };
     return html`<h4>${caption}</h4>${legend}${sizeChart(caption, axes, pointsOf(results, record, own, "fill", "bytes"))}`;

@@ -3,9 +3,9 @@
 
 export const STYLE = `
 :root { color-scheme: light dark; --page: #fcfcfa; --card: #fff; --ink: #1d2329; --soft: #5d6872; --faint: #98a1a9; --line: #e3e6e8; --track: #e6e9eb;
-  --clearway: #0b8a6f; --clearway-soft: #e6f5f0; --peer: #6d5bd0; --reference: #7d8790; --warm: #d9742b; --rose: #c2447e; --sky: #2f86c9; --lime: #6f9a1e; --teal: #075e6b; --doubt: #a15c07; --doubt-soft: #fdf4e3; }
+  --clearway: #0b8a6f; --clearway-soft: #e6f5f0; --peer: #6d5bd0; --reference: #7d8790; --warm: #d9742b; --rose: #c2447e; --sky: #2f86c9; --lime: #6f9a1e; --teal: #075e6b; --gold: #b08f00; --brick: #8c3a2b; --doubt: #a15c07; --doubt-soft: #fdf4e3; }
 @media (prefers-color-scheme: dark) { :root { --page: #14181b; --card: #1a1f23; --ink: #e4e8ea; --soft: #a3adb5; --faint: #6f7a83; --line: #2c3338; --track: #2a3136;
-  --clearway: #35c9a5; --clearway-soft: #16302a; --peer: #a79bff; --reference: #98a3ac; --warm: #f0995a; --rose: #ef7fb0; --sky: #6bb6ee; --lime: #b3d465; --teal: #8fe3ee; --doubt: #f0b860; --doubt-soft: #2c2415; } }
+  --clearway: #35c9a5; --clearway-soft: #16302a; --peer: #a79bff; --reference: #98a3ac; --warm: #f0995a; --rose: #ef7fb0; --sky: #6bb6ee; --lime: #b3d465; --teal: #8fe3ee; --gold: #e6cf5c; --brick: #d98a78; --doubt: #f0b860; --doubt-soft: #2c2415; } }
 * { box-sizing: border-box; }
 html { -webkit-text-size-adjust: 100%; }
 body { margin: 0; background: var(--page); color: var(--ink); font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; }
@@ -27,7 +27,7 @@ p { margin: 0 0 12px; max-width: 74ch; }
 .plot text { white-space: pre; } .plot.narrow { display: none; }
 .legend { display: flex; flex-wrap: wrap; gap: 4px 20px; font-size: .86rem; color: var(--soft); margin: 2px 0 8px; padding: 0; list-style: none; }
 .dot { display: inline-block; width: .68em; height: .68em; border-radius: 50%; margin-right: .5em; vertical-align: baseline; flex: none; }
-.dot.clearway { background: var(--clearway); } .dot.peer { background: var(--peer); } .dot.reference { background: var(--reference); } .dot.warm { background: var(--warm); } .dot.ink { background: var(--ink); } .dot.rose { background: var(--rose); } .dot.sky { background: var(--sky); } .dot.lime { background: var(--lime); } .dot.teal { background: var(--teal); }
+.dot.clearway { background: var(--clearway); } .dot.peer { background: var(--peer); } .dot.reference { background: var(--reference); } .dot.warm { background: var(--warm); } .dot.ink { background: var(--ink); } .dot.rose { background: var(--rose); } .dot.sky { background: var(--sky); } .dot.lime { background: var(--lime); } .dot.teal { background: var(--teal); } .dot.gold { background: var(--gold); } .dot.brick { background: var(--brick); } .dot.faint { background: var(--faint); }
 .scroll { overflow-x: auto; margin: 10px 0 20px; border: 1px solid var(--line); border-radius: 10px; background: var(--card); }
 table { border-collapse: collapse; width: 100%; font-size: .9rem; font-variant-numeric: tabular-nums; }
 th, td { padding: 7px 11px; text-align: right; white-space: nowrap; border-top: 1px solid var(--line); }

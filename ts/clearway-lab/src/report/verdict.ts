@@ -81,7 +81,7 @@ function memorySentence(results: Results, record: RunRecord, host: HostName): st
   const found = pair(
     record,
     host,
-    "memset",
+    host === "jvm" ? "memset-jvm" : "memset",
     "clearway-shared",
     "c",
     ({ params }) => params["bytes"] === 8 << 20 && params["memory"] === "warm",
@@ -89,8 +89,9 @@ function memorySentence(results: Results, record: RunRecord, host: HostName): st
   if (found === undefined) return [];
   const said = spoken(compareCells(record, found[0], found[1], "fill.p50", results.noiseFloor));
   const [ours, bare] = found.map((cell) => p50Of(results, record, cell, "fill"));
+  const whose = host === "jvm" ? "of the JVM's" : "of JavaScript's";
   return [
-    `Native code filled 8 MB of JavaScript's own memory in ${ours} us through a Clearway plugin, and C alone took ${bare} us: ${said}.`,
+    `Native code filled 8 MB ${whose} own memory in ${ours} us through a Clearway plugin, and C alone took ${bare} us: ${said}.`,
   ];
 }
 

@@ -8,6 +8,8 @@ import type { RunnerCommand } from "./client.js";
 /** What `node scripts/jvm-lab.mjs` writes. */
 interface Built {
   classpath: string[];
+  /** System properties that the runner and its forks are started with: where the native parts stand. */
+  properties?: Record<string, string>;
   /** Homes by feature release. */
   jdks: Record<string, string>;
 }
@@ -29,7 +31,7 @@ const UNSAFE_QUIET = "--sun-misc-unsafe-memory-access=allow";
 export function findJvmRunner(release?: number): RunnerCommand | string {
   const file = process.env[VARIABLE] ?? path.join(packageRoot(), "../../jvm/lab/target/runner.json");
   if (!existsSync(file)) return JVM_MISSING;
-  const { classpath, jdks } = JSON.parse(readFileSync(file, "utf8")) as Built;
+  const { classpath, jdks, properties = {} } = JSON.parse(readFileSync(file, "utf8")) as Built;
   const releases = Object.keys(jdks).map(Number);
   const chosen = release ?? Math.max(...releases);
   const home = jdks[chosen];
@@ -40,6 +42,7 @@ export function findJvmRunner(release?: number): RunnerCommand | string {
     args: [
       ...ROUTER_OPTIONS,
       ...(chosen >= UNSAFE_WARNS ? [UNSAFE_QUIET] : []),
+      ...Object.entries(properties).map(([name, value]) => `-D${name}=${value}`),
       "-cp",
       classpath.join(path.delimiter),
       "clearway.lab.MainKt",

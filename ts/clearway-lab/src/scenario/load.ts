@@ -34,6 +34,8 @@ export function loadScenarios(folder = scenarioFolder()): Scenario[] {
     "fetch-image",
     "upload",
     "pool",
+    "memset",
+    "memset-jvm",
     "stream",
     "firehose",
     "stream-jvm",

@@ -26,6 +26,14 @@ export const LINE_COLOR: Record<string, string> = {
   "koffi-copied": "var(--peer)",
   "koffi-shared": "var(--sky)",
   "koffi-held": "var(--reference)",
+  "jni-direct": "var(--warm)",
+  "jni-elements": "var(--rose)",
+  "jni-critical": "var(--brick)",
+  "arrays-fill": "var(--gold)",
+  "buffer-put": "var(--faint)",
+  "segment-fill": "var(--reference)",
+  ffm: "var(--sky)",
+  "ffm-copied": "var(--peer)",
 };
 
 export interface SizeAxes {

@@ -3,6 +3,9 @@ package clearway.lab
 
 import clearway.lab.codec.LabCodecs
 import clearway.lab.codec.measureCodec
+import clearway.lab.jni.Peers
+import clearway.lab.memory.Fillers
+import clearway.lab.memory.measureFills
 import clearway.lab.offload.Strategies
 import clearway.lab.offload.measureChanging
 import clearway.lab.offload.measureSizes
@@ -21,11 +24,14 @@ internal object Registry {
         mapOf("works" to ::measureWorks, "sizes" to ::measureSizes, "changing-site" to ::measureChanging)
     private val push = setOf("stream-jvm", "firehose-jvm")
     private const val CODEC = "codec-jvm"
+    private const val MEMORY = "memset-jvm"
 
     fun entries(): List<Entry> =
         offload.keys.flatMap { scenario -> Strategies.all.map { Entry(scenario, it.name, it.unavailable) } } +
             push.flatMap { scenario -> Ways.all.map { Entry(scenario, it.name, it.unavailable) } } +
-            LabCodecs.names.map { Entry(CODEC, it, null) }
+            LabCodecs.names.map { Entry(CODEC, it, null) } +
+            Entry(MEMORY, Fillers.REFERENCE, Peers.problem()) +
+            Fillers.all.map { Entry(MEMORY, it.name, it.problem) }
 
     /** Runs the whole measurement. Blocks. Throws, naming what there is, where there is no such mechanism. */
     fun measure(cell: Cell): Measured {
@@ -34,9 +40,10 @@ internal object Registry {
             found != null -> found(cell)
             cell.scenario in push -> measurePush(cell)
             cell.scenario == CODEC -> measureCodec(cell)
+            cell.scenario == MEMORY -> measureFills(cell)
             else ->
                 throw IllegalArgumentException(
-                    "no such scenario on this host: scenario=${cell.scenario} (${(offload.keys + push + CODEC).joinToString()})"
+                    "no such scenario on this host: scenario=${cell.scenario} (${(offload.keys + push + CODEC + MEMORY).joinToString()})"
                 )
         }
     }

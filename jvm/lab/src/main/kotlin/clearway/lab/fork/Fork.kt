@@ -44,12 +44,22 @@ internal class Fork : AutoCloseable {
             listOf("-Xms1g", "-Xmx1g", "-Dkotlinx.coroutines.scheduler.keep.alive.sec=1") +
                 // JCTools and others ask for what newer JDKs warn of; they would do so on stderr for every fork.
                 (if (Runtime.version().feature() >= 23) listOf("--sun-misc-unsafe-memory-access=allow")
-                else emptyList())
+                else emptyList()) +
+                (if (Runtime.version().feature() >= 22) listOf("--enable-native-access=ALL-UNNAMED") else emptyList())
+
+        /** Where the native parts stand, as the runner was told. */
+        private fun told(): List<String> =
+            System.getProperties()
+                .stringPropertyNames()
+                .filter { it.startsWith("clearway.") }
+                .sorted()
+                .map { "-D$it=${System.getProperty(it)}" }
 
         private fun command(): List<String> {
             val java = "${System.getProperty("java.home")}/bin/java"
             return listOf(java) +
                 options +
+                told() +
                 listOf("-cp", System.getProperty("java.class.path"), "clearway.lab.fork.InsideKt")
         }
     }

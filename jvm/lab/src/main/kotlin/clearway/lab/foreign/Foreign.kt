@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.lab.foreign
+
+import clearway.lab.jni.Peers
+import clearway.lab.memory.Filler
+import java.nio.file.Files
+import java.nio.file.Path
+import java.util.ServiceLoader
+
+/** Where the ways of [ForeignPeers] are, and for each that cannot run here, why. */
+internal object Foreign {
+    /** Where the example plugin and libclearway stand; scripts/jvm-lab.mjs says so in runner.json. */
+    const val PLUGIN: String = "clearway.lab.plugin"
+    private const val LIBRARY = "clearway.library"
+
+    private const val RELEASE_MIN = 22
+
+    val fillers: List<String> =
+        listOf("segment-fill", "ffm", "ffm-copied", "clearway-copied", "clearway-shared", "clearway-held")
+
+    private val peers: ForeignPeers? by lazy {
+        if (Runtime.version().feature() < RELEASE_MIN) null
+        else ServiceLoader.load(ForeignPeers::class.java).findFirst().orElse(null)
+    }
+
+    /** Why a mechanism cannot run here, and what to do; null where it can. */
+    fun problemOf(mechanism: String): String? =
+        when {
+            Runtime.version().feature() < RELEASE_MIN ->
+                "java.lang.foreign came with JDK $RELEASE_MIN, and this is ${Runtime.version().feature()}: add a newer JDK, or name it with --jdk"
+            peers == null ->
+                "jvm/lab-foreign is not built: add a JDK $RELEASE_MIN or newer, then node scripts/jvm-lab.mjs"
+            mechanism.startsWith("clearway") -> pluginProblem()
+            mechanism.startsWith("ffm") -> Peers.problem()
+            else -> null
+        }
+
+    private fun pluginProblem(): String? =
+        listOf(PLUGIN to "C plugins", LIBRARY to "Rust plugins")
+            .firstOrNull { (property, _) -> System.getProperty(property)?.let { Files.exists(Path.of(it)) } != true }
+            ?.let { (_, stage) -> "not built: node scripts/native.mjs \"$stage\", which needs a C compiler and Rust" }
+
+    fun filler(mechanism: String, bytes: Int): Filler = require(mechanism).filler(mechanism, bytes)
+
+    private fun require(mechanism: String): ForeignPeers {
+        val problem = problemOf(mechanism)
+        check(problem == null) { problem.orEmpty() }
+        return checkNotNull(peers)
+    }
+}

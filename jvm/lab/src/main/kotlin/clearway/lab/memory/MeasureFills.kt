@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.lab.memory
+
+import clearway.lab.jni.Peers
+import clearway.lab.protocol.Cell
+import clearway.lab.protocol.Measured
+import clearway.lab.protocol.Samples
+import kotlinx.serialization.json.JsonPrimitive
+import kotlinx.serialization.json.buildJsonObject
+
+/**
+ * Fills of one size, one after the other: of memory that was filled before (warm), or is asked for each time (fresh).
+ */
+internal fun measureFills(cell: Cell): Measured {
+    val bytes = cell.int("bytes")
+    val fresh = cell.text("memory") == "fresh"
+    val repetitions = cell.int("repetitions")
+    val batch = if (fresh) 1 else maxOf(1, BATCH_BYTES / bytes)
+    if (cell.mechanism == Fillers.REFERENCE) return reference(bytes, fresh, repetitions, batch)
+    val open = Fillers.named(cell.mechanism).open
+    warmUp(open)
+    return open(bytes).use { filler ->
+        val endNs = System.nanoTime() + (cell.number("timeMsMax") * 1e6).toLong()
+        repeat(TOUCHES) { filler.fill(it) }
+        val ns = LongArray(repetitions)
+        var done = 0
+        while (done < repetitions && (done == 0 || System.nanoTime() < endNs)) {
+            val value = done and 255
+            if (fresh) filler.release()
+            val begin = System.nanoTime()
+            if (fresh) filler.renew()
+            repeat(batch) { filler.fill(value) }
+            ns[done++] = (System.nanoTime() - begin) / batch
+        }
+        measured(ns.copyOf(done), filler.holds((done - 1) and 255), batch)
+    }
+}
+
+/** Has the code compiled, by fills of so little that there is time for as many as that takes. */
+private fun warmUp(open: (Int) -> Filler) {
+    open(WARM_UP_BYTES).use { filler ->
+        val end = System.nanoTime() + WARM_UP_NS_MAX
+        var calls = 0
+        while (calls < WARM_UP_CALLS && System.nanoTime() < end) filler.fill(calls++ and 255)
+    }
+}
+
+/** All of it in C: the loop, the clock, the memory. */
+private fun reference(bytes: Int, fresh: Boolean, repetitions: Int, batch: Int): Measured {
+    Peers.load()
+    val ns = DoubleArray(repetitions)
+    val filled = Peers.reference(bytes.toLong(), fresh, batch.toLong(), ns)
+    return measured(LongArray(repetitions) { Math.round(ns[it]) }, filled, batch)
+}
+
+private fun measured(ns: LongArray, filled: Boolean, batch: Int): Measured =
+    Measured(
+        mapOf("fill" to Samples("us", ns, batch)),
+        emptyMap(),
+        buildJsonObject { put("filled", JsonPrimitive(filled)) },
+    )
+
+/** Warm fills of less are timed several at once: a reading of the clock takes as long as a fill of 4 KB. */
+private const val BATCH_BYTES = 1 shl 18
+
+/** C2 compiles what was called ten thousand times, and takes a while to. */
+private const val WARM_UP_CALLS = 40_000
+private const val WARM_UP_BYTES = 4096
+private const val WARM_UP_NS_MAX = 500_000_000L
+/** The memory has been touched, and the caches hold what they will. */
+private const val TOUCHES = 4

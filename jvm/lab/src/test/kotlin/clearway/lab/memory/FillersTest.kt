@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.lab.memory
+
+import clearway.lab.Registry
+import clearway.lab.protocol.Cell
+import kotlinx.serialization.json.JsonObject
+import kotlinx.serialization.json.JsonPrimitive
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertNotNull
+import org.junit.jupiter.api.Assertions.assertThrows
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+
+/** Here nothing native is compiled; ts/clearway-lab/test/contract.test.ts runs every way that the runner has. */
+internal class FillersTest {
+    private val native = Fillers.all.map { it.name } - setOf("arrays-fill", "buffer-put")
+
+    @Test
+    fun `a way of Java's alone fills every byte, also of memory that it has just asked for`() {
+        for (name in listOf("arrays-fill", "buffer-put")) {
+            Fillers.named(name).open(5000).use { filler ->
+                filler.fill(255)
+                assertTrue(filler.holds(255), name)
+                filler.release()
+                filler.renew()
+                assertTrue(!filler.holds(255), name)
+                filler.fill(7)
+                assertTrue(filler.holds(7), name)
+            }
+        }
+    }
+
+    @Test
+    fun `a way that needs native code is listed with what is missing, and refuses in the same words`() {
+        val entries = Registry.entries().filter { it.scenario == "memset-jvm" }.associateBy { it.mechanism }
+        assertEquals(setOf("c", "arrays-fill", "buffer-put") + native, entries.keys)
+        for (name in native - "segment-fill") {
+            val why = entries.getValue(name).unavailable
+            assertNotNull(why, name)
+            val thrown = assertThrows(IllegalStateException::class.java) { Fillers.named(name).open(1) }
+            assertEquals(why, thrown.message)
+        }
+    }
+
+    @Test
+    fun `small fills of warm memory are timed in batches, those of fresh memory one by one`() {
+        fun fills(bytes: Int, memory: String): clearway.lab.protocol.Measured {
+            val numbers = mapOf("bytes" to bytes, "repetitions" to 5, "timeMsMax" to 1000)
+            val params = numbers.mapValues { JsonPrimitive(it.value) } + ("memory" to JsonPrimitive(memory))
+            return measureFills(Cell("memory", "memset-jvm", "arrays-fill", params, JsonObject(emptyMap())))
+        }
+        val warm = fills(4096, "warm").samples.getValue("fill")
+        assertEquals(listOf(5, 64), listOf(warm.ns.size, warm.batch))
+        assertEquals(1, fills(4096, "fresh").samples.getValue("fill").batch)
+        assertEquals(JsonObject(mapOf("filled" to JsonPrimitive(true))), fills(1 shl 20, "warm").result)
+    }
+}
