@@ -156,13 +156,16 @@ function benchCodec(version) {
   return spawnSync(join(home, "bin/java"), args, { stdio: "inherit" }).status ?? 1;
 }
 
+/** `jvm/stress` is in no build but its own; it is formatted as the others are. */
+const format = (goal) => maven(["-Pstress", `spotless:${goal}`]);
+
 const verbs = {
   test: (version) => test(Number(version ?? oldest)),
   edt: (version) => edt(Number(version ?? oldest)),
   "bench-codec": benchCodec,
   "bench-native": benchNative,
-  format: () => maven(["spotless:apply"]),
-  "check-format": () => maven(["spotless:check"]),
+  format: () => format("apply"),
+  "check-format": () => format("check"),
   fetch: () => maven(["test-compile", "spotless:check", "-Dspotless.check.skip=true"]),
 };
 
