@@ -18,7 +18,8 @@ interface ServedChannels {
  * the plugin's channels, listens to its events and handles its messages. A null message is one without bytes. Messages of 16 KiB and
  * more cross without a copy where the plugin was loaded with `views: "shared"` and both ends can have shared memory: native memory
  * is seen by the other end as it is, and stays until that has let it go. Otherwise what the plugin answers is copied once, so that
- * its memory is free at once. What comes for the plugin is lent to it. Ends when it is disposed; the plugin and the endpoint stay open. Throws `invalid-argument` for a channel that is served already.
+ * its memory is free at once. What comes for the plugin is lent to it. Ends when it is disposed; the plugin and the endpoint stay
+ * open. Throws `invalid-argument` for a channel that is served already.
  */
 declare function servePlugin(plugin: Plugin, endpoint: Endpoint, channels: ServedChannels): Disposable;
 /**

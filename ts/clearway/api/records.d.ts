@@ -340,7 +340,8 @@ declare class Table<R extends RecordType = RecordType> implements Iterable<Row<R
     toObjects({ from, to, rowsMax }?: ObjectWindow): RowOf<FieldsOf<R>>[];
     /**
      * Frees memory now, without waiting for garbage collection (but on Node 20, which cannot): of all chunks, or of those
-     * that end at or before the row `before`. Every row, view and slice of that memory throws `released` from here on, or is an empty array.
+     * that end at or before the row `before`. Every row, view and slice of that memory throws `released` from here on, or is an
+     * empty array.
      */
     release({ before }?: {
         before?: number;
