@@ -99,6 +99,32 @@ describe.each(Object.entries(runners))("the runner of %s", (host, { scenario, bu
     120_000,
   );
 
+  test.runIf(host === "jvm")(
+    "carries messages in every way that it can, and says of the others why not",
+    async () => {
+      const { mechanisms } = await runner.describe();
+      const own = mechanisms.filter((each) => each.scenario.startsWith("channel-"));
+      const wanted = loadScenarios().filter(({ name }) => name.startsWith("channel-") && name.endsWith("-jvm"));
+      expect(own.map(({ scenario, mechanism }) => `${scenario}/${mechanism}`).sort()).toEqual(
+        wanted.flatMap((each) => each.mechanisms.map(({ name }) => `${each.name}/${name}`)).sort(),
+      );
+      for (const { scenario, mechanism, unavailable } of own) {
+        if (unavailable !== undefined) {
+          expect(unavailable).toMatch(/node scripts|JDK/);
+          continue;
+        }
+        const sets = wanted.find(({ name }) => name === scenario)?.profiles.full.sets ?? [];
+        // One on the calling thread where there is such a one, one that waits; one of values, one of bytes.
+        for (const { params } of [sets[1], sets.at(-4)].flatMap((set) => set ?? [])) {
+          const request = { family: "channel", scenario, mechanism, expected: { equal: true } };
+          const { result } = await runner.verify({ ...request, params: { ...params, messages: 3 } }, 60_000);
+          expect(result).toEqual({ equal: true });
+        }
+      }
+    },
+    120_000,
+  );
+
   test("ends when its input does", async () => {
     const other = new RunnerClient(command());
     await other.describe();

@@ -28,6 +28,7 @@ describe("the scenario files", () => {
       "channel-worker",
       "channel-process",
       "channel-native",
+      "channel-native-jvm",
       "works",
       "sizes",
       "changing-site",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The channel scenarios' tables: a direction each, a line for what travels, a column for each way; four figures, so four tables.
+// The channel scenarios' tables: a direction each, a line for what travels, a column for each way; five figures, so five tables.
 import type { HostName } from "../protocol/message.js";
 import type { RecordedCell, RecordedScenario, RunRecord } from "../run/record.js";
 import type { Results } from "../run/results.js";
@@ -11,6 +11,7 @@ const FIGURES: (Omit<Column, "label"> & { what: string })[] = [
   { what: "round trip, one at a time, median", unit: "us", metric: "roundTrip", quantile: "p50" },
   { what: "three in flight, time for each message", unit: "us", metric: "perMessageOfThree" },
   { what: "bytes copied a round trip", unit: "bytes", metric: "copiedBytes" },
+  { what: "bytes allocated a round trip", unit: "bytes", metric: "allocatedBytes" },
   { what: "allocations a round trip on the calling thread", unit: "count", metric: "allocations" },
 ];
 

@@ -45,6 +45,7 @@ export function loadScenarios(folder = scenarioFolder()): Scenario[] {
     "channel-worker",
     "channel-process",
     "channel-native",
+    "channel-native-jvm",
     "works",
     "sizes",
     "changing-site",

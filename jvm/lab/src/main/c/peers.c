@@ -7,6 +7,7 @@
 
 // plain.c
 void lab_fill(uint8_t *data, size_t size, int value);
+void lab_echo(const uint8_t *in, uint8_t *out, size_t size);
 int lab_reference(size_t size, int fresh, size_t batch, double *ns, size_t times);
 
 #define PEER(result, name) JNIEXPORT result JNICALL Java_clearway_lab_jni_Peers_##name
@@ -45,4 +46,22 @@ PEER(void, fillCritical)(JNIEnv *env, jclass type, jbyteArray array, jint value)
   if (bytes == NULL) return;
   lab_fill(bytes, size, value);
   (*env)->ReleasePrimitiveArrayCritical(env, array, bytes, 0);
+}
+
+// An array to C and another one back, which is a copy of it: each is copied once on its way.
+PEER(jbyteArray, echoArray)(JNIEnv *env, jclass type, jbyteArray message) {
+  (void)type;
+  const jsize size = (*env)->GetArrayLength(env, message);
+  jbyte *bytes = (*env)->GetByteArrayElements(env, message, NULL);
+  if (bytes == NULL) return NULL; // OutOfMemoryError is thrown on return.
+  jbyteArray answer = (*env)->NewByteArray(env, size);
+  if (answer != NULL) (*env)->SetByteArrayRegion(env, answer, 0, size, bytes);
+  (*env)->ReleaseByteArrayElements(env, message, bytes, JNI_ABORT);
+  return answer;
+}
+
+// From one direct buffer into another.
+PEER(void, echoDirect)(JNIEnv *env, jclass type, jobject from, jobject to, jlong size) {
+  (void)type;
+  lab_echo((*env)->GetDirectBufferAddress(env, from), (*env)->GetDirectBufferAddress(env, to), (size_t)size);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.lab
 
+import clearway.lab.channel.Callers
+import clearway.lab.channel.measureCalls
 import clearway.lab.codec.LabCodecs
 import clearway.lab.codec.measureCodec
 import clearway.lab.jni.Peers
@@ -25,13 +27,15 @@ internal object Registry {
     private val push = setOf("stream-jvm", "firehose-jvm")
     private const val CODEC = "codec-jvm"
     private const val MEMORY = "memset-jvm"
+    private const val NATIVE = "channel-native-jvm"
 
     fun entries(): List<Entry> =
         offload.keys.flatMap { scenario -> Strategies.all.map { Entry(scenario, it.name, it.unavailable) } } +
             push.flatMap { scenario -> Ways.all.map { Entry(scenario, it.name, it.unavailable) } } +
             LabCodecs.names.map { Entry(CODEC, it, null) } +
             Entry(MEMORY, Fillers.REFERENCE, Peers.problem()) +
-            Fillers.all.map { Entry(MEMORY, it.name, it.problem) }
+            Fillers.all.map { Entry(MEMORY, it.name, it.problem) } +
+            Callers.native.map { Entry(NATIVE, it.name, it.problem) }
 
     /** Runs the whole measurement. Blocks. Throws, naming what there is, where there is no such mechanism. */
     fun measure(cell: Cell): Measured {
@@ -41,9 +45,10 @@ internal object Registry {
             cell.scenario in push -> measurePush(cell)
             cell.scenario == CODEC -> measureCodec(cell)
             cell.scenario == MEMORY -> measureFills(cell)
+            cell.scenario == NATIVE -> measureCalls(cell, Callers.named(cell.mechanism).open)
             else ->
                 throw IllegalArgumentException(
-                    "no such scenario on this host: scenario=${cell.scenario} (${(offload.keys + push + CODEC + MEMORY).joinToString()})"
+                    "no such scenario on this host: scenario=${cell.scenario} (${(offload.keys + push + CODEC + MEMORY + NATIVE).joinToString()})"
                 )
         }
     }

@@ -19,6 +19,10 @@ final class Downcalls {
             .downcallHandle(
                     LIBRARY.find("lab_fill").orElseThrow(),
                     FunctionDescriptor.ofVoid(ValueLayout.ADDRESS, ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT));
+    private static final MethodHandle ECHO = Linker.nativeLinker()
+            .downcallHandle(
+                    LIBRARY.find("lab_echo").orElseThrow(),
+                    FunctionDescriptor.ofVoid(ValueLayout.ADDRESS, ValueLayout.ADDRESS, ValueLayout.JAVA_LONG));
 
     private Downcalls() {}
 
@@ -28,6 +32,15 @@ final class Downcalls {
             FILL.invokeExact(segment, segment.byteSize(), value);
         } catch (Throwable impossible) {
             throw new AssertionError(impossible); // C throws nothing.
+        }
+    }
+
+    /** Copies so many bytes from the start of one place in native memory to that of another. Blocks. */
+    static void echo(MemorySegment from, MemorySegment to, long size) {
+        try {
+            ECHO.invokeExact(from, to, size);
+        } catch (Throwable impossible) {
+            throw new AssertionError(impossible);
         }
     }
 }

@@ -37,4 +37,10 @@ public final class Peers {
 
     /** Fills the array in place. */
     public static native void fillCritical(byte[] array, int value);
+
+    /** Answers with a new array of the same bytes. */
+    public static native byte[] echoArray(byte[] message);
+
+    /** Copies so many bytes from the start of one direct buffer to that of another. */
+    public static native void echoDirect(ByteBuffer from, ByteBuffer to, long size);
 }

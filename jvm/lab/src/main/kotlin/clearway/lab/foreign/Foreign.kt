@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.lab.foreign
 
+import clearway.lab.channel.Caller
+import clearway.lab.channel.Crossing
+import clearway.lab.channel.Row
 import clearway.lab.jni.Peers
 import clearway.lab.memory.Filler
 import java.nio.file.Files
@@ -41,6 +44,10 @@ internal object Foreign {
             ?.let { (_, stage) -> "not built: node scripts/native.mjs \"$stage\", which needs a C compiler and Rust" }
 
     fun filler(mechanism: String, bytes: Int): Filler = require(mechanism).filler(mechanism, bytes)
+
+    fun crossing(mechanism: String): Crossing = require(mechanism).crossing(mechanism)
+
+    fun caller(mechanism: String, row: Row): Caller = require(mechanism).caller(mechanism, row)
 
     private fun require(mechanism: String): ForeignPeers {
         val problem = problemOf(mechanism)

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.lab.foreign
+
+import clearway.channel.codec.Codecs
+import clearway.channel.codec.MethodCall
+import clearway.channel.codec.MethodCodec
+import clearway.channel.codec.MethodReply
+import clearway.lab.channel.Caller
+import clearway.lab.channel.Pending
+import clearway.lab.channel.Row
+import clearway.plugin.LentMemory
+import clearway.plugin.Message
+import clearway.plugin.Payload
+import clearway.plugin.PluginOptions
+import clearway.plugin.ViewKind
+import java.lang.foreign.Arena
+import java.lang.foreign.MemorySegment
+import java.util.concurrent.CompletableFuture
+
+/**
+ * Clearway's codecs and the example plugin's handlers: direct ones, or those on its pool. One thread looks at the
+ * answers, and so the views are that thread's.
+ */
+internal class PluginCaller(private val row: Row) : Caller {
+    private val plugin = openPlugin(PluginOptions().views(ViewKind.CONFINED))
+    private val channel = plugin.channel(handler() + if (row.queued) "/pool" else "")
+    private val methods: MethodCodec = if (row.codec == "json") Codecs.JSON_METHODS else Codecs.STANDARD_METHODS
+    private val lent: LentMemory? = if (row.isBinary) lend(row.value as ByteArray) else null
+    private var last: Message? = null
+    private var encoded = 0L
+
+    /** What decodes is asked to decode: only bytes come back as they are. */
+    private fun handler(): String =
+        when {
+            row.isMethod -> if (row.codec == "json") "echo/json" else "echo/method"
+            else -> if (row.isBinary) "echo" else "echo/standard"
+        }
+
+    private fun lend(bytes: ByteArray): LentMemory {
+        val segment = Arena.ofAuto().allocate(bytes.size.toLong(), PAGE)
+        MemorySegment.copy(MemorySegment.ofArray(bytes), 0, segment, 0, bytes.size.toLong())
+        return plugin.lend(segment)
+    }
+
+    /** An encoded message counts as it is written, there and back; and what the ledger says was copied. */
+    override val copiedBytes: Long
+        get() {
+            val ledger = plugin.stats().ledger
+            return encoded + ledger.toNative.copiedBytes + ledger.fromNative.copiedBytes
+        }
+
+    override fun call(): Any? = read(channel.call(written()))
+
+    override fun send(): Pending {
+        val answer: CompletableFuture<Message> = channel.send(written())
+        return Pending { read(answer.get()) }
+    }
+
+    private fun written(): Payload? {
+        if (lent != null) return lent
+        if (row.isNull) return null
+        val bytes =
+            if (row.isMethod) methods.encodeCall(MethodCall("test", row.value)) else Codecs.STANDARD.encode(row.value)
+        encoded += bytes.size
+        return Payload.of(bytes)
+    }
+
+    private fun read(message: Message): Any? {
+        if (row.isBinary) {
+            // The bytes stay as they are until the next answer.
+            last?.close()
+            last = message
+            return message.buffer
+        }
+        if (row.isNull) return message.use { check(it.isNull) }.let { null }
+        encoded += message.size
+        val bytes = message.use { checkNotNull(it.toByteArray()) }
+        if (!row.isMethod) return Codecs.STANDARD.decode(bytes)
+        return (methods.decodeReply(bytes) as MethodReply.Success).value
+    }
+
+    override fun close() {
+        last?.close()
+        lent?.close()
+        plugin.close()
+    }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.lab.channel
+
+import java.util.concurrent.Callable
+import java.util.concurrent.ExecutorService
+import java.util.concurrent.Executors
+
+/**
+ * Native code called by hand: MessagePack for what is no bytes, and an executor of one thread where the row is queued.
+ * Owns the crossing.
+ */
+internal class ByHand(private val row: Row, private val crossing: Crossing) : Caller {
+    private val pack = Packed(row)
+    private val queue: ExecutorService? = if (row.queued) Executors.newSingleThreadExecutor() else null
+
+    init {
+        if (row.isBinary) crossing.place(row.value as ByteArray)
+    }
+
+    override var copiedBytes: Long = 0
+        private set
+
+    override fun call(): Any? {
+        if (row.isBinary) return counted(crossing.placed())
+        return read(crossing.encoded(pack.write()))
+    }
+
+    override fun send(): Pending {
+        val to = checkNotNull(queue) { "the row is not queued" }
+        if (row.isBinary) {
+            val answer = to.submit(Callable { crossing.placed() })
+            return Pending { counted(answer.get()) }
+        }
+        val message = pack.write()
+        val answer = to.submit(Callable { crossing.encoded(message) })
+        return Pending { read(answer.get()) }
+    }
+
+    private fun counted(answer: Any): Any {
+        copiedBytes += crossing.copiesPlaced * (row.value as ByteArray).size.toLong()
+        return answer
+    }
+
+    private fun read(answer: ByteArray): Any? {
+        // Packed, too, is copied once.
+        copiedBytes += (1L + crossing.copiesEncoded) * answer.size
+        return pack.read(answer)
+    }
+
+    override fun close() {
+        queue?.shutdownNow()
+        queue?.awaitTermination(END_S, java.util.concurrent.TimeUnit.SECONDS)
+        crossing.close()
+    }
+
+    private companion object {
+        const val END_S = 5L
+    }
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.lab.channel
+
+import clearway.lab.foreign.Foreign
+import clearway.lab.jni.Peers
+
+/** Every way to native code in this process, by its name. */
+internal object Callers {
+    /** `problem`: why it cannot run here, and what to do; null where it can. */
+    class Kind(val name: String, val problem: String?, val open: (Row) -> Caller)
+
+    val native: List<Kind> by lazy {
+        listOf(
+            Kind("jni-array", Peers.problem()) { row -> byJni(row, ::ByArrays) },
+            Kind("jni-direct", Peers.problem()) { row -> byJni(row, ::ByDirectBuffers) },
+            Kind("ffm", Foreign.problemOf("ffm")) { row -> ByHand(row, Foreign.crossing("ffm")) },
+            Kind("clearway", Foreign.problemOf("clearway")) { row -> Foreign.caller("clearway", row) },
+        )
+    }
+
+    private fun byJni(row: Row, open: () -> Crossing): Caller {
+        Peers.load()
+        return ByHand(row, open())
+    }
+
+    fun named(name: String): Kind =
+        requireNotNull(native.find { it.name == name }) {
+            "no such mechanism on this host: $name (${native.joinToString { it.name }})"
+        }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.lab.channel
+
+import clearway.lab.jni.Peers
+import java.nio.ByteBuffer
+
+/** Bytes to C and back by hand, with no codec. Used by one thread at a time. Owns what memory it needs. */
+public interface Crossing : AutoCloseable {
+    /** How often a byte of an encoded message is copied between [encoded]'s argument and its result. */
+    public val copiesEncoded: Int
+
+    /** How often a byte is copied between what [place] gave and what [placed] gives. */
+    public val copiesPlaced: Int
+
+    /** An encoded message there, and its echo. Blocks. */
+    public fun encoded(message: ByteArray): ByteArray
+
+    /** Puts bytes, once, where whoever sends nothing but bytes in this way would have them. */
+    public fun place(bytes: ByteArray)
+
+    /** What was placed, there, and its echo: an array, or a buffer that the next call writes to. Blocks. */
+    public fun placed(): Any
+
+    override fun close() {}
+}
+
+/** The largest message of any row. */
+public const val MESSAGE_BYTES_MAX: Int = 1 shl 20
+
+/** Arrays of the heap, which C has to copy. */
+internal class ByArrays : Crossing {
+    private var own = ByteArray(0)
+
+    override val copiesEncoded: Int = 2
+    override val copiesPlaced: Int = 2
+
+    override fun encoded(message: ByteArray): ByteArray = Peers.echoArray(message)
+
+    override fun place(bytes: ByteArray) {
+        own = bytes
+    }
+
+    override fun placed(): Any = Peers.echoArray(own)
+}
+
+/** Two direct buffers, kept: C copies from one into the other. An encoded message is copied in and out by Java. */
+internal class ByDirectBuffers : Crossing {
+    private val from = ByteBuffer.allocateDirect(MESSAGE_BYTES_MAX)
+    private val to = ByteBuffer.allocateDirect(MESSAGE_BYTES_MAX)
+
+    override val copiesEncoded: Int = 3
+    override val copiesPlaced: Int = 1
+
+    override fun encoded(message: ByteArray): ByteArray {
+        from.clear().put(message)
+        Peers.echoDirect(from, to, message.size.toLong())
+        val answer = ByteArray(message.size)
+        to.clear().get(answer)
+        return answer
+    }
+
+    override fun place(bytes: ByteArray) {
+        from.clear().put(bytes).flip()
+    }
+
+    override fun placed(): Any {
+        val size = from.limit()
+        Peers.echoDirect(from, to, size.toLong())
+        return to.clear().limit(size)
+    }
+}

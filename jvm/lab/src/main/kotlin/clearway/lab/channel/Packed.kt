@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.lab.channel
+
+import com.fasterxml.jackson.databind.ObjectMapper
+import org.msgpack.jackson.dataformat.MessagePackFactory
+
+/**
+ * Whoever moves bytes by hand takes a codec from a library for what is none. One mapper, kept, as its documentation
+ * asks.
+ */
+internal class Packed(private val row: Row) {
+    private val mapper = ObjectMapper(MessagePackFactory())
+
+    fun write(): ByteArray =
+        when {
+            row.isNull -> NOTHING
+            row.isMethod -> mapper.writeValueAsBytes(listOf("test", row.value))
+            else -> mapper.writeValueAsBytes(row.value)
+        }
+
+    fun read(message: ByteArray): Any? {
+        if (row.isNull) return null
+        val value = mapper.readValue(message, Any::class.java)
+        return if (row.isMethod) (value as List<*>)[1] else value
+    }
+
+    private companion object {
+        val NOTHING = ByteArray(0)
+    }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.lab.channel
+
+import clearway.lab.Registry
+import clearway.lab.protocol.Cell
+import clearway.lab.protocol.Measured
+import kotlinx.serialization.json.JsonObject
+import kotlinx.serialization.json.JsonPrimitive
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertNotNull
+import org.junit.jupiter.api.Assertions.assertThrows
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+
+/** Here nothing native is compiled; ts/clearway-lab/test/contract.test.ts runs every way that the runner has. */
+internal class CallersTest {
+    private fun row(channel: String, codec: String, payload: String, background: Boolean = false): Cell {
+        val words =
+            mapOf(
+                "direction" to if (background) "host to native, background" else "host to native",
+                "channel" to channel,
+                "codec" to codec,
+                "payload" to payload,
+            )
+        val params = words.mapValues { JsonPrimitive(it.value) } + ("messages" to JsonPrimitive(5))
+        return Cell("channel", "channel-native-jvm", "by hand", params, JsonObject(emptyMap()))
+    }
+
+    /** The other end, in Java. */
+    private class Mirror : Crossing {
+        private var own = ByteArray(0)
+        override val copiesEncoded: Int = 2
+        override val copiesPlaced: Int = 1
+
+        override fun encoded(message: ByteArray): ByteArray = message.copyOf()
+
+        override fun place(bytes: ByteArray) {
+            own = bytes
+        }
+
+        override fun placed(): Any = own.copyOf()
+    }
+
+    private fun measured(cell: Cell, crossing: Crossing = Mirror()): Measured =
+        measureCalls(cell) { ByHand(it, crossing) }
+
+    private val equal = JsonObject(mapOf("equal" to JsonPrimitive(true)))
+
+    @Test
+    fun `a row that is queued is timed one at a time and three in flight, another in batches`() {
+        val queued = measured(row("message", "standard", "2 KB", background = true))
+        assertEquals(equal, queued.result)
+        assertEquals(setOf("roundTrip", "roundTripOfThree"), queued.samples.keys)
+        assertTrue(queued.samples.values.all { it.ns.size == 5 && it.batch == 1 && it.ns.all { ns -> ns > 0 } })
+        val direct = measured(row("method", "json", "null"))
+        assertEquals(equal, direct.result)
+        assertEquals(setOf("roundTrip"), direct.samples.keys)
+    }
+
+    @Test
+    fun `bytes are counted as often as they are copied`() {
+        val bytes = measured(row("message", "binary", "4 KB")).values.getValue("copiedBytes")
+        assertEquals(4096.0, bytes.value)
+        assertEquals(0.0, measured(row("message", "standard", "null")).values.getValue("copiedBytes").value)
+    }
+
+    @Test
+    fun `an answer that is not what was sent is told of`() {
+        val wrong =
+            object : Crossing by Mirror() {
+                override fun placed(): Any = ByteArray(4096)
+            }
+        val result = measured(row("message", "binary", "4 KB"), wrong).result
+        assertEquals(JsonObject(mapOf("equal" to JsonPrimitive(false))), result)
+    }
+
+    @Test
+    fun `a way that needs native code is listed with what is missing, and refuses in the same words`() {
+        val entries = Registry.entries().filter { it.scenario == "channel-native-jvm" }.associateBy { it.mechanism }
+        assertEquals(setOf("jni-array", "jni-direct", "ffm", "clearway"), entries.keys)
+        for (kind in Callers.native) {
+            val why = entries.getValue(kind.name).unavailable
+            assertNotNull(why, kind.name)
+            val open = { kind.open(Row.of(row("message", "standard", "2 KB"))) }
+            assertEquals(why, assertThrows(IllegalStateException::class.java) { open() }.message)
+        }
+    }
+
+    @Test
+    fun `a row that nobody knows is refused with its name`() {
+        val thrown = assertThrows(IllegalArgumentException::class.java) { Row.of(row("message", "xml", "2 KB")) }
+        assertEquals("no such codec: codec=xml", thrown.message)
+    }
+}
