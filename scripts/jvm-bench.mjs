@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `node scripts/jvm-bench.mjs [17 25] [arithmetic storage …] [first] [change] [--seconds 20] [--forks 1]`: what the adaptive
+// `node scripts/jvm-bench.mjs [17 25] [arithmetic storage …] [first] [change] [--seconds 8] [--forks 1]`: what the adaptive
 // executor loses against the best that one could have chosen by hand, work by work. A JVM a work; within it all
-// strategies take turns, and the best is chosen on other rounds than those that are compared.
+// strategies take turns, and the best is chosen on other rounds than those that are compared. Without a word it is all
+// works and both extras, some 5 minutes a JDK. A JVM that fails or hangs is told of, and costs its own cell alone.
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +18,7 @@ const option = (name, otherwise) => {
   const at = args.indexOf(`--${name}`);
   return at < 0 ? otherwise : Number(args.splice(at, 2)[1]);
 };
-const seconds = option("seconds", 20);
+const seconds = option("seconds", 8);
 const forks = option("forks", 1);
 const wanted = args.filter((word) => works.includes(word));
 const extras = args.filter((word) => ["first", "change"].includes(word));
@@ -40,15 +41,24 @@ if (status !== 0) process.exit(status);
 const target = join(folder, "executor/target");
 const classPath = [join(target, "test-classes"), join(target, "classes"), readFileSync(paths, "utf8").trim()].join(":");
 
-/** The tab-separated rows that one JVM prints. */
+/** Beside the measurement: warming up 13 strategies for a tenth of it each, the longest batches, the JVM itself. */
+const patienceMs = (seconds * 5 + 120) * 1000;
+
+/** The tab-separated rows that one JVM prints; those that it came to, where it failed. */
 function rows(home, ...command) {
   const heap = ["-Xms512m", "-Xmx512m", "-XX:+UseParallelGC"];
   const main = "clearway.executor.bench.RegretBenchKt";
   const run = spawnSync(join(home, "bin/java"), [...heap, "-cp", classPath, main, ...command.map(String)], {
     encoding: "utf8",
     stdio: ["ignore", "pipe", "inherit"],
+    timeout: patienceMs,
+    killSignal: "SIGKILL",
   });
-  if (run.status !== 0) throw new Error(`${command.join(" ")} ended with ${run.status}`);
+  if (run.status !== 0) {
+    const why = run.error?.code === "ETIMEDOUT" ? `took over ${patienceMs / 1000} s` : `ended with ${run.status}`;
+    console.error(`${home}, ${command.join(" ")}: ${why}`);
+    process.exitCode = 1;
+  }
   return run.stdout.split("\n").flatMap((line) => {
     const [name, ...numbers] = line.split("\t");
     return numbers.length > 0 ? [{ name, numbers: numbers.map(Number) }] : [];
@@ -58,6 +68,8 @@ function rows(home, ...command) {
 const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
 const time = (ns) =>
   ns < 1e4 ? `${(ns / 1e3).toFixed(2)} us` : ns < 1e6 ? `${(ns / 1e3).toFixed(0)} us` : `${(ns / 1e6).toFixed(2)} ms`;
+
+const isWhole = (table) => table.some(({ name }) => name === ours);
 
 /** Each strategy's time over that of the best of the others, which is the best of the other half of the rounds. */
 function regrets(table) {
@@ -77,7 +89,9 @@ for (const version of releases) {
   }
   const columns = [];
   for (const work of wanted.length > 0 || extras.length > 0 ? wanted : works) {
-    const each = Array.from({ length: forks }, () => regrets(rows(home, "steady", work, seconds)));
+    const whole = Array.from({ length: forks }, () => rows(home, "steady", work, seconds)).filter(isWhole);
+    if (whole.length === 0) continue;
+    const each = whole.map(regrets);
     const names = [...each[0].byName.keys()];
     const regret = new Map(names.map((name) => [name, median(each.map(({ byName }) => byName.get(name)))]));
     columns.push({ work, regret, best: each[0].best });
@@ -95,7 +109,10 @@ for (const version of releases) {
     console.log("");
   }
   if (extras.includes("first") || args.length === versions.length) {
-    for (const work of works) {
+    console.log(
+      "A first batch: nobody knows the site, so that its items are claimed and timed one by one, and others are asked when it has taken twice a wake.",
+    );
+    for (const work of wanted.length > 0 ? wanted : works) {
       for (const { name, numbers } of rows(home, "first", work)) {
         const [first, steady] = numbers;
         console.log(
@@ -105,6 +122,9 @@ for (const version of releases) {
     }
   }
   if (extras.includes("change") || args.length === versions.length) {
+    console.log(
+      "A change: the first batch that is half or double of what is known counts as an odd one, the second is believed whole.",
+    );
     for (const { name, numbers } of rows(home, "change")) {
       console.log(
         `JDK ${version}, a site changes from ${name}: ${numbers[0]} batches to recover, ${numbers[1]} at most`,

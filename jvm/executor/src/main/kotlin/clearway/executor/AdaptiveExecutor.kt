@@ -6,14 +6,16 @@ import clearway.executor.host.Processors
 import clearway.executor.host.SystemClock
 import clearway.executor.host.VirtualThreads
 import clearway.executor.model.Costs
+import clearway.executor.run.ArrayBody
 import clearway.executor.run.BatchFuture
+import clearway.executor.run.CountBody
 import clearway.executor.run.EventThreads
+import clearway.executor.run.ListBody
 import clearway.executor.run.LiveCosts
 import clearway.executor.run.Runner
 import clearway.executor.run.Singles
 import clearway.executor.run.VirtualJobs
 import clearway.executor.run.Workers
-import java.time.Duration
 import java.util.RandomAccess
 import java.util.concurrent.AbstractExecutorService
 import java.util.concurrent.Callable
@@ -48,7 +50,7 @@ public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: 
         elasticMax: Int = 256,
     ) : this(processors, elasticMax, SystemClock)
 
-    private val events = EventThreads(clock)
+    private val events = EventThreads()
     private val first = Site("clearway: first batches", SiteOptions())
     private val runner: Runner
     private val singles: Singles
@@ -100,10 +102,10 @@ public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: 
         checkMayBlock(items.size)
         if (items.size <= COPIED_MAX) {
             val array = copied(items)
-            runner.run(site, array.size) { action.accept(array[it]) }
+            runner.run(site, array.size, ArrayBody(array, action))
         } else {
             val list = indexed(items)
-            runner.run(site, list.size) { action.accept(list[it]) }
+            runner.run(site, list.size, ListBody(list, action))
         }
     }
 
@@ -112,31 +114,29 @@ public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: 
     public fun runAll(site: Site, count: Int, action: IntConsumer) {
         require(count >= 0) { "count must not be negative: count=$count" }
         checkMayBlock(count)
-        runner.run(site, count) { action.accept(it) }
+        runner.run(site, count, CountBody(action))
     }
 
     /**
-     * As [runAll], and returns at once: the future ends when nothing of the batch runs any more. The calling thread
-     * takes part only where that is predicted to take less than it would cost to wake another; on a registered event
-     * thread also only within what is left of its budget. `cancel` of the future ends the batch, with interrupts.
+     * As [runAll], and returns at once: the future ends when nothing of the batch runs any more. No item ever runs on
+     * the calling thread, however short it was until now: it may wait this time, and the caller must not. `cancel` of
+     * the future ends the batch, with interrupts.
      */
     public fun <T> runAllAsync(site: Site, items: List<T>, action: Consumer<in T>): CompletableFuture<Void?> {
         val list = indexed(items)
         val future = BatchFuture()
-        runner.start(site, list.size, future, events) { action.accept(list[it]) }
+        runner.start(site, list.size, future, events, ListBody(list, action))
         return future
     }
 
     /**
-     * Nothing that may take longer than what is left of `budget` in each 60th of a second runs on this thread, and
-     * nothing that waits: a toolkit's event thread, an event loop. Blocks for some ms the first time: what a first
-     * batch loads is loaded here, and not under that thread's first call.
+     * Nothing may hold this thread: a toolkit's event thread, an event loop. It is refused what waits ([runAll]), and
+     * starts no threads itself, which would hold it until the system has run them: a worker does. Blocks for some ms
+     * the first time: what a first batch loads is loaded here, and not under that thread's first call.
      */
-    @JvmOverloads
-    public fun registerEventThread(thread: Thread, budget: Duration = Duration.ofMillis(1)) {
-        require(!budget.isNegative) { "budget must not be negative: budget=$budget" }
+    public fun registerEventThread(thread: Thread) {
         if (!isShutdown) repeat(FIRST) { runAllAsync(first, listOf(it)) {}.join() }
-        events.register(thread, budget.toNanos())
+        events.register(thread)
     }
 
     /** This executor as a plain one whose tasks are all of one site; in order where the site is. Shut down apart. */

@@ -6,7 +6,6 @@ import clearway.executor.model.Observation
 import clearway.executor.model.Place
 import clearway.executor.model.Plan
 import clearway.executor.model.Planner
-import clearway.executor.model.Prediction
 import clearway.executor.model.SiteModel
 import clearway.executor.run.BatchEvents
 
@@ -65,11 +64,41 @@ public class Site internal constructor(public val name: String, internal val opt
         }
     }
 
-    /** What nearly no batch of `size` items exceeds, ns; infinite for a site that is unknown, cold, or has blocked. */
-    internal fun atWorstNs(size: Int, costs: Costs): Double =
+    // Lost updates between threads only make it a task more or fewer.
+    @Volatile private var singlesUnlooked = 0
+    @Volatile private var singlesWatched = 0
+
+    /**
+     * Whether the next single task is to be measured: each until the site is warm; then one of [SINGLES] where they are
+     * trivial, for to read the thread's clock of processor time and to learn costs twice to ten times such a task.
+     */
+    internal fun looksAtSingle(): Boolean {
+        val left = singlesUnlooked
+        if (left > 0) singlesUnlooked = left - 1
+        return left <= 0
+    }
+
+    /** A task that was not measured took `wallNs`: when that is long, the next are looked at, for it may have slept. */
+    internal fun overlooked(wallNs: Long) {
+        if (wallNs < TRIVIAL_NS) return
+        singlesWatched = SINGLES
+        singlesUnlooked = 0
+    }
+
+    private fun learntOfSingle() {
+        val watched = singlesWatched
+        if (watched > 0) singlesWatched = watched - 1
+        else if (model.warm && !model.mayBlock && model.itemNs < TRIVIAL_NS) singlesUnlooked = SINGLES - 1
+    }
+
+    /** Learns from a task that was given alone. */
+    internal fun observeSingle(seen: Observation) {
         synchronized(model) {
-            if (!model.warm || model.mayBlock) Double.POSITIVE_INFINITY else Prediction(model, costs, size).atWorstNs()
+            model.observe(seen)
+            quick = null
+            learntOfSingle()
         }
+    }
 
     /** Whether one item is better given to an elastic thread: it may sleep, or nobody knows. */
     internal val needsElastic: Boolean
@@ -80,6 +109,10 @@ public class Site internal constructor(public val name: String, internal val opt
     private companion object {
         /** Two readings of the clock (50 ns) for one batch in sixteen are 0.3 % of the shortest (1 us). */
         const val SAMPLED = 16
+        /** To measure a task takes 1 to 2.5 us: of one in 64 that is under half of the shortest (0.1 us). */
+        const val SINGLES = 64
+        /** As long as the model wants a sleep to be at least. */
+        const val TRIVIAL_NS = 20_000L
         /** As far off as makes a surprise of a batch that is timed. */
         const val ODD = 2.0
     }

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
@@ -37,7 +36,7 @@ class AdaptiveExecutorJavaTest {
             inOrder.shutdown();
             assertTrue(inOrder.awaitTermination(1, TimeUnit.MINUTES));
 
-            executor.registerEventThread(new Thread(), Duration.ofMillis(2));
+            executor.registerEventThread(new Thread());
         }
     }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.executor
 
-import java.time.Duration
 import java.util.concurrent.CompletableFuture
 import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.CountDownLatch
@@ -45,8 +44,8 @@ class EventThreadTest {
     }
 
     @Test
-    fun `nothing runs on an event thread without a budget, however short it is`() {
-        executor.registerEventThread(eventThread, Duration.ZERO)
+    fun `nothing runs on an event thread, however short it is`() {
+        executor.registerEventThread(eventThread)
         val known = executor.site("known")
         repeat(300) { executor.runAll(known, 20) {} }
         repeat(20) { assertFalse(eventThread in threadsOf(known)) }
@@ -54,11 +53,21 @@ class EventThreadTest {
 
     @Test
     fun `a site that has blocked never runs on an event thread`() {
-        executor.registerEventThread(eventThread, Duration.ofHours(1))
+        executor.registerEventThread(eventThread)
         val blocks = executor.site("blocks")
         val turn = CountDownLatch(1)
         executor.runAll(blocks, 2) { if (it == 0) turn.await() else turn.countDown() }
         repeat(20) { assertFalse(eventThread in threadsOf(blocks)) }
+    }
+
+    @Test
+    fun `a site that was trivial until now does not hold who starts its first wait`() {
+        val known = executor.site("trivial until now")
+        repeat(300) { executor.runAll(known, listOf(1, 2)) {} }
+        val goesOn = CountDownLatch(1)
+        val waits = executor.runAllAsync(known, listOf(1, 2)) { goesOn.await() }
+        goesOn.countDown() // Never reached by a thread that waits for it.
+        waits.join()
     }
 
     @Test

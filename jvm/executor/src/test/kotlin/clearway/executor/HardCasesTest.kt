@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.executor
 
-import java.time.Duration
 import java.util.Collections
 import java.util.concurrent.CancellationException
 import java.util.concurrent.ConcurrentHashMap
@@ -250,8 +249,6 @@ class HardCasesTest {
     @Test
     fun `a thread that is interrupted in an item begins no other, in whichever order it all happens`() {
         warm()
-        // Else the caller would take part in what it thinks trivial, and nobody would be left to cancel.
-        executor.registerEventThread(Thread.currentThread(), Duration.ZERO)
         for (known in listOf(executor.site("new"), site)) {
             repeat(100) { round ->
                 val begun = CountDownLatch(1 + round % 2)

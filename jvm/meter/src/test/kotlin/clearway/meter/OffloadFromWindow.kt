@@ -3,7 +3,6 @@ package clearway.meter
 
 import clearway.executor.AdaptiveExecutor
 import java.lang.management.ManagementFactory
-import java.time.Duration
 import java.util.concurrent.CompletableFuture
 import java.util.concurrent.locks.LockSupport
 import javax.swing.JFrame
@@ -42,9 +41,7 @@ object OffloadFromWindow {
             "work        batches       stall  less what the machine took  in a call  processor time of it  cause of the longest"
         )
         AdaptiveExecutor().use { executor ->
-            SwingUtilities.invokeAndWait {
-                executor.registerEventThread(Thread.currentThread(), Duration.ofMillis(BUDGET_MS))
-            }
+            SwingUtilities.invokeAndWait { executor.registerEventThread(Thread.currentThread()) }
             val options = MeterOptions().floorMs(1.0).beatMs(1.0)
             Meter.watch(SwingUtilities::invokeLater, options).use { watch ->
                 watch.ready.get()

@@ -9,11 +9,6 @@ import java.util.concurrent.ConcurrentLinkedQueue
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater
 import java.util.concurrent.locks.LockSupport
 
-/** What is done with the item at a place in the list. */
-internal fun interface Body {
-    fun run(index: Int)
-}
-
 /**
  * A batch while it runs: items behind a cursor, threads that claim them, and one ending. Published before any item
  * runs, so that what the caller has not begun can be run by others, whatever the caller hangs in.
@@ -127,7 +122,7 @@ internal class Batch(
         var thrown: Throwable? = null
         var index: Int
         try {
-            index = me.runFrom(0, body)
+            index = body.runFrom(me, 0)
         } catch (failed: Throwable) {
             thrown = failed
             index = me.item
@@ -231,7 +226,7 @@ internal class Batch(
             return
         }
         try {
-            me.items += me.runFrom(first, body) - first
+            me.items += body.runFrom(me, first) - first
             me.done(claimedEnd)
         } catch (thrown: Throwable) {
             fail(thrown)

@@ -63,16 +63,16 @@ internal class Participant(val thread: Thread) {
 
     /**
      * The owner runs its chunk from `first` on, up to what is still its own. Returns the first item that is not; where
-     * `body` throws, [item] is the one that threw.
+     * `run` throws, [item] is the one that threw.
      */
-    fun runFrom(first: Int, body: Body): Int {
+    inline fun runFrom(first: Int, run: (Int) -> Unit): Int {
         val current = current
         val limit = limit
         var index = first
         while (true) {
             current.setOpaque(index)
             if (index >= limit.opaque && !goesOn(index)) return index
-            body.run(index)
+            run(index)
             index++
         }
     }

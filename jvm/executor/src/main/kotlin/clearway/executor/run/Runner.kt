@@ -15,7 +15,13 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
     val lifecycle = Lifecycle { registry.isIdle }
     @Volatile private var stopped = false
     private val watchdog =
-        Watchdog(registry, clock, costs) { batch, threads, onElastic -> ask(batch, threads, onElastic) }
+        Watchdog(registry, clock, costs, { workers.relieve(elastic) }) { batch, threads, onElastic ->
+            ask(batch, threads, onElastic)
+        }
+
+    init {
+        workers.whenAllBusy(watchdog::arm)
+    }
 
     /** Runs the batch with the calling thread; returns when it is over, or throws why it failed. */
     fun run(site: Site, size: Int, body: Body) {
@@ -104,7 +110,10 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
         if (interrupted) Thread.currentThread().interrupt()
     }
 
-    /** Starts a batch without waiting for it; on the calling thread only where that is cheap and allowed. */
+    /**
+     * Starts a batch without waiting for it, and never on the calling thread: what never waited until now may wait this
+     * time, perhaps for what this thread does next, and no prediction can take it off this thread's stack again.
+     */
     fun start(site: Site, size: Int, future: BatchFuture, events: EventThreads, body: Body) {
         enter(registry.lane())
         if (size == 0) {
@@ -122,19 +131,9 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
                 if (failure != null) future.completeExceptionally(failure) else future.complete(null)
             }
         future.batch = batch
-        val worstNs = site.atWorstNs(size, costs.now)
-        val here = worstNs < costs.now.offerNs * CHEAPER && events.admits(worstNs)
-        if (here) batch.callerIsHere()
         registry.addDetached(batch)
-        if (here) {
-            published(batch, helpers = 0)
-            val from = clock.nanoTime()
-            batch.runAsCaller()
-            events.spend(clock.nanoTime() - from)
-        } else {
-            val helpers = if (batch.shareable) maxOf(1, plan.helpers) else 1
-            if (events.isOne(Thread.currentThread())) publishedByOther(batch, helpers) else published(batch, helpers)
-        }
+        val helpers = if (batch.shareable) maxOf(1, plan.helpers) else 1
+        if (events.isOne(Thread.currentThread())) publishedByOther(batch, helpers) else published(batch, helpers)
     }
 
     /**
@@ -231,8 +230,6 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
     private companion object {
         const val SHUT = "the executor is shut down"
         const val STOPPED = "the executor was shut down"
-        /** A batch that takes less than to hand it over is run where it stands. */
-        const val CHEAPER = 1
         /** The threads of the batch had nearly a processor of their own altogether: who waited did so for one. */
         const val CROWDED = 0.9
     }

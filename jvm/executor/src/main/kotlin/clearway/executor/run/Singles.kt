@@ -55,12 +55,15 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
             val lane = runner.registry.lane()
             lane.inside++
             val scope = context.enter()
-            val cpuNs = clock.threadCpuNs()
+            val looked = site.looksAtSingle()
+            val cpuNs = if (looked) clock.threadCpuNs() else -1
             val startNs = clock.nanoTime()
             try {
                 task.run()
             } finally {
-                learn(clock.nanoTime() - startNs, if (cpuNs < 0) -1 else clock.threadCpuNs() - cpuNs)
+                val wallNs = clock.nanoTime() - startNs
+                if (looked) learn(wallNs, if (cpuNs < 0) -1 else clock.threadCpuNs() - cpuNs)
+                else site.overlooked(wallNs)
                 context.leave(scope)
                 lane.inside--
                 mine.leave()
@@ -74,7 +77,7 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
             // On a virtual thread there is no CPU clock: what sleeps is then told by its length alone, which is too
             // little; the site stays with elastic threads, where nothing else waits for it.
             val slept = measured == 0 && site.needsElastic
-            site.observe(
+            site.observeSingle(
                 Observation(
                     Place.CPU,
                     1,

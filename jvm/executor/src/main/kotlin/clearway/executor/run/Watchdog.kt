@@ -14,6 +14,8 @@ internal class Watchdog(
     private val registry: Registry,
     private val clock: Clock,
     private val costs: LiveCosts,
+    /** Relieves threads that wait for what waits for them; returns whether jobs wait for a thread. */
+    private val relieve: () -> Boolean = { false },
     private val more: (Batch, Int, Boolean) -> Unit,
 ) {
     @Volatile private var asleep = true
@@ -62,21 +64,22 @@ internal class Watchdog(
             if (quiet < QUIET_LOOKS * (SLOWEST + 1)) continue
             quiet = 0
             asleep = true
-            if (registry.running().isNotEmpty()) asleep = false
+            if (registry.running().isNotEmpty() || relieve()) asleep = false
             while (asleep && !stopped) LockSupport.park(this)
         }
     }
 
-    /** One look at everything; true when there was a batch that runs for longer than a tick. */
+    /** One look at everything; true when there was a batch that runs for longer than a tick, or jobs wait. */
     fun look(): Boolean {
         val now = clock.nanoTime()
+        val jobsWait = relieve()
         val batches = registry.running()
-        if (batches.isEmpty()) return false
+        if (batches.isEmpty()) return jobsWait
         val idle = idleProcessors(now)
         val collections = clock.collections()
         val collected = collections != collectionsBefore
         collectionsBefore = collections
-        var long = false
+        var long = jobsWait
         for (batch in batches) {
             if (batch.isOver) continue
             if (batch.seenBefore) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.executor.run
 
+import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.ConcurrentLinkedDeque
 import java.util.concurrent.ConcurrentLinkedQueue
 import java.util.concurrent.ThreadFactory
@@ -11,6 +12,15 @@ import java.util.concurrent.locks.LockSupport
 internal interface Threads {
     /** Runs `job` on one of these threads, which is started where none is free and more may be. Never blocks. */
     fun offer(job: Runnable)
+
+    /** `tell` is called with every job that finds all threads busy. */
+    fun whenAllBusy(tell: () -> Unit) {}
+
+    /**
+     * One look: where all threads wait, and took nothing since the last look, the job that waits longest goes to
+     * `others`: it may be what they wait for. Returns whether jobs wait. For one thread at a time.
+     */
+    fun relieve(others: Threads): Boolean = false
 }
 
 /** A fresh virtual thread for every job. */
@@ -32,6 +42,33 @@ internal class Workers(
     private val free = ConcurrentLinkedDeque<Worker>()
     private val count = AtomicInteger()
     private val numbers = AtomicInteger()
+    private val all: MutableSet<Worker> = ConcurrentHashMap.newKeySet()
+    @Volatile private var tell: () -> Unit = {}
+    private var head: Runnable? = null
+    private var looks = 0
+    private var patience = LOOKS
+
+    override fun whenAllBusy(tell: () -> Unit) {
+        this.tell = tell
+    }
+
+    override fun relieve(others: Threads): Boolean {
+        val first = jobs.peek()
+        val same = first != null && first === head
+        head = first
+        looks = if (same) looks + 1 else 0
+        if (first == null) {
+            patience = LOOKS
+            return false
+        }
+        // Who runs for long is left alone for a while; who hangs in the system looks the same and must not be for ever.
+        val wait = same && all.all { it.state != Thread.State.RUNNABLE }
+        if (!wait && looks < patience) return true
+        if (!wait) patience = minOf(patience * 2, PATIENCE_MAX)
+        looks = 0
+        if (jobs.remove(first)) others.offer(first)
+        return true
+    }
 
     /** How many threads there are now. */
     val size: Int
@@ -47,10 +84,10 @@ internal class Workers(
         while (true) {
             val now = count.get()
             // All are busy, or about to look once more: each looks for jobs after it said that it is free.
-            if (now >= max) return
+            if (now >= max) return tell()
             if (count.compareAndSet(now, now + 1)) break
         }
-        Worker("$name-${numbers.incrementAndGet()}").start()
+        Worker("$name-${numbers.incrementAndGet()}").also { all += it }.start()
     }
 
     private inner class Worker(name: String) : Thread(name) {
@@ -66,9 +103,13 @@ internal class Workers(
         }
 
         override fun run() {
-            while (true) {
-                val job = jobs.poll() ?: spin()
-                if (job != null) runOne(job) else if (!waitForMore()) return
+            try {
+                while (true) {
+                    val job = jobs.poll() ?: spin()
+                    if (job != null) runOne(job) else if (!waitForMore()) return
+                }
+            } finally {
+                all -= this
             }
         }
 
@@ -119,5 +160,12 @@ internal class Workers(
             count.decrementAndGet()
             return false
         }
+    }
+
+    private companion object {
+        /** Some 16 ms to 0.1 s of the watchdog's: longer than nearly all tasks, short for who waits. */
+        const val LOOKS = 16
+        /** A minute or more. Doubled until then: tasks that run for a second get six more threads, and not sixty. */
+        const val PATIENCE_MAX = 1 shl 16
     }
 }

@@ -45,23 +45,3 @@ class GrowthTest {
         assertEquals(0, growth.next(Look(waiting = 40, asleep = 0, awake = 2, idleProcessors = 1)).threads)
     }
 }
-
-class EventBudgetTest {
-    private val budget = EventBudget(budgetNs = 1_000_000)
-
-    @Test
-    fun `work that may exceed what is left of the frame's budget is not admitted`() {
-        assertTrue(budget.admits(900_000.0, nowNs = 0))
-        budget.spend(900_000, nowNs = 0)
-        assertFalse(budget.admits(200_000.0, nowNs = 0))
-        assertFalse(budget.admits(Double.POSITIVE_INFINITY, nowNs = 1_000_000_000))
-    }
-
-    @Test
-    fun `a frame later the budget is whole again, and work that took too long is paid by the next frames`() {
-        budget.spend(2_000_000, nowNs = 0)
-        assertFalse(budget.admits(1.0, nowNs = 16_000_000))
-        assertTrue(budget.admits(1.0, nowNs = 17_000_000))
-        assertTrue(budget.admits(1_000_000.0, nowNs = 34_000_000))
-    }
-}

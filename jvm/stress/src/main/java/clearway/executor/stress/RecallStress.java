@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.executor.stress;
 
+import clearway.executor.run.Body;
 import clearway.executor.run.Participant;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
@@ -28,7 +29,8 @@ public class RecallStress {
         Participant me = new Participant(Thread.currentThread());
         me.begin(0, 4);
         owner = me;
-        me.runFrom(0, item -> owners[item]++);
+        Body body = item -> owners[item]++;
+        body.runFrom(me, 0);
         me.done(4);
     }
 

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.executor
+
+import clearway.executor.host.Clock
+import java.util.concurrent.CountDownLatch
+import java.util.concurrent.Executor
+import java.util.concurrent.FutureTask
+import java.util.concurrent.atomic.AtomicInteger
+import java.util.concurrent.atomic.AtomicLong
+import org.junit.jupiter.api.AfterEach
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+
+class SinglesMeasuredTest {
+    /** A clock on which every reading takes 100 ns; it counts who asks for processor time. */
+    private class Counted : Clock {
+        val now = AtomicLong()
+        val cpuReadings = AtomicInteger()
+
+        override fun nanoTime(): Long = now.addAndGet(100)
+
+        override fun threadCpuNs(): Long = now.get().also { cpuReadings.incrementAndGet() }
+
+        override fun cpuNsOf(thread: Thread): Long = -1
+
+        override fun processCpuNs(): Long = -1
+
+        override fun collections(): Long = 0
+    }
+
+    private val clock = Counted()
+    private val executor = AdaptiveExecutor(processors = 1, elasticMax = 4, clock)
+    private val ordered: Executor = executor.asExecutorService(executor.site("ordered", SiteOptions().ordered()))
+
+    @AfterEach fun close(): Unit = executor.close()
+
+    /** Readings of the processor's clock for `count` tasks, each of which begins when the one before has ended. */
+    private fun readings(count: Int, task: () -> Unit): Int {
+        val before = clock.cpuReadings.get()
+        repeat(count) { one(task) }
+        one {} // The one before has been learnt from when this one has ended.
+        return clock.cpuReadings.get() - before
+    }
+
+    private fun one(task: () -> Unit) {
+        val done = FutureTask(task, Unit)
+        ordered.execute(done)
+        done.get()
+    }
+
+    @Test
+    fun `a task may wait for a later one on a site that never waited until then, with one processor`() {
+        val site = executor.asExecutorService(executor.site("never waited"))
+        repeat(300) { site.submit {}.get() }
+        val later = CountDownLatch(1)
+        val waits = site.submit { later.await() }
+        site.submit { later.countDown() }
+        waits.get()
+    }
+
+    @Test
+    fun `of trivial tasks one in many is measured once the site is known`() {
+        val cold = readings(4) {}
+        assertTrue(cold >= 8, "cold=$cold")
+        val warm = readings(640) {}
+        assertTrue(warm in 10..30, "warm=$warm")
+    }
+
+    @Test
+    fun `after a long one that was not measured the next ones all are`() {
+        readings(10) {}
+        one { clock.now.addAndGet(5_000_000) }
+        val watched = readings(32) {}
+        assertTrue(watched >= 60, "watched=$watched")
+    }
+}
