@@ -151,7 +151,8 @@ internal class Batch(
     private fun join(me: Participant) {
         if (me !== caller)
             synchronized(this) { (participants ?: ArrayList<Participant>().also { participants = it }) += me }
-        if (cancelled) cursor.close()
+        // Who closes the cursor counts what it drops: this may be before the one that cancels.
+        if (cancelled) close()
         if (plan.timeBatch) {
             if (plan.readCpu) {
                 val lane = registry.lane()

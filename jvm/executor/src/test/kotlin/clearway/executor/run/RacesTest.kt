@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.executor.run
 
+import clearway.executor.host.SystemClock
+import clearway.executor.model.Place
+import clearway.executor.model.Plan
+import java.util.concurrent.CancellationException
 import java.util.concurrent.CyclicBarrier
 import java.util.concurrent.atomic.AtomicInteger
 import java.util.concurrent.atomic.AtomicIntegerArray
+import java.util.concurrent.atomic.AtomicReference
 import kotlin.concurrent.thread
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertTrue
@@ -80,6 +85,52 @@ class RacesTest {
             val wrong = (0 until size).filter { ran[round].get(it) != 1 }
             assertTrue(wrong.isEmpty(), "round=$round wrong=$wrong")
         }
+    }
+
+    @Test
+    fun `a batch that is cancelled while a thread joins ends, once, whichever of them closes it`() {
+        val plan =
+            Plan(
+                Place.ELASTIC,
+                helpers = 1,
+                chunk = 4,
+                bulk = true,
+                timeItems = false,
+                timeBatch = false,
+                readCpu = false,
+                beatNs = 0,
+                lookEvery = 1,
+                predictedNs = 0.0,
+            )
+        val registry = Registry()
+        val context = Context(emptyList())
+        val joined = AtomicInteger(-1)
+        val batch = AtomicReference<Batch>()
+        val rounds = 200_000
+        // They wait awake for each other: at a barrier one would always be the first.
+        val joiner =
+            thread(isDaemon = true) {
+                repeat(rounds) { round ->
+                    var next = batch.get()
+                    while (next == null) next = batch.get()
+                    batch.set(null)
+                    next.run()
+                    joined.set(round)
+                }
+            }
+        repeat(rounds) { round ->
+            val ends = AtomicInteger()
+            val ended = Batch.Ended { ends.incrementAndGet() }
+            val next = Batch(plan, 12, Body {}, SystemClock, context, true, registry, ended)
+            batch.set(next)
+            while (batch.get() != null) Thread.onSpinWait()
+            repeat(round % 64) { Thread.onSpinWait() }
+            next.cancel(CancellationException("not wanted"))
+            while (joined.get() < round) Thread.onSpinWait()
+            assertTrue(next.isOver, "round=$round")
+            assertEquals(1, ends.get(), "round=$round")
+        }
+        joiner.join()
     }
 
     @Test
