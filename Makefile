@@ -74,4 +74,4 @@ setup: ## npm packages, Chromium, PostgreSQL, a Python with pyarrow, a JDK and M
 	@scripts/setup.sh node chromium postgresql python jvm xvfb rust
 
 clean: ## remove what was built
-	rm -rf out ts/*/dist .cache native/target native/c/build native/plugins/*/build native/fuzz/target jvm/*/target
+	rm -rf out ts/*/dist .cache native/target native/c/build native/plugins/*/build native/fuzz/target jvm/target jvm/*/target

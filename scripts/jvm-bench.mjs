@@ -7,7 +7,7 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { chosen, folder, jdks, maven } from "./jvm.mjs";
+import { chosen, folder, jdks, maven } from "./maven.mjs";
 
 const ours = "Clearway adaptive";
 const control = "direct again";

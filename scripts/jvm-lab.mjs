@@ -6,7 +6,7 @@ import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { chosen, folder, hasForeign, jdks, maven } from "./jvm.mjs";
+import { chosen, folder, hasForeign, jdks, maven } from "./maven.mjs";
 import { libclearway, plugins } from "./native.mjs";
 import { isProgram } from "./problems.mjs";
 import { paths, root } from "./sources.mjs";

@@ -6,7 +6,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { chosen, folder, jdks, maven } from "./jvm.mjs";
+import { chosen, folder, jdks, maven } from "./maven.mjs";
 
 const mode = process.argv[2] ?? "quick";
 const found = jdks();

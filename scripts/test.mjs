@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // `make test`: build, check, and every test on every host that we promise. Goes on after a failure and names it.
 import { checks } from "./check/stages.mjs";
-import { chosen, oldest } from "./jvm.mjs";
+import { chosen, oldest } from "./maven.mjs";
 import { builds, plugins, sayMissing, toolchains } from "./native.mjs";
 import { node24 } from "./node24.mjs";
 import { runStages } from "./stages.mjs";
@@ -30,6 +30,7 @@ const stages = [
   ...(toolchains.rust ? [{ name: "native: Rust", command: [node, "scripts/cargo.mjs", "test", "-q"] }] : []),
   ...builds,
   ...(toolchains.rust ? [{ name: "conformance, rust", command: [node, "conformance/check.mjs", "rust"] }] : []),
+  ...(jdk.builds ? [{ name: "jvm: compile", command: [node, "scripts/jvm.mjs", "compile"] }] : []),
   ...(jdk.builds ? [{ name: "conformance, jvm", command: [node, "conformance/check.mjs", "jvm"] }] : []),
   ...(toolchains.c
     ? [

@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { chosen, folder, jdks, maven, missing } from "../../scripts/jvm.mjs";
+import { chosen, folder, jdks, maven, missing } from "../../scripts/maven.mjs";
 
 const module = join(folder, "channel");
 const program = join(module, "target/test-classes/clearway/channel/conformance/MainKt.class");

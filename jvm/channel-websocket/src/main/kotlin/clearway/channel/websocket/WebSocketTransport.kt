@@ -114,6 +114,12 @@ private class Listener(private val transport: SocketTransport) : WebSocket.Liste
 
     override fun onError(socket: WebSocket, error: Throwable) {
         val code = if (error is IOException) CloseCode.LOST else CloseCode.FAILED
-        transport.ended(CloseReason(code, "the connection broke: ${error.message ?: error}", emptyMap(), error))
+        transport.ended(CloseReason(code, "the connection broke: ${wordsOf(error)}", emptyMap(), error))
     }
+}
+
+/** The JDK's own errors may say what was wrong in their cause alone. */
+private fun wordsOf(error: Throwable): String {
+    val words = error.message ?: error.cause?.message
+    return if (words == null) error.toString() else "${error.javaClass.simpleName}: $words"
 }

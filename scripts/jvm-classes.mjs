@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The classes of jvm/, compiled once for all that needs them: the tests on each JDK, the snapshot of the API, conformance.
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { chosen, folder, jdks, maven } from "./maven.mjs";
+import { paths, root } from "./sources.mjs";
+
+/** What the classes were made of, left by the build that made them. */
+const stamp = join(folder, "target/classes.sha256");
+
+/** What the classes are made of, and by which JDKs. */
+function fingerprint(found) {
+  const hash = createHash("sha256").update(JSON.stringify([chosen(found).builds, Math.max(0, ...found.keys())]));
+  const made = paths().filter((path) => /^jvm\/(pom\.xml$|[^/]+\/(pom\.xml$|src\/))/.test(path));
+  for (const path of made.filter((path) => existsSync(join(root, path)))) {
+    hash
+      .update(path)
+      .update("\0")
+      .update(readFileSync(join(root, path)));
+  }
+  return hash.digest("hex");
+}
+
+/** The names of the modules that the last build compiled. */
+export function modules() {
+  if (!existsSync(stamp)) return [];
+  return readFileSync(stamp, "utf8").trim().split("\n").slice(1);
+}
+
+const folders = () => readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+const targets = (kind) => folders().filter(({ name }) => existsSync(join(folder, name, "target", kind)));
+
+function stand(print) {
+  if (!existsSync(stamp)) return false;
+  const [left, ...names] = readFileSync(stamp, "utf8").trim().split("\n");
+  const tested = (name) =>
+    !existsSync(join(folder, name, "src/test")) || existsSync(join(folder, name, "target/test-classes"));
+  const compiled = (name) => existsSync(join(folder, name, "target/classes")) && tested(name);
+  return left === print && names.length > 0 && names.every(compiled);
+}
+
+/** Compiles all modules and their tests, where that is not done already. Returns Maven's exit status, 127 without a JDK. */
+export function compile(found = jdks()) {
+  const print = fingerprint(found);
+  if (stand(print)) return 0;
+  rmSync(stamp, { force: true });
+  // The compiler adds and never takes away: a class whose source is gone would still be run.
+  for (const kind of ["classes", "test-classes"]) {
+    for (const { name } of targets(kind)) rmSync(join(folder, name, "target", kind), { recursive: true });
+  }
+  // Two modules at a time; more would want more memory. By this phase the libraries that conformance runs with are copied.
+  const status = maven(["process-test-classes", "-T", "2"], found);
+  if (status !== 0) return status;
+  mkdirSync(join(folder, "target"), { recursive: true });
+  writeFileSync(stamp, `${[print, ...targets("classes").map(({ name }) => name)].join("\n")}\n`);
+  return 0;
+}
+
+/** What has Maven take the classes as they stand. */
+export const asTheyStand = [
+  "-Dcompiled=true",
+  "-Dkotlin.phase=none",
+  "-Dkotlin.test.phase=none",
+  "-Dmdep.skip=true",
+  "-Danimal.sniffer.skip=true",
+];
