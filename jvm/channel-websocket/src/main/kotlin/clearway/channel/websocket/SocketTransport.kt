@@ -41,6 +41,9 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
     private var over = false
     private var told = false
 
+    /** Done when the socket is open. */
+    val opening = CompletableFuture<Unit>()
+
     override val name: String
         get() = "websocket"
 
@@ -119,6 +122,7 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
                 over
             }
         if (late) return open.abort()
+        opening.complete(Unit)
         open.demand()
         pump()
     }
