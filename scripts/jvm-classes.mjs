@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The classes of jvm/, compiled once for all that needs them: the tests on each JDK, the snapshot of the API, conformance.
+// The classes of jvm/, compiled once for all that needs them: the tests on each JDK, and conformance.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,12 +20,6 @@ function fingerprint(found) {
       .update(readFileSync(join(root, path)));
   }
   return hash.digest("hex");
-}
-
-/** The names of the modules that the last build compiled. */
-export function modules() {
-  if (!existsSync(stamp)) return [];
-  return readFileSync(stamp, "utf8").trim().split("\n").slice(1);
 }
 
 const folders = () => readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
