@@ -40,8 +40,6 @@ export interface ParentEndpoint extends Endpoint {
   /** What the pool said when it started this worker, where a host can carry it along (Node): saves waiting for it. */
   readonly greeting: unknown;
   listen(onMessage: OnMessage, onMessageError: () => void): void;
-  /** The message that has come already, if there is one, instead of its event (Node), which a busy machine tells 1 ms later. */
-  waiting?(): unknown;
   /** Calls `last` when this worker is about to end by itself (process.exit, self.close): a last chance to post. */
   onEnding(last: () => void): void;
   /** Stops listening, so that a worker which is not Clearway's may end. */

@@ -120,13 +120,6 @@ export function parent(): ParentEndpoint | undefined {
       port.on("message", heard);
       port.on("messageerror", failed);
     },
-    waiting: () => {
-      try {
-        return threads.receiveMessageOnPort(port)?.message;
-      } catch {
-        return void failed?.();
-      }
-    },
     onEnding: (last) => process.once("exit", last),
     ignore: () => {
       if (heard) port.off("message", heard);

@@ -51,27 +51,32 @@ export function expose<const Tasks extends TaskMap>(tasks: Tasks): Exposed<Tasks
     // times as late: the first call is there before, and asks itself when it has left what it could.
     if (partsTravel) setTimeout(() => serve().prepare(), idleMs);
   };
-  const hear = (message: unknown): void => {
-    if (!isFrames(message)) return;
-    let frames = message;
-    if (frames[0] === Op.Hello) {
-      if (settings === undefined) greet(frames[2]);
-      frames = frames.slice(frameSlots);
-    }
-    if (settings === undefined || frames.length === 0) return;
-    if (server === undefined && frames.length === frameSlots && frames[0] === Op.Call) {
-      begun = [frames[1] as number];
-      const first = runFirst(frames as CallFrame, definitions[names.indexOf(frames[2] as string)], settings, endpoint);
-      if (first === true) return serve().ask();
-      if (first) return serve().adopt(first);
-    }
-    serve().receive(frames);
-  };
-  endpoint.listen(hear, () => settings && serve().unreadable());
+  endpoint.listen(
+    (message) => {
+      if (!isFrames(message)) return;
+      let frames = message;
+      if (frames[0] === Op.Hello) {
+        if (settings === undefined) greet(frames[2]);
+        frames = frames.slice(frameSlots);
+      }
+      if (settings === undefined || frames.length === 0) return;
+      if (server === undefined && frames.length === frameSlots && frames[0] === Op.Call) {
+        begun = [frames[1] as number];
+        const first = runFirst(
+          frames as CallFrame,
+          definitions[names.indexOf(frames[2] as string)],
+          settings,
+          endpoint,
+        );
+        if (first === true) return serve().ask();
+        if (first) return serve().adopt(first);
+      }
+      serve().receive(frames);
+    },
+    () => settings && serve().unreadable(),
+  );
   const foreign = endpoint.marked ? undefined : setTimeout(() => endpoint.ignore(), foreignWaitMs);
   if (typeof foreign === "object") (foreign as { unref?(): void }).unref?.();
   greet(endpoint.greeting);
-  // Behind the module's last line, or its first await: a task may use all that the module defines.
-  if (settings) queueMicrotask(() => hear(endpoint.waiting?.()));
   return tasks;
 }
