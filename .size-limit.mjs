@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What each entry costs who downloads it. An entry counts without its lazy parts; each part has a line of its own.
+
+// esbuild writes what it leaves out by its path from the place of the bundle, which is a temporary folder: sizes would
+// depend on where the project lies, by a few bytes that once failed a check. Left as written they are the same anywhere.
+function leaveOut(...patterns) {
+  return (config) => ({
+    ...config,
+    format: "esm", // else what is left out brings a stand-in for `require` along
+    plugins: [
+      {
+        name: "left out as written",
+        setup({ onResolve }) {
+          onResolve({ filter: /./ }, ({ path }) =>
+            patterns.some((pattern) => pattern.test(path)) ? { path, external: true } : undefined,
+          );
+        },
+      },
+    ],
+  });
+}
+
+const browser = (name) => `ts/clearway/dist/browser/${name}.js`;
+const node = (name) => `ts/clearway/dist/node/${name}.js`;
+
+const lazyParts = /^\.\/lazy-/;
+const records = /^\.\/records\.js$/;
+const arrow = /^apache-arrow$/;
+
+/** `ignore` names what is left out; sizes are of the minified code, in bytes of gzip. */
+const sizes = [
+  { name: "clearway (browser, minified, gzip)", path: browser("index"), limit: "12 KB", ignore: [lazyParts, records] },
+  { name: "clearway, metrics (loaded with `metrics: true`)", path: browser("lazy-timings"), limit: "0.8 KB" },
+  {
+    name: "clearway, what looks after workers and reads streams (loaded while the first worker starts)",
+    path: browser("lazy-upkeep"),
+    limit: "5.5 KB",
+    ignore: [records, /^\.\/lazy-open-ring\.js$/],
+  },
+  { name: "clearway, streams into tasks (loaded when the task reads)", path: browser("lazy-feed"), limit: "3 KB" },
+  {
+    name: "clearway, shared ring (loaded where there is shared memory)",
+    path: browser("lazy-open-ring"),
+    limit: "6 KB",
+  },
+  {
+    name: "clearway, automatic placement (loaded when a task or a pool asks for it)",
+    path: browser("lazy-placer"),
+    limit: "11.5 KB",
+    ignore: [records],
+  },
+  {
+    name: "clearway/worker (browser, minified, gzip)",
+    path: browser("worker"),
+    limit: "8.4 KB",
+    ignore: [lazyParts, records],
+  },
+  {
+    name: "clearway/worker, streams (loaded where a task yields, or reads)",
+    path: browser("lazy-streams"),
+    limit: "2.2 KB",
+    ignore: [records],
+  },
+  { name: "clearway/worker, resources (loaded where a task has some)", path: browser("lazy-leases"), limit: "1.8 KB" },
+  {
+    name: "clearway/worker, its end of the ring (loaded behind the first call)",
+    path: browser("lazy-ring-end"),
+    limit: "5.6 KB",
+  },
+  { name: "clearway/meter (browser, minified, gzip)", path: browser("meter"), limit: "9 KB" },
+  { name: "clearway/records (browser, minified, gzip)", path: browser("records"), limit: "12.4 KB", ignore: [arrow] },
+  { name: "clearway/channel (browser, minified, gzip)", path: browser("channel"), limit: "29 KB", ignore: [lazyParts] },
+  {
+    name: "clearway/channel, shared ring (loaded when a port is to have one)",
+    path: browser("lazy-ring-way"),
+    limit: "6 KB",
+  },
+  {
+    name: "clearway/channel, an app that has codecs only",
+    path: browser("channel"),
+    limit: "9.8 KB",
+    import:
+      "{ standardMessageCodec, standardMethodCodec, jsonMessageCodec, jsonMethodCodec, stringCodec, binaryCodec }",
+  },
+  { name: "clearway/channel/stdio (Node, minified, gzip)", path: node("stdio"), limit: "3 KB", ignore: [/^node:/] },
+  { name: "clearway/channel/websocket (browser, minified, gzip)", path: browser("websocket"), limit: "4 KB" },
+  {
+    name: "clearway/channel/websocket-server (Node, minified, gzip)",
+    path: node("websocket-server"),
+    limit: "6 KB",
+    ignore: [/^node:/, /^ws$/],
+  },
+  {
+    name: "clearway/records, toArrow() (loaded when called)",
+    path: browser("lazy-to-arrow"),
+    limit: "1.4 KB",
+    ignore: [records, arrow],
+  },
+  {
+    name: "clearway/records, fromArrow() (loaded when called)",
+    path: browser("lazy-from-arrow"),
+    limit: "2.7 KB",
+    ignore: [records, arrow],
+  },
+];
+
+export default sizes.map(({ ignore = [], ...size }) => ({
+  import: "*",
+  ...size,
+  gzip: true,
+  modifyEsbuildConfig: leaveOut(...ignore),
+}));
