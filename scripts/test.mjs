@@ -8,7 +8,10 @@ import { runStages } from "./stages.mjs";
 
 const node = process.execPath;
 const vitest = "node_modules/vitest/vitest.mjs";
-const library = (project, program = node) => [program, vitest, "run", "--root", "ts/clearway", "--project", project];
+const library = (projects, program = node) => [
+  ...[program, vitest, "run", "--root", "ts/clearway"],
+  ...projects.flatMap((project) => ["--project", project]),
+];
 
 const newer = node24();
 if (!newer) console.error(`test: no Node 24 is packed for ${process.platform} ${process.arch}; its stage is left out`);
@@ -22,11 +25,11 @@ const fuzzed = ["ts", "c", ...(toolchains.rust ? ["rust"] : []), ...(jdk.builds 
 const stages = [
   { name: "build", command: [node, "scripts/build.mjs"], needed: true },
   ...checks.map((stage) => ({ ...stage, name: `check: ${stage.name}` })),
-  { name: `library, node ${process.versions.node}`, command: library("node") },
-  { name: "library, node by port", command: library("node-port") },
-  ...(newer ? [{ name: "library, node 24", command: library("node", newer) }] : []),
-  { name: "library, chromium", command: library("chromium") },
-  { name: "library, chromium isolated", command: library("chromium-isolated") },
+  { name: `library, node ${process.versions.node}`, command: library(["node", "node-alone"]) },
+  { name: "library, node by port", command: library(["node-port"]) },
+  ...(newer ? [{ name: "library, node 24", command: library(["node", "node-alone"], newer) }] : []),
+  { name: "library, chromium", command: library(["chromium"]) },
+  { name: "library, chromium isolated", command: library(["chromium-isolated"]) },
   ...(toolchains.rust ? [{ name: "native: Rust", command: [node, "scripts/cargo.mjs", "test", "-q"] }] : []),
   ...builds,
   ...(toolchains.rust ? [{ name: "conformance, rust", command: [node, "conformance/check.mjs", "rust"] }] : []),

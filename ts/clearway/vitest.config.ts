@@ -42,6 +42,11 @@ const patience = {
   expect: { poll: { timeout: 60_000 } },
 };
 
+// Files run side by side, but for those that measure: what the others do would be found in their figures.
+const aside = { maxWorkers: 2, sequence: { groupOrder: 0 } };
+const alone = { maxWorkers: 1, sequence: { groupOrder: 1 } };
+const measuring = "test/meter/*.node.test.ts";
+
 // Copies of the library are loaded by Node itself, which looks again for a module that was missing (`test/fixtures/parts.ts`).
 const server = { deps: { external: [/\/built\/partial-/] } };
 
@@ -83,9 +88,14 @@ export default defineConfig({
           server,
           globalSetup: here("./test/fixtures/build.ts"),
           include: ["test/**/*.test.ts"],
-          exclude: ["**/*.browser.test.ts"],
+          exclude: ["**/*.browser.test.ts", measuring],
+          ...aside,
           ...patience,
         },
+      },
+      {
+        resolve: { alias: alias("node") },
+        test: { name: "node-alone", provide, server, include: [measuring], ...alone, ...patience },
       },
       {
         resolve: { alias: alias("node") },
@@ -97,6 +107,7 @@ export default defineConfig({
           globalSetup: here("./test/fixtures/build.ts"),
           include: ["test/{error,pool,resource,stream,transfer}/**/*.test.ts"],
           exclude: ["**/*.browser.test.ts"],
+          ...aside,
           ...patience,
         },
       },
