@@ -12,7 +12,7 @@ import { isProgram } from "./problems.mjs";
 import { paths, root } from "./sources.mjs";
 
 /** What the runner is made of; the lab's own modules are last. Those of `foreign` stand only where a JDK 22 or newer does. */
-const modules = ["executor", "channel", "lab"];
+const modules = ["executor", "channel", "channel-websocket", "lab"];
 const foreign = ["native", "lab-foreign"];
 const all = [...modules, ...foreign];
 const target = join(folder, "lab/target");

@@ -114,10 +114,13 @@ describe.each(Object.entries(runners))("the runner of %s", (host, { scenario, bu
           continue;
         }
         const sets = wanted.find(({ name }) => name === scenario)?.profiles.full.sets ?? [];
-        // One on the calling thread where there is such a one, one that waits; one of values, one of bytes.
-        for (const { params } of [sets[1], sets.at(-4)].flatMap((set) => set ?? [])) {
+        // On the calling thread where there is such a one, one that waits, one from native code where there is that; values and bytes.
+        for (const { params } of [sets[1], sets.at(-4), sets.at(-1)].flatMap((set) => set ?? [])) {
           const request = { family: "channel", scenario, mechanism, expected: { equal: true } };
-          const { result } = await runner.verify({ ...request, params: { ...params, messages: 3 } }, 60_000);
+          const { result } = await runner.verify(
+            { ...request, params: { ...params, messages: 3, warmUpMs: 50 } },
+            60_000,
+          );
           expect(result).toEqual({ equal: true });
         }
       }

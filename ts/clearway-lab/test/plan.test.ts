@@ -27,6 +27,7 @@ describe("the scenario files", () => {
       "codec-jvm",
       "channel-worker",
       "channel-process",
+      "channel-process-jvm",
       "channel-native",
       "channel-native-jvm",
       "works",

@@ -44,6 +44,7 @@ export function loadScenarios(folder = scenarioFolder()): Scenario[] {
     "codec-jvm",
     "channel-worker",
     "channel-process",
+    "channel-process-jvm",
     "channel-native",
     "channel-native-jvm",
     "works",

@@ -65,3 +65,42 @@ PEER(void, echoDirect)(JNIEnv *env, jclass type, jobject from, jobject to, jlong
   (void)type;
   lab_echo((*env)->GetDirectBufferAddress(env, from), (*env)->GetDirectBufferAddress(env, to), (size_t)size);
 }
+
+// Looked up once, as JNI's documentation advises. Not called where java.lang.foreign loads this library.
+static jmethodID apply, apply_as_long;
+
+JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *vm, void *reserved) {
+  (void)reserved;
+  JNIEnv *env;
+  if ((*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_10) != JNI_OK) return JNI_ERR;
+  const jclass function = (*env)->FindClass(env, "java/util/function/Function");
+  const jclass operator = (*env)->FindClass(env, "java/util/function/LongUnaryOperator");
+  if (function == NULL || operator == NULL) return JNI_ERR;
+  apply = (*env)->GetMethodID(env, function, "apply", "(Ljava/lang/Object;)Ljava/lang/Object;");
+  apply_as_long = (*env)->GetMethodID(env, operator, "applyAsLong", "(J)J");
+  return apply == NULL || apply_as_long == NULL ? JNI_ERR : JNI_VERSION_10;
+}
+
+// C asks Java. The message is C's own while it asks, and so is the answer when it looks at that.
+PEER(jbyteArray, askArray)(JNIEnv *env, jclass type, jbyteArray message, jobject answer) {
+  (void)type;
+  const jsize size = (*env)->GetArrayLength(env, message);
+  jbyte *bytes = (*env)->GetByteArrayElements(env, message, NULL);
+  if (bytes == NULL) return NULL; // OutOfMemoryError is thrown on return.
+  jbyteArray asked = (*env)->NewByteArray(env, size);
+  if (asked != NULL) (*env)->SetByteArrayRegion(env, asked, 0, size, bytes);
+  (*env)->ReleaseByteArrayElements(env, message, bytes, JNI_ABORT);
+  if (asked == NULL) return NULL;
+  jbyteArray answered = (*env)->CallObjectMethod(env, answer, apply, asked);
+  if ((*env)->ExceptionCheck(env) || answered == NULL) return NULL; // Thrown on return, too.
+  jbyte *seen = (*env)->GetByteArrayElements(env, answered, NULL);
+  if (seen == NULL) return NULL;
+  (*env)->ReleaseByteArrayElements(env, answered, seen, JNI_ABORT);
+  return answered;
+}
+
+// The same where both know the buffers: only sizes are told.
+PEER(jlong, askDirect)(JNIEnv *env, jclass type, jlong size, jobject answer) {
+  (void)type;
+  return (*env)->CallLongMethod(env, answer, apply_as_long, size);
+}

@@ -3,6 +3,7 @@ package clearway.lab
 
 import clearway.lab.channel.Callers
 import clearway.lab.channel.measureCalls
+import clearway.lab.channel.process.Processes
 import clearway.lab.codec.LabCodecs
 import clearway.lab.codec.measureCodec
 import clearway.lab.jni.Peers
@@ -28,6 +29,7 @@ internal object Registry {
     private const val CODEC = "codec-jvm"
     private const val MEMORY = "memset-jvm"
     private const val NATIVE = "channel-native-jvm"
+    private const val PROCESS = "channel-process-jvm"
 
     fun entries(): List<Entry> =
         offload.keys.flatMap { scenario -> Strategies.all.map { Entry(scenario, it.name, it.unavailable) } } +
@@ -35,7 +37,8 @@ internal object Registry {
             LabCodecs.names.map { Entry(CODEC, it, null) } +
             Entry(MEMORY, Fillers.REFERENCE, Peers.problem()) +
             Fillers.all.map { Entry(MEMORY, it.name, it.problem) } +
-            Callers.native.map { Entry(NATIVE, it.name, it.problem) }
+            Callers.native.map { Entry(NATIVE, it.name, it.problem) } +
+            Processes.names.map { Entry(PROCESS, it, null) }
 
     /** Runs the whole measurement. Blocks. Throws, naming what there is, where there is no such mechanism. */
     fun measure(cell: Cell): Measured {
@@ -46,9 +49,10 @@ internal object Registry {
             cell.scenario == CODEC -> measureCodec(cell)
             cell.scenario == MEMORY -> measureFills(cell)
             cell.scenario == NATIVE -> measureCalls(cell, Callers.named(cell.mechanism).open)
+            cell.scenario == PROCESS -> measureCalls(cell) { row -> Processes.open(cell.mechanism, row) }
             else ->
                 throw IllegalArgumentException(
-                    "no such scenario on this host: scenario=${cell.scenario} (${(offload.keys + push + CODEC + MEMORY + NATIVE).joinToString()})"
+                    "no such scenario on this host: scenario=${cell.scenario} (${(offload.keys + push + CODEC + MEMORY + NATIVE + PROCESS).joinToString()})"
                 )
         }
     }

@@ -9,7 +9,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 import java.nio.file.Path;
+import java.util.function.LongUnaryOperator;
 
 /** C called as java.lang.foreign's documentation has it: handles in static finals, which the compiler sees through. */
 final class Downcalls {
@@ -23,6 +26,10 @@ final class Downcalls {
             .downcallHandle(
                     LIBRARY.find("lab_echo").orElseThrow(),
                     FunctionDescriptor.ofVoid(ValueLayout.ADDRESS, ValueLayout.ADDRESS, ValueLayout.JAVA_LONG));
+    private static final MethodHandle ASK = Linker.nativeLinker()
+            .downcallHandle(
+                    LIBRARY.find("lab_ask").orElseThrow(),
+                    FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.ADDRESS, ValueLayout.JAVA_LONG));
 
     private Downcalls() {}
 
@@ -39,6 +46,27 @@ final class Downcalls {
     static void echo(MemorySegment from, MemorySegment to, long size) {
         try {
             ECHO.invokeExact(from, to, size);
+        } catch (Throwable impossible) {
+            throw new AssertionError(impossible);
+        }
+    }
+
+    /** A function for C that calls {@code answer}, which must not throw: that ends the JVM. Lives as long as the arena. */
+    static MemorySegment upcall(LongUnaryOperator answer, Arena arena) {
+        try {
+            MethodHandle target = MethodHandles.lookup()
+                    .findVirtual(LongUnaryOperator.class, "applyAsLong", MethodType.methodType(long.class, long.class));
+            FunctionDescriptor shape = FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG);
+            return Linker.nativeLinker().upcallStub(target.bindTo(answer), shape, arena);
+        } catch (ReflectiveOperationException impossible) {
+            throw new AssertionError(impossible); // The JDK's own interface.
+        }
+    }
+
+    /** Has C ask an {@link #upcall} with a size; returns what it answered. Blocks. */
+    static long ask(MemorySegment upcall, long size) {
+        try {
+            return (long) ASK.invokeExact(upcall, size);
         } catch (Throwable impossible) {
             throw new AssertionError(impossible);
         }

@@ -6,6 +6,7 @@ import clearway.lab.channel.MESSAGE_BYTES_MAX
 import java.lang.foreign.Arena
 import java.lang.foreign.MemorySegment
 import java.lang.foreign.ValueLayout.JAVA_BYTE
+import java.util.function.UnaryOperator
 
 /** Two native segments, kept: C copies from one into the other. An encoded message is copied in and out by block. */
 internal class BySegments : Crossing {
@@ -20,9 +21,13 @@ internal class BySegments : Crossing {
     override fun encoded(message: ByteArray): ByteArray {
         MemorySegment.copy(message, 0, from, JAVA_BYTE, 0, message.size)
         Downcalls.echo(from, to, message.size.toLong())
-        val answer = ByteArray(message.size)
-        MemorySegment.copy(to, JAVA_BYTE, 0, answer, 0, answer.size)
-        return answer
+        return read(to, message.size.toLong())
+    }
+
+    private fun read(segment: MemorySegment, size: Long): ByteArray {
+        val bytes = ByteArray(size.toInt())
+        MemorySegment.copy(segment, JAVA_BYTE, 0, bytes, 0, bytes.size)
+        return bytes
     }
 
     override fun place(bytes: ByteArray) {
@@ -34,6 +39,30 @@ internal class BySegments : Crossing {
         Downcalls.echo(from, to, size)
         return to.asSlice(0, size).asByteBuffer()
     }
+
+    /** As for two direct buffers. */
+    override val copiesAsked: Int = 4
+    private val upcall by lazy { Downcalls.upcall(::answer, arena) }
+    private var by: UnaryOperator<ByteArray>? = null
+    private var failed: Exception? = null
+
+    override fun asked(message: ByteArray, answer: UnaryOperator<ByteArray>): ByteArray {
+        by = answer
+        MemorySegment.copy(message, 0, from, JAVA_BYTE, 0, message.size)
+        val size = Downcalls.ask(upcall, message.size.toLong())
+        failed?.let { throw it }
+        return read(to, size)
+    }
+
+    private fun answer(size: Long): Long =
+        try {
+            val answered = checkNotNull(by).apply(read(from, size))
+            MemorySegment.copy(answered, 0, to, JAVA_BYTE, 0, answered.size)
+            answered.size.toLong()
+        } catch (thrown: Exception) {
+            failed = thrown // Through C it would end the JVM.
+            0
+        }
 
     override fun close() = arena.close()
 }

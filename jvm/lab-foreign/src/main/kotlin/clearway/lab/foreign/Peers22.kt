@@ -5,8 +5,10 @@ import clearway.lab.channel.Caller
 import clearway.lab.channel.Crossing
 import clearway.lab.channel.Row
 import clearway.lab.memory.Filler
+import clearway.plugin.Memory
 import clearway.plugin.Plugin
 import clearway.plugin.PluginOptions
+import java.lang.foreign.Arena
 import java.nio.file.Path
 
 /** The service that module lab finds. Made once a process. */
@@ -17,10 +19,15 @@ public class Peers22 : ForeignPeers {
             "ffm" -> ByDowncall(bytes.toLong())
             "ffm-copied" -> ByCopies(bytes)
             "clearway-copied" -> PluginCopied(openPlugin(), bytes)
-            "clearway-shared" -> PluginShared(openPlugin(), bytes.toLong())
-            "clearway-held" -> PluginHeld(openPlugin(), bytes.toLong())
+            "clearway-shared" -> inPlace(bytes) { plugin -> plugin.lend(Arena.ofAuto().allocate(bytes.toLong(), PAGE)) }
+            "clearway-held" -> inPlace(bytes) { plugin -> plugin.allocate(bytes.toLong()) }
             else -> throw IllegalArgumentException("no such mechanism: $mechanism")
         }
+
+    private fun <M> inPlace(bytes: Int, make: (Plugin) -> M): Filler where M : Memory, M : AutoCloseable {
+        val plugin = openPlugin()
+        return PluginInPlace(plugin, bytes) { make(plugin) }
+    }
 
     override fun crossing(mechanism: String): Crossing =
         if (mechanism == "ffm") BySegments() else throw IllegalArgumentException("no such mechanism: $mechanism")

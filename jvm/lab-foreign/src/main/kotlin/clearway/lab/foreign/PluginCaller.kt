@@ -32,9 +32,17 @@ internal class PluginCaller(private val row: Row) : Caller {
     /** What decodes is asked to decode: only bytes come back as they are. */
     private fun handler(): String =
         when {
+            row.isAsked -> "echo/back"
             row.isMethod -> if (row.codec == "json") "echo/json" else "echo/method"
             else -> if (row.isBinary) "echo" else "echo/standard"
         }
+
+    init {
+        // What the plugin asks when "echo/back" asks it.
+        if (row.isAsked) plugin.handle("echo/host") { message -> again(checkNotNull(message.toByteArray())) }
+    }
+
+    private fun again(message: ByteArray): Payload = Payload.of(Codecs.STANDARD.encode(Codecs.STANDARD.decode(message)))
 
     private fun lend(bytes: ByteArray): LentMemory {
         val segment = Arena.ofAuto().allocate(bytes.size.toLong(), PAGE)
@@ -49,7 +57,9 @@ internal class PluginCaller(private val row: Row) : Caller {
             return encoded + ledger.toNative.copiedBytes + ledger.fromNative.copiedBytes
         }
 
-    override fun call(): Any? = read(channel.call(written()))
+    override val isLater: Boolean = row.queued || row.isAsked
+
+    override fun call(): Any? = if (isLater) send().await() else read(channel.call(written()))
 
     override fun send(): Pending {
         val answer: CompletableFuture<Message> = channel.send(written())

@@ -4,6 +4,8 @@ package clearway.lab.jni;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.function.LongUnaryOperator;
+import java.util.function.UnaryOperator;
 
 /** The native peers by JNI, src/main/c/peers.c. All of them block for as long as the C takes. */
 public final class Peers {
@@ -43,4 +45,10 @@ public final class Peers {
 
     /** Copies so many bytes from the start of one direct buffer to that of another. */
     public static native void echoDirect(ByteBuffer from, ByteBuffer to, long size);
+
+    /** C sends the message on to {@code answer}, in an array of its own, looks at what it gives, and returns that. */
+    public static native byte[] askArray(byte[] message, UnaryOperator<byte[]> answer);
+
+    /** C asks with the size of what stands in a place that both know, and returns the size of the answer there. */
+    public static native long askDirect(long size, LongUnaryOperator answer);
 }

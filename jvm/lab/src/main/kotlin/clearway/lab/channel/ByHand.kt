@@ -4,6 +4,8 @@ package clearway.lab.channel
 import java.util.concurrent.Callable
 import java.util.concurrent.ExecutorService
 import java.util.concurrent.Executors
+import java.util.concurrent.TimeUnit
+import java.util.function.UnaryOperator
 
 /**
  * Native code called by hand: MessagePack for what is no bytes, and an executor of one thread where the row is queued.
@@ -11,6 +13,7 @@ import java.util.concurrent.Executors
  */
 internal class ByHand(private val row: Row, private val crossing: Crossing) : Caller {
     private val pack = Packed(row)
+    private val again = UnaryOperator<ByteArray> { pack.write(pack.read(it)) }
     private val queue: ExecutorService? = if (row.queued) Executors.newSingleThreadExecutor() else null
 
     init {
@@ -20,7 +23,12 @@ internal class ByHand(private val row: Row, private val crossing: Crossing) : Ca
     override var copiedBytes: Long = 0
         private set
 
+    override val isLater: Boolean
+        get() = row.queued
+
     override fun call(): Any? {
+        if (row.queued) return send().await()
+        if (row.isAsked) return ask()
         if (row.isBinary) return counted(crossing.placed())
         return read(crossing.encoded(pack.write()))
     }
@@ -36,6 +44,13 @@ internal class ByHand(private val row: Row, private val crossing: Crossing) : Ca
         return Pending { read(answer.get()) }
     }
 
+    private fun ask(): Any? {
+        val answer = crossing.asked(pack.write(), again)
+        // Packed twice: the message, and what Java answered.
+        copiedBytes += (2L + crossing.copiesAsked) * answer.size
+        return pack.read(answer)
+    }
+
     private fun counted(answer: Any): Any {
         copiedBytes += crossing.copiesPlaced * (row.value as ByteArray).size.toLong()
         return answer
@@ -49,7 +64,7 @@ internal class ByHand(private val row: Row, private val crossing: Crossing) : Ca
 
     override fun close() {
         queue?.shutdownNow()
-        queue?.awaitTermination(END_S, java.util.concurrent.TimeUnit.SECONDS)
+        queue?.awaitTermination(END_S, TimeUnit.SECONDS)
         crossing.close()
     }
 

@@ -6,14 +6,17 @@ public interface Caller : AutoCloseable {
     /** Bytes that were copied so far on their way, there and back, as the way itself counts them. */
     public val copiedBytes: Long
 
+    /** Whether the answer comes later than the call, so that [send] can have several under way. */
+    public val isLater: Boolean
+
     /**
      * Sends the row's value and gives what came back, of which bytes may be a view that the next call ends. Blocks for
      * as long as that takes.
      */
     public fun call(): Any?
 
-    /** Begins the same, several at a time; for rows that are queued. Does not wait. */
-    public fun send(): Pending
+    /** Begins the same, several at a time, where [isLater]. Does not wait for the answer. */
+    public fun send(): Pending = error("the answer is there when the call returns: nothing is under way")
 }
 
 /** A call under way. */

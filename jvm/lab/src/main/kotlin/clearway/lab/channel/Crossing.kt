@@ -3,6 +3,7 @@ package clearway.lab.channel
 
 import clearway.lab.jni.Peers
 import java.nio.ByteBuffer
+import java.util.function.UnaryOperator
 
 /** Bytes to C and back by hand, with no codec. Used by one thread at a time. Owns what memory it needs. */
 public interface Crossing : AutoCloseable {
@@ -20,6 +21,15 @@ public interface Crossing : AutoCloseable {
 
     /** What was placed, there, and its echo: an array, or a buffer that the next call writes to. Blocks. */
     public fun placed(): Any
+
+    /**
+     * How often a byte of a message is copied on its way from C to Java's answer and back, Java's look at both
+     * included.
+     */
+    public val copiesAsked: Int
+
+    /** Has C ask Java: it sends the message that it is given here to `answer`, and gives what that answered. Blocks. */
+    public fun asked(message: ByteArray, answer: UnaryOperator<ByteArray>): ByteArray
 
     override fun close() {}
 }
@@ -41,6 +51,12 @@ internal class ByArrays : Crossing {
     }
 
     override fun placed(): Any = Peers.echoArray(own)
+
+    /** Out of the array that C is given, into the one that it makes for Java, and out of Java's. */
+    override val copiesAsked: Int = 3
+
+    override fun asked(message: ByteArray, answer: UnaryOperator<ByteArray>): ByteArray =
+        Peers.askArray(message, answer)
 }
 
 /** Two direct buffers, kept: C copies from one into the other. An encoded message is copied in and out by Java. */
@@ -54,9 +70,13 @@ internal class ByDirectBuffers : Crossing {
     override fun encoded(message: ByteArray): ByteArray {
         from.clear().put(message)
         Peers.echoDirect(from, to, message.size.toLong())
-        val answer = ByteArray(message.size)
-        to.clear().get(answer)
-        return answer
+        return read(to, message.size.toLong())
+    }
+
+    private fun read(buffer: ByteBuffer, size: Long): ByteArray {
+        val bytes = ByteArray(size.toInt())
+        buffer.clear().get(bytes)
+        return bytes
     }
 
     override fun place(bytes: ByteArray) {
@@ -67,5 +87,19 @@ internal class ByDirectBuffers : Crossing {
         val size = from.limit()
         Peers.echoDirect(from, to, size.toLong())
         return to.clear().limit(size)
+    }
+
+    /** Into one buffer and out of it, for Java's answer; into the other one and out of it. */
+    override val copiesAsked: Int = 4
+
+    override fun asked(message: ByteArray, answer: UnaryOperator<ByteArray>): ByteArray {
+        from.clear().put(message)
+        val size =
+            Peers.askDirect(message.size.toLong()) { size ->
+                val answered = answer.apply(read(from, size))
+                to.clear().put(answered)
+                answered.size.toLong()
+            }
+        return read(to, size)
     }
 }

@@ -19,12 +19,12 @@ internal fun measureCalls(cell: Cell, open: (Row) -> Caller): Measured {
     val row = Row.of(cell)
     val messages = cell.int("messages")
     return open(row).use { caller ->
-        val once: () -> Any? = if (row.queued) ({ caller.send().await() }) else caller::call
-        warmUp(once)
+        val once: () -> Any? = caller::call
+        warmUp(cell.number("warmUpMs", WARM_UP_MS), caller)
         val first = isEcho(row, once())
         val samples = HashMap<String, Samples>()
         val values = HashMap<String, Value>()
-        if (row.queued) {
+        if (caller.isLater) {
             samples["roundTrip"] = Samples("us", timed(messages, once))
             val begin = System.nanoTime()
             samples["roundTripOfThree"] = Samples("us", threeInFlight(messages, caller))
@@ -44,12 +44,15 @@ internal fun measureCalls(cell: Cell, open: (Row) -> Caller): Measured {
 }
 
 /** Until the code is compiled, at this end and at the other. */
-private fun warmUp(once: () -> Any?) {
+private fun warmUp(msMax: Double, caller: Caller) {
     val begin = System.nanoTime()
     var calls = 0
-    while (calls < WARM_UP_CALLS && System.nanoTime() - begin < WARM_UP_NS_MAX) {
-        once()
+    while (calls < WARM_UP_CALLS && System.nanoTime() - begin < msMax * 1e6) {
+        caller.call()
         calls++
+        if (!caller.isLater) continue
+        threeInFlight(LANES, caller)
+        calls += LANES
     }
 }
 
@@ -107,6 +110,7 @@ private const val BATCH_NS_MIN = 10_000L
 private const val BATCH_MAX = 1024
 /** C2 compiles what was called ten thousand times, on a thread that may have to wait for a processor. */
 private const val WARM_UP_CALLS = 20_000
-private const val WARM_UP_NS_MAX = 500_000_000L
+/** Where the cell does not say. */
+private const val WARM_UP_MS = 500.0
 /** One allocation that is not the way's own, such as the meter's, then weighs little. */
 private const val COUNTED_MAX = 300

@@ -11,11 +11,12 @@ import org.msgpack.jackson.dataformat.MessagePackFactory
 internal class Packed(private val row: Row) {
     private val mapper = ObjectMapper(MessagePackFactory())
 
-    fun write(): ByteArray =
+    /** The row's value, or what came in its place. */
+    fun write(value: Any? = row.value): ByteArray =
         when {
             row.isNull -> NOTHING
-            row.isMethod -> mapper.writeValueAsBytes(listOf("test", row.value))
-            else -> mapper.writeValueAsBytes(row.value)
+            row.isMethod -> mapper.writeValueAsBytes(listOf("test", value))
+            else -> mapper.writeValueAsBytes(value)
         }
 
     fun read(message: ByteArray): Any? {

@@ -4,6 +4,7 @@ package clearway.lab.channel
 import clearway.lab.Registry
 import clearway.lab.protocol.Cell
 import clearway.lab.protocol.Measured
+import java.util.function.UnaryOperator
 import kotlinx.serialization.json.JsonObject
 import kotlinx.serialization.json.JsonPrimitive
 import org.junit.jupiter.api.Assertions.assertEquals
@@ -14,14 +15,8 @@ import org.junit.jupiter.api.Test
 
 /** Here nothing native is compiled; ts/clearway-lab/test/contract.test.ts runs every way that the runner has. */
 internal class CallersTest {
-    private fun row(channel: String, codec: String, payload: String, background: Boolean = false): Cell {
-        val words =
-            mapOf(
-                "direction" to if (background) "host to native, background" else "host to native",
-                "channel" to channel,
-                "codec" to codec,
-                "payload" to payload,
-            )
+    private fun row(channel: String, codec: String, payload: String, direction: String = "host to native"): Cell {
+        val words = mapOf("direction" to direction, "channel" to channel, "codec" to codec, "payload" to payload)
         val params = words.mapValues { JsonPrimitive(it.value) } + ("messages" to JsonPrimitive(5))
         return Cell("channel", "channel-native-jvm", "by hand", params, JsonObject(emptyMap()))
     }
@@ -39,6 +34,11 @@ internal class CallersTest {
         }
 
         override fun placed(): Any = own.copyOf()
+
+        override val copiesAsked: Int = 3
+
+        override fun asked(message: ByteArray, answer: UnaryOperator<ByteArray>): ByteArray =
+            answer.apply(message.copyOf())
     }
 
     private fun measured(cell: Cell, crossing: Crossing = Mirror()): Measured =
@@ -48,7 +48,7 @@ internal class CallersTest {
 
     @Test
     fun `a row that is queued is timed one at a time and three in flight, another in batches`() {
-        val queued = measured(row("message", "standard", "2 KB", background = true))
+        val queued = measured(row("message", "standard", "2 KB", "host to native, background"))
         assertEquals(equal, queued.result)
         assertEquals(setOf("roundTrip", "roundTripOfThree"), queued.samples.keys)
         assertTrue(queued.samples.values.all { it.ns.size == 5 && it.batch == 1 && it.ns.all { ns -> ns > 0 } })
@@ -62,6 +62,16 @@ internal class CallersTest {
         val bytes = measured(row("message", "binary", "4 KB")).values.getValue("copiedBytes")
         assertEquals(4096.0, bytes.value)
         assertEquals(0.0, measured(row("message", "standard", "null")).values.getValue("copiedBytes").value)
+    }
+
+    @Test
+    fun `native code that asks is answered by what decodes and encodes again`() {
+        val asked = measured(row("message", "standard", "2 KB", "native to host"))
+        assertEquals(equal, asked.result)
+        assertEquals(setOf("roundTrip"), asked.samples.keys)
+        val there = measured(row("message", "standard", "2 KB")).values.getValue("copiedBytes").value
+        // Packed twice and copied three times, where the other way it is once and twice.
+        assertEquals(there / 3 * 5, asked.values.getValue("copiedBytes").value)
     }
 
     @Test

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.lab.channel.process
+
+import clearway.lab.channel.Row
+import java.io.IOException
+import java.io.InputStream
+import java.io.OutputStream
+import java.lang.management.ManagementFactory
+import java.util.concurrent.TimeUnit
+import java.util.concurrent.atomic.AtomicLong
+
+/**
+ * A JVM that answers with what it is sent, the child of this one: a process like any other, whose pipes are counted.
+ * Starts at once; throws IOException, with the command, where it cannot. Whoever speaks to it ends it in their own way,
+ * at the latest by closing its standard input, and then closes this.
+ */
+internal class EchoChild(command: List<String>, errors: ProcessBuilder.Redirect = ProcessBuilder.Redirect.INHERIT) :
+    Process(), AutoCloseable {
+    private val process = ProcessBuilder(command).redirectError(errors).start()
+    private val toChild = CountedOutput(process.outputStream)
+    private val fromChild = CountedInput(process.inputStream)
+
+    /** Bytes that went into its standard input and came out of its standard output. */
+    val pipedBytes: Long
+        get() = toChild.bytes.get() + fromChild.bytes.get()
+
+    /** What is to be said where it does not answer any more. Waits for its end, a second at most. */
+    fun ended(why: IOException?): IllegalStateException {
+        val code = if (waitFor(1, TimeUnit.SECONDS)) "${exitValue()}" else "none yet"
+        return IllegalStateException("the child at the other end ended before it was told to: code=$code", why)
+    }
+
+    /** Waits until it has ended, which it was told; one that does not is killed. */
+    override fun close() {
+        if (!process.waitFor(GRACE_S, TimeUnit.SECONDS)) process.destroyForcibly().waitFor()
+    }
+
+    override fun getOutputStream(): OutputStream = toChild
+
+    override fun getInputStream(): InputStream = fromChild
+
+    override fun getErrorStream(): InputStream = process.errorStream
+
+    override fun waitFor(): Int = process.waitFor()
+
+    override fun waitFor(timeout: Long, unit: TimeUnit): Boolean = process.waitFor(timeout, unit)
+
+    override fun exitValue(): Int = process.exitValue()
+
+    override fun isAlive(): Boolean = process.isAlive
+
+    override fun destroy() = process.destroy()
+
+    companion object {
+        private const val GRACE_S = 5L
+
+        /** Starts one for a way and a row: this JVM's own Java, with this JVM's options and classes. */
+        fun start(way: String, row: Row): EchoChild = EchoChild(command(listOf(way) + row.words))
+
+        fun command(arguments: List<String>): List<String> =
+            listOf("${System.getProperty("java.home")}/bin/java") +
+                ManagementFactory.getRuntimeMXBean().inputArguments +
+                listOf("-cp", System.getProperty("java.class.path"), "clearway.lab.channel.process.EchoProgramKt") +
+                arguments
+    }
+}
+
+// Counted before they leave: whoever has the answer finds all of the question counted.
+private class CountedOutput(private val to: OutputStream) : OutputStream() {
+    val bytes = AtomicLong()
+
+    override fun write(byte: Int) {
+        bytes.incrementAndGet()
+        to.write(byte)
+    }
+
+    override fun write(from: ByteArray, at: Int, count: Int) {
+        bytes.addAndGet(count.toLong())
+        to.write(from, at, count)
+    }
+
+    override fun flush() = to.flush()
+
+    override fun close() = to.close()
+}
+
+private class CountedInput(private val from: InputStream) : InputStream() {
+    val bytes = AtomicLong()
+
+    override fun read(): Int = from.read().also { if (it >= 0) bytes.incrementAndGet() }
+
+    override fun read(to: ByteArray, at: Int, count: Int): Int =
+        from.read(to, at, count).also { if (it > 0) bytes.addAndGet(it.toLong()) }
+
+    override fun available(): Int = from.available()
+
+    override fun close() = from.close()
+}

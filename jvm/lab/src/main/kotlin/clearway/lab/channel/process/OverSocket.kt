@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.lab.channel.process
+
+import clearway.channel.transport.ChannelSink
+import clearway.channel.transport.ChannelTransport
+import clearway.channel.websocket.WebSocketServer
+import clearway.channel.websocket.WebSocketServerOptions
+import clearway.channel.websocket.WebSocketTransport
+import clearway.lab.channel.Caller
+import clearway.lab.channel.Row
+import java.net.URI
+import java.util.concurrent.atomic.AtomicLong
+
+/** A WebSocket on loopback to a child, whose standard output says where it listens. Owns the child. */
+internal fun overSocket(row: Row, child: EchoChild): Caller {
+    val told = child.inputReader().readLine() ?: throw child.ended(null)
+    val (uri, token) = told.split(' ')
+    val counted = CountedTransport(WebSocketTransport.connect(URI(uri), token))
+    return ByEndpoint(row, counted, counted.bytes::get) {
+        child.outputStream.close()
+        child.close()
+    }
+}
+
+/** The child's end: a server as it comes. Returns when the standard input has ended. */
+internal fun echoSocket(row: Row) {
+    WebSocketServer.start(WebSocketServerOptions()) { transport -> echoing(row, transport) }
+        .use { server ->
+            println("${server.uri} ${server.token}")
+            System.`in`.read()
+        }
+}
+
+/**
+ * The JDK's sockets count nothing: here the frames are counted, both ways, without what a WebSocket puts before them.
+ */
+private class CountedTransport(private val of: ChannelTransport) : ChannelTransport by of {
+    val bytes = AtomicLong()
+
+    override fun send(frame: ByteArray): Boolean {
+        bytes.addAndGet(frame.size.toLong())
+        return of.send(frame)
+    }
+
+    override fun open(sink: ChannelSink) =
+        of.open(
+            object : ChannelSink by sink {
+                override fun frame(frame: ByteArray) {
+                    bytes.addAndGet(frame.size.toLong())
+                    sink.frame(frame)
+                }
+            }
+        )
+}

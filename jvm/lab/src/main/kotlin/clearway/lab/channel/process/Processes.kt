@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.lab.channel.process
+
+import clearway.channel.transport.StreamTransport
+import clearway.lab.channel.Caller
+import clearway.lab.channel.Row
+import java.io.FileDescriptor
+import java.io.FileInputStream
+import java.io.FileOutputStream
+
+/** Every way to a child process, by its name, and both of its ends. */
+internal object Processes {
+    /**
+     * @property open takes a child that was just started, and owns it from then on
+     * @property serve is the child's end, over its standard streams; returns when its parent has ended
+     */
+    private class Way(val open: (Row, EchoChild) -> Caller, val serve: (Row) -> Unit)
+
+    private val ways =
+        mapOf(
+            "bytes-stdio" to Way(::ByStreams) { row -> echoBytes(row, ownStreams()) },
+            "clearway-stdio" to Way(::overStdio) { row -> echoing(row, StreamTransport.ofParent()).get().closed.get() },
+            "clearway-websocket" to Way(::overSocket, ::echoSocket),
+        )
+
+    val names: Set<String>
+        get() = ways.keys
+
+    /** Starts a child, and opens the way to it. Blocks. Leaves no child behind where it throws. */
+    fun open(name: String, row: Row, start: () -> EchoChild = { EchoChild.start(name, row) }): Caller {
+        val way = named(name)
+        val child = start()
+        try {
+            return way.open(row, child)
+        } catch (failed: Throwable) {
+            child.destroy()
+            child.close()
+            throw failed
+        }
+    }
+
+    fun serve(name: String, row: Row): Unit = named(name).serve(row)
+
+    private fun named(name: String): Way =
+        requireNotNull(ways[name]) { "no such mechanism on this host: $name (${names.joinToString()})" }
+
+    private fun overStdio(row: Row, child: EchoChild): Caller =
+        ByEndpoint(row, StreamTransport.ofChild(child), { child.pipedBytes }, child::close)
+
+    /** What the program prints goes to its standard error from now on. */
+    private fun ownStreams(): SizedMessages {
+        System.setOut(System.err)
+        return SizedMessages(FileInputStream(FileDescriptor.`in`), FileOutputStream(FileDescriptor.out))
+    }
+}

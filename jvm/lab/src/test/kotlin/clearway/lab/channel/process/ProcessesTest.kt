@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.lab.channel.process
+
+import clearway.lab.channel.Caller
+import clearway.lab.channel.Row
+import clearway.lab.codec.plain
+import java.io.IOException
+import java.lang.ProcessBuilder.Redirect
+import org.junit.jupiter.api.Assertions.assertArrayEquals
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertFalse
+import org.junit.jupiter.api.Assertions.assertThrows
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+import org.junit.jupiter.params.ParameterizedTest
+import org.junit.jupiter.params.provider.MethodSource
+
+/** Every way to a child process, with real children: JVMs that run the lab's own program. */
+internal class ProcessesTest {
+    private fun row(
+        payload: String,
+        channel: String = "message",
+        codec: String = "standard",
+        background: Boolean = false,
+    ) = Row.of(listOf(if (background) "host to process, background" else "host to process", channel, codec, payload))
+
+    /** With a child of its own, which is gone when this returns. */
+    private fun <T> asking(way: String, row: Row, act: (Caller) -> T): T {
+        val child = EchoChild.start(way, row)
+        try {
+            return Processes.open(way, row) { child }.use(act)
+        } finally {
+            assertFalse(child.isAlive, "$way: its child is left behind")
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("ways")
+    fun `bytes come back whole, one at a time and three in flight, on the thread that reads`(way: String) {
+        val row = row("1 MB", codec = "binary")
+        asking(way, row) { caller ->
+            assertArrayEquals(row.value as ByteArray, caller.call() as ByteArray)
+            val answers = List(3) { caller.send() }
+            for (each in answers) assertArrayEquals(row.value as ByteArray, each.await() as ByteArray)
+            val before = caller.copiedBytes
+            caller.call()
+            // And what the way puts before them.
+            assertTrue(caller.copiedBytes - before in (2L shl 20)..(2L shl 20) + 200)
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("ways")
+    fun `values come back decoded and encoded again, behind a queue`(way: String) {
+        val row = row("2 KB", channel = "method", background = true)
+        asking(way, row) { caller ->
+            val answers = List(3) { caller.send() }
+            for (each in answers + caller.send()) assertEquals(plain(row.value, false), plain(each.await(), false))
+        }
+    }
+
+    @Test
+    fun `children end by themselves when their standard input does`() {
+        val words = row("null").words
+        // One that has met nobody yet says so.
+        val children = Processes.names.map { EchoChild(EchoChild.command(listOf(it) + words), Redirect.DISCARD) }
+        for (child in children) child.outputStream.close()
+        for (child in children) child.waitFor()
+    }
+
+    @ParameterizedTest
+    @MethodSource("ways")
+    fun `a child that ends at once is told of, with its status`(way: String) {
+        val row = row("2 KB")
+        val child = EchoChild(EchoChild.command(listOf("nobody") + row.words), Redirect.DISCARD)
+        val thrown = assertThrows(Exception::class.java) { Processes.open(way, row) { child }.use { it.call() } }
+        assertTrue(Regex("(code=|status )1\\b").containsMatchIn(thrown.message.orEmpty()), "$thrown")
+        assertFalse(child.isAlive)
+    }
+
+    @Test
+    fun `a child that cannot start is told of with its command`() {
+        val thrown = assertThrows(IOException::class.java) { EchoChild(listOf("/nowhere/java")) }
+        assertTrue("/nowhere/java" in thrown.message.orEmpty(), "$thrown")
+    }
+
+    private companion object {
+        @JvmStatic fun ways() = Processes.names
+    }
+}
