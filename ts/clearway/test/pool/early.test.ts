@@ -53,6 +53,16 @@ test("a first call that its reader takes for a stream and ends is over, and the 
   expect(pool.stats().open).toBe(0);
 });
 
+test("a first call whose argument cannot cross, and that its reader ends, is over, and the pool goes on", async () => {
+  const pool = plainPool();
+  const call = pool.call.echo(() => 1) as unknown as AsyncIterator<unknown>;
+  const ended = call.return?.("left");
+  expect(await reasonOf(call as unknown as Promise<unknown>)).toMatchObject({ code: "cancelled" });
+  expect(await ended).toEqual({ done: true, value: "left" });
+  expect(await pool.call.echo(2)).toBe(2);
+  expect(pool.stats()).toMatchObject({ open: 0, tasks: { echo: { calls: 2, ok: 1, failed: 0, cancelled: 1 } } });
+});
+
 test("first calls go one to each worker that starts, and run once, in any number", async () => {
   const pool = plainPool({ size: 2 });
   const counts = await Promise.all(Array.from({ length: 20 }, () => pool.call.count()));

@@ -19,7 +19,8 @@ export function cancel(slot: Slot, call: PoolCall, reason: unknown): void {
   // Pairs with the load in `CallContext.cancelled`, for a task that never lets a message in.
   if (cells) Atomics.store(cells, cellOf(call.id, cells), call.id);
   slot.tell(Op.Cancel, call.id, reason === undefined ? reason : encodeError(reason));
-  armGrace(slot, call);
+  // What was still to be posted has been by now, and the call may have been refused: then nobody answers.
+  if (call.state === "cancelling") armGrace(slot, call);
 }
 
 function armGrace(slot: Slot, call: PoolCall): void {

@@ -5,7 +5,7 @@ import { Op } from "../../transport/protocol.js";
 import type { Input } from "../input.js";
 import type { PoolCall } from "../pool-call.js";
 import type { Slot } from "../slot.js";
-import { tellFailure } from "../word.js";
+import { endReader, tellFailure } from "../word.js";
 
 /** Tells a worker of a stream among a call's arguments, before the call. */
 export function announce(slot: Slot, call: PoolCall, input: Input): void {
@@ -29,7 +29,7 @@ export function refused(slot: Slot, op: Op, id: number, a: unknown, reason: unkn
   if (desk.leave(slot, call, -1) === "deliver") {
     call.record.failed++;
     desk.say(call, tellFailure, notCloneable(`an argument of ${call.record.name}()`, reason));
-  }
+  } else desk.say(call, endReader);
   desk.settled(call);
   slot.engine.eased(slot);
 }
