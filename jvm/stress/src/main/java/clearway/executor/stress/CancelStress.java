@@ -29,8 +29,7 @@ import org.openjdk.jcstress.infra.results.III_Result;
 public class CancelStress {
     private static final int SIZE = 4;
 
-    private static final Plan PLAN =
-            new Plan(Place.ELASTIC, 2, 2, true, false, false, false, 0, 1, 0.0, 1, false);
+    private static final Plan PLAN = new Plan(Place.ELASTIC, 2, 2, true, false, false, false, 0, 1, 0.0, 1, false);
     // Kept, since each would keep a lane for every thread that ever joined.
     private static final Registry REGISTRY = new Registry();
     private static final Context CONTEXT = new Context(List.of(), Thread.currentThread());
@@ -42,17 +41,16 @@ public class CancelStress {
 
     public CancelStress() {
         for (int item = 0; item < SIZE; item++) ran[item] = new AtomicInteger();
-        batch =
-                new Batch(
-                        PLAN,
-                        SIZE,
-                        this::runItem,
-                        SystemClock.INSTANCE,
-                        CONTEXT,
-                        true,
-                        REGISTRY,
-                        over -> ended.incrementAndGet(),
-                        false);
+        batch = new Batch(
+                PLAN,
+                SIZE,
+                this::runItem,
+                SystemClock.INSTANCE,
+                CONTEXT,
+                true,
+                REGISTRY,
+                over -> ended.incrementAndGet(),
+                false);
     }
 
     private void runItem(int item) {
