@@ -67,6 +67,15 @@ class PlannerTest {
     }
 
     @Test
+    fun `a site that blocked and turned trivial runs in bulk again after some two hundred batches`() {
+        settle(itemNs = 5e6, cpuShare = 0.001)
+        val before = settle(itemNs = 10.0, cpuShare = 1.0, batches = 150)
+        assertFalse(before.bulk)
+        val after = settle(itemNs = 10.0, cpuShare = 1.0, batches = 100)
+        assertTrue(after.bulk)
+    }
+
+    @Test
     fun `an unknown site is claimed item by item, all timed, with a beat after the time of two wakes`() {
         val plan = planner.plan(1000, costs)
         assertEquals(Place.INLINE, plan.place)
