@@ -45,6 +45,7 @@ const patience = {
 // Files run side by side, but for those that measure: what the others do would be found in their figures.
 const aside = { maxWorkers: 2, sequence: { groupOrder: 0 } };
 const alone = { maxWorkers: 1, sequence: { groupOrder: 1 } };
+const inBrowser = { sequence: { groupOrder: 2 } }; // projects of one group have as many workers
 const measuring = "test/meter/*.node.test.ts";
 
 // Copies of the library are loaded by Node itself, which looks again for a module that was missing (`test/fixtures/parts.ts`).
@@ -62,6 +63,7 @@ function browserProject(name: string, plugins: Plugin[]) {
       globalSetup: here("./test/fixtures/build.ts"),
       include: ["test/**/*.test.ts"],
       exclude: ["**/*.node.test.ts"],
+      ...inBrowser,
       ...patience,
       browser: {
         enabled: true,

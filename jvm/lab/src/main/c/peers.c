@@ -48,16 +48,20 @@ PEER(void, fillCritical)(JNIEnv *env, jclass type, jbyteArray array, jint value)
   (*env)->ReleasePrimitiveArrayCritical(env, array, bytes, 0);
 }
 
-// An array to C and another one back, which is a copy of it: each is copied once on its way.
-PEER(jbyteArray, echoArray)(JNIEnv *env, jclass type, jbyteArray message) {
-  (void)type;
+// An array to C and another one back: each is copied once on its way. NULL where OutOfMemoryError is thrown on return.
+static jbyteArray there_and_back(JNIEnv *env, jbyteArray message) {
   const jsize size = (*env)->GetArrayLength(env, message);
   jbyte *bytes = (*env)->GetByteArrayElements(env, message, NULL);
-  if (bytes == NULL) return NULL; // OutOfMemoryError is thrown on return.
-  jbyteArray answer = (*env)->NewByteArray(env, size);
-  if (answer != NULL) (*env)->SetByteArrayRegion(env, answer, 0, size, bytes);
+  if (bytes == NULL) return NULL;
+  jbyteArray back = (*env)->NewByteArray(env, size);
+  if (back != NULL) (*env)->SetByteArrayRegion(env, back, 0, size, bytes);
   (*env)->ReleaseByteArrayElements(env, message, bytes, JNI_ABORT);
-  return answer;
+  return back;
+}
+
+PEER(jbyteArray, echoArray)(JNIEnv *env, jclass type, jbyteArray message) {
+  (void)type;
+  return there_and_back(env, message);
 }
 
 // From one direct buffer into another.
@@ -84,12 +88,7 @@ JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *vm, void *reserved) {
 // C asks Java. The message is C's own while it asks, and so is the answer when it looks at that.
 PEER(jbyteArray, askArray)(JNIEnv *env, jclass type, jbyteArray message, jobject answer) {
   (void)type;
-  const jsize size = (*env)->GetArrayLength(env, message);
-  jbyte *bytes = (*env)->GetByteArrayElements(env, message, NULL);
-  if (bytes == NULL) return NULL; // OutOfMemoryError is thrown on return.
-  jbyteArray asked = (*env)->NewByteArray(env, size);
-  if (asked != NULL) (*env)->SetByteArrayRegion(env, asked, 0, size, bytes);
-  (*env)->ReleaseByteArrayElements(env, message, bytes, JNI_ABORT);
+  jbyteArray asked = there_and_back(env, message);
   if (asked == NULL) return NULL;
   jbyteArray answered = (*env)->CallObjectMethod(env, answer, apply, asked);
   if ((*env)->ExceptionCheck(env) || answered == NULL) return NULL; // Thrown on return, too.
