@@ -3,11 +3,16 @@
 
 const linesMax = 40;
 const linesOfTest = 12;
+const linesOfMaven = 6;
 const widthMax = 240;
 
 // Where Vitest's own account of the failures begins, and where one of them ends.
 const account = /^\s*⎯+\s*(Failed|Unhandled|Vitest caught)/;
 const failing = /^\s*FAIL /;
+// Maven's account: the suite, then each failing test with its message and its stack, and what it advises.
+const mavenSays = /^\[ERROR\] /;
+const mavenFailing = /^\[ERROR\] .*<<< (FAILURE|ERROR)!/;
+const mavenSuite = /^\[ERROR\] Tests run:/;
 // What other tools write before or in the line that matters, wherever it stands in what they say.
 const complaint = /\b(exceeded|error|failed|failure|panicked)\b/i;
 const complaintsMax = 8;
@@ -17,8 +22,7 @@ const ansi = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*[A-Za-z]`, "g");
 /** The failing tests with their messages, or the last lines where the output is not Vitest's. Plain text, without colours. */
 export function excerptOf(output) {
   const lines = output.replace(ansi, "").split(/\r?\n/).filter(said);
-  const from = lines.findIndex((line) => account.test(line));
-  const chosen = from < 0 ? complaintsAndEnd(lines) : firstOfEach(lines.slice(from));
+  const chosen = chosenOf(lines);
   const rest = chosen.length - linesMax;
   const short = chosen
     .slice(0, linesMax)
@@ -31,8 +35,27 @@ export function reasonOf(excerpt) {
   const lines = excerpt.split("\n").map((line) => line.trim());
   const test = lines.findIndex((line) => failing.test(line));
   if (test >= 0) return lines.slice(test, test + 2);
+  const unit = lines.findIndex((line) => mavenFailing.test(line) && !mavenSuite.test(line));
+  if (unit >= 0) return lines.slice(unit, unit + 2);
+  const maven = lines.findIndex((line) => mavenSays.test(line));
+  if (maven >= 0) return lines.slice(maven, maven + 1);
   const first = lines.findIndex((line) => complaint.test(line));
   return first < 0 ? lines.slice(-1) : lines.slice(Math.max(0, first - 1), first + 1);
+}
+
+/** The tool's own account where it is one we know, else what looks like a complaint, and the end. */
+function chosenOf(lines) {
+  const from = lines.findIndex((line) => account.test(line));
+  if (from >= 0) return firstOfEach(lines.slice(from));
+  const maven = [...lines.keys()].filter((at) => mavenSays.test(lines[at]));
+  if (maven.length === 0) return complaintsAndEnd(lines);
+  // With the message of each test, and the first calls of its stack.
+  const shown = new Set(maven.flatMap((at) => (mavenFailing.test(lines[at]) ? span(at, linesOfMaven) : [at])));
+  return lines.filter((_, at) => shown.has(at));
+}
+
+function span(from, count) {
+  return Array.from({ length: count }, (_, index) => from + index);
 }
 
 function complaintsAndEnd(lines) {

@@ -88,6 +88,23 @@ test("a failed run of tests is told by its first failing test and that test's me
   expect(reasonOf("one\ntwo")).toEqual(["two"]);
 });
 
+test("a failed run of Maven is told by its first failing test and that test's message, whatever the tests print", () => {
+  const output = [
+    "this goes to the standard error, and stands between no frames",
+    "[ERROR] Tests run: 12, Failures: 1, Errors: 0, Skipped: 0, Time elapsed: 1.2 s <<< FAILURE! -- in clearway.PoolTest",
+    "[ERROR] clearway.PoolTest.breaks -- Time elapsed: 0.1 s <<< FAILURE!",
+    "org.opentest4j.AssertionFailedError: expected: <1> but was: <2>",
+    ...Array.from({ length: 60 }, (_, line) => `\tat clearway.PoolTest.line${line}(PoolTest.kt:${line})`),
+    "[ERROR] Failed to execute goal test on project pool: There are test failures. -> [Help 1]",
+  ];
+  const excerpt = excerptOf(output.join("\n"));
+  expect(excerpt.split("\n")).toEqual([...output.slice(1, 8), output.at(-1)]);
+  expect(reasonOf(excerpt)).toEqual(output.slice(2, 4));
+  const crash =
+    "fine\n[ERROR] The forked VM terminated without saying properly goodbye\n[ERROR] Crashed tests: PoolTest";
+  expect(reasonOf(excerptOf(crash))).toEqual(["[ERROR] The forked VM terminated without saying properly goodbye"]);
+});
+
 test("a stage that the rest needs ends the run, and what was not run is named", async () => {
   const { code, output } = await runStages([{ ...broken, needed: true }, last]);
   expect(code).toBe(1);
