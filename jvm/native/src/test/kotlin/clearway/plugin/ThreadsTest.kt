@@ -3,6 +3,7 @@ package clearway.plugin
 
 import java.nio.ByteBuffer
 import java.util.concurrent.Callable
+import java.util.concurrent.CountDownLatch
 import java.util.concurrent.Executors
 import java.util.concurrent.Future
 import java.util.concurrent.atomic.AtomicBoolean
@@ -118,6 +119,25 @@ class ThreadsTest {
                     }
                     assertEquals(PluginErrorCode.CLOSED, code)
                     assertTrue(closing.get())
+                }
+            }
+        }
+    }
+
+    @Test
+    fun `calls that meet the closing are refused, and the closing ends`() {
+        repeat(100) {
+            val plugin = open()
+            val pool = plugin.channel("pool/echo")
+            val ready = CountDownLatch(2)
+            inThreads(3) { thread ->
+                if (thread == 0) {
+                    ready.await()
+                    plugin.close()
+                } else {
+                    ready.countDown()
+                    repeat(500) { pool.send(told(it)).handle { message, _ -> message?.close() } }
+                    assertEquals(PluginErrorCode.CLOSED, codeOf { while (true) pool.send(told(1)).join().close() })
                 }
             }
         }

@@ -65,13 +65,7 @@ internal class Pump(private val opening: Opening) : Runnable {
             val status = Abi.drain(opening.id, events, BATCH, count)
             val read = count.get(Layout.LONG, 0)
             if (status != Status.OK_NUMBER && status != Status.PENDING_NUMBER) return
-            for (at in 0 until read) {
-                try {
-                    tell(at * Layout.EVENT_BYTES)
-                } catch (problem: Throwable) {
-                    complain(problem)
-                }
-            }
+            for (at in 0 until read) guarded { tell(at * Layout.EVENT_BYTES) }
             Abi.eventsRelease(events, read)
         } while (status == Status.PENDING_NUMBER)
     }
@@ -134,12 +128,21 @@ internal class Pump(private val opening: Opening) : Runnable {
 
     /** Closed, and read to the end: what still waits gets no answer any more. */
     private fun end() {
-        val tags = opening.waiting.keys.toList()
-        for (tag in tags) opening.waiting.remove(tag)?.fail(opening.closedError())
-        for (tag in opening.streams.keys.toList()) opening.streams.remove(tag)?.ended(opening.closedError(), 0)
+        // By the maps' own iterators: who is being refused takes itself out meanwhile, and a copy of one entry, as
+        // `toList` makes it, throws where that entry is gone.
+        for (tag in opening.waiting.keys) guarded { opening.waiting.remove(tag)?.fail(opening.closedError()) }
+        for (tag in opening.streams.keys) guarded { opening.streams.remove(tag)?.ended(opening.closedError(), 0) }
         opening.handlers.clear()
         Abi.pluginFree(opening.id)
         drained.countDown()
+    }
+
+    private inline fun guarded(tell: () -> Unit) {
+        try {
+            tell()
+        } catch (problem: Throwable) {
+            complain(problem)
+        }
     }
 
     /** An error of somebody's code that was told: it must not stop the reading. */
