@@ -43,6 +43,18 @@ class PlannerTest {
     }
 
     @Test
+    fun `trivial batches come back to their caller's thread, though they keep the workers awake`() {
+        val awake = costs.copy(offerNs = 100, wakeNs = 150)
+        var itemNs = 1_000.0
+        val world = World(awake, seed = 4, itemNs = { itemNs }, cpuShare = 1.0)
+        world.play(model, planner, awake, size = 100, batches = 40)
+        assertEquals(Place.CPU, planner.plan(100, awake).place)
+        itemNs = 10.0
+        world.play(model, planner, awake, size = 100, batches = 40)
+        assertEquals(Place.INLINE, planner.plan(100, awake).place)
+    }
+
+    @Test
     fun `long arithmetic runs on the CPU workers`() {
         assertEquals(Place.CPU, settle(itemNs = 1e6, cpuShare = 1.0).place)
     }
