@@ -23,7 +23,7 @@ object KnownStalls {
 
     @JvmStatic
     fun main(args: Array<String>) {
-        SwingUtilities.invokeAndWait { show() }
+        onEventThread { show() }
         val watch = Meter.watch(edt, MeterOptions().label("known stalls"))
         watch.ready.get()
         val known = lengthsMs.flatMap(::stalls)
@@ -57,12 +57,12 @@ object KnownStalls {
             val askedNs = System.nanoTime()
             var beganNs = 0L
             var tookMs = 0.0
-            SwingUtilities.invokeAndWait {
+            onEventThread {
                 beganNs = System.nanoTime()
                 tookMs = Meter.mark(name).use { busy(ms) }
             }
             var afterNs = 0L
-            SwingUtilities.invokeAndWait { afterNs = System.nanoTime() }
+            onEventThread { afterNs = System.nanoTime() }
             val beside = maxOf(beganNs - askedNs, afterNs - beganNs - (tookMs * 1e6).toLong())
             if (beside < BESIDE_NS) known += mapOf("label" to name, "ms" to ms, "lengthMs" to tookMs)
         }

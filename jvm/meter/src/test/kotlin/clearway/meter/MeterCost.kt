@@ -16,7 +16,7 @@ object MeterCost {
 
     @JvmStatic
     fun main(args: Array<String>) {
-        SwingUtilities.invokeAndWait {
+        onEventThread {
             val frame = JFrame("Cost")
             frame.setSize(320, 120)
             frame.isVisible = true

@@ -23,7 +23,7 @@ object OffloadFromWindow {
 
     @JvmStatic
     fun main(args: Array<String>) {
-        SwingUtilities.invokeAndWait {
+        onEventThread {
             val frame = JFrame("Offload")
             frame.setSize(320, 120)
             frame.isVisible = true
@@ -38,10 +38,11 @@ object OffloadFromWindow {
             )
         println("budget $BUDGET_MS ms; JDK ${Runtime.version().feature()}; longest, ms")
         println(
-            "work        batches       stall  less what the machine took  in a call  processor time of it  cause of the longest"
+            "work        batches       stall  less what the machine took  collections of it  in a call  " +
+                "processor time of it  cause of the longest"
         )
         AdaptiveExecutor().use { executor ->
-            SwingUtilities.invokeAndWait { executor.registerEventThread(Thread.currentThread()) }
+            onEventThread { executor.registerEventThread(Thread.currentThread()) }
             val options = MeterOptions().floorMs(1.0).beatMs(1.0)
             Meter.watch(SwingUtilities::invokeLater, options).use { watch ->
                 watch.ready.get()
@@ -63,7 +64,7 @@ object OffloadFromWindow {
         val endNs = System.nanoTime() + CELL_NS
         while (batches < BATCHES && System.nanoTime() < endNs) {
             var future = CompletableFuture<Void?>()
-            SwingUtilities.invokeAndWait {
+            onEventThread {
                 val fromCpuNs = threads.currentThreadCpuTime
                 val fromNs = System.nanoTime()
                 future = executor.runAllAsync(site, seeds) { work(it) }
@@ -78,14 +79,15 @@ object OffloadFromWindow {
         Thread.sleep(150)
         val stalls = watch.report().stalls
         val longest = stalls.maxByOrNull { it.lengthMs }
-        val own = stalls.maxOfOrNull { it.lengthMs - it.machineMs } ?: 0.0
+        val own = stalls.maxByOrNull { it.lengthMs - it.machineMs }
         println(
-            "%-11s %7d %11.2f %27.2f %10.2f %21.2f  %s"
+            "%-11s %7d %11.2f %27.2f %18.2f %10.2f %21.2f  %s"
                 .format(
                     name,
                     batches,
                     longest?.lengthMs ?: 0.0,
-                    own,
+                    own?.let { it.lengthMs - it.machineMs } ?: 0.0,
+                    own?.gcMs ?: 0.0,
                     longestCallNs / 1e6,
                     longestRunNs / 1e6,
                     longest?.let { "${it.cause.word}: ${it.because}" } ?: "none of 1 ms or longer",
