@@ -11,8 +11,8 @@ import java.lang.foreign.ValueLayout.ADDRESS
 import java.lang.foreign.ValueLayout.JAVA_BYTE
 import java.lang.foreign.ValueLayout.JAVA_INT
 import java.lang.foreign.ValueLayout.JAVA_LONG
+import java.lang.invoke.MethodHandle
 import java.nio.ByteBuffer
-import java.nio.ByteOrder
 import org.junit.jupiter.api.Test
 
 /**
@@ -82,44 +82,48 @@ class NativeBench {
     private val size = 8 shl 20
 
     private fun fill() {
-        // What C takes for it with nothing crossed: the plugin's own clock around its own memset.
-        val held = ByteBuffer.allocate(24).order(ByteOrder.LITTLE_ENDIAN).putLong(size.toLong()).putLong(3).putLong(1)
-        val inC = plugin.channel("memset/held")
-        fun once() =
-            ByteBuffer.wrap(inC.call(held.array()).toByteArray()).order(ByteOrder.LITTLE_ENDIAN).getLong().toDouble()
-        val c = Way {
-            once()
-            (once() + once()) / 2
-        }
-        val memset = plugin.channel("memset/shared")
-        val value = Payload.of(MemorySegment.ofBuffer(ByteBuffer.allocateDirect(1).put(0, 7)))
-        val native = listOf(plugin.allocate(size.toLong()).also { it.segment.fill(1) })
-        val lent = listOf(plugin.lend(Arena.ofAuto().allocate(size.toLong(), 4096).fill(1)))
-        val heap = ByteArray(size)
-        val scratch = Arena.ofAuto().allocate(size.toLong(), 4096).fill(1)
-        val array = MemorySegment.ofArray(heap)
         val symbols = SymbolLookup.libraryLookup(Built.example("c", "example"), Arena.global())
         val signature = FunctionDescriptor.ofVoid(ADDRESS, JAVA_LONG, JAVA_INT)
-        val bare = Linker.nativeLinker().downcallHandle(symbols.find("clearway_example_fill").get(), signature)
+        val inC = Linker.nativeLinker().downcallHandle(symbols.find("clearway_example_fill").get(), signature)
+        val memset = plugin.channel("memset/shared")
+        val value = Payload.of(MemorySegment.ofBuffer(ByteBuffer.allocateDirect(1).put(0, 7)))
+        // The call is compiled before: 8 MB are filled too seldom for that.
+        plugin.allocate(64).use { small -> repeat(30_000) { memset.call(value, listOf(small)).close() } }
+        plugin.allocate(size.toLong()).use { native ->
+            filled("native memory", native, native.segment, inC, memset, value)
+        }
+        val owned = Arena.ofAuto().allocate(size.toLong(), 4096)
+        plugin.lend(owned).use { lent -> filled("Java's memory, lent", lent, owned, inC, memset, value) }
+    }
+
+    /** Beside C in that very memory, since how its pages lie decides as much; to call it takes 10 ns of 65,000. */
+    private fun filled(
+        what: String,
+        memory: Memory,
+        segment: MemorySegment,
+        inC: MethodHandle,
+        memset: PluginChannel,
+        value: Payload,
+    ) {
+        segment.fill(1)
+        val bytes = size.toLong()
+        val heap = MemorySegment.ofArray(ByteArray(size))
+        val attached = listOf(memory)
         compare(
-            "`memset` of 8 MB",
+            "`memset` of 8 MB of $what",
             200,
             listOf(
-                "C alone" to c,
-                "plugin, native memory" to warm { memset.call(value, native) },
-                "plugin, lent direct memory" to warm { memset.call(value, lent) },
-                "FFM by hand, native segment" to warm { bare.invokeWithArguments(scratch, size.toLong(), 7) },
-                "Java, `MemorySegment.fill`" to warm { scratch.fill(7) },
+                "C in that memory" to warm { inC.invoke(segment, bytes, 7) },
+                "plugin" to warm { memset.call(value, attached) },
+                "Java, `MemorySegment.fill`" to warm { segment.fill(7) },
                 "copied there and back, as JNI's array regions" to
                     warm {
-                        MemorySegment.copy(array, 0, scratch, 0, size.toLong())
-                        bare.invokeWithArguments(scratch, size.toLong(), 7)
-                        MemorySegment.copy(scratch, 0, array, 0, size.toLong())
+                        MemorySegment.copy(heap, 0, segment, 0, bytes)
+                        inC.invoke(segment, bytes, 7)
+                        MemorySegment.copy(segment, 0, heap, 0, bytes)
                     },
             ),
         )
-        native[0].close()
-        lent[0].close()
     }
 
     private fun calls() {
