@@ -19,7 +19,7 @@ const complaintsMax = 8;
 const endOfOne = /^⎯+(\[\d+\/\d+\]⎯+)?$/;
 const ansi = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*[A-Za-z]`, "g");
 
-/** The failing tests with their messages, or the last lines where the output is not Vitest's. Plain text, without colours. */
+/** The failing tests with their messages where it is Vitest or Maven that speaks, else complaints and the last lines. Without colours. */
 export function excerptOf(output) {
   const lines = output.replace(ansi, "").split(/\r?\n/).filter(said);
   const chosen = chosenOf(lines);
