@@ -96,6 +96,18 @@ describe("the packed library", () => {
     });
   });
 
+  test("tells an error that nobody caught in lines that can be read, not with all of its own code", async () => {
+    await writeFile(
+      join(folder, "uncaught.mjs"),
+      'import { pool } from "clearway";\npool(new URL("./x.mjs", import.meta.url), { size: -1 });\n',
+    );
+    const told = await runProgram(folder, process.execPath, "uncaught.mjs").catch((error: Error) => error.message);
+    expect(told).toContain('size must be "cpu" or a whole number, 1 or more: size=-1');
+    expect(told).toMatch(/uncaught\.mjs:2/);
+    const longest = Math.max(...String(told).split("\n").map((line) => line.length));
+    expect(longest).toBeLessThan(400);
+  });
+
   describe("compiled with its consumer", () => {
     beforeAll(() => typescript("tsconfig.emit.json", compiler("nodenext", { outDir: "out" })));
 

@@ -30,6 +30,8 @@ const options = (host, plugins) => ({
   platform: host === "node" ? "node" : "browser",
   alias: { "#host": here(`./src/host/${host}.ts`), "#meter-host": here(`./src/meter/host/${host}.ts`) },
   sourcemap: true,
+  // Node shows the line that threw with an error that nobody caught: of one line, that would be all of the library.
+  lineLimit: 120,
   legalComments: "none",
   logLevel: "warning",
   external: ["apache-arrow", "ws"], // optional peers: whoever has Arrow tables, or serves WebSockets, has them

@@ -74,6 +74,16 @@ describe("clearway lab", () => {
     expect(readdirSync(path.join(scratch, "fine")).sort()).toEqual(["record.json", "report.html", "results.json"]);
   });
 
+  test("measures as many rounds as it is told, and refuses a number of them that is none", async () => {
+    const once = await clearway(["lab", "tiny/fast", "--host", "node", "--out", "once", "--rounds", "1"], TESTED);
+    expect(once.stderr).toMatch("2 cells on node, 2 measurements");
+    expect(results("once").run.measurementsDone).toBe(2);
+    for (const none of ["0", "many"]) {
+      const refused = await clearway(["lab", "--rounds", none], TESTED);
+      expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("from 1 to 1000")]);
+    }
+  });
+
   test("exports a run as Jetpack Benchmark JSON, beside it or wherever it is told", async () => {
     await clearway(["lab", "tiny/fast", "--host", "node", "--out", "exported", "--seed", "5"], TESTED);
     const beside = await clearway(["export", "jetpack", "exported"]);

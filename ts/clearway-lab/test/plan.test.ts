@@ -112,6 +112,14 @@ describe("a plan", () => {
     expect(names(1, 0)).not.toEqual(names(1, 1));
   });
 
+  test("measures every cell as often as was asked, in rounds as before", () => {
+    const asked = planCells(scenarios, "full", ["node"], {}, 2);
+    const order = planOrder(asked, 1);
+    expect(asked.every(({ rounds }) => rounds === 2)).toBe(true);
+    const able = asked.filter(({ unavailable }) => unavailable === undefined).length;
+    expect(order.map(({ round }) => round)).toEqual([...Array(able).fill(0), ...Array(able).fill(1)]);
+  });
+
   test("has the control twice, as two cells that differ only in their mark", () => {
     const twins = cells.filter(({ control }) => control);
     expect(twins.length).toBeGreaterThan(0);

@@ -25,6 +25,8 @@ export interface LabOptions {
   host: HostName[];
   profile: ProfileName;
   out: string;
+  /** Of each cell; default: the profile's. */
+  rounds?: number;
   seed?: number;
   /** The release of the JDK for host jvm; default: the newest. */
   jdk?: number;
@@ -73,7 +75,10 @@ export async function lab(what: readonly string[], options: LabOptions): Promise
     const machine = machineFacts();
     const times = cpuTimes();
     const hosts = await askHosts(runners, options.host, options.jdk);
-    const cells = markMissing(planCells(scenarios, options.profile, options.host, hosts.problems), hosts);
+    const cells = markMissing(
+      planCells(scenarios, options.profile, options.host, hosts.problems, options.rounds),
+      hosts,
+    );
     const seed = options.seed ?? Math.floor(Math.random() * 2 ** 32);
     const order = planOrder(cells, seed);
     announce(

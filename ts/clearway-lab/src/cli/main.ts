@@ -12,7 +12,7 @@ import { type GenOptions, gen } from "./gen.js";
 import { lab } from "./lab.js";
 import { list } from "./list.js";
 import { report } from "./report.js";
-import { parseHosts, parseJdk, parseProfile, parseSeed, UsageError } from "./select.js";
+import { parseHosts, parseJdk, parseProfile, parseRounds, parseSeed, UsageError } from "./select.js";
 
 const { version } = JSON.parse(readFileSync(path.join(packageRoot(), "package.json"), "utf8")) as {
   version: string;
@@ -34,6 +34,7 @@ const labCommand = program
   .option("--host <names>", "node, chromium, jvm, with commas; default: all", parseHosts, [...HOST_NAMES])
   .option("--jdk <release>", "the JDK for host jvm, e.g. 17; default: the newest there is", parseJdk)
   .option("--profile <name>", "quick (under 5 minutes) or full", parseProfile, "quick")
+  .option("--rounds <number>", "how often to measure each cell; default: as often as the profile does", parseRounds)
   .option("--out <dir>", "where to write", "out")
   .option("--seed <number>", "repeat the order of an earlier run", parseSeed)
   .action(async (what: string[], options: Parameters<typeof lab>[1] & { family: string[] }) => {

@@ -77,6 +77,13 @@ export function parseSeed(text: string): number {
   return seed;
 }
 
+export function parseRounds(text: string): number {
+  const rounds = Number(text);
+  if (!Number.isInteger(rounds) || rounds < 1 || rounds > 1000)
+    throw new InvalidArgumentError("rounds are an integer from 1 to 1000");
+  return rounds;
+}
+
 export function parseJdk(text: string): number {
   const release = Number(text);
   if (!Number.isInteger(release) || release < 17)

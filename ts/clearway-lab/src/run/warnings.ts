@@ -82,7 +82,7 @@ function runWarnings(record: RunRecord): Warning[] {
     warnings.push({
       code: "few-rounds",
       message: `${few} of ${measured.length} cells rest on one or two rounds: a difference is called seen only when every round agrees.`,
-      next: "use --profile full for 3 to 20 rounds",
+      next: "use --profile full for 3 to 20 rounds, or --rounds",
     });
   }
   return warnings;

@@ -31,6 +31,8 @@ export function planCells(
   hosts: readonly HostName[],
   /** Why a whole host cannot run, e.g. no browser. */
   hostProblems: Partial<Record<HostName, string>> = {},
+  /** Of every cell, in the place of the profile's. */
+  askedRounds?: number,
 ): PlannedCell[] {
   const cells: PlannedCell[] = [];
   for (const scenario of scenarios) {
@@ -47,7 +49,7 @@ export function planCells(
             mechanism,
             host,
             params: set.params,
-            rounds: set.rounds ?? rounds,
+            rounds: askedRounds ?? set.rounds ?? rounds,
             estimateMs: set.estimateMs,
             control: false,
             ...(unavailable === undefined ? {} : { unavailable }),
