@@ -35,7 +35,10 @@ internal constructor(
     public val cause: StallCause,
     /** One sentence: why this cause. */
     public val because: String,
-    /** How long the idle watcher was held up during this stall, the collector's pauses left out. */
+    /**
+     * How long the machine kept the thread from running during this stall, as far as can be seen: the idle watcher was
+     * held up, the collector's pauses left out; or the thread was ready and not run; or it was not woken.
+     */
     public val machineMs: Double,
     /** How long garbage collection paused the thread during this stall. */
     public val gcMs: Double,

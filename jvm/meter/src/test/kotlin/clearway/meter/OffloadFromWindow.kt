@@ -10,14 +10,17 @@ import javax.swing.SwingUtilities
 
 /**
  * The five works of the lab's family *offload*, a hundred actions a batch, given to the adaptive executor from Swing's
- * event thread, with a budget of 1 ms. Prints a table: how long the event thread was held at most, by the meter and in
- * the calls alone.
+ * event thread, with a budget of 1 ms, and no batch at all to compare with. Prints a table: how long the event thread
+ * was held at most, by the meter and in the calls alone.
  */
 object OffloadFromWindow {
     private const val BUDGET_MS = 1L
     private const val ACTIONS = 100
     private const val BATCHES = 150
+    /** What this machine and the meter show of a thread that is given nothing: before the works, and behind them. */
+    private const val NOTHING = "nothing"
     private const val CELL_NS = 4_000_000_000L
+    private val seeds = (0 until ACTIONS).toList()
     private val threads = ManagementFactory.getThreadMXBean()
     @Volatile private var sink = 0.0
 
@@ -48,15 +51,18 @@ object OffloadFromWindow {
                 watch.ready.get()
                 // What AWT and the meter load when first used is not the executor's doing.
                 Thread.sleep(500)
-                for ((name, work) in works) cell(name, work, executor, watch)
+                cell(NOTHING, watch) { CompletableFuture.completedFuture(null) }
+                for ((name, work) in works) {
+                    val site = executor.site(name)
+                    cell(name, watch) { executor.runAllAsync(site, seeds) { work(it) } }
+                }
+                cell(NOTHING, watch) { CompletableFuture.completedFuture(null) }
             }
         }
         System.exit(0)
     }
 
-    private fun cell(name: String, work: (Int) -> Unit, executor: AdaptiveExecutor, watch: StallWatch) {
-        val site = executor.site(name)
-        val seeds = (0 until ACTIONS).toList()
+    private fun cell(name: String, watch: StallWatch, batch: () -> CompletableFuture<Void?>) {
         var longestCallNs = 0L
         var longestRunNs = 0L
         var batches = 0
@@ -67,7 +73,7 @@ object OffloadFromWindow {
             onEventThread {
                 val fromCpuNs = threads.currentThreadCpuTime
                 val fromNs = System.nanoTime()
-                future = executor.runAllAsync(site, seeds) { work(it) }
+                future = batch()
                 longestCallNs = maxOf(longestCallNs, System.nanoTime() - fromNs)
                 longestRunNs = maxOf(longestRunNs, threads.currentThreadCpuTime - fromCpuNs)
             }

@@ -139,6 +139,7 @@ class VectorsTest {
             json["lengthMs"].asDouble,
             json["machineMs"].asDouble,
             json["queued"]?.asBoolean ?: false,
+            ranMs = Double.NaN,
             json["unwokenMs"]?.asDouble ?: 0.0,
             json["gcMs"].asDouble,
             json["call"]?.asString,

@@ -1,26 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.meter.host
 
-import clearway.meter.MeterOptions
 import clearway.meter.SourceState
 import clearway.meter.record.BeatDetector
 import clearway.meter.record.Recorder
 import java.util.concurrent.Executor
 import java.util.concurrent.RejectedExecutionException
-
-/** What can be seen of another thread. */
-internal interface Look {
-    /** As [frames] gives it. */
-    fun stack(thread: Thread): List<String>
-
-    /** Time that it held a processor, in ms; NaN where that cannot be had. */
-    fun cpuMs(thread: Thread): Double
-
-    /**
-     * What the calling thread, which is to be watched, is from now on asked for by another; null where there is none.
-     */
-    fun queue(): RunQueue?
-}
 
 /** How an event thread is watched. Times in ms. */
 internal class HeartOptions(val floorMs: Double, val beatMs: Double, val stacks: Boolean)
@@ -46,8 +31,8 @@ internal class Heart(
     private var beat: Beat? = null
     private var dueMs = nowMs()
     private var answersFromMs = 0.0
-    private var cpuMs = Double.NaN
-    private var waitedMs = 0.0
+    private val times = ThreadTimes(look)
+    private var takenMs = nowMs()
     private var samples = 0
     private var nextSampleMs = 0.0
 
@@ -58,7 +43,6 @@ internal class Heart(
 
     @Volatile private var isOneThread = true
     @Volatile private var isOpen = false
-    @Volatile private var queue: RunQueue? = null
     @Volatile private var refusal: String? = null
 
     /** Whether a first beat came back. */
@@ -78,7 +62,7 @@ internal class Heart(
         override fun run() {
             if (!isOpen) {
                 isOpen = true
-                queue = look.queue()
+                times.opened()
             }
             by = Thread.currentThread()
             answeredMs = nowMs()
@@ -99,16 +83,22 @@ internal class Heart(
 
     /** Looks, sends, samples. Returns when the next tick is due. Allocates a beat and what the executor makes of it. */
     fun tick(): Double {
+        val ownWaitedMs = times.ownWaitedMs()
         val atMs = nowMs()
         val lateMs = atMs - dueMs
         val heldMs = if (lateMs > HELD_MS_MIN) lateMs else 0.0
-        if (heldMs > 0) synchronized(recorder) { recorder.watcherHeld(dueMs, atMs) }
-        val busyMs = busyMs()
+        times.look(thread)
+        val busyMs = times.busyMs
+        // Not where the watched thread itself had the core that this one waited for.
+        val isItsDoing = minOf(ownWaitedMs, times.newlyRanMs) >= heldMs / 2
+        if (heldMs > 0 && !isItsDoing) synchronized(recorder) { recorder.watcherHeld(dueMs, atMs) }
         val sent = beat
         val isAnswered = sent != null && !sent.answeredMs.isNaN()
         if (sent != null && isAnswered) take(sent)
-        if (sent == null || isAnswered) send(maxOf(0.0, lateMs), if (heldMs > 0) busyMs else 0.0)
-        else if (options.stacks) sample(sent)
+        if (sent == null || isAnswered) {
+            send(maxOf(0.0, lateMs), if (heldMs > 0) busyMs else 0.0)
+            sentSlowly(nowMs())
+        } else if (options.stacks) sample(sent)
         // From after the look at the stack, which waits until the thread can be looked at.
         dueMs = nowMs() + options.beatMs
         return dueMs
@@ -120,7 +110,7 @@ internal class Heart(
             thread = if (isOneThread) sent.by else null
         }
         synchronized(recorder) {
-            queued(sent.answeredMs)
+            told(sent.answeredMs)
             // An answer from before the run, or from before a stall that is known otherwise, tells nothing new.
             if (sent.answeredMs >= answersFromMs) found(sent, sent.answeredMs)
         }
@@ -141,23 +131,17 @@ internal class Heart(
 
     /**
      * How long the thread was ready and did not run since the last answer, is taken to have been just before this one.
+     * How long it ran is known from one look at the clocks to the next.
      */
-    private fun queued(answeredMs: Double) {
+    private fun told(answeredMs: Double) {
+        val waitedMs = times.waitedMs
         if (waitedMs > 0) recorder.queued(answeredMs - waitedMs, answeredMs)
-        waitedMs = 0.0
-    }
-
-    /** Since the last tick; 0 where nobody tells. */
-    private fun newlyWaitedMs(): Double = if (isOneThread) queue?.takeMs() ?: 0.0 else 0.0
-
-    /** How long the thread ran, or was ready to, since the last tick; 0 where that is not known. */
-    private fun busyMs(): Double {
-        val newlyMs = newlyWaitedMs()
-        waitedMs += newlyMs
-        val before = cpuMs
-        cpuMs = thread?.let(look::cpuMs) ?: Double.NaN
-        val ranMs = cpuMs - before
-        return newlyMs + if (ranMs.isNaN()) 0.0 else ranMs
+        val lookedMs = nowMs()
+        // No stall hides in less.
+        val mayBeAStall = lookedMs - takenMs > options.floorMs / 2
+        if (mayBeAStall && !times.ranMs.isNaN()) recorder.ran(takenMs, lookedMs, times.ranMs)
+        takenMs = lookedMs
+        times.restart()
     }
 
     private fun send(heldMs: Double, busyMs: Double) {
@@ -171,10 +155,21 @@ internal class Heart(
         }
     }
 
+    /**
+     * Who is kept from its core while it sends may have the lock of the queue, and hold the watched thread up. That is
+     * counted by the system, and need not be guessed from a late wake.
+     */
+    private fun sentSlowly(untilMs: Double) {
+        val tookMs = untilMs - (beat?.sentMs ?: return)
+        if (tookMs < SLOW_MS_MIN) return
+        val waitedMs = minOf(times.ownWaitedMs(), tookMs)
+        if (waitedMs >= SLOW_MS_MIN) synchronized(recorder) { recorder.watcherHeld(untilMs - waitedMs, untilMs) }
+    }
+
     private fun sample(sent: Beat) {
         val atMs = nowMs()
         val watched = thread ?: return
-        if (atMs - sent.sentMs < SAMPLE_AFTER_MS || atMs < nextSampleMs || samples >= SAMPLES_MAX) return
+        if (atMs - sent.sentMs < options.floorMs || atMs < nextSampleMs || samples >= SAMPLES_MAX) return
         val seen = look.stack(watched)
         samples++
         // Ever more seldom: a stall of seconds is explained by its first samples.
@@ -189,15 +184,15 @@ internal class Heart(
      */
     fun finish(atMs: Double) {
         last(atMs)
-        queue?.close()
+        times.close()
     }
 
     private fun last(atMs: Double) {
         val open = beat ?: return
-        waitedMs += newlyWaitedMs()
+        times.look(thread)
         synchronized(recorder) {
             val answeredMs = if (open.answeredMs.isNaN()) atMs else minOf(atMs, open.answeredMs)
-            queued(answeredMs)
+            told(answeredMs)
             if (answeredMs >= answersFromMs) found(open, answeredMs)
         }
         beat = null
@@ -220,8 +215,8 @@ internal class Heart(
     private companion object {
         /** A sound machine wakes a parked thread within a tenth of this; a later wake is news. */
         const val HELD_MS_MIN = 2.5
-        /** What is recorded by default is looked at once. */
-        const val SAMPLE_AFTER_MS = MeterOptions.FLOOR_MS
+        /** To put a beat into a queue takes some microseconds. */
+        const val SLOW_MS_MIN = 0.5
         const val SAMPLE_EVERY_MS = 10.0
         const val SAMPLES_MAX = 40
     }

@@ -11,7 +11,7 @@ import java.nio.file.StandardOpenOption.READ
  * How long one thread was ready to run while the machine ran others: Linux counts it, to the nanosecond (`schedstat`:
  * time run, time waited, turns). Opened by that thread, read by one other; a reading is a system call of some 2 us.
  */
-internal class RunQueue private constructor(private val file: FileChannel) : AutoCloseable {
+internal class RunQueue private constructor(private val file: FileChannel) : Waiting {
     private val bytes = ByteBuffer.allocateDirect(96)
     private var waitedMs = 0.0
 
@@ -19,8 +19,7 @@ internal class RunQueue private constructor(private val file: FileChannel) : Aut
         takeMs()
     }
 
-    /** Milliseconds that it has waited since the last call; 0 where that cannot be read. */
-    fun takeMs(): Double {
+    override fun takeMs(): Double {
         val now = read()
         if (now.isNaN()) return 0.0
         val since = now - waitedMs

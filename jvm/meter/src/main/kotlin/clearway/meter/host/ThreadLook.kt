@@ -21,7 +21,7 @@ internal object ThreadLook : Look {
         return if (ns < 0) Double.NaN else ns / 1e6
     }
 
-    override fun queue(): RunQueue? = if (cpuMs(Thread.currentThread()).isNaN()) null else RunQueue.ofThisThread()
+    override fun waiting(): Waiting? = if (cpuMs(Thread.currentThread()).isNaN()) null else RunQueue.ofThisThread()
 
     // JDK 19 calls it threadId; 17 has only this.
     @Suppress("DEPRECATION") private fun idOf(thread: Thread): Long = thread.id

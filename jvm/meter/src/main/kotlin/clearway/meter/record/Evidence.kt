@@ -12,6 +12,8 @@ internal class Evidence(
     val machineMs: Double,
     /** The thread's own waiting says so, and not only another thread's. */
     val queued: Boolean,
+    /** How long the thread had a core during it, at most; NaN where that is not known. */
+    val ranMs: Double,
     /** Part of it in which the thread had nothing to do and still was not woken. */
     val unwokenMs: Double,
     val gcMs: Double,
@@ -47,10 +49,24 @@ internal fun causeOf(evidence: Evidence): Pair<StallCause, String> {
     if (evidence.noWatcher != null) {
         return StallCause.UNKNOWN to "no idle watcher to tell the machine from the app: ${evidence.noWatcher}"
     }
+    if (evidence.gcSeen && evidence.ranMs < halfMs) {
+        val ran = "it ran for ${ms(evidence.ranMs)} at most, and neither the machine nor garbage collection held it"
+        return StallCause.APP to "the thread waited, as for a lock: $ran"
+    }
     if (evidence.gcSeen) {
         return StallCause.APP to "the thread was busy, and neither the machine nor garbage collection held it"
     }
     return StallCause.UNKNOWN to "the thread was busy; this host names no script for it and shows no collections"
+}
+
+/**
+ * What the machine took of a stall: the longer of the two that can be seen of it, or both where they were at different
+ * times, as far as the thread did not run. One alone is believed without asking for that: a machine that stands still
+ * counts on in the clock of the thread that it ran last.
+ */
+internal fun machineMs(lengthMs: Double, heldMs: Double, queuedMs: Double, bothMs: Double, ranMs: Double): Double {
+    val one = maxOf(heldMs, queuedMs)
+    return if (ranMs.isNaN()) one else maxOf(one, minOf(heldMs + queuedMs - bothMs, lengthMs - ranMs))
 }
 
 private fun ms(value: Double) = fixed(value, 1) + " ms"

@@ -32,6 +32,7 @@ internal class Recorder(private val options: RecorderOptions) {
     private val pending = ArrayDeque<Found>()
     private val watcher = SpanRing<Unit>(EVIDENCE_MAX)
     private val queued = SpanRing<Unit>(EVIDENCE_MAX)
+    private val ran = SpanRing<Double>(EVIDENCE_MAX)
     private val collections = SpanRing<Unit>(EVIDENCE_MAX)
     private val calls = SpanRing<String>(CALLS_MAX)
     private val stacks = SpanRing<List<String>>(EVIDENCE_MAX)
@@ -63,6 +64,9 @@ internal class Recorder(private val options: RecorderOptions) {
 
     /** The thread was ready to run between these moments, and the machine ran others. */
     fun queued(startMs: Double, endMs: Double): Unit = queued.add(startMs, endMs, Unit)
+
+    /** Between these moments the thread had a core for so long. */
+    fun ran(startMs: Double, endMs: Double, ms: Double): Unit = ran.add(startMs, endMs, ms)
 
     fun garbageCollected(startMs: Double, endMs: Double): Unit = collections.add(startMs, endMs, Unit)
 
@@ -115,13 +119,17 @@ internal class Recorder(private val options: RecorderOptions) {
         val noWatcher = sources.find { it.name == "watcher" }.let { if (it == null) "not started" else it.why }
         val heldMs = heldByMachineMs(fromMs, endMs)
         val queuedMs = queued.overlapMs(fromMs, endMs)
+        val ranMs = ranMs(fromMs, endMs)
         val looks = stacks.during(fromMs, endMs).map { it.value }
+        val unwokenMs = if (looks.isEmpty()) 0.0 else lengthMs * looks.count { it.isEmpty() } / looks.size
+        val takenMs = machineMs(lengthMs, heldMs, queuedMs, bothMs(fromMs, endMs), ranMs)
         val evidence =
             Evidence(
                 lengthMs,
-                machineMs = minOf(lengthMs, maxOf(heldMs, queuedMs)),
+                machineMs = minOf(lengthMs, maxOf(takenMs, unwokenMs)),
                 queued = queuedMs >= heldMs,
-                unwokenMs = if (looks.isEmpty()) 0.0 else lengthMs * looks.count { it.isEmpty() } / looks.size,
+                ranMs,
+                unwokenMs,
                 gcMs = minOf(lengthMs, collections.overlapMs(fromMs, endMs)),
                 call = calls.during(fromMs, endMs).find { it.overlapMs(fromMs, endMs) >= lengthMs / 2 }?.value,
                 gathered(looks.filter { it.isNotEmpty() }),
@@ -153,6 +161,19 @@ internal class Recorder(private val options: RecorderOptions) {
                 end - start - collections.overlapMs(start, end)
             }
         return held.coerceIn(0.0, untilMs - fromMs)
+    }
+
+    /** What of the time that the idle watcher was held up the thread was known to be ready and not run, too. */
+    private fun bothMs(fromMs: Double, untilMs: Double): Double =
+        watcher.during(fromMs, untilMs).sumOf {
+            queued.overlapMs(maxOf(fromMs, it.startMs), minOf(untilMs, it.endMs)).coerceAtLeast(0.0)
+        }
+
+    /** At most: a look at the thread's clock may have come after the stall, or before. NaN where nobody looked. */
+    private fun ranMs(fromMs: Double, untilMs: Double): Double {
+        val spans = ran.during(fromMs, untilMs)
+        if (spans.isEmpty()) return Double.NaN
+        return spans.sumOf { minOf(it.value, it.overlapMs(fromMs, untilMs)) }
     }
 
     private companion object {

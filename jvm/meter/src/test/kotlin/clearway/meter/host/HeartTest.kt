@@ -21,6 +21,19 @@ class HeartTest {
     /** An event thread that is held in the given spans: what comes meanwhile is done at their end. */
     private class World(private val held: List<Pair<Double, Double>>, val runs: Boolean = true) : Executor, Look {
         var nowMs = 0.0
+
+        /** What the system counts of a thread that is ready, and not run, in the spans of `waits`. */
+        private inner class Queued(private val waits: List<Pair<Double, Double>>) : Waiting {
+            private var toldMs = 0.0
+
+            override fun takeMs(): Double {
+                val sum = waits.sumOf { (from, until) -> (minOf(nowMs, until) - from).coerceAtLeast(0.0) }
+                return (sum - toldMs).also { toldMs = sum }
+            }
+
+            override fun close() = Unit
+        }
+
         private val queue = ArrayDeque<Pair<Double, Runnable>>()
         var refuses = false
         var looks = 0
@@ -34,16 +47,23 @@ class HeartTest {
 
         override fun stack(thread: Thread): List<String> = listOf("app").also { looks++ }
 
-        override fun queue(): RunQueue? = null
+        /** The heart asks first; what it waits through on a core that others have is then told. */
+        override fun waiting(): Waiting? = own.also { own = null }
+
+        private var own: Waiting? = null
 
         override fun cpuMs(thread: Thread): Double =
             if (runs) held.sumOf { (from, until) -> (minOf(nowMs, until) - from).coerceAtLeast(0.0) } else 0.0
+
+        /** While it sends at one of these times, the heart is kept from its core. */
+        var keptSending = emptyList<Pair<Double, Double>>()
 
         override fun execute(task: Runnable) {
             if (refuses) throw RejectedExecutionException("closed")
             val comesMs = nowMs + WAY_MS
             val span = held.find { (from, until) -> comesMs >= from && comesMs < until }
             queue += (span?.second ?: comesMs) to task
+            nowMs = keptSending.find { (from, until) -> nowMs >= from && nowMs < until }?.second ?: nowMs
         }
 
         /** What the event thread does until then, each at its moment. */
@@ -56,8 +76,13 @@ class HeartTest {
             nowMs = ms
         }
 
-        /** Ticks until then; the heart sleeps through the spans of `asleep`. */
-        fun play(untilMs: Double, asleep: List<Pair<Double, Double>> = emptyList()): StallReport {
+        /** Ticks until then; the heart sleeps through the spans of `asleep`, ready to run where it is `queued`. */
+        fun play(
+            untilMs: Double,
+            asleep: List<Pair<Double, Double>> = emptyList(),
+            queued: Boolean = false,
+        ): StallReport {
+            if (queued) own = Queued(asleep + keptSending)
             while (nowMs < untilMs) {
                 val dueMs = heart.tick()
                 runUntil(asleep.find { (from, until) -> dueMs >= from && dueMs < until }?.second ?: dueMs)
@@ -110,6 +135,27 @@ class HeartTest {
     fun `a stall through which the heart slept too is the machine's`() {
         val report = World(listOf(200.0 to 300.0)).play(1000.0, asleep = listOf(200.5 to 299.0))
         assertEquals(listOf("machine"), report.causes.map { it.cause.name.lowercase() })
+    }
+
+    @Test
+    fun `a stall through which the heart waited for the core that the thread had is the app's`() {
+        val held = listOf(200.0 to 300.0)
+        val report = World(held).play(1000.0, asleep = listOf(200.5 to 299.0), queued = true)
+        assertEquals(listOf("app"), report.causes.map { it.cause.name.lowercase() })
+        val waited = World(held, runs = false).play(1000.0, asleep = listOf(200.5 to 299.0), queued = true)
+        assertEquals(listOf("machine"), waited.causes.map { it.cause.name.lowercase() })
+    }
+
+    @Test
+    fun `a stall through which the heart stood in the thread's queue, kept from its core, is the machine's`() {
+        val held = listOf(200.0 to 210.0)
+        fun cause(queued: Boolean): String {
+            val world = World(held, runs = false).apply { keptSending = held }
+            val stalls = world.play(1000.0, queued = queued).stalls
+            assertEquals(1, stalls.size)
+            return stalls[0].cause.name.lowercase()
+        }
+        assertEquals(listOf("machine", "unknown"), listOf(cause(queued = true), cause(queued = false)))
     }
 
     @Test

@@ -86,6 +86,36 @@ class RecorderTest {
     }
 
     @Test
+    fun `the machine held a thread that was not run, first with the idle watcher and then without`() {
+        fun stall(ranMs: Double): Stall {
+            val recorder = recorder()
+            recorder.watcherHeld(1100.0, 1140.0)
+            recorder.queued(1130.0, 1170.0)
+            recorder.ran(1090.0, 1210.0, ranMs)
+            recorder.found(stall(1100.0, 1200.0))
+            return recorder.only()
+        }
+        assertEquals(StallCause.MACHINE to 70.0, stall(ranMs = 10.0).let { it.cause to it.machineMs })
+        assertEquals(StallCause.APP to 45.0, stall(ranMs = 55.0).let { it.cause to it.machineMs })
+        assertEquals(StallCause.APP to 40.0, stall(ranMs = 90.0).let { it.cause to it.machineMs })
+    }
+
+    @Test
+    fun `the app held a thread that waited for something, and is not called busy`() {
+        val recorder = recorder()
+        recorder.ran(1000.0, 1050.0, 50.0)
+        recorder.ran(1099.0, 1203.0, 12.0)
+        recorder.found(stall(1100.0, 1200.0))
+        val stall = recorder.only()
+        assertEquals(
+            "the thread waited, as for a lock: it ran for 12.0 ms at most, " +
+                "and neither the machine nor garbage collection held it",
+            stall.because,
+        )
+        assertEquals(StallCause.APP, stall.cause)
+    }
+
+    @Test
     fun `a collection stops the watcher too, and is not the machine's doing`() {
         val recorder = recorder()
         recorder.watcherHeld(1110.0, 1185.0)

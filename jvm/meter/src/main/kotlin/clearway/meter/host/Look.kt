@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.meter.host
+
+/** What can be seen of another thread. */
+internal interface Look {
+    /** As [frames] gives it. */
+    fun stack(thread: Thread): List<String>
+
+    /** Time that it held a processor, in ms; NaN where that cannot be had. */
+    fun cpuMs(thread: Thread): Double
+
+    /** The calling thread's waiting, which another thread may read from now on; null where nobody counts it. */
+    fun waiting(): Waiting?
+}
+
+/** How long one thread was ready to run and did not. */
+internal interface Waiting : AutoCloseable {
+    /** Milliseconds that it has waited since the last call; 0 where that cannot be read. */
+    fun takeMs(): Double
+}
