@@ -104,7 +104,11 @@ describe("the packed library", () => {
     const told = await runProgram(folder, process.execPath, "uncaught.mjs").catch((error: Error) => error.message);
     expect(told).toContain('size must be "cpu" or a whole number, 1 or more: size=-1');
     expect(told).toMatch(/uncaught\.mjs:2/);
-    const longest = Math.max(...String(told).split("\n").map((line) => line.length));
+    const longest = Math.max(
+      ...String(told)
+        .split("\n")
+        .map((line) => line.length),
+    );
     expect(longest).toBeLessThan(400);
   });
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.meter.host
 
+import clearway.meter.MeterOptions
 import clearway.meter.SourceState
 import clearway.meter.record.BeatDetector
 import clearway.meter.record.Recorder
@@ -169,7 +170,7 @@ internal class Heart(
     private fun sample(sent: Beat) {
         val atMs = nowMs()
         val watched = thread ?: return
-        if (atMs - sent.sentMs < options.floorMs || atMs < nextSampleMs || samples >= SAMPLES_MAX) return
+        if (atMs - sent.sentMs < SAMPLE_AFTER_MS || atMs < nextSampleMs || samples >= SAMPLES_MAX) return
         val seen = look.stack(watched)
         samples++
         // Ever more seldom: a stall of seconds is explained by its first samples.
@@ -217,6 +218,8 @@ internal class Heart(
         const val HELD_MS_MIN = 2.5
         /** To put a beat into a queue takes some microseconds. */
         const val SLOW_MS_MIN = 0.5
+        /** What is recorded by default is looked at once; sooner, the look itself is most of a stall. */
+        const val SAMPLE_AFTER_MS = MeterOptions.FLOOR_MS
         const val SAMPLE_EVERY_MS = 10.0
         const val SAMPLES_MAX = 40
     }
