@@ -48,6 +48,28 @@ describe("regret by work", () => {
     });
   });
 
+  test("of a run that was cut short rests on the rounds that everybody has", () => {
+    const cut = (rounds: (mechanism: string) => number) => ({
+      ...run,
+      interrupted: true,
+      cells: run.cells.map((cell) => ({ ...cell, rounds: cell.rounds.slice(0, rounds(cell.mechanism)) })),
+    });
+    const whole = regretGrid(
+      cut(() => 2),
+      "jvm",
+      "warm",
+    );
+    // Virtual threads alone had a third round: they are not the best of everything for that.
+    const late = regretGrid(
+      cut((mechanism) => (mechanism === "virtual-threads" ? 3 : 2)),
+      "jvm",
+      "warm",
+    );
+    const figures = (grid: typeof whole) => grid.rows.map(({ cell, regrets }) => [cell.mechanism, regrets]);
+    expect(figures(late)).toEqual(figures(whole));
+    expect(late.rows[0]?.cell.mechanism).toBe("clearway-adaptive");
+  });
+
   test("is another one on a cold pool", () => {
     const [arithmetic] = regretGrid(run, "node", "cold").columns;
     expect(arithmetic?.regrets.get("piscina")?.ratio).toBeGreaterThan(5000);

@@ -59,6 +59,20 @@ export function regretsOf(times: Times): Regrets {
   return { of, best };
 }
 
+/**
+ * The same times without the round in which a run was cut short: among those who still have it the best may be missing.
+ * Where everybody has the last round, or there is no other, nothing is left out.
+ */
+export function withoutCutRound(times: Times): Times {
+  const all = [...times.values()];
+  const rounds = new Set(all.flatMap((byRound) => [...byRound.keys()]));
+  const last = Math.max(...rounds);
+  if (rounds.size < 2 || all.every((byRound) => byRound.has(last))) return times;
+  return new Map(
+    [...times].map(([name, byRound]) => [name, new Map([...byRound].filter(([round]) => round !== last))]),
+  );
+}
+
 /** By the geometric mean, so that a slow round, slow for all, weighs no more than a quick one. */
 function bestOn(candidates: readonly (readonly [string, ReadonlyMap<number, number>])[], rounds: number[]): string {
   let least = Number.POSITIVE_INFINITY;

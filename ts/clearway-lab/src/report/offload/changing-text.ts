@@ -4,9 +4,9 @@ import type { HostName } from "../../protocol/message.js";
 import { byRound } from "../../run/floor.js";
 import type { RecordedCell, RunRecord } from "../../run/record.js";
 import { median } from "../../statistics/compare.js";
-import { regretsOf } from "../../statistics/regret.js";
 import { IN_HOST } from "../host-titles.js";
 import { shown } from "../number.js";
+import { regretsIn } from "./columns.js";
 import { regretText } from "./regret-table.js";
 
 /** Undefined where nobody was measured. */
@@ -14,7 +14,7 @@ export function changingSentence(record: RunRecord, host: HostName): string | un
   const cells = record.cells.filter(
     (cell) => cell.scenario === "changing-site" && cell.host === host && !cell.control && cell.rounds.length > 0,
   );
-  const { of } = regretsOf(new Map(cells.map((cell) => [cell.mechanism, byRound(record, cell, "total")])));
+  const { of } = regretsIn(record, cells, "total");
   const ratio = (cell: RecordedCell) => of.get(cell.mechanism)?.ratio ?? Number.POSITIVE_INFINITY;
   const [best, ...others] = cells.filter(({ mechanism }) => of.has(mechanism)).sort((a, b) => ratio(a) - ratio(b));
   if (best === undefined) return undefined;

@@ -3,7 +3,7 @@
 import type { HostName } from "../../protocol/message.js";
 import { byRound } from "../../run/floor.js";
 import type { RecordedCell, RunRecord } from "../../run/record.js";
-import { type Regret, regretsOf } from "../../statistics/regret.js";
+import { type Regret, type Regrets, regretsOf, withoutCutRound } from "../../statistics/regret.js";
 import { loadText } from "../load-text.js";
 import { byLoad } from "../tables.js";
 
@@ -40,8 +40,8 @@ export function workCells(record: RunRecord, host: HostName): RecordedCell[] {
 export function regretGrid(record: RunRecord, host: HostName, temperature: Temperature): RegretGrid {
   const cells = workCells(record, host);
   const columns = byLoad(cells).map((group): WorkColumn => {
-    const times = new Map(group.map((cell) => [cell.mechanism, byRound(record, cell, METRIC[temperature])]));
-    return { label: loadText(group[0]?.params ?? {}), cells: group, regrets: regretsOf(times).of };
+    const { of } = regretsIn(record, group, METRIC[temperature]);
+    return { label: loadText(group[0]?.params ?? {}), cells: group, regrets: of };
   });
   const strategies = [...new Map(cells.map((cell) => [cell.mechanism, cell])).values()];
   const rows = strategies.map((cell): StrategyRow => {
@@ -50,6 +50,12 @@ export function regretGrid(record: RunRecord, host: HostName, temperature: Tempe
   });
   const key = ({ worst }: StrategyRow) => worst?.ratio ?? Number.POSITIVE_INFINITY;
   return { columns, rows: rows.sort((a, b) => key(a) - key(b) || 0) };
+}
+
+/** Of one work's cells, in whole rounds. */
+export function regretsIn(record: RunRecord, cells: readonly RecordedCell[], metric: string): Regrets {
+  const times = new Map(cells.map((cell) => [cell.mechanism, byRound(record, cell, metric)]));
+  return regretsOf(record.interrupted || record.budgetEnded ? withoutCutRound(times) : times);
 }
 
 function worstOf(regrets: readonly (Regret | undefined)[]): Regret | undefined {
