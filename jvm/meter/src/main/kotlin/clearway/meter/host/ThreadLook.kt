@@ -11,7 +11,7 @@ internal object ThreadLook : Look {
 
     /**
      * The thread is stopped for some 50 us, at its next safepoint; until then this waits. Before JDK 19 every thread of
-     * the JVM is, for as long as it takes to stop them: 1.4 to 1.9 ms on two busy cores.
+     * the JVM is, for as long as it takes to stop them: 1.9 and 2.0 ms on two busy cores.
      */
     override fun stack(thread: Thread): List<String> {
         val isRunning = thread.state == Thread.State.RUNNABLE
