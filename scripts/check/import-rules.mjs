@@ -55,7 +55,7 @@ export const folders = {
 };
 
 /** What the build puts in place of an import that differs by host; the files of both hosts stand in one folder. */
-export const aliases = { "#host": "host", "#meter-host": "meter" };
+export const aliases = { "#host": "host", "#meter-host": "meter", "#serving": "task" };
 
 /** Optional packages of the library, loaded when asked for, and the folders that may. */
 export const peers = { "apache-arrow": ["records"], ws: ["websocket-server"] };

@@ -28,7 +28,11 @@ const options = (host, plugins) => ({
   format: "esm",
   target: host === "node" ? "node20" : "es2022",
   platform: host === "node" ? "node" : "browser",
-  alias: { "#host": here(`./src/host/${host}.ts`), "#meter-host": here(`./src/meter/host/${host}.ts`) },
+  alias: {
+    "#host": here(`./src/host/${host}.ts`),
+    "#meter-host": here(`./src/meter/host/${host}.ts`),
+    "#serving": here(`./src/task/serving/${host}.ts`),
+  },
   sourcemap: true,
   // Node shows the line that threw with an error that nobody caught: of one line, that would be all of the library.
   lineLimit: 120,
@@ -76,7 +80,10 @@ for (const host of ["node", "browser"]) {
     left = Object.fromEntries(Object.entries(parts).filter(([name]) => !built.has(name)));
     for (const name of Object.keys(left)) built.add(name);
     // White space stays, and with it the comments by which bundlers leave an import alone (`placement/module.ts`).
-    await build({ ...options(host, plugins), minifyWhitespace: false, entryPoints: left });
+    // A worker's start waits for what serves calls, where its first call cannot do without.
+    const { "lazy-server": server, ...rest } = left;
+    if (server) await build({ ...options(host, plugins), entryPoints: { "lazy-server": server } });
+    await build({ ...options(host, plugins), minifyWhitespace: false, entryPoints: rest });
   }
   for (const name of readdirSync(here(`./dist/${host}`))) {
     if (name.startsWith("lazy-") && !built.has(name.split(".")[0])) rmSync(here(`./dist/${host}/${name}`));

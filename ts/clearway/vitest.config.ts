@@ -12,6 +12,7 @@ const here = (path: string): string => fileURLToPath(new URL(path, import.meta.u
 const alias = (host: string): Record<string, string> => ({
   "#host": here(`./src/host/${host}.ts`),
   "#meter-host": here(`./src/meter/host/${host}.ts`),
+  "#serving": here(`./src/task/serving/${host}.ts`),
 });
 
 // As a setting, not as a middleware: Vitest answers for the page of the tests itself, before any plugin's middleware.

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { ClearwayError } from "../error/clearway-error.js";
-import { searchLimit } from "../transfer/find.js";
-import { emptySide, entryOf, isEmpty, type LedgerSide, merge } from "../transfer/ledger.js";
-import { MovedValue, transferOf } from "../transfer/move.js";
+import { emptySide, entryOf, isEmpty, type LedgerSide, merge, onWire } from "../transfer/ledger.js";
+import { MovedValue } from "../transfer/move.js";
 import { notCloneable, wouldCopy } from "../transfer/refusal.js";
-import { type Ready, search } from "../transfer/search.js";
+import type { Find } from "../transfer/search.js";
 import { countBytes } from "../transport/lane.js";
 import type { PortTransport } from "../transport/port.js";
 import { CallFlag, Op } from "../transport/protocol.js";
@@ -14,6 +13,7 @@ import type { ServedCall } from "./served-call.js";
 /** Sends what tasks give back: results, chunks and errors, with all that can move in them moved, and keeps the ledger. */
 export class Answers {
   readonly #transport: PortTransport;
+  readonly #find: Find;
   #ledger: LedgerSide = emptySide();
   #strict = false;
   /** Calls whose failure is not sent yet. */
@@ -21,8 +21,10 @@ export class Answers {
   /** What was entered for values with memory that are with the carrier: it may refuse them. */
   readonly #entered = new WeakMap<object, LedgerSide>();
 
-  constructor(transport: PortTransport) {
+  /** `find` says how a value leaves. */
+  constructor(transport: PortTransport, find: Find) {
     this.#transport = transport;
+    this.#find = find;
   }
 
   /** Answers with a value; for a stream, with what its generator returned. A value that cannot cross answers with that error. */
@@ -89,7 +91,7 @@ export class Answers {
     if (!strict && !(value instanceof MovedValue)) {
       if (this.#transport.sendByLane(op, call.id, value, runUs ?? countBytes)) return this.#transport.lane!.binaryBytes;
     }
-    const found = this.#find(call, value, strict);
+    const found = this.#found(call, value, strict);
     const bytes = found.movedBytes + found.copies.reduce((sum, copy) => sum + copy.bytes, 0);
     this.#enter(found);
     // Alone in its message, so that a refusal of the carrier meets the right strictness.
@@ -104,19 +106,14 @@ export class Answers {
     return bytes;
   }
 
-  #find(
-    call: ServedCall,
-    value: object,
-    strict: boolean,
-  ): Pick<Ready, "value" | "transfer" | "movedBytes" | "sharedBytes" | "copies"> {
-    if (value instanceof MovedValue) return { value: value.value, copies: [], ...transferOf(value, searchLimit) };
-    const found = search(value, call.definition.moveSearchLimit ?? searchLimit);
+  #found(call: ServedCall, value: object, strict: boolean): ReturnType<Find> {
+    const found = this.#find(value, call.definition.moveSearchLimit);
     const copy = found.copies[0];
     if (copy !== undefined && strict) throw wouldCopy(copy.reason, copy.bytes);
     return found;
   }
 
-  #enter(found: Pick<Ready, "value" | "movedBytes" | "sharedBytes" | "copies">): void {
+  #enter(found: Omit<ReturnType<Find>, "transfer">): void {
     const entry = entryOf(found);
     if (isEmpty(entry)) return;
     merge(this.#ledger, entry);
@@ -125,11 +122,8 @@ export class Answers {
 
   // Travels before the frame that it belongs to, so that the pool's sums are right when that one arrives.
   #tell(): void {
-    const { movedBytes, sharedBytes, copies } = this.#ledger;
     if (isEmpty(this.#ledger)) return;
-    // Nearly always something moved and nothing else happened: a number is cheaper to clone than the whole side.
-    const movedOnly = sharedBytes === 0 && Object.keys(copies).length === 0;
-    this.#transport.send(Op.Ledger, 0, movedOnly ? movedBytes : this.#ledger);
+    this.#transport.send(Op.Ledger, 0, onWire(this.#ledger));
     this.#ledger = emptySide();
   }
 }

@@ -10,6 +10,7 @@ import { CallContext } from "./context.js";
 import { leases, streams } from "./parts.js";
 import type { ServedCall } from "./served-call.js";
 import type { Inputs } from "./streams.js";
+import { isGenerator } from "./task.js";
 
 // Results are held back to travel together, but no longer than this, and the loop lets messages in at the same rhythm (a
 // cancel may wait). A wake-up costs a twentieth of it, so holding longer would gain nothing.
@@ -221,10 +222,6 @@ export class Runner {
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
   return value !== null && typeof value === "object" && typeof (value as { then?: unknown }).then === "function";
-}
-
-function isGenerator(value: unknown): boolean {
-  return value !== null && typeof value === "object" && Object.prototype.toString.call(value).includes("Generator");
 }
 
 function generatorReturned(): ClearwayError {

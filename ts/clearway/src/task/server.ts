@@ -4,10 +4,12 @@ import { ClearwayError } from "../error/clearway-error.js";
 import type { WireError } from "../error/wire.js";
 import type { ParentEndpoint } from "../host/host.js";
 import { notCloneable } from "../transfer/refusal.js";
+import type { Find } from "../transfer/search.js";
 import { PortTransport } from "../transport/port.js";
 import { callFlagBits, frameSlots, type HelloSettings, type InputStream, Op } from "../transport/protocol.js";
 import { Answers } from "./answers.js";
 import { decoded } from "./failures.js";
+import type { EarlyCall } from "./first-call.js";
 import { errors, expectParts, ring } from "./parts.js";
 import type { RingEnd } from "./ring-end.js";
 import { Runner } from "./runner.js";
@@ -39,6 +41,7 @@ export class Server {
     names: readonly string[],
     tasks: readonly TaskDefinition[],
     settings: HelloSettings,
+    find: Find,
   ) {
     this.#names = names;
     this.#tasks = tasks;
@@ -47,7 +50,7 @@ export class Server {
     this.#transport = new PortTransport(endpoint, (op, id, a, reason, moved) =>
       this.#refused(op, id, a, reason, moved),
     );
-    this.#answers = new Answers(this.#transport);
+    this.#answers = new Answers(this.#transport, find);
     this.#runner = new Runner(this.#transport, this.#answers, settings, (call, ms) => this.#settled(call, ms));
   }
 
@@ -64,8 +67,14 @@ export class Server {
     this.#transport.close();
   }
 
-  /** Takes over a call that has run, and whose outcome is to be sent. */
-  adopt(call: ServedCall): void {
+  /** Takes over a call that has run, or is running, and whose outcome is to be sent. */
+  adopt({ id, definition, args, startedMs, value, thrown }: EarlyCall): void {
+    const run = (): unknown => {
+      if (thrown) throw thrown.reason;
+      return value;
+    };
+    const call = new ServedCall(id, { ...definition, run, wantsContext: false }, 0, args);
+    call.startedMs = startedMs;
     this.#take(call);
     this.#work();
   }
@@ -107,6 +116,7 @@ export class Server {
 
   /** The first call has left what it could: what later ones will want comes now, and does not hold up that one. */
   ask(): void {
+    if (this.#stage === "asked") return;
     this.#stage = "asked";
     this.prepare();
     warmClock();

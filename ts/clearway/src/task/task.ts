@@ -145,6 +145,11 @@ export function definitionOfTask(name: string, fn: unknown): TaskDefinition {
   };
 }
 
+/** Whether a task gave a generator: it should have been one. */
+export function isGenerator(value: unknown): boolean {
+  return value !== null && typeof value === "object" && Object.prototype.toString.call(value).includes("Generator");
+}
+
 // The caller has to know before the first answer whether it gets a promise or a stream; the function's own syntax tells.
 function kindOf(fn: object): TaskKind {
   return Object.prototype.toString.call(fn).includes("Generator") ? "stream" : "function";

@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { compact } from "./compact.js";
 import { type Found, find, searchLimit } from "./find.js";
+import { MovedValue, transferOf } from "./move.js";
 
 /** A value as it is to be posted, and what moves with it. */
 export interface Ready extends Found {
   /** The value to post: the same one, or a rebuilt one in which partial views are compact. */
   value: unknown;
 }
+
+/** How a value leaves: under `move()` as that says, else by a {@link search}. */
+export type Find = (value: object, limit?: number) => Omit<Ready, "partial">;
+
+export const found: Find = (value, limit = searchLimit) => {
+  if (value instanceof MovedValue) return { value: value.value, copies: [], ...transferOf(value, searchLimit) };
+  return search(value, limit);
+};
 
 /**
  * Finds everything in a task's result that can be moved (see {@link find}). Copies only views that show part of a larger

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { isDoubtful } from "#host";
 import type { Endpoint } from "../host/host.js";
+import { refuseDetached } from "./detached.js";
 import type { Lane } from "./lane.js";
 import { frameSlots, type Op } from "./protocol.js";
 import type { Refused, Transport } from "./transport.js";
@@ -122,14 +123,3 @@ const none: readonly object[] = [];
 
 // Its reactions are microtasks. Node's `queueMicrotask` takes three times as long: 60 ns against 22, once a tick.
 const now = Promise.resolve();
-
-// Node 20 posts a buffer that was moved before without a word, and the whole message arrives as a messageerror. Newer ones
-// throw; this can go with Node 20.
-function refuseDetached(object: object): void {
-  if (!(object instanceof ArrayBuffer) || object.byteLength > 0) return;
-  try {
-    new Uint8Array(object);
-  } catch {
-    throw new DOMException("An ArrayBuffer was moved before and could not be moved again.", "DataCloneError");
-  }
-}

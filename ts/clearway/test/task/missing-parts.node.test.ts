@@ -36,16 +36,25 @@ const source = `
   });
 `;
 
-let folder: string;
-let url: URL;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "clearway-parts-"));
-  await copyFile(fileURLToPath(new URL("../../dist/node/worker.mjs", import.meta.url)), join(folder, "worker.js"));
+const built = (name: string): string => fileURLToPath(new URL(`../../dist/node/${name}`, import.meta.url));
+const folders: string[] = [];
+
+// A task module beside the worker's entry, and beside what serves calls, where that is there.
+async function tasksBeside(...parts: string[]): Promise<URL> {
+  const folder = await mkdtemp(join(tmpdir(), "clearway-parts-"));
+  folders.push(folder);
+  await copyFile(built("worker.mjs"), join(folder, "worker.js"));
+  for (const part of parts) await copyFile(built(part), join(folder, part));
   await writeFile(join(folder, "package.json"), '{ "type": "module" }');
   await writeFile(join(folder, "tasks.js"), source);
-  url = pathToFileURL(join(folder, "tasks.js"));
+  return pathToFileURL(join(folder, "tasks.js"));
+}
+
+let url: URL;
+beforeAll(async () => {
+  url = await tasksBeside("lazy-server.js");
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
+afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))));
 
 const missing = { code: "missing-package", message: expect.stringContaining("could not be loaded") };
 
@@ -80,4 +89,22 @@ test("a cancel reaches the task, and the pool closes", async () => {
   leaving.abort(new Error("gone"));
   expect(await reasonOf(call)).toMatchObject({ message: "gone" });
   await made.close();
+});
+
+test("without what serves calls, those go on that need nothing of it, and the pool closes", async () => {
+  const made = pool<Tasks>(await tasksBeside(), { size: 1 });
+  for (let at = 0; at < 100; at++) expect(await made.call.double(at)).toBe(2 * at);
+  expect(await made.call.bytes()).toEqual(new Uint8Array(4));
+  await made.close();
+  expect(made.stats().workers.restarts).toBe(0);
+});
+
+test("what cannot do without fails with what could not be loaded, and is not tried by one worker after the other", async () => {
+  const made = testPool<Tasks>(await tasksBeside());
+  const ended = { code: "worker-crashed", cause: expect.objectContaining(missing) };
+  expect(await reasonOf(made.call.refuse())).toMatchObject(ended);
+  expect(await reasonOf(made.call.count().next())).toMatchObject(ended);
+  expect(await reasonOf(made.call.leased())).toMatchObject(ended);
+  expect(await reasonOf(made.call.forEver())).toMatchObject(ended);
+  expect(made.stats().workers.restarts).toBeLessThanOrEqual(4);
 });

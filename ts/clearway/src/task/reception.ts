@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { partsTravel } from "#host";
+import { serving } from "#serving";
+import type { ParentEndpoint } from "../host/host.js";
+import { found } from "../transfer/search.js";
+import { frameSlots, type HelloSettings, isFrames, Op } from "../transport/protocol.js";
+import { answer, type EarlyCall, plainTask, runEarly } from "./first-call.js";
+import { errors, expectParts, ring } from "./parts.js";
+import type { Server } from "./server.js";
+import type { TaskDefinition } from "./task.js";
+
+// A worker's start runs each of these functions once, before anything is compiled. So they stand side by side, and what they
+// share in the module: a function inside another is read twice, and a worker exposes once.
+
+// A module may be imported in a worker that is not Clearway's (a test runner's). There, listening must not keep the
+// worker alive for ever; a pool says hello at once, so this is long enough.
+const foreignWaitMs = 10_000;
+
+// Without a call, in milliseconds.
+const idleMs = 10;
+
+let endpoint: ParentEndpoint;
+let names: readonly string[];
+let definitions: readonly TaskDefinition[];
+let foreign: ReturnType<typeof setTimeout> | undefined;
+let settings: HelloSettings | undefined;
+let server: Server | undefined;
+/** The call that runs without a server, until it is answered or the server's. */
+let begun: number[] = [];
+let early: EarlyCall | undefined;
+let answered = false;
+/** Messages that came before the server. */
+let waiting: (readonly unknown[])[] = [];
+let loading = false;
+
+/**
+ * Greets the pool and takes its messages: calls that need no server run at once while there is none, all else waits for it.
+ * Once in a worker.
+ */
+export function receive(
+  from: ParentEndpoint,
+  taskNames: readonly string[],
+  taskDefinitions: readonly TaskDefinition[],
+): void {
+  endpoint = from;
+  names = taskNames;
+  definitions = taskDefinitions;
+  endpoint.listen(take, unreadable);
+  if (endpoint.marked) return greet(endpoint.greeting);
+  foreign = setTimeout(endpoint.ignore, foreignWaitMs);
+  if (typeof foreign === "object") (foreign as { unref?(): void }).unref?.();
+}
+
+function greet(greeting: unknown): void {
+  const hello = greeting as HelloSettings | undefined;
+  if (hello?.clearway !== 1) return;
+  settings = hello;
+  if (foreign !== undefined) clearTimeout(foreign);
+  endpoint.onEnding(ending);
+  // By itself: a first call that has come already may take long.
+  const tasks = [];
+  for (let at = 0; at < names.length; at++) tasks.push([names[at], definitions[at]!.kind, definitions[at]!.placement]);
+  endpoint.post([Op.Ready, 0, tasks, 0], []);
+  // In a browser's worker each request takes a part of a millisecond, the lifeline 1.5 ms, which made the first result 1.3
+  // times as late; in Node a timer takes 0.3 ms. The first call is there before, and asks itself when it has left what it could.
+  if (partsTravel) setTimeout(prepare, idleMs);
+}
+
+function prepare(): void {
+  if (server === undefined) serve();
+  server?.prepare();
+}
+
+function ending(): void {
+  if (server) server.ending();
+  else endpoint.post([Op.Ending, 0, begun, 0], []);
+}
+
+function unreadable(): void {
+  if (server) server.unreadable();
+  else if (settings) endpoint.post([Op.Unreadable, 0, 0, 0], []);
+}
+
+function take(message: unknown): void {
+  if (!isFrames(message)) return;
+  if (server) return server.receive(message);
+  let frames = message;
+  if (frames[0] === Op.Hello) {
+    if (settings === undefined) greet(frames[2]);
+    frames = frames.slice(frameSlots);
+  }
+  if (settings === undefined || frames.length === 0 || isServed(frames, settings)) return;
+  waiting.push(frames);
+  expectParts(definitions);
+  serve();
+}
+
+// Whether the message needed no server. One call at a time, and none before those that wait.
+function isServed(frames: readonly unknown[], hello: HelloSettings): boolean {
+  if (frames.length > frameSlots || early !== undefined || waiting.length > 0) return false;
+  if (frames[0] === Op.Close) {
+    endpoint.post([Op.Closed, 0, 0, 0], []);
+    return true;
+  }
+  const definition = plainTask(frames, names, definitions, hello);
+  if (definition === undefined) return false;
+  begun = [frames[1] as number];
+  early = runEarly(frames, definition, hello, endpoint);
+  if (early === undefined) leave();
+  else if (early.thrown) errors.expect();
+  else if (!serving.now) void settle(early);
+  serve();
+  return true;
+}
+
+// The call was answered.
+function leave(): void {
+  early = undefined;
+  begun = [];
+  answered = true;
+}
+
+// Answers when it is there, if the server is not.
+async function settle(call: EarlyCall): Promise<void> {
+  if (!(call.value instanceof Promise)) return;
+  try {
+    const value = await (call.value as Promise<unknown>);
+    if (server === undefined && answer(call, value, endpoint)) leave();
+  } catch {
+    // An error is the server's to send.
+  }
+}
+
+// Makes the server, now or when it is loaded.
+function serve(): void {
+  if (serving.now) return begin(serving.now);
+  if (loading) return;
+  loading = true;
+  serving.load().then(begin).catch(lost);
+  if (!answered) return;
+  // The server asks for these when it is there: the files come beside it.
+  errors.expect();
+  if (settings?.ring) ring.expect();
+}
+
+function begin(part: Pick<typeof import("./server.js"), "Server">): void {
+  server = new part.Server(endpoint, names, definitions, settings as HelloSettings, found);
+  if (early) server.adopt(early);
+  for (const message of waiting) server.receive(message);
+  waiting = [];
+  if (answered) server.ask();
+}
+
+// The server is not to be had. Whoever waits for it must hear so, and not be tried by one worker after the other: it counts as
+// begun, and the worker ends with an error that nobody catches.
+function lost(why: unknown): void {
+  loading = false;
+  if (early === undefined && waiting.length === 0) return;
+  for (const frames of waiting) {
+    for (let at = 0; at < frames.length; at += frameSlots) {
+      if (frames[at] === Op.Call) begun.push(frames[at + 1] as number);
+    }
+  }
+  queueMicrotask(() => {
+    throw why;
+  });
+}
