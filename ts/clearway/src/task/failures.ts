@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { ClearwayError } from "../error/clearway-error.js";
 import type { WireError } from "../error/wire.js";
 import { errors } from "./parts.js";
+import { plain } from "./plain-error.js";
 
 // Errors are taken apart, and made again, by a part that is loaded behind the first call. Before that, and where it cannot be
 // loaded, they cross with less.
@@ -22,22 +22,4 @@ export function decoded(wire: WireError, use: (reason: unknown) => void): void {
     ({ decodeError }) => use(decodeError(wire)),
     (cause) => use("base" in wire ? new Error(wire.message, { cause }) : wire.value),
   );
-}
-
-// Without the part: message, stack and code, which tell a Clearway error from others.
-function plain(reason: unknown): WireError {
-  try {
-    if (!(reason instanceof Error)) return { value: String(reason) };
-    const { name, message, stack } = reason;
-    const own = reason instanceof ClearwayError;
-    return {
-      base: own ? name : "Error",
-      name: String(name),
-      message: String(message),
-      stack: String(stack),
-      props: own ? [["code", reason.code]] : [],
-    };
-  } catch {
-    return { value: "[not cloneable]" };
-  }
 }

@@ -15,8 +15,10 @@ export interface EarlyCall {
   readonly definition: TaskDefinition;
   readonly args: unknown[];
   readonly startedMs: number;
-  /** What the task gave; a promise, where it goes on. */
+  /** What the task gave. */
   value?: unknown;
+  /** What it gave is a promise, and has not settled. */
+  pending?: boolean;
   /** What the task threw. */
   thrown?: { reason: unknown };
 }

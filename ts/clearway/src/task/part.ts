@@ -10,18 +10,26 @@ import { expectPart, part } from "../lazy/part.js";
 export class Part<Content> {
   /** What is in it; undefined while it is not loaded. */
   now: Content | undefined;
-  readonly load: () => Promise<Content>;
+  readonly #what: string;
+  readonly #import: () => Promise<Content>;
+  #load: (() => Promise<Content>) | undefined;
 
-  /** `what` is said of it in errors. */
+  /** `what` is said of it in errors. Does next to nothing: every worker makes some at its start that it may not need. */
   constructor(what: string, load: () => Promise<Content>) {
-    this.load = part(
-      async () => (this.now = await load()),
-      (cause) => caused("missing-package", `${what} could not be loaded`, cause),
+    this.#what = what;
+    this.#import = load;
+  }
+
+  load(): Promise<Content> {
+    this.#load ??= part(
+      async () => (this.now = await this.#import()),
+      (cause) => caused("missing-package", `${this.#what} could not be loaded`, cause),
     );
+    return this.#load();
   }
 
   /** Loads what will be needed. Where that fails, whoever needs it hears of it. */
   expect(): void {
-    expectPart(this.load);
+    expectPart(() => this.load());
   }
 }

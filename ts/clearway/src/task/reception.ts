@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { partsTravel } from "#host";
+import { now, partsTravel } from "#host";
 import { serving } from "#serving";
 import type { ParentEndpoint } from "../host/host.js";
 import { found } from "../transfer/search.js";
 import { frameSlots, type HelloSettings, isFrames, Op } from "../transport/protocol.js";
 import { answer, type EarlyCall, plainTask, runEarly } from "./first-call.js";
 import { errors, expectParts, ring } from "./parts.js";
+import { plain } from "./plain-error.js";
 import type { Server } from "./server.js";
 import type { TaskDefinition } from "./task.js";
 
@@ -28,6 +29,7 @@ let server: Server | undefined;
 /** The call that runs without a server, until it is answered or the server's. */
 let begun: number[] = [];
 let early: EarlyCall | undefined;
+/** Whether a call was answered without a server. */
 let answered = false;
 /** Messages that came before the server. */
 let waiting: (readonly unknown[])[] = [];
@@ -61,14 +63,9 @@ function greet(greeting: unknown): void {
   const tasks = [];
   for (let at = 0; at < names.length; at++) tasks.push([names[at], definitions[at]!.kind, definitions[at]!.placement]);
   endpoint.post([Op.Ready, 0, tasks, 0], []);
-  // In a browser's worker each request takes a part of a millisecond, the lifeline 1.5 ms, which made the first result 1.3
-  // times as late; in Node a timer takes 0.3 ms. The first call is there before, and asks itself when it has left what it could.
-  if (partsTravel) setTimeout(prepare, idleMs);
-}
-
-function prepare(): void {
-  if (server === undefined) serve();
-  server?.prepare();
+  // A request takes a part of a millisecond, the lifeline 1.5 ms, which made a browser's first result 1.3 times as late; in Node
+  // a timer takes 0.3 ms. The first call is there before, and asks itself when it has left what it could.
+  if (partsTravel) setTimeout(serve, idleMs);
 }
 
 function ending(): void {
@@ -98,18 +95,22 @@ function take(message: unknown): void {
 // Whether the message needed no server. One call at a time, and none before those that wait.
 function isServed(frames: readonly unknown[], hello: HelloSettings): boolean {
   if (frames.length > frameSlots || early !== undefined || waiting.length > 0) return false;
-  if (frames[0] === Op.Close) {
-    endpoint.post([Op.Closed, 0, 0, 0], []);
-    return true;
-  }
   const definition = plainTask(frames, names, definitions, hello);
-  if (definition === undefined) return false;
+  if (definition === undefined) return isWord(frames);
   begun = [frames[1] as number];
   early = runEarly(frames, definition, hello, endpoint);
   if (early === undefined) leave();
-  else if (early.thrown) errors.expect();
-  else if (!serving.now) void settle(early);
+  else if (!early.thrown && !serving.now) void settle(early);
   serve();
+  return true;
+}
+
+// What a worker answers that has nothing to do.
+function isWord(frames: readonly unknown[]): boolean {
+  const [op, id] = frames as [Op, number];
+  if (op === Op.Ping) endpoint.post([Op.Pong, id, now(), 0], []);
+  else if (op === Op.Close) endpoint.post([Op.Closed, 0, 0, 0], []);
+  else return false;
   return true;
 }
 
@@ -123,20 +124,27 @@ function leave(): void {
 // Answers when it is there, if the server is not.
 async function settle(call: EarlyCall): Promise<void> {
   if (!(call.value instanceof Promise)) return;
+  call.pending = true;
   try {
     const value = await (call.value as Promise<unknown>);
-    if (server === undefined && answer(call, value, endpoint)) leave();
-  } catch {
-    // An error is the server's to send.
+    if (server === undefined && answer(call, value, endpoint)) return leave();
+  } catch (reason) {
+    call.thrown = { reason };
   }
+  call.pending = false;
+  // It may have been tried in vain.
+  serve();
 }
 
 // Makes the server, now or when it is loaded.
 function serve(): void {
-  if (serving.now) return begin(serving.now);
-  if (loading) return;
+  if (server !== undefined || loading) return;
   loading = true;
+  // What a worker holds while it lives, where nobody is told of its death.
+  endpoint.holdLifeline((settings as HelloSettings).lifeline);
+  if (serving.now) return begin(serving.now);
   serving.load().then(begin).catch(lost);
+  if (early?.thrown) errors.expect();
   if (!answered) return;
   // The server asks for these when it is there: the files come beside it.
   errors.expect();
@@ -149,19 +157,24 @@ function begin(part: Pick<typeof import("./server.js"), "Server">): void {
   for (const message of waiting) server.receive(message);
   waiting = [];
   if (answered) server.ask();
+  else server.prepare();
 }
 
-// The server is not to be had. Whoever waits for it must hear so, and not be tried by one worker after the other: it counts as
-// begun, and the worker ends with an error that nobody catches.
+// The server is not to be had, this time: the next who needs it tries again. Who waits for it hears why.
 function lost(why: unknown): void {
   loading = false;
-  if (early === undefined && waiting.length === 0) return;
-  for (const frames of waiting) {
-    for (let at = 0; at < frames.length; at += frameSlots) {
-      if (frames[at] === Op.Call) begun.push(frames[at + 1] as number);
-    }
+  if (early && !early.pending) {
+    fail(early.id, early.thrown ? early.thrown.reason : why);
+    leave();
   }
-  queueMicrotask(() => {
-    throw why;
-  });
+  const frames = waiting.flat();
+  waiting = [];
+  for (let at = 0; at < frames.length; at += frameSlots) {
+    if (frames[at] === Op.Call) fail(frames[at + 1] as number, why);
+    else isWord(frames.slice(at, at + frameSlots));
+  }
+}
+
+function fail(id: number, reason: unknown): void {
+  endpoint.post([Op.Failure, id, plain(reason), 0], []);
 }

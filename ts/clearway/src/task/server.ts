@@ -79,9 +79,8 @@ export class Server {
     this.#work();
   }
 
-  /** Asks for what the tasks will need, and holds the lifeline. */
+  /** Asks for what the tasks will need. */
   prepare(): void {
-    this.#endpoint.holdLifeline(this.#settings.lifeline);
     expectParts(this.#tasks);
   }
 

@@ -152,5 +152,6 @@ export function isGenerator(value: unknown): boolean {
 
 // The caller has to know before the first answer whether it gets a promise or a stream; the function's own syntax tells.
 function kindOf(fn: object): TaskKind {
-  return Object.prototype.toString.call(fn).includes("Generator") ? "stream" : "function";
+  const tag = (fn as { [Symbol.toStringTag]?: unknown })[Symbol.toStringTag];
+  return tag === "GeneratorFunction" || tag === "AsyncGeneratorFunction" ? "stream" : "function";
 }

@@ -14,6 +14,8 @@ type Tasks = {
     bytes(): Uint8Array;
     refuse(): never;
     unclonable(): unknown;
+    reject(): Promise<never>;
+    laterUnclonable(): Promise<unknown>;
     count(): Generator<number>;
     sum(values: AsyncIterable<number>): Promise<number>;
     leased(): number;
@@ -29,6 +31,8 @@ const source = `
     bytes: () => new Uint8Array(4),
     refuse() { throw Object.assign(new RangeError("not today"), { code: "E_DAY" }); },
     unclonable: () => () => 1,
+    async reject() { await null; throw new RangeError("tomorrow"); },
+    laterUnclonable: async () => () => 1,
     *count() { yield 1; },
     async sum(values) { let sum = 0; for await (const value of values) sum += value; return sum; },
     leased: leased(({ thing }) => thing),
@@ -99,12 +103,19 @@ test("without what serves calls, those go on that need nothing of it, and the po
   expect(made.stats().workers.restarts).toBe(0);
 });
 
-test("what cannot do without fails with what could not be loaded, and is not tried by one worker after the other", async () => {
+test("what cannot do without fails with what could not be loaded", async () => {
   const made = testPool<Tasks>(await tasksBeside());
-  const ended = { code: "worker-crashed", cause: expect.objectContaining(missing) };
-  expect(await reasonOf(made.call.refuse())).toMatchObject(ended);
-  expect(await reasonOf(made.call.count().next())).toMatchObject(ended);
-  expect(await reasonOf(made.call.leased())).toMatchObject(ended);
-  expect(await reasonOf(made.call.forEver())).toMatchObject(ended);
-  expect(made.stats().workers.restarts).toBeLessThanOrEqual(4);
+  expect(await reasonOf(made.call.refuse())).toMatchObject({ name: "RangeError", message: "not today" });
+  expect(await reasonOf(made.call.reject())).toMatchObject({ name: "RangeError", message: "tomorrow" });
+  expect(await reasonOf(made.call.unclonable())).toMatchObject(missing);
+  expect(await reasonOf(made.call.laterUnclonable())).toMatchObject(missing);
+  expect(await reasonOf(made.call.count().next())).toMatchObject(missing);
+  expect(await reasonOf(made.call.leased())).toMatchObject({
+    ...missing,
+    cause: { message: expect.stringContaining("lazy-server") },
+  });
+  expect(await reasonOf(made.with({ signal: new AbortController().signal }).call.double(1))).toMatchObject(missing);
+  expect(await made.call.double(4)).toBe(8);
+  expect(await made.ping()).toMatchObject({ remoteTimeMs: expect.any(Number) });
+  expect(made.stats().workers.restarts).toBe(0);
 });
