@@ -158,13 +158,16 @@ internal class Heart(
 
     /**
      * Who is kept from its core while it sends may have the lock of the queue, and hold the watched thread up. That is
-     * counted by the system, and need not be guessed from a late wake.
+     * counted by the system, and need not be guessed from a late wake. Not where that thread had the core meanwhile.
      */
     private fun sentSlowly(untilMs: Double) {
         val tookMs = untilMs - (beat?.sentMs ?: return)
         if (tookMs < SLOW_MS_MIN) return
         val waitedMs = minOf(times.ownWaitedMs(), tookMs)
-        if (waitedMs >= SLOW_MS_MIN) synchronized(recorder) { recorder.watcherHeld(untilMs - waitedMs, untilMs) }
+        if (waitedMs < SLOW_MS_MIN) return
+        times.look(thread)
+        val isItsDoing = times.newlyRanMs >= waitedMs / 2
+        if (!isItsDoing) synchronized(recorder) { recorder.watcherHeld(untilMs - waitedMs, untilMs) }
     }
 
     private fun sample(sent: Beat) {

@@ -46,6 +46,16 @@ internal class Pump(private val opening: Opening) : Runnable {
     }
 
     override fun run() {
+        try {
+            read()
+        } finally {
+            // However the reading ended, nobody may wait for an answer, or for the end, any more.
+            if (drained.count > 0) end()
+        }
+        Abi.waiterFree(opening.waiter)
+    }
+
+    private fun read() {
         while (!(drained.count == 0L && opening.loans.none)) {
             val status = Abi.waiterWait(opening.waiter, NO_LIMIT, returned, BATCH, count)
             if (status != Status.OK_NUMBER && status != Status.PENDING_NUMBER) break
@@ -57,7 +67,6 @@ internal class Pump(private val opening: Opening) : Runnable {
             }
             if (status == Status.PENDING_NUMBER) Abi.waiterWake(opening.waiter)
         }
-        Abi.waiterFree(opening.waiter)
     }
 
     private fun drain() {
