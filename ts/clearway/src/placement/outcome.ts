@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "../error/clearway-error.js";
 import { decodeError, encodeError } from "../error/wire.js";
-import type { TaskDefinition } from "../task/task.js";
-import { searchLimit } from "../transfer/find.js";
+import { isGenerator, type TaskDefinition } from "../task/task.js";
 import { enter, type LedgerSide } from "../transfer/ledger.js";
-import { MovedValue, transferOf } from "../transfer/move.js";
 import { notCloneable, wouldCopy } from "../transfer/refusal.js";
 import { revive } from "../transfer/revive.js";
-import { search } from "../transfer/search.js";
+import { makeReady } from "../transfer/search.js";
 import { copyPlain, notPlain } from "./copy.js";
 
 /**
@@ -17,16 +15,13 @@ import { copyPlain, notPlain } from "./copy.js";
 export function cross(value: unknown, definition: TaskDefinition, strict: boolean, side: LedgerSide): unknown {
   const plain = copyPlain(value);
   if (plain !== notPlain) return plain;
-  if (typeof value === "object" && /Generator/.test(Object.prototype.toString.call(value))) {
+  if (isGenerator(value)) {
     throw new ClearwayError(
       "not-cloneable",
       "the task returned a generator: write the task itself as one (async function*), so that its callers get a stream",
     );
   }
-  const found =
-    value instanceof MovedValue
-      ? { value: value.value, copies: [], ...transferOf(value, searchLimit) }
-      : search(value, definition.moveSearchLimit ?? searchLimit);
+  const found = makeReady(value, definition.moveSearchLimit);
   const copy = found.copies[0];
   if (copy !== undefined && strict) throw wouldCopy(copy.reason, copy.bytes);
   const crossed = clone(found.value, found.transfer, strict);

@@ -3,7 +3,7 @@ import type { ClearwayError } from "../error/clearway-error.js";
 import { emptySide, entryOf, isEmpty, type LedgerSide, merge, onWire } from "../transfer/ledger.js";
 import { MovedValue } from "../transfer/move.js";
 import { notCloneable, wouldCopy } from "../transfer/refusal.js";
-import type { Find } from "../transfer/search.js";
+import type { makeReady, Ready } from "../transfer/search.js";
 import { countBytes } from "../transport/lane.js";
 import type { PortTransport } from "../transport/port.js";
 import { CallFlag, Op } from "../transport/protocol.js";
@@ -13,7 +13,7 @@ import type { ServedCall } from "./served-call.js";
 /** Sends what tasks give back: results, chunks and errors, with all that can move in them moved, and keeps the ledger. */
 export class Answers {
   readonly #transport: PortTransport;
-  readonly #find: Find;
+  readonly #makeReady: typeof makeReady;
   #ledger: LedgerSide = emptySide();
   #strict = false;
   /** Calls whose failure is not sent yet. */
@@ -21,10 +21,10 @@ export class Answers {
   /** What was entered for values with memory that are with the carrier: it may refuse them. */
   readonly #entered = new WeakMap<object, LedgerSide>();
 
-  /** `find` says how a value leaves. */
-  constructor(transport: PortTransport, find: Find) {
+  /** `ready` is `makeReady`: the entry has it, and this part need not bring it again. */
+  constructor(transport: PortTransport, ready: typeof makeReady) {
     this.#transport = transport;
-    this.#find = find;
+    this.#makeReady = ready;
   }
 
   /** Answers with a value; for a stream, with what its generator returned. A value that cannot cross answers with that error. */
@@ -106,14 +106,14 @@ export class Answers {
     return bytes;
   }
 
-  #found(call: ServedCall, value: object, strict: boolean): ReturnType<Find> {
-    const found = this.#find(value, call.definition.moveSearchLimit);
+  #found(call: ServedCall, value: object, strict: boolean): Omit<Ready, "partial"> {
+    const found = this.#makeReady(value, call.definition.moveSearchLimit);
     const copy = found.copies[0];
     if (copy !== undefined && strict) throw wouldCopy(copy.reason, copy.bytes);
     return found;
   }
 
-  #enter(found: Omit<ReturnType<Find>, "transfer">): void {
+  #enter(found: Omit<Ready, "partial" | "transfer">): void {
     const entry = entryOf(found);
     if (isEmpty(entry)) return;
     merge(this.#ledger, entry);

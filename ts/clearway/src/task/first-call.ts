@@ -3,7 +3,7 @@ import { clock } from "#host";
 import type { ParentEndpoint } from "../host/host.js";
 import { entryOf, isEmpty, onWire } from "../transfer/ledger.js";
 import { isTable } from "../transfer/revive.js";
-import { found } from "../transfer/search.js";
+import { makeReady } from "../transfer/search.js";
 import { refuseDetached } from "../transport/detached.js";
 import { callFlagBits, type HelloSettings, Op } from "../transport/protocol.js";
 import { CallContext } from "./context.js";
@@ -83,7 +83,7 @@ export function answer(call: EarlyCall, value: unknown, endpoint: ParentEndpoint
 function answerObject(call: EarlyCall, value: object, runUs: number, endpoint: ParentEndpoint): boolean {
   try {
     if ("then" in value || isGenerator(value)) return false;
-    const ready = found(value, call.definition.moveSearchLimit);
+    const ready = makeReady(value, call.definition.moveSearchLimit);
     const entry = entryOf(ready);
     const result = [Op.Result, call.id, ready.value, runUs];
     ready.transfer.forEach(refuseDetached);

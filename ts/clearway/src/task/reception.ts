@@ -2,7 +2,7 @@
 import { now, partsTravel } from "#host";
 import { serving } from "#serving";
 import type { ParentEndpoint } from "../host/host.js";
-import { found } from "../transfer/search.js";
+import { makeReady } from "../transfer/search.js";
 import { frameSlots, type HelloSettings, isFrames, Op } from "../transport/protocol.js";
 import { answer, type EarlyCall, plainTask, runEarly } from "./first-call.js";
 import { errors, expectParts, ring } from "./parts.js";
@@ -143,7 +143,7 @@ function serve(): void {
   // What a worker holds while it lives, where nobody is told of its death.
   endpoint.holdLifeline((settings as HelloSettings).lifeline);
   if (serving.now) return begin(serving.now);
-  serving.load().then(begin).catch(lost);
+  serving.load().then(begin, lost);
   if (early?.thrown) errors.expect();
   if (!answered) return;
   // The server asks for these when it is there: the files come beside it.
@@ -152,7 +152,7 @@ function serve(): void {
 }
 
 function begin(part: Pick<typeof import("./server.js"), "Server">): void {
-  server = new part.Server(endpoint, names, definitions, settings as HelloSettings, found);
+  server = new part.Server(endpoint, names, definitions, settings as HelloSettings, makeReady);
   if (early) server.adopt(early);
   for (const message of waiting) server.receive(message);
   waiting = [];

@@ -4,7 +4,7 @@ import { ClearwayError } from "../error/clearway-error.js";
 import type { WireError } from "../error/wire.js";
 import type { ParentEndpoint } from "../host/host.js";
 import { notCloneable } from "../transfer/refusal.js";
-import type { Find } from "../transfer/search.js";
+import type { makeReady } from "../transfer/search.js";
 import { PortTransport } from "../transport/port.js";
 import { callFlagBits, frameSlots, type HelloSettings, type InputStream, Op } from "../transport/protocol.js";
 import { Answers } from "./answers.js";
@@ -41,7 +41,7 @@ export class Server {
     names: readonly string[],
     tasks: readonly TaskDefinition[],
     settings: HelloSettings,
-    find: Find,
+    ready: typeof makeReady,
   ) {
     this.#names = names;
     this.#tasks = tasks;
@@ -50,7 +50,7 @@ export class Server {
     this.#transport = new PortTransport(endpoint, (op, id, a, reason, moved) =>
       this.#refused(op, id, a, reason, moved),
     );
-    this.#answers = new Answers(this.#transport, find);
+    this.#answers = new Answers(this.#transport, ready);
     this.#runner = new Runner(this.#transport, this.#answers, settings, (call, ms) => this.#settled(call, ms));
   }
 

@@ -9,13 +9,14 @@ export interface Ready extends Found {
   value: unknown;
 }
 
-/** How a value leaves: under `move()` as that says, else by a {@link search}. */
-export type Find = (value: object, limit?: number) => Omit<Ready, "partial">;
-
-export const found: Find = (value, limit = searchLimit) => {
+/**
+ * What a task gave, ready to be posted: under `move()` as that says (throws `would-copy` where it cannot be), else by a
+ * {@link search} of `limit` nodes.
+ */
+export function makeReady(value: unknown, limit = searchLimit): Omit<Ready, "partial"> {
   if (value instanceof MovedValue) return { value: value.value, copies: [], ...transferOf(value, searchLimit) };
   return search(value, limit);
-};
+}
 
 /**
  * Finds everything in a task's result that can be moved (see {@link find}). Copies only views that show part of a larger

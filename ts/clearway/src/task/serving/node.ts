@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Reading and compiling what serves calls takes a worker 0.6 ms of its start. A first call does without it, and a file is
+// Reading and compiling what serves calls takes a worker 0.4 ms of its start. A first call does without it, and a file is
 // there when it is asked for. spec/decisions/what-a-call-can-do-without-loads-later.md
 import { Part } from "../part.js";
 
