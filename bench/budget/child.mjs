@@ -8,10 +8,11 @@
 // Without the optimising compiler, because it folds allocations together, and how many depends on when it came round to it:
 // so every allocation counts that the code asks for, and compiled code makes do with about half.
 // The worker has a heap of its own, which is not looked at.
+// Told is the cheapest of several runs. What a message costs is shared among the calls that came in it, and how many come
+// together is the scheduler's; a collection may fall into a run and end what earlier ones dropped. Both only add.
 import { writeSync } from "node:fs";
 import { Session } from "node:inspector/promises";
 import { pool } from "clearway";
-import { median } from "../statistics.mjs";
 import { allocatedDuring } from "./allocated.mjs";
 import { operations } from "./operations.mjs";
 
@@ -43,7 +44,7 @@ for (let run = 0; run < runs; run++) {
 const copied = copiedSoFar() - copiedBefore;
 await made.close();
 
-const each = (metric) => Number((median(seen.map((run) => run[metric])) / operation.count).toFixed(1));
+const each = (metric) => Number((Math.min(...seen.map((run) => run[metric])) / operation.count).toFixed(1));
 writeSync(
   1,
   JSON.stringify({
