@@ -34,6 +34,9 @@ function stand(print) {
   return left === print && names.length > 0 && names.every(compiled);
 }
 
+/** Whether the classes of all modules, their tests and what Maven leaves beside them are those of these sources. */
+export const areCompiled = (found) => stand(fingerprint(found));
+
 /** Compiles all modules and their tests, where that is not done already. Returns Maven's exit status, 127 without a JDK. */
 export function compile(found = jdks()) {
   const print = fingerprint(found);

@@ -6,6 +6,7 @@ import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
+import { areCompiled } from "./jvm-classes.mjs";
 import { chosen, folder, hasForeign, jdks, maven } from "./maven.mjs";
 import { libclearway, plugins } from "./native.mjs";
 import { isProgram } from "./problems.mjs";
@@ -63,6 +64,15 @@ const properties = {
   "clearway.library": libclearway,
 };
 
+/** Where Maven leaves the paths of what the runner is run with. */
+const librariesFile = join(target, "runtime.classpath");
+
+/** Compiles the runner's modules, where a build of everything has not done it already. */
+function compileOwn(own, found) {
+  if (areCompiled(found) && existsSync(librariesFile)) return true;
+  return maven(["process-classes", "-pl", own === all ? "lab,lab-foreign" : "lab", "-am"], found) === 0;
+}
+
 /** Returns whether the runner stands. */
 export function buildRunner() {
   const found = jdks();
@@ -72,8 +82,8 @@ export function buildRunner() {
   if (classpath === undefined) {
     rmSync(file, { force: true });
     console.log("build: the lab's runner for the JVM");
-    if (maven(["process-classes", "-pl", own === all ? "lab,lab-foreign" : "lab", "-am"], found) !== 0) return false;
-    const libraries = readFileSync(join(target, "runtime.classpath"), "utf8").trim().split(delimiter);
+    if (!compileOwn(own, found)) return false;
+    const libraries = readFileSync(librariesFile, "utf8").trim().split(delimiter);
     // In one build Maven names a module by its folder of classes, in another by a jar that nobody has made.
     const classes = classesOf(own);
     classpath = [...classes, ...libraries.filter((path) => !classes.includes(path) && path.endsWith(".jar"))];

@@ -25,7 +25,7 @@ class SwingTest {
         }
         for ((ms, errors) in compared) {
             // The median, as for the other meters: the machine may take a thread off its core beside a wait.
-            assertTrue(errors[errors.size / 2] <= 0) { "of $ms ms: errors beyond the tolerance, in ms: $errors" }
+            assertTrue(median(errors) <= 0) { "of $ms ms: errors beyond the tolerance, in ms: $errors" }
         }
         val stacks = report["stalls"].asJsonArray.map { it.asJsonObject["stacks"].asJsonArray }.filter { !it.isEmpty }
         assertTrue(stacks.any { "KnownStalls.busy" in it.toString() }) { "stacks: $stacks" }
@@ -51,6 +51,8 @@ class SwingTest {
         return Math.abs(stall["lengthMs"].asDouble - lengthMs) - maxOf(1.0, lengthMs * 0.05)
     }
 
+    private fun median(sorted: List<Double>) = (sorted[(sorted.size - 1) / 2] + sorted[sorted.size / 2]) / 2
+
     private fun onDisplay(vararg args: String): JsonObject {
         val said = WindowProgram("clearway.meter.KnownStalls").run(*args)
         if (said == null) System.err.println(VirtualDisplay.MISSING)
@@ -59,8 +61,11 @@ class SwingTest {
     }
 
     private companion object {
-        /** Of two, one that the machine disturbed would be the median. */
-        const val FOR_A_MEDIAN = 5
+        /**
+         * A start is known to half a beat, which is the tolerance: one wait in fourteen is beyond, and three of five
+         * may be.
+         */
+        const val FOR_A_MEDIAN = 9
         /** 1 ms, and what the system's timers are late by. */
         const val HALF_A_BEAT_MS = 1.25
     }

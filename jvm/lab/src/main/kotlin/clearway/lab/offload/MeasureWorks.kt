@@ -5,6 +5,7 @@ import clearway.lab.protocol.Cell
 import clearway.lab.protocol.Measured
 import clearway.lab.protocol.Samples
 import clearway.lab.protocol.Value
+import clearway.lab.protocol.WARM_UP_CUT
 import kotlinx.serialization.json.JsonElement
 import kotlinx.serialization.json.JsonPrimitive
 import kotlinx.serialization.json.buildJsonObject
@@ -46,8 +47,8 @@ internal fun measureWorks(cell: Cell): Measured {
         val first = batches.run()
         val coldNs = System.nanoTime() - begin
         val result = resultOf(first)
-        val warm = warmUp(batches, load, into)
-        val perSample = maxOf(1L, SAMPLE_NS / maxOf(1, warm)).toInt()
+        val warmed = warmUp(load.warmMs) { into.consume(batches.run()) }
+        val perSample = perSample(batches, warmed, into)
         val cpu = Meters.cpuNs()
         val allocated = Meters.allocatedBytes()
         val ns = timed(batches, load, perSample, into)
@@ -64,10 +65,14 @@ internal fun measureWorks(cell: Cell): Measured {
                 "allocatedBytes" to Value("bytes", bytes / count),
                 "peakThreads" to Value("count", maxOf(0, Meters.peakThreads() - before).toDouble()),
                 "batches" to Value("count", count),
+                "warmBatches" to Value("count", 1.0 + warmed.batches),
             )
+        // What waits gets no quicker by running.
+        val cut =
+            if (warmed.isWarm || Works.waits(load.work)) emptyMap() else mapOf(WARM_UP_CUT to Value("ms", warmed.ms))
         val samples = mapOf("batchTimes" to Samples("ms", ns, perSample))
         val notes = if (kind.name == "virtual-threads") listOf(VIRTUAL_NOTE) else emptyList()
-        Measured(samples, values, result, notes).also { Rehearsal.used(kind.name) }
+        Measured(samples, values + cut, result, notes).also { Rehearsal.used(kind.name) }
     }
 }
 
@@ -80,17 +85,13 @@ internal fun resultOf(results: DoubleArray): JsonElement {
     }
 }
 
-/** Returns what a batch took in the last tenth of the time, ns: by then it is compiled, or the time was too short. */
-private fun warmUp(batches: Batches, load: WorksLoad, into: Blackhole): Long {
-    val begin = System.nanoTime()
-    val endNs = (load.warmMs * 1e6).toLong()
-    var last: Long
-    do {
-        last = batches.timeNs(1, into)
-    } while (System.nanoTime() - begin < endNs)
-    // One batch may be interrupted: the best of a few tells the size.
-    if (last < SAMPLE_NS) repeat(5) { last = minOf(last, batches.timeNs(1, into)) }
-    return last
+/**
+ * How many batches are one sample. One batch of the last window may be interrupted: the best of a few tells the size.
+ */
+private fun perSample(batches: Batches, warmed: WarmUp, into: Blackhole): Int {
+    var ns = warmed.perBatchNs
+    if (ns < SAMPLE_NS) repeat(5) { ns = minOf(ns, batches.timeNs(1, into)) }
+    return maxOf(1L, SAMPLE_NS / maxOf(1, ns)).toInt()
 }
 
 private fun timed(batches: Batches, load: WorksLoad, perSample: Int, into: Blackhole): LongArray {

@@ -16,6 +16,9 @@ internal class Samples(val unit: String, val ns: LongArray, val batch: Int = 1)
 
 internal class Value(val unit: String, val value: Double)
 
+/** The value by which a mechanism says that its warm-up was cut short, and after how many milliseconds. */
+internal const val WARM_UP_CUT: String = "warmUpCut"
+
 /** What one measurement yields, before it is compared with what the scenario expects. */
 internal class Measured(
     val samples: Map<String, Samples>,

@@ -100,8 +100,9 @@ internal class Heart(
             send(maxOf(0.0, lateMs), if (heldMs > 0) busyMs else 0.0)
             sentSlowly(nowMs())
         } else if (options.stacks) sample(sent)
-        // From after the look at the stack, which waits until the thread can be looked at.
-        dueMs = nowMs() + options.beatMs
+        // A late wake and the work here would lengthen every beat, and with it what the beats leave open of a stall's
+        // start. A look at the stack may take longer than a beat: what is missed beyond a part of one is not made good.
+        dueMs = maxOf(dueMs + options.beatMs, nowMs() + options.beatMs * BEAT_PART_MIN)
         return dueMs
     }
 
@@ -219,6 +220,8 @@ internal class Heart(
     private companion object {
         /** A sound machine wakes a parked thread within a tenth of this; a later wake is news. */
         const val HELD_MS_MIN = 2.5
+        /** A beat follows the one before after this part of its time at the soonest. */
+        const val BEAT_PART_MIN = 0.75
         /** To put a beat into a queue takes some microseconds. */
         const val SLOW_MS_MIN = 0.5
         /** What is recorded by default is looked at once; sooner, the look itself is most of a stall. */

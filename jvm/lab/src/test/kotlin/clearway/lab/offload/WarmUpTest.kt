@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.lab.offload
+
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertFalse
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+
+/** Batches that take what `ns` says of the time at which they begin, on a clock of their own. */
+internal class WarmUpTest {
+    private var nowNs = 0L
+
+    private fun warmedFor(ms: Double, ns: (beginsNs: Long) -> Long): WarmUp {
+        nowNs = 0
+        return warmUp(ms, { nowNs }) { nowNs += ns(nowNs) }
+    }
+
+    @Test
+    fun `batches that take as long all the while are warm when the time is over`() {
+        val found = warmedFor(100.0) { 1_000_000 }
+        assertTrue(found.isWarm)
+        assertEquals(listOf(100, 100.0, 1_000_000L), listOf(found.batches, found.ms, found.perBatchNs))
+    }
+
+    @Test
+    fun `batches that were compiled before the last half are warm, with what one takes since`() {
+        val found = warmedFor(100.0) { if (it < 48_000_000) 1_000_000 else 100_000 }
+        assertTrue(found.isWarm)
+        assertEquals(100_000, found.perBatchNs)
+    }
+
+    @Test
+    fun `batches that get quicker in the last quarter are not, nor those that still creep on`() {
+        assertFalse(warmedFor(100.0) { if (it < 80_000_000) 1_000_000 else 900_000 }.isWarm)
+        assertFalse(warmedFor(100.0) { 1_000_000 - it / 120 }.isWarm)
+    }
+
+    @Test
+    fun `slow batches and a quick one among the last do not count, and too few say nothing`() {
+        assertTrue(warmedFor(100.0) { if (it / 1_000_000 % 9 == 0L) 3_000_000 else 1_000_000 }.isWarm)
+        assertTrue(warmedFor(100.0) { if (it / 5_000_000 == 18L) 500_000 else 1_000_000 }.isWarm)
+        assertFalse(warmedFor(100.0) { 12_000_000 }.isWarm)
+    }
+
+    @Test
+    fun `without time there is one batch, and nobody says that it was warm`() {
+        val found = warmedFor(0.0) { 1_000 }
+        assertEquals(1, found.batches)
+        assertFalse(found.isWarm)
+    }
+}
