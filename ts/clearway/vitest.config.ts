@@ -9,6 +9,7 @@ import { chromiumFlags, chromiumPath } from "../../scripts/chromium.mjs";
 // only, with cross-origin isolation and without.
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+const setupFiles = here("./test/fixtures/same-bytes.ts");
 const alias = (host: string): Record<string, string> => ({
   "#host": here(`./src/host/${host}.ts`),
   "#meter-host": here(`./src/meter/host/${host}.ts`),
@@ -48,6 +49,8 @@ const aside = { maxWorkers: 2, sequence: { groupOrder: 0 } };
 const alone = { maxWorkers: 1, sequence: { groupOrder: 1 } };
 const inBrowser = { sequence: { groupOrder: 2 } }; // projects of one group have as many workers
 const measuring = "test/meter/*.node.test.ts";
+// A model of the ring's protocol, none of the library's code: one runtime says as much of it as two.
+const models = "test/transport/ring/model.node.test.ts";
 
 // Copies of the library are loaded by Node itself, which looks again for a module that was missing (`test/fixtures/parts.ts`).
 const server = { deps: { external: [/\/built\/partial-/] } };
@@ -60,6 +63,7 @@ function browserProject(name: string, plugins: Plugin[]) {
     test: {
       name,
       provide,
+      setupFiles,
       env: { CLEARWAY_ISOLATED: plugins.includes(isolation) ? "1" : "" },
       globalSetup: here("./test/fixtures/build.ts"),
       include: ["test/**/*.test.ts"],
@@ -89,23 +93,26 @@ export default defineConfig({
           name: "node",
           provide,
           server,
+          setupFiles,
           globalSetup: here("./test/fixtures/build.ts"),
           include: ["test/**/*.test.ts"],
-          exclude: ["**/*.browser.test.ts", measuring],
+          exclude: ["**/*.browser.test.ts", measuring, models],
           ...aside,
           ...patience,
         },
       },
       {
         resolve: { alias: alias("node") },
-        test: { name: "node-alone", provide, server, include: [measuring], ...alone, ...patience },
+        test: { name: "node-alone", provide, server, setupFiles, include: [measuring], ...alone, ...patience },
       },
+      { test: { name: "models", include: [models], ...aside, ...patience } },
       {
         resolve: { alias: alias("node") },
         test: {
           name: "node-port",
           provide,
           server,
+          setupFiles,
           env: { CLEARWAY_CARRIER: "port" },
           globalSetup: here("./test/fixtures/build.ts"),
           include: ["test/{error,pool,resource,stream,transfer}/**/*.test.ts"],

@@ -115,6 +115,11 @@ export class Lease {
     return true;
   }
 
+  /** What each call that runs under it is taken to cost. */
+  get costUs(): number {
+    return this.#costUs;
+  }
+
   /** A call ran under it. */
   take(): void {
     this.left--;

@@ -129,13 +129,14 @@ export class Placer {
     if (lease.model === known.model && lease.covers(kind)) site.looked(burst, this.#traffic.burstId);
     const workers = this.#owner.workforce.count("ready");
     const fromUs = nowUs();
-    const leftUs = this.#turn.leftUs(fromUs);
+    this.#traffic.learnSend(fromUs);
+    const leftUs = this.#roomUs(fromUs, burst, site.inlineUs);
     if (this.#turn.watched) this.#mark(fromUs);
     const place = known.model.place(site, burst, this.#traffic.burstId, workers, leftUs);
     const answer = place === "worker" ? undefined : this.#inline.run(task, definition, args, options.strict);
     if (answer === undefined) {
       lease.end();
-      this.#traffic.left(nowUs);
+      this.#traffic.left(fromUs, nowUs);
       return this.#answered(known, site);
     }
     const toUs = nowUs();
@@ -149,6 +150,11 @@ export class Placer {
     return answer;
   }
 
+  // What is left of the turn for running here.
+  #roomUs(nowUs: number, burst: number, inlineUs: number): number {
+    return this.#traffic.roomUs(this.#turn.leftUs(nowUs), this.#budgetUs, burst, inlineUs);
+  }
+
   // Lets a call run under the lease that is the first of a burst or of a kind, or for which the clock has to be looked at.
   #extend(kind: number): boolean {
     const lease = this.#lease;
@@ -159,7 +165,8 @@ export class Placer {
     } else if (lease.left === 0) {
       if (lease.used === 0) return false;
       const nowUs = this.#account();
-      if (!lease.renew(this.#traffic.expected(0), nowUs, this.#turn.leftUs(nowUs))) return false;
+      const burst = this.#traffic.expected(0);
+      if (!lease.renew(burst, nowUs, this.#roomUs(nowUs, burst, lease.costUs))) return false;
     }
     if (lease.covers(kind)) return true;
     return lease.widen(kind, this.#traffic.expected(lease.used), this.#traffic.burstId);

@@ -4,6 +4,11 @@ import { rounds, type Site } from "./site.js";
 // A period that never ends (calls arrive faster than they are answered) is read after so many answers and begun anew.
 const periodCalls = 512;
 
+// What the sending of a call holds the caller for is a mean of late. A pause of the machine, or what an app does between two
+// calls now and then, is not taken for it.
+const sendShare = 1 / 8;
+const sendMaxUs = 50;
+
 /**
  * What goes to the workers of a pool, and how it comes back: from this a hop's price is learnt, as it is under the load of
  * the moment, on whatever carrier. A pure value; times in microseconds are passed in.
@@ -15,6 +20,9 @@ const periodCalls = 512;
 export class Traffic {
   #burst = 0;
   #lastBurst = 1;
+  #sendUs = 0;
+  /** When the call before this one went to a worker, in this burst; negative when it did not. */
+  #sentAtUs = -1;
   // Of the burst, those that went to workers: they share the hop, and the others have no part in it.
   #sent = 0;
   /** Names the burst. */
@@ -47,6 +55,24 @@ export class Traffic {
     this.#burst += calls;
   }
 
+  /** The next call is decided: if the one before went to a worker, what sending that took is known. */
+  learnSend(nowUs: number): void {
+    if (this.#sentAtUs < 0) return;
+    this.#sendUs += (Math.min(nowUs - this.#sentAtUs, sendMaxUs) - this.#sendUs) * sendShare;
+    this.#sentAtUs = -1;
+  }
+
+  /**
+   * How much of what is left of the turn is for running here, `inlineUs` a call, after the call that was told last. Where the
+   * burst's rest does not fit in, what sending it holds the thread for is kept free, if that is less: at most half of
+   * `budgetUs`, for it may be longer than all that is left.
+   */
+  roomUs(leftUs: number, budgetUs: number, burst: number, inlineUs: number): number {
+    const rest = burst - this.#burst;
+    if ((rest + 1) * inlineUs <= leftUs || this.#sendUs >= inlineUs) return leftUs;
+    return leftUs - Math.min(rest * this.#sendUs, budgetUs / 2);
+  }
+
   /** A burst is under way from now on, and its end will be told. */
   begin(): void {
     this.inBurst = true;
@@ -57,12 +83,14 @@ export class Traffic {
     this.inBurst = false;
     this.#lastBurst = this.#burst;
     this.#burst = this.#sent = 0;
+    this.#sentAtUs = -1;
     this.burstId++;
     return this.#lastBurst;
   }
 
-  /** A call goes to a worker. */
-  left(nowUs: () => number): void {
+  /** A call that was looked at at `fromUs` goes to a worker. */
+  left(fromUs: number, nowUs: () => number): void {
+    this.#sentAtUs = fromUs;
     this.#sent++;
     if (this.#underWay++ === 0) this.#begin(nowUs());
     if (this.#sent > this.#widest) this.#widest = this.#sent;

@@ -10,7 +10,7 @@ import { tellEnded } from "./word.js";
 
 // A stream that its reader forgot would hold its worker's generator for ever. When the handle is collected, it is ended.
 const forgotten = new FinalizationRegistry<CallStream>((stream) =>
-  stream.end(new ClearwayError("abandoned", "the stream was dropped before its end")),
+  stream.end(() => new ClearwayError("abandoned", "the stream was dropped before its end")),
 );
 
 /** A call's stream as the pool holds it: what reads it, and, weakly, what the caller holds. */
@@ -57,10 +57,13 @@ export class CallStream implements ConsumerWire {
     else this.#untold ??= word;
   }
 
-  /** Nobody will read it: nothing is asked any more. A call that is no stream goes on. */
-  end(why: ClearwayError): void {
+  /**
+   * Nobody will read it: nothing is asked any more. A call that is no stream goes on; of hundreds that are collected at once
+   * none makes an error.
+   */
+  end(why: () => ClearwayError): void {
     this.#asked = [];
-    if (this.#call.isStream) this.#desk.cancel(this.#call, why);
+    if (this.#call.isStream) this.#desk.cancel(this.#call, why());
   }
 
   grant(items: number, bytes: number): void {

@@ -39,7 +39,7 @@ export class StreamHandle extends Reader implements Stream<unknown> {
         (upkeep) => stream.open(upkeep),
         (cause) => {
           const why = partMissing(cause);
-          stream.end(why);
+          stream.end(() => why);
           reject(why);
         },
       );

@@ -4,6 +4,7 @@ import { serving } from "#serving";
 import type { ParentEndpoint } from "../host/host.js";
 import { makeReady } from "../transfer/search.js";
 import { frameSlots, type HelloSettings, isFrames, Op } from "../transport/protocol.js";
+import { answeredOrWaiting } from "./at-hand.js";
 import { answer, type EarlyCall, plainTask, runEarly } from "./first-call.js";
 import { errors, expectParts, ring } from "./parts.js";
 import { plain } from "./plain-error.js";
@@ -25,6 +26,7 @@ let names: readonly string[];
 let definitions: readonly TaskDefinition[];
 let foreign: ReturnType<typeof setTimeout> | undefined;
 let settings: HelloSettings | undefined;
+let leasing = false; // whether a task leases resources, which take long to open by themselves
 let server: Server | undefined;
 /** The call that runs without a server, until it is answered or the server's. */
 let begun: number[] = [];
@@ -61,11 +63,30 @@ function greet(greeting: unknown): void {
   endpoint.onEnding(ending);
   // By itself: a first call that has come already may take long.
   const tasks = [];
-  for (let at = 0; at < names.length; at++) tasks.push([names[at], definitions[at]!.kind, definitions[at]!.placement]);
+  for (let at = 0; at < names.length; at++) {
+    const { kind, placement, resources } = definitions[at]!;
+    tasks.push([names[at], kind, placement]);
+    if (resources) leasing = true;
+  }
   endpoint.post([Op.Ready, 0, tasks, 0], []);
-  // A request takes a part of a millisecond, the lifeline 1.5 ms, which made a browser's first result 1.3 times as late; in Node
-  // a timer takes 0.3 ms. The first call is there before, and asks itself when it has left what it could.
-  if (partsTravel) setTimeout(serve, idleMs);
+  // A request takes a part of a millisecond, the lifeline 1.5 ms, which made a browser's first result 1.3 times as late. The first
+  // call is there before, and asks itself when it has left what it could. In Node a timer takes 0.3 ms: only who gains has one.
+  if (partsTravel || leasing) setTimeout(rest, idleMs);
+}
+
+// No call yet: what the first may want is asked for now. A server is made behind a first call that does not need it.
+function rest(): void {
+  if (server !== undefined || loading) return;
+  endpoint.holdLifeline((settings as HelloSettings).lifeline);
+  if (leasing) serving.expect();
+  expectParts(definitions);
+  expectLater();
+}
+
+// What every worker asks for, sooner or later.
+function expectLater(): void {
+  errors.expect();
+  if (settings?.ring) ring.expect();
 }
 
 function ending(): void {
@@ -100,9 +121,16 @@ function isServed(frames: readonly unknown[], hello: HelloSettings): boolean {
   begun = [frames[1] as number];
   early = runEarly(frames, definition, hello, endpoint);
   if (early === undefined) leave();
-  else if (!early.thrown && !serving.now) void settle(early);
-  serve();
+  if (early?.value instanceof Promise) {
+    void settle(early);
+    void answeredOrWaiting(isEarly).then(serve);
+  } else serve();
   return true;
+}
+
+// Whether the first call is still to be answered, as far as that is known.
+function isEarly(): boolean {
+  return early?.pending === true;
 }
 
 // What a worker answers that has nothing to do.
@@ -123,7 +151,6 @@ function leave(): void {
 
 // Answers when it is there, if the server is not.
 async function settle(call: EarlyCall): Promise<void> {
-  if (!(call.value instanceof Promise)) return;
   call.pending = true;
   try {
     const value = await (call.value as Promise<unknown>);
@@ -145,10 +172,8 @@ function serve(): void {
   if (serving.now) return begin(serving.now);
   serving.load().then(begin, lost);
   if (early?.thrown) errors.expect();
-  if (!answered) return;
   // The server asks for these when it is there: the files come beside it.
-  errors.expect();
-  if (settings?.ring) ring.expect();
+  if (answered) expectLater();
 }
 
 function begin(part: Pick<typeof import("./server.js"), "Server">): void {

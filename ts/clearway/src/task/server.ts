@@ -8,6 +8,7 @@ import type { makeReady } from "../transfer/search.js";
 import { PortTransport } from "../transport/port.js";
 import { callFlagBits, frameSlots, type HelloSettings, type InputStream, Op } from "../transport/protocol.js";
 import { Answers } from "./answers.js";
+import { answeredOrWaiting } from "./at-hand.js";
 import { decoded } from "./failures.js";
 import type { EarlyCall } from "./first-call.js";
 import { errors, expectParts, ring } from "./parts.js";
@@ -32,8 +33,8 @@ export class Server {
   /** Streams whose call has not come yet. */
   readonly #announced = new Map<number, Announced[]>();
   #lane: RingEnd | undefined;
-  /** Whether a call has come, and the parts that later ones will want were asked for. */
-  #stage: "new" | "called" | "asked" = "new";
+  /** Whether a call has come, its answer is waited for, and the parts that later ones will want were asked for. */
+  #stage: "new" | "called" | "answering" | "asked" = "new";
   #heapToldMs = 0;
 
   constructor(
@@ -110,13 +111,17 @@ export class Server {
     this.#runner.pump();
     // What is finished now need not wait for the end of the tick.
     this.#transport.flush();
-    if (this.#stage === "called") this.ask();
+    if (this.#stage !== "called") return;
+    this.#stage = "answering";
+    void answeredOrWaiting(() => this.#calls.size > 0).then(() => this.ask());
   }
 
   /** The first call has left what it could: what later ones will want comes now, and does not hold up that one. */
   ask(): void {
     if (this.#stage === "asked") return;
     this.#stage = "asked";
+    // An answer that was at hand may still wait for the end of the tick.
+    this.#transport.flush();
     this.prepare();
     warmClock();
     errors.expect();

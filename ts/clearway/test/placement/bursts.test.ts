@@ -27,6 +27,19 @@ describe("a burst that exceeds the budget", () => {
     expect(seen.auto).toBeLessThan(seen.worker * 0.75);
   });
 
+  test("leaves room in the budget for the sending of what does not fit", () => {
+    const seen = settled({ handleUs: 5, latencyUs: 100, workers: 1 }, 15, 100);
+    expect(seen.ranInline / seen.calls).toBeGreaterThan(0.4);
+    expect(seen.ranInline / seen.calls).toBeLessThan(0.6);
+    expect(seen.stallUs).toBeLessThanOrEqual(seen.world.budgetUs);
+    expect(seen.auto).toBeLessThan(seen.worker);
+  });
+
+  test("leaves none where sending a call holds the thread for longer than running it", () => {
+    const seen = settled({ handleUs: 40, latencyUs: 500 }, 15, 100);
+    expect(seen.ranInline / seen.calls).toBeGreaterThan(0.6);
+  });
+
   test("teaches what inline runs cost, although it ends in workers each time", () => {
     // 12 of 28 fit: fewer than have to be set against the worker's.
     const seen = settled({ latencyUs: 0.5, handleUs: 4.5, inlineFactor: 2, inlineExtraUs: 5, workers: 1 }, 34, 28);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { Model } from "../../src/placement/model.js";
+import type { Place, Site } from "../../src/placement/site.js";
 import { Traffic } from "../../src/placement/traffic.js";
 import { Turn } from "../../src/placement/turn.js";
 
@@ -16,6 +17,8 @@ export interface Played {
   totalUs: number;
   /** How long inline runs held the thread, in one turn. */
   heldUs: number;
+  /** How long all of the tick held it, sending included. */
+  stallUs: number;
   longestUs: number;
   inline: number;
   worker: number;
@@ -51,16 +54,15 @@ export class World {
   /** Makes the calls in one tick and waits for all. `force` bypasses the model, to see what either place would take. */
   batch(calls: readonly Call[], force?: "inline" | "worker"): Played {
     const beganUs = this.nowUs;
-    const played: Played = { totalUs: 0, heldUs: 0, longestUs: 0, inline: 0, worker: 0 };
+    const played: Played = { totalUs: 0, heldUs: 0, stallUs: 0, longestUs: 0, inline: 0, worker: 0 };
     const sent: Call[] = [];
     for (const call of calls) {
       const burst = this.#traffic.called();
       const site = this.model.site(call.kind ?? 0);
-      const place =
-        force ?? this.model.place(site, burst, this.#traffic.burstId, this.workers, this.#turn.leftUs(this.nowUs));
+      const place = force ?? this.#place(site, burst);
       if (place === "worker") {
         played.worker++;
-        if (force === undefined) this.#traffic.left(() => this.nowUs);
+        if (force === undefined) this.#traffic.left(this.nowUs, () => this.nowUs);
         this.nowUs += this.handleUs;
         sent.push(call);
         continue;
@@ -75,11 +77,19 @@ export class World {
       this.#turn.spent(fromUs, this.nowUs);
       if (site) this.model.ranInline(site, us, place);
     }
+    played.stallUs = this.nowUs - beganUs;
     this.#traffic.burstEnded();
     this.#turn.ended();
     this.#answer(sent, force === undefined);
     played.totalUs = this.nowUs - beganUs;
     return played;
+  }
+
+  #place(site: Site | undefined, burst: number): Place {
+    this.#traffic.learnSend(this.nowUs);
+    const leftUs = this.#turn.leftUs(this.nowUs);
+    const roomUs = this.#traffic.roomUs(leftUs, this.budgetUs, burst, site?.inlineUs ?? 0);
+    return this.model.place(site, burst, this.#traffic.burstId, this.workers, roomUs);
   }
 
   #answer(sent: readonly Call[], told: boolean): void {

@@ -104,6 +104,8 @@ describe("a resource", () => {
   test("is told when its task runs out of time, also a task that does not listen", async () => {
     // In this time its worker has to say that it heard of it; then it is ended.
     const { things, log } = await thingPool({ graceMs: 2000 });
+    // Open before: a call whose time ends while its resource is being opened has not begun, and leaves its worker in peace.
+    expect(await things.call.plain()).toBe("plain 1");
     expect(await reasonOf(things.with({ timeoutMs: 10 }).call.deaf())).toMatchObject({ code: "timeout" });
     // Its worker is replaced, and the new one has opened nothing yet.
     expect(await things.call.plain()).toBe("plain 1");

@@ -3,4 +3,4 @@
 import { Server } from "../server.js";
 
 /** What serves calls; at hand. */
-export const serving = { now: { Server }, load: async () => ({ Server }) };
+export const serving = { now: { Server }, load: async () => ({ Server }), expect: () => {} };

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { expect, test } from "vitest";
 import fc, { seed } from "../fixtures/fast-check.js";
 import { failedOnce, plans } from "./chaos/plan.js";
 import { play, type Surroundings, whileTime } from "./chaos/play.js";
 
-// The same plans as in `no-hang.node.test.ts`, fewer, in every host. What only Node can say of itself is checked there.
+// The same plans as in `no-hang.node.test.ts`, fewer. What only Node can say of itself is checked there.
 const runs = 100;
 
 const listeners = new WeakMap<AbortSignal, number>();
@@ -42,8 +41,8 @@ const surroundings: Surroundings = {
 // In a browser a worker holds a lock for as long as it lives. Chromium takes two seconds to end one that is in an endless
 // loop, and terminate() cannot wait for that, so this is asked once, at the end. Node counts its threads in another test.
 async function workersLeft(): Promise<unknown[]> {
-  const held = (await globalThis.navigator?.locks?.query())?.held ?? [];
-  return held.filter(({ name }) => name?.startsWith("clearway:"));
+  const { held } = await navigator.locks.query();
+  return (held ?? []).filter(({ name }) => name?.startsWith("clearway:"));
 }
 
 test(`no call ever hangs (seed ${seed})`, { timeout: 240_000 }, async () => {

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What a worker does first: the answer to its first call, or what later calls will want.
+
+import { beforeEach, expect, test, vi } from "vitest";
+import { partsTravel } from "#host";
+import type { ParentEndpoint } from "../../src/host/host.js";
+import { resource } from "../../src/resource/resource.js";
+import { errors, leases } from "../../src/task/parts.js";
+import { Server } from "../../src/task/server.js";
+import { definitionOfTask, type TaskMap, withResources } from "../../src/task/task.js";
+import { makeReady } from "../../src/transfer/search.js";
+import { type HelloSettings, Op } from "../../src/transport/protocol.js";
+import { gate } from "../fixtures/pools.js";
+
+const settings: HelloSettings = {
+  clearway: 1,
+  concurrency: 1,
+  metrics: false,
+  reportHeap: false,
+  ring: false,
+  cancelCells: undefined,
+  lifeline: "test",
+};
+
+const held = gate<string>();
+const functions: TaskMap = {
+  atOnce: () => 1,
+  atHand: async () => (await (async () => 20)()) + 1,
+  held: () => held.promise,
+};
+const names = Object.keys(functions);
+const definitions = names.map((name) => definitionOfTask(name, functions[name]));
+
+let log: string[];
+let told = gate();
+
+const endpoint: ParentEndpoint = {
+  marked: true,
+  greeting: settings,
+  post(message) {
+    const [op, , value] = message as [Op, number, unknown];
+    if (op === Op.Ready) return;
+    log.push(`${Op[op]} ${value}`);
+    told.tell();
+  },
+  listen() {},
+  onEnding() {},
+  ignore() {},
+  // A server is made, or asked for, right behind it, where there is a call.
+  holdLifeline: () => void log.push("lifeline"),
+};
+
+beforeEach(() => {
+  log = [];
+  told = gate();
+  // Asked for with all else that later calls will want.
+  vi.spyOn(errors, "expect").mockImplementation(() => void log.push("parts"));
+});
+
+// A worker greets once: its module has a state of its own in each test.
+async function listening(name: string, tasks = functions): Promise<(message: unknown) => void> {
+  const path = `../../src/task/reception.ts?${name}`;
+  const { receive } = (await import(/* @vite-ignore */ path)) as typeof import("../../src/task/reception.js");
+  let take: (message: unknown) => void = () => {};
+  const listen: ParentEndpoint["listen"] = (heard) => {
+    take = heard;
+  };
+  const taskNames = Object.keys(tasks);
+  const taskDefinitions = taskNames.map((each) => definitionOfTask(each, tasks[each]));
+  receive({ ...endpoint, listen }, taskNames, taskDefinitions);
+  return take;
+}
+
+const call = (name: string): unknown[] => [Op.Call, 7, name, []];
+
+test.each(["atOnce", "atHand"])("what %s gives leaves before a server is asked for", async (name) => {
+  const take = await listening(name);
+  take(call(name));
+  await told.promise;
+  await vi.waitFor(() => expect(log).toContain("lifeline"));
+  expect(log.slice(0, 2)).toEqual([name === "atOnce" ? "Result 1" : "Result 21", "lifeline"]);
+});
+
+test.runIf(partsTravel)("while there is no call, what would be a request is made, and no server", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout"] });
+  const take = await listening("resting");
+  vi.runAllTimers();
+  vi.useRealTimers();
+  expect(log).toEqual(["lifeline", "parts"]);
+  take(call("atOnce"));
+  expect(log.slice(2, 3)).toEqual(["Result 1"]);
+});
+
+test.runIf(!partsTravel)("where parts are files, a worker without resources has no timer at its start", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout"] });
+  await listening("plain");
+  expect(vi.getTimerCount()).toBe(0);
+  vi.useRealTimers();
+});
+
+test("while there is no call, a worker asks for what opens its tasks' resources", async () => {
+  const leased = withResources({ one: resource({ open: () => 1 }) })(({ one }) => one);
+  const asked = vi.spyOn(leases, "expect").mockImplementation(() => void log.push("leases"));
+  vi.useFakeTimers({ toFake: ["setTimeout"] });
+  await listening("leasing", { leased });
+  expect(asked).not.toHaveBeenCalled();
+  vi.runAllTimers();
+  vi.useRealTimers();
+  expect(log).toEqual(["lifeline", "leases", "parts"]);
+});
+
+test("a server is there before the end of a first call that waits for something else", async () => {
+  const take = await listening("held");
+  take(call("held"));
+  await vi.waitFor(() => expect(log).toContain("lifeline"));
+  expect(log).not.toContain("Result done");
+  held.tell("done");
+  await told.promise;
+  expect(log).toContain("Result done");
+});
+
+test.each(["atOnce", "atHand"])("of a server, too, what %s gives leaves before parts are asked for", async (name) => {
+  const server = new Server(endpoint, names, definitions, settings, makeReady);
+  server.receive(call(name));
+  await vi.waitFor(() => expect(log).toContain("parts"));
+  expect(log).toEqual([name === "atOnce" ? "Result 1" : "Result 21", "parts"]);
+});
+
+test("a server asks for parts while its first call waits for something else", async () => {
+  const unsettled = definitionOfTask("unsettled", () => new Promise(() => {}));
+  new Server(endpoint, ["unsettled"], [unsettled], settings, makeReady).receive(call("unsettled"));
+  await vi.waitFor(() => expect(log).toEqual(["parts"]));
+});
