@@ -40,7 +40,7 @@ describe.each(Object.entries(runners))("the runner of %s", (host, { scenario, bu
   afterAll(() => runner.close());
 
   const cell = (mechanism: string, perSecond: number, expected: CellRequest["expected"]): CellRequest => {
-    const params = { perSecond, count: 50, payloadBytes: 8, receiver: "idle" };
+    const params = { warmUpMs: 50, perSecond, count: 50, payloadBytes: 8, receiver: "idle" };
     return { family: "push", scenario, mechanism, params, expected };
   };
   const right = { received: "$count", outOfOrder: 0 };

@@ -81,6 +81,21 @@ describe("regret by work", () => {
     ]);
     expect(worstSentence(run, "chromium", "warm")).toEqual([]);
   });
+
+  test("says whose figure is of batches that still got quicker", () => {
+    const cells = run.cells.map((cell) => {
+      if (cell.mechanism !== "clearway-adaptive" || cell.params["work"] !== "arithmetic") return cell;
+      const rounds = cell.rounds.map(({ measurement, ...round }) => {
+        const values = { ...measurement.values, warmUpCut: { unit: "ms" as const, value: 25 } };
+        return { ...round, measurement: { ...measurement, values } };
+      });
+      return { ...cell, rounds };
+    });
+    expect(worstSentence({ ...run, cells }, "jvm", "warm")[0]).toMatch(
+      /\(arithmetic\); Clearway adaptive up to 1\.05 times \(arithmetic, still getting quicker\)\.$/,
+    );
+    expect(worstSentence({ ...run, cells }, "jvm", "cold")[0]).not.toContain("quicker");
+  });
 });
 
 test("a regret is told as exactly as there is room", () => {

@@ -45,6 +45,19 @@ test.each(strategies.map(({ name }) => name))(
   },
 );
 
+test("work that computes says that it was not warm, where its batches before did not show it", async () => {
+  const cut = async (work: "arithmetic" | "storage", warmMs: number) => {
+    const { checksum } = checkOf(seedsIn("ascending", count).map(actions[work]));
+    const params = { ...load, work, checksum, warmMs, waits: "blocking", order: "ascending" };
+    const { values } = await measure("works", "direct", params, { done: count, checksum });
+    return "warmUpCut" in values;
+  };
+  expect(await cut("arithmetic", 0)).toBe(true);
+  // Ended by the number of its batches, long before.
+  expect(await cut("arithmetic", 10_000)).toBe(false);
+  expect(await cut("storage", 0)).toBe(false);
+});
+
 test("a pool has the workers that its settings say", async () => {
   const threads = async (mechanism: string) => {
     // A process of its own: threads of the pools before may still be on their way out.

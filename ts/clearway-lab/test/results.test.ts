@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
 import schema from "../../../spec/results.schema.json" with { type: "json" };
+import { WARM_UP_CUT } from "../src/mechanism/measured.js";
 import { execute, UNMEASURED } from "../src/run/execute.js";
 import { resultsOf } from "../src/run/results.js";
 import { assertResults } from "../src/run/schema.js";
@@ -75,12 +76,14 @@ describe("results.json", () => {
     });
     noisy.cells[0]!.rounds[0]!.machineStallMs = 200;
     noisy.cells[2]!.rounds[0]!.measurement.notes.push("it never settled");
+    noisy.cells[2]!.rounds[0]!.measurement.values[WARM_UP_CUT] = { unit: "ms", value: 600 };
     noisy.cells.push(cell("students", "direct", { rows: 5 }, [measured({ longestStall: 1 })], { host: "chromium" }));
     const codes = resultsOf(noisy).warnings.map(({ code }) => code);
     for (const code of [
       "interrupted",
       "few-rounds",
       "quantile-unsupported",
+      "still-warming",
       "machine-stalled",
       "load-high",
       "steal-seen",
@@ -93,6 +96,8 @@ describe("results.json", () => {
       expect(codes).toContain(code);
     }
     expect(resultsOf(noisy).warnings.every(({ next }) => next.length > 0)).toBe(true);
+    // However many series there are, of one kind of doubt there is one line.
+    expect(codes.filter((code) => code === "quantile-unsupported")).toHaveLength(1);
   });
 });
 

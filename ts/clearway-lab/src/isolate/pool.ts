@@ -2,7 +2,9 @@
 // What a pool of one worker costs: from nothing to a result, warm, after idling, after a crash.
 import * as Comlink from "comlink";
 import { hostName, nowMs, openWorker } from "#lab-host";
-import { type Mechanism, numberParam, textParam } from "../mechanism/measured.js";
+import { clockStepUs } from "../mechanism/clock-step.js";
+import { type Mechanism, numberParam, textParam, WARM_UP_CUT } from "../mechanism/measured.js";
+import { warmUp } from "../mechanism/warm-up.js";
 import type { Value } from "../protocol/message.js";
 import type { ComlinkPool } from "../work/pool-comlink.js";
 import type { PoolTask } from "./pool-task.js";
@@ -18,6 +20,9 @@ export interface PoolUnderTest {
 const READY_MS = 100;
 const SETTLE_MS = 500;
 
+/** A sample is as many calls as last so many steps of the clock: a page's has 5 us, as much as a call. */
+const CLOCK_STEPS_MIN = 20;
+
 export function poolMechanism(make: () => Promise<PoolUnderTest>): Mechanism {
   return async ({ params, fixture }) => {
     const connection = textParam(params, "connection") as PoolTask["connection"];
@@ -31,10 +36,13 @@ export function poolMechanism(make: () => Promise<PoolUnderTest>): Mechanism {
         await check(pool.call(task));
       }),
     );
-    const warm = await series(numberParam(params, "calls"), 0, () => check(pool.call(task)));
-    const idle = await series(numberParam(params, "idleCalls"), numberParam(params, "idleMs"), () =>
-      check(pool.call(task)),
-    );
+    const call = () => check(pool.call(task));
+    const { warm: isWarm, ms: warmUpMs, perCallMs } = await warmUp(call, numberParam(params, "warmUpMs"));
+    values["warmUp"] = ms(warmUpMs);
+    if (!isWarm) values[WARM_UP_CUT] = ms(warmUpMs);
+    const batch = Math.max(1, Math.ceil((CLOCK_STEPS_MIN * clockStepUs(nowMs)) / (perCallMs * 1000)));
+    const warm = await series(numberParam(params, "calls"), 0, call, batch);
+    const idle = await series(numberParam(params, "idleCalls"), numberParam(params, "idleMs"), call);
     // Recovery does not depend on the connection: asked once.
     if (hostName === "node" && connection === "none") await crashAndRecover(pool, task, values, notes);
     if ((await settled(pool.close())) === "pending") notes.push(`the pool had not closed after ${SETTLE_MS} ms`);
@@ -49,7 +57,7 @@ export function poolMechanism(make: () => Promise<PoolUnderTest>): Mechanism {
     );
     if ((await settled(again.close())) === "pending") notes.push(`an unhurt pool had not closed after ${SETTLE_MS} ms`);
     return {
-      samples: { warmTask: { unit: "us", ns: warm }, afterIdle: { unit: "us", ns: idle } },
+      samples: { warmTask: { unit: "us", ns: warm, batch }, afterIdle: { unit: "us", ns: idle } },
       values,
       result: { answer },
       notes,
@@ -105,13 +113,13 @@ async function settled(call: Promise<unknown>): Promise<"resolved" | "rejected" 
   return Promise.race([outcome, late]).finally(() => clearTimeout(timer));
 }
 
-async function series(count: number, gapMs: number, call: () => Promise<unknown>): Promise<Float64Array> {
+async function series(count: number, gapMs: number, call: () => Promise<unknown>, batch = 1): Promise<Float64Array> {
   const ns = new Float64Array(count);
   for (let i = 0; i < count; i++) {
     if (gapMs > 0) await sleep(gapMs);
     const begin = nowMs();
-    await call();
-    ns[i] = (nowMs() - begin) * 1e6;
+    for (let j = 0; j < batch; j++) await call();
+    ns[i] = ((nowMs() - begin) * 1e6) / batch;
   }
   return ns;
 }

@@ -10,6 +10,9 @@ export interface Measured {
   notes?: string[];
 }
 
+/** The value by which a mechanism says that its warm-up was cut short, and after how many milliseconds. */
+export const WARM_UP_CUT = "warmUpCut";
+
 /** Where the fixtures stand: the HTTP server's origin, the TCP echo's port, the file to upload (Node only). */
 export interface Fixture {
   httpUrl: string;

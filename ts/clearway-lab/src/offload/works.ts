@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Scenario works: a batch of one kind of work by one strategy, first on a pool that is not there yet, then on a warm one.
 import { allocatedBy, nowMs } from "#lab-host";
-import { type Measured, type Mechanism, numberParam, textParam } from "../mechanism/measured.js";
+import { type Measured, type Mechanism, numberParam, textParam, WARM_UP_CUT } from "../mechanism/measured.js";
+import type { WarmUp } from "../mechanism/warm-up.js";
 import { median } from "../statistics/compare.js";
+import { WarmUpJudge } from "../statistics/warm-up.js";
 import { type ActionName, actions, NETWORK_VARIABLE } from "./action.js";
 import { type BatchWork, batches, closeSoon, oneBatch } from "./batches.js";
 import { seedsIn } from "./order.js";
@@ -12,10 +14,12 @@ import { threadCount, watchThreads } from "./threads.js";
 /** A batch that ends within microseconds is warmed up by so many at most: what learns from batches has then learnt. */
 const WARM_BATCHES_MAX = 600;
 
-/** Work that does not wait. */
 const COMPUTING: readonly string[] = ["arithmetic", "lists"] satisfies ActionName[];
 
-/** Of those that take so long one says as much as two: they wait in it, one after the other. */
+/** Work that does not wait: only that gets quicker by running. */
+const computes = ({ name }: BatchWork): boolean => COMPUTING.includes(name);
+
+/** Of batches that take so long one says as much as two: they wait in it, one after the other. */
 const LONG_BATCH_MS = 250;
 
 export function worksMechanism(strategy: Strategy): Mechanism {
@@ -54,7 +58,7 @@ async function measureWarm(
   const threads = watchThreads();
   const [first] = await batches(running, work, { least: 1, most: 1, untilMs: 0 });
   const peak = threads();
-  const more = await warmUp(running, work, warmMs - (first?.ms ?? 0));
+  const warming = await warmUp(running, work, warmMs - (first?.ms ?? 0));
   const cpuFrom = process.cpuUsage();
   const least = first !== undefined && first.ms > LONG_BATCH_MS ? 1 : 2;
   const found = await batches(running, work, { least, most, untilMs });
@@ -72,7 +76,8 @@ async function measureWarm(
       held: { unit: "ms", value: median(found.map(({ heldMs }) => heldMs)) },
       cpuTime: { unit: "ms", value: (user + system) / 1000 / found.length },
       batches: { unit: "count", value: found.length },
-      warmBatches: { unit: "count", value: 1 + more },
+      warmBatches: { unit: "count", value: 1 + warming.batches },
+      ...(computes(work) && !warming.warm && { [WARM_UP_CUT]: { unit: "ms", value: warming.ms } }),
       ...(peak === undefined || threadsBefore === undefined
         ? {}
         : { peakThreads: { unit: "count", value: Math.max(0, peak - threadsBefore) } }),
@@ -89,22 +94,30 @@ async function measureWarm(
 
 /**
  * Until the time is over; where the machine gave this process less than half of a core meanwhile and the work computes, longer,
- * up to four times as long: what learns from batches must have had some. Returns how many there were.
+ * up to four times as long: what learns from batches must have had some. Too few batches to tell whether it is warm count as if
+ * it were not.
  */
-async function warmUp(running: Running, work: BatchWork, warmMs: number): Promise<number> {
-  if (warmMs <= 0) return 0;
+async function warmUp(
+  running: Running,
+  work: BatchWork,
+  warmMs: number,
+): Promise<Pick<WarmUp, "ms" | "warm"> & { batches: number }> {
+  if (warmMs <= 0) return { batches: 0, ms: 0, warm: false };
   const from = nowMs();
   const cpuFrom = process.cpuUsage();
   const starved = () => {
     const { user, system } = process.cpuUsage(cpuFrom);
     return (user + system) / 1000 < warmMs / 2;
   };
+  const judge = new WarmUpJudge();
+  let warm = false;
   let ran = 0;
   while (ran < WARM_BATCHES_MAX) {
     const spentMs = nowMs() - from;
-    const computes = COMPUTING.includes(work.name);
-    if (spentMs >= warmMs && !(computes && starved() && spentMs < 4 * warmMs)) break;
-    ran += (await batches(running, work, { least: 1, most: WARM_BATCHES_MAX - ran, untilMs: warmMs / 4 })).length;
+    if (spentMs >= warmMs && !(computes(work) && starved() && spentMs < 4 * warmMs)) break;
+    const found = await batches(running, work, { least: 1, most: WARM_BATCHES_MAX - ran, untilMs: warmMs / 4 });
+    for (const { ms } of found) warm = judge.isWarmAfter(ms) || warm;
+    ran += found.length;
   }
-  return ran;
+  return { batches: ran, ms: nowMs() - from, warm };
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // One push measurement: warm the mechanism up, then one run of the load, then count, order and figures.
-import { type Measured, type Mechanism, numberParam, textParam } from "../mechanism/measured.js";
+import { type Measured, type Mechanism, numberParam, textParam, WARM_UP_CUT } from "../mechanism/measured.js";
+import { warmUp } from "../mechanism/warm-up.js";
 import type { Load } from "./pace.js";
 import { disturb, Receiver, type ReceiverState } from "./receiver.js";
 
@@ -10,8 +11,11 @@ export interface Way {
   close(): Promise<void>;
 }
 
-// Enough for the code to be compiled by the optimiser, at a rate the slowest mechanism here can follow.
-const WARM_UP: Omit<Load, "payloadBytes"> = { count: 150, perSecond: 2500 };
+// Back to back, so that the optimiser sees as many as it wants in little time: at 1000 a second a way is not warm for a second.
+const WARM_UP = { count: 20, perSecond: 0 };
+const WARM_UP_WINDOW_MS = 10;
+// What so many left behind for the collector must not fall into the first events that count.
+const SETTLE = { count: 50, perSecond: 2000 };
 
 /** Longer than any load here can lag behind on a loaded machine; a lost event ends the measurement instead of hanging it. */
 const LOST_AFTER_MS = 20_000;
@@ -25,8 +29,13 @@ export function pushMechanism(open: () => Promise<Way>): Mechanism {
     };
     const way = await open();
     try {
-      await runOnce(way, { ...WARM_UP, payloadBytes: load.payloadBytes }, "idle");
-      return await runOnce(way, load, textParam(params, "receiver") as ReceiverState);
+      const some = () => runOnce(way, { ...WARM_UP, payloadBytes: load.payloadBytes }, "idle");
+      const { warm, ms } = await warmUp(some, numberParam(params, "warmUpMs"), { windowMs: WARM_UP_WINDOW_MS });
+      await runOnce(way, { ...SETTLE, payloadBytes: load.payloadBytes }, "idle");
+      const measured = await runOnce(way, load, textParam(params, "receiver") as ReceiverState);
+      return warm
+        ? measured
+        : { ...measured, values: { ...measured.values, [WARM_UP_CUT]: { unit: "ms", value: ms } } };
     } finally {
       await way.close();
     }

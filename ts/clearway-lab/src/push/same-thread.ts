@@ -1,26 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Ways to push on one thread: what the hand-over itself costs, before any thread is crossed.
-import { asapScheduler, asyncScheduler, observeOn, Subject } from "rxjs";
 import { hostName } from "#lab-host";
 import type { Mechanism } from "../mechanism/measured.js";
 import { pushMechanism, type Way } from "./measure.js";
 import { emit, type PushEvent, produce } from "./pace.js";
-import type { Receiver } from "./receiver.js";
-
-type Send = (event: PushEvent) => void;
-
-/** A way that is only a function: made anew for each run, closed by `end`. */
-function sending(open: (receiver: Receiver) => { send: Send; end?: () => void }): Mechanism {
-  return pushMechanism(async () => ({
-    run: async (load, receiver) => {
-      const { send, end } = open(receiver);
-      await emit(load, receiver.sent, send);
-      await receiver.done;
-      end?.();
-    },
-    close: async () => {},
-  }));
-}
+import { sending } from "./sending.js";
 
 const direct = sending(({ receive }) => ({ send: receive }));
 
@@ -98,16 +82,6 @@ const asyncQueue = pushMechanism(async () => ({
   close: async () => {},
 }));
 
-function subject(
-  observed: (source: Subject<PushEvent>) => { subscribe(receive: Send): { unsubscribe(): void } },
-): Mechanism {
-  return sending(({ receive }) => {
-    const source = new Subject<PushEvent>();
-    const subscription = observed(source).subscribe(receive);
-    return { send: (event) => source.next(event), end: () => subscription.unsubscribe() };
-  });
-}
-
 const webStreams = pushMechanism(
   async (): Promise<Way> => ({
     run: async (load, receiver) => {
@@ -137,9 +111,6 @@ export const sameThread: Record<string, Mechanism> = {
   "message-channel": messageChannel,
   "async-generator": asyncGenerator,
   "async-queue": asyncQueue,
-  "rxjs-subject": subject((source) => source),
-  "rxjs-observeon-async": subject((source) => source.pipe(observeOn(asyncScheduler))),
-  "rxjs-observeon-asap": subject((source) => source.pipe(observeOn(asapScheduler))),
   "web-streams": webStreams,
 };
 

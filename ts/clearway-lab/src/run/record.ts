@@ -2,6 +2,7 @@
 // The record of a run: everything that was measured, round by round, with raw histograms and the order it happened in.
 // results.json is computed from it; the report reads both. Written as DIR/record.json.
 import type { BuildFacts, MachineFacts } from "../machine/facts.js";
+import { WARM_UP_CUT } from "../mechanism/measured.js";
 import type { Description, HostName, Measurement, Params } from "../protocol/message.js";
 import { cellName, type PlannedCell } from "../scenario/plan.js";
 import type { Place, ProfileName, Role } from "../scenario/scenario.js";
@@ -90,3 +91,7 @@ export function recordedCell(cell: PlannedCell): RecordedCell {
 }
 
 export { cellName };
+
+/** Whether it still got quicker, in some round, when the time of its warm-up was over. */
+export const wasWarmUpCut = ({ rounds }: RecordedCell): boolean =>
+  rounds.some(({ measurement }) => WARM_UP_CUT in measurement.values);

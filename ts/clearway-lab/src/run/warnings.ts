@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // What a reader should doubt. A closed list: every kind says what was seen and what to do next.
-import { isSupported, QUANTILES, samplesBeyond, samplesNeeded } from "../statistics/distribution.js";
+import { isSupported, QUANTILES, samplesNeeded } from "../statistics/distribution.js";
 import type { Floor } from "./floor.js";
 import { machineWarnings } from "./machine-warnings.js";
-import type { RunRecord } from "./record.js";
+import { type RunRecord, wasWarmUpCut } from "./record.js";
 
 export const WARNING_CODES = [
   "interrupted",
@@ -12,6 +12,7 @@ export const WARNING_CODES = [
   "host-unavailable",
   "few-rounds",
   "quantile-unsupported",
+  "still-warming",
   "noise-high",
   "machine-stalled",
   "load-high",
@@ -38,6 +39,7 @@ export function warningsOf(record: RunRecord, floors: readonly Floor[]): Warning
   return [
     ...runWarnings(record),
     ...sampleWarnings(record, floors),
+    ...warmUpWarnings(record),
     ...machineWarnings(record),
     ...noteWarnings(record),
   ];
@@ -101,25 +103,43 @@ function sampleWarnings(record: RunRecord, floors: readonly Floor[]): Warning[] 
       groups.set(key, Math.min(n, groups.get(key) ?? Number.POSITIVE_INFINITY));
     }
   }
-  for (const [key, n] of groups) {
-    const q = isSupported(n, p99) ? p999 : p99;
+  // One warning for all: a quick run has some twenty of them, and what else is to doubt must be seen.
+  for (const q of [p99, p999]) {
+    const few = [...groups].filter(([, n]) => (isSupported(n, p99) ? p999 : p99) === q);
+    if (few.length === 0) continue;
     const label = q === p99 ? "p99 and p99.9 rest" : "p99.9 rests";
     warnings.push({
       code: "quantile-unsupported",
-      message: `${key}: ${label} on few samples (n = ${n}, ${samplesBeyond(n, q)} expected beyond p${q * 100}); greyed below.`,
+      message: `${label} on too few samples (greyed below): ${few.map(([key, n]) => `${key} (n = ${n})`).join(", ")}.`,
       next: `${samplesNeeded(q)} samples carry it: use --profile full`,
     });
   }
-  for (const floor of floors.filter(({ ratio }) => ratio > NOISE_HIGH_RATIO)) {
-    const rate = floor.params["perSecond"];
-    const where = `${floor.scenario} on ${floor.host}` + (rate === undefined ? "" : ` at ${rate}/s`);
+  const noisy = floors.filter(({ ratio }) => ratio > NOISE_HIGH_RATIO);
+  if (noisy.length > 0) {
+    const factors = noisy.map(({ scenario, host, params: { perSecond: rate }, metric, ratio }) => {
+      const where = `${scenario} on ${host}` + (rate === undefined ? "" : ` at ${rate}/s`);
+      return `${ratio.toFixed(2)} (${where}, ${metric})`;
+    });
     warnings.push({
       code: "noise-high",
-      message: `${where}: two runs of the same mechanism differed by a factor of ${floor.ratio.toFixed(2)} (${floor.metric}). Smaller differences there are called "no difference seen".`,
+      message: `Two runs of the same mechanism differed by a factor of ${factors.join(", ")}. Smaller differences there are called "no difference seen".`,
       next: "close other programs and run again, or use --profile full for more rounds",
     });
   }
   return warnings;
+}
+
+function warmUpWarnings({ cells }: RunRecord): Warning[] {
+  const cut = cells.filter(wasWarmUpCut);
+  if (cut.length === 0) return [];
+  const counts = new Map<string, number>();
+  for (const { scenario, host } of cut) {
+    const where = `${scenario} on ${host}`;
+    counts.set(where, (counts.get(where) ?? 0) + 1);
+  }
+  const where = [...counts].map(([name, count]) => `${count} of ${name}`).join(", ");
+  const message = `${cut.length} cells still got quicker when their warm-up ended: ${where}. Warm, they may be quicker than here.`;
+  return [{ code: "still-warming", message, next: "use --profile full, which warms up for longer" }];
 }
 
 function noteWarnings(record: RunRecord): Warning[] {

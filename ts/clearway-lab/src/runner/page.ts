@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The page that Chromium runs: the same mechanisms behind one function, called by the Chromium runner.
 import { nowMs } from "#lab-host";
+import { clockStepUs } from "../mechanism/clock-step.js";
 import type { Measured } from "../mechanism/measured.js";
 import type { CellRequest } from "../protocol/message.js";
-import { clockStepUs } from "./clock-step.js";
 import { allMechanisms, findMechanism } from "./registry.js";
 
 /** Typed arrays do not survive the way out of the page: samples leave as plain numbers. */

@@ -29,6 +29,7 @@ const loaders: Record<string, Loader[]> = {
     async () => (await import("../push/same-thread.js")).sameThread,
     async () => (await import("../push/other-thread.js")).otherThread,
     async () => (await import("../push/clearway.js")).streamClearway,
+    async () => (await import("../push/rxjs.js")).rxjs,
   ],
   codec: [
     async () => (await import("../codec/builtin.js")).codecs,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // How far the best single strategy is from the best choice in its worst work: what choosing once for everything costs.
 import type { HostName } from "../../protocol/message.js";
-import type { RunRecord } from "../../run/record.js";
+import { type RunRecord, wasWarmUpCut } from "../../run/record.js";
 import { IN_HOST } from "../host-titles.js";
 import { regretGrid, type StrategyRow, type Temperature } from "./columns.js";
 import { regretText } from "./regret-table.js";
@@ -12,7 +12,12 @@ export function worstSentence(record: RunRecord, host: HostName, temperature: Te
   const whole = rows.filter(({ worst }) => worst !== undefined);
   const fixed = whole.find(({ cell }) => cell.place !== "adaptive");
   if (columns.length < 2 || fixed === undefined) return [];
-  const at = (row: StrategyRow) => columns[row.regrets.indexOf(row.worst)]?.label ?? "";
+  const at = (row: StrategyRow) => {
+    const column = columns[row.regrets.indexOf(row.worst)];
+    const cell = column?.cells.find(({ mechanism }) => mechanism === row.cell.mechanism);
+    const isWarming = temperature === "warm" && cell !== undefined && wasWarmUpCut(cell);
+    return `${column?.label ?? ""}${isWarming ? ", still getting quicker" : ""}`;
+  };
   const ratio = (row: StrategyRow) => regretText(row.worst?.ratio ?? Number.NaN);
   const single = `the best of the strategies that treat every work alike, ${fixed.cell.title}, took up to ${ratio(fixed)} times as long as the best choice (${at(fixed)})`;
   const adaptive = whole

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// RxJS on one thread. Apart from the other ways: to load it takes Node as long as to start.
+import { asapScheduler, asyncScheduler, observeOn, Subject } from "rxjs";
+import type { Mechanism } from "../mechanism/measured.js";
+import type { PushEvent } from "./pace.js";
+import { type Send, sending } from "./sending.js";
+
+function subject(
+  observed: (source: Subject<PushEvent>) => { subscribe(receive: Send): { unsubscribe(): void } },
+): Mechanism {
+  return sending(({ receive }) => {
+    const source = new Subject<PushEvent>();
+    const subscription = observed(source).subscribe(receive);
+    return { send: (event) => source.next(event), end: () => subscription.unsubscribe() };
+  });
+}
+
+export const rxjs: Record<string, Mechanism> = {
+  "rxjs-subject": subject((source) => source),
+  "rxjs-observeon-async": subject((source) => source.pipe(observeOn(asyncScheduler))),
+  "rxjs-observeon-asap": subject((source) => source.pipe(observeOn(asapScheduler))),
+};

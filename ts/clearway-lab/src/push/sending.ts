@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import type { Mechanism } from "../mechanism/measured.js";
+import { pushMechanism } from "./measure.js";
+import { emit, type PushEvent } from "./pace.js";
+import type { Receiver } from "./receiver.js";
+
+export type Send = (event: PushEvent) => void;
+
+/** A way that is only a function: made anew for each run, closed by `end`. */
+export function sending(open: (receiver: Receiver) => { send: Send; end?: () => void }): Mechanism {
+  return pushMechanism(async () => ({
+    run: async (load, receiver) => {
+      const { send, end } = open(receiver);
+      await emit(load, receiver.sent, send);
+      await receiver.done;
+      end?.();
+    },
+    close: async () => {},
+  }));
+}
