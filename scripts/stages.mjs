@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Runs named stages one after another, goes on after a failure, and ends with a table that names what failed, and with what
-// the failed stages said of it.
+// Runs named stages, one after another or, where they say that they may, side by side; goes on after a failure, and ends
+// with a table that names what failed, and with what the failed stages said of it.
 import { spawn } from "node:child_process";
+import { availableParallelism } from "node:os";
 import { excerptOf, reasonOf } from "./excerpt.mjs";
 import { root } from "./sources.mjs";
 
@@ -12,8 +13,15 @@ const keptCharacters = 400_000;
 // A browser or a database that a killed stage leaves behind may hold its output open.
 const drainMs = 10_000;
 
-/** One stage in a process group of its own, so that a stage that hangs can be ended with all that it started. */
-function run({ command, cwd = ".", env = {}, timeoutMinutes = 20 }) {
+// How many at once: a compiler takes half a gigabyte.
+const lanesMax = 4;
+const lanes = Math.max(2, Math.min(lanesMax, availableParallelism()));
+
+/**
+ * One stage in a process group of its own, so that a stage that hangs can be ended with all that it started. What it says
+ * is passed on to `say`, as it comes.
+ */
+function run({ command, cwd = ".", env = {}, timeoutMinutes = 20 }, say) {
   return new Promise((resolve) => {
     const [program, ...args] = command;
     const child = spawn(program, args, {
@@ -26,7 +34,7 @@ function run({ command, cwd = ".", env = {}, timeoutMinutes = 20 }) {
     let output = "";
     for (const name of ["stdout", "stderr"]) {
       child[name].setEncoding("utf8").on("data", (text) => {
-        process[name].write(text);
+        say(name, text);
         output = (output + text).slice(-keptCharacters);
       });
     }
@@ -66,9 +74,53 @@ function run({ command, cwd = ".", env = {}, timeoutMinutes = 20 }) {
   });
 }
 
+/** Neighbours that may run beside each other, as one group; any other stage by itself. */
+function groupsOf(stages) {
+  const groups = [];
+  for (const stage of stages) {
+    const group = groups.at(-1);
+    if (stage.beside && group?.[0].beside) group.push(stage);
+    else groups.push([stage]);
+  }
+  return groups;
+}
+
+/** Runs one stage, and tells of it: as it goes, or in one piece at its end, where others would speak between. */
+async function runOne(title, stage, inOnePiece) {
+  const heading = `\n--- ${title}: ${stage.name}`;
+  const said = [];
+  if (!inOnePiece) console.log(heading);
+  const start = performance.now();
+  const { failure, output } = await run(stage, (name, text) => {
+    if (inOnePiece) said.push([name, text]);
+    else process[name].write(text);
+  });
+  const ms = performance.now() - start;
+  if (inOnePiece) console.log(heading);
+  for (const [name, text] of said) process[name].write(text);
+  if (failure) console.error(`--- ${title}: ${stage.name} FAILED (${failure})`);
+  const ends = failure === "interrupted" || Boolean(failure && stage.needed);
+  return { name: stage.name, failure, ms, said: failure && excerptOf(output), ends };
+}
+
+/** Runs a group, as many at once as there are lanes. Returns the outcomes in the group's order. */
+async function runGroup(title, group) {
+  const outcomes = [];
+  let next = 0;
+  const lane = async () => {
+    while (next < group.length && !outcomes.some((outcome) => outcome?.ends)) {
+      const index = next++;
+      outcomes[index] = await runOne(title, group[index], group.length > 1);
+    }
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
+  return outcomes.filter((outcome) => outcome !== undefined);
+}
+
 /**
- * Runs `stages` (`{ name, command, cwd?, env?, needed?, timeoutMinutes? }`), or those whose name contains one of the
- * words of `only`. A stage that is `needed` ends the run when it fails. Sets the exit status; returns the outcomes.
+ * Runs `stages` (`{ name, command, cwd?, env?, needed?, beside?, timeoutMinutes? }`), or those whose name contains one of
+ * the words of `only`. A stage that is `needed` ends the run when it fails; neighbours that may stand `beside` each other
+ * run at once. Sets the exit status; returns the outcomes.
  */
 export async function runStages(title, stages, only = []) {
   const chosen = stages.filter(({ name, needed }) => needed || only.length === 0 || only.some((w) => name.includes(w)));
@@ -78,15 +130,17 @@ export async function runStages(title, stages, only = []) {
     process.exitCode = 2;
     return outcomes;
   }
-  for (const stage of chosen) {
-    console.log(`\n--- ${title}: ${stage.name}`);
-    const start = performance.now();
-    const { failure, output } = await run(stage);
-    const ms = performance.now() - start;
-    outcomes.push({ name: stage.name, failure, ms, said: failure && excerptOf(output) });
-    if (failure) console.error(`--- ${title}: ${stage.name} FAILED (${failure})`);
-    if (failure === "interrupted" || (failure && stage.needed)) break;
+  for (const group of groupsOf(chosen)) {
+    outcomes.push(...(await runGroup(title, group)));
+    if (outcomes.some(({ ends }) => ends)) break;
   }
+  const notRun = chosen.filter(({ name }) => !outcomes.some((outcome) => outcome.name === name));
+  tell(title, outcomes, notRun);
+  if (outcomes.some(({ failure }) => failure) || notRun.length > 0) process.exitCode = 1;
+  return outcomes;
+}
+
+function tell(title, outcomes, notRun) {
   console.log(`\n${title}`);
   const failed = outcomes.filter(({ failure }) => failure);
   // What failed stands first, with its reason: of a long account often only the beginning is read, or only the end.
@@ -94,14 +148,11 @@ export async function runStages(title, stages, only = []) {
     console.log(`  ${failure ? "FAILED" : "ok    "}  ${name.padEnd(34)} ${seconds(ms).padStart(8)}  ${failure ?? ""}`);
     if (failure) for (const line of reasonOf(said)) console.log(`          ${line}`);
   }
-  for (const { name } of chosen.slice(outcomes.length)) console.log(`  not run ${name}`);
+  for (const { name } of notRun) console.log(`  not run ${name}`);
   for (const { name, failure, said } of failed) console.log(`\n${title}: ${name} FAILED (${failure})\n${said}`);
-  const all = failed.length === 0 && outcomes.length === chosen.length;
   console.log(
-    all
+    failed.length === 0 && notRun.length === 0
       ? `${title}: all ${outcomes.length} stages passed`
-      : `\n${title}: ${failed.length} of ${chosen.length} stages FAILED: ${failed.map(({ name }) => name).join("; ")}`,
+      : `\n${title}: ${failed.length} of ${outcomes.length + notRun.length} stages FAILED: ${failed.map(({ name }) => name).join("; ")}`,
   );
-  if (!all) process.exitCode = 1;
-  return outcomes;
 }

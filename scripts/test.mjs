@@ -25,11 +25,11 @@ const fuzzed = ["ts", "c", ...(toolchains.rust ? ["rust"] : []), ...(jdk.builds 
 const stages = [
   { name: "build", command: [node, "scripts/build.mjs"], needed: true },
   ...checks.map((stage) => ({ ...stage, name: `check: ${stage.name}` })),
-  { name: `library, node ${process.versions.node}`, command: library(["node", "node-alone"]) },
+  { name: `library, node ${process.versions.node}`, command: library(["node", "node-alone", "models"]) },
   { name: "library, node by port", command: library(["node-port"]) },
   ...(newer ? [{ name: "library, node 24", command: library(["node", "node-alone"], newer) }] : []),
-  { name: "library, chromium", command: library(["chromium"]) },
-  { name: "library, chromium isolated", command: library(["chromium-isolated"]) },
+  // Side by side: by itself each leaves a core idle for half of its time.
+  { name: "library, chromium", command: library(["chromium", "chromium-isolated"]) },
   ...(toolchains.rust ? [{ name: "native: Rust", command: [node, "scripts/cargo.mjs", "test", "-q"] }] : []),
   ...builds,
   ...(toolchains.rust ? [{ name: "conformance, rust", command: [node, "conformance/check.mjs", "rust"] }] : []),

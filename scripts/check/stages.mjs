@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The checks, as stages. The programs are started by path: `.bin` would go through whichever Node comes first.
+// The checks, as stages: none writes what another reads. The programs are started by path: `.bin` would go through
+// whichever Node comes first.
 const node = process.execPath;
 const tool = (path, ...args) => [node, `node_modules/${path}`, ...args];
 const own = (name, ...args) => [node, `scripts/check/${name}.mjs`, ...args];
@@ -32,4 +33,4 @@ export const checks = [
     name: "types as packed (attw)",
     command: tool("@arethetypeswrong/cli/dist/index.js", "--pack", "ts/clearway", "--profile", "esm-only"),
   },
-];
+].map((stage) => ({ ...stage, beside: true }));

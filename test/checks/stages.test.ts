@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // `make test` must never end early without a word: what it runs, what fails, and what was not reached is always named.
 import { type ChildProcess, execFile } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { excerptOf, reasonOf } from "../../scripts/excerpt.mjs";
 
@@ -137,6 +140,39 @@ test("an interrupt ends the stage at hand, and names what was not run", async ()
   expect(code).toBe(1);
   expect(output).toMatch(/FAILED {2}endless .*interrupted/);
   expect(output).toContain("not run last");
+});
+
+test("neighbours that may stand beside each other run at once, and each is told in one piece, in their order", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "clearway-stages-"));
+  try {
+    // Each ends when the other has begun.
+    const meets = (own: string, other: string) =>
+      node(`const fs = require("node:fs");
+        console.log("${own} begins");
+        fs.writeFileSync(${JSON.stringify(join(folder, own))}, "");
+        const look = setInterval(() => {
+          if (!fs.existsSync(${JSON.stringify(join(folder, other))})) return;
+          clearInterval(look);
+          console.log("${own} ends");
+        }, 5);`);
+    const one = { name: "one", ...meets("one", "two"), beside: true, timeoutMinutes: 1 };
+    const two = { name: "two", ...meets("two", "one"), beside: true, timeoutMinutes: 1 };
+    const { code, output } = await runStages([one, two, last]);
+    expect(code).toBe(0);
+    expect(output).toContain("--- trial: one\none begins\none ends\n");
+    expect(output).toContain("--- trial: two\ntwo begins\ntwo ends\n");
+    expect(output.indexOf("reached the last")).toBeGreaterThan(output.indexOf("two ends"));
+    expect(output).toMatch(/ok {6}one .*\n {2}ok {6}two .*\n {2}ok {6}last /);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test("where one of several at once is needed and fails, what stands behind them is not run, and named", async () => {
+  const beside = [{ ...broken, needed: true }, fine, last, last, last].map((stage) => ({ ...stage, beside: true }));
+  const { code, output } = await runStages([...beside, { ...fine, name: "after" }]);
+  expect(code).toBe(1);
+  expect(output).toContain("not run after");
 });
 
 test("words choose stages by their names, and a word that fits none is refused", async () => {
