@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Every target sets up what it needs, and is quick when that is there already.
 .DEFAULT_GOAL := help
-.PHONY: jcstress remote loom miri leaks help lab test demo bench check fmt build native sanitize setup clean
+.PHONY: measure deep jcstress remote loom miri leaks help lab test demo bench check fmt build native sanitize setup clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{ printf "make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{ printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 lab: ## measure every way of crossing on this machine: out/results.json and out/report.html
 	@scripts/setup.sh node chromium jvm rust
@@ -14,9 +14,19 @@ lab: ## measure every way of crossing on this machine: out/results.json and out/
 	@command -v cargo >/dev/null && node scripts/native.mjs "Rust plugins" >/dev/null || echo "lab: libclearway was not built; cells that load plugins into the JVM say so"
 	@node ts/clearway-lab/dist/cli.js lab --profile quick --out out
 
-test: ## set up, build, and run every test and check; ONLY="lab chromium" runs the stages named so
+test: ## set up, build, and run every test and check; ONLY="lab chromium" runs the stages named so; out/stages.json has the times
 	@scripts/setup.sh node chromium postgresql python jvm xvfb rust
 	@node scripts/test.mjs $(ONLY)
+
+measure: ## what a clock or a sampler decides: allocation budgets, the meter's errors, idle cost; by hand, on a quiet machine, before a release
+	@scripts/setup.sh node chromium jvm xvfb rust
+	@node scripts/build.mjs
+	@node scripts/native.mjs plugins >/dev/null || echo "measure: the example plugins were not built; figures that need them say so"
+	@node measure/run.mjs $(ONLY)
+
+deep: ## what takes hours: random orders from a new seed, loom, jcstress, miri, sanitizers, fuzzing; ONLY=... as above
+	@scripts/setup.sh node postgresql jvm rust
+	@node scripts/deep.mjs $(ONLY)
 
 demo: ## serve the demo on loopback: the same jobs on the main thread, by hand, with Comlink, with Clearway
 	@scripts/setup.sh node rust
@@ -51,8 +61,8 @@ native: ## build the C codec and the example plugins in C and in Rust
 	@scripts/setup.sh node
 	@node scripts/native.mjs $(ONLY)
 
-loom: ## every interleaving of the native parts that threads share without a lock, in a minute or two
-	@RUSTFLAGS="--cfg loom" node scripts/cargo.mjs test -q --release --target-dir target/loom -p clearway-core --lib
+loom: ## every interleaving of the native parts that threads share without a lock, in ten minutes
+	@node scripts/loom.mjs all
 
 miri: ## the tests of the native core and codecs in an interpreter that sees undefined behaviour; needs nightly
 	@cargo +nightly miri --version >/dev/null 2>&1 || { echo "miri is missing. Add it with: rustup toolchain install nightly -c miri,rust-src" >&2; exit 1; }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Builds the library, then the lab that is made with it; leaves alone what is built already. `--force` builds anyway.
+// `node scripts/build.mjs [clearway] [clearway-native] [clearway-lab] [--force]`: builds these packages, or all of them, in
+// this order. Leaves alone what is built already, unless it is forced.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -25,7 +26,10 @@ function fingerprint(folders, tools) {
   return hash.digest("hex");
 }
 
+const asked = process.argv.slice(2).filter((word) => word !== "--force");
+
 function build(name, folders, tools = "") {
+  if (asked.length > 0 && !asked.includes(name)) return;
   const folder = folders.at(-1);
   const stamp = join(stamps, `${name}.built`);
   const print = fingerprint(folders, tools);

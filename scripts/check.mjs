@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // `make check`: everything that can be judged without running the library.
-import { checks } from "./check/stages.mjs";
+import { checks, jvmFormat } from "./check/stages.mjs";
 import { runStages } from "./stages.mjs";
+
+const build = { name: "build", command: [process.execPath, "scripts/build.mjs"], lane: "typescript" };
+const after = { built: ["build"], cargo: ["build"] };
 
 await runStages(
   "check",
-  [{ name: "build", command: [process.execPath, "scripts/build.mjs"], needed: true }, ...checks],
+  [
+    build,
+    ...[...checks, jvmFormat].map((stage) => ({ lane: "typescript", after: after[stage.needs] ?? [], ...stage })),
+  ],
   process.argv.slice(2),
 );

@@ -12,7 +12,15 @@ const mode = process.argv[2] ?? "quick";
 const found = jdks();
 const paths = join(folder, "stress/target/stress.classpath");
 const status = maven(
-  ["-Pstress", "compile", "dependency:build-classpath", `-Dmdep.outputFile=${paths}`, "-pl", "executor,stress"],
+  [
+    "-Pstress",
+    "-Dstress.skip=false",
+    "compile",
+    "dependency:build-classpath",
+    `-Dmdep.outputFile=${paths}`,
+    "-pl",
+    "executor,stress",
+  ],
   found,
 );
 if (status !== 0) process.exit(status);

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `node scripts/jvm.mjs compile`, `test 17|25|…`, `edt 17|25|…`, `bench-codec`, `bench-native`, `format`, `check-format`, or
+// `node scripts/jvm.mjs compile`, `test 17|25|… [25]`, `measure 17|25|…`, `edt 17|25|…`, `bench-codec`, `bench-native`, `format`, `check-format`, or
 // `fetch`: what is done with jvm/.
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -9,21 +9,30 @@ import { asTheyStand, compile } from "./jvm-classes.mjs";
 import { chosen, folder, foreignMin, jdks, maven, missing, oldest } from "./maven.mjs";
 import { isProgram } from "./problems.mjs";
 
-function test(version) {
+/** What `make test` asks of a JDK that is not there. */
+function sayMissing(version, found) {
+  console.error(`no JDK ${version} was found; there are: ${[...found.keys()].join(", ") || "none"}. ${missing.jdk}`);
+  return 127;
+}
+
+/** Runs all tests on JDK `version` and, in the same run of Maven, what differs there on the JDK `newest`, where one is named. */
+function test(version, newest) {
   const found = jdks();
-  const home = found.get(version);
-  if (home === undefined) {
-    console.error(`no JDK ${version} was found; there are: ${[...found.keys()].join(", ") || "none"}. ${missing.jdk}`);
-    return 127;
-  }
+  for (const asked of [version, newest]) if (asked !== undefined && !found.has(asked)) return sayMissing(asked, found);
   const compiled = compile(found);
   if (compiled !== 0) return compiled;
-  for (const path of leftIn("surefire-reports")) rmSync(path, { recursive: true });
-  const plugins = version < foreignMin ? ["-Dplugin.tests=**/RuntimeTest.java"] : [];
-  const status = maven(["test", "--fail-at-end", ...asTheyStand, `-Djvm=${join(home, "bin/java")}`, ...plugins], found);
-  if (status === 0) console.log(summary(version));
+  for (const path of [...leftIn(reports), ...leftIn(newestReports)]) rmSync(path, { recursive: true });
+  const java = (release) => join(found.get(release), "bin/java");
+  const only = version < foreignMin ? ["-Dplugin.tests=**/RuntimeTest.java"] : [];
+  const both = newest === undefined ? [] : [`-Dnewest.java=${java(newest)}`];
+  const status = maven(["test", "--fail-at-end", ...asTheyStand, `-Djvm=${java(version)}`, ...only, ...both], found);
+  console.log(summary(version, reports));
+  if (newest !== undefined) console.log(summary(newest, newestReports));
   return status;
 }
+
+const reports = "surefire-reports";
+const newestReports = "surefire-reports-newest";
 
 /** The folders of this name that the last build left, one a module. */
 function leftIn(name) {
@@ -31,12 +40,12 @@ function leftIn(name) {
   return modules.map((module) => join(folder, module.name, "target", name)).filter((path) => existsSync(path));
 }
 
-/** One line of what ran, from the reports that Surefire leaves. */
-function summary(version) {
+/** One line that counts what ran, from the reports that Surefire leaves in the folders called `name`. */
+function summary(version, name) {
   const sums = { tests: 0, failures: 0, errors: 0, skipped: 0 };
-  for (const reports of leftIn("surefire-reports")) {
-    for (const name of readdirSync(reports).filter((name) => name.endsWith(".xml"))) {
-      const head = /<testsuite [^>]*>/s.exec(readFileSync(join(reports, name), "utf8"))?.[0] ?? "";
+  for (const path of leftIn(name)) {
+    for (const file of readdirSync(path).filter((each) => each.endsWith(".xml"))) {
+      const head = /<testsuite [^>]*>/s.exec(readFileSync(join(path, file), "utf8"))?.[0] ?? "";
       for (const key of Object.keys(sums)) sums[key] += Number(new RegExp(`\\b${key}="(\\d+)"`).exec(head)?.[1] ?? 0);
     }
   }
@@ -44,10 +53,29 @@ function summary(version) {
   return `jvm, JDK ${version}: ${sums.tests - failed - sums.skipped} passed, ${failed} failed, ${sums.skipped} skipped`;
 }
 
+/** Runs what has the tag `measure` on JDK `version`: each figure is printed as JSON after `figure: `. Asserts nothing. */
+function measure(version) {
+  const found = jdks();
+  if (!found.has(version)) return sayMissing(version, found);
+  const compiled = compile(found);
+  if (compiled !== 0) return compiled;
+  const modules = version < foreignMin ? "meter" : "meter,native";
+  const only = [
+    "-Dtests.only=measure",
+    "-Dtests.not=",
+    "-Dsurefire.failIfNoSpecifiedTests=false",
+    "-Dsurefire.useFile=false",
+  ];
+  return maven(
+    ["test", "-pl", modules, "-am", ...asTheyStand, ...only, `-Djvm=${join(found.get(version), "bin/java")}`],
+    found,
+  );
+}
+
 /** Prints how long the adaptive executor holds Swing's event thread, and what the meter costs. Measures; tests nothing. */
 function edt(version) {
   const home = jdks().get(version);
-  if (home === undefined) return test(version); // which says what is missing
+  if (home === undefined) return sayMissing(version, jdks());
   const one = ["-Dtest=EventThreadMeasurement", "-Dsurefire.failIfNoSpecifiedTests=false"];
   return maven(["test", "-pl", "executor,meter", ...one, `-Djvm=${join(home, "bin/java")}`]);
 }
@@ -78,7 +106,8 @@ const format = (goal) => maven(["-Pstress", `spotless:${goal}`]);
 
 const verbs = {
   compile: () => compile(),
-  test: (version) => test(Number(version ?? oldest)),
+  test: (version, newest) => test(Number(version ?? oldest), newest === undefined ? undefined : Number(newest)),
+  measure: (version) => measure(Number(version ?? oldest)),
   edt: (version) => edt(Number(version ?? oldest)),
   "bench-codec": benchCodec,
   "bench-native": benchNative,

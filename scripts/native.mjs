@@ -43,6 +43,7 @@ export const builds = [
     ? [
         {
           name: "native: Rust plugins",
+          cargo: true,
           command: [
             "cargo",
             "build",

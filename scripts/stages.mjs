@@ -1,43 +1,59 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Runs named stages, one after another or, where they say that they may, side by side; goes on after a failure, and ends
-// with a table that names what failed, and with what the failed stages said of it.
+// Runs named stages, several at once, and goes on after a failure. Ends with a table that names what failed and why, the
+// slowest stages and the number of tests. Writes the same as JSON to out/stages.json.
 import { spawn } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import { countOf } from "./counts.mjs";
 import { excerptOf, reasonOf } from "./excerpt.mjs";
+import { Plan } from "./plan.mjs";
 import { root } from "./sources.mjs";
 
 const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`;
 
-// Of what a stage says, the end is kept: there is the account of what failed.
+// Only the end of a stage's output is kept for the excerpt: the account of failures stands there.
 const keptCharacters = 400_000;
 // A browser or a database that a killed stage leaves behind may hold its output open.
 const drainMs = 10_000;
-
-// How many at once: a compiler takes half a gigabyte.
+// Stages at once. More than four would need more memory than small machines have: a compiler takes half a gigabyte.
 const lanesMax = 4;
-const lanes = Math.max(2, Math.min(lanesMax, availableParallelism()));
+const slowestShown = 10;
+
+// POSIX `times` prints the processor time of all children that were waited for: minutes and seconds, user and system.
+const timed = ["sh", "-c", '"$@"; status=$?; times >&3; exit $status', "sh"];
+
+function cpuMsOf(text) {
+  const line = text.trim().split("\n").at(-1) ?? "";
+  const found = [...line.matchAll(/(\d+)m([\d.]+)s/g)];
+  return found.reduce((sum, [, minutes, rest]) => sum + (Number(minutes) * 60 + Number(rest)) * 1000, 0);
+}
 
 /**
- * One stage in a process group of its own, so that a stage that hangs can be ended with all that it started. What it says
- * is passed on to `say`, as it comes.
+ * Runs one stage in a process group of its own, so that a stage that hangs can be ended with everything that it started.
+ * Passes its output on to `say` as it arrives.
  */
 function run({ command, cwd = ".", env = {}, timeoutMinutes = 20 }, say) {
   return new Promise((resolve) => {
-    const [program, ...args] = command;
+    const [program, ...args] = [...timed, ...command];
     const child = spawn(program, args, {
       cwd: new URL(cwd.endsWith("/") ? cwd : `${cwd}/`, `file://${root}`),
       env: { ...process.env, ...(process.stdout.isTTY && { FORCE_COLOR: "1" }), ...env },
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: ["ignore", "pipe", "pipe", "pipe"],
       detached: true,
     });
     let why;
     let output = "";
+    let cpu = "";
     for (const name of ["stdout", "stderr"]) {
       child[name].setEncoding("utf8").on("data", (text) => {
         say(name, text);
         output = (output + text).slice(-keptCharacters);
       });
     }
+    child.stdio[3].setEncoding("utf8").on("data", (text) => {
+      cpu += text;
+    });
     const kill = (signal) => {
       try {
         process.kill(-child.pid, signal);
@@ -46,7 +62,7 @@ function run({ command, cwd = ".", env = {}, timeoutMinutes = 20 }, say) {
       }
     };
     const interrupt = () => {
-      kill(why === undefined ? "SIGINT" : "SIGKILL"); // asked twice, it does not ask again
+      kill(why === undefined ? "SIGINT" : "SIGKILL"); // the second Ctrl-C ends it at once
       why = "interrupted";
     };
     const late = setTimeout(() => {
@@ -57,8 +73,8 @@ function run({ command, cwd = ".", env = {}, timeoutMinutes = 20 }, say) {
       clearTimeout(late);
       process.off("SIGINT", interrupt);
       process.off("SIGTERM", interrupt);
-      for (const pipe of [child.stdout, child.stderr]) pipe.destroy();
-      resolve({ failure: why ?? failure, output });
+      for (const pipe of [child.stdout, child.stderr, child.stdio[3]]) pipe.destroy();
+      resolve({ failure: why ?? failure, output, cpuMs: cpuMsOf(cpu) });
     };
     process.on("SIGINT", interrupt);
     process.on("SIGTERM", interrupt);
@@ -74,85 +90,117 @@ function run({ command, cwd = ".", env = {}, timeoutMinutes = 20 }, say) {
   });
 }
 
-/** Neighbours that may run beside each other, as one group; any other stage by itself. */
-function groupsOf(stages) {
-  const groups = [];
-  for (const stage of stages) {
-    const group = groups.at(-1);
-    if (stage.beside && group?.[0].beside) group.push(stage);
-    else groups.push([stage]);
-  }
-  return groups;
-}
-
-/** Runs one stage, and tells of it: as it goes, or in one piece at its end, where others would speak between. */
+/** Runs one stage and prints its output: as it arrives, or in one piece at the end where stages run side by side. */
 async function runOne(title, stage, inOnePiece) {
   const heading = `\n--- ${title}: ${stage.name}`;
   const said = [];
   if (!inOnePiece) console.log(heading);
   const start = performance.now();
-  const { failure, output } = await run(stage, (name, text) => {
+  const { failure, output, cpuMs } = await run(stage, (name, text) => {
     if (inOnePiece) said.push([name, text]);
     else process[name].write(text);
   });
   const ms = performance.now() - start;
-  if (inOnePiece) console.log(heading);
+  if (inOnePiece) console.log(`${heading} (${seconds(ms)})`);
   for (const [name, text] of said) process[name].write(text);
   if (failure) console.error(`--- ${title}: ${stage.name} FAILED (${failure})`);
-  const ends = failure === "interrupted" || Boolean(failure && stage.needed);
-  return { name: stage.name, failure, ms, said: failure && excerptOf(output), ends };
-}
-
-/** Runs a group, as many at once as there are lanes. Returns the outcomes in the group's order. */
-async function runGroup(title, group) {
-  const outcomes = [];
-  let next = 0;
-  const lane = async () => {
-    while (next < group.length && !outcomes.some((outcome) => outcome?.ends)) {
-      const index = next++;
-      outcomes[index] = await runOne(title, group[index], group.length > 1);
-    }
-  };
-  await Promise.all(Array.from({ length: lanes }, lane));
-  return outcomes.filter((outcome) => outcome !== undefined);
+  return { name: stage.name, failure, ms, cpuMs, tests: countOf(output), said: failure && excerptOf(output) };
 }
 
 /**
- * Runs `stages` (`{ name, command, cwd?, env?, needed?, beside?, timeoutMinutes? }`), or those whose name contains one of
- * the words of `only`. A stage that is `needed` ends the run when it fails; neighbours that may stand `beside` each other
- * run at once. Sets the exit status; returns the outcomes.
+ * Runs `stages` (`{ name, command, cwd?, env?, after?, lane?, timeoutMinutes? }`), or those whose name contains one of the
+ * words of `only`, with everything that they come `after`. `after` names stages that must have passed. Stages of different
+ * `lane`s run side by side; a free lane takes stages of the other lanes too. `lanes` is how many run at once. Sets the exit
+ * status; returns the outcomes.
  */
-export async function runStages(title, stages, only = []) {
-  const chosen = stages.filter(({ name, needed }) => needed || only.length === 0 || only.some((w) => name.includes(w)));
-  const outcomes = [];
-  if (chosen.every(({ needed }) => needed) && only.length > 0) {
-    console.error(`${title}: no stage is called ${only.join(" or ")}: ${stages.map(({ name }) => name).join(", ")}`);
+export async function runStages(title, stages, only = [], { lanes = lanesHere(), record } = {}) {
+  const plan = new Plan(stages, only);
+  if (plan.unknown.length > 0) {
+    console.error(
+      `${title}: no stage is called ${plan.unknown.join(" or ")}: ${stages.map(({ name }) => name).join(", ")}`,
+    );
     process.exitCode = 2;
-    return outcomes;
+    return [];
   }
-  for (const group of groupsOf(chosen)) {
-    outcomes.push(...(await runGroup(title, group)));
-    if (outcomes.some(({ ends }) => ends)) break;
+  const begun = new Date();
+  const outcomes = [];
+  const running = new Map();
+  for (;;) {
+    while (running.size < lanes) {
+      const stage = plan.next();
+      if (stage === undefined) break;
+      running.set(
+        stage,
+        runOne(title, stage, lanes > 1).then((outcome) => ({ stage, outcome })),
+      );
+    }
+    if (running.size === 0) break;
+    const { stage, outcome } = await Promise.race(running.values());
+    running.delete(stage);
+    outcomes.push(outcome);
+    plan.ended(stage, outcome.failure);
+    if (outcome.failure === "interrupted") plan.stop();
   }
-  const notRun = chosen.filter(({ name }) => !outcomes.some((outcome) => outcome.name === name));
-  tell(title, outcomes, notRun);
-  if (outcomes.some(({ failure }) => failure) || notRun.length > 0) process.exitCode = 1;
-  return outcomes;
+  const inOrder = plan.chosen.flatMap(({ name }) => outcomes.filter((outcome) => outcome.name === name));
+  const notRun = plan.notRun();
+  const totalMs = Date.now() - begun.getTime();
+  tell(title, inOrder, notRun, totalMs);
+  if (record) write(record, { begun, totalMs, lanes, stages: inOrder, notRun });
+  if (inOrder.some(({ failure }) => failure) || notRun.length > 0) process.exitCode = 1;
+  return inOrder;
 }
 
-function tell(title, outcomes, notRun) {
+const lanesHere = () => Math.max(2, Math.min(lanesMax, availableParallelism()));
+
+function write(record, { begun, totalMs, lanes, stages, notRun }) {
+  const path = join(root, record);
+  mkdirSync(join(path, ".."), { recursive: true });
+  const rounded = (ms) => Math.round(ms);
+  const rows = stages.map(({ name, failure, ms, cpuMs, tests }) => ({
+    name,
+    outcome: failure ?? "passed",
+    ms: rounded(ms),
+    cpuMs: rounded(cpuMs),
+    ...(tests && { tests }),
+  }));
+  const all = {
+    version: 1,
+    begun: begun.toISOString(),
+    totalMs,
+    cores: availableParallelism(),
+    lanes,
+    stages: rows,
+    notRun,
+  };
+  writeFileSync(path, `${JSON.stringify(all, null, 2)}\n`);
+}
+
+const sumOf = (outcomes, key) => outcomes.reduce((sum, { tests }) => sum + (tests?.[key] ?? 0), 0);
+
+function tell(title, outcomes, notRun, totalMs) {
   console.log(`\n${title}`);
   const failed = outcomes.filter(({ failure }) => failure);
-  // What failed stands first, with its reason: of a long account often only the beginning is read, or only the end.
-  for (const { name, failure, ms, said } of [...failed, ...outcomes.filter(({ failure }) => !failure)]) {
-    console.log(`  ${failure ? "FAILED" : "ok    "}  ${name.padEnd(34)} ${seconds(ms).padStart(8)}  ${failure ?? ""}`);
-    if (failure) for (const line of reasonOf(said)) console.log(`          ${line}`);
+  // Failures stand first, each with its reason: of a long account often only the beginning or the end is read.
+  for (const { name, failure, ms, tests, said } of [...failed, ...outcomes.filter(({ failure }) => !failure)]) {
+    const count = tests ? `${tests.passed + tests.failed} tests` : "";
+    const line = `  ${failure ? "FAILED" : "ok    "}  ${name.padEnd(34)} ${seconds(ms).padStart(8)}  ${count.padEnd(12)} ${failure ?? ""}`;
+    console.log(line.trimEnd());
+    if (failure) for (const reason of reasonOf(said)) console.log(`          ${reason}`);
   }
-  for (const { name } of notRun) console.log(`  not run ${name}`);
+  for (const { name, why } of notRun) console.log(`  not run ${name}${why ? `: ${why}` : ""}`);
   for (const { name, failure, said } of failed) console.log(`\n${title}: ${name} FAILED (${failure})\n${said}`);
+  if (outcomes.length > slowestShown) {
+    console.log(`\nthe ${slowestShown} slowest of ${outcomes.length} stages:`);
+    for (const { name, ms, cpuMs } of outcomes.toSorted((a, b) => b.ms - a.ms).slice(0, slowestShown))
+      console.log(`  ${seconds(ms).padStart(8)}  ${name} (processor time ${seconds(cpuMs)})`);
+  }
+  if (sumOf(outcomes, "passed") + sumOf(outcomes, "failed") > 0) {
+    const [passed, broken, skipped] = ["passed", "failed", "skipped"].map((key) => sumOf(outcomes, key));
+    console.log(`\n${title}: ${passed} passed, ${broken} failed, ${skipped} skipped`);
+  }
   console.log(
     failed.length === 0 && notRun.length === 0
-      ? `${title}: all ${outcomes.length} stages passed`
+      ? `${title}: all ${outcomes.length} stages passed in ${seconds(totalMs)}`
       : `\n${title}: ${failed.length} of ${outcomes.length + notRun.length} stages FAILED: ${failed.map(({ name }) => name).join("; ")}`,
   );
 }

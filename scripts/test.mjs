@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `make test`: build, check, and every test on every host that we promise. Goes on after a failure and names it.
+// `make test`: builds, checks, and runs every test on every host that we promise. Two lanes: what is TypeScript beside what
+// is native or runs on the JVM. Goes on after a failure and names it. Leaves every stage's time in out/stages.json.
 import { checks } from "./check/stages.mjs";
 import { chosen, oldest } from "./maven.mjs";
 import { builds, plugins, sayMissing, toolchains } from "./native.mjs";
@@ -8,59 +9,133 @@ import { runStages } from "./stages.mjs";
 
 const node = process.execPath;
 const vitest = "node_modules/vitest/vitest.mjs";
-const library = (projects, program = node) => [
-  ...[program, vitest, "run", "--root", "ts/clearway"],
-  ...projects.flatMap((project) => ["--project", project]),
-];
+const tests = (root, { program = node, projects = [], files = [], after = ["build"], lane = "typescript" }) => ({
+  command: [program, vitest, "run", "--root", root, ...projects.flatMap((project) => ["--project", project]), ...files],
+  after,
+  lane,
+});
 
 const newer = node24();
-if (!newer) console.error(`test: no Node 24 is packed for ${process.platform} ${process.arch}; its stage is left out`);
+if (!newer)
+  console.error(`test: no Node 24 is packed for ${process.platform} ${process.arch}; its stages are left out`);
 
 sayMissing("test");
 const jdk = chosen();
-if (!jdk.newest) console.error("test: no JDK 24 or newer was found; the stage of the JVM's newest is left out");
+if (!jdk.newest) console.error("test: no JDK 24 or newer was found; the tests of what differs there are left out");
+
+/** Those of `names` that this machine can build. */
+const present = (...names) => names.filter((name) => builds.some((build) => build.name === name));
+const cPlugins = present("native: C plugins", "native: plugin check");
+const rustPlugins = present("native: Rust plugins");
+const allPlugins = [...cPlugins, ...rustPlugins];
+const java = jdk.builds ? ["jvm: compile"] : [];
 
 const pluginCheck = "native/plugins/check/build/plugin-check";
 const fuzzed = ["ts", "c", ...(toolchains.rust ? ["rust"] : []), ...(jdk.builds ? ["jvm"] : [])];
+const conforms = (language, after) => ({
+  name: `conformance, ${language}`,
+  command: [node, "conformance/check.mjs", language],
+  after,
+  lane: "native",
+});
+const cargo = (name, ...args) => ({
+  name,
+  command: [node, "scripts/cargo.mjs", ...args],
+  after: ["native: addon"],
+  lane: "native",
+});
+
+const addon = { after: ["native: addon", ...allPlugins] };
 const stages = [
-  { name: "build", command: [node, "scripts/build.mjs"], needed: true },
-  ...checks.map((stage) => ({ ...stage, name: `check: ${stage.name}` })),
-  { name: `library, node ${process.versions.node}`, command: library(["node", "node-alone", "models"]) },
-  { name: "library, node by port", command: library(["node-port"]) },
-  ...(newer ? [{ name: "library, node 24", command: library(["node", "node-alone"], newer) }] : []),
-  // Side by side: by itself each leaves a core idle for half of its time.
-  { name: "library, chromium", command: library(["chromium", "chromium-isolated"]) },
-  ...(toolchains.rust ? [{ name: "native: Rust", command: [node, "scripts/cargo.mjs", "test", "-q"] }] : []),
-  ...builds,
-  ...(toolchains.rust ? [{ name: "conformance, rust", command: [node, "conformance/check.mjs", "rust"] }] : []),
-  ...(jdk.builds ? [{ name: "jvm: compile", command: [node, "scripts/jvm.mjs", "compile"] }] : []),
-  ...(jdk.builds ? [{ name: "conformance, jvm", command: [node, "conformance/check.mjs", "jvm"] }] : []),
+  { name: "build", command: [node, "scripts/build.mjs", "clearway", "clearway-lab"], lane: "typescript" },
+  // Long stages first in each lane, so that no lane is left with one at the end.
+  ...(jdk.builds ? [{ name: "jvm: compile", command: [node, "scripts/jvm.mjs", "compile"], lane: "native" }] : []),
+  // Cargo locks its target folder, so what uses Cargo waits for the first build rather than for the lock.
+  { name: "native: addon", command: [node, "scripts/build.mjs", "clearway-native"], after: ["build"], lane: "native" },
+  {
+    name: "library, chromium",
+    ...tests("ts/clearway", { projects: ["chromium", "chromium-isolated", "chromium-pure"] }),
+  },
+  { name: `library, node ${process.versions.node}`, ...tests("ts/clearway", { projects: ["node", "pure", "models"] }) },
+  { name: "library, node by port", ...tests("ts/clearway", { projects: ["node-port"] }) },
+  ...(newer
+    ? [
+        {
+          name: "library, node 24",
+          ...tests("ts/clearway", { program: newer, projects: ["node"] }),
+          // The first of the orders that the machine's own Node plays.
+          env: { CLEARWAY_FUZZ_RUNS: "60" },
+        },
+      ]
+    : []),
+  { name: "lab", ...tests("ts/clearway-lab", { after: ["build", "native: addon"] }) },
+  { name: "examples", ...tests("examples", { after: ["build", ...addon.after] }) },
+  { name: "packaging", ...tests("test", { files: ["packaging"], after: ["build", "native: addon"] }) },
+  { name: "the checks themselves", ...tests("test", { files: ["checks", "bench", "measure"] }) },
+  ...checks.map((stage) => ({
+    lane: "typescript",
+    ...stage,
+    name: `check: ${stage.name}`,
+    after: { built: ["build", "native: addon"], cargo: ["native: addon"] }[stage.needs] ?? [],
+  })),
+  ...builds.map((build) => ({ ...build, after: build.cargo ? ["native: addon"] : [], lane: "native" })),
+  ...(toolchains.rust
+    ? [
+        cargo("native: Rust", "test", "-q"),
+        { ...cargo("native: loom", "loom"), command: [node, "scripts/loom.mjs"] },
+        conforms("rust", ["native: Rust"]),
+      ]
+    : []),
   ...(toolchains.c
     ? [
-        { name: "conformance, c", command: [node, "conformance/check.mjs", "c"] },
-        { name: "conformance, random cases", command: [node, "conformance/fuzz.mjs", ...fuzzed] },
-        { name: "native: C plugins do", command: [pluginCheck, ...Object.values(plugins.c)] },
+        conforms("c", ["native: C codec"]),
+        {
+          name: "conformance, random cases",
+          command: [node, "conformance/fuzz.mjs", ...fuzzed],
+          after: ["build", "native: C codec", ...(toolchains.rust ? ["native: Rust"] : []), ...java],
+          lane: "native",
+        },
+        {
+          name: "native: C plugins do",
+          command: [pluginCheck, ...Object.values(plugins.c)],
+          after: cPlugins,
+          lane: "native",
+        },
       ]
     : []),
   ...(toolchains.c && toolchains.rust
-    ? [{ name: "native: Rust plugins do", command: [pluginCheck, ...Object.values(plugins.rust)] }]
+    ? [
+        {
+          name: "native: Rust plugins do",
+          command: [pluginCheck, ...Object.values(plugins.rust)],
+          after: allPlugins,
+          lane: "native",
+        },
+      ]
     : []),
   {
     name: `native plugins, node ${process.versions.node}`,
-    command: [node, vitest, "run", "--root", "ts/clearway-native"],
+    ...tests("ts/clearway-native", { ...addon, lane: "native" }),
   },
   ...(newer
-    ? [{ name: "native plugins, node 24", command: [newer, vitest, "run", "--root", "ts/clearway-native"] }]
+    ? [
+        {
+          name: "native plugins, node 24",
+          ...tests("ts/clearway-native", { ...addon, program: newer, lane: "native" }),
+        },
+      ]
     : []),
-  { name: "lab", command: [node, vitest, "run", "--root", "ts/clearway-lab"] },
-  { name: "examples", command: [node, vitest, "run", "--root", "examples"] },
-  { name: "the checks themselves", command: [node, vitest, "run", "--root", "test", "checks"] },
-  { name: `jvm, JDK ${jdk.builds ?? oldest}`, command: [node, "scripts/jvm.mjs", "test", `${jdk.builds ?? oldest}`] },
-  ...(jdk.newest
-    ? [{ name: `jvm, JDK ${jdk.newest}`, command: [node, "scripts/jvm.mjs", "test", `${jdk.newest}`] }]
-    : []),
-  { name: "benchmark and budgets", command: [node, vitest, "run", "--root", "test", "bench"] },
-  { name: "packaging", command: [node, vitest, "run", "--root", "test", "packaging"] },
+  ...(jdk.builds
+    ? [
+        conforms("jvm", java),
+        {
+          name: ["jvm tests, JDK", jdk.builds, ...(jdk.newest ? ["and", jdk.newest] : [])].join(" "),
+          command: [node, "scripts/jvm.mjs", "test", ...[jdk.builds, jdk.newest].filter(Boolean).map(String)],
+          after: [...java, "build", ...addon.after],
+          lane: "native",
+        },
+      ]
+    : [{ name: `jvm tests, JDK ${oldest}`, command: [node, "scripts/jvm.mjs", "test", `${oldest}`], lane: "native" }]),
 ];
 
-await runStages("test", stages, process.argv.slice(2));
+await runStages("test", stages, process.argv.slice(2), { record: "out/stages.json" });

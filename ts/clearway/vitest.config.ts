@@ -5,8 +5,12 @@ import type { Plugin } from "vite";
 import { defineConfig } from "vitest/config";
 import { chromiumFlags, chromiumPath } from "../../scripts/chromium.mjs";
 
-// One suite, three runtimes: `*.test.ts` runs everywhere, `*.node.test.ts` in Node only, `*.browser.test.ts` in Chromium
-// only, with cross-origin isolation and without.
+// One suite, three runtimes. The file's name says where a test runs:
+//   *.test.ts          Node, Node by port (pools and streams), Chromium with cross-origin isolation and without
+//   *.node.test.ts     Node only
+//   *.browser.test.ts  Chromium only, with cross-origin isolation and without
+//   *.pure.test.ts     touches no host: the machine's own Node and one Chromium
+// What a clock or a sampler decides is no test: see measure/.
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const setupFiles = here("./test/fixtures/same-bytes.ts");
@@ -44,18 +48,17 @@ const patience = {
   expect: { poll: { timeout: 60_000 } },
 };
 
-// Files run side by side, but for those that measure: what the others do would be found in their figures.
-const aside = { maxWorkers: 2, sequence: { groupOrder: 0 } };
-const alone = { maxWorkers: 1, sequence: { groupOrder: 1 } };
-const inBrowser = { sequence: { groupOrder: 2 } }; // projects of one group have as many workers
-const measuring = "test/meter/*.node.test.ts";
+// Two at once on two cores; projects of one group have the same number of workers.
+const inNode = { maxWorkers: 2, sequence: { groupOrder: 0 } };
+const inBrowser = { sequence: { groupOrder: 1 } };
+const pure = "test/**/*.pure.test.ts";
 // A model of the ring's protocol, none of the library's code: one runtime says as much of it as two.
 const models = "test/transport/ring/model.node.test.ts";
 
 // Copies of the library are loaded by Node itself, which looks again for a module that was missing (`test/fixtures/parts.ts`).
 const server = { deps: { external: [/\/built\/partial-/] } };
 
-function browserProject(name: string, plugins: Plugin[]) {
+function browserProject(name: string, plugins: Plugin[], include = "test/**/*.test.ts") {
   return {
     plugins,
     resolve: { alias: alias("browser") },
@@ -66,8 +69,8 @@ function browserProject(name: string, plugins: Plugin[]) {
       setupFiles,
       env: { CLEARWAY_ISOLATED: plugins.includes(isolation) ? "1" : "" },
       globalSetup: here("./test/fixtures/build.ts"),
-      include: ["test/**/*.test.ts"],
-      exclude: ["**/*.node.test.ts"],
+      include: [include],
+      exclude: ["**/*.node.test.ts", ...(include === pure ? [] : [pure])],
       ...inBrowser,
       ...patience,
       browser: {
@@ -96,16 +99,16 @@ export default defineConfig({
           setupFiles,
           globalSetup: here("./test/fixtures/build.ts"),
           include: ["test/**/*.test.ts"],
-          exclude: ["**/*.browser.test.ts", measuring, models],
-          ...aside,
+          exclude: ["**/*.browser.test.ts", pure, models],
+          ...inNode,
           ...patience,
         },
       },
       {
         resolve: { alias: alias("node") },
-        test: { name: "node-alone", provide, server, setupFiles, include: [measuring], ...alone, ...patience },
+        test: { name: "pure", provide, server, setupFiles, include: [pure], ...inNode, ...patience },
       },
-      { test: { name: "models", include: [models], ...aside, ...patience } },
+      { test: { name: "models", include: [models], ...inNode, ...patience } },
       {
         resolve: { alias: alias("node") },
         test: {
@@ -116,13 +119,14 @@ export default defineConfig({
           env: { CLEARWAY_CARRIER: "port" },
           globalSetup: here("./test/fixtures/build.ts"),
           include: ["test/{error,pool,resource,stream,transfer}/**/*.test.ts"],
-          exclude: ["**/*.browser.test.ts"],
-          ...aside,
+          exclude: ["**/*.browser.test.ts", pure],
+          ...inNode,
           ...patience,
         },
       },
       browserProject("chromium", []),
       browserProject("chromium-isolated", [isolation]),
+      browserProject("chromium-pure", [], pure),
     ],
   },
 });

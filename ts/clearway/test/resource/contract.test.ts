@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { type PoolOptions, pool } from "clearway";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { gate, reasonOf } from "../fixtures/pools.js";
 
 type Things = typeof import("../fixtures/resource.tasks.js");
 
 const url = new URL("../fixtures/built/resource.tasks.js", import.meta.url);
 
+const graceMs = 60_000;
+
 /** A pool of one worker that tells what its resources do. `log()` has it once the worker's message is here. */
 async function thingPool(options: PoolOptions = {}) {
-  const things = pool<Things>(url, { size: 1, graceMs: 60_000, ...options });
+  const things = pool<Things>(url, { size: 1, graceMs, ...options });
   const name = `clearway-test-${Math.random()}`;
   const channel = new BroadcastChannel(name);
   const log: string[] = [];
@@ -21,6 +23,36 @@ async function thingPool(options: PoolOptions = {}) {
   await things.call.listen(name);
   return { things, log, seen: (expected: string[]) => expect.poll(() => log).toEqual(expected) };
 }
+
+/** Takes the pool's timers into the test's hands, so that its limits end when the test says so. */
+function ownTimers(): void {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+}
+
+/** Moves the pool's timers on until the promise has settled. */
+async function passUntil<T>(settled: Promise<T>): Promise<T> {
+  let over = false;
+  const end = (): void => {
+    over = true;
+  };
+  settled.then(end, end);
+  while (!over) {
+    vi.advanceTimersByTime(10);
+    await turn();
+  }
+  return settled;
+}
+
+const turn = (): Promise<void> =>
+  new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port2.onmessage = () => {
+      port2.close();
+      resolve();
+    };
+    port1.postMessage(0);
+  });
 
 describe("a resource", () => {
   test("is opened when a task first needs it, inside its worker, and used again by the next", async () => {
@@ -102,14 +134,16 @@ describe("a resource", () => {
   });
 
   test("is told when its task runs out of time, also a task that does not listen", async () => {
-    // In this time its worker has to say that it heard of it; then it is ended.
-    const { things, log } = await thingPool({ graceMs: 2000 });
+    const { things, seen } = await thingPool();
     // Open before: a call whose time ends while its resource is being opened has not begun, and leaves its worker in peace.
     expect(await things.call.plain()).toBe("plain 1");
-    expect(await reasonOf(things.with({ timeoutMs: 10 }).call.deaf())).toMatchObject({ code: "timeout" });
+    ownTimers();
+    const deaf = reasonOf(things.with({ timeoutMs: 10 }).call.deaf());
+    expect(await passUntil(deaf)).toMatchObject({ code: "timeout" });
+    await seen(["open plain 1", "cancel plain 1"]);
+    vi.advanceTimersByTime(graceMs);
     // Its worker is replaced, and the new one has opened nothing yet.
     expect(await things.call.plain()).toBe("plain 1");
-    await expect.poll(() => log).toEqual(["open plain 1", "cancel plain 1"]);
   });
 
   test("that cannot be opened fails its task with the cause, and no other", async () => {
@@ -128,11 +162,13 @@ describe("a resource", () => {
   });
 
   test("whose close hangs does not hold up the closing of its pool for ever", async () => {
-    const { things, log } = await thingPool({ graceMs: 2000 });
+    const { things, seen } = await thingPool();
     expect(await things.call.plain()).toBe("plain 1");
     await things.call.set({ closeHangs: true });
-    await things.close();
+    ownTimers();
+    const closed = things.close();
+    await seen(["open plain 1", "close plain 1"]);
+    await passUntil(closed);
     expect(things.stats().workers.size).toBe(0);
-    await expect.poll(() => log).toEqual(["open plain 1", "close plain 1"]);
   });
 });

@@ -39,17 +39,6 @@ export async function play(plan: Plan, surroundings: Surroundings): Promise<void
   }
 }
 
-/**
- * Plays plans until the time is up and passes over those that come later: how many there is time for is no failure. Nothing
- * is broken off, so that a plan leaves nothing behind for the next one.
- */
-export function whileTime(limitMs: number, playOne: (plan: Plan) => Promise<void>): (plan: Plan) => Promise<void> {
-  const endMs = performance.now() + limitMs;
-  return async (plan) => {
-    if (performance.now() < endMs) await playOne(plan);
-  };
-}
-
 class Player {
   readonly pool: Pool<Chaos>;
   readonly #watch = new Watch();

@@ -13,7 +13,8 @@ import javax.swing.SwingUtilities
 
 /**
  * A program with a window, whose event thread is held for known times. Prints what the clock said and what the meter
- * said as one line of JSON. `known [screenshot.png]`.
+ * said as one line of JSON. `known [screenshot.png]`, or `seen`: holds the thread until the meter saw a mark and a
+ * stack.
  */
 object KnownStalls {
     private val edt = Executor(SwingUtilities::invokeLater)
@@ -27,7 +28,7 @@ object KnownStalls {
         onEventThread { show() }
         val watch = Meter.watch(edt, MeterOptions().label("known stalls"))
         watch.ready.get()
-        val known = lengthsMs.flatMap(::stalls)
+        val known = if (args.first() == "seen") holdUntilSeen(watch) else lengthsMs.flatMap(::stalls)
         watch.close()
         args.getOrNull(1)?.let(::photograph)
         val measured = Meter.measure(edt, MeterOptions().label("busy")) { busy(50) }
@@ -71,6 +72,17 @@ object KnownStalls {
             if (beside < BESIDE_NS) known += mapOf("label" to name, "ms" to ms, "lengthMs" to lengthNs / 1e6)
         }
         return known
+    }
+
+    /** A busy machine may keep the meter's own thread from its core through a stall, so one wait may not be enough. */
+    private fun holdUntilSeen(watch: StallWatch): List<Map<String, Any>> {
+        do {
+            onEventThread { Meter.mark("held").use { busy(60) } }
+            val stalls = watch.report().stalls
+            val isMarked = stalls.any { stall -> stall.marks.any { it.label == "held" } }
+            val isSampled = stalls.any { stall -> "KnownStalls.busy" in stall.stacks.toString() }
+        } while (!isMarked || !isSampled)
+        return emptyList()
     }
 
     private fun show() {

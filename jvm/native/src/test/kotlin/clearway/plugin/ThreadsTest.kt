@@ -10,6 +10,7 @@ import java.util.concurrent.atomic.AtomicBoolean
 import org.junit.jupiter.api.Assertions.assertArrayEquals
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Tag
 import org.junit.jupiter.api.Test
 
 @NeedsPlugins
@@ -51,16 +52,25 @@ class ThreadsTest {
         }
     }
 
+    /**
+     * Judged by `make measure`: how many bytes a call allocates depends on what the JIT compiler has removed by then.
+     */
     @Test
-    fun `a null call allocates some dozens of bytes, also on the thread that opened the plugin`() {
+    @Tag("measure")
+    fun `the bytes that a null call allocates are measured, on the thread that opened the plugin`() {
         val threads = java.lang.management.ManagementFactory.getThreadMXBean() as com.sun.management.ThreadMXBean
         open().use { plugin ->
             val echo = plugin.channel("echo")
             echo.call()
-            val before = threads.currentThreadAllocatedBytes
-            repeat(1000) { echo.call() }
-            val each = (threads.currentThreadAllocatedBytes - before) / 1000
-            assertTrue(each <= 160, "bytes a call: $each") // 72 where nothing was compiled yet
+            val samples =
+                List(6) {
+                    val before = threads.currentThreadAllocatedBytes
+                    repeat(1000) { echo.call() }
+                    (threads.currentThreadAllocatedBytes - before) / 1000
+                }
+            // 72 where nothing was compiled yet.
+            val limits = """"unit":"bytes","sense":"at most","limit":160"""
+            println("""figure: {"name":"bytes allocated by a null call to a plugin",$limits,"samples":$samples}""")
         }
     }
 

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What one operation allocates on the caller's thread, held against bench/budgets.json.
+import {
+  allowance,
+  budgeted,
+  budgets as committed,
+  countAllowance,
+  measureBudget,
+} from "../../bench/budget/budgets.mjs";
+
+/** Processes an operation: the fewest whose interval holds a median in 95 of 100 cases. */
+const rounds = 6;
+
+/** Yields, for every operation by every carrier, the bytes and the number of its allocations. About 80 s. */
+export async function* budgets() {
+  for (const [name, carrier] of budgeted()) {
+    const budget = committed.operations[name][carrier];
+    const found = [];
+    for (let round = 0; round < rounds; round++) found.push(await measureBudget(name, carrier));
+    const figure = (metric, unit, share) => ({
+      name: `${unit} allocated: ${name}, ${carrier}`,
+      unit,
+      sense: "at most",
+      limit: budget[metric] * share,
+      samples: found.map((each) => each[metric]),
+    });
+    yield figure("allocatedBytes", "bytes", allowance());
+    yield figure("allocations", "objects", countAllowance());
+  }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Whether the meter finds stalls of known length in a page of Chromium, to 1 ms or 5 %, and the frames that they cost.
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { fileURLToPath } from "node:url";
+import { chromium } from "playwright-core";
+import { chromiumFlags, chromiumPath } from "../../scripts/chromium.mjs";
+import { figuresOf } from "../known-stalls.mjs";
+
+const library = fileURLToPath(new URL("../../ts/clearway/dist/browser/", import.meta.url));
+const stalls = fileURLToPath(new URL("../known-stalls.mjs", import.meta.url));
+const page = `<!doctype html><title>stalls</title><script type=module>
+  import * as meter from "/library/meter.js"; import * as known from "/known-stalls.mjs"; Object.assign(globalThis, { meter, known });
+</script>`;
+const freezeMs = 300;
+const freezes = 6;
+
+/** Serves the page, the built library and the waits on loopback; everything else is 404. */
+async function serve() {
+  const server = createServer(async (request, response) => {
+    const path = new URL(request.url, "http://localhost").pathname;
+    if (path === "/") return response.setHeader("content-type", "text/html").end(page);
+    const name = /^\/library\/([\w-]+\.js)$/.exec(path)?.[1];
+    const file = path === "/known-stalls.mjs" ? stalls : name && library + name;
+    const text = file && (await readFile(file).catch(() => undefined));
+    if (text === undefined) return response.writeHead(404).end();
+    return response.setHeader("content-type", "text/javascript").end(text);
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return server;
+}
+
+/** Yields a figure a length, and the share of the due frames that were counted as dropped. About 20 s. */
+export async function* chromiumMeter() {
+  const server = await serve();
+  const browser = await chromium.launch({ executablePath: chromiumPath(), args: chromiumFlags });
+  try {
+    const opened = await browser.newPage();
+    await opened.goto(`http://127.0.0.1:${server.address().port}/`);
+    await opened.waitForFunction(() => "known" in globalThis);
+    const found = await opened.evaluate(() => known.errorsByLength(meter, () => Number.POSITIVE_INFINITY));
+    yield* figuresOf(`Chromium ${browser.version()}`, found);
+    const counts = await opened.evaluate(
+      async ([ms, times]) => {
+        const all = [];
+        for (let time = 0; time < times; time++) {
+          const { report } = await meter.measure(async () => {
+            await new Promise((resolve) => setTimeout(resolve, 20));
+            const end = performance.now() + ms;
+            while (performance.now() < end);
+            await new Promise((resolve) => setTimeout(resolve, 20));
+          });
+          all.push({ dropped: report.frames.dropped, hz: report.frames.hz });
+        }
+        return all;
+      },
+      [freezeMs, freezes],
+    );
+    yield {
+      // All frames that are due in a stall are held up but two: one was asked for before it, one comes at its end.
+      name: `frames counted as dropped by ${freezeMs} ms, Chromium, over those that are due less two`,
+      unit: "ratio",
+      sense: "at least",
+      limit: 1,
+      samples: counts.map(({ dropped, hz }) => dropped / (Math.floor((freezeMs / 1000) * hz - 0.5) - 2)),
+    };
+  } finally {
+    await browser.close();
+    server.close();
+  }
+}

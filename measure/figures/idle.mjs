@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What a warm pool costs in Node while it has nothing to do.
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+const child = fileURLToPath(new URL("../child/idle.mjs", import.meta.url));
+// V8 collects garbage in the background for some ten seconds when an app falls idle.
+const settleMs = 15_000;
+const idleMs = 3000;
+const rounds = 6;
+
+/** Yields one figure a carrier, measured at the same time: they sleep, and do not disturb each other. About 35 s. */
+export async function* idle() {
+  const carriers = ["auto", "port"];
+  const found = await Promise.all(
+    carriers.map((carrier) => run(process.execPath, [child, carrier, `${settleMs}`, `${idleMs}`, `${rounds}`])),
+  );
+  for (const [at, carrier] of carriers.entries()) {
+    const name = `processor time of an idle pool, Node, ${carrier === "auto" ? "ring" : carrier}`;
+    yield { name, unit: "% of a core", sense: "at most", limit: 0.1, samples: JSON.parse(found[at].stdout) };
+  }
+}

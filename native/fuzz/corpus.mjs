@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The corpora: committed as one file a target, `corpus/TARGET.base64`, one case a line, sorted; unpacked into target/corpus/
+// for libFuzzer, which wants one file a case.
+import { createHash } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+export const targets = ["abi", "agree", "codec"];
+
+const packed = (target) => fileURLToPath(new URL(`corpus/${target}.base64`, import.meta.url));
+
+/** The folder that a target's cases are unpacked into. */
+export const folderOf = (target) => fileURLToPath(new URL(`target/corpus/${target}`, import.meta.url));
+
+/** The cases of a target, as buffers. Throws where a line is no base64. */
+export function read(target) {
+  const lines = readFileSync(packed(target), "utf8").split("\n").slice(0, -1);
+  return lines.map((line, at) => {
+    const bytes = Buffer.from(line, "base64");
+    if (bytes.toString("base64") !== line) throw new Error(`corpus/${target}.base64:${at + 1}: no base64: ${line}`);
+    return bytes;
+  });
+}
+
+/** Commits these cases as a target's corpus, each once, in an order that does not depend on where they come from. */
+export function write(target, cases) {
+  const lines = [...new Set(cases.map((bytes) => bytes.toString("base64")))].sort();
+  writeFileSync(packed(target), lines.map((line) => `${line}\n`).join(""));
+  return lines.length;
+}
+
+/** Unpacks a target's corpus into a fresh folder, and returns it. */
+export function unpack(target) {
+  const folder = folderOf(target);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  for (const bytes of read(target)) {
+    writeFileSync(`${folder}/${createHash("sha1").update(bytes).digest("hex")}`, bytes);
+  }
+  return folder;
+}
+
+/** Packs what is in a target's folder. Returns the number of cases. */
+export function pack(target, folder = folderOf(target)) {
+  return write(
+    target,
+    readdirSync(folder).map((name) => readFileSync(`${folder}/${name}`)),
+  );
+}

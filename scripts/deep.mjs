@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// `make deep`: what takes too long for `make test`. Random orders from a new seed, every interleaving under loom, jcstress,
+// miri, sanitizers and coverage-guided fuzzing. What needs nightly Rust is left out by name where there is none.
+// CLEARWAY_DEEP_ORDERS (20,000 unless told) is how many orders are played of pools and channels; 1,000,000 take a day.
+import { spawnSync } from "node:child_process";
+import { chosen } from "./maven.mjs";
+import { builds, sayMissing, toolchains } from "./native.mjs";
+import { runStages } from "./stages.mjs";
+
+const node = process.execPath;
+const asked = process.env.CLEARWAY_DEEP_ORDERS ?? "20000";
+const orders = Number(asked);
+if (!Number.isInteger(orders) || orders < 1) {
+  console.error(`deep: CLEARWAY_DEEP_ORDERS must be a whole number, 1 or more: CLEARWAY_DEEP_ORDERS=${asked}`);
+  process.exit(2);
+}
+const has = (...command) => spawnSync(command[0], command.slice(1), { stdio: "ignore" }).status === 0;
+const nightly = toolchains.rust && has("cargo", "+nightly", "--version");
+const miri = nightly && has("cargo", "+nightly", "miri", "--version");
+const fuzzer = nightly && has("cargo", "+nightly", "fuzz", "--version");
+
+sayMissing("deep");
+if (!miri) console.error("deep: miri is missing. Add it with: rustup toolchain install nightly -c miri,rust-src");
+if (!fuzzer) console.error("deep: cargo-fuzz is missing. Add it with: cargo install cargo-fuzz");
+
+// Printed by each test that fails, with the path to what failed.
+const seed = process.env.CLEARWAY_FUZZ_SEED ?? String(Date.now() % 2 ** 31);
+console.log(`deep: CLEARWAY_FUZZ_SEED=${seed}`);
+const random = (runs) => ({ CLEARWAY_FUZZ_SEED: seed, CLEARWAY_FUZZ_RUNS: String(runs) });
+const timeoutMinutes = 24 * 60;
+const vitest = (...args) => [node, "node_modules/vitest/vitest.mjs", "run", "--root", "ts/clearway", ...args];
+const java = chosen();
+
+const stages = [
+  { name: "build", command: [node, "scripts/build.mjs"], lane: "typescript" },
+  ...builds.map((build) => ({ ...build, after: build.cargo ? ["build"] : [], lane: "native" })),
+  {
+    name: "pools: orders, ring",
+    command: vitest("--project", "node", "test/pool/no-hang.node.test.ts"),
+    env: random(orders),
+    after: ["build"],
+    lane: "typescript",
+  },
+  {
+    name: "pools: orders, port",
+    command: vitest("--project", "node-port", "test/pool/no-hang.node.test.ts"),
+    env: random(orders),
+    after: ["build"],
+    lane: "typescript",
+  },
+  {
+    name: "channels: orders",
+    command: vitest("--project", "node", "test/channel/endpoint/no-hang.test.ts"),
+    // Eight carriers and wires play so many each.
+    env: random(Math.ceil(orders / 8)),
+    after: ["build"],
+    lane: "typescript",
+  },
+  {
+    name: "every property of the library",
+    command: vitest("--project", "node", "--project", "pure"),
+    env: { CLEARWAY_FUZZ_SEED: seed },
+    after: ["build"],
+    lane: "typescript",
+  },
+  ...(toolchains.c
+    ? [
+        {
+          name: "codecs agree on random cases",
+          command: [node, "conformance/fuzz.mjs", "ts", "c"],
+          env: random(orders * 50),
+          after: ["build", "native: C codec"],
+          lane: "native",
+        },
+      ]
+    : []),
+  ...(java.builds
+    ? [
+        {
+          name: "JVM: orders",
+          command: [node, "scripts/jvm.mjs", "test", String(java.builds)],
+          env: random(orders),
+          after: ["build"],
+          lane: "native",
+        },
+        { name: "JVM: jcstress", command: [node, "scripts/jvm-stress.mjs", "default"], lane: "native" },
+      ]
+    : []),
+  ...(toolchains.rust
+    ? [{ name: "loom: every order", command: [node, "scripts/loom.mjs", "all"], lane: "native" }]
+    : []),
+  ...(miri
+    ? [
+        {
+          name: "miri",
+          // biome-ignore format: a command reads best on few lines.
+          command: ["cargo", "+nightly", "miri", "test", "-q", "--target-dir", "target/miri", "-p", "clearway-core",
+            "-p", "clearway-codec"],
+          cwd: "native",
+          env: { MIRIFLAGS: "-Zmiri-disable-isolation -Zmiri-ignore-leaks" },
+          lane: "native",
+        },
+      ]
+    : []),
+  { name: "sanitizers", command: [node, "scripts/sanitize.mjs"], after: ["build"], lane: "native" },
+  ...(fuzzer
+    ? [{ name: "fuzzing", command: [node, "native/fuzz/fuzz.mjs", "--seconds", "600"], lane: "native" }]
+    : []),
+];
+
+await runStages(
+  "deep",
+  stages.map((stage) => ({ timeoutMinutes, ...stage })),
+  process.argv.slice(2),
+  { record: "out/deep.json" },
+);
