@@ -103,9 +103,7 @@ const stages = [
       ]
     : []),
   { name: "sanitizers", command: [node, "scripts/sanitize.mjs"], after: ["build"], lane: "native" },
-  ...(fuzzer
-    ? [{ name: "fuzzing", command: [node, "native/fuzz/fuzz.mjs", "--seconds", "600"], lane: "native" }]
-    : []),
+  ...(fuzzer ? [{ name: "fuzzing", command: [node, "native/fuzz/fuzz.mjs", "--seconds", "600"], lane: "native" }] : []),
 ];
 
 await runStages(

@@ -13,7 +13,7 @@ const file = new URL("../budgets.json", import.meta.url);
 const child = fileURLToPath(new URL("child.mjs", import.meta.url));
 
 /** Carriers by the names that the budgets use, and what a pool is told. */
-const carriers = { port: "port", ring: "auto" };
+export const carriers = { port: "port", ring: "auto" };
 
 /** `{ measuredOn, operations: { [name]: { [carrier]: { copiedBytes, allocations, allocatedBytes } } } }`. */
 export const budgets = JSON.parse(readFileSync(file, "utf8"));

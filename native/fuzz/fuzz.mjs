@@ -12,14 +12,19 @@ const options = { seconds: { type: "string", default: "60" }, keep: { type: "boo
 const { values, positionals } = parseArgs({ options, allowPositionals: true });
 const unknown = positionals.filter((name) => !targets.includes(name));
 if (unknown.length > 0 || !/^[1-9]\d*$/.test(values.seconds)) {
-  const what = unknown.length > 0 ? `no target is called ${unknown.join(" or ")}` : `--seconds must be a whole number: ${values.seconds}`;
+  const what =
+    unknown.length > 0
+      ? `no target is called ${unknown.join(" or ")}`
+      : `--seconds must be a whole number: ${values.seconds}`;
   console.error(`fuzz: ${what}; targets: ${targets.join(", ")}`);
   process.exit(2);
 }
 
 const has = (...args) => spawnSync("cargo", args, { stdio: "ignore" }).status === 0;
 if (!has("+nightly", "fuzz", "--version")) {
-  console.error("fuzz: cargo-fuzz on nightly Rust is missing. Add it with: rustup toolchain install nightly && cargo install cargo-fuzz");
+  console.error(
+    "fuzz: cargo-fuzz on nightly Rust is missing. Add it with: rustup toolchain install nightly && cargo install cargo-fuzz",
+  );
   process.exit(1);
 }
 

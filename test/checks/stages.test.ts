@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // `make test` must never end early without a word: what it runs, what fails, and what was not reached is always named.
 import { type ChildProcess, execFile } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -13,9 +13,10 @@ function runStages(
   stages: object[],
   only: string[] = [],
   heard: (child: ChildProcess, text: string) => void = () => {},
+  options: object = { lanes: 1 },
 ): Promise<{ code: number; output: string }> {
   const program = `import { runStages } from "${runner}";
-    await runStages("trial", ${JSON.stringify(stages)}, ${JSON.stringify(only)});`;
+    await runStages("trial", ${JSON.stringify(stages)}, ${JSON.stringify(only)}, ${JSON.stringify(options)});`;
   return new Promise((resolve) => {
     const child = execFile(process.execPath, ["--input-type=module", "-e", program], (error, stdout, stderr) => {
       resolve({ code: typeof error?.code === "number" ? error.code : 0, output: stdout + stderr });
@@ -108,17 +109,33 @@ test("a failed run of Maven is told by its first failing test and that test's me
   expect(reasonOf(excerptOf(crash))).toEqual(["[ERROR] The forked VM terminated without saying properly goodbye"]);
 });
 
-test("a stage that the rest needs ends the run, and what was not run is named", async () => {
-  const { code, output } = await runStages([{ ...broken, needed: true }, last]);
+test("a stage that comes after one that failed is not run, and is named with the reason; the others run", async () => {
+  const far = { ...fine, name: "far", after: ["near"] };
+  const near = { ...fine, name: "near", after: ["broken"] };
+  const { code, output } = await runStages([far, near, broken, last]);
   expect(code).toBe(1);
-  expect(output).not.toContain("reached the last");
-  expect(output).toContain("not run last");
+  expect(output).toContain("reached the last");
+  expect(output).toContain("not run far: broken failed");
+  expect(output).toContain("not run near: broken failed");
+  expect(output).toContain("trial: 1 of 4 stages FAILED: broken");
+});
+
+test("a stage waits for those that it comes after, whatever their order in the list", async () => {
+  const { code, output } = await runStages([{ ...last, after: ["fine"] }, fine], [], undefined, { lanes: 2 });
+  expect(code).toBe(0);
+  expect(output.indexOf("trial: fine")).toBeLessThan(output.indexOf("trial: last"));
+});
+
+test("a stage that comes after one that does not exist is refused by name", async () => {
+  const { code, output } = await runStages([{ ...last, after: ["fien"] }]);
+  expect(code).toBe(1);
+  expect(output).toContain('stage "last" comes after "fien", which is no stage');
 });
 
 test("a program that cannot be started is a failure with its reason", async () => {
   const { code, output } = await runStages([{ name: "gone", command: ["no-such-program-here"] }]);
   expect(code).toBe(1);
-  expect(output).toContain("ENOENT");
+  expect(output).toMatch(/no-such-program-here: .*not found/);
 });
 
 test("a stage that never ends is ended and named", async () => {
@@ -142,7 +159,7 @@ test("an interrupt ends the stage at hand, and names what was not run", async ()
   expect(output).toContain("not run last");
 });
 
-test("neighbours that may stand beside each other run at once, and each is told in one piece, in their order", async () => {
+test("stages of two lanes run at once, and the output of each is printed in one piece", async () => {
   const folder = mkdtempSync(join(tmpdir(), "clearway-stages-"));
   try {
     // Each ends when the other has begun.
@@ -155,24 +172,46 @@ test("neighbours that may stand beside each other run at once, and each is told 
           clearInterval(look);
           console.log("${own} ends");
         }, 5);`);
-    const one = { name: "one", ...meets("one", "two"), beside: true, timeoutMinutes: 1 };
-    const two = { name: "two", ...meets("two", "one"), beside: true, timeoutMinutes: 1 };
-    const { code, output } = await runStages([one, two, last]);
+    const one = { name: "one", ...meets("one", "two"), lane: "a", timeoutMinutes: 1 };
+    const two = { name: "two", ...meets("two", "one"), lane: "b", timeoutMinutes: 1 };
+    // It stands between them in the list, and leaves the second lane to the stage that is of that lane.
+    const between = { ...last, lane: "a" };
+    const { code, output } = await runStages([one, between, two], [], undefined, { lanes: 2 });
     expect(code).toBe(0);
-    expect(output).toContain("--- trial: one\none begins\none ends\n");
-    expect(output).toContain("--- trial: two\ntwo begins\ntwo ends\n");
-    expect(output.indexOf("reached the last")).toBeGreaterThan(output.indexOf("two ends"));
-    expect(output).toMatch(/ok {6}one .*\n {2}ok {6}two .*\n {2}ok {6}last /);
+    expect(output).toMatch(/--- trial: one \([\d.]+ s\)\none begins\none ends\n/);
+    expect(output).toMatch(/--- trial: two \([\d.]+ s\)\ntwo begins\ntwo ends\n/);
+    expect(output).toMatch(/ok {6}one .*\n {2}ok {6}last .*\n {2}ok {6}two /);
   } finally {
     rmSync(folder, { recursive: true });
   }
 });
 
-test("where one of several at once is needed and fails, what stands behind them is not run, and named", async () => {
-  const beside = [{ ...broken, needed: true }, fine, last, last, last].map((stage) => ({ ...stage, beside: true }));
-  const { code, output } = await runStages([...beside, { ...fine, name: "after" }]);
-  expect(code).toBe(1);
-  expect(output).toContain("not run after");
+test("a record has each stage's outcome, time, processor time and number of tests", async () => {
+  const record = `out/trial-${process.pid}.json`;
+  const path = new URL(`../../${record}`, import.meta.url);
+  const counted = { name: "counted", ...node("console.log('12 passed, 0 failed, 1 skipped')") };
+  try {
+    const { output } = await runStages([counted, broken, { ...fine, after: ["broken"] }], [], undefined, {
+      lanes: 1,
+      record,
+    });
+    expect(output).toContain("trial: 12 passed, 0 failed, 1 skipped\n");
+    const { stages, notRun, lanes } = JSON.parse(readFileSync(path, "utf8"));
+    expect(lanes).toBe(1);
+    expect(stages).toEqual([
+      {
+        name: "counted",
+        outcome: "passed",
+        ms: expect.any(Number),
+        cpuMs: expect.any(Number),
+        tests: { passed: 12, failed: 0, skipped: 1 },
+      },
+      { name: "broken", outcome: "exit status 3", ms: expect.any(Number), cpuMs: expect.any(Number) },
+    ]);
+    expect(notRun).toEqual([{ name: "fine", why: "broken failed" }]);
+  } finally {
+    rmSync(path, { force: true });
+  }
 });
 
 test("words choose stages by their names, and a word that fits none is refused", async () => {
@@ -180,4 +219,6 @@ test("words choose stages by their names, and a word that fits none is refused",
   expect(chosen).toMatchObject({ code: 0, output: expect.not.stringContaining("broken") });
   const refused = await runStages([fine, last], ["lsat"]);
   expect(refused).toMatchObject({ code: 2, output: expect.stringContaining("no stage is called lsat: fine, last") });
+  const withNeeds = await runStages([fine, broken, { ...last, after: ["fine"] }], ["last"]);
+  expect(withNeeds).toMatchObject({ code: 0, output: expect.stringContaining("trial: all 2 stages passed") });
 });
