@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { invalid, type NativeError } from "./error.js";
+import { invalid } from "./error.js";
 import type { NativeMessage } from "./message.js";
 import type { Payload, Port, StreamSink } from "./port.js";
 
@@ -133,7 +133,7 @@ class Events implements NativeEvents, StreamSink {
     this.#dropped += count;
   }
 
-  end(error: NativeError | undefined): void {
+  end(error: unknown): void {
     this.#finish(error);
   }
 

@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { addon, type NativeFeatures, type ViewKind } from "./addon.js";
-import { invalid } from "./error.js";
+import { invalid, textOf } from "./error.js";
 import { type ListenOptions, listen, type NativeEvents } from "./events.js";
 import { type NativeLedger, snapshot } from "./ledger.js";
 import type { LentMemory } from "./lent.js";
@@ -122,7 +122,7 @@ class OpenPlugin implements Plugin {
       try {
         this.#port.answer(reply, await handler(message));
       } catch (error) {
-        this.#port.answerError(reply, statuses.FAILED, error instanceof Error ? error.message : String(error));
+        this.#port.answerError(reply, statuses.FAILED, textOf(error));
       } finally {
         message.release();
       }

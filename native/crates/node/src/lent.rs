@@ -32,7 +32,7 @@ impl Loans {
         Arc::new(Loans { by_address: Mutex::default(), returned: Mutex::default(), wake })
     }
 
-    /// Lends bytes under a number of JavaScript's; an error is a status. `None` where this Node cannot keep them.
+    /// Lends bytes under a number of JavaScript's; an error is a status. `None` where they cannot be kept: see [`Kept::of`].
     pub fn lend(self: &Arc<Loans>, env: Env, bytes: Bytes, id: u64) -> Option<Result<Memory, i32>> {
         let kept = Kept::of(env, bytes.buffer)?;
         let address = bytes.data as usize;

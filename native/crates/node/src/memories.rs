@@ -23,7 +23,8 @@ pub unsafe extern "C" fn allocate(env: sys::napi_env, info: sys::napi_callback_i
     }
 }
 
-/// `lend(port, bytes, id)`: a slot, or a status below 0; 0 where this Node cannot keep JavaScript's memory.
+/// `lend(port, bytes, id)`: a slot, or a status below 0; 0 where this Node cannot keep JavaScript's memory,
+/// or JavaScript can shrink it.
 pub unsafe extern "C" fn lend(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port, bytes, id], _) = env.arguments(info);
