@@ -69,7 +69,8 @@ export interface Plugin extends AsyncDisposable, Disposable {
   stats(): PluginStats;
   /**
    * Ends it: calls under way fail with `closed`, streams end with it, and when this settles none of its code runs for this
-   * opening any more. Memory that is out stays until it is released. Waits for handlers that run, and holds nobody up.
+   * opening any more. Memory that is out stays until it is released. Waits for handlers that run, and holds nobody up. An opening
+   * that is not closed stays, with about a megabyte, until its thread ends: its sources and handlers may be in use.
    */
   close(): Promise<void>;
 }

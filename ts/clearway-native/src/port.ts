@@ -134,13 +134,18 @@ export class Port implements MemoryHome, RecordSink {
           reject(error);
         },
       });
-      const along = attachments && this.#slots(attachments);
-      const status = this.#give(payload, (given) =>
-        along ? this.addon.send(this.port, channel, id, given, along) : this.addon.send(this.port, channel, id, given),
-      );
-      if (status !== 0) {
+      // Whatever refuses it, a slot that throws as well: nothing was sent, and nothing is waited for.
+      try {
+        const along = attachments && this.#slots(attachments);
+        const status = this.#give(payload, (given) =>
+          along
+            ? this.addon.send(this.port, channel, id, given, along)
+            : this.addon.send(this.port, channel, id, given),
+        );
+        if (status !== 0) throw statusError(status, channel);
+      } catch (error) {
         this.#waiting.delete(id);
-        throw statusError(status, channel);
+        throw error;
       }
       signal?.addEventListener("abort", abort, { once: true });
       this.#hold();
@@ -156,10 +161,12 @@ export class Port implements MemoryHome, RecordSink {
     this.#check();
     const id = this.#next++;
     this.#streams.set(id, sink);
-    const status = this.#give(payload, (given) => this.addon.listen(this.port, channel, id, ...window, given));
-    if (status !== 0) {
+    try {
+      const status = this.#give(payload, (given) => this.addon.listen(this.port, channel, id, ...window, given));
+      if (status !== 0) throw statusError(status, channel);
+    } catch (error) {
       this.#streams.delete(id);
-      throw statusError(status, channel);
+      throw error;
     }
     this.#hold();
     return id;

@@ -48,6 +48,10 @@ pub unsafe extern "C" fn drain(env: sys::napi_env, info: sys::napi_callback_info
         port.told();
         state.came.plain(Head { kind: Kind::Closed, id: 0, status: 0.0 }, 0.0);
     }
+    if port.is_told() && port.loans.are_over() {
+        // Node keeps what it calls to wake us, and by that the port. Nobody wakes us any more.
+        port.wake.end(true);
+    }
     env.number(state.came.written() as f64)
 }
 

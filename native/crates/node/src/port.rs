@@ -188,6 +188,11 @@ impl Port {
         self.closed.load(Ordering::Acquire) && !self.told.get()
     }
 
+    /// JavaScript was told that it has closed.
+    pub fn is_told(&self) -> bool {
+        self.told.get()
+    }
+
     /// JavaScript is told, and has read all that there was.
     pub fn told(&self) {
         self.told.set(true);
