@@ -61,7 +61,7 @@ export class NativeError extends Error {
 
 /** `invalid-argument` for a value outside its range, in the form `name must be …: name=value`. */
 export function invalid(name: string, must: string, value: unknown): NativeError {
-  const shown = typeof value === "string" ? JSON.stringify(value) : String(value);
+  const shown = typeof value === "string" ? JSON.stringify(value) : textOf(value);
   return new NativeError("invalid-argument", `${name} must be ${must}: ${name}=${shown}`);
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { invalid } from "./error.js";
 import type { NativeMessage } from "./message.js";
-import type { Payload, Port, StreamSink } from "./port.js";
+import type { Payload } from "./payload.js";
+import type { Port, StreamSink } from "./port.js";
 
 /** What is lost when events come faster than they are read: nothing (the source waits), the stream, the oldest, the newest. */
 export type WhenFull = "wait" | "fail" | "dropOldest" | "dropNewest";

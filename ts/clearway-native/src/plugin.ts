@@ -8,7 +8,8 @@ import { type NativeLedger, snapshot } from "./ledger.js";
 import type { LentMemory } from "./lent.js";
 import type { NativeMemory } from "./memory.js";
 import type { NativeMessage } from "./message.js";
-import { type Attachments, type Payload, Port } from "./port.js";
+import type { Attachments, Payload } from "./payload.js";
+import { Port } from "./port.js";
 import { statuses } from "./status.js";
 
 export interface PluginOptions {

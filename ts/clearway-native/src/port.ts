@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { Addon, Slot, ViewKind } from "./addon.js";
 import { Records } from "./decode.js";
-import { invalid, NativeError, textOf } from "./error.js";
+import { NativeError, textOf } from "./error.js";
 import { emptySide, enterCopy, type NativeLedger } from "./ledger.js";
 import { LentMemory } from "./lent.js";
 import { type MemoryHome, NativeMemory } from "./memory.js";
 import { type NativeMessage, nullMessage } from "./message.js";
+import { type Attachments, addressed, type Payload, slotOf } from "./payload.js";
 import { Pump, type RecordSink } from "./pump.js";
 import { kind } from "./record.js";
 import { statusError, statuses } from "./status.js";
-
-/** What a plugin is given: bytes of JavaScript's, native memory, memory that was lent, or null. */
-export type Payload = Uint8Array | NativeMemory | LentMemory | null;
-
-/** Memories that go along with a message, none of them copied; 32 at most. */
-export type Attachments = readonly (NativeMemory | LentMemory)[];
 
 /** Told of what belongs to one stream of events. */
 export interface StreamSink {
@@ -236,11 +231,15 @@ export class Port implements MemoryHome, RecordSink {
    * is out stays what it is until it is released.
    */
   close(): Promise<void> {
-    this.#closing ??= new Promise((resolve) => {
-      this.#closed = resolve;
+    if (this.#closing === undefined) {
+      const closing = new Promise<void>((resolve) => {
+        this.addon.close(this.port); // where this throws, nothing has happened, and closing may be tried again
+        this.#closed = resolve;
+      });
+      if (this.#closed === undefined) return closing;
+      this.#closing = closing;
       this.#hold();
-      this.addon.close(this.port);
-    });
+    }
     return this.#closing;
   }
 
@@ -385,13 +384,4 @@ export class Port implements MemoryHome, RecordSink {
     this.#held = keep;
     this.addon.hold(this.port, keep);
   }
-}
-
-const addressed = (payload: Payload): Uint8Array | Slot | undefined =>
-  payload === null || payload instanceof Uint8Array ? (payload ?? undefined) : slotOf(payload);
-
-function slotOf(memory: NativeMemory | LentMemory): Slot {
-  const slot: unknown = memory?.slot; // throws `released`
-  if (typeof slot !== "number") throw invalid("message", "a Uint8Array, memory, or null", memory);
-  return slot;
 }

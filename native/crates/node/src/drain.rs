@@ -15,7 +15,7 @@ use crate::scratch::{Head, Homes, Kind, Scratch};
 const LOT: usize = 256;
 
 /// `drain(port)`: writes records, gives how many. 0: there is nothing, and who comes wakes.
-pub unsafe extern "C" fn drain(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
+pub unsafe fn drain(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port], _) = env.arguments(info);
     let Some(port) = port::of(env, port) else { return null_mut() };
