@@ -11,7 +11,7 @@ static int digit_of(uint8_t byte) {
   return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : 99;
 }
 
-// Hex digits of decimals, by multiplying up. The time grows with the square of the size; cases are small.
+// Hex digits of decimals, by multiplying up; `digits` are zeros. The time grows with the square of the size; cases are small.
 static bool hex_of_decimals(const uint8_t *text, size_t size, uint8_t *digits) {
   for (size_t at = 0; at < size; at++) {
     int carry = digit_of(text[at]);
@@ -33,7 +33,6 @@ bool integer_read(const uint8_t *text, size_t size, clearway_value *integer) {
   if (count == 0) return false;
   // As many hex digits as decimals are more than enough.
   uint8_t *digits = pool_take(count + 1);
-  digits[0] = '-';
   if (hex) {
     for (size_t at = 0; at < count; at++)
       if (digit_of(from[at]) > 15) return false;
@@ -41,6 +40,7 @@ bool integer_read(const uint8_t *text, size_t size, clearway_value *integer) {
   } else if (!hex_of_decimals(from, count, digits + sign)) {
     return false;
   }
+  if (sign) digits[0] = '-'; // behind the digits, of which the first stands here where there is no sign
   *integer = integer_narrowed((clearway_value){.kind = CLEARWAY_KIND_BIG_INTEGER, .count = count + sign, .as.bytes = digits});
   return true;
 }

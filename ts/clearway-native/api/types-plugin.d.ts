@@ -19,6 +19,8 @@ type NativeCopyReason =
  | "small"
 /** This Node cannot keep an ArrayBuffer's memory while native code has it (a version that was not tried). */
  | "not-kept"
+/** The ArrayBuffer is resizable: JavaScript could take its memory away while native code has it. */
+ | "resizable"
 /** This runtime allows no views of native memory (Electron, or `views: "copied"`). */
  | "not-viewed";
 /** Bytes that crossed one way. */
@@ -67,7 +69,10 @@ declare class NativeMemory implements Disposable {
  * back at once; where it has none, that does nothing.
  */
 interface NativeMessage extends Disposable {
-    /** Null where the message is null. Yours while `memory` is undefined, else a view of it. Throws `released`. */
+    /**
+     * Null where the message is null. Yours while `memory` is undefined, else a view of it. Throws `released` after the release, and
+     * where the bytes stand in memory that was lent and whose buffer JavaScript has moved away since.
+     */
     readonly bytes: Uint8Array | null;
     /** The native memory in which the bytes stand; undefined where they are JavaScript's own. */
     readonly memory: NativeMemory | undefined;
@@ -188,7 +193,8 @@ interface Plugin extends AsyncDisposable, Disposable {
     stats(): PluginStats;
     /**
      * Ends it: calls under way fail with `closed`, streams end with it, and when this settles none of its code runs for this
-     * opening any more. Memory that is out stays until it is released. Waits for handlers that run, and holds nobody up.
+     * opening any more. Memory that is out stays until it is released. Waits for handlers that run, and holds nobody up. An opening
+     * that is not closed stays, with about a megabyte, until its thread ends: its sources and handlers may be in use.
      */
     close(): Promise<void>;
 }

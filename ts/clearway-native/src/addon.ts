@@ -73,7 +73,8 @@ export interface Addon {
   drain(port: object): number;
   /** Native memory of so many bytes, or a negative status. */
   allocate(port: object, size: number): Slot;
-  /** Keeps the memory of a view while native code may have it; a returned record with `id` follows. Negative: a status. */
+  /** Keeps the memory of a view while native code may have it; a returned record with `id` follows. Negative: a status. 0:
+   * it cannot be kept, because this Node cannot, or because the buffer is resizable and may shrink. */
   lend(port: object, bytes: Uint8Array, id: number): Slot;
   size(port: object, slot: Slot): number;
   /** A buffer over the memory; undefined where this runtime has no views of that kind. */

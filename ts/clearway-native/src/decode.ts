@@ -45,14 +45,18 @@ export class Records {
     }
     if (slot < 0) {
       // Memory of ours that comes back: the very view that was lent, or a part of it.
-      const view = this.lent(-slot);
-      const own = view && (size === view.byteLength ? view : view.subarray(at, at + size));
       this.home.fromNative.sharedBytes += size;
-      return new Message(own ?? null, undefined, 0, 0, attachments);
+      return new Message(this.#own(this.lent(-slot), at, size), undefined, 0, 0, attachments);
     }
     const copied = this.get(record, "copied");
     if (copied > 0) enterCopy(this.home.fromNative, "no-memory", copied);
     return new Message(undefined, new NativeMemory(this.home, slot), at, size, attachments);
+  }
+
+  /** Undefined where JavaScript has moved the buffer away since: then reading the message throws, and nothing else does. */
+  #own(view: Uint8Array | undefined, at: number, size: number): Uint8Array | undefined {
+    if (view === undefined || view.byteLength === size) return view;
+    return view.byteLength < at + size ? undefined : view.subarray(at, at + size);
   }
 
   #attached(first: number, count: number): NativeMessage[] {

@@ -61,6 +61,15 @@ export class NativeError extends Error {
 
 /** `invalid-argument` for a value outside its range, in the form `name must be …: name=value`. */
 export function invalid(name: string, must: string, value: unknown): NativeError {
-  const shown = typeof value === "string" ? JSON.stringify(value) : String(value);
+  const shown = typeof value === "string" ? JSON.stringify(value) : textOf(value);
   return new NativeError("invalid-argument", `${name} must be ${must}: ${name}=${shown}`);
+}
+
+/** What was thrown, as a text. Never throws: a message that cannot be read must not keep its caller waiting. */
+export function textOf(thrown: unknown): string {
+  try {
+    return String(thrown instanceof Error ? thrown.message : thrown);
+  } catch {
+    return "what was thrown has no text";
+  }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { invalid, type NativeError } from "./error.js";
+import { invalid } from "./error.js";
 import type { NativeMessage } from "./message.js";
-import type { Payload, Port, StreamSink } from "./port.js";
+import type { Payload } from "./payload.js";
+import type { Port, StreamSink } from "./port.js";
 
 /** What is lost when events come faster than they are read: nothing (the source waits), the stream, the oldest, the newest. */
 export type WhenFull = "wait" | "fail" | "dropOldest" | "dropNewest";
@@ -133,7 +134,7 @@ class Events implements NativeEvents, StreamSink {
     this.#dropped += count;
   }
 
-  end(error: NativeError | undefined): void {
+  end(error: unknown): void {
     this.#finish(error);
   }
 

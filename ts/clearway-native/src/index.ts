@@ -7,6 +7,7 @@ export type { NativeCopyReason, NativeLedger, NativeLedgerSide } from "./ledger.
 export type { LentMemory } from "./lent.js";
 export type { NativeMemory } from "./memory.js";
 export type { NativeMessage } from "./message.js";
+export type { Attachments, Payload } from "./payload.js";
 export {
   loadPlugin,
   type NativeChannel,
@@ -16,4 +17,3 @@ export {
   type PluginStats,
   type SendOptions,
 } from "./plugin.js";
-export type { Attachments, Payload } from "./port.js";

@@ -8,6 +8,8 @@ export type NativeCopyReason =
   | "small"
   /** This Node cannot keep an ArrayBuffer's memory while native code has it (a version that was not tried). */
   | "not-kept"
+  /** The ArrayBuffer is resizable: JavaScript could take its memory away while native code has it. */
+  | "resizable"
   /** This runtime allows no views of native memory (Electron, or `views: "copied"`). */
   | "not-viewed";
 

@@ -7,7 +7,10 @@ import type { NativeMemory } from "./memory.js";
  * back at once; where it has none, that does nothing.
  */
 export interface NativeMessage extends Disposable {
-  /** Null where the message is null. Yours while `memory` is undefined, else a view of it. Throws `released`. */
+  /**
+   * Null where the message is null. Yours while `memory` is undefined, else a view of it. Throws `released` after the release, and
+   * where the bytes stand in memory that was lent and whose buffer JavaScript has moved away since.
+   */
   readonly bytes: Uint8Array | null;
   /** The native memory in which the bytes stand; undefined where they are JavaScript's own. */
   readonly memory: NativeMemory | undefined;
@@ -53,7 +56,8 @@ export class Message implements NativeMessage {
       const all = this.memory.bytes;
       return this.#size === all.length ? all : all.subarray(this.#at, this.#at + this.#size);
     }
-    if (this.#own === undefined) throw new NativeError("released", "the message was released");
+    if (this.#own === undefined)
+      throw new NativeError("released", "the bytes stand in memory that was lent, and its buffer was moved away");
     return this.#own;
   }
 

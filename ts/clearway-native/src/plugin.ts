@@ -2,13 +2,14 @@
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { addon, type NativeFeatures, type ViewKind } from "./addon.js";
-import { invalid } from "./error.js";
+import { invalid, textOf } from "./error.js";
 import { type ListenOptions, listen, type NativeEvents } from "./events.js";
 import { type NativeLedger, snapshot } from "./ledger.js";
 import type { LentMemory } from "./lent.js";
 import type { NativeMemory } from "./memory.js";
 import type { NativeMessage } from "./message.js";
-import { type Attachments, type Payload, Port } from "./port.js";
+import type { Attachments, Payload } from "./payload.js";
+import { Port } from "./port.js";
 import { statuses } from "./status.js";
 
 export interface PluginOptions {
@@ -69,7 +70,8 @@ export interface Plugin extends AsyncDisposable, Disposable {
   stats(): PluginStats;
   /**
    * Ends it: calls under way fail with `closed`, streams end with it, and when this settles none of its code runs for this
-   * opening any more. Memory that is out stays until it is released. Waits for handlers that run, and holds nobody up.
+   * opening any more. Memory that is out stays until it is released. Waits for handlers that run, and holds nobody up. An opening
+   * that is not closed stays, with about a megabyte, until its thread ends: its sources and handlers may be in use.
    */
   close(): Promise<void>;
 }
@@ -122,7 +124,7 @@ class OpenPlugin implements Plugin {
       try {
         this.#port.answer(reply, await handler(message));
       } catch (error) {
-        this.#port.answerError(reply, statuses.FAILED, error instanceof Error ? error.message : String(error));
+        this.#port.answerError(reply, statuses.FAILED, textOf(error));
       } finally {
         message.release();
       }

@@ -1,25 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { Addon, Slot, ViewKind } from "./addon.js";
 import { Records } from "./decode.js";
-import { invalid, NativeError } from "./error.js";
+import { NativeError, textOf } from "./error.js";
 import { emptySide, enterCopy, type NativeLedger } from "./ledger.js";
 import { LentMemory } from "./lent.js";
 import { type MemoryHome, NativeMemory } from "./memory.js";
 import { type NativeMessage, nullMessage } from "./message.js";
+import { type Attachments, addressed, type Payload, slotOf } from "./payload.js";
 import { Pump, type RecordSink } from "./pump.js";
+import { kind } from "./record.js";
 import { statusError, statuses } from "./status.js";
-
-/** What a plugin is given: bytes of JavaScript's, native memory, memory that was lent, or null. */
-export type Payload = Uint8Array | NativeMemory | LentMemory | null;
-
-/** Memories that go along with a message, none of them copied; 32 at most. */
-export type Attachments = readonly (NativeMemory | LentMemory)[];
 
 /** Told of what belongs to one stream of events. */
 export interface StreamSink {
   event(message: NativeMessage): void;
   lost(count: number): void;
-  end(error: NativeError | undefined): void;
+  end(error: unknown): void;
 }
 
 /** Told of a message of the plugin's; answers by `Port.answer`. */
@@ -133,13 +129,18 @@ export class Port implements MemoryHome, RecordSink {
           reject(error);
         },
       });
-      const along = attachments && this.#slots(attachments);
-      const status = this.#give(payload, (given) =>
-        along ? this.addon.send(this.port, channel, id, given, along) : this.addon.send(this.port, channel, id, given),
-      );
-      if (status !== 0) {
+      // Whatever refuses it, a slot that throws as well: nothing was sent, and nothing is waited for.
+      try {
+        const along = attachments && this.#slots(attachments);
+        const status = this.#give(payload, (given) =>
+          along
+            ? this.addon.send(this.port, channel, id, given, along)
+            : this.addon.send(this.port, channel, id, given),
+        );
+        if (status !== 0) throw statusError(status, channel);
+      } catch (error) {
         this.#waiting.delete(id);
-        throw statusError(status, channel);
+        throw error;
       }
       signal?.addEventListener("abort", abort, { once: true });
       this.#hold();
@@ -155,10 +156,12 @@ export class Port implements MemoryHome, RecordSink {
     this.#check();
     const id = this.#next++;
     this.#streams.set(id, sink);
-    const status = this.#give(payload, (given) => this.addon.listen(this.port, channel, id, ...window, given));
-    if (status !== 0) {
+    try {
+      const status = this.#give(payload, (given) => this.addon.listen(this.port, channel, id, ...window, given));
+      if (status !== 0) throw statusError(status, channel);
+    } catch (error) {
       this.#streams.delete(id);
-      throw statusError(status, channel);
+      throw error;
     }
     this.#hold();
     return id;
@@ -192,6 +195,13 @@ export class Port implements MemoryHome, RecordSink {
       this.#awaited--;
       returned();
     });
+    if (slot === 0) {
+      throw new NativeError(
+        "invalid-argument",
+        "bytes must not be in a resizable ArrayBuffer, which may shrink while native code has it: use a buffer of fixed " +
+          `size, or allocate(): bytes.byteLength=${bytes.byteLength}`,
+      );
+    }
     return new LentMemory(this, slot, bytes, until);
   }
 
@@ -206,9 +216,10 @@ export class Port implements MemoryHome, RecordSink {
     this.release(slot);
   }
 
-  /** Answers a message of the plugin's. */
+  /** Answers a message of the plugin's. Throws where the payload cannot be given: the message then has no answer yet. */
   answer(reply: Slot, payload: Payload): void {
-    this.#give(payload, (given) => this.addon.answer(this.port, reply, 0, given));
+    const status = this.#give(payload, (given) => this.addon.answer(this.port, reply, 0, given));
+    if (status !== 0) throw statusError(status, "answer");
   }
 
   answerError(reply: Slot, status: number, text: string): void {
@@ -220,11 +231,15 @@ export class Port implements MemoryHome, RecordSink {
    * is out stays what it is until it is released.
    */
   close(): Promise<void> {
-    this.#closing ??= new Promise((resolve) => {
-      this.#closed = resolve;
+    if (this.#closing === undefined) {
+      const closing = new Promise<void>((resolve) => {
+        this.addon.close(this.port); // where this throws, nothing has happened, and closing may be tried again
+        this.#closed = resolve;
+      });
+      if (this.#closed === undefined) return closing;
+      this.#closing = closing;
       this.#hold();
-      this.addon.close(this.port);
-    });
+    }
     return this.#closing;
   }
 
@@ -296,6 +311,30 @@ export class Port implements MemoryHome, RecordSink {
     this.#hold();
   }
 
+  failed(records: Records, record: number, error: unknown): void {
+    const id = records.get(record, "id");
+    switch (records.get(record, "kind")) {
+      case kind.reply:
+        this.#waiting.get(id)?.reject(error);
+        this.#waiting.delete(id);
+        this.#hold();
+        break;
+      case kind.event: {
+        const sink = this.#streams.get(id);
+        this.unlisten(id);
+        sink?.end(error);
+        break;
+      }
+      case kind.message:
+        this.answerError(id, statuses.FAILED, textOf(error));
+        break;
+      default:
+        queueMicrotask(() => {
+          throw error;
+        });
+    }
+  }
+
   /** Lends what is worth a loan for the time of a call, and names in the ledger how the bytes cross. */
   #give(payload: Payload, use: (given?: Uint8Array | Slot | undefined) => number): number {
     const { toNative } = this.ledger;
@@ -305,11 +344,12 @@ export class Port implements MemoryHome, RecordSink {
       toNative.sharedBytes += payload.size;
       return status;
     }
-    if (payload.byteLength < loanBytesMin || !this.#keeps) {
-      enterCopy(toNative, payload.byteLength < loanBytesMin ? "small" : "not-kept", payload.byteLength);
+    const large = payload.byteLength >= loanBytesMin;
+    const slot = large && this.#keeps ? this.#lend(payload, undefined) : 0;
+    if (slot === 0) {
+      enterCopy(toNative, large ? (this.#keeps ? "resizable" : "not-kept") : "small", payload.byteLength);
       return use(payload);
     }
-    const slot = this.#lend(payload, undefined);
     try {
       return use(slot);
     } finally {
@@ -317,10 +357,12 @@ export class Port implements MemoryHome, RecordSink {
     }
   }
 
+  /** 0 where the buffer is resizable: then nothing was lent. */
   #lend(bytes: Uint8Array, returned: (() => void) | undefined): Slot {
     const id = this.#next++;
     const slot = this.addon.lend(this.port, bytes, id);
     if (slot < 0) throw statusError(-slot, "lend");
+    if (slot === 0) return 0;
     this.#lent.set(id, { bytes, returned });
     this.ledger.toNative.sharedBytes += bytes.byteLength;
     return slot;
@@ -342,13 +384,4 @@ export class Port implements MemoryHome, RecordSink {
     this.#held = keep;
     this.addon.hold(this.port, keep);
   }
-}
-
-const addressed = (payload: Payload): Uint8Array | Slot | undefined =>
-  payload === null || payload instanceof Uint8Array ? (payload ?? undefined) : slotOf(payload);
-
-function slotOf(memory: NativeMemory | LentMemory): Slot {
-  const slot: unknown = memory?.slot; // throws `released`
-  if (typeof slot !== "number") throw invalid("message", "a Uint8Array, memory, or null", memory);
-  return slot;
 }

@@ -12,6 +12,8 @@ export interface RecordSink {
   log(records: Records, record: number): void;
   returned(id: number): void;
   closed(): void;
+  /** One of the above threw, for this record alone: memory that ran out, a view's own method that throws. */
+  failed(records: Records, record: number, error: unknown): void;
 }
 
 // One turn of the event loop lets others have theirs after so long: an eighth of a frame at 60 Hz. Measured with a source
@@ -61,32 +63,34 @@ export class Pump {
   #read(count: number): void {
     const { records, sink } = this;
     for (let at = 0; at < count; at += recordsOf(records, at)) {
-      switch (records.get(at, "kind")) {
-        case kind.event:
-          sink.event(records, at);
-          break;
-        case kind.reply:
-          sink.reply(records, at);
-          break;
-        case kind.end:
-          sink.end(records, at);
-          break;
-        case kind.message:
-          sink.message(records, at);
-          break;
-        case kind.dropped:
-          sink.dropped(records.get(at, "id"), records.get(at, "size"));
-          break;
-        case kind.log:
-          sink.log(records, at);
-          break;
-        case kind.returned:
-          sink.returned(records.get(at, "id"));
-          break;
-        case kind.closed:
-          sink.closed();
-          break;
+      // What one record throws is its own: the others of the drain are not written a second time.
+      try {
+        this.#tell(at);
+      } catch (error) {
+        sink.failed(records, at, error);
       }
+    }
+  }
+
+  #tell(at: number): void {
+    const { records, sink } = this;
+    switch (records.get(at, "kind")) {
+      case kind.event:
+        return sink.event(records, at);
+      case kind.reply:
+        return sink.reply(records, at);
+      case kind.end:
+        return sink.end(records, at);
+      case kind.message:
+        return sink.message(records, at);
+      case kind.dropped:
+        return sink.dropped(records.get(at, "id"), records.get(at, "size"));
+      case kind.log:
+        return sink.log(records, at);
+      case kind.returned:
+        return sink.returned(records.get(at, "id"));
+      case kind.closed:
+        return sink.closed();
     }
   }
 }

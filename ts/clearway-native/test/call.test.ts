@@ -69,6 +69,11 @@ suite("calls", () => {
     expect(order).toEqual([5, 0, 3, 0, 1]);
   });
 
+  test("a queue with a zero in its name is one as any other", async () => {
+    await using plugin = await open();
+    expect(numberIn((await plugin.channel("zero/echo").send(told(5))).bytes)).toBe(5);
+  });
+
   test("a handler that blocks the pool does not hold this thread up", async () => {
     await using plugin = await open();
     const blocked = plugin.channel("pool/block").send(told(200));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { expect, test } from "vitest";
-import { latest } from "../src/index.js";
+import { latest, type Payload } from "../src/index.js";
 import { codeOf, numberIn, open, suite, told } from "./fixtures/probe.js";
 
 suite("events", () => {
@@ -134,6 +134,32 @@ suite("messages of the plugin's", () => {
     });
     expect(await codeOf(() => plugin.channel("ask").send())).toBe("failed");
     expect(await codeOf(() => plugin.handle("probe/asked", () => null))).toBe("invalid-argument");
+  });
+
+  test("a handler that throws what has no text, or answers with what cannot be given, fails them", async () => {
+    await using plugin = await open();
+    const released = plugin.allocate(8);
+    released.release();
+    const unreadable = Object.defineProperty(new Error(), "message", {
+      get() {
+        throw new Error("no message");
+      },
+    });
+    const hostile: (() => Payload)[] = [
+      () => {
+        throw Object.create(null);
+      },
+      () => {
+        throw unreadable;
+      },
+      () => released,
+      () => ({ slot: 77 }) as unknown as Payload,
+      () => "text" as unknown as Payload,
+    ];
+    for (const handler of hostile) {
+      using _ = plugin.handle("probe/asked", handler);
+      expect(await codeOf(() => plugin.channel("ask").send())).toBe("failed");
+    }
   });
 
   test("a large one comes without a copy, and its memory is released behind the handler", async () => {

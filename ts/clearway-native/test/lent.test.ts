@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { expect, test } from "vitest";
-import { codeOf, open, suite, told } from "./fixtures/probe.js";
+import { codeOf, numberIn, open, suite, told } from "./fixtures/probe.js";
+
+/** Buffers that ES2024 has, and the library's types do not. */
+const resizable = (size: number, maxByteLength: number): ArrayBuffer & { resize(size: number): void } =>
+  Reflect.construct(ArrayBuffer, [size, { maxByteLength }]);
+const growing = (size: number, maxByteLength: number): SharedArrayBuffer & { grow(size: number): void } =>
+  Reflect.construct(SharedArrayBuffer, [size, { maxByteLength }]);
 
 suite("memory of JavaScript's, lent", () => {
   test.each([ArrayBuffer, SharedArrayBuffer])(
@@ -90,6 +96,93 @@ suite("memory of JavaScript's, lent", () => {
     const part = all.subarray(100, 9_000);
     expect((await plugin.channel("pool/echo").send(part)).bytes).toBe(part);
     expect(part.byteOffset).toBe(100);
+  });
+
+  test("an answer in memory that was moved away is refused where it is read, and other answers arrive", async () => {
+    await using plugin = await open();
+    const moved = new Uint8Array(8192).fill(1);
+    const echo = plugin.channel("serial/echo");
+    const answers = [echo.send(moved), echo.send(told(7)), echo.send(moved.slice(0, 8000))] as const;
+    structuredClone(moved, { transfer: [moved.buffer] });
+    // All three wait for one drain: this thread does nothing else meanwhile.
+    while (numberIn(plugin.channel("served").call().bytes) < 3);
+    const [first, second, third] = await Promise.all(answers);
+    expect(await codeOf(() => first.bytes)).toBe("released");
+    expect(numberIn(second.bytes)).toBe(7);
+    expect(third.bytes?.length).toBe(8000);
+    expect(plugin.stats().native["held"]).toBe(0);
+  });
+
+  test("a direct answer and an attachment in memory that was moved away are refused where they are read", async () => {
+    await using plugin = await open();
+    const lent = plugin.lend(new Uint8Array(64));
+    structuredClone(lent.bytes, { transfer: [lent.bytes.buffer as ArrayBuffer] });
+    const direct = plugin.channel("echo").call(told(5), [lent]);
+    expect(numberIn(direct.bytes)).toBe(5);
+    expect(await codeOf(() => direct.attachments[0]?.bytes)).toBe("released");
+    const later = await plugin.channel("pool/echo").send(lent);
+    expect(await codeOf(() => later.bytes)).toBe("released");
+    lent.release();
+    await lent.returned;
+  });
+
+  test("an answer whose reading throws fails its own call, and other answers of the drain arrive", async () => {
+    class Hostile extends Uint8Array {
+      override subarray(): never {
+        throw new Error("hostile");
+      }
+    }
+    await using plugin = await open();
+    const part = plugin.channel("serial/part");
+    const answers = [part.send(new Hostile(8192)), part.send(told(7)), part.send(new Uint8Array(8192))] as const;
+    while (numberIn(plugin.channel("served").call().bytes) < 3);
+    await expect(answers[0]).rejects.toThrow("hostile");
+    expect(numberIn((await answers[1]).bytes)).toBe(7);
+    expect((await answers[2]).bytes?.length).toBe(8191);
+  });
+
+  test("a handler is told of a message in memory that was moved away, and its failure reaches the plugin", async () => {
+    await using plugin = await open();
+    using _ = plugin.handle("probe/asked", (message) => message.bytes);
+    const moved = new Uint8Array(8192);
+    const asked = plugin.channel("serial/ask").send(moved);
+    structuredClone(moved, { transfer: [moved.buffer] });
+    expect(await codeOf(() => asked)).toBe("failed");
+    expect(numberIn((await plugin.channel("serial/ask").send(told(3))).bytes)).toBe(3);
+  });
+
+  test("a resizable buffer is not lent, and the message says what to do", async () => {
+    await using plugin = await open();
+    const buffer = resizable(64, 128);
+    expect(await codeOf(() => plugin.lend(new Uint8Array(buffer)))).toBe("invalid-argument");
+    expect(() => plugin.lend(new Uint8Array(buffer))).toThrow(/resizable.*allocate\(\)/);
+    // An own property does not hide it.
+    Object.defineProperty(buffer, "resizable", { value: false });
+    expect(await codeOf(() => plugin.lend(new Uint8Array(buffer)))).toBe("invalid-argument");
+    const growable = growing(64, 1 << 20);
+    const lent = plugin.lend(new Uint8Array(growable, 0, 64)); // it only grows, where it is
+    plugin.channel("keep").call(lent);
+    growable.grow(1 << 20);
+    lent.release();
+    plugin.channel("drop").call();
+    await lent.returned;
+    expect(new Uint8Array(growable)[0]).toBe(99);
+  });
+
+  test("a resizable buffer is copied by send, so that it may shrink meanwhile", async () => {
+    await using plugin = await open();
+    const buffer = resizable(1 << 20, 1 << 20);
+    const bytes = new Uint8Array(buffer).fill(4);
+    const blocked = plugin.channel("serial/block").send(told(20));
+    const filled = plugin.channel("serial/fill").send(bytes);
+    const echoed = plugin.channel("serial/echo").send(bytes);
+    buffer.resize(0);
+    await blocked;
+    await filled;
+    using answer = await echoed;
+    expect(answer.bytes?.length).toBe(1 << 20);
+    expect(answer.bytes?.every((byte) => byte === 4)).toBe(true);
+    expect(plugin.stats().ledger.toNative.copies["resizable"]).toEqual({ count: 2, bytes: 2 << 20 });
   });
 
   test("bytes that were only lent for a direct call cannot be kept", async () => {

@@ -3,8 +3,11 @@ import { execFile } from "node:child_process";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
+import { addon } from "../src/addon.js";
 import { loadPlugin, NativeError, nativeFeatures } from "../src/index.js";
-import { codeOf, open, probes, suite } from "./fixtures/probe.js";
+import { Port } from "../src/port.js";
+import { kind } from "../src/record.js";
+import { Collected, codeOf, open, probes, suite } from "./fixtures/probe.js";
 
 suite("loading", () => {
   test("a plugin is loaded by path or by URL, and several times", async () => {
@@ -14,6 +17,59 @@ suite("loading", () => {
     expect(two.channel("null").call().bytes).toBe(null);
     await one.close();
     expect(two.channel("null").call().bytes).toBe(null);
+  });
+
+  test("an opening that was closed is collected, and the arrays that it wrote to", async () => {
+    const collected = new Collected();
+    const openAndClose = async (): Promise<void> => {
+      const port = new Port(addon(), probes.whole.path, "detachable", () => {});
+      collected.watch(port, port.port);
+      const answer = await port.send("pool/echo", new Uint8Array(5000));
+      expect(answer.bytes?.length).toBe(5000);
+      await port.close();
+    };
+    await Promise.all(Array.from({ length: 20 }, openAndClose));
+    const refuse = (): void => {
+      const scratch = [new Float64Array(4096), new Uint8Array(1 << 17)] as const;
+      const onWake = (): void => {};
+      expect(addon().open(probes.refuses.path, ...scratch, ...scratch, onWake)).toBeTypeOf("number");
+      collected.watch(onWake, ...scratch);
+    };
+    refuse();
+    await new Promise<void>((resolve) => {
+      const scratch = [
+        new Float64Array(4096),
+        new Uint8Array(1 << 17),
+        new Float64Array(4096),
+        new Uint8Array(1 << 17),
+      ];
+      const [heads, body, answerHeads, answerBody] = scratch as [Float64Array, Uint8Array, Float64Array, Uint8Array];
+      const onWake = (): void => {
+        if (addon().drain(port) > 0 && heads[0] === kind.closed) resolve();
+      };
+      const port = addon().open(probes.whole.path, heads, body, answerHeads, answerBody, onWake) as object;
+      collected.watch(port, onWake, ...scratch);
+      addon().close(port);
+    });
+    await collected.all();
+  });
+
+  test("an opening with a loan that comes back after its close is told of that, and then collected", async () => {
+    await using other = await open();
+    const collected = new Collected();
+    const openAndClose = async (): Promise<{ returned: Promise<void> }> => {
+      const port = new Port(addon(), probes.whole.path, "detachable", () => {});
+      collected.watch(port, port.port);
+      const lent = port.lend(new Uint8Array(64));
+      other.channel("keep").call(lent);
+      lent.release();
+      await port.close();
+      return { returned: lent.returned };
+    };
+    const late = await openAndClose();
+    other.channel("drop").call();
+    await late.returned;
+    await collected.all();
   });
 
   test("a file that is not there, or is no library, is load-failed, and the message says why and names it once", async () => {

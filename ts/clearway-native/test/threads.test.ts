@@ -51,6 +51,10 @@ suite("a process", () => {
     expect(await run("calls")).toEqual({ code: 0, signal: null, out: "true\n" });
   });
 
+  test("ends by itself after calls and listeners that were refused", async () => {
+    expect(await run("refused")).toEqual({ code: 0, signal: null, out: "released,released,released\n" });
+  });
+
   test("that exits with calls and events under way ends with its own code", async () => {
     expect(await run("exit")).toMatchObject({ code: 7, signal: null });
     expect(await run("uncaught")).toMatchObject({ code: 1, signal: null });

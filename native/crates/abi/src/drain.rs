@@ -28,8 +28,10 @@ pub unsafe extern "C" fn clearway_plugin_drain(
         let plugin = plugin(id)?;
         let mut items = Vec::with_capacity(capacity.min(1024));
         more = plugin.read(&mut items, capacity);
-        for (at, item) in items.into_iter().enumerate() {
-            // SAFETY: as the caller promises: no more are read than have room.
+        debug_assert!(items.len() <= capacity, "`read` keeps to its limit: capacity={capacity} items={}", items.len());
+        // Bounded here as well: one event behind the caller's array would be memory that is not ours.
+        for (at, item) in items.into_iter().take(capacity).enumerate() {
+            // SAFETY: as the caller promises: no more are written than have room.
             unsafe { events.add(at).write(Event::of(item)) };
             // SAFETY: as above.
             unsafe { give(count, at + 1) }?;

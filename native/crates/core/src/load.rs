@@ -61,7 +61,7 @@ impl Plugin {
                 text: format!("built for version {} of the ABI; this host has {CLEARWAY_ABI_MAJOR}", about.abi_major),
             },
             status => {
-                let said = plugin.said().into_iter().map(|(_, text)| text).collect::<Vec<_>>().join("; ");
+                let said = plugin.said(usize::MAX).0.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join("; ");
                 let status = if status == CLEARWAY_PANICKED { status } else { CLEARWAY_INIT_FAILED };
                 Failure { status, text: said }
             }

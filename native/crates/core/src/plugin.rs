@@ -161,8 +161,12 @@ impl Plugin {
         }
     }
 
-    pub(crate) fn said(&self) -> VecDeque<(u32, String)> {
-        std::mem::take(&mut lock(&self.log))
+    /// Takes up to `max` lines of what the plugin said. True where more is left: then no line that comes puts a token into the inbox.
+    pub(crate) fn said(&self, max: usize) -> (Vec<(u32, String)>, bool) {
+        let mut log = lock(&self.log);
+        let count = log.len().min(max);
+        let said = log.drain(..count).collect();
+        (said, !log.is_empty())
     }
 }
 

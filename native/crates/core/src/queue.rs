@@ -50,6 +50,8 @@ impl Queue {
     /// A queue without threads: they are started when there is something to do.
     pub(crate) fn new(name: String, threads_max: usize, jobs_max: usize) -> Arc<Queue> {
         let state = State { jobs: VecDeque::new(), threads: 0, sleeping: 0, closed: false };
+        // The system's name of a thread ends at a zero, and the standard library panics at one.
+        let name = name.replace('\0', "?");
         Arc::new(Queue {
             name,
             threads_max,
@@ -196,6 +198,17 @@ mod tests {
         assert!(matches!(queue.push(Box::new(|_| {})), Err((Refused::Closed, _))));
         drop(end);
         assert!(queue.close(Instant::now() + LONG));
+    }
+
+    #[test]
+    fn a_queue_of_any_name_runs_jobs() {
+        for name in ["", "\0", "a\0b", "a name that is longer than a thread's may be \0", "\u{1F980}"] {
+            let queue = Queue::new(name.into(), 1, 1000);
+            let (told, heard) = channel();
+            queue.push(Box::new(move |ran| told.send(ran).unwrap())).map_err(|(why, _)| why).unwrap();
+            assert!(matches!(heard.recv(), Ok(Ran::After(_))), "{name:?}");
+            assert!(queue.close(Instant::now() + LONG));
+        }
     }
 
     #[test]

@@ -12,8 +12,8 @@ use crate::plugin::{INCOMING, Plugin, STREAMS};
 use crate::stream::Stream;
 
 impl Plugin {
-    /// Appends up to `max` items (at least one where there is one; what the plugin said comes in one go), in the order in which each
-    /// stream and caller has them. True where more is there: nobody wakes the host for it, so it has to read again. Waits for nobody.
+    /// Appends up to `max` items, never more (0 counts as 1), in the order in which each stream and caller has them. True where more is
+    /// there: nobody wakes the host for it, so it has to read again. Waits for nobody.
     pub fn read(&self, into: &mut Vec<Item>, max: usize) -> bool {
         let end = into.len().saturating_add(max.max(1));
         // Told of room after the inbox was let go: sources may run on this thread, and send.
@@ -31,8 +31,9 @@ impl Plugin {
                     false
                 }
                 _ => {
-                    into.extend(self.said().into_iter().map(|(level, text)| Item::Log { level, text }));
-                    false
+                    let (said, more) = self.said(end - into.len());
+                    into.extend(said.into_iter().map(|(level, text)| Item::Log { level, text }));
+                    more
                 }
             };
             match into.len() < end {

@@ -77,7 +77,7 @@ enum Phase {
 pub(crate) struct Read {
     /// The events, each with how many were dropped before it.
     pub(crate) events: usize,
-    /// There is more, and credit for it.
+    /// There is more, and credit for it; an end needs none.
     pub(crate) more: bool,
     /// The stream has ended: with an error, or without one. How many were dropped at last.
     pub(crate) ended: Option<(Option<Failure>, u64)>,
@@ -212,7 +212,8 @@ impl Stream {
         told
     }
 
-    /// Takes up to `max` events for which there is credit.
+    /// Takes up to `max` events for which there is credit. The end counts as one: where the last event takes the last place, the end is
+    /// left for the next read.
     pub(crate) fn read(&self, max: usize, mut each: impl FnMut(Kept, u64)) -> Read {
         let mut state = lock(&self.state);
         let allowed = (state.credit.min(max as u64) as usize).min(state.queue.len());
@@ -226,9 +227,11 @@ impl Stream {
             state.credit -= allowed as u64;
         }
         let empty = state.queue.is_empty();
-        let more = !empty && state.credit > 0;
+        let end_next = empty && matches!(state.phase, Phase::Ended(_));
+        let room_for_end = allowed < max;
+        let more = if empty { end_next && !room_for_end } else { state.credit > 0 };
         let ended = match &mut state.phase {
-            Phase::Ended(failure) if empty => Some(failure.take()),
+            Phase::Ended(failure) if empty && room_for_end => Some(failure.take()),
             _ => None,
         };
         let ended = ended.map(|failure| (failure, std::mem::take(&mut state.dropped)));

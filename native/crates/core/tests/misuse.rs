@@ -307,3 +307,14 @@ fn everything_may_be_called_from_any_thread_while_the_plugin_closes() {
         plugin.free();
     }
 }
+
+#[test]
+fn names_with_a_zero_in_them_are_names() {
+    let plugin = plugin();
+    handle(&plugin, "a\0b", CLEARWAY_RUN_SERIAL, "queue\0", |message, to| give(to, message));
+    let told = source(&plugin, "c\0d", CLEARWAY_RUN_SERIAL, "\0");
+    assert_eq!(content(ask(&plugin, "a\0b", &Given::bytes(b"x"))).to_vec(), Some(b"x".to_vec()));
+    let stream = listen(&plugin, "c\0d", window(4, WhenFull::Wait));
+    assert_eq!(told.recv_timeout(LONG), Ok((Told::Listen, stream)));
+    plugin.close(LONG).unwrap();
+}

@@ -57,7 +57,7 @@ fn handles(env: Env, numbers: Value) -> Result<Vec<u64>, i32> {
 }
 
 /// `direct(port, channel)`: the number of a line to the channel, for `call`.
-pub unsafe extern "C" fn direct(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
+pub unsafe fn direct(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port, channel], _) = env.arguments(info);
     let Some(port) = port::of(env, port) else { return null_mut() };
@@ -70,7 +70,7 @@ pub unsafe extern "C" fn direct(env: sys::napi_env, info: sys::napi_callback_inf
 /// `call(line, payload?, attached?, keeps?)`: calls the channel's handler and gives nothing where the answer is null, 1 where it is
 /// written down; with all four, `payload` is the number of memory that JavaScript keeps, and `keeps` comes back where the answer is
 /// that memory.
-pub unsafe extern "C" fn call(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
+pub unsafe fn call(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([number, payload, attached, keeps], count, data) = env.counted(info);
     // SAFETY: the function's own data, which the thread's instance of the addon keeps.
@@ -131,7 +131,7 @@ pub fn put_outcome(to: &mut Scratch, id: u64, outcome: Outcome, homes: Homes<'_>
 }
 
 /// `send(port, channel, call, payload, attached?)`. Gives a status.
-pub unsafe extern "C" fn send(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
+pub unsafe fn send(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port, channel, call, payload, attached], count, _) = env.counted(info);
     let Some(port) = port::of(env, port) else { return null_mut() };
@@ -160,7 +160,7 @@ pub unsafe extern "C" fn send(env: sys::napi_env, info: sys::napi_callback_info)
 }
 
 /// `cancel(port, call)`: nobody waits any more.
-pub unsafe extern "C" fn cancel(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
+pub unsafe fn cancel(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port, call], _) = env.arguments(info);
     let Some(port) = port::of(env, port) else { return null_mut() };
@@ -171,7 +171,7 @@ pub unsafe extern "C" fn cancel(env: sys::napi_env, info: sys::napi_callback_inf
 }
 
 /// `answer(port, reply, status, payload, attached?)`: what JavaScript says to a message of the plugin's. Gives a status.
-pub unsafe extern "C" fn answer(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
+pub unsafe fn answer(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port, reply, status, payload, attached], count, _) = env.counted(info);
     let Some(port) = port::of(env, port) else { return null_mut() };

@@ -15,7 +15,7 @@ use crate::scratch::{Head, Homes, Kind, Scratch};
 const LOT: usize = 256;
 
 /// `drain(port)`: writes records, gives how many. 0: there is nothing, and who comes wakes.
-pub unsafe extern "C" fn drain(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
+pub unsafe fn drain(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port], _) = env.arguments(info);
     let Some(port) = port::of(env, port) else { return null_mut() };
@@ -47,6 +47,10 @@ pub unsafe extern "C" fn drain(env: sys::napi_env, info: sys::napi_callback_info
     if over && state.came.room() > 0 {
         port.told();
         state.came.plain(Head { kind: Kind::Closed, id: 0, status: 0.0 }, 0.0);
+    }
+    if port.is_told() && port.loans.are_over() {
+        // Node keeps what it calls to wake us, and by that the port. Nobody wakes us any more.
+        port.wake.end(true);
     }
     env.number(state.came.written() as f64)
 }

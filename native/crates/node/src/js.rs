@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The few functions of Node-API that the addon uses, each with its check. A failed call throws in JavaScript, as Node-API
-//! asks, or gives `None`; nothing here panics.
+//! asks, or gives `None`; nothing here panics, and what else does is caught where Node calls in.
 
 use std::ffi::c_void;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::null_mut;
 use std::rc::Rc;
 
@@ -42,6 +43,16 @@ impl Drop for Reference {
 pub type Callback = unsafe extern "C" fn(sys::napi_env, sys::napi_callback_info) -> Value;
 
 impl Env {
+    /// Runs a function of ours; a panic is thrown as an error.
+    #[inline]
+    pub fn guarded(self, run: impl FnOnce() -> Value) -> Value {
+        catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
+            // What was thrown may panic again when it is dropped.
+            std::mem::forget(panic);
+            self.throw("panicked", "the addon panicked: its message stands on stderr")
+        })
+    }
+
     /// The arguments, padded with `undefined`, and what was given with the function.
     #[inline]
     pub fn arguments<const N: usize>(self, info: sys::napi_callback_info) -> ([Value; N], *mut c_void) {

@@ -16,8 +16,15 @@ use crate::wake::Wake;
 pub struct Loans {
     // Memory that a plugin hands back is known by where it is. One address may be lent more than once.
     by_address: Mutex<HashMap<usize, Vec<(u64, usize)>>>,
-    returned: Mutex<Vec<u64>>,
+    returned: Mutex<Returned>,
     wake: Arc<Wake>,
+}
+
+#[derive(Default)]
+struct Returned {
+    ids: Vec<u64>,
+    /// Loans whose return JavaScript was not told.
+    untold: usize,
 }
 
 struct Loan {
@@ -32,9 +39,10 @@ impl Loans {
         Arc::new(Loans { by_address: Mutex::default(), returned: Mutex::default(), wake })
     }
 
-    /// Lends bytes under a number of JavaScript's; an error is a status. `None` where this Node cannot keep them.
+    /// Lends bytes under a number of JavaScript's; an error is a status. `None` where they cannot be kept: see [`Kept::of`].
     pub fn lend(self: &Arc<Loans>, env: Env, bytes: Bytes, id: u64) -> Option<Result<Memory, i32>> {
         let kept = Kept::of(env, bytes.buffer)?;
+        lock(&self.returned).untold += 1;
         let address = bytes.data as usize;
         lock(&self.by_address).entry(address).or_default().push((id, bytes.size));
         let loan = Box::new(Loan { _kept: kept, id, address, loans: self.clone() });
@@ -56,8 +64,14 @@ impl Loans {
     /// What has come back since.
     pub fn returned(&self, most: usize) -> Vec<u64> {
         let mut returned = lock(&self.returned);
-        let count = returned.len().min(most);
-        returned.drain(..count).collect()
+        let count = returned.ids.len().min(most);
+        returned.untold -= count;
+        returned.ids.drain(..count).collect()
+    }
+
+    /// Whether JavaScript was told the return of all that it lent.
+    pub fn are_over(&self) -> bool {
+        lock(&self.returned).untold == 0
     }
 }
 
@@ -71,7 +85,7 @@ impl Drop for Loan {
             }
         }
         drop(by_address);
-        lock(&self.loans.returned).push(self.id);
+        lock(&self.loans.returned).ids.push(self.id);
         self.loans.wake.wake();
     }
 }

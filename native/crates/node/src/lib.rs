@@ -32,6 +32,17 @@ use napi_sys as sys;
 use crate::js::{Callback, Env, Value};
 use crate::lines::Lines;
 
+/// A function as Node calls it. A panic of ours throws in JavaScript: past this border it would end the process.
+macro_rules! guarded {
+    ($function:path) => {{
+        unsafe extern "C" fn run(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
+            // SAFETY: called by Node, on the thread of `env`.
+            Env(env).guarded(|| unsafe { $function(env, info) })
+        }
+        run
+    }};
+}
+
 /// Called by Node once in each thread that loads the addon.
 ///
 /// # Safety
@@ -40,31 +51,31 @@ use crate::lines::Lines;
 pub unsafe extern "C" fn napi_register_module_v1(env: sys::napi_env, exports: Value) -> Value {
     let env = Env(env);
     let functions: &[(&str, Callback)] = &[
-        ("features", features),
-        ("open", port::open),
-        ("close", port::close),
-        ("hold", port::hold),
-        ("stats", port::stats),
-        ("direct", calls::direct),
-        ("send", calls::send),
-        ("cancel", calls::cancel),
-        ("answer", calls::answer),
-        ("listen", streams::listen),
-        ("grant", streams::grant),
-        ("unlisten", streams::unlisten),
-        ("drain", drain::drain),
-        ("allocate", memories::allocate),
-        ("lend", memories::lend),
-        ("size", memories::size),
-        ("view", memories::view),
-        ("release", memories::release),
-        ("adjust", memories::adjust),
+        ("features", guarded!(features)),
+        ("open", guarded!(port::open)),
+        ("close", guarded!(port::close)),
+        ("hold", guarded!(port::hold)),
+        ("stats", guarded!(port::stats)),
+        ("direct", guarded!(calls::direct)),
+        ("send", guarded!(calls::send)),
+        ("cancel", guarded!(calls::cancel)),
+        ("answer", guarded!(calls::answer)),
+        ("listen", guarded!(streams::listen)),
+        ("grant", guarded!(streams::grant)),
+        ("unlisten", guarded!(streams::unlisten)),
+        ("drain", guarded!(drain::drain)),
+        ("allocate", guarded!(memories::allocate)),
+        ("lend", guarded!(memories::lend)),
+        ("size", guarded!(memories::size)),
+        ("view", guarded!(memories::view)),
+        ("release", guarded!(memories::release)),
+        ("adjust", guarded!(memories::adjust)),
     ];
     for (name, callback) in functions {
         env.set(exports, name, env.function(name, *callback, std::ptr::null_mut()));
     }
     let lines = Rc::new(Lines::default());
-    env.set(exports, "call", env.function("call", calls::call, Rc::as_ptr(&lines).cast_mut().cast()));
+    env.set(exports, "call", env.function("call", guarded!(calls::call), Rc::as_ptr(&lines).cast_mut().cast()));
     env.keep_instance(lines);
     shared::learn(env.module_version());
     exports
@@ -77,7 +88,7 @@ pub extern "C" fn node_api_module_get_api_version_v1() -> i32 {
 }
 
 /// `features()`.
-unsafe extern "C" fn features(env: sys::napi_env, _: sys::napi_callback_info) -> Value {
+unsafe fn features(env: sys::napi_env, _: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let features = shared::features();
     let mapping = match features.mapping {

@@ -12,7 +12,7 @@ use crate::port;
 use crate::view::Held;
 
 /// `allocate(port, size)`: a slot, or a status below 0.
-pub unsafe extern "C" fn allocate(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
+pub unsafe fn allocate(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port, size], _) = env.arguments(info);
     let Some(port) = port::of(env, port) else { return null_mut() };
@@ -23,8 +23,9 @@ pub unsafe extern "C" fn allocate(env: sys::napi_env, info: sys::napi_callback_i
     }
 }
 
-/// `lend(port, bytes, id)`: a slot, or a status below 0; 0 where this Node cannot keep JavaScript's memory.
-pub unsafe extern "C" fn lend(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
+/// `lend(port, bytes, id)`: a slot, or a status below 0; 0 where this Node cannot keep JavaScript's memory,
+/// or JavaScript can shrink it.
+pub unsafe fn lend(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port, bytes, id], _) = env.arguments(info);
     let Some(port) = port::of(env, port) else { return null_mut() };
@@ -39,7 +40,7 @@ pub unsafe extern "C" fn lend(env: sys::napi_env, info: sys::napi_callback_info)
 }
 
 /// `size(port, slot)`: -1 where it was released.
-pub unsafe extern "C" fn size(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
+pub unsafe fn size(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port, slot], _) = env.arguments(info);
     let Some(port) = port::of(env, port) else { return null_mut() };
@@ -49,7 +50,7 @@ pub unsafe extern "C" fn size(env: sys::napi_env, info: sys::napi_callback_info)
 }
 
 /// `view(port, slot, kind)`: a buffer; undefined where the runtime has none of that kind, or the slot is stale.
-pub unsafe extern "C" fn view(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
+pub unsafe fn view(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port, slot, kind], _) = env.arguments(info);
     let Some(port) = port::of(env, port) else { return null_mut() };
@@ -65,7 +66,7 @@ pub unsafe extern "C" fn view(env: sys::napi_env, info: sys::napi_callback_info)
 }
 
 /// `release(port, slot, buffer?)`: gives the reference up, and makes an ArrayBuffer over it empty. Gives a status.
-pub unsafe extern "C" fn release(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
+pub unsafe fn release(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port, slot, buffer], _) = env.arguments(info);
     let Some(port) = port::of(env, port) else { return null_mut() };
@@ -81,7 +82,7 @@ pub unsafe extern "C" fn release(env: sys::napi_env, info: sys::napi_callback_in
 }
 
 /// `adjust(port, bytes)`: tells the garbage collector of memory outside of its heap.
-pub unsafe extern "C" fn adjust(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
+pub unsafe fn adjust(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([_, bytes], _) = env.arguments(info);
     let bytes = env.as_f64(bytes).unwrap_or(f64::NAN);

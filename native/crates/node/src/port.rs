@@ -4,6 +4,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
 use std::ffi::c_void;
+use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -67,7 +68,7 @@ pub struct State {
 pub type Shared = Rc<Port>;
 
 /// `open(path, heads, body, answerHeads, answerBody, onWake)`.
-pub unsafe extern "C" fn open(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
+pub unsafe fn open(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([path, heads, body, answer_heads, answer_body, on_wake], _) = env.arguments(info);
     let Some(path) = env.as_text(path) else { return env.throw("invalid-argument", "path must be a text") };
@@ -122,16 +123,18 @@ pub fn of<'a>(env: Env, value: Value) -> Option<&'a Shared> {
 }
 
 /// `close(port)`: on a thread of its own, since it waits for handlers that run.
-pub unsafe extern "C" fn close(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
+pub unsafe fn close(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port], _) = env.arguments(info);
     let Some(port) = of(env, port) else { return std::ptr::null_mut() };
-    port.close();
+    if port.close().is_err() {
+        return env.throw("out-of-memory", "no thread could be started to close the plugin: close it again");
+    }
     env.undefined()
 }
 
 /// `hold(port, keep)`.
-pub unsafe extern "C" fn hold(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
+pub unsafe fn hold(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port, keep], _) = env.arguments(info);
     let Some(port) = of(env, port) else { return std::ptr::null_mut() };
@@ -140,7 +143,7 @@ pub unsafe extern "C" fn hold(env: sys::napi_env, info: sys::napi_callback_info)
 }
 
 /// `stats(port)`: counters, by name.
-pub unsafe extern "C" fn stats(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
+pub unsafe fn stats(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port], _) = env.arguments(info);
     let Some(port) = of(env, port) else { return std::ptr::null_mut() };
@@ -161,15 +164,16 @@ pub unsafe extern "C" fn stats(env: sys::napi_env, info: sys::napi_callback_info
 }
 
 impl Port {
-    /// Tells the receiver when no code of the plugin's runs for this opening any more; nothing where it was closing before.
-    fn close(&self) -> Option<mpsc::Receiver<()>> {
+    /// Tells the receiver when no code of the plugin's runs for this opening any more; no receiver where it was closing before. An
+    /// error where no thread could be started, and nothing has happened.
+    fn close(&self) -> io::Result<Option<mpsc::Receiver<()>>> {
         if self.closing.replace(true) {
-            return None;
+            return Ok(None);
         }
         let (done, over) = mpsc::channel();
         let (plugin, wake) = (self.plugin.clone(), self.wake.clone());
         let (closed, abandoned) = (self.closed.clone(), self.abandoned.clone());
-        thread::spawn(move || {
+        let closer = move || {
             while plugin.close(AGAIN) == Err(CLEARWAY_TIMEOUT) {}
             // Pairs with the loads in `is_over` and in the port's drop: whoever comes second of the two frees the plugin.
             closed.store(true, Ordering::SeqCst);
@@ -178,14 +182,20 @@ impl Port {
             }
             wake.wake();
             let _ = done.send(()); // nobody may be waiting
-        });
-        Some(over)
+        };
+        thread::Builder::new().name("clearway close".into()).spawn(closer).inspect_err(|_| self.closing.set(false))?;
+        Ok(Some(over))
     }
 
     /// It has closed, and JavaScript was not told.
     pub fn is_over(&self) -> bool {
         // Acquire: what the plugin left behind is there.
         self.closed.load(Ordering::Acquire) && !self.told.get()
+    }
+
+    /// JavaScript was told that it has closed.
+    pub fn is_told(&self) -> bool {
+        self.told.get()
     }
 
     /// JavaScript is told, and has read all that there was.
@@ -201,7 +211,7 @@ unsafe extern "C" fn end(port: *mut c_void) {
     let port = unsafe { &*port.cast::<Port>() };
     port.plugin.set_wake(None);
     port.wake.end(false);
-    if let Some(over) = port.close() {
+    if let Ok(Some(over)) = port.close() {
         let _ = over.recv_timeout(Duration::from_millis(END_MS)); // what takes longer is left to itself
     }
 }
@@ -213,7 +223,7 @@ impl Drop for Port {
         self.lines.forget(&raw const *self);
         self.plugin.set_wake(None);
         self.wake.end(true);
-        self.close();
+        let _ = self.close(); // without a thread for it the opening stays as it is
         self.abandoned.store(true, Ordering::SeqCst);
         if self.closed.load(Ordering::SeqCst) {
             self.plugin.free(); // again does nothing

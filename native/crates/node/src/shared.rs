@@ -140,12 +140,13 @@ unsafe impl Send for Kept {}
 unsafe impl Sync for Kept {}
 
 impl Kept {
-    /// `buffer` must be a view's, plain or shared. `None` where this Node cannot.
+    /// `buffer` must be a view's, plain or shared. `None` where this Node cannot, or JavaScript can shrink the buffer.
     pub fn of(env: Env, buffer: Value) -> Option<Kept> {
         #[cfg(shared_map)]
         if features().keeps {
             // SAFETY: a view's buffer is of one of the two kinds.
-            return Some(Kept(unsafe { clearway_keep(buffer, i32::from(!env.is_array_buffer(buffer))) }));
+            let kept = unsafe { clearway_keep(buffer, i32::from(!env.is_array_buffer(buffer))) };
+            return (!kept.is_null()).then_some(Kept(kept));
         }
         let _ = (env, buffer);
         None

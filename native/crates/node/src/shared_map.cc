@@ -28,6 +28,7 @@ class Local {
 class BackingStore {
  public:
   FROM_NODE ~BackingStore();
+  FROM_NODE bool IsResizableByUserJavaScript() const;
 };
 
 class ArrayBuffer {
@@ -55,7 +56,8 @@ int clearway_shared_map_can(void) {
                    has("_ZN2v817SharedArrayBuffer15NewBackingStoreEPvmPFvS1_mS1_ES1_") &&
                    has("_ZN2v817SharedArrayBuffer3NewEPNS_7IsolateESt10shared_ptrINS_12BackingStoreEE");
   const bool keep = store && has("_ZN2v811ArrayBuffer15GetBackingStoreEv") &&
-                    has("_ZN2v817SharedArrayBuffer15GetBackingStoreEv");
+                    has("_ZN2v817SharedArrayBuffer15GetBackingStoreEv") &&
+                    has("_ZNK2v812BackingStore27IsResizableByUserJavaScriptEv");
   return (map ? 1 : 0) | (keep ? 2 : 0);
 }
 
@@ -65,11 +67,15 @@ void* clearway_shared_map(void* data, std::size_t length, void (*deleter)(void*,
   return v8::SharedArrayBuffer::New(v8::Isolate::GetCurrent(), std::move(store)).slot;
 }
 
-// Keeps the memory of `buffer` (a napi_value of an ArrayBuffer, or of a SharedArrayBuffer), also when it is moved or detached.
+// Keeps the memory of `buffer` (a napi_value of an ArrayBuffer, or of a SharedArrayBuffer), also when it is moved or detached. Null
+// for a plain one that JavaScript can resize: V8 takes the pages away when it shrinks, whoever holds its store. A shared one only
+// grows, where it is.
 void* clearway_keep(void* buffer, int shared) {
   using Kept = std::shared_ptr<v8::BackingStore>;
-  return new Kept(shared != 0 ? static_cast<v8::SharedArrayBuffer*>(buffer)->GetBackingStore()
-                              : static_cast<v8::ArrayBuffer*>(buffer)->GetBackingStore());
+  if (shared != 0) return new Kept(static_cast<v8::SharedArrayBuffer*>(buffer)->GetBackingStore());
+  Kept store = static_cast<v8::ArrayBuffer*>(buffer)->GetBackingStore();
+  if (store != nullptr && store->IsResizableByUserJavaScript()) return nullptr;
+  return new Kept(std::move(store));
 }
 
 // From any thread.

@@ -12,7 +12,7 @@ use crate::js::{Env, Value};
 use crate::port;
 
 /// `listen(port, channel, stream, items, bytes, policy, credit, arguments)`. Gives a status.
-pub unsafe extern "C" fn listen(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
+pub unsafe fn listen(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port, channel, tag, items, bytes, policy, credit, arguments], _) = env.arguments(info);
     let Some(port) = port::of(env, port) else { return null_mut() };
@@ -44,7 +44,7 @@ pub unsafe extern "C" fn listen(env: sys::napi_env, info: sys::napi_callback_inf
 }
 
 /// `grant(port, stream, items)`.
-pub unsafe extern "C" fn grant(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
+pub unsafe fn grant(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port, tag, items], _) = env.arguments(info);
     let Some(port) = port::of(env, port) else { return null_mut() };
@@ -57,7 +57,7 @@ pub unsafe extern "C" fn grant(env: sys::napi_env, info: sys::napi_callback_info
 }
 
 /// `unlisten(port, stream)`.
-pub unsafe extern "C" fn unlisten(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
+pub unsafe fn unlisten(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port, tag], _) = env.arguments(info);
     let Some(port) = port::of(env, port) else { return null_mut() };
