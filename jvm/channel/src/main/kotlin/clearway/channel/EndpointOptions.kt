@@ -4,6 +4,7 @@ package clearway.channel
 import clearway.channel.endpoint.Clock
 import clearway.channel.endpoint.SystemClock
 import clearway.channel.transport.SharedThreads
+import clearway.channel.transport.guarded
 import clearway.channel.wire.Wires
 import java.util.concurrent.Executor
 
@@ -80,8 +81,12 @@ public class EndpointOptions {
 
     /**
      * Told of what a handler threw where nobody waits for an answer, and the channel. Default: printed to `System.err`.
+     * It must not block. What it throws goes to the thread's handler of uncaught errors.
      */
     public fun onError(told: ErrorListener): EndpointOptions = apply { onError = told::failed }
+
+    /** Tells [onError]'s listener. Never throws. */
+    internal fun report(thrown: Throwable, channel: String): Unit = guarded { onError(thrown, channel) }
 
     /** For tests. */
     internal fun clock(clock: Clock): EndpointOptions = apply { this.clock = clock }

@@ -94,11 +94,11 @@ internal constructor(private val core: Core, public val name: String, private va
             link.settings.executor.execute {
                 try {
                     act()
-                } catch (thrown: Exception) {
+                } catch (thrown: Throwable) {
                     source.fail(thrown)
                 }
             }
-        } catch (rejected: RuntimeException) {
+        } catch (rejected: Throwable) {
             source.fail(rejected)
         }
     }

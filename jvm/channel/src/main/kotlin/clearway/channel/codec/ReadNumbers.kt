@@ -83,7 +83,11 @@ internal fun readAttached(reader: Reader, attached: List<ByteBuffer>): Any {
         }
     if (bytes.remaining() % width != 0)
         throw reader.refusal(CodecError.MALFORMED, "${bytes.remaining()} bytes are no elements of $width", from)
+    reader.attachedBytes += bytes.remaining()
     if (reader.owned) return typed(bytes, tag)
-    if (tag == Tag.BYTES) return ByteArray(bytes.remaining()).also { bytes.get(it) }
-    return list(bytes, bytes.position(), bytes.remaining() / width, tag)
+    // Named twice it is one list, as it was where it came from: copies would make 500 MB of 90 KB.
+    return reader.copies.getOrPut(index * Tag.EXTENSION_MIN + tag) {
+        if (tag == Tag.BYTES) ByteArray(bytes.remaining()).also { bytes.get(it) }
+        else list(bytes, bytes.position(), bytes.remaining() / width, tag)
+    }
 }

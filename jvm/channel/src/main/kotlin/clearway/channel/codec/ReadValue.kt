@@ -2,6 +2,12 @@
 package clearway.channel.codec
 
 import java.math.BigInteger
+import java.nio.Buffer
+import java.nio.ByteBuffer
+import java.nio.DoubleBuffer
+import java.nio.FloatBuffer
+import java.nio.IntBuffer
+import java.nio.LongBuffer
 
 /** Reads values of a message with the standard codec. */
 internal class ValueSource(val reader: Reader, limits: CodecLimits, private val extensions: Extensions) {
@@ -53,7 +59,10 @@ internal class ValueSource(val reader: Reader, limits: CodecLimits, private val 
 
     private fun map(inside: Int): Map<Any?, Any?> {
         val reader = reader
+        val from = reader.at - 1
         val count = count(2)
+        var only: Class<*>? = null
+        var mixed: MixedKeys? = null
         val map = LinkedHashMap<Any?, Any?>(minOf(count, FIRST) * 4 / 3 + 1)
         for (each in 0 until count) {
             val isText = reader.at < reader.end && reader.bytes[reader.at].toInt() == Tag.TEXT
@@ -63,7 +72,16 @@ internal class ValueSource(val reader: Reader, limits: CodecLimits, private val 
                     reader.key()
                 } else keyOf(value(inside))
             // Of a key that comes again the last value counts, at the first one's place.
+            val before = map.size
             map.put(key, value(inside))
+            if (map.size == before) continue
+            val type = key?.javaClass
+            val seen = mixed
+            if (seen != null) seen.add(key)
+            else if (before == 0) only = type
+            else if (type !== only) mixed = MixedKeys().also { map.keys.forEach(it::add) }
+            if (mixed?.isFlooded == true)
+                throw reader.refusal(CodecError.TOO_LARGE, "too many keys of several types have the same hash", from)
         }
         return map
     }
@@ -123,7 +141,18 @@ internal fun keyOf(value: Any?): Any? =
     when (value) {
         is ArrayList<*> -> KeyList(value)
         is LinkedHashMap<*, *> -> KeyMap(value)
+        is Buffer -> arrayOf(value)
         else -> value
+    }
+
+private fun arrayOf(view: Buffer): Any =
+    when (view) {
+        is ByteBuffer -> ByteArray(view.remaining()).also { view.duplicate().get(it) }
+        is IntBuffer -> IntArray(view.remaining()).also { view.duplicate().get(it) }
+        is LongBuffer -> LongArray(view.remaining()).also { view.duplicate().get(it) }
+        is FloatBuffer -> FloatArray(view.remaining()).also { view.duplicate().get(it) }
+        is DoubleBuffer -> DoubleArray(view.remaining()).also { view.duplicate().get(it) }
+        else -> view
     }
 
 private class KeyList(values: List<Any?>) : ArrayList<Any?>(values) {

@@ -20,6 +20,12 @@ internal class Reader(
 ) {
     val view: ByteBuffer = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN)
 
+    /** Bytes of all lists that were named of those beside the message, as often as they were. */
+    var attachedBytes = 0L
+
+    /** Lists that were copied from what came beside the message. */
+    val copies: HashMap<Long, Any> by lazy(LazyThreadSafetyMode.NONE) { HashMap() }
+
     /** The array's index that is read next. */
     var at = start
 

@@ -104,6 +104,8 @@ internal constructor(
                 val reader = Reader(bytes, start, end, scratch.keys, true, attached)
                 val source = source(reader)
                 while (reader.at < reader.end) values.add(source.value(0))
+                if (reader.attachedBytes > INLINED_MAX)
+                    throw reader.refusal(CodecError.TOO_LARGE, "lists of ${reader.attachedBytes} bytes in all", start)
             }
         }
         return shelf.use { scratch ->
@@ -121,6 +123,9 @@ internal constructor(
 }
 
 internal val NOTHING = ByteArray(0)
+
+/** As much as a frame has at most, unless told otherwise: one list that is named often is written as often. */
+private const val INLINED_MAX = 64L shl 20
 
 /** What a buffer has left, in an array: its own where it has one, else a copy. */
 internal inline fun <T> inArray(message: ByteBuffer, act: (bytes: ByteArray, start: Int, end: Int) -> T): T {

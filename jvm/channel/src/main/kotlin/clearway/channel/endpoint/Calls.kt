@@ -55,8 +55,12 @@ internal class Calls(private val link: Link, private val outbox: Outbox) {
         }
         val call = Call(this, nextId(), channel, message, options, settle)
         open[call.id] = call
-        limit(call, options)
-        outbox.push(call)
+        try {
+            limit(call, options)
+            outbox.push(call)
+        } catch (thrown: Throwable) {
+            refuse(call, thrown) // No timer, as where the system starts no thread.
+        }
         return call
     }
 

@@ -27,7 +27,7 @@ internal class Control(private val link: Link, private val resize: (name: String
                 else -> return served.answer(Status.NOT_IMPLEMENTED)
             }
             served.answer(Status.DONE, codec.encodeReply(MethodReply.Success(null)))
-        } catch (thrown: RuntimeException) {
+        } catch (thrown: Throwable) {
             link.turns.later { served.fail(thrown) { envelope(codec, it, false) } }
         }
     }

@@ -9,6 +9,7 @@ import clearway.channel.codec.CodecException
 import clearway.channel.codec.Codecs
 import clearway.channel.transport.ChannelTransport
 import clearway.channel.transport.CloseReason
+import clearway.channel.transport.speaking
 import clearway.channel.wire.Flag
 import clearway.channel.wire.Frame
 import clearway.channel.wire.Hello
@@ -20,8 +21,8 @@ import java.util.concurrent.atomic.AtomicBoolean
 
 /** An endpoint's parts, and the shell around them: frames in, frames out. The channels use it. */
 internal class Core(private val transport: ChannelTransport, settings: EndpointOptions, wire: Int, there: Hello?) {
-    val turns = Turns { settings.onError(it, transport.name) }
-    val link = Link(transport, settings, turns, wire, there)
+    val turns = Turns { settings.report(it, transport.name) }
+    val link = Link(transport, settings, turns, wire, there, ::ended)
     private val outbox = Outbox(link)
     val calls = Calls(link, outbox)
     val listens = Listens(link, outbox)
@@ -52,8 +53,8 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
                 calls.call(channel, message, options) { answer, failure ->
                     try {
                         if (answer != null) future.complete(read(answer)) else future.completeExceptionally(failure)
-                    } catch (thrown: RuntimeException) {
-                        future.completeExceptionally(thrown)
+                    } catch (thrown: Throwable) {
+                        future.completeExceptionally(speaking(thrown))
                     }
                 }
             }
@@ -146,7 +147,7 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
     }
 
     fun terminate(reason: CloseReason) {
-        transport.close(reason)
+        link.close(reason)
         ended(reason)
     }
 

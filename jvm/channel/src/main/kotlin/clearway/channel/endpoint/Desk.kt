@@ -116,7 +116,7 @@ internal class Desk(private val link: Link) {
     private fun take(asked: Asked, bytes: Int) {
         val handler = handlers[asked.channel]
         if (handler != null) return hand(handler, asked)
-        if (settings.earlyMs == 0L) return asked.refuse(Status.NO_HANDLER)
+        if (settings.earlyMs == 0L || link.closing) return asked.refuse(Status.NO_HANDLER)
         // A message of no bytes is not free either.
         for (gone in early.add(asked.channel, asked, bytes + WEIGHT, settings.clock.nowMs())) gone.refuse(
             Status.DROPPED
@@ -127,10 +127,13 @@ internal class Desk(private val link: Link) {
     private fun hand(handler: Handler, asked: Asked) {
         when (asked) {
             is Asked.Request ->
-                if (!asked.served.settled) {
-                    asked.served.start()
-                    handler.request(asked.served)
-                }
+                if (!asked.served.settled)
+                    try {
+                        asked.served.start()
+                        handler.request(asked.served)
+                    } catch (thrown: Throwable) {
+                        link.turns.later { asked.served.fail(thrown) }
+                    }
             is Asked.Stream -> handler.listen(asked.stream)
         }
     }

@@ -9,6 +9,7 @@ import clearway.channel.transport.ChannelSink
 import clearway.channel.transport.ChannelTransport
 import clearway.channel.transport.CloseCode
 import clearway.channel.transport.CloseReason
+import clearway.channel.transport.guarded
 import clearway.channel.wire.Hello
 import clearway.channel.wire.WIRE_VERSION
 import clearway.channel.wire.Wires
@@ -29,6 +30,15 @@ internal class Greeting(private val transport: ChannelTransport, private val set
             timer?.stop()
             if (met.isCancelled) transport.close(CloseReason(CloseCode.CLOSED, "gave up"))
         }
+        try {
+            greet()
+        } catch (thrown: Throwable) {
+            met.completeExceptionally(thrown) // No timer stays for a transport that was open already.
+            throw thrown
+        }
+    }
+
+    private fun greet() {
         if (!settings.hello) {
             agreed(Wires.PLAIN, null)
             return transport.open(this)
@@ -47,7 +57,7 @@ internal class Greeting(private val transport: ChannelTransport, private val set
 
     override fun frame(frame: ByteArray) {
         core?.let {
-            return it.frame(frame)
+            return survive(it) { it.frame(frame) }
         }
         if (met.isDone) return
         val there = readFrame(frame)?.let(::readHello)
@@ -63,12 +73,21 @@ internal class Greeting(private val transport: ChannelTransport, private val set
     }
 
     override fun drained() {
-        core?.drained()
+        core?.let { survive(it) { it.drained() } }
+    }
+
+    // A sink does not throw: the thread that reads goes on for all, and an endpoint that failed is closed.
+    private inline fun survive(core: Core, act: () -> Unit) {
+        try {
+            act()
+        } catch (thrown: Throwable) {
+            guarded { core.link.failed(thrown) }
+        }
     }
 
     override fun closed(reason: CloseReason) {
         core?.let {
-            return it.ended(reason)
+            return guarded { it.ended(reason) }
         }
         met.completeExceptionally(
             ChannelException(ChannelError.TRANSPORT_CLOSED, "before the hello: ${reason.message}", reason)

@@ -17,6 +17,7 @@ import clearway.channel.codec.StandardMethodCodec
 import clearway.channel.transport.ChannelTransport
 import clearway.channel.transport.CloseCode
 import clearway.channel.transport.CloseReason
+import clearway.channel.transport.uncaught
 import clearway.channel.wire.Flag
 import clearway.channel.wire.Hello
 import clearway.channel.wire.Wires
@@ -40,6 +41,8 @@ internal class Link(
     val turns: Turns,
     wire: Int,
     there: Hello?,
+    /** Told the end where the transport cannot be trusted to tell it. Outside of turns, maybe more than once. */
+    private val ended: (CloseReason) -> Unit,
 ) {
     val isPlain = wire == Wires.PLAIN
     val transportName: String
@@ -89,11 +92,37 @@ internal class Link(
                 ChannelError.TOO_LARGE,
                 "a message of ${body.size} bytes; the way to the other end takes frames of $frameBytesMax at most",
             )
-        if (!transport.send(writeFrame(op, flags, id, a, b, c, name, body))) congested = true
+        val frame = writeFrame(op, flags, id, a, b, c, name, body)
+        try {
+            if (!transport.send(frame)) congested = true
+        } catch (thrown: Throwable) {
+            failed(thrown)
+        }
     }
 
     /** The other end did not keep to the protocol: the end. */
-    fun broken(what: String): Unit = transport.close(CloseReason(CloseCode.PROTOCOL, what))
+    fun broken(what: String): Unit = close(CloseReason(CloseCode.PROTOCOL, what))
+
+    /** Closes the transport, which is foreign code and may throw: then the end is told here. */
+    fun close(reason: CloseReason) {
+        try {
+            transport.close(reason)
+        } catch (thrown: Throwable) {
+            uncaught(thrown)
+            ended(reason)
+        }
+    }
+
+    /** The transport threw, or this end did: the end, because nobody knows what has left. */
+    fun failed(thrown: Throwable) {
+        val reason = CloseReason(CloseCode.FAILED, "the transport ${transport.name} failed", emptyMap(), thrown)
+        turns.turn {
+            turns.later {
+                close(reason)
+                ended(reason)
+            }
+        }
+    }
 
     /** The error for what the end of the transport ends. */
     fun closedError(what: String): ChannelException =

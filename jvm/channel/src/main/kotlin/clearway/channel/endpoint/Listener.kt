@@ -5,6 +5,7 @@ import clearway.channel.ChannelError
 import clearway.channel.ChannelException
 import clearway.channel.Event
 import clearway.channel.EventStream
+import clearway.channel.transport.speaking
 import java.util.ArrayDeque
 import java.util.concurrent.CompletableFuture
 import java.util.concurrent.ExecutionException
@@ -148,9 +149,9 @@ internal class Listener<T>(
         turns.later {
             try {
                 to.complete(Event(owner.decode(next.message)))
-            } catch (thrown: RuntimeException) {
+            } catch (thrown: Throwable) {
                 close()
-                to.completeExceptionally(thrown)
+                to.completeExceptionally(speaking(thrown))
             }
         }
     }

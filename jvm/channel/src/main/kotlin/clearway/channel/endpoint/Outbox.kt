@@ -36,7 +36,7 @@ internal class Outbox(private val link: Link) {
     private fun leave(request: Waiting) {
         try {
             request.leave()
-        } catch (reason: RuntimeException) {
+        } catch (reason: Throwable) {
             request.refuse(reason)
         }
     }

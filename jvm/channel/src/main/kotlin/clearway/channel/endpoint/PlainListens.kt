@@ -76,7 +76,7 @@ internal class PlainListens(private val link: Link, private val calls: Calls) {
             try {
                 decode(answer)
                 null
-            } catch (thrown: RuntimeException) {
+            } catch (thrown: Throwable) {
                 thrown
             }
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.channel.endpoint
 
-import clearway.channel.ChannelException
 import clearway.channel.codec.MethodCodec
 import clearway.channel.codec.MethodReply
 import clearway.channel.wire.ErrorParts
@@ -28,7 +27,7 @@ internal class PlainSource(
     override fun request(served: Served) {
         try {
             answer(served)
-        } catch (thrown: RuntimeException) {
+        } catch (thrown: Throwable) {
             link.turns.later { served.fail(thrown) { envelope(codec, it, link.settings.stacks) } }
         }
     }
@@ -61,11 +60,11 @@ internal class PlainSource(
 
                 override fun end(status: Int, error: Throwable?, dropped: Long) {
                     if (error != null) {
-                        val body = envelope(codec, partsOf(error), link.settings.stacks)
                         try {
+                            val body = envelope(codec, partsOf(error), link.settings.stacks)
                             link.send(Op.MESSAGE, name = name, body = body)
-                        } catch (tooLarge: ChannelException) {
-                            link.turns.later { link.settings.onError(tooLarge, channel) }
+                        } catch (unsent: Throwable) {
+                            link.turns.later { link.settings.report(unsent, channel) }
                         }
                     }
                     link.send(Op.MESSAGE, name = name)
@@ -89,7 +88,7 @@ internal fun envelope(codec: MethodCodec, parts: ErrorParts, stacks: Boolean): B
     fun encode(details: Any?) = codec.encodeReply(MethodReply.Failure(parts.code, parts.message, details, stack))
     return try {
         encode(parts.details)
-    } catch (_: RuntimeException) {
+    } catch (_: Throwable) {
         encode(null)
     }
 }

@@ -4,7 +4,7 @@ package clearway.channel.endpoint
 import java.util.concurrent.CompletionException
 import java.util.concurrent.CompletionStage
 
-/** Runs a handler and answers, when its result is there. Never throws an exception. */
+/** Runs a handler and answers, when its result is there. Never throws. */
 internal fun <T> run(served: Served, handle: () -> CompletionStage<T>, answer: (T) -> Unit, fail: (Throwable) -> Unit) {
     // Its caller may have given up while it waited for a thread, or the executor has refused it.
     if (served.isOver) return
@@ -12,11 +12,11 @@ internal fun <T> run(served: Served, handle: () -> CompletionStage<T>, answer: (
         handle().whenComplete { value, thrown ->
             try {
                 if (thrown != null) fail((thrown as? CompletionException)?.cause ?: thrown) else answer(value)
-            } catch (refused: RuntimeException) {
+            } catch (refused: Throwable) {
                 fail(refused) // What the codec has no form for.
             }
         }
-    } catch (thrown: Exception) {
+    } catch (thrown: Throwable) {
         fail(thrown)
     }
 }

@@ -64,7 +64,7 @@ internal class Served(
     fun started(start: () -> Unit) {
         try {
             start()
-        } catch (rejected: RuntimeException) {
+        } catch (rejected: Throwable) {
             fail(rejected)
         }
     }
@@ -85,7 +85,7 @@ internal class Served(
                 try {
                     reply(status, if (link.isPlain && status != Status.DONE) NOTHING else message, flags)
                 } catch (tooLarge: ChannelException) {
-                    link.turns.later { link.settings.onError(tooLarge, channel) }
+                    link.turns.later { link.settings.report(tooLarge, channel) }
                     val error = writeError(tooLarge)
                     if (link.isPlain) reply(Status.DONE, NOTHING, 0)
                     else reply(Status.ERROR, if (error.size < SMALL) error else NOTHING, 0)
@@ -96,9 +96,15 @@ internal class Served(
     /** Answers with what the handler threw. `envelope` makes the plain wire's error; without, that has none. */
     fun fail(thrown: Throwable, envelope: ((ErrorParts) -> ByteArray)? = null) {
         val told = wanted && (!link.isPlain || envelope != null)
-        if (!told && !link.turns.turn { settled }) link.settings.onError(thrown, channel)
+        if (!told && !link.turns.turn { settled }) link.settings.report(thrown, channel)
         if (!link.isPlain) return answer(Status.ERROR, writeError(thrown))
-        answer(Status.DONE, envelope?.invoke(partsOf(thrown)) ?: NOTHING)
+        var message = NOTHING
+        try {
+            message = envelope?.invoke(partsOf(thrown)) ?: NOTHING
+        } catch (unwritten: Throwable) {
+            link.settings.report(unwritten, channel)
+        }
+        answer(Status.DONE, message)
     }
 
     private fun settle(): Boolean {

@@ -96,7 +96,7 @@ internal class Source(
                 try {
                     wire.event(next, queue.dropped)
                     queue.dropped = 0
-                } catch (reason: ChannelException) {
+                } catch (reason: Throwable) {
                     // An event that no frame can hold: what waits behind it is not sent as if it had never been.
                     tooLarge = reason
                 }
@@ -111,8 +111,11 @@ internal class Source(
     /** Nobody listens any more; `status` tells the listener, where it is to be told. In a turn. */
     fun cancel(status: Int? = null) {
         if (ended) return
-        if (status != null) wire.end(status, null, queue.dropped)
-        stop()
+        try {
+            if (status != null) wire.end(status, null, queue.dropped)
+        } finally {
+            stop()
+        }
     }
 
     /**
@@ -134,10 +137,18 @@ internal class Source(
                     drain()
                 }
             }
-        } catch (thrown: Exception) {
+        } catch (thrown: Throwable) {
             fail(thrown)
         }
-        if (iterator is AutoCloseable) iterator.close()
+        shut(iterator)
+    }
+
+    private fun shut(iterator: Iterator<*>) {
+        try {
+            if (iterator is AutoCloseable) iterator.close()
+        } catch (thrown: Throwable) {
+            link.settings.report(thrown, channel)
+        }
     }
 
     /** Whether the next value may be drawn; null where that is later, and `pump` runs again then. */
@@ -152,9 +163,9 @@ internal class Source(
     private fun again(iterator: Iterator<*>) {
         try {
             link.settings.executor.execute { pump(iterator) }
-        } catch (rejected: RuntimeException) {
+        } catch (rejected: Throwable) {
             fail(rejected)
-            if (iterator is AutoCloseable) iterator.close()
+            shut(iterator)
         }
     }
 
@@ -172,8 +183,11 @@ internal class Source(
         }
 
     private fun close(how: Ending) {
-        wire.end(how.status, how.error, queue.dropped)
-        stop()
+        try {
+            wire.end(how.status, how.error, queue.dropped)
+        } finally {
+            stop()
+        }
     }
 
     private fun stop() {

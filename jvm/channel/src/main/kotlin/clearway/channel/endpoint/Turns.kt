@@ -7,7 +7,10 @@ import java.util.concurrent.locks.ReentrantLock
  * One thing at a time: what an endpoint knows is looked at and changed in turns, under one lock. What calls the
  * application (futures, handlers, listeners) is left for after the turn, and runs without the lock.
  */
-internal class Turns(private val onError: (Throwable) -> Unit) {
+internal class Turns(
+    /** Never throws. */
+    private val onError: (Throwable) -> Unit
+) {
     private val lock = ReentrantLock()
     private var left = ArrayList<() -> Unit>()
 
@@ -26,11 +29,11 @@ internal class Turns(private val onError: (Throwable) -> Unit) {
         }
     }
 
-    // What a listener of the application's throws must not end the thread that reads for all.
+    // What the application's code throws must not end the thread that reads for all.
     private fun run(act: () -> Unit) {
         try {
             act()
-        } catch (thrown: RuntimeException) {
+        } catch (thrown: Throwable) {
             onError(thrown)
         }
     }

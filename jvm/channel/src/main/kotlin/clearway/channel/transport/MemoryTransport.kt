@@ -98,11 +98,11 @@ private class MemoryEnd(private val lock: Any, private val limits: TransportLimi
                 }
             }
             frame?.let {
-                to.frame(it)
+                guarded { to.frame(it) }
                 taken(it)
             }
-            if (drained) to.drained()
-            reason?.let(to::closed)
+            if (drained) guarded { to.drained() }
+            reason?.let { guarded { to.closed(it) } }
         }
     }
 

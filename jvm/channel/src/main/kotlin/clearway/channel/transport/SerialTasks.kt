@@ -9,10 +9,14 @@ import java.util.concurrent.ThreadPoolExecutor
 import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicInteger
 
-/** Runs tasks in their order, one at a time, on threads of an executor; each happens before the next. */
+/**
+ * Runs tasks in their order, one at a time, on threads of an executor; each happens before the next. What a task throws
+ * goes to the thread's handler of uncaught errors, and the next task runs.
+ */
 internal class SerialTasks(private val executor: Executor) {
     private val waiting = ArrayDeque<() -> Unit>()
-    private var running = false
+    /** The run that the executor has, whether it has begun or not. */
+    private var running: Run? = null
 
     /** [add] and [start]. */
     fun run(task: () -> Unit) {
@@ -25,29 +29,48 @@ internal class SerialTasks(private val executor: Executor) {
         synchronized(waiting) { waiting.add(task) }
     }
 
-    /** Runs what waits. Throws RejectedExecutionException where the executor does; what waits goes on waiting. */
+    /** Runs what waits. Throws what the executor throws; what waits then waits for the next [start]. */
     fun start() {
+        val run = Run()
         synchronized(waiting) {
-            if (running || waiting.isEmpty()) return
-            running = true
+            if (running != null || waiting.isEmpty()) return
+            running = run
         }
         try {
-            executor.execute(::drain)
-        } catch (rejected: RuntimeException) {
-            synchronized(waiting) { running = false }
-            throw rejected
+            executor.execute(run)
+        } catch (thrown: Throwable) {
+            run.refused()
+            throw thrown
         }
     }
 
-    private fun drain() {
-        while (true) {
-            val task =
-                synchronized(waiting) {
-                    val next = waiting.poll()
-                    if (next == null) running = false
-                    next
-                } ?: return
-            task()
+    /** Begins once at most, whatever the executor does with it: two at a time would not be one at a time. */
+    private inner class Run : Runnable {
+        private var begun = false
+
+        /** The executor threw. It may have begun to run this all the same. */
+        fun refused() {
+            synchronized(waiting) {
+                if (begun) return
+                begun = true
+                running = null
+            }
+        }
+
+        override fun run() {
+            synchronized(waiting) {
+                if (begun) return
+                begun = true
+            }
+            while (true) {
+                val task =
+                    synchronized(waiting) {
+                        val next = waiting.poll()
+                        if (next == null) running = null
+                        next
+                    } ?: return
+                guarded(task)
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.channel.transport
 
+import clearway.channel.endpoint.Clock
 import clearway.channel.endpoint.SystemClock
 import java.io.BufferedOutputStream
 import java.io.FileDescriptor
@@ -20,19 +21,24 @@ import kotlin.concurrent.withLock
  * on. Has a daemon thread that reads, from [open] on, and one that writes.
  *
  * Something that is no frame closes it with `protocol`, a frame over the limit with `too-large` before memory is taken
- * for it, the streams' end without a last word with `lost`.
+ * for it, the streams' end without a last word with `lost`, and what the streams throw beside an IOException with
+ * `failed`.
+ *
+ * Five seconds after its end both streams are closed under threads that still read or write there, so that an end that
+ * neither reads nor leaves holds none. Over a child's streams that cannot be done: those threads end with the child.
  */
 public class StreamTransport
-private constructor(
+internal constructor(
     private val input: InputStream,
-    output: OutputStream,
+    private val raw: OutputStream,
     private val limits: TransportLimits,
     private val process: Process?,
     /** Whether `output` may be closed: a process does not end its own standard output. */
     private val closesOutput: Boolean,
+    private val timers: Clock = SystemClock,
 ) : ChannelTransport {
     // A header leaves with its frame, and small frames with each other.
-    private val output = BufferedOutputStream(output, PIECE_BYTES)
+    private val output = BufferedOutputStream(raw, PIECE_BYTES)
     private val lock = ReentrantLock()
     private val more = lock.newCondition()
     /** Held while the sink is told: reader and writer both tell it. */
@@ -41,12 +47,13 @@ private constructor(
     private val queue = ArrayDeque<ByteArray>()
     private var queuedBytes = 0L
     private var full = false
+    private var reading = false
     private var writing = false
     /** Set once it is over: nothing arrives or leaves any more but the last word. */
     private var end: CloseReason? = null
     private var lastWord: ByteArray? = null
     private var told = false
-    private var failed: IOException? = null
+    private var failed: Throwable? = null
 
     override val name: String
         get() = "stdio"
@@ -58,8 +65,14 @@ private constructor(
         lock.withLock {
             check(this.sink == null) { "sink must be given once: open() was called before" }
             this.sink = sink
+            reading = true
         }
-        READERS.newThread(::read).start()
+        try {
+            READERS.newThread(::read).start()
+        } catch (thrown: Throwable) {
+            lock.withLock { reading = false }
+            finish(CloseReason(CloseCode.FAILED, "no thread could be started to read", emptyMap(), thrown), true)
+        }
     }
 
     override fun send(frame: ByteArray): Boolean {
@@ -78,10 +91,19 @@ private constructor(
 
     // In the lock. The thread lives until everything has left.
     private fun write() {
-        if (writing) more.signal()
-        else {
-            writing = true
+        if (writing) return more.signal()
+        writing = true
+        try {
             WRITERS.newThread(::writeAll).start()
+        } catch (thrown: Throwable) {
+            writing = false
+            failed = thrown
+            queue.clear()
+            val reason = CloseReason(CloseCode.FAILED, "no thread could be started to write", emptyMap(), thrown)
+            later(0) {
+                finish(reason, false)
+                tellEnd()
+            }
         }
     }
 
@@ -105,15 +127,17 @@ private constructor(
             }
             output.flush()
             if (closesOutput) output.close()
-        } catch (broken: IOException) {
+        } catch (broken: Throwable) {
             lock.withLock {
                 failed = broken
                 queue.clear()
             }
+            val reason =
+                if (broken is IOException)
+                    CloseReason(CloseCode.LOST, "the other end closed its input", emptyMap(), broken)
+                else CloseReason(CloseCode.FAILED, "writing failed: ${broken.javaClass.name}", emptyMap(), broken)
             // Whoever reads there may still have said why: that is read first.
-            later(PARTS_MS) {
-                finish(CloseReason(CloseCode.LOST, "the other end closed its input", emptyMap(), broken), false)
-            }
+            later(PARTS_MS) { finish(reason, false) }
         }
         lock.withLock { writing = false }
         tellEnd()
@@ -134,7 +158,7 @@ private constructor(
                 if (now) full = false
                 now
             }
-        if (drained) synchronized(telling) { if (!told) sink?.drained() }
+        if (drained) synchronized(telling) { if (!told) guarded { sink?.drained() } }
     }
 
     private fun read() {
@@ -142,26 +166,36 @@ private constructor(
         val frames =
             FrameReader(
                 limits.frameBytesMax,
-                { frame -> synchronized(telling) { if (lock.withLock { end } == null) sink?.frame(frame) } },
+                { frame ->
+                    synchronized(telling) { if (lock.withLock { end } == null) guarded { sink?.frame(frame) } }
+                },
                 { reason ->
                     spoke = true
                     finish(reason, say = reason.code == CloseCode.PROTOCOL || reason.code == CloseCode.TOO_LARGE)
                 },
             )
         tellEnd() // it may have ended before the sink came
-        val piece = ByteArray(PIECE_BYTES)
-        var loss: IOException? = null
+        var loss: Throwable? = null
         try {
+            val piece = ByteArray(PIECE_BYTES)
             while (true) {
                 val count = input.read(piece)
                 if (count < 0) break
                 frames.push(piece, count)
             }
             input.close()
-        } catch (broken: IOException) {
+        } catch (broken: Throwable) {
             loss = broken
         }
+        lock.withLock { reading = false }
         if (spoke || lock.withLock { end } != null) return
+        if (loss != null && loss !is IOException) {
+            // Such as no memory for a frame: the other end still reads, and is told.
+            return finish(
+                CloseReason(CloseCode.FAILED, "reading failed: ${loss.javaClass.name}", emptyMap(), loss),
+                true,
+            )
+        }
         val where = if (frames.inside) " in the middle of a frame" else ""
         finish(
             exitReason() ?: CloseReason(CloseCode.LOST, "the other end closed its output$where", emptyMap(), loss),
@@ -184,8 +218,23 @@ private constructor(
             if (say) lastWord = closeBody(reason) else queue.clear()
             if (failed == null) write()
         }
-        later(LEAVE_MS) { tellEnd(late = true) }
+        later(LEAVE_MS) {
+            tellEnd(late = true)
+            abandon()
+        }
         if (lock.withLock { failed } != null) later(0) { tellEnd() }
+    }
+
+    /** Closes the streams under threads that wait there for what will not come. */
+    private fun abandon() {
+        val stuck = lock.withLock { reading || writing }
+        if (!stuck || process != null || !closesOutput) return
+        // What closes a stream may wait as well, and the timers' thread is everybody's.
+        val closing = {
+            guarded { input.close() }
+            guarded { raw.close() }
+        }
+        guarded { CLOSERS.newThread(closing).start() }
     }
 
     private fun tellEnd(late: Boolean = false) {
@@ -194,12 +243,12 @@ private constructor(
             val to = sink
             if (reason == null || told || to == null) return
             told = true
-            to.closed(reason)
+            guarded { to.closed(reason) }
         }
     }
 
     private fun later(ms: Long, act: () -> Unit) {
-        TIMERS.after(ms, act)
+        timers.after(ms, act)
     }
 
     public companion object {
@@ -211,7 +260,7 @@ private constructor(
         private const val PIECE_BYTES = 1 shl 16
         private val READERS = DaemonThreads("clearway-channel-reader-")
         private val WRITERS = DaemonThreads("clearway-channel-writer-")
-        private val TIMERS = SystemClock
+        private val CLOSERS = DaemonThreads("clearway-channel-closer-")
 
         /** A transport over any two streams of bytes; it closes them at its end. */
         @JvmStatic

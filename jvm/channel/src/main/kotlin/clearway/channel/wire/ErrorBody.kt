@@ -33,18 +33,19 @@ internal fun partsOf(thrown: Throwable): ErrorParts {
             else -> "error"
         }
     val details = (thrown as? RemoteException)?.details
-    return ErrorParts(
-        wellFormed(code),
-        wellFormed(thrown.message ?: thrown.javaClass.simpleName),
-        details,
-        stackOf(thrown),
-    )
+    return ErrorParts(wellFormed(code), wordsOf(thrown) ?: thrown.javaClass.simpleName, details, stackOf(thrown))
 }
 
 /** The body for what a handler threw. Never throws: what the codec has no form for is named in words. */
 internal fun writeError(thrown: Throwable): ByteArray {
     val parts = partsOf(thrown)
-    return codec.encode(listOf(parts.code, parts.message, plain(parts.details), describe(thrown, 0)))
+    val described = describe(thrown, 0)
+    fun encode(details: Any?) = codec.encode(listOf(parts.code, parts.message, details, described))
+    return try {
+        encode(parts.details)
+    } catch (_: Throwable) {
+        encode("[not encodable: ${parts.details?.javaClass?.name}]")
+    }
 }
 
 /** The error to throw for a body of the other end's. Throws [CodecException] where it is none. */
@@ -59,11 +60,11 @@ private fun describe(thrown: Throwable, depth: Int): Map<String, Any?> {
         linkedMapOf<String, Any?>(
             "base" to "Error",
             "name" to wellFormed(thrown.javaClass.name),
-            "message" to wellFormed(thrown.message.orEmpty()),
+            "message" to wordsOf(thrown).orEmpty(),
             "stack" to stackOf(thrown),
             "props" to emptyList<Any?>(),
         )
-    val cause = thrown.cause
+    val cause = foreign { thrown.cause }
     if (cause != null && depth < CAUSES_MAX) described["cause"] = describe(cause, depth + 1)
     return described
 }
@@ -78,16 +79,18 @@ private fun readCause(given: Any?, depth: Int): RemoteCause? {
 
 private fun stackOf(thrown: Throwable): String {
     val written = StringWriter()
-    PrintWriter(written).use(thrown::printStackTrace)
+    foreign { PrintWriter(written).use(thrown::printStackTrace) }
     return wellFormed(written.toString().take(STACK_MAX).trimEnd())
 }
 
-private fun plain(details: Any?): Any? =
+private fun wordsOf(thrown: Throwable): String? = foreign { thrown.message }?.let(::wellFormed)
+
+/** What an exception's own code gives; null where that throws, because an error must arrive all the same. */
+private inline fun <T> foreign(ask: () -> T): T? =
     try {
-        codec.encode(details)
-        details
-    } catch (_: CodecException) {
-        "[not encodable: ${details?.javaClass?.name}]"
+        ask()
+    } catch (_: Throwable) {
+        null
     }
 
 // A text with half of a surrogate pair has no UTF-8, and an error must arrive all the same.

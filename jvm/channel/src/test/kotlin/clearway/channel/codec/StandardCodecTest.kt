@@ -112,6 +112,48 @@ class StandardCodecTest {
     }
 
     @Test
+    fun `a map refuses keys of several types that were chosen for their one hash`() {
+        // A Long and a Double of the same hash are compared with each other, and no order tells where either stands.
+        val keys = ArrayList<Any>()
+        for (high in 1L..32_000L) {
+            keys += (high shl 32) or (high xor 0x7654_3210L)
+            keys += Double.fromBits((high + 0x10_0000L shl 32) or ((high + 0x10_0000L) xor 0x7654_3210L))
+        }
+        assertEquals(setOf(0x7654_3210), keys.map { it.hashCode() }.toSet())
+        assertEquals(CodecError.TOO_LARGE, refused(codec.encode(keys.associateWith { 1 })).error)
+    }
+
+    @Test
+    fun `a map takes keys of one type and one hash, and keys of several types with hashes of their own`() {
+        val longs = (1L..10_000L).associateBy { (it shl 32) or (it xor 0x7654_3210L) }
+        assertEquals(10_000, (codec.decode(codec.encode(longs)) as Map<*, *>).size)
+        val mixed = (0 until 10_000).associateBy { if (it % 3 == 0) it else if (it % 3 == 1) it + 0.5 else "key $it" }
+        assertEquals(10_000, (codec.decode(codec.encode(mixed)) as Map<*, *>).size)
+    }
+
+    @Test
+    fun `lists of numbers as keys are only themselves when they could be views of the message`() {
+        val key = bytes(8, 1, 9)
+        val message = bytes(13, 2) + key + bytes(1) + key + bytes(2)
+        val read = codec.decodeOwned(ByteBuffer.wrap(message)) as Map<*, *>
+        assertEquals(2, read.size)
+        assertInstanceOf(ByteArray::class.java, read.keys.first())
+    }
+
+    @Test
+    fun `a list beside a message is copied once, however often the message names it`() {
+        val beside = ByteBuffer.allocate(1 shl 20)
+        val names = 30_000 // As copies they would be 30 GB.
+        val attached = bytes(Tag.ATTACHED, Tag.BYTES, 0)
+        var message = bytes(12, 254, names and 0xff, names shr 8)
+        message += ByteArray(names * attached.size) { attached[it % attached.size] }
+        val read = codec.decode(ByteBuffer.wrap(message), false, listOf(beside)) as List<*>
+        assertEquals(names, read.size)
+        assertSame(read.first(), read.last())
+        assertThrows(CodecException::class.java) { codec.inlined(ByteBuffer.wrap(message), listOf(beside)) }
+    }
+
+    @Test
     fun `a big integer of a million digits is read in no time to speak of, and one more is refused`() {
         val digits = 1 shl 20
         val value = BigInteger.ONE.shiftLeft(4 * digits).subtract(BigInteger.ONE)

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.channel.foreign
+
+/** Neither an exception nor an error: the JVM lets anything of this kind be thrown. */
+class Odd : Throwable("odd")
+
+/** An exception whose own words throw. */
+class Mute : RuntimeException() {
+    override val message: String
+        get() = throw IllegalStateException("the message throws")
+}
+
+/** What foreign code may throw, by name. */
+val THROWING: Map<String, () -> Nothing> =
+    linkedMapOf(
+        "an exception" to { throw IllegalStateException("broken") },
+        "a checked exception" to { throw java.io.IOException("broken") },
+        "an AssertionError" to { throw AssertionError("broken") },
+        "a StackOverflowError" to ::overflow,
+        "Kotlin's TODO()" to { TODO() },
+        "an OutOfMemoryError" to { throw OutOfMemoryError("none left") },
+        "a Throwable of its own" to { throw Odd() },
+        "an exception without words" to { throw Mute() },
+    )
+
+private fun overflow(): Nothing =
+    try {
+        error("it ends at ${deeper(0)}")
+    } catch (thrown: StackOverflowError) {
+        thrown.stackTrace = thrown.stackTrace.copyOf(4) // Whoever prints it prints no thousand lines.
+        throw thrown
+    }
+
+private fun deeper(depth: Int): Int = 1 + deeper(depth + 1)
