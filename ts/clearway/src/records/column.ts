@@ -44,9 +44,11 @@ export class Column<F extends Field = Field> {
       return [...this];
     }
     const Type = arrays[shape.kind === "timestamp" ? "i64" : (shape.kind as keyof typeof arrays)];
+    // Before memory is made for them: that the chunks hold what they say.
+    const parts = this.chunks as unknown as NumberPart<Int32Array>[];
     const whole = new Type(this.length);
     let at = 0;
-    for (const part of this.chunks as unknown as NumberPart<Int32Array>[]) {
+    for (const part of parts) {
       (whole as Int32Array).set(part.values, at);
       at += part.length;
     }

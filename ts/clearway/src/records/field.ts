@@ -2,6 +2,7 @@
 import { invalid } from "../error/clearway-error.js";
 import type { BitPart, BytesPart, CodePart, ListPart, NumberPart, Part } from "./part.js";
 import {
+  checkExtent,
   checkName,
   type ItemKind,
   type KindShape,
@@ -167,11 +168,13 @@ export function shapesOf(fields: Fields): Shape[] {
   if (fields === null || typeof fields !== "object") throw invalid("fields", "an object of columns", fields);
   const entries = Object.entries(fields);
   if (entries.length === 0) throw invalid("fields", "at least one column", "none");
-  return entries.map(([name, each]) => {
+  const shapes = entries.map(([name, each]) => {
     checkName(name);
     const { shape, nullable: isNullable } = declaredOf(name, each);
     return { name, nullable: isNullable, ...shape };
   });
+  checkExtent(shapes);
+  return shapes;
 }
 
 function declaredOf(name: string, value: unknown): Declared {

@@ -111,13 +111,18 @@ export async function tableFromArrow(arrow: ArrowTable): Promise<Table> {
 const known = new Map<string, RecordType>();
 // More kinds of table than one program has; keeps a sender of ever new columns from filling the memory.
 const knownMax = 1000;
+const knownLettersMax = 1 << 22;
+let knownLetters = 0;
 
 function recordOf(shapes: readonly Shape[]): RecordType {
   const key = signature(shapes);
   const found = known.get(key);
   if (found) return found;
   const made = new RecordType(shapes);
-  if (known.size < knownMax) known.set(key, made);
+  if (known.size < knownMax && knownLetters + key.length <= knownLettersMax) {
+    known.set(key, made);
+    knownLetters += key.length;
+  }
   return made;
 }
 

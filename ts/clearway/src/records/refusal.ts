@@ -8,6 +8,8 @@ export class BadValue {
     /** What the column takes, in words. */
     readonly expected: string,
     readonly value: unknown,
+    /** What to do, where it is not what is always said. */
+    readonly hint?: string,
   ) {}
 }
 
@@ -56,7 +58,8 @@ export function shown(value: unknown): string {
   return Object.prototype.toString.call(value).slice(8, -1);
 }
 
-function hintFor({ value }: BadValue): string {
+function hintFor({ value, hint }: BadValue): string {
+  if (hint !== undefined) return hint;
   if (value === null || value === undefined) return "Give every row a value, or declare the column nullable(…).";
   return "Convert the value before push(), or declare the column with another type.";
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { invalid } from "../error/clearway-error.js";
-import { malformed } from "./refusal.js";
+import { ClearwayError, invalid } from "../error/clearway-error.js";
+import { malformed, shown } from "./refusal.js";
 
 /** Kinds whose values stand side by side in a typed array. */
 export const numberKinds = ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64"] as const;
@@ -25,31 +25,58 @@ export type KindShape =
 
 // Deeper nesting than any table of people's has; keeps a hostile schema from exhausting the stack.
 const depthMax = 32;
+// Structured clone keeps lists that are shared, and structs share theirs as they nest: 22 structs in 2,275 bytes had four
+// million columns. So columns are counted as often as rows have them, and so are the letters of their names.
+const columnsMax = 1 << 16;
+const lettersMax = 1 << 22;
+
+/** How much columns are, those of structs counted for each struct that has them. */
+export class Extent {
+  #columns = 0;
+  #letters = 0;
+
+  /** What is wrong about so many columns more at this depth, in words; undefined where nothing is. O(1). */
+  addColumns(count: number, depth: number): string | undefined {
+    if (depth > depthMax) return `nested deeper than ${depthMax}`;
+    this.#columns += count;
+    return this.#columns > columnsMax ? `more than ${columnsMax}, those of structs counted` : undefined;
+  }
+
+  addName(name: string): string | undefined {
+    this.#letters += name.length;
+    return this.#letters > lettersMax ? `names of more than ${lettersMax} letters together` : undefined;
+  }
+}
 
 /**
- * Reads a table's columns from data of unknown origin, as new plain objects. Throws `protocol`. Allocates in proportion
- * to what is there.
+ * Reads a table's columns from data of unknown origin, as new plain objects. Throws `protocol`. Looks at no more than
+ * 65,536 columns, whatever lengths say and whichever lists are shared.
  */
-export function readShapes(value: unknown, depth = 0): Shape[] {
+export function readShapes(value: unknown, depth = 0, extent = new Extent()): Shape[] {
   if (!Array.isArray(value) || value.length === 0) throw malformed("it has no columns");
-  if (depth > depthMax) throw malformed(`its columns are nested deeper than ${depthMax}`);
+  const { length } = value;
+  const wide = extent.addColumns(length, depth);
+  if (wide !== undefined) throw malformed(`its columns are ${wide}`);
   const names = new Set<string>();
-  return value.map((each: unknown) => {
+  // Also where the list has a hole, which `map` would pass over.
+  return Array.from({ length }, (_, at) => {
+    const each: unknown = value[at];
     if (each === null || typeof each !== "object") throw malformed("a column is no object");
     const { name, kind, nullable, dictionary, unit, of, columns } = each as Record<string, unknown>;
     if (typeof name !== "string") throw malformed("a column has no name");
+    const long = extent.addName(name);
+    if (long !== undefined) throw malformed(`its columns have ${long}`);
     if (name === refusedName) throw malformed(`a column is called ${name}`);
-    if (names.has(name)) throw malformed(`two columns are called ${JSON.stringify(name)}`);
-    if (typeof nullable !== "boolean")
-      throw malformed(`column ${JSON.stringify(name)} does not say whether it is nullable`);
+    if (names.has(name)) throw malformed(`two columns are called ${shown(name)}`);
+    if (typeof nullable !== "boolean") throw malformed(`column ${shown(name)} does not say whether it is nullable`);
     names.add(name);
     const base = { name, nullable };
     if (isOneOf(numberKinds, kind) || kind === "bool" || kind === "bytes") return { ...base, kind };
     if (kind === "text" && typeof dictionary === "boolean") return { ...base, kind, dictionary };
     if (kind === "timestamp" && isOneOf(units, unit)) return { ...base, kind, unit };
     if (kind === "list" && (of === "bool" || isOneOf(numberKinds, of))) return { ...base, kind, of };
-    if (kind === "struct") return { ...base, kind, columns: readShapes(columns, depth + 1) };
-    throw malformed(`column ${JSON.stringify(name)} is of no known kind`);
+    if (kind === "struct") return { ...base, kind, columns: readShapes(columns, depth + 1, extent) };
+    throw malformed(`column ${shown(name)} is of no known kind`);
   });
 }
 
@@ -59,6 +86,17 @@ const refusedName = "__proto__";
 /** Refuses the one name that no row can carry. */
 export function checkName(name: string): void {
   if (name === refusedName) throw invalid("a column's name", "another one", name);
+}
+
+/** Refuses columns that a table may not have as many of: what {@link readShapes} would refuse elsewhere. */
+export function checkExtent(shapes: readonly Shape[], depth = 0, extent = new Extent()): void {
+  const wide = extent.addColumns(shapes.length, depth);
+  if (wide !== undefined) throw new ClearwayError("invalid-argument", `the columns are ${wide}`);
+  for (const { name, ...kind } of shapes) {
+    const long = extent.addName(name);
+    if (long !== undefined) throw new ClearwayError("invalid-argument", `the columns have ${long}`);
+    if (kind.kind === "struct") checkExtent(kind.columns, depth + 1, extent);
+  }
 }
 
 /** How many buffers the columns have in a chunk. See `layout.ts`. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError, invalid } from "../error/clearway-error.js";
 import type { CrossesAs, crossesAs } from "../transfer/crossing.js";
+import { Growth, offsetMax } from "./builder/builder.js";
 import { RowsBuilder } from "./builder/rows.js";
 import { Chunk, pack } from "./chunk.js";
 import type { WriteOf } from "./field.js";
@@ -21,9 +22,28 @@ export interface WriterOptions {
 const rowsPerChunkDefault = 1 << 16;
 const rowsPerLargeChunk = 1 << 20;
 
-// Offsets are 32 bits. Looked at every 256 rows, as adding up the columns for each row would cost as much as the row.
-const chunkBytesMax = 1 << 28;
-const rowsBetweenLooks = 256;
+/** How large chunks may become. @internal */
+export interface ChunkLimits {
+  /** A chunk of so many bytes is closed. */
+  readonly closedBytes: number;
+  /** Columns are added up after so many bytes of texts, bytes and lists. */
+  readonly growthBytes: number;
+  /** The data of one column. */
+  readonly dataBytes: number;
+  /** All columns: what 32-bit offsets in the directory reach, less room for the directory and for padding. */
+  readonly blockBytes: number;
+}
+
+// Far below 2^31, so that a chunk has room for the largest single value that anybody is likely to have.
+const chunkLimits: ChunkLimits = {
+  closedBytes: 1 << 28,
+  growthBytes: 1 << 24,
+  dataBytes: offsetMax,
+  blockBytes: 2 ** 32 - 2 ** 26,
+};
+
+// Adding up the columns for each row would cost as much as the row. Columns of fixed width wait for so many rows.
+const rowsBetweenSums = 256;
 
 /**
  * Takes rows and makes a table of them. A task may return it, or yield it, as it is: its caller gets the {@link Table}.
@@ -37,12 +57,15 @@ export class TableWriter<R extends RecordType = RecordType> implements CrossesAs
   #rowsPerChunk: number;
   readonly #grows: boolean;
   readonly #segments: Segment[] = [];
+  readonly #limits: ChunkLimits;
+  readonly #growth: Growth;
   readonly #builder: RowsBuilder;
   #rows = 0;
   #before = 0;
   #table: Table<R> | undefined;
 
-  constructor(schema: R, options: WriterOptions = {}) {
+  /** Writers are made by {@link RecordType.table}. */
+  constructor(schema: R, options: WriterOptions = {}, limits = chunkLimits) {
     const { rowsPerChunk = rowsPerChunkDefault } = options;
     if (!Number.isInteger(rowsPerChunk) || rowsPerChunk < 1 || rowsPerChunk > 2 ** 30) {
       throw invalid("rowsPerChunk", "a whole number from 1 to 2^30", rowsPerChunk);
@@ -50,7 +73,9 @@ export class TableWriter<R extends RecordType = RecordType> implements CrossesAs
     this.#schema = schema;
     this.#rowsPerChunk = rowsPerChunk;
     this.#grows = options.rowsPerChunk === undefined;
-    this.#builder = new RowsBuilder("", schema.shapes);
+    this.#limits = limits;
+    this.#growth = new Growth(limits.dataBytes);
+    this.#builder = new RowsBuilder("", schema.shapes, this.#growth);
     // As a table does; whoever posts the writer, or looks for what to move in it, finishes it.
     Object.defineProperty(this, brand, { enumerable: true, get: () => this.finish().toMessage() });
   }
@@ -69,13 +94,13 @@ export class TableWriter<R extends RecordType = RecordType> implements CrossesAs
     if (this.#table !== undefined) throw finished();
     try {
       this.#builder.push(row);
+      this.#rows = rows + 1;
+      if (rows + 1 >= this.#rowsPerChunk || this.#isFull()) this.#closeChunk();
     } catch (reason) {
+      // Also where there is no memory for the chunk: the row is out, and the next one tries again.
+      this.#rows = rows;
       this.#builder.truncate(rows);
       throw reason instanceof BadValue ? badRow(reason, this.length) : reason;
-    }
-    this.#rows = rows + 1;
-    if (rows + 1 === this.#rowsPerChunk || (rows % rowsBetweenLooks === 0 && this.#builder.dataBytes > chunkBytesMax)) {
-      this.#closeChunk();
     }
   }
 
@@ -92,6 +117,24 @@ export class TableWriter<R extends RecordType = RecordType> implements CrossesAs
     return this.#table;
   }
 
+  #isFull(): boolean {
+    const { growthBytes, closedBytes, blockBytes } = this.#limits;
+    if (this.#rows % rowsBetweenSums !== 0 && this.#growth.bytes <= growthBytes) return false;
+    this.#growth.bytes = 0;
+    const { bytes } = this.#builder;
+    if (bytes > blockBytes) {
+      const hint = "Split the row, or its largest values, over several rows.";
+      throw new BadValue(
+        "the row",
+        `small enough for ${blockBytes} bytes together with its chunk`,
+        `${bytes} bytes`,
+        hint,
+      );
+    }
+    return bytes > closedBytes;
+  }
+
+  // Changes nothing before it has the chunk: there may be no memory for it.
   #closeChunk(): void {
     const { shapes } = this.#schema;
     // The rows as a whole have no validity of their own.

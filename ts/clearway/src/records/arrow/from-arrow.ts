@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { Data, Table, Vector } from "apache-arrow";
 import { ClearwayError } from "../../error/clearway-error.js";
-import { noBytes } from "../builder/builder.js";
+import { Growth, noBytes } from "../builder/builder.js";
 import { TextBuilder } from "../builder/texts.js";
 import { pack } from "../chunk.js";
 import { type Branded, brand } from "../message.js";
@@ -73,7 +73,7 @@ function spans(data: Data, rows: number, share: (first: number, last: number) =>
 }
 
 function dictionaryOf(shape: Shape, dictionary: Vector | undefined): Uint8Array[] {
-  const texts = new TextBuilder(shape.name);
+  const texts = new TextBuilder(shape.name, new Growth());
   // It may come in several pieces, a first one and what was added later.
   for (const text of dictionary ?? []) {
     if (text === null) throw refused(shape, "dictionaries with null in them");

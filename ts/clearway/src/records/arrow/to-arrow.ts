@@ -43,27 +43,29 @@ function dataOf(
   const nullBitmap = vector.validity?.bytes;
   // Null counts are not kept; the package counts where it needs to.
   const base = { type, length, nullCount: nullBitmap ? -1 : 0, nullBitmap };
+  const spansOf = ({ spans, data }: BytesVector): Data => make({ ...base, valueOffsets: spans.offsets, data });
   switch (shape.kind) {
     case "bool":
       return make({ ...base, data: (vector as BitVector).bits.bytes });
     case "text":
       if (shape.dictionary) {
         const { codes, texts } = vector as CodeVector;
-        const entries = texts.offsets.length - 1;
+        const entries = texts.spans.rows;
         const dictionary = make({
           type: new arrow.Utf8(),
           length: entries,
           nullCount: 0,
-          valueOffsets: texts.offsets,
+          valueOffsets: texts.spans.offsets,
           data: texts.data,
         });
         return make({ ...base, data: codes, dictionary: new arrow.Vector([dictionary]) });
       }
-      return make({ ...base, valueOffsets: (vector as BytesVector).offsets, data: (vector as BytesVector).data });
+      return spansOf(vector as BytesVector);
     case "bytes":
-      return make({ ...base, valueOffsets: (vector as BytesVector).offsets, data: (vector as BytesVector).data });
+      return spansOf(vector as BytesVector);
     case "list": {
-      const { offsets, items } = vector as ListVector;
+      const { spans, items } = vector as ListVector;
+      const { offsets } = spans;
       // By the column's type, not the object's class: this part is bundled apart and has classes of its own.
       const bits = shape.of === "bool";
       const child = make({

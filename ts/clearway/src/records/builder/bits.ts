@@ -29,9 +29,16 @@ export class Bits {
 
 export class BitBuilder implements Builder {
   readonly #bits = new Bits();
-  readonly dataBytes = 0;
 
   constructor(readonly column: string) {}
+
+  get length(): number {
+    return this.#bits.length;
+  }
+
+  get bytes(): number {
+    return this.#bits.length / 8;
+  }
 
   push(value: unknown): void {
     if (typeof value !== "boolean") throw new BadValue(this.column, "true or false", value);

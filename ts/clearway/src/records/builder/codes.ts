@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { BadValue } from "../refusal.js";
-import { type Builder, bytesOf, firstRows, grown, noBytes } from "./builder.js";
+import { type Builder, bytesOf, firstRows, type Growth, grown, noBytes } from "./builder.js";
 import { TextBuilder } from "./texts.js";
 
 /** Text by its number in a dictionary, which begins anew with each chunk. */
@@ -10,12 +10,15 @@ export class CodeBuilder implements Builder {
   #codes: Int32Array = new Int32Array(firstRows);
   #rows = 0;
 
-  constructor(readonly column: string) {
-    this.#texts = new TextBuilder(column);
+  constructor(
+    readonly column: string,
+    growth: Growth,
+  ) {
+    this.#texts = new TextBuilder(column, growth);
   }
 
-  get dataBytes(): number {
-    return this.#texts.dataBytes;
+  get bytes(): number {
+    return this.#rows * 4 + this.#texts.bytes;
   }
 
   push(value: unknown): void {

@@ -3,7 +3,7 @@ import { BadValue } from "../refusal.js";
 import type { ItemKind } from "../shape.js";
 import { arrays } from "../vector/numbers.js";
 import { BitBuilder } from "./bits.js";
-import { type Builder, bytesOf, firstRows, grown, noBytes } from "./builder.js";
+import { type Builder, bytesOf, firstRows, type Growth, grown, noBytes, offsetMax } from "./builder.js";
 import { numberBuilder } from "./numbers.js";
 
 /** Lists of numbers or booleans: offsets, and the items of all rows one after the other. */
@@ -18,33 +18,36 @@ export class ListBuilder implements Builder {
   constructor(
     readonly column: string,
     of: ItemKind,
+    readonly growth: Growth,
   ) {
     this.#items = of === "bool" ? new BitBuilder(`${column}[]`) : numberBuilder(of, `${column}[]`);
     this.#array = of === "bool" ? undefined : (arrays[of] as unknown as typeof Int8Array);
     this.#takes = `an array of ${of}`;
   }
 
-  get dataBytes(): number {
-    return this.#items.dataBytes;
+  get bytes(): number {
+    return this.#items.bytes + this.#rows * 4;
   }
 
   push(value: unknown): void {
     const items = this.#items;
     if (!(items instanceof BitBuilder) && this.#array?.[Symbol.hasInstance](value)) {
+      this.#checkRoom(value as Float64Array);
       items.pushAll(value as Float64Array);
-      this.#close(this.#end + (value as Float64Array).length);
+      this.#close();
       return;
     }
     if (!Array.isArray(value) && !(ArrayBuffer.isView(value) && !(value instanceof DataView))) {
       throw new BadValue(this.column, this.#takes, value);
     }
     const list = value as unknown as ArrayLike<unknown>;
+    this.#checkRoom(list);
     for (let at = 0; at < list.length; at++) items.push(list[at]);
-    this.#close(this.#end + list.length);
+    this.#close();
   }
 
   pushEmpty(): void {
-    this.#close(this.#end);
+    this.#close();
   }
 
   truncate(rows: number): void {
@@ -58,12 +61,19 @@ export class ListBuilder implements Builder {
     return [noBytes, bytesOf(this.#offsets, this.#rows + 1), items!];
   }
 
-  #close(end: number): void {
-    if (end > 0x7fff_ffff)
-      throw new BadValue(this.column, "of fewer than 2^31 items together with its chunk", `${end} items`);
+  #checkRoom({ length }: ArrayLike<unknown>): void {
+    if (this.#end + length <= offsetMax) return;
+    const hint = "Split the list over several rows.";
+    throw new BadValue(this.column, "of fewer than 2^31 items together with its chunk", `${length} items`, hint);
+  }
+
+  // Ends a row where its items end, and not where its list says: a list may become shorter while its getters run.
+  #close(): void {
+    const items = this.#items;
     const at = ++this.#rows;
     if (at === this.#offsets.length) this.#offsets = grown(Int32Array, this.#offsets, at + 1);
-    this.#offsets[at] = end;
-    this.#end = end;
+    this.#offsets[at] = items.length;
+    this.growth.bytes += (items.length - this.#end) * 8;
+    this.#end = items.length;
   }
 }

@@ -13,8 +13,8 @@ export function nullableBuilder(of: Builder): Builder {
       this.#of = inner;
     }
 
-    get dataBytes(): number {
-      return this.#of.dataBytes;
+    get bytes(): number {
+      return this.#of.bytes + this.#valid.length / 8;
     }
 
     push(value: unknown): void {

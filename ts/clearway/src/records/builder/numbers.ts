@@ -41,7 +41,7 @@ function makeClass(kind: NumberKind): new (column: string) => NumberBuilder {
       return this.#rows;
     }
 
-    get dataBytes(): number {
+    get bytes(): number {
       return this.#rows * Type.BYTES_PER_ELEMENT;
     }
 

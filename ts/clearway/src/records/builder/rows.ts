@@ -2,7 +2,7 @@
 import { BadValue } from "../refusal.js";
 import type { Shape } from "../shape.js";
 import { BitBuilder } from "./bits.js";
-import { type Builder, noBytes } from "./builder.js";
+import { type Builder, type Growth, noBytes } from "./builder.js";
 import { CodeBuilder } from "./codes.js";
 import { ListBuilder } from "./lists.js";
 import { nullableBuilder } from "./nulls.js";
@@ -20,13 +20,15 @@ export class RowsBuilder implements Builder {
   constructor(
     readonly path: string,
     shapes: readonly Shape[],
+    growth: Growth,
   ) {
-    this.#columns = shapes.map((shape) => builderOf(path === "" ? shape.name : `${path}.${shape.name}`, shape));
+    const pathOf = (name: string): string => (path === "" ? name : `${path}.${name}`);
+    this.#columns = shapes.map((shape) => builderOf(pathOf(shape.name), shape, growth));
     this.#put = chain(shapes, this.#columns);
   }
 
-  get dataBytes(): number {
-    return this.#columns.reduce((sum, column) => sum + column.dataBytes, 0);
+  get bytes(): number {
+    return this.#columns.reduce((sum, column) => sum + column.bytes, 0);
   }
 
   push(row: unknown): void {
@@ -65,25 +67,25 @@ function link(name: string, column: Builder, next: Put | undefined): Put {
   };
 }
 
-function builderOf(path: string, shape: Shape): Builder {
-  const plain = plainBuilder(path, shape);
+function builderOf(path: string, shape: Shape, growth: Growth): Builder {
+  const plain = plainBuilder(path, shape, growth);
   return shape.nullable ? nullableBuilder(plain) : plain;
 }
 
-function plainBuilder(path: string, shape: Shape): Builder {
+function plainBuilder(path: string, shape: Shape, growth: Growth): Builder {
   switch (shape.kind) {
     case "bool":
       return new BitBuilder(path);
     case "text":
-      return shape.dictionary ? new CodeBuilder(path) : new TextBuilder(path);
+      return shape.dictionary ? new CodeBuilder(path, growth) : new TextBuilder(path, growth);
     case "bytes":
-      return new BytesBuilder(path);
+      return new BytesBuilder(path, growth);
     case "timestamp":
       return new TimeBuilder(path, shape.unit);
     case "list":
-      return new ListBuilder(path, shape.of);
+      return new ListBuilder(path, shape.of, growth);
     case "struct":
-      return new RowsBuilder(path, shape.columns);
+      return new RowsBuilder(path, shape.columns, growth);
     default:
       return numberBuilder(shape.kind, path);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { BadValue } from "../refusal.js";
 import { encodeUtf8 } from "../utf8.js";
-import { type Builder, bytesOf, firstRows, grown, noBytes } from "./builder.js";
+import { type Builder, bytesOf, firstRows, type Growth, grown, noBytes } from "./builder.js";
 
 /** Offsets, and bytes that grow. What texts, bytes and dictionaries have in common. */
 export class Runs {
@@ -10,13 +10,24 @@ export class Runs {
   rows = 0;
   end = 0;
 
+  constructor(readonly growth: Growth) {}
+
+  get bytes(): number {
+    return this.end + this.rows * 4;
+  }
+
   /** Room for so many more bytes. Throws where the offsets would not hold the end. */
   room(bytes: number, column: string, value: unknown): Uint8Array {
     const needed = this.end + bytes;
     if (needed > this.#data.length) {
-      // Data of a chunk is 32-bit offsets long. The writer closes chunks long before; one value alone may be too large.
-      if (needed > 0x7fff_ffff) throw new BadValue(column, "smaller than 2 GiB together with its chunk", value);
-      this.#data = grown(Uint8Array, this.#data, needed);
+      // The writer closes chunks long before; one value alone may be too large. Growth ends where offsets end, so what
+      // fits into the array needs no further check.
+      const max = this.growth.dataBytesMax;
+      if (needed > max) {
+        const hint = "Split the value over several rows.";
+        throw new BadValue(column, `small enough for ${max} bytes together with its chunk`, value, hint);
+      }
+      this.#data = grown(Uint8Array, this.#data, needed, max);
     }
     return this.#data;
   }
@@ -26,6 +37,7 @@ export class Runs {
     const at = ++this.rows;
     if (at === this.#offsets.length) this.#offsets = grown(Int32Array, this.#offsets, at + 1);
     this.#offsets[at] = end;
+    this.growth.bytes += end - this.end;
     this.end = end;
   }
 
@@ -41,12 +53,17 @@ export class Runs {
 }
 
 export class TextBuilder implements Builder {
-  readonly #runs = new Runs();
+  readonly #runs: Runs;
 
-  constructor(readonly column: string) {}
+  constructor(
+    readonly column: string,
+    growth: Growth,
+  ) {
+    this.#runs = new Runs(growth);
+  }
 
-  get dataBytes(): number {
-    return this.#runs.end;
+  get bytes(): number {
+    return this.#runs.bytes;
   }
 
   push(value: unknown): void {
@@ -71,12 +88,17 @@ export class TextBuilder implements Builder {
 }
 
 export class BytesBuilder implements Builder {
-  readonly #runs = new Runs();
+  readonly #runs: Runs;
 
-  constructor(readonly column: string) {}
+  constructor(
+    readonly column: string,
+    growth: Growth,
+  ) {
+    this.#runs = new Runs(growth);
+  }
 
-  get dataBytes(): number {
-    return this.#runs.end;
+  get bytes(): number {
+    return this.#runs.bytes;
   }
 
   push(value: unknown): void {

@@ -10,12 +10,15 @@ const half = 0x1_0000_0000;
 export class TimeBuilder implements Builder {
   #halves: Int32Array = new Int32Array(firstRows * 2);
   #rows = 0;
-  readonly dataBytes = 0;
 
   constructor(
     readonly column: string,
     readonly unit: TimeUnit,
   ) {}
+
+  get bytes(): number {
+    return this.#rows * 8;
+  }
 
   push(value: unknown): void {
     const count = this.#count(value);

@@ -1,24 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { CodePart } from "../part.js";
 import { malformed, unreadable } from "../refusal.js";
-import { TextVector } from "./spans.js";
+import type { TextVector } from "./spans.js";
 import { type Bitmap, nullTest, type Vector } from "./vector.js";
 
 /** Text by its number in a dictionary. Each text is decoded once a chunk, when it is first read. */
 export class CodeVector implements Vector {
-  readonly texts: TextVector;
   #decoded: (string | undefined)[] = [];
   readonly #entries: number;
   #whole: readonly string[] | undefined;
 
   constructor(
     readonly codes: Int32Array,
-    offsets: Int32Array,
-    data: Uint8Array,
+    readonly texts: TextVector,
     readonly validity: Bitmap | undefined,
   ) {
-    this.texts = new TextVector(offsets, data, undefined);
-    this.#entries = offsets.length - 1;
+    this.#entries = texts.spans.rows;
   }
 
   get(row: number): string {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { alignmentMin, bufferCountAt, directoryAt, entryBytes, magic, magicAt, rowsAt } from "../layout.js";
-import { malformed } from "../refusal.js";
+import { malformed, shown } from "../refusal.js";
 import { rowClass } from "../row.js";
 import type { Shape } from "../shape.js";
 import { BitVector } from "./bits.js";
 import { CodeVector } from "./codes.js";
 import { arrays, numberVector, type Values } from "./numbers.js";
-import { BytesVector, ListVector, TextVector } from "./spans.js";
+import { BytesVector, ListVector, Spans, TextVector } from "./spans.js";
 import { StructVector } from "./struct.js";
 import { TimeVector } from "./times.js";
 import { Bitmap, type Vector } from "./vector.js";
@@ -20,8 +20,10 @@ export function readHeader(data: ArrayBuffer, expected: number): number {
   const buffers = header.getUint32(bufferCountAt, true);
   if (buffers !== expected) throw malformed(`a chunk has ${buffers} buffers where its columns have ${expected}`);
   if (directoryAt + buffers * entryBytes > data.byteLength) throw malformed("a chunk ends inside its directory");
-  // Codes, offsets and row numbers are 32 bits, signed.
-  if (rows > 0x7fff_ffff) throw malformed(`a chunk says that it has ${rows} rows`);
+  // Codes, offsets and row numbers are 32 bits, signed; and each column has a bit a row at least.
+  if (rows > 0x7fff_ffff || rows > data.byteLength * 8) {
+    throw malformed(`a chunk of ${data.byteLength} bytes says that it has ${rows} rows`);
+  }
   return rows;
 }
 
@@ -35,12 +37,18 @@ export function openChunk(data: ArrayBuffer, shapes: readonly Shape[], rows: num
 
 class Opening {
   #at = 0;
+  // Where the buffer before ends. Each begins there or later, so that no two columns read the same memory.
+  #end: number;
+  // Whether rows may be passed over: in a struct that has nulls.
+  #hidden = false;
 
   constructor(
     readonly data: ArrayBuffer,
     readonly header: DataView,
     readonly rows: number,
-  ) {}
+  ) {
+    this.#end = directoryAt + header.getUint32(bufferCountAt, true) * entryBytes;
+  }
 
   open(shapes: readonly Shape[]): Vector[] {
     return shapes.map((shape) => this.#vector(shape));
@@ -49,19 +57,15 @@ class Opening {
   #vector(shape: Shape): Vector {
     const validity = this.#validity(shape);
     const { rows } = this;
+    const spans = (): Spans => new Spans(this.#offsets(rows), rows, this.#hidden || validity !== undefined);
     switch (shape.kind) {
       case "bool":
         return new BitVector(this.#bits(rows), validity);
       case "text":
-        if (!shape.dictionary) return new TextVector(this.#offsets(rows), this.#take("u8") as Uint8Array, validity);
-        return new CodeVector(
-          this.#take("i32", rows) as Int32Array,
-          this.#offsets(0),
-          this.#take("u8") as Uint8Array,
-          validity,
-        );
+        if (!shape.dictionary) return new TextVector(spans(), this.#bytes(), validity);
+        return new CodeVector(this.#take("i32", rows) as Int32Array, this.#dictionary(), validity);
       case "bytes":
-        return new BytesVector(this.#offsets(rows), this.#take("u8") as Uint8Array, validity);
+        return new BytesVector(spans(), this.#bytes(), validity);
       case "timestamp": {
         const values = this.#take("i64", rows) as BigInt64Array;
         const Numbers = numberVector("i64");
@@ -69,12 +73,12 @@ class Opening {
       }
       case "list":
         return new ListVector(
-          this.#offsets(rows),
-          shape.of === "bool" ? new Bitmap(this.#take("u8") as Uint8Array) : this.#take(shape.of),
+          spans(),
+          shape.of === "bool" ? new Bitmap(this.#bytes()) : this.#take(shape.of),
           validity,
         );
       case "struct":
-        return new StructVector(this.open(shape.columns), rowClass(shape.columns), validity);
+        return new StructVector(this.#inner(shape.columns, validity), rowClass(shape.columns), validity);
       default: {
         const Numbers = numberVector(shape.kind);
         return new Numbers(this.#take(shape.kind, rows), validity);
@@ -82,15 +86,32 @@ class Opening {
     }
   }
 
+  #inner(shapes: readonly Shape[], validity: Bitmap | undefined): Vector[] {
+    const before = this.#hidden;
+    this.#hidden ||= validity !== undefined;
+    const vectors = this.open(shapes);
+    this.#hidden = before;
+    return vectors;
+  }
+
+  #dictionary(): TextVector {
+    const offsets = this.#offsets(0);
+    return new TextVector(new Spans(offsets, offsets.length - 1, true), this.#bytes(), undefined);
+  }
+
   #validity(shape: Shape): Bitmap | undefined {
-    const bytes = this.#take("u8") as Uint8Array;
+    const bytes = this.#bytes();
     if (bytes.length === 0) return undefined;
-    if (!shape.nullable) throw malformed(`column ${JSON.stringify(shape.name)} is not nullable and has nulls`);
+    if (!shape.nullable) throw malformed(`column ${shown(shape.name)} is not nullable and has nulls`);
     return enoughBits(bytes, this.rows);
   }
 
   #bits(rows: number): Bitmap {
-    return enoughBits(this.#take("u8") as Uint8Array, rows);
+    return enoughBits(this.#bytes(), rows);
+  }
+
+  #bytes(): Uint8Array {
+    return this.#take("u8") as Uint8Array;
   }
 
   #offsets(rows: number): Int32Array {
@@ -105,6 +126,8 @@ class Opening {
     const offset = this.header.getUint32(entry, true);
     const bytes = this.header.getUint32(entry + 4, true);
     if (offset % alignmentMin !== 0) throw malformed(`a buffer begins at ${offset}, which is not a multiple of 8`);
+    if (bytes > 0 && offset < this.#end) throw malformed(`a buffer begins at ${offset}, before ${this.#end}`);
+    this.#end = Math.max(this.#end, offset + bytes);
     if (offset + bytes > this.data.byteLength) throw malformed(`a buffer ends at ${offset + bytes}, beyond its chunk`);
     const Type = arrays[kind];
     const length = Math.floor(bytes / Type.BYTES_PER_ELEMENT);

@@ -8,52 +8,72 @@ import { Bitmap, nullTest, type Vector } from "./vector.js";
 /**
  * Where each row's share of some data begins and ends. What the offsets say is checked when they are read, not when a
  * table arrives: that would take as long as the table is.
+ *
+ * Offsets that go back are met by whoever reads all rows, so all values together are no more than the data. Where rows
+ * may be passed over, as nulls and the entries of a dictionary are, the first read looks at all offsets: else a megabyte
+ * could hold a hundred thousand texts of half a megabyte each.
  */
 export class Spans {
+  #unseen: boolean;
+
   constructor(
     readonly offsets: Int32Array,
-    /** How much data there is. */
-    readonly size: number,
-  ) {}
+    readonly rows: number,
+    /** Whether readers may pass over rows. */
+    sparse: boolean,
+  ) {
+    this.#unseen = sparse;
+  }
 
   start(row: number): number {
+    if (this.#unseen) this.#lookAtAll();
     const start = this.offsets[row];
     if (start === undefined) throw unreadable(this.offsets.buffer, "a column ends before its table does");
     if (start < 0) throw malformed(`offset ${start} of row ${row} of a chunk is negative`);
     return start;
   }
 
-  end(row: number, start: number): number {
+  /** Where the row ends in data of that size. */
+  end(row: number, start: number, size: number): number {
     const end = this.offsets[row + 1];
     if (end === undefined) throw unreadable(this.offsets.buffer, "a column ends before its table does");
     if (end < start) throw malformed(`row ${row} of a chunk ends at ${end}, before it begins at ${start}`);
-    if (end > this.size) throw malformed(`row ${row} of a chunk ends at ${end}, beyond the data's ${this.size}`);
+    if (end > size) throw malformed(`row ${row} of a chunk ends at ${end}, beyond the data's ${size}`);
     return end;
+  }
+
+  #lookAtAll(): void {
+    const { offsets, rows } = this;
+    let before = 0;
+    for (let at = 0; at <= rows; at++) {
+      const offset = offsets[at];
+      if (offset === undefined) throw unreadable(offsets.buffer, "a column ends before its table does");
+      if (offset < before) throw malformed(`offset ${offset} of row ${at} of a chunk is before ${before}`);
+      before = offset;
+    }
+    this.#unseen = false;
   }
 }
 
 /** Bytes of any length. A row reads as a view. */
 export class BytesVector implements Vector {
-  protected readonly spans: Spans;
-
   constructor(
-    readonly offsets: Int32Array,
+    readonly spans: Spans,
     readonly data: Uint8Array,
     readonly validity: Bitmap | undefined,
-  ) {
-    this.spans = new Spans(offsets, data.length);
-  }
+  ) {}
 
   get(row: number): unknown {
-    const start = this.spans.start(row);
-    return this.data.subarray(start, this.spans.end(row, start));
+    const { spans, data } = this;
+    const start = spans.start(row);
+    return data.subarray(start, spans.end(row, start, data.length));
   }
 
   part(start: number, rows: number): BytesPart {
-    const { offsets, data, validity } = this;
+    const { spans, data, validity } = this;
     return {
       length: rows,
-      offsets: offsets.subarray(start, start + rows + 1),
+      offsets: spans.offsets.subarray(start, start + rows + 1),
       data,
       isNull: nullTest(validity, start),
     };
@@ -63,36 +83,37 @@ export class BytesVector implements Vector {
 /** Text, decoded each time that it is read. */
 export class TextVector extends BytesVector {
   override get(row: number): string {
-    const start = this.spans.start(row);
-    return decodeUtf8(this.data, start, this.spans.end(row, start));
+    const { spans, data } = this;
+    const start = spans.start(row);
+    return decodeUtf8(data, start, spans.end(row, start, data.length));
   }
 }
 
 /** Lists of numbers or booleans. Numbers read as a view. */
 export class ListVector implements Vector {
-  readonly #spans: Spans;
+  readonly #size: number;
 
   constructor(
-    readonly offsets: Int32Array,
+    readonly spans: Spans,
     readonly items: Values | Bitmap,
     readonly validity: Bitmap | undefined,
   ) {
-    this.#spans = new Spans(offsets, items instanceof Bitmap ? items.bytes.length * 8 : items.length);
+    this.#size = items instanceof Bitmap ? items.bytes.length * 8 : items.length;
   }
 
   get(row: number): unknown {
-    const { items } = this;
-    const start = this.#spans.start(row);
-    const end = this.#spans.end(row, start);
+    const { items, spans } = this;
+    const start = spans.start(row);
+    const end = spans.end(row, start, this.#size);
     if (!(items instanceof Bitmap)) return items.subarray(start, end);
     return Array.from({ length: end - start }, (_, at) => items.get(start + at));
   }
 
   part(start: number, rows: number): ListPart<unknown> {
-    const { offsets, items, validity } = this;
+    const { spans, items, validity } = this;
     return {
       length: rows,
-      offsets: offsets.subarray(start, start + rows + 1),
+      offsets: spans.offsets.subarray(start, start + rows + 1),
       values: items instanceof Bitmap ? items.bytes : items,
       isNull: nullTest(validity, start),
     };
