@@ -9,6 +9,7 @@ import { subprotocol } from "../websocket/subprotocol.js";
 import { Connections } from "./connections.js";
 import { judge, pathOf, type Refusal } from "./judge.js";
 import { type ServerRules, serverOptions, type WebSocketServerOptions } from "./options.js";
+import { reportError } from "./report-error.js";
 
 /** A server of channels, until it is closed. */
 export interface WebSocketChannels extends AsyncDisposable {
@@ -22,8 +23,11 @@ export interface WebSocketChannels extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** Told of each connection that was let in. Whoever does not open the transport holds its sender up. */
-export type OnTransport = (transport: ChannelTransport, request: IncomingMessage) => void;
+/**
+ * Receives each connection that was let in. A transport that is not opened holds its sender up. May be async: an error that it
+ * throws or rejects with closes the connection (`failed`), and goes to `onError`.
+ */
+export type OnTransport = (transport: ChannelTransport, request: IncomingMessage) => unknown;
 
 // A text message of ours ("taken 9007199254740991") fits in, whatever the limit of frames is.
 const controlBytes = 64;
@@ -54,6 +58,16 @@ export async function serveWebSockets(
   let judged = 0;
   let closing = false;
 
+  const accept = async (transport: SocketTransport, request: IncomingMessage): Promise<void> => {
+    try {
+      await onTransport(transport, request);
+    } catch (error) {
+      // The client hears that it failed, and not why: that is for this machine's log.
+      transport.close({ code: "failed", message: "the server could not serve this connection" });
+      reportError(rules.onError, error, request);
+    }
+  };
+
   const upgrade = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
     // Another path of a server of yours is another's business, if there is another.
     if (options.server && pathOf(request) !== rules.path && options.server.listenerCount("upgrade") > 1) return;
@@ -78,7 +92,7 @@ export async function serveWebSockets(
     sockets.handleUpgrade(request, socket, head, (opened) => {
       const transport = new SocketTransport(opened, rules);
       connections.add(opened, transport);
-      onTransport(transport, request);
+      void accept(transport, request);
     });
   };
 

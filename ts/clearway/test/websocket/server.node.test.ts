@@ -3,7 +3,11 @@ import { once } from "node:events";
 import { createServer, request as httpRequest, type IncomingMessage } from "node:http";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { WebSocket } from "ws";
+import { connect } from "../../src/channel/endpoint/connect.js";
+import type { Endpoint } from "../../src/channel/endpoint/endpoint.js";
 import type { ChannelTransport, CloseReason } from "../../src/channel/transport/transport.js";
+import { writeHello } from "../../src/channel/wire/hello.js";
+import { ClearwayError } from "../../src/error/clearway-error.js";
 import { webSocketTransport } from "../../src/websocket/transport.js";
 import type { WebSocketServerOptions } from "../../src/websocket-server/options.js";
 import { serveWebSockets, type WebSocketChannels } from "../../src/websocket-server/serve.js";
@@ -239,6 +243,75 @@ describe("a server of channels", () => {
     );
     await expect(serveWebSockets({ token: "" }, () => {})).rejects.toThrow("token must be");
     await expect(serveWebSockets({ pingMs: 0 }, () => {})).rejects.toThrow("pingMs must be a whole number from 1");
+  });
+});
+
+describe("the function for connections", () => {
+  /** A server as the documentation has it: its function awaits the hello. */
+  async function documented(serve: (endpoint: Endpoint) => void = () => {}) {
+    let tell = (_: unknown): void => {};
+    const told = new Promise<unknown>((resolve) => {
+      tell = resolve;
+    });
+    const channels = await serveWebSockets({ onError: (error) => tell(error) }, async (transport) => {
+      serve(await connect(transport));
+    });
+    running.push(channels);
+    return { channels, told };
+  }
+
+  test("rejects into onError when a client leaves before its hello", async () => {
+    const { channels, told } = await documented();
+    (await bare(channels)).terminate();
+    expect(await told).toMatchObject({ code: "transport-closed", reason: { code: "lost" } });
+  });
+
+  test.each<[string, unknown]>([
+    ["an Error", new Error("no database")],
+    ["a text", "no database"],
+  ])("closes the connection when it throws %s, and does not say why", async (_, thrown) => {
+    const { channels, told } = await documented(() => {
+      throw thrown;
+    });
+    const { transport, log } = client(channels);
+    transport.send(
+      writeHello({ version: 1, wires: ["clearway"], frameBytesMax: 1 << 20, nameBytesMax: 255, callsMax: 9 }),
+    );
+    expect(await told).toBe(thrown);
+    expect(await log.end()).toEqual({ code: "failed", message: "the server could not serve this connection" });
+  });
+
+  test("closes the connection when it throws at once, also where onError throws", async () => {
+    const printed = vi.spyOn(console, "error").mockImplementation(() => {});
+    try {
+      const thrown = new Error("onError itself");
+      const onError = (): void => {
+        throw thrown;
+      };
+      const channels = await serveWebSockets({ onError }, () => {
+        throw new Error("at once");
+      });
+      running.push(channels);
+      const { log } = client(channels);
+      expect(await log.end()).toMatchObject({ code: "failed" });
+      expect(printed.mock.calls).toEqual([["clearway/channel/websocket-server, onError threw:", thrown]]);
+    } finally {
+      printed.mockRestore();
+    }
+  });
+
+  test("prints what it throws, unless any client can cause it", async () => {
+    const printed = vi.spyOn(console, "error").mockImplementation(() => {});
+    try {
+      const errors = [new ClearwayError("transport-closed", "left"), new ClearwayError("invalid-argument", "twice")];
+      let calls = 0;
+      const channels = await serveWebSockets({}, () => Promise.reject(errors[calls++]));
+      running.push(channels);
+      for (const _ of errors) await client(channels).log.end();
+      expect(printed.mock.calls).toEqual([["clearway/channel/websocket-server:", errors[1]]]);
+    } finally {
+      printed.mockRestore();
+    }
   });
 });
 
