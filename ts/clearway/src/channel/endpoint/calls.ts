@@ -118,7 +118,7 @@ export class Calls {
   #give(call: Call, status: Status, reason: unknown): void {
     if (this.#take(call.id) === undefined) return;
     if (!this.#outbox.remove(call) && this.#link.wire === "clearway")
-      this.#link.send({ op: Op.cancel, id: call.id, a: status });
+      this.#link.control({ op: Op.cancel, id: call.id, a: status });
     call.reject(reason);
   }
 

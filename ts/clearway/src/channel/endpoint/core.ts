@@ -193,7 +193,7 @@ export class Core {
     if (channel === undefined) return;
     if (!this.plainListens.message(channel, message)) return this.#request(frame, message, frame.id !== 0, channel);
     // An event wants no answer; whoever asked for one gets it.
-    if (frame.id !== 0) this.link.send({ op: Op.answer, id: frame.id });
+    if (frame.id !== 0) this.link.control({ op: Op.answer, id: frame.id });
   }
 
   #request(frame: Frame, message: Received, wanted: boolean, channel = this.#channel(frame)): void {

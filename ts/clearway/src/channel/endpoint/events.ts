@@ -41,7 +41,7 @@ export interface Events {
 
 export function eventsOf(core: Core, name: string, codec: MethodCodec): Events {
   const { link } = core;
-  link.name(name);
+  link.checkName(name);
   const read = (message: Received): unknown => {
     const envelope = link.decode(codec.reply, message);
     if (envelope.kind === "success") return envelope.value;

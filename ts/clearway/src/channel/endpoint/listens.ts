@@ -45,13 +45,13 @@ export class Listens {
     const drop = (tell: boolean): void => {
       unlisten();
       if (!this.#open.delete(id) || this.#outbox.remove(listen) || !tell) return;
-      this.#link.send({ op: Op.stop, id });
+      this.#link.control({ op: Op.stop, id });
     };
     const stream = new Listener<Received>(
       {
         decode,
         onDrop,
-        grant: (items, bytes) => this.#link.send({ op: Op.credit, id, a: items, b: bytes }),
+        grant: (items, bytes) => this.#link.control({ op: Op.credit, id, a: items, b: bytes }),
         cancel: () => drop(true),
       },
       window,

@@ -37,7 +37,7 @@ export interface Messages<T, Written = T> {
 
 export function messagesOf<T, W>(core: Core, name: string, codec: MessageCodec<T, W>): Messages<T, W> {
   const { link } = core;
-  link.name(name);
+  link.checkName(name);
   const read = (reply: Received): T | undefined =>
     (reply.flags & Flag.empty) !== 0 ? undefined : link.decode<T>(codec, reply);
   return {

@@ -26,11 +26,19 @@ export interface PlainServing {
  */
 export function plainSource(core: Core, { name, codec, limits, encode, begin }: PlainServing): Handler {
   const { link } = core;
-  const channel = link.name(name);
   const done = { ...nothing, body: codec.reply.encode({ kind: "success", value: null }) };
   let active: Source | undefined;
 
-  const open = (args: unknown): void => {
+  const envelope = (error: unknown): Uint8Array | undefined => {
+    try {
+      return writeEnvelope(codec, partsOf(error), link);
+    } catch (thrown) {
+      link.report(thrown, name);
+      return undefined;
+    }
+  };
+
+  const open = (channel: Uint8Array, args: unknown): void => {
     const source: Source = new Source(
       name,
       limits,
@@ -39,12 +47,12 @@ export function plainSource(core: Core, { name, codec, limits, encode, begin }: 
         event: (message) => link.send({ op: Op.message, name: channel }, message),
         end: (status, error) => {
           if (status === Status.error) {
-            const body = writeEnvelope(codec, partsOf(error), link.settings.stacks);
-            link.send({ op: Op.message, name: channel }, { ...nothing, body });
+            const body = envelope(error);
+            if (body) link.control({ op: Op.message, name: channel }, { ...nothing, body });
           }
-          link.send({ op: Op.message, name: channel });
+          link.control({ op: Op.message, name: channel });
         },
-        report: (error) => link.settings.onError(error, name),
+        report: (error) => link.report(error, name),
         held: () => link.congested,
       },
       () => {
@@ -62,13 +70,14 @@ export function plainSource(core: Core, { name, codec, limits, encode, begin }: 
     const { method, args } = link.decode(codec.call, served.message);
     if (method === "listen") {
       active?.cancel(new ClearwayError("cancelled", `${name}: a second listen took this one's place`));
+      const channel = link.name(name);
       // The answer goes first: it says that events may come.
       served.answer(Status.done, done);
-      open(args);
+      open(channel, args);
     } else if (method === "cancel") {
       if (active === undefined) {
         const none = { code: "error", message: "No active stream to cancel", details: null, stack: "" };
-        const body = writeEnvelope(codec, none, false);
+        const body = writeEnvelope(codec, none, link);
         return served.answer(Status.done, { ...nothing, body });
       }
       active.cancel(new ClearwayError("cancelled", "the listener has cancelled"));
@@ -81,7 +90,7 @@ export function plainSource(core: Core, { name, codec, limits, encode, begin }: 
       try {
         answer(served);
       } catch (error) {
-        served.fail(error, (parts) => writeEnvelope(codec, parts, link.settings.stacks));
+        served.fail(error, (parts) => writeEnvelope(codec, parts, link));
       }
     },
   };

@@ -64,24 +64,31 @@ export class Served implements HandlerContext {
   /** Answers; for the plain wire a status other than `done` is no bytes at all. */
   answer(status: Status, message: Encoded = nothing): void {
     if (!this.#settle() || !this.wanted) return;
+    const { link } = this;
     try {
-      this.link.send(this.#reply(status), this.link.wire === "plain" && status !== Status.done ? nothing : message);
+      link.send(this.#reply(status), link.wire === "plain" && status !== Status.done ? nothing : message);
     } catch (reason) {
       // Only its size can be wrong by now.
-      this.link.settings.onError(reason, this.channel);
-      const error = { ...nothing, body: writeError(reason) };
-      if (this.link.wire === "plain") this.link.send(this.#reply(status));
-      else this.link.send(this.#reply(Status.error), error.body.length < 4096 ? error : nothing);
+      link.report(reason, this.channel);
+      if (link.wire === "plain") return link.control(this.#reply(status));
+      link.control(this.#reply(Status.error), { ...nothing, body: writeError(reason, link.bodyBytesMax) });
     }
   }
 
-  /** Answers with what the handler threw. `envelope` makes the plain wire's error; without, that has none. */
+  /** Answers with what the handler threw. `envelope` makes the plain wire's error; without, that has none. Never throws. */
   fail(thrown: unknown, envelope?: (parts: ReturnType<typeof partsOf>) => Uint8Array): void {
-    if (!this.wanted || (this.link.wire === "plain" && envelope === undefined))
-      if (!this.settled) this.link.settings.onError(thrown, this.channel);
-    if (this.link.wire === "clearway") return this.answer(Status.error, { ...nothing, body: writeError(thrown) });
-    if (envelope === undefined) return this.answer(Status.done);
-    this.answer(Status.done, { ...nothing, body: envelope(partsOf(thrown)) });
+    const { link, channel } = this;
+    if (!this.wanted || (link.wire === "plain" && envelope === undefined))
+      if (!this.settled) link.report(thrown, channel);
+    if (link.wire === "clearway")
+      return this.answer(Status.error, { ...nothing, body: writeError(thrown, link.bodyBytesMax) });
+    let body: Uint8Array | undefined;
+    try {
+      body = envelope?.(partsOf(thrown));
+    } catch (error) {
+      link.report(error, channel);
+    }
+    this.answer(Status.done, body && { ...nothing, body });
   }
 
   #settle(): boolean {

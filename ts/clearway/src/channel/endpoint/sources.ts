@@ -84,10 +84,10 @@ export class Sources {
       encode,
       event: (message, dropped) => link.send({ op: Op.event, id, a: dropped }, message),
       end: (status, error, dropped) => {
-        const body = status === Status.error ? { ...nothing, body: writeError(error) } : nothing;
-        link.send({ op: Op.end, id, a: status, b: dropped }, body);
+        const body = status === Status.error ? { ...nothing, body: writeError(error, link.bodyBytesMax) } : nothing;
+        link.control({ op: Op.end, id, a: status, b: dropped }, body);
       },
-      report: (error) => link.settings.onError(error, channel),
+      report: (error) => link.report(error, channel),
       held: () => link.congested,
     };
     const source = new Source(channel, limitsFor(asked.asked, limits), wire, () => this.#open.delete(id));
@@ -97,7 +97,7 @@ export class Sources {
   }
 
   refuse({ id }: AskedStream, status: Status): void {
-    if (this.#asked.delete(id)) this.#link.send({ op: Op.end, id, a: status });
+    if (this.#asked.delete(id)) this.#link.control({ op: Op.end, id, a: status });
   }
 
   credit({ id, a, b }: Frame): void {
