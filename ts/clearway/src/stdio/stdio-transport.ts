@@ -45,6 +45,7 @@ export class StdioTransport implements ChannelTransport {
   #delivering = false;
   #stops: (() => void)[];
   #full = false;
+  #paused = false;
   /** Set once it is over: nothing arrives or leaves any more. */
   #end: CloseReason | undefined;
   #told = false;
@@ -90,7 +91,7 @@ export class StdioTransport implements ChannelTransport {
       this.#deliver();
       if (this.#readable.destroyed || this.#readable.readableEnded)
         this.#ended("the stream from the other end was closed before");
-      else this.#readable.resume();
+      else if (!this.#paused) this.#readable.resume();
       if (this.#loss !== undefined) this.#lost(this.#loss);
     });
   }
@@ -105,6 +106,17 @@ export class StdioTransport implements ChannelTransport {
     this.#writable.uncork();
     this.#full ||= this.#writable.writableLength >= this.#windowBytes;
     return !this.#full;
+  }
+
+  /** What was read already still comes: a piece of the stream may hold many frames. */
+  pause(): void {
+    this.#paused = true;
+    this.#readable.pause();
+  }
+
+  resume(): void {
+    this.#paused = false;
+    if (this.#sink !== undefined && this.#end === undefined) this.#readable.resume();
   }
 
   close(reason: CloseReason = closedHere): void {

@@ -9,6 +9,9 @@ interface Connection {
   alive: boolean;
 }
 
+// Where more waits to leave, the last ping's answer would come too late to say anything.
+const pongBytesMax = 1 << 20;
+
 /** The connections that are open. Looks after them: one that is gone without a word is noticed by its silence. */
 export class Connections {
   readonly #open = new Map<WebSocket, Connection>();
@@ -33,6 +36,11 @@ export class Connections {
     this.#timer ??= setInterval(() => this.#look(), this.#pingMs);
     socket.on("pong", alive);
     socket.on("message", alive);
+    // Not by `ws` itself: a client that pings and never reads would make the answers pile up.
+    socket.on("ping", (data) => {
+      alive();
+      if (socket.readyState === socket.OPEN && socket.bufferedAmount < pongBytesMax) socket.pong(data);
+    });
     socket.on("close", () => {
       this.#open.delete(socket);
       if (this.#open.size > 0) return;

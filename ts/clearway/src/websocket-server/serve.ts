@@ -52,6 +52,7 @@ export async function serveWebSockets(
     maxPayload: Math.max(frameBytesMax, controlBytes),
     // What a frame holds is compressed already, or worth more in time than in bytes; and a bomb is refused by its size.
     perMessageDeflate: false,
+    autoPong: false,
     handleProtocols: (offered) => (offered.has(subprotocol) ? subprotocol : false),
   });
   const connections = new Connections(rules.pingMs);

@@ -9,6 +9,7 @@ import type { ChannelTransport, CloseReason } from "../../src/channel/transport/
 import { writeHello } from "../../src/channel/wire/hello.js";
 import { ClearwayError } from "../../src/error/clearway-error.js";
 import { webSocketTransport } from "../../src/websocket/transport.js";
+import { Connections } from "../../src/websocket-server/connections.js";
 import type { WebSocketServerOptions } from "../../src/websocket-server/options.js";
 import { serveWebSockets, type WebSocketChannels } from "../../src/websocket-server/serve.js";
 import { Log, pattern } from "../channel/transports/contract.js";
@@ -177,6 +178,46 @@ describe("a server of channels", () => {
         });
       }
     }
+  });
+
+  test("takes a mark once: one that says nothing new is none", async () => {
+    const { channels, logs } = await echoes();
+    const socket = await bare(channels, ["clearway.channel.1"]);
+    socket.send(pattern(92));
+    socket.send("mark 100");
+    socket.send("mark 100");
+    expect(await closeOf(socket)).toBe(4002);
+    expect(await endOf(logs)).toMatchObject({ code: "protocol" });
+  });
+
+  test("lets no answers to marks and pings pile up for a client that never reads", async () => {
+    const transports: ChannelTransport[] = [];
+    let socket: WebSocket | undefined;
+    const listening = vi.spyOn(Connections.prototype, "add").mockImplementation(function (this: Connections, ws, each) {
+      socket = ws;
+      listening.mockRestore();
+      this.add(ws, each);
+    });
+    const log = new Log();
+    const channels = await serveWebSockets({ windowBytes: 2000 }, (transport) => {
+      transports.push(transport);
+      transport.open(log);
+    });
+    running.push(channels);
+    const client = await bare(channels, ["clearway.channel.1"]);
+    client.pause();
+    // More than a connection's buffers hold: nothing is read at the other end.
+    for (let n = 0; n < 200; n++) transports[0]!.send(pattern(100_000));
+    await expect.poll(() => socket!.bufferedAmount).toBeGreaterThan(2_000_000);
+    const before = socket!.bufferedAmount;
+    for (let n = 1; n <= 2000; n++) {
+      client.send(new Uint8Array());
+      client.send(`mark ${n * 8}`);
+      client.ping("x".repeat(100));
+    }
+    await log.count(2000);
+    expect(socket!.bufferedAmount).toBeLessThanOrEqual(before);
+    client.terminate();
   });
 
   test("closes a connection whose bytes are no WebSocket's", async () => {

@@ -182,9 +182,16 @@ export class Link {
     }
   }
 
+  /** The error for a message that no frame without a name has room for; undefined where one has. */
+  tooLarge({ body, attachments }: Encoded): ClearwayError | undefined {
+    const inside = this.#transport.moves ? none : (attachments?.list ?? none);
+    const size = headBytes + insideBytes(body, inside);
+    return size > this.#frameBytesMax ? tooLarge(size, this.#frameBytesMax) : undefined;
+  }
+
   #withAttachments(parts: FrameParts, flags: number, body: Uint8Array, { list }: Attachments): Uint8Array {
     if (this.#transport.moves) return writeFrame(parts, { flags, body, inside: undefined, beside: list.length });
-    const size = headBytes + body.length + list.reduce((sum, each) => sum + padded(each.length) + 4, 0);
+    const size = headBytes + insideBytes(body, list);
     if (size > this.#frameBytesMax) throw tooLarge(size, this.#frameBytesMax);
     return writeFrame(parts, { flags, body, inside: list, beside: 0 });
   }
@@ -202,7 +209,21 @@ export class Link {
 
   /** The other end did not keep to the protocol: the end. */
   broken(what: string): void {
-    this.#transport.close({ code: "protocol", message: what });
+    this.close({ code: "protocol", message: what });
+  }
+
+  /** Ends the transport. */
+  close(reason: CloseReason): void {
+    this.#transport.close(reason);
+  }
+
+  /** Reads nothing more for now, where the transport can do that. */
+  pause(): void {
+    this.#transport.pause?.();
+  }
+
+  resume(): void {
+    this.#transport.resume?.();
   }
 
   /** The error for what the end of the transport ends. */
@@ -220,6 +241,11 @@ export class Link {
     sent.sharedBytes += attachments.sharedBytes;
     for (const [reason, bytes] of attachments.copies) enterCopy(sent, reason, bytes);
   }
+}
+
+function insideBytes(body: Uint8Array, list: readonly Uint8Array[]): number {
+  if (list.length === 0) return body.length;
+  return list.reduce((sum, each) => sum + padded(each.length), padded(body.length) + padded(list.length * 4));
 }
 
 function tooLarge(bytes: number, max: number): ClearwayError {

@@ -15,8 +15,18 @@ export interface EndpointOptions {
   readonly helloMs?: number;
   /** Gives up waiting for the hello, with the signal's reason. */
   readonly signal?: AbortSignal;
-  /** Calls and streams that this end may have under way, and that it runs for the other, each; default 4096. */
+  /**
+   * Calls and streams that this end may have under way, and that it runs for the other, each; default 4096. A call of the other
+   * end's takes its place until its handler has ended and its answer has left, also when it was cancelled.
+   */
   readonly callsMax?: number;
+  /**
+   * Bytes of answers that may wait for the other end to read; default 16 MiB. From there on none of its requests begins and, where
+   * this end waits for no answer itself, nothing of it is read, until half of them have left.
+   */
+  readonly replyBytesMax?: number;
+  /** How long an end with so many may read none before it is disconnected (`timeout`), in ms; default 30 s. Infinity: for ever. */
+  readonly stallMs?: number;
   /** Bytes of a channel's name; default 255, at most 65,535. */
   readonly nameBytesMax?: number;
   /**
@@ -55,6 +65,8 @@ const defaults = {
   hello: true,
   helloMs: 30_000,
   callsMax: 4096,
+  replyBytesMax: 16 << 20,
+  stallMs: 30_000,
   nameBytesMax: 255,
   early: 16,
   earlyBytesMax: 1 << 20,
@@ -73,11 +85,12 @@ export function settingsOf(options: EndpointOptions): EndpointSettings {
     throw invalid("wire", '"clearway", "plain" or "either"', wire);
   if (!settings.hello && wire !== "plain") throw invalid("hello", 'true unless wire is "plain"', settings.hello);
   whole("callsMax", settings.callsMax, 1, 0x7fff_ffff);
+  whole("replyBytesMax", settings.replyBytesMax, 1, 0x7fff_ffff);
   whole("nameBytesMax", settings.nameBytesMax, 1, 0xffff);
   whole("early", settings.early, 0, earlyMax);
   whole("earlyBytesMax", settings.earlyBytesMax, 0, 0x7fff_ffff);
   whole("attachmentBytesMin", settings.attachmentBytesMin, 1, 0x7fff_ffff);
-  for (const name of ["helloMs", "earlyMs"] as const)
+  for (const name of ["helloMs", "earlyMs", "stallMs"] as const)
     if (!(settings[name] >= 0)) throw invalid(name, "0 or more", settings[name]);
   return { ...settings, wires: wire === "either" ? ["clearway", "plain"] : [wire], signal };
 }

@@ -17,7 +17,7 @@ export interface PlainServing {
   readonly codec: MethodCodec;
   readonly limits: QueueLimits;
   encode(event: unknown): Encoded;
-  begin(source: Source, args: unknown): void;
+  begin(source: Source, args: unknown): Promise<void> | undefined;
 }
 
 /**
@@ -63,12 +63,16 @@ export function plainSource(core: Core, { name, codec, limits, encode, begin }: 
     source.queue.credit.grant(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
     core.plainSources.add(source);
     active = source;
-    begin(source, args);
+    const running = begin(source, args);
+    if (running === undefined) return;
+    core.plainRunning.add(source);
+    void running.then(() => core.plainRunning.delete(source));
   };
 
   const answer = (served: Served): void => {
     const { method, args } = link.decode(codec.call, served.message);
-    if (method === "listen") {
+    if (method === "listen" && core.plainRunning.size >= link.settings.callsMax) served.answer(Status.busy);
+    else if (method === "listen") {
       active?.cancel(new ClearwayError("cancelled", `${name}: a second listen took this one's place`));
       const channel = link.name(name);
       // The answer goes first: it says that events may come.
@@ -92,6 +96,7 @@ export function plainSource(core: Core, { name, codec, limits, encode, begin }: 
       } catch (error) {
         served.fail(error, (parts) => writeEnvelope(codec, parts, link));
       }
+      return undefined;
     },
   };
 }

@@ -63,6 +63,10 @@ export class Source implements EventSink {
     this.#onEnded = onEnded;
   }
 
+  get ended(): boolean {
+    return this.#ended;
+  }
+
   get signal(): AbortSignal {
     return this.#controller.signal;
   }

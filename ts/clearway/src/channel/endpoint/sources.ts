@@ -12,7 +12,8 @@ import type { QueueLimits } from "./source-queue.js";
 export interface Serving {
   readonly limits: QueueLimits;
   encode(event: unknown): Encoded;
-  begin(source: Source, args: Received): void;
+  /** What it returns settles when nothing runs for the stream any more, and never rejects. Nothing: nothing does. */
+  begin(source: Source, args: Received): Promise<void> | undefined;
 }
 
 /** A stream that the other end asked for, on Clearway's wire. */
@@ -52,6 +53,8 @@ export class Sources {
   /** By id: asked for and not begun, or begun. */
   readonly #asked = new Map<number, AskedStream>();
   readonly #open = new Map<number, Source>();
+  /** Those whose code still runs, though nobody may listen any more. They take a place until it ends. */
+  readonly #running = new Set<Source>();
 
   constructor(link: Link) {
     this.#link = link;
@@ -71,7 +74,9 @@ export class Sources {
     this.#replace(channel);
     const asked = new AskedStream(this, id, channel, args, frame);
     this.#asked.set(id, asked);
-    if (this.size <= this.#link.settings.callsMax) return asked;
+    let places = this.size;
+    for (const source of this.#running) if (source.ended) places++;
+    if (places <= this.#link.settings.callsMax) return asked;
     asked.refuse(Status.busy);
     return undefined;
   }
@@ -93,7 +98,10 @@ export class Sources {
     const source = new Source(channel, limitsFor(asked.asked, limits), wire, () => this.#open.delete(id));
     source.queue.credit.grant(asked.items, asked.bytes);
     this.#open.set(id, source);
-    begin(source, asked.args);
+    const running = begin(source, asked.args);
+    if (running === undefined) return;
+    this.#running.add(source);
+    void running.then(() => this.#running.delete(source));
   }
 
   refuse({ id }: AskedStream, status: Status): void {

@@ -36,6 +36,14 @@ export interface ChannelTransport {
   send(frame: Uint8Array, attachments?: readonly Uint8Array[]): boolean;
 
   /**
+   * Holds back what comes: the sink is given no frames until `resume`, but for those that were read already. They wait in the
+   * transport, within its backpressure; `drained` and `closed` are still told. Without it, an endpoint cannot make a peer that calls
+   * and never reads wait, and disconnects it sooner.
+   */
+  pause?(): void;
+  resume?(): void;
+
+  /**
    * Ends it, once what was sent has left. The other end is told the reason where there is a way to tell it; a reason given a
    * second time is ignored. Frames that arrive from now on are dropped.
    */
