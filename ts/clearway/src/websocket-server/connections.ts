@@ -17,7 +17,7 @@ export class Connections {
   readonly #open = new Map<WebSocket, Connection>();
   readonly #pingMs: number;
   #timer: ReturnType<typeof setInterval> | undefined;
-  #emptied: (() => void) | undefined;
+  #emptied: (() => void)[] = [];
 
   constructor(pingMs: number) {
     this.#pingMs = pingMs;
@@ -46,16 +46,14 @@ export class Connections {
       if (this.#open.size > 0) return;
       clearInterval(this.#timer);
       this.#timer = undefined;
-      this.#emptied?.();
+      for (const each of this.#emptied.splice(0)) each();
     });
   }
 
   /** Closes them all. Settles when none is left. */
   async close(reason: CloseReason): Promise<void> {
     if (this.#open.size === 0) return;
-    const emptied = new Promise<void>((resolve) => {
-      this.#emptied = resolve;
-    });
+    const emptied = new Promise<void>((resolve) => this.#emptied.push(resolve));
     for (const { transport } of this.#open.values()) transport.close(reason);
     await emptied;
   }

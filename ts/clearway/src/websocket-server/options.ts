@@ -7,7 +7,7 @@ import { randomToken } from "./token.js";
 
 export interface WebSocketServerOptions extends TransportLimits {
   /** A server of yours that it is attached to. Left out: one of its own, on `host` and `port`. */
-  readonly server?: Pick<Server, "on" | "off" | "listenerCount" | "address">;
+  readonly server?: Pick<Server, "on" | "off" | "listeners" | "address">;
   /** The port of its own server; default 0: one that is free. */
   readonly port?: number;
   /** The address of its own server; default 127.0.0.1: nobody else's machine reaches it. */
@@ -28,7 +28,7 @@ export interface WebSocketServerOptions extends TransportLimits {
   readonly remote?: boolean;
   /** How many connections there may be at once; default 64. */
   readonly connectionsMax?: number;
-  /** How long a client may take to be let in, in milliseconds; default 10,000. */
+  /** How long a client may take to be let in, its token's check included, in milliseconds; default 10,000. */
   readonly handshakeMs?: number;
   /** A connection that was silent for so long is pinged, and ended after as long again; default 15,000 milliseconds. */
   readonly pingMs?: number;

@@ -9,6 +9,7 @@ import { subprotocol } from "../websocket/subprotocol.js";
 import { Connections } from "./connections.js";
 import { judge, pathOf, type Refusal } from "./judge.js";
 import { type ServerRules, serverOptions, type WebSocketServerOptions } from "./options.js";
+import { attach, isFor } from "./paths.js";
 import { reportError } from "./report-error.js";
 
 /** A server of channels, until it is closed. */
@@ -56,8 +57,8 @@ export async function serveWebSockets(
     handleProtocols: (offered) => (offered.has(subprotocol) ? subprotocol : false),
   });
   const connections = new Connections(rules.pingMs);
-  let judged = 0;
-  let closing = false;
+  let judging = 0;
+  let closing: Promise<void> | undefined;
 
   const accept = async (transport: SocketTransport, request: IncomingMessage): Promise<void> => {
     try {
@@ -69,43 +70,57 @@ export async function serveWebSockets(
     }
   };
 
+  // Its place is kept until the token's check has settled or the time is over, also where the client has left: a check that takes long
+  // must not be made to run any number of times at once.
+  const judged = async (request: IncomingMessage): Promise<Refusal | undefined> => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<Refusal>((resolve) => {
+      timer = setTimeout(resolve, handshakeMs, [408, "it took too long"]);
+    });
+    judging++;
+    try {
+      return await Promise.race([judge(request, connections.size + judging - 1, rules), late]);
+    } catch {
+      return [401, "the token could not be checked"];
+    } finally {
+      judging--;
+      clearTimeout(timer);
+    }
+  };
+
   const upgrade = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
-    // Another path of a server of yours is another's business, if there is another.
-    if (options.server && pathOf(request) !== rules.path && options.server.listenerCount("upgrade") > 1) return;
+    if (options.server && !isFor(options.server, upgrade, pathOf(request))) return;
     const ignore = (): void => {};
     socket.on("error", ignore);
-    const late = setTimeout(() => refuse(socket, [408, "it took too long"]), handshakeMs);
-    judged++;
-    try {
-      const refusal = closing
-        ? ([503, "closing"] as const)
-        : await judge(request, connections.size + judged - 1, rules);
-      if (refusal) return refuse(socket, refusal);
-    } catch {
-      return refuse(socket, [401, "the token could not be checked"]);
-    } finally {
-      judged--;
-      clearTimeout(late);
-    }
+    const refusal = closing ? ([503, "closing"] as const) : await judged(request);
+    if (refusal) return refuse(socket, refusal);
     if (socket.destroyed || socket.writableEnded) return;
     if (closing) return refuse(socket, [503, "closing"]);
     socket.off("error", ignore);
-    sockets.handleUpgrade(request, socket, head, (opened) => {
-      const transport = new SocketTransport(opened, rules);
-      connections.add(opened, transport);
-      void accept(transport, request);
-    });
+    try {
+      sockets.handleUpgrade(request, socket, head, (opened) => {
+        const transport = new SocketTransport(opened, rules);
+        connections.add(opened, transport);
+        void accept(transport, request);
+      });
+    } catch (error) {
+      // Somebody else's listener has taken the socket already, which is that one's now.
+      reportError(rules.onError, error, request);
+    }
   };
 
   const own = options.server ? undefined : await listening(rules);
   const server = options.server ?? (own as Server);
-  server.on("upgrade", upgrade);
-  const close = async (): Promise<void> => {
-    closing = true;
+  attach(server, upgrade, rules.path);
+  const shut = async (): Promise<void> => {
     await connections.close({ code: "closed", message: "the server closes" });
     server.off("upgrade", upgrade);
     own?.closeAllConnections();
     if (own?.listening) await new Promise((resolve) => own.close(resolve));
+  };
+  const close = (): Promise<void> => {
+    closing ??= shut();
+    return closing;
   };
   return {
     url: urlOf(server, rules.host, rules.path),

@@ -278,6 +278,50 @@ describe("a server of channels", () => {
     server.close();
   });
 
+  test("shares a server of yours with others of its kind: a path that none has is refused, once", async () => {
+    const server = createServer();
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const one = (await echoes({ server, path: "/one", token: false })).channels;
+    const two = (await echoes({ server, path: "/two", token: false })).channels;
+    expect(await statusOf(one, {}, "/one")).toBe(101);
+    expect(await statusOf(two, {}, "/two")).toBe(101);
+    expect(await statusOf(one, {}, "/three")).toBe(404);
+    await expect(serveWebSockets({ server, path: "/one" }, () => {})).rejects.toThrow(
+      'path must be free on this server: path="/one"',
+    );
+    // Anything may be somebody else's.
+    server.on("upgrade", ({ url }, socket) => {
+      if (url === "/three") socket.end("HTTP/1.1 418 I'm a teapot\r\n\r\n");
+    });
+    expect(await statusOf(one, {}, "/three")).toBe(418);
+    await one.close();
+    await two.close();
+    expect(server.listenerCount("upgrade")).toBe(1);
+    server.closeAllConnections();
+    server.close();
+  });
+
+  test("lets go of the place of a token whose check never settles when its time is over", async () => {
+    const { channels } = await echoes({
+      connectionsMax: 1,
+      handshakeMs: 30,
+      token: (token) => (token === "never" ? new Promise<boolean>(() => {}) : true),
+    });
+    expect(await statusOf({ ...channels, token: "never" })).toBe(408);
+    expect(await statusOf({ ...channels, token: "good" })).toBe(101);
+  });
+
+  test("settles every close(), however many there are", async () => {
+    const { channels } = await echoes();
+    const { transport, log } = client(channels);
+    transport.send(pattern(1));
+    await log.count(1);
+    await Promise.all([channels.close(), channels.close(), channels[Symbol.asyncDispose]()]);
+    expect(channels.connections).toBe(0);
+    await channels.close();
+  });
+
   test("says with values what is wrong with its options", async () => {
     await expect(serveWebSockets({ path: "channel" }, () => {})).rejects.toThrow(
       'path must be a path such as "/channel": path="channel"',
