@@ -33,6 +33,7 @@ export class StdioTransport implements ChannelTransport {
   readonly name = "stdio";
   readonly moves = false;
   readonly shares = false;
+  readonly trusted: boolean;
   readonly frameBytesMax: number;
   readonly #windowBytes: number;
   readonly #readable: Readable;
@@ -54,11 +55,12 @@ export class StdioTransport implements ChannelTransport {
   #readAll = false;
   #exited = false;
 
-  constructor({ readable, writable }: StdioStreams, limits: TransportLimits, watchExit?: WatchExit) {
+  constructor({ readable, writable }: StdioStreams, limits: TransportLimits, trusted: boolean, watchExit?: WatchExit) {
     const { frameBytesMax, windowBytes } = transportLimits(limits);
     if (readable.readableObjectMode || readable.readableEncoding !== null)
       throw invalid("readable", "a stream of bytes, without an encoding", readable.readableEncoding ?? "objects");
     this.frameBytesMax = frameBytesMax;
+    this.trusted = trusted;
     this.#windowBytes = windowBytes;
     this.#readable = readable;
     this.#writable = writable;

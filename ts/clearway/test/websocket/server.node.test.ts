@@ -438,3 +438,27 @@ describe("a client", () => {
     transport.close();
   });
 });
+
+describe("an error of a handler behind a WebSocket", () => {
+  test.each([
+    [false, undefined],
+    [true, "Bearer x"],
+  ])("crosses with its properties only where exposeErrors is set: %s", async (exposeErrors, authorization) => {
+    const channels = await serveWebSockets({}, async (transport) => {
+      const end = await connect(transport, exposeErrors ? { exposeErrors } : {});
+      end.methods("m").handle({
+        fails() {
+          throw Object.assign(new Error("no answer"), { code: "E_HTTP", authorization: "Bearer x" });
+        },
+      });
+    });
+    running.push(channels);
+    const end = await connect(webSocketTransport(channels.url, { token: channels.token ?? "", WebSocket }));
+    const error = (await end
+      .methods("m")
+      .call("fails")
+      .catch((reason) => reason)) as { code: string; cause?: { authorization: string } };
+    expect([error.code, error.cause?.authorization]).toEqual(["E_HTTP", authorization]);
+    end.terminate();
+  });
+});

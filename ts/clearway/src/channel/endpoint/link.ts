@@ -7,6 +7,7 @@ import { inlined } from "../codec/inlined.js";
 import { refusal } from "../codec/refusal.js";
 import { isShared } from "../transport/limits.js";
 import type { ChannelTransport, CloseReason } from "../transport/transport.js";
+import { type ErrorParts, partsOf, writeError } from "../wire/error-body.js";
 import { Flag, type FrameParts, headBytes, padded, writeFrame } from "../wire/frame.js";
 import { frameBytesMin, type Hello, type WireName } from "../wire/hello.js";
 import { type AttachmentRules, Attachments, type Giving } from "./attachments.js";
@@ -52,6 +53,8 @@ export class Link {
   readonly #names = new Map<string, Uint8Array>();
   /** A body of so many bytes fits into a frame, whatever name stands before it. */
   readonly bodyBytesMax: number;
+  /** Whether errors cross whole. */
+  readonly #exposes: boolean;
   readonly #frameBytesMax: number;
   readonly #nameBytesMax: number;
 
@@ -65,6 +68,7 @@ export class Link {
     const { moves, shares } = transport;
     const { attachmentBytesMin: bytesMin, strict } = settings;
     const ours = wire === "clearway";
+    this.#exposes = settings.exposeErrors ?? transport.trusted === true;
     this.#rules = { bytesMin, moves: ours && moves, shares: ours && shares, strict };
     this.#frameBytesMax = Math.min(transport.frameBytesMax, there?.frameBytesMax ?? transport.frameBytesMax);
     // Half of the smallest frame is left for what comes behind a name.
@@ -170,6 +174,27 @@ export class Link {
       this.send(parts, message);
     } catch (cause) {
       this.#transport.close({ code: "failed", message: "the transport did not take a frame", cause });
+    }
+  }
+
+  /** The body of a failed reply, or of a stream's end, on Clearway's wire: as much of an error as may cross. Never throws. */
+  errorBody(thrown: unknown, channel: string): Encoded {
+    return { ...nothing, body: writeError(this.#redacted(thrown, channel), this.bodyBytesMax, this.#exposes) };
+  }
+
+  /** As much of an error as may cross, for the plain wire. Never throws. */
+  errorParts(thrown: unknown, channel: string): ErrorParts {
+    return partsOf(this.#redacted(thrown, channel), this.#exposes);
+  }
+
+  #redacted(thrown: unknown, channel: string): unknown {
+    const { redactError } = this.settings;
+    if (redactError === undefined) return thrown;
+    try {
+      return redactError(thrown, channel);
+    } catch (error) {
+      this.report(error, channel);
+      return "an error that is not told";
     }
   }
 

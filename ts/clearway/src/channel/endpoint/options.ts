@@ -44,12 +44,27 @@ export interface EndpointOptions {
   readonly strict?: boolean;
   /** Write the stack of a handler's error as the fourth part of a plain envelope, which not every end reads. Default false. */
   readonly stacks?: boolean;
+  /**
+   * Whether what a handler or a source throws crosses whole, with stack, properties and causes. Default: to a worker, a child process
+   * and a part of this one; over WebSockets, sockets and other streams its code and message cross, and the `details` of a
+   * {@link RemoteError} that this end made.
+   */
+  readonly exposeErrors?: boolean;
+  /**
+   * Chooses what crosses in place of what a handler or a source threw, before anything else is left out of it: an error, such as
+   * a {@link RemoteError}. Where it throws itself, the code `error` crosses and a message that says no more.
+   */
+  readonly redactError?: (error: unknown, channel: string) => unknown;
   /** Told of what a handler threw where nobody waits for an answer. Default: `console.error`. */
   readonly onError?: (error: unknown, channel: string) => void;
 }
 
+type Optional = "wire" | "signal" | "exposeErrors" | "redactError";
+
 /** The options, complete. */
-export interface EndpointSettings extends Required<Omit<EndpointOptions, "wire" | "signal">> {
+export interface EndpointSettings
+  extends Required<Omit<EndpointOptions, Optional>>,
+    Pick<EndpointOptions, "exposeErrors" | "redactError"> {
   readonly wires: readonly WireName[];
   readonly signal: AbortSignal | undefined;
 }
@@ -90,6 +105,10 @@ export function settingsOf(options: EndpointOptions): EndpointSettings {
   whole("early", settings.early, 0, earlyMax);
   whole("earlyBytesMax", settings.earlyBytesMax, 0, 0x7fff_ffff);
   whole("attachmentBytesMin", settings.attachmentBytesMin, 1, 0x7fff_ffff);
+  if (settings.exposeErrors !== undefined && typeof settings.exposeErrors !== "boolean")
+    throw invalid("exposeErrors", "true or false", settings.exposeErrors);
+  if (settings.redactError !== undefined && typeof settings.redactError !== "function")
+    throw invalid("redactError", "a function", settings.redactError);
   for (const name of ["helloMs", "earlyMs", "stallMs"] as const)
     if (!(settings[name] >= 0)) throw invalid(name, "0 or more", settings[name]);
   return { ...settings, wires: wire === "either" ? ["clearway", "plain"] : [wire], signal };

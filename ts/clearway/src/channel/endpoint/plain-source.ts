@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "../../error/clearway-error.js";
 import type { MethodCodec } from "../codec/codec.js";
-import { partsOf } from "../wire/error-body.js";
 import { Op, Status } from "../wire/frame.js";
 import type { Core } from "./core.js";
 import type { Handler } from "./desk.js";
@@ -31,7 +30,7 @@ export function plainSource(core: Core, { name, codec, limits, encode, begin }: 
 
   const envelope = (error: unknown): Uint8Array | undefined => {
     try {
-      return writeEnvelope(codec, partsOf(error), link);
+      return writeEnvelope(codec, link.errorParts(error, name), link);
     } catch (thrown) {
       link.report(thrown, name);
       return undefined;

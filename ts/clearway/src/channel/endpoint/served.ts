@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "../../error/clearway-error.js";
-import { partsOf, writeError } from "../wire/error-body.js";
+import type { ErrorParts } from "../wire/error-body.js";
 import { type FrameParts, Op, Status } from "../wire/frame.js";
 import { type Encoded, type Link, nothing, type Received } from "./link.js";
 import { after, type Timer } from "./timer.js";
@@ -94,15 +94,14 @@ export class Served implements HandlerContext {
   }
 
   /** Answers with what the handler threw. `envelope` makes the plain wire's error; without, that has none. Never throws. */
-  fail(thrown: unknown, envelope?: (parts: ReturnType<typeof partsOf>) => Uint8Array): void {
+  fail(thrown: unknown, envelope?: (parts: ErrorParts) => Uint8Array): void {
     const { link, channel } = this;
     if (!this.wanted || (link.wire === "plain" && envelope === undefined))
       if (!this.settled) link.report(thrown, channel);
-    if (link.wire === "clearway")
-      return this.answer(Status.error, { ...nothing, body: writeError(thrown, link.bodyBytesMax) });
+    if (link.wire === "clearway") return this.answer(Status.error, link.errorBody(thrown, channel));
     let body: Uint8Array | undefined;
     try {
-      body = envelope?.(partsOf(thrown));
+      body = envelope?.(link.errorParts(thrown, channel));
     } catch (error) {
       link.report(error, channel);
     }
@@ -118,8 +117,7 @@ export class Served implements HandlerContext {
     };
     const wrong = link.tooLarge(message);
     if (wrong) link.report(wrong, this.channel);
-    if (wrong && !plain)
-      owner.reply(this.#reply(Status.error), { ...nothing, body: writeError(wrong, link.bodyBytesMax) }, gone);
+    if (wrong && !plain) owner.reply(this.#reply(Status.error), link.errorBody(wrong, this.channel), gone);
     else owner.reply(this.#reply(status), wrong || (plain && status !== Status.done) ? nothing : message, gone);
   }
 

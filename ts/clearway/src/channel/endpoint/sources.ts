@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "../../error/clearway-error.js";
-import { writeError } from "../wire/error-body.js";
 import { type Frame, Op, Status, whenFullShift } from "../wire/frame.js";
 import type { Asked } from "./desk.js";
 import { type Encoded, type Link, nothing, type Received } from "./link.js";
@@ -89,7 +88,7 @@ export class Sources {
       encode,
       event: (message, dropped) => link.send({ op: Op.event, id, a: dropped }, message),
       end: (status, error, dropped) => {
-        const body = status === Status.error ? { ...nothing, body: writeError(error, link.bodyBytesMax) } : nothing;
+        const body = status === Status.error ? link.errorBody(error, channel) : nothing;
         link.control({ op: Op.end, id, a: status, b: dropped }, body);
       },
       report: (error) => link.report(error, channel),

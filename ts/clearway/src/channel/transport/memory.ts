@@ -24,6 +24,7 @@ interface Letter {
 
 class MemoryTransport implements ChannelTransport {
   readonly name = "memory";
+  readonly trusted = true;
   readonly moves = true;
   readonly shares = true;
   readonly frameBytesMax: number;

@@ -21,6 +21,13 @@ export interface ChannelTransport {
   /** Whether an attachment may be a view of a SharedArrayBuffer, which both ends then have. Implies `moves`. */
   readonly shares: boolean;
 
+  /**
+   * Whether the other end is a part of the same program, as a worker and a child process are. What a handler throws crosses whole
+   * there, with stack, properties and causes; elsewhere its code and message, unless the endpoint's `exposeErrors` says otherwise.
+   * Left out: false.
+   */
+  readonly trusted?: boolean;
+
   /** Begins to deliver to the sink. Called once; throws `invalid-argument` the second time. */
   open(sink: ChannelSink): void;
 

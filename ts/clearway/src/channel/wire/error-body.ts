@@ -24,14 +24,18 @@ export interface ErrorParts {
 
 const unreadable: ErrorParts = { code: "error", message: "an error that cannot be read", details: null, stack: "" };
 
-/** What a handler threw, as code, message and details. Never throws: a proxy's traps and getters may. */
-export function partsOf(thrown: unknown): ErrorParts {
+/**
+ * What a handler threw, as code, message and details; unless `whole`, those of an error that came from elsewhere are left out. Never
+ * throws: a proxy's traps and getters may.
+ */
+export function partsOf(thrown: unknown, whole: boolean): ErrorParts {
   try {
     const { code, message, stack } = (thrown ?? {}) as { code?: unknown; message?: unknown; stack?: unknown };
     return {
       code: typeof code === "string" ? wellFormed(code) : "error",
       message: wellFormed(typeof message === "string" ? message : String(thrown)),
-      details: thrown instanceof RemoteError ? thrown.details : null,
+      // One that has crossed already holds what another end told this one.
+      details: thrown instanceof RemoteError && (whole || thrown.channel === "") ? thrown.details : null,
       stack: typeof stack === "string" ? wellFormed(stack) : "",
     };
   } catch {
@@ -40,14 +44,15 @@ export function partsOf(thrown: unknown): ErrorParts {
 }
 
 /**
- * The body for what a handler threw, of `bytesMax` bytes at most (which are 500 or more). Never throws: what the codec has no form
+ * The body for what a handler threw, of `bytesMax` bytes at most (which are 500 or more). Unless `whole`, its code, its message and the
+ * details that its handler chose, and nothing else of it. Never throws: what the codec has no form
  * for is named in words, and of an error that is too large its code and the beginning of its message cross.
  */
-export function writeError(thrown: unknown, bytesMax: number): Uint8Array {
-  const { code, message, details } = partsOf(thrown);
+export function writeError(thrown: unknown, bytesMax: number, whole: boolean): Uint8Array {
+  const { code, message, details } = partsOf(thrown, whole);
   try {
-    const whole = codec().encode([code, message, plain(details), plainError(encodeError(thrown))]);
-    if (whole.length <= bytesMax) return whole;
+    const body = codec().encode([code, message, plain(details), whole ? plainError(encodeError(thrown)) : null]);
+    if (body.length <= bytesMax) return body;
   } catch {
     // A getter among its details that gives something else each time.
   }
