@@ -33,6 +33,7 @@ export class StdioTransport implements ChannelTransport {
   readonly name = "stdio";
   readonly moves = false;
   readonly shares = false;
+  readonly trusted: boolean;
   readonly frameBytesMax: number;
   readonly #windowBytes: number;
   readonly #readable: Readable;
@@ -45,6 +46,7 @@ export class StdioTransport implements ChannelTransport {
   #delivering = false;
   #stops: (() => void)[];
   #full = false;
+  #paused = false;
   /** Set once it is over: nothing arrives or leaves any more. */
   #end: CloseReason | undefined;
   #told = false;
@@ -53,11 +55,12 @@ export class StdioTransport implements ChannelTransport {
   #readAll = false;
   #exited = false;
 
-  constructor({ readable, writable }: StdioStreams, limits: TransportLimits, watchExit?: WatchExit) {
+  constructor({ readable, writable }: StdioStreams, limits: TransportLimits, trusted: boolean, watchExit?: WatchExit) {
     const { frameBytesMax, windowBytes } = transportLimits(limits);
     if (readable.readableObjectMode || readable.readableEncoding !== null)
       throw invalid("readable", "a stream of bytes, without an encoding", readable.readableEncoding ?? "objects");
     this.frameBytesMax = frameBytesMax;
+    this.trusted = trusted;
     this.#windowBytes = windowBytes;
     this.#readable = readable;
     this.#writable = writable;
@@ -90,7 +93,7 @@ export class StdioTransport implements ChannelTransport {
       this.#deliver();
       if (this.#readable.destroyed || this.#readable.readableEnded)
         this.#ended("the stream from the other end was closed before");
-      else this.#readable.resume();
+      else if (!this.#paused) this.#readable.resume();
       if (this.#loss !== undefined) this.#lost(this.#loss);
     });
   }
@@ -105,6 +108,17 @@ export class StdioTransport implements ChannelTransport {
     this.#writable.uncork();
     this.#full ||= this.#writable.writableLength >= this.#windowBytes;
     return !this.#full;
+  }
+
+  /** What was read already still comes: a piece of the stream may hold many frames. */
+  pause(): void {
+    this.#paused = true;
+    this.#readable.pause();
+  }
+
+  resume(): void {
+    this.#paused = false;
+    if (this.#sink !== undefined && this.#end === undefined) this.#readable.resume();
   }
 
   close(reason: CloseReason = closedHere): void {

@@ -11,12 +11,13 @@ import { type StdioStreams, StdioTransport } from "./stdio-transport.js";
  * Copies each frame that arrives once, and none that leaves. The streams are the transport's from now on: nobody else reads
  * or writes there, and when it closes it destroys what comes and ends what goes.
  *
- * Nothing is read before `open`. Backpressure is the streams' own: `send` returns false when more than `windowBytes` wait.
+ * Where the streams lead is not known: of errors code and message cross, unless the endpoint's `exposeErrors` is true. Nothing is read
+ * before `open`. Backpressure is the streams' own: `send` returns false when more than `windowBytes` wait.
  * Something that is no frame closes it with `protocol`, a frame over the limit with `too-large` before memory is taken for
  * it, the streams' end without a last word with `lost`. Throws `invalid-argument`.
  */
 export function streamTransport(streams: StdioStreams, limits: TransportLimits = {}): ChannelTransport {
-  return new StdioTransport(streams, limits);
+  return new StdioTransport(streams, limits, false);
 }
 
 /**
@@ -33,7 +34,7 @@ export function childTransport(child: ChildProcess, limits: TransportLimits = {}
       'started with stdio: ["pipe", "pipe", "inherit"]',
       stdin === null ? "no stdin" : "no stdout",
     );
-  return new StdioTransport({ readable: stdout, writable: stdin }, limits, (onExit) => {
+  return new StdioTransport({ readable: stdout, writable: stdin }, limits, true, (onExit) => {
     const exited = (code: number | null, signal: NodeJS.Signals | null): void => onExit(exitReason(code, signal));
     // A child that runs also says `error` where a signal could not be sent to it.
     const failed = (cause: Error): void => {
@@ -56,7 +57,7 @@ export function childTransport(child: ChildProcess, limits: TransportLimits = {}
  * See {@link streamTransport}. Throws `invalid-argument`.
  */
 export function parentTransport(limits: TransportLimits = {}): ChannelTransport {
-  return new StdioTransport({ readable: process.stdin, writable: process.stdout }, limits);
+  return new StdioTransport({ readable: process.stdin, writable: process.stdout }, limits, true);
 }
 
 function exitReason(exitCode: number | null, signal: string | null): CloseReason {

@@ -9,12 +9,15 @@ interface Connection {
   alive: boolean;
 }
 
+// Where more waits to leave, the last ping's answer would come too late to say anything.
+const pongBytesMax = 1 << 20;
+
 /** The connections that are open. Looks after them: one that is gone without a word is noticed by its silence. */
 export class Connections {
   readonly #open = new Map<WebSocket, Connection>();
   readonly #pingMs: number;
   #timer: ReturnType<typeof setInterval> | undefined;
-  #emptied: (() => void) | undefined;
+  #emptied: (() => void)[] = [];
 
   constructor(pingMs: number) {
     this.#pingMs = pingMs;
@@ -33,21 +36,24 @@ export class Connections {
     this.#timer ??= setInterval(() => this.#look(), this.#pingMs);
     socket.on("pong", alive);
     socket.on("message", alive);
+    // Not by `ws` itself: a client that pings and never reads would make the answers pile up.
+    socket.on("ping", (data) => {
+      alive();
+      if (socket.readyState === socket.OPEN && socket.bufferedAmount < pongBytesMax) socket.pong(data);
+    });
     socket.on("close", () => {
       this.#open.delete(socket);
       if (this.#open.size > 0) return;
       clearInterval(this.#timer);
       this.#timer = undefined;
-      this.#emptied?.();
+      for (const each of this.#emptied.splice(0)) each();
     });
   }
 
   /** Closes them all. Settles when none is left. */
   async close(reason: CloseReason): Promise<void> {
     if (this.#open.size === 0) return;
-    const emptied = new Promise<void>((resolve) => {
-      this.#emptied = resolve;
-    });
+    const emptied = new Promise<void>((resolve) => this.#emptied.push(resolve));
     for (const { transport } of this.#open.values()) transport.close(reason);
     await emptied;
   }

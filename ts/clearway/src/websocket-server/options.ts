@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import type { Server } from "node:http";
+import type { IncomingMessage, Server } from "node:http";
 import { type TransportLimits, transportLimits } from "../channel/transport/limits.js";
 import { invalid } from "../error/clearway-error.js";
 import type { CheckToken, Rules } from "./judge.js";
@@ -7,7 +7,7 @@ import { randomToken } from "./token.js";
 
 export interface WebSocketServerOptions extends TransportLimits {
   /** A server of yours that it is attached to. Left out: one of its own, on `host` and `port`. */
-  readonly server?: Pick<Server, "on" | "off" | "listenerCount" | "address">;
+  readonly server?: Pick<Server, "on" | "off" | "listeners" | "address">;
   /** The port of its own server; default 0: one that is free. */
   readonly port?: number;
   /** The address of its own server; default 127.0.0.1: nobody else's machine reaches it. */
@@ -28,10 +28,15 @@ export interface WebSocketServerOptions extends TransportLimits {
   readonly remote?: boolean;
   /** How many connections there may be at once; default 64. */
   readonly connectionsMax?: number;
-  /** How long a client may take to be let in, in milliseconds; default 10,000. */
+  /** How long a client may take to be let in, its token's check included, in milliseconds; default 10,000. */
   readonly handshakeMs?: number;
   /** A connection that was silent for so long is pinged, and ended after as long again; default 15,000 milliseconds. */
   readonly pingMs?: number;
+  /**
+   * Receives what the function for connections threw. Default: `console.error`, except for what any client can cause at will: it
+   * left before its hello, said none in time, or something else (`transport-closed`, `deadline`, `protocol`).
+   */
+  readonly onError?: (error: unknown, request: IncomingMessage) => void;
 }
 
 /** The options, complete. */
@@ -40,6 +45,7 @@ export interface ServerRules extends Required<TransportLimits>, Rules {
   readonly port: number;
   readonly handshakeMs: number;
   readonly pingMs: number;
+  readonly onError: WebSocketServerOptions["onError"];
 }
 
 /** The options, checked and complete. Throws `invalid-argument`. */
@@ -59,6 +65,7 @@ export function serverOptions(given: WebSocketServerOptions): ServerRules {
     connectionsMax: positive("connectionsMax", given.connectionsMax ?? 64),
     handshakeMs: positive("handshakeMs", given.handshakeMs ?? 10_000),
     pingMs: positive("pingMs", given.pingMs ?? 15_000),
+    onError: given.onError,
   };
 }
 

@@ -9,6 +9,8 @@ import { subprotocol } from "../websocket/subprotocol.js";
 import { Connections } from "./connections.js";
 import { judge, pathOf, type Refusal } from "./judge.js";
 import { type ServerRules, serverOptions, type WebSocketServerOptions } from "./options.js";
+import { attach, isFor } from "./paths.js";
+import { reportError } from "./report-error.js";
 
 /** A server of channels, until it is closed. */
 export interface WebSocketChannels extends AsyncDisposable {
@@ -22,8 +24,11 @@ export interface WebSocketChannels extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** Told of each connection that was let in. Whoever does not open the transport holds its sender up. */
-export type OnTransport = (transport: ChannelTransport, request: IncomingMessage) => void;
+/**
+ * Receives each connection that was let in. A transport that is not opened holds its sender up. May be async: an error that it
+ * throws or rejects with closes the connection (`failed`), and goes to `onError`.
+ */
+export type OnTransport = (transport: ChannelTransport, request: IncomingMessage) => unknown;
 
 // A text message of ours ("taken 9007199254740991") fits in, whatever the limit of frames is.
 const controlBytes = 64;
@@ -48,49 +53,74 @@ export async function serveWebSockets(
     maxPayload: Math.max(frameBytesMax, controlBytes),
     // What a frame holds is compressed already, or worth more in time than in bytes; and a bomb is refused by its size.
     perMessageDeflate: false,
+    autoPong: false,
     handleProtocols: (offered) => (offered.has(subprotocol) ? subprotocol : false),
   });
   const connections = new Connections(rules.pingMs);
-  let judged = 0;
-  let closing = false;
+  let judging = 0;
+  let closing: Promise<void> | undefined;
+
+  const accept = async (transport: SocketTransport, request: IncomingMessage): Promise<void> => {
+    try {
+      await onTransport(transport, request);
+    } catch (error) {
+      // The client hears that it failed, and not why: that is for this machine's log.
+      transport.close({ code: "failed", message: "the server could not serve this connection" });
+      reportError(rules.onError, error, request);
+    }
+  };
+
+  // Its place is kept until the token's check has settled or the time is over, also where the client has left: a check that takes long
+  // must not be made to run any number of times at once.
+  const judged = async (request: IncomingMessage): Promise<Refusal | undefined> => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<Refusal>((resolve) => {
+      timer = setTimeout(resolve, handshakeMs, [408, "it took too long"]);
+    });
+    judging++;
+    try {
+      return await Promise.race([judge(request, connections.size + judging - 1, rules), late]);
+    } catch {
+      return [401, "the token could not be checked"];
+    } finally {
+      judging--;
+      clearTimeout(timer);
+    }
+  };
 
   const upgrade = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
-    // Another path of a server of yours is another's business, if there is another.
-    if (options.server && pathOf(request) !== rules.path && options.server.listenerCount("upgrade") > 1) return;
+    if (options.server && !isFor(options.server, upgrade, pathOf(request))) return;
     const ignore = (): void => {};
     socket.on("error", ignore);
-    const late = setTimeout(() => refuse(socket, [408, "it took too long"]), handshakeMs);
-    judged++;
-    try {
-      const refusal = closing
-        ? ([503, "closing"] as const)
-        : await judge(request, connections.size + judged - 1, rules);
-      if (refusal) return refuse(socket, refusal);
-    } catch {
-      return refuse(socket, [401, "the token could not be checked"]);
-    } finally {
-      judged--;
-      clearTimeout(late);
-    }
+    const refusal = closing ? ([503, "closing"] as const) : await judged(request);
+    if (refusal) return refuse(socket, refusal);
     if (socket.destroyed || socket.writableEnded) return;
     if (closing) return refuse(socket, [503, "closing"]);
     socket.off("error", ignore);
-    sockets.handleUpgrade(request, socket, head, (opened) => {
-      const transport = new SocketTransport(opened, rules);
-      connections.add(opened, transport);
-      onTransport(transport, request);
-    });
+    try {
+      sockets.handleUpgrade(request, socket, head, (opened) => {
+        const transport = new SocketTransport(opened, rules);
+        connections.add(opened, transport);
+        void accept(transport, request);
+      });
+    } catch (error) {
+      // Somebody else's listener has taken the socket already, which is that one's now.
+      reportError(rules.onError, error, request);
+    }
   };
 
   const own = options.server ? undefined : await listening(rules);
   const server = options.server ?? (own as Server);
-  server.on("upgrade", upgrade);
-  const close = async (): Promise<void> => {
-    closing = true;
+  attach(server, upgrade, rules.path);
+  const shut = async (): Promise<void> => {
     await connections.close({ code: "closed", message: "the server closes" });
     server.off("upgrade", upgrade);
     own?.closeAllConnections();
     if (own?.listening) await new Promise((resolve) => own.close(resolve));
+  };
+  const close = (): Promise<void> => {
+    closing ??= shut();
+    return closing;
   };
   return {
     url: urlOf(server, rules.host, rules.path),

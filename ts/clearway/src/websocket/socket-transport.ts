@@ -42,7 +42,14 @@ export class SocketTransport implements ChannelTransport {
   #waiting: Uint8Array[] = [];
   #received = 0;
   #polledFull = false;
+  /** The socket is paused. */
   #paused = false;
+  /** The sink is given no frames: {@link pause}. */
+  #held = false;
+  /** What the other end was last asked to be told, so that a mark that says nothing new is none. */
+  #marked = 0;
+  /** An answer to a mark that waits until there is room for it. */
+  #owed: number | undefined;
   #opened: boolean;
   /** Why it is over, or will be. */
   #end: CloseReason | undefined;
@@ -75,11 +82,17 @@ export class SocketTransport implements ChannelTransport {
   open(sink: ChannelSink): void {
     if (this.#sink !== undefined) throw invalid("sink", "given once", "open() was called before");
     this.#sink = sink;
-    queueMicrotask(() => {
-      for (const each of this.#early.splice(0)) this.#take(each);
-      this.#listen(true);
-      this.#tell();
-    });
+    queueMicrotask(() => this.#deliver());
+  }
+
+  pause(): void {
+    // Of a connection that is over there is nobody to hold up, and its end is to be told.
+    this.#held = !this.#ended;
+  }
+
+  resume(): void {
+    this.#held = false;
+    if (this.#sink !== undefined) queueMicrotask(() => this.#deliver());
   }
 
   send(frame: Uint8Array, attachments: readonly Uint8Array[] = []): boolean {
@@ -167,14 +180,32 @@ export class SocketTransport implements ChannelTransport {
       return this.close({ code: "protocol", message: "a message that is neither bytes nor text" });
     if (message.length > this.frameBytesMax && typeof message !== "string")
       return this.close({ code: "too-large", message: frameTooLarge(message.length, this.frameBytesMax).message });
-    if (this.#sink !== undefined && this.#early.length === 0) return this.#take(message);
+    if (this.#sink !== undefined && this.#early.length === 0 && !this.#held) return this.#take(message);
+    // It makes room for what waits to leave, and has no place among the frames.
+    if (this.#held && typeof message === "string" && readMark(message)?.word === "taken") return this.#take(message);
     this.#early.push(message);
     this.#earlyBytes += message.length + 8;
     // A sender of ours stops at its window. Another one feels that nobody reads, where the socket can be paused; where not,
     // twice the largest frame is more than may come before somebody listens.
-    if (this.#earlyBytes >= this.#windowBytes) this.#listen(false);
-    if (this.#earlyBytes > 2 * (this.frameBytesMax + this.#windowBytes))
-      this.close({ code: "too-large", message: `${this.#earlyBytes} bytes came before anybody listened` });
+    const most = this.frameBytesMax + this.#windowBytes;
+    if (this.#earlyBytes >= (this.#held ? most : this.#windowBytes)) this.#listen(false);
+    if (this.#earlyBytes > 2 * most)
+      this.close({ code: "too-large", message: `${this.#earlyBytes} bytes came and nobody listened` });
+  }
+
+  /** Gives the sink what waits for it. */
+  #deliver(): void {
+    const early = this.#early;
+    let at = 0;
+    while (at < early.length && !this.#held && !this.#deaf) {
+      const message = early[at++]!;
+      this.#earlyBytes -= message.length + 8;
+      this.#take(message);
+    }
+    if (this.#deaf) this.#early = [];
+    else if (at > 0) this.#early = early.slice(at);
+    if (!this.#held || this.#earlyBytes < this.#windowBytes) this.#listen(true);
+    this.#tell();
   }
 
   #listen(on: boolean): void {
@@ -193,7 +224,10 @@ export class SocketTransport implements ChannelTransport {
 
   #control(text: string): void {
     const mark = this.#marks ? readMark(text) : undefined;
-    if (mark?.word === "mark" && mark.total === this.#received) return this.#post(markText("taken", mark.total));
+    if (mark?.word === "mark" && mark.total === this.#received && mark.total > this.#marked) {
+      this.#marked = mark.total;
+      return this.#answer(mark.total);
+    }
     const drained = mark?.word === "taken" ? this.#window.taken(mark.total) : undefined;
     if (drained === undefined)
       return this.close({
@@ -201,6 +235,24 @@ export class SocketTransport implements ChannelTransport {
         message: `text where bytes were expected: ${JSON.stringify(text.slice(0, 80))}`,
       });
     if (drained) this.#sink?.drained();
+  }
+
+  // An end that marks and never reads must not make answers pile up here: the last one says what those before it do.
+  #answer(total: number): void {
+    if (this.#owed === undefined && this.#socket.bufferedAmount < this.#windowBytes)
+      return this.#post(markText("taken", total));
+    const waits = this.#owed !== undefined;
+    this.#owed = total;
+    if (!waits) this.#lookForRoom();
+  }
+
+  #lookForRoom(): void {
+    this.#after(pollMs, () => {
+      if (this.#end !== undefined || this.#owed === undefined) return;
+      if (this.#socket.bufferedAmount * 2 > this.#windowBytes) return this.#lookForRoom();
+      this.#post(markText("taken", this.#owed));
+      this.#owed = undefined;
+    });
   }
 
   #error({ error, message }: SocketEvents["error"]): void {
@@ -239,7 +291,8 @@ export class SocketTransport implements ChannelTransport {
     for (const stop of this.#stops.splice(0)) stop();
     // One that was given up may still say that it was, and `ws` throws what nobody listens to.
     if (this.#socket.readyState !== isClosed) ignoreErrors(this.#socket);
-    if (!this.#told) queueMicrotask(() => this.#tell());
+    this.#held = false;
+    if (!this.#told) queueMicrotask(() => (this.#sink === undefined ? undefined : this.#deliver()));
   }
 
   #tell(): void {

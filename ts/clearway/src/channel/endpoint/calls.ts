@@ -38,8 +38,11 @@ export class Calls {
   readonly #open = new Map<number, Call>();
   #last = 0;
   #idle: (() => void) | undefined;
+  /** Told when this end begins to wait for answers, and when it waits for none any more. */
+  readonly #onChange: () => void;
 
-  constructor(link: Link, outbox: Outbox) {
+  constructor(link: Link, outbox: Outbox, onChange: () => void) {
+    this.#onChange = onChange;
     this.#link = link;
     this.#outbox = outbox;
   }
@@ -62,6 +65,7 @@ export class Calls {
       const leave = (): void => this.#link.send(this.#parts(id, name, options), message);
       const call = new Call(id, channel, resolve, reject, leave, (reason) => this.#take(id)?.reject(reason));
       this.#open.set(id, call);
+      if (this.#open.size === 1) this.#onChange();
       if (signal) {
         const abort = (): void => this.#give(call, Status.cancelled, signal.reason);
         signal.addEventListener("abort", abort, { once: true });
@@ -118,7 +122,7 @@ export class Calls {
   #give(call: Call, status: Status, reason: unknown): void {
     if (this.#take(call.id) === undefined) return;
     if (!this.#outbox.remove(call) && this.#link.wire === "clearway")
-      this.#link.send({ op: Op.cancel, id: call.id, a: status });
+      this.#link.control({ op: Op.cancel, id: call.id, a: status });
     call.reject(reason);
   }
 
@@ -129,6 +133,7 @@ export class Calls {
     clearTimeout(call.timer);
     call.unlisten?.();
     if (this.#open.size === 0) {
+      this.#onChange();
       this.#idle?.();
       this.#idle = undefined;
     }

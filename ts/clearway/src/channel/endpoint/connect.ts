@@ -3,7 +3,7 @@ import { ClearwayError, invalid } from "../../error/clearway-error.js";
 import { requireLittleEndian } from "../codec/host-order.js";
 import type { ChannelSink, ChannelTransport, CloseReason } from "../transport/transport.js";
 import { readFrame } from "../wire/frame.js";
-import { agree, type Hello, readHello, type WireName, wireVersion, writeHello } from "../wire/hello.js";
+import { agree, frameBytesMin, type Hello, readHello, type WireName, wireVersion, writeHello } from "../wire/hello.js";
 import { Core } from "./core.js";
 import { type Endpoint, endpointOf } from "./endpoint.js";
 import { type EndpointOptions, type EndpointSettings, settingsOf } from "./options.js";
@@ -19,6 +19,8 @@ import { after, type Timer } from "./timer.js";
 export async function connect(transport: ChannelTransport, options: EndpointOptions = {}): Promise<Endpoint> {
   if (typeof transport?.open !== "function") throw invalid("transport", "a ChannelTransport", transport);
   const settings = settingsOf(options);
+  if (!(transport.frameBytesMax >= frameBytesMin))
+    throw invalid("transport.frameBytesMax", `at least ${frameBytesMin}`, transport.frameBytesMax);
   requireLittleEndian();
   return new Promise((resolve, reject) => {
     const greeting = new Greeting(transport, settings, resolve, reject);
@@ -69,6 +71,10 @@ class Greeting implements ChannelSink {
       );
     if (there.version !== wireVersion)
       return this.#refuse(`the other end speaks version ${there.version} of the wire, and this one ${wireVersion}`);
+    if (there.frameBytesMax < frameBytesMin)
+      return this.#refuse(
+        `the other end takes frames of ${there.frameBytesMax} bytes; at least ${frameBytesMin} are needed`,
+      );
     const wire = agree(this.settings.wires, there.wires);
     if (wire === undefined)
       return this.#refuse(`no wire in common: ${this.settings.wires.join()} here, ${there.wires.join()} there`);

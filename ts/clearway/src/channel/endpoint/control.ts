@@ -20,15 +20,18 @@ export function control(resize: (name: string, count: number) => void): Handler 
       try {
         const asked = standardMethodCodec.call.decode(served.message.body);
         const [name, value] = argumentsOf(asked);
-        if (asked.method !== "resize" && asked.method !== "overflow") return served.answer(Status.notImplemented);
-        if (asked.method === "resize") resize(name, count(value));
-        else if (typeof value !== "boolean") throw new RangeError("overflow takes [name, true or false]");
-        served.answer(Status.done, done);
+        const { method } = asked;
+        if (method === "resize") resize(name, count(value));
+        else if (method === "overflow" && typeof value !== "boolean")
+          throw new RangeError("overflow takes [name, true or false]");
+        if (method === "resize" || method === "overflow") served.answer(Status.done, done);
+        else served.answer(Status.notImplemented);
       } catch (error) {
         served.fail(error, ({ code, message, details }) =>
           standardMethodCodec.reply.encode({ kind: "error", code, message, details }),
         );
       }
+      return undefined;
     },
   };
 }

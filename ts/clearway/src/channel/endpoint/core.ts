@@ -24,6 +24,8 @@ export class Core {
   readonly plainListens: PlainListens;
   /** Streams that a foreign end listens to. */
   readonly plainSources = new Set<Source>();
+  /** Those whose code still runs, whether anybody listens or not. */
+  readonly plainRunning = new Set<Source>();
   readonly closed: Promise<CloseReason>;
   readonly #transport: ChannelTransport;
   readonly #outbox: Outbox;
@@ -38,10 +40,10 @@ export class Core {
     this.#transport = transport;
     this.link = new Link(transport, settings, wire, there);
     this.#outbox = new Outbox(() => this.link.congested);
-    this.#calls = new Calls(this.link, this.#outbox);
+    this.#calls = new Calls(this.link, this.#outbox, () => this.desk.weigh());
     this.listens = new Listens(this.link, this.#outbox);
     this.plainListens = new PlainListens(this.link, this.#calls);
-    this.desk = new Desk<AskedStream>(this.link);
+    this.desk = new Desk<AskedStream>(this.link, () => this.#calls.size === 0);
     this.#sources = new Sources(this.link);
     this.closed = new Promise((resolve) => {
       this.#tellClosed = resolve;
@@ -98,6 +100,7 @@ export class Core {
 
   drained(): void {
     this.link.congested = false;
+    this.desk.drain();
     this.#sources.drain();
     for (const source of [...this.plainSources]) source.drain();
     this.#outbox.drain();
@@ -149,6 +152,7 @@ export class Core {
       transport: this.#transport.name,
       calls: this.#calls.size,
       handling: this.desk.size,
+      waitingBytes: this.desk.waitingBytes,
       listening: this.listens.size + this.plainListens.size,
       serving: this.#sources.size + this.plainSources.size,
       ledger: structuredClone(ledger),
@@ -193,13 +197,13 @@ export class Core {
     if (channel === undefined) return;
     if (!this.plainListens.message(channel, message)) return this.#request(frame, message, frame.id !== 0, channel);
     // An event wants no answer; whoever asked for one gets it.
-    if (frame.id !== 0) this.link.send({ op: Op.answer, id: frame.id });
+    if (frame.id !== 0) this.link.control({ op: Op.answer, id: frame.id });
   }
 
   #request(frame: Frame, message: Received, wanted: boolean, channel = this.#channel(frame)): void {
     if (channel === undefined) return;
     const { a, b, id } = frame;
-    this.desk.request(new Served(this.link, id, channel, message, wanted, a, b, (served) => this.desk.settled(served)));
+    this.desk.request(new Served(this.link, id, channel, message, wanted, a, b, this.desk));
   }
 
   #channel({ name }: Frame): string | undefined {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError, invalid } from "../../error/clearway-error.js";
-import { Status } from "../wire/frame.js";
+import { type FrameParts, Status } from "../wire/frame.js";
 import { Early } from "./early.js";
-import type { Link } from "./link.js";
-import type { Served } from "./served.js";
+import type { Encoded, Link } from "./link.js";
+import { Replies } from "./replies.js";
+import type { Served, ServedOwner } from "./served.js";
 import { after, type Timer } from "./timer.js";
 
 /** A stream that the other end asks for. */
@@ -16,34 +17,50 @@ export interface Asked {
 
 /** What serves a channel at this end. None of it throws. */
 export interface Handler<A extends Asked = Asked> {
-  request(served: Served): void;
+  /** What it returns settles when the handler has ended, and never rejects. Nothing: it has. */
+  request(served: Served): Promise<void> | undefined;
   /** Without it the channel has no events. */
   listen?(asked: A): void;
 }
 
-type Entry<A> = { served: Served } | { asked: A };
+interface Held<A> {
+  readonly entry: Served | A;
+  readonly bytes: number;
+}
 
 /** Requests of the other end: hands them to their channel's handler, and keeps those that come before it. */
-export class Desk<A extends Asked> {
+export class Desk<A extends Asked> implements ServedOwner {
   readonly #link: Link;
   readonly #handlers = new Map<string, Handler<A>>();
-  readonly #early: Early<Entry<A>>;
+  readonly #early: Early<Served | A>;
+  readonly #replies: Replies;
   /** By id, those that were not answered yet, whether they run or wait. */
   readonly #open = new Map<number, Served>();
   /** Posts that are not done: nobody waits for them, and they have no ids. */
   readonly #posts = new Set<Served>();
+  /** Requests that hold a place: until the handler has ended and the answer has left, also when nobody waits for them any more. */
+  readonly #places = new Set<Served>();
+  /** In their order, those that came while too many answers waited. */
+  #held: Held<A>[] = [];
+  #heldBytes = 0;
   #timer: Timer | undefined;
   #idle: (() => void)[] = [];
 
-  constructor(link: Link) {
+  constructor(link: Link, mayPause: () => boolean) {
     this.#link = link;
     const { early, earlyBytesMax, earlyMs } = link.settings;
     this.#early = new Early({ each: early, bytesMax: earlyBytesMax, keptMs: earlyMs });
+    this.#replies = new Replies(link, mayPause, () => this.#release());
   }
 
-  /** How many requests were not answered yet. */
+  /** How many requests hold a place. */
   get size(): number {
-    return this.#open.size + this.#posts.size;
+    return this.#places.size;
+  }
+
+  /** Bytes of answers that wait for the other end to read. */
+  get waitingBytes(): number {
+    return this.#replies.bytes;
   }
 
   /** Registers a channel's handler, to which what came early goes at the end of this tick. Throws `invalid-argument` for a second one. */
@@ -64,27 +81,33 @@ export class Desk<A extends Asked> {
   request(served: Served): void {
     const { callsMax } = this.#link.settings;
     if (served.wanted && this.#open.has(served.id)) return this.#link.broken(`two calls of number ${served.id}`);
+    const room = this.#places.size < callsMax;
+    if (room) this.#places.add(served);
     if (served.wanted) this.#open.set(served.id, served);
     else this.#posts.add(served);
-    if (this.size > callsMax) return served.answer(Status.busy);
-    this.#take(served.channel, { served }, served.message.body.length);
+    if (!room) return served.answer(Status.busy);
+    this.#admit(served, served.message.body.length);
   }
 
   listen(asked: A, bytes: number): void {
-    this.#take(asked.channel, { asked }, bytes);
+    this.#admit(asked, bytes);
   }
 
   /** A call was cancelled there. */
   cancel(id: number, status: number): void {
     const served = this.#open.get(id);
     if (served === undefined) return;
-    this.#early.remove(served.channel, { served });
+    this.withdraw(served);
     served.abort(new ClearwayError(status === Status.timeout ? "timeout" : "cancelled", "the caller has cancelled"));
   }
 
-  /** A stream that waits for its handler is not asked for any more; false when it does not wait. */
-  withdraw(asked: A): boolean {
-    return this.#early.remove(asked.channel, { asked });
+  /** What waits for its handler is not asked for any more; false when it does not wait. */
+  withdraw(entry: Served | A): boolean {
+    const index = this.#held.findIndex((each) => each.entry === entry);
+    if (index < 0) return this.#early.remove(entry.channel, entry);
+    const [{ bytes }] = this.#held.splice(index, 1) as [Held<A>];
+    this.#heldBytes -= bytes;
+    return true;
   }
 
   /** Sets how many early messages of a channel are kept; the oldest that are too many are dropped. */
@@ -95,12 +118,34 @@ export class Desk<A extends Asked> {
   settled(served: Served): void {
     if (served.wanted) this.#open.delete(served.id);
     else this.#posts.delete(served);
-    if (this.size === 0) for (const each of this.#idle.splice(0)) each();
+    this.#look();
   }
 
-  /** Settles when every request has its answer. */
+  reply(parts: FrameParts, message: Encoded, gone: () => void): void {
+    this.#replies.send(parts, message, gone);
+  }
+
+  left(served: Served): void {
+    this.#places.delete(served);
+    this.#look();
+  }
+
+  /** The transport has room again. */
+  drain(): void {
+    this.#replies.drain();
+  }
+
+  /** This end begins to wait for an answer, or has stopped: whether the transport may be paused is another matter then. */
+  weigh(): void {
+    this.#replies.weigh();
+  }
+
+  /** Settles when every request has its answer, and that has left. */
   idle(): Promise<void> {
-    return this.size === 0 ? Promise.resolve() : new Promise((resolve) => this.#idle.push(resolve));
+    return new Promise((resolve) => {
+      this.#idle.push(resolve);
+      this.#look();
+    });
   }
 
   /** Answers what waits for a handler: there will be none. */
@@ -112,27 +157,58 @@ export class Desk<A extends Asked> {
   closed(): void {
     clearTimeout(this.#timer);
     this.#early.expire(Number.POSITIVE_INFINITY);
+    this.#held = [];
+    this.#replies.clear();
     for (const served of [...this.#open.values(), ...this.#posts])
       served.abort(this.#link.closedError(`call of ${served.channel}`));
+    this.#places.clear();
     this.#handlers.clear();
   }
 
-  #take(name: string, entry: Entry<A>, bytes: number): void {
-    const handler = this.#handlers.get(name);
+  #look(): void {
+    if (this.#open.size + this.#posts.size + this.#replies.size > 0) return;
+    for (const each of this.#idle.splice(0)) each();
+  }
+
+  // No handler begins while the other end does not read the answers that are there.
+  #admit(entry: Served | A, bytes: number): void {
+    if (this.#held.length === 0 && !this.#replies.full) return this.#take(entry, bytes);
+    this.#replies.weigh();
+    if (this.#heldBytes >= this.#link.settings.replyBytesMax) return refuse(entry, Status.busy);
+    this.#held.push({ entry, bytes });
+    this.#heldBytes += bytes;
+  }
+
+  #release(): void {
+    const held = this.#held;
+    let at = 0;
+    while (at < held.length && !this.#replies.full) {
+      const { entry, bytes } = held[at++]!;
+      this.#heldBytes -= bytes;
+      this.#take(entry, bytes);
+    }
+    this.#held = held.slice(at);
+  }
+
+  #take(entry: Served | A, bytes: number): void {
+    const { channel } = entry;
+    const handler = this.#handlers.get(channel);
     if (handler !== undefined) return this.#hand(handler, entry);
     if (this.#link.settings.earlyMs === 0) return refuse(entry, Status.noHandler);
     // A message of no bytes is not free either.
-    for (const gone of this.#early.add(name, entry, bytes + 64, Date.now())) refuse(gone, Status.dropped);
+    for (const gone of this.#early.add(channel, entry, bytes + 64, Date.now())) refuse(gone, Status.dropped);
     this.#wind();
   }
 
-  #hand(handler: Handler<A>, entry: Entry<A>): void {
-    if ("served" in entry) {
-      if (entry.served.settled) return;
-      entry.served.start();
-      handler.request(entry.served);
-    } else if (handler.listen) handler.listen(entry.asked);
-    else entry.asked.refuse(Status.notImplemented);
+  #hand(handler: Handler<A>, entry: Served | A): void {
+    if (isServed(entry)) {
+      if (entry.settled) return;
+      entry.start();
+      const running = handler.request(entry);
+      if (running === undefined) entry.ended();
+      else void running.then(() => entry.ended());
+    } else if (handler.listen) handler.listen(entry);
+    else entry.refuse(Status.notImplemented);
   }
 
   #wind(): void {
@@ -150,7 +226,11 @@ export class Desk<A extends Asked> {
   }
 }
 
-function refuse<A extends Asked>(entry: Entry<A>, status: Status): void {
-  if ("served" in entry) entry.served.answer(status);
-  else entry.asked.refuse(status);
+function isServed(entry: Served | Asked): entry is Served {
+  return "wanted" in entry;
+}
+
+function refuse(entry: Served | Asked, status: Status): void {
+  if (isServed(entry)) entry.answer(status);
+  else entry.refuse(status);
 }

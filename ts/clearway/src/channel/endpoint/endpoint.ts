@@ -18,8 +18,10 @@ export interface EndpointStats {
   readonly transport: string;
   /** Calls of this end that wait for their answers. */
   readonly calls: number;
-  /** Calls of the other end that were not answered yet. */
+  /** Calls of the other end that take a place: their handlers have not ended, or their answers have not left. */
   readonly handling: number;
+  /** Bytes of answers that wait for the other end to read (`replyBytesMax`). */
+  readonly waitingBytes: number;
   /** Streams that this end listens to, and that it serves. */
   readonly listening: number;
   readonly serving: number;

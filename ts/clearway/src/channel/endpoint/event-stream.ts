@@ -18,7 +18,9 @@ export interface StreamOwner<M> {
   grant(items: number, bytes: number): void;
   /** This end does not want any more. Settles when the other end has been told. */
   cancel(): void;
-  /** So many events were dropped before the next. */
+  /** It has ended, and nothing waits to be read: there is nothing left that could be cancelled. May be called more than once. */
+  done(): void;
+  /** So many events were dropped before the next. Never throws. */
   onDrop: ((count: number) => void) | undefined;
 }
 
@@ -29,6 +31,21 @@ interface Kept<M> {
 }
 
 type Next = { resolve: (step: IteratorResult<unknown>) => void; reject: (reason: unknown) => void };
+
+/** A listener for drops that never throws: what it throws is reported. */
+export function guarded(
+  onDrop: ((count: number) => void) | undefined,
+  report: (error: unknown) => void,
+): ((count: number) => void) | undefined {
+  if (onDrop === undefined) return undefined;
+  return (count) => {
+    try {
+      onDrop(count);
+    } catch (error) {
+      report(error);
+    }
+  };
+}
 
 /** The listener's end of a stream: bounded by the credit that it gives. Settles every `next`. */
 export class Listener<M> extends Reader {
@@ -81,6 +98,7 @@ export class Listener<M> extends Reader {
     if (this.#end !== undefined || this.#over) return;
     this.#droppedAtEnd = dropped + this.#carried;
     this.#end = end;
+    if (this.#kept.length === 0) this.#owner.done();
     this.#settle();
   }
 
@@ -89,6 +107,7 @@ export class Listener<M> extends Reader {
     if (this.#over) return;
     this.#kept = [];
     this.#end = { error };
+    this.#owner.done();
     this.#settle();
   }
 
@@ -153,6 +172,7 @@ export class Listener<M> extends Reader {
   #close(): void {
     this.#over = true;
     this.#kept = [];
+    this.#owner.done();
     const asking = this.#asking.splice(0);
     for (const { resolve } of asking) resolve({ done: true, value: undefined });
   }

@@ -41,7 +41,7 @@ export interface Events {
 
 export function eventsOf(core: Core, name: string, codec: MethodCodec): Events {
   const { link } = core;
-  link.name(name);
+  link.checkName(name);
   const read = (message: Received): unknown => {
     const envelope = link.decode(codec.reply, message);
     if (envelope.kind === "success") return envelope.value;
@@ -61,17 +61,21 @@ export function eventsOf(core: Core, name: string, codec: MethodCodec): Events {
     },
     serve<T, A>(open: (args: A, sink: EventSink<T>) => EventSource<T>, options: ServeOptions = {}) {
       const limits = checkServe(options);
-      const begin = (source: Source, args: unknown): void => {
+      const begin = (source: Source, args: unknown): Promise<void> | undefined => {
         try {
-          drive(source, open(args as A, source as EventSink<T>));
+          return drive(source, open(args as A, source as EventSink<T>));
         } catch (error) {
           source.fail(error);
+          return undefined;
         }
       };
       if (link.wire === "plain")
         return core.desk.handle(name, plainSource(core, { name, codec, limits, encode, begin }));
       return core.desk.handle(name, {
-        request: (served) => served.answer(Status.notImplemented),
+        request(served) {
+          served.answer(Status.notImplemented);
+          return undefined;
+        },
         listen: (asked) =>
           asked.serve({
             limits,
@@ -81,9 +85,10 @@ export function eventsOf(core: Core, name: string, codec: MethodCodec): Events {
               try {
                 args = link.decode(codec.call, message).args;
               } catch (error) {
-                return source.fail(error);
+                source.fail(error);
+                return undefined;
               }
-              begin(source, args);
+              return begin(source, args);
             },
           }),
       });
@@ -91,13 +96,21 @@ export function eventsOf(core: Core, name: string, codec: MethodCodec): Events {
   };
 }
 
-function drive<T>(source: Source, given: EventSource<T>): void {
-  if (given === undefined || given === null) return;
-  if (isIterable(given)) return void source.pump(given);
-  (given as Promise<AsyncIterable<T> | Iterable<T> | undefined>).then(
-    (events) => (events && isIterable(events) ? source.pump(events) : source.end()),
-    (error) => source.fail(error),
-  );
+/** Sends what a source gave. What it returns settles when nothing of it runs any more. */
+function drive<T>(source: Source, given: EventSource<T>): Promise<void> | undefined {
+  if (given === undefined || given === null) return undefined;
+  if (isIterable(given)) return source.pump(given);
+  return awaited(source, given as Promise<AsyncIterable<T> | Iterable<T> | undefined>);
+}
+
+async function awaited<T>(source: Source, given: Promise<AsyncIterable<T> | Iterable<T> | undefined>): Promise<void> {
+  try {
+    const events = await given;
+    if (events && isIterable(events)) return await source.pump(events);
+    source.end();
+  } catch (error) {
+    source.fail(error);
+  }
 }
 
 function isIterable(value: object): value is AsyncIterable<unknown> | Iterable<unknown> {

@@ -7,8 +7,9 @@ import { inlined } from "../codec/inlined.js";
 import { refusal } from "../codec/refusal.js";
 import { isShared } from "../transport/limits.js";
 import type { ChannelTransport, CloseReason } from "../transport/transport.js";
-import { Flag, type FrameParts, padded, writeFrame } from "../wire/frame.js";
-import type { Hello, WireName } from "../wire/hello.js";
+import { type ErrorParts, partsOf, writeError } from "../wire/error-body.js";
+import { Flag, type FrameParts, headBytes, padded, writeFrame } from "../wire/frame.js";
+import { frameBytesMin, type Hello, type WireName } from "../wire/hello.js";
 import { type AttachmentRules, Attachments, type Giving } from "./attachments.js";
 import { emptyLedger, enterCopy } from "./ledger.js";
 import type { EndpointSettings } from "./options.js";
@@ -50,6 +51,10 @@ export class Link {
   /** One that took nothing, for the next message. */
   #spare: Attachments | undefined;
   readonly #names = new Map<string, Uint8Array>();
+  /** A body of so many bytes fits into a frame, whatever name stands before it. */
+  readonly bodyBytesMax: number;
+  /** Whether errors cross whole. */
+  readonly #exposes: boolean;
   readonly #frameBytesMax: number;
   readonly #nameBytesMax: number;
 
@@ -63,9 +68,13 @@ export class Link {
     const { moves, shares } = transport;
     const { attachmentBytesMin: bytesMin, strict } = settings;
     const ours = wire === "clearway";
+    this.#exposes = settings.exposeErrors ?? transport.trusted === true;
     this.#rules = { bytesMin, moves: ours && moves, shares: ours && shares, strict };
     this.#frameBytesMax = Math.min(transport.frameBytesMax, there?.frameBytesMax ?? transport.frameBytesMax);
-    this.#nameBytesMax = Math.min(settings.nameBytesMax, there?.nameBytesMax ?? settings.nameBytesMax);
+    // Half of the smallest frame is left for what comes behind a name.
+    const nameMax = Math.min(settings.nameBytesMax, this.#frameBytesMax - frameBytesMin / 2);
+    this.#nameBytesMax = Math.min(nameMax, there?.nameBytesMax ?? nameMax);
+    this.bodyBytesMax = this.#frameBytesMax - headBytes - padded(this.#nameBytesMax);
   }
 
   /** Whether nothing new may begin. */
@@ -73,11 +82,18 @@ export class Link {
     return this.closing || this.reason !== undefined;
   }
 
-  /** The bytes of a name. Throws `invalid-argument` for one that is too long. */
+  /** Throws `invalid-argument` for a name that is too long at this end. */
+  checkName(name: string): void {
+    const { nameBytesMax } = this.settings;
+    if (typeof name !== "string") throw invalid("name", "a string", name);
+    if (new TextEncoder().encode(name).length > nameBytesMax)
+      throw invalid("name", `at most ${nameBytesMax} bytes`, name);
+  }
+
+  /** The bytes of a name, to be sent. Throws `invalid-argument` for one that is too long for the other end. */
   name(name: string): Uint8Array {
     const known = this.#names.get(name);
     if (known !== undefined) return known;
-    if (typeof name !== "string") throw invalid("name", "a string", name);
     const bytes = new TextEncoder().encode(name);
     if (bytes.length > this.#nameBytesMax) throw invalid("name", `at most ${this.#nameBytesMax} bytes`, name);
     if (this.#names.size >= namesKept) this.#names.clear();
@@ -152,9 +168,55 @@ export class Link {
     this.#enter(body.length, attachments);
   }
 
+  /** Sends what ends or steers something: small, so that it always fits. Never throws: a transport that does is closed. */
+  control(parts: FrameParts, message: Encoded = nothing): void {
+    try {
+      this.send(parts, message);
+    } catch (cause) {
+      this.#transport.close({ code: "failed", message: "the transport did not take a frame", cause });
+    }
+  }
+
+  /** The body of a failed reply, or of a stream's end, on Clearway's wire: as much of an error as may cross. Never throws. */
+  errorBody(thrown: unknown, channel: string): Encoded {
+    return { ...nothing, body: writeError(this.#redacted(thrown, channel), this.bodyBytesMax, this.#exposes) };
+  }
+
+  /** As much of an error as may cross, for the plain wire. Never throws. */
+  errorParts(thrown: unknown, channel: string): ErrorParts {
+    return partsOf(this.#redacted(thrown, channel), this.#exposes);
+  }
+
+  #redacted(thrown: unknown, channel: string): unknown {
+    const { redactError } = this.settings;
+    if (redactError === undefined) return thrown;
+    try {
+      return redactError(thrown, channel);
+    } catch (error) {
+      this.report(error, channel);
+      return "an error that is not told";
+    }
+  }
+
+  /** Hands an error that no caller hears of to its owner. Never throws. */
+  report(error: unknown, channel: string): void {
+    try {
+      this.settings.onError(error, channel);
+    } catch (thrown) {
+      console.error("clearway/channel, onError threw:", thrown);
+    }
+  }
+
+  /** The error for a message that no frame without a name has room for; undefined where one has. */
+  tooLarge({ body, attachments }: Encoded): ClearwayError | undefined {
+    const inside = this.#transport.moves ? none : (attachments?.list ?? none);
+    const size = headBytes + insideBytes(body, inside);
+    return size > this.#frameBytesMax ? tooLarge(size, this.#frameBytesMax) : undefined;
+  }
+
   #withAttachments(parts: FrameParts, flags: number, body: Uint8Array, { list }: Attachments): Uint8Array {
     if (this.#transport.moves) return writeFrame(parts, { flags, body, inside: undefined, beside: list.length });
-    const size = 24 + body.length + list.reduce((sum, each) => sum + padded(each.length) + 4, 0);
+    const size = headBytes + insideBytes(body, list);
     if (size > this.#frameBytesMax) throw tooLarge(size, this.#frameBytesMax);
     return writeFrame(parts, { flags, body, inside: list, beside: 0 });
   }
@@ -172,7 +234,21 @@ export class Link {
 
   /** The other end did not keep to the protocol: the end. */
   broken(what: string): void {
-    this.#transport.close({ code: "protocol", message: what });
+    this.close({ code: "protocol", message: what });
+  }
+
+  /** Ends the transport. */
+  close(reason: CloseReason): void {
+    this.#transport.close(reason);
+  }
+
+  /** Reads nothing more for now, where the transport can do that. */
+  pause(): void {
+    this.#transport.pause?.();
+  }
+
+  resume(): void {
+    this.#transport.resume?.();
   }
 
   /** The error for what the end of the transport ends. */
@@ -190,6 +266,11 @@ export class Link {
     sent.sharedBytes += attachments.sharedBytes;
     for (const [reason, bytes] of attachments.copies) enterCopy(sent, reason, bytes);
   }
+}
+
+function insideBytes(body: Uint8Array, list: readonly Uint8Array[]): number {
+  if (list.length === 0) return body.length;
+  return list.reduce((sum, each) => sum + padded(each.length), padded(body.length) + padded(list.length * 4));
 }
 
 function tooLarge(bytes: number, max: number): ClearwayError {

@@ -2,7 +2,7 @@
 import { ClearwayError } from "../../error/clearway-error.js";
 import { type Frame, Op, Status, whenFullShift } from "../wire/frame.js";
 import { failure } from "./calls.js";
-import { Listener } from "./event-stream.js";
+import { guarded, Listener } from "./event-stream.js";
 import type { Encoded, Link, Received } from "./link.js";
 import { checkListen, type ListenOptions, policyNumber } from "./listen-options.js";
 import type { Outbox, Waiting } from "./outbox.js";
@@ -12,6 +12,8 @@ interface Listen extends Waiting {
   readonly id: number;
   readonly channel: string;
   readonly stream: Listener<Received>;
+  /** Lets go of the listener's signal. */
+  unlisten: () => void;
 }
 
 /** Streams of events that this end listens to, on Clearway's wire. A second one of a channel ends the first. */
@@ -41,18 +43,17 @@ export class Listens {
     const window = checkListen(options);
     const { signal, capacity = 0, whenFull, onDrop } = options;
     const id = this.#nextId();
-    let unlisten = (): void => {};
     const drop = (tell: boolean): void => {
-      unlisten();
       if (!this.#open.delete(id) || this.#outbox.remove(listen) || !tell) return;
-      this.#link.send({ op: Op.stop, id });
+      this.#link.control({ op: Op.stop, id });
     };
     const stream = new Listener<Received>(
       {
         decode,
-        onDrop,
-        grant: (items, bytes) => this.#link.send({ op: Op.credit, id, a: items, b: bytes }),
+        onDrop: guarded(onDrop, (error) => this.#link.report(error, channel)),
+        grant: (items, bytes) => this.#link.control({ op: Op.credit, id, a: items, b: bytes }),
         cancel: () => drop(true),
+        done: () => listen.unlisten(),
       },
       window,
     );
@@ -62,7 +63,14 @@ export class Listens {
       drop(false);
       stream.fail(reason);
     };
-    const listen: Listen = { id, channel, stream, refuse, leave: () => this.#link.send(parts, args) };
+    const listen: Listen = {
+      id,
+      channel,
+      stream,
+      unlisten: () => {},
+      refuse,
+      leave: () => this.#link.send(parts, args),
+    };
     const refusal = this.#refusal(channel, signal);
     if (refusal !== undefined) {
       stream.fail(refusal.reason);
@@ -81,7 +89,7 @@ export class Listens {
         stream.fail(signal.reason);
       };
       signal.addEventListener("abort", abort, { once: true });
-      unlisten = () => signal.removeEventListener("abort", abort);
+      listen.unlisten = () => signal.removeEventListener("abort", abort);
     }
     this.#outbox.push(listen);
     return stream;

@@ -37,7 +37,7 @@ export interface Messages<T, Written = T> {
 
 export function messagesOf<T, W>(core: Core, name: string, codec: MessageCodec<T, W>): Messages<T, W> {
   const { link } = core;
-  link.name(name);
+  link.checkName(name);
   const read = (reply: Received): T | undefined =>
     (reply.flags & Flag.empty) !== 0 ? undefined : link.decode<T>(codec, reply);
   return {
@@ -69,19 +69,23 @@ export function messagesOf<T, W>(core: Core, name: string, codec: MessageCodec<T
   };
 }
 
-/** Runs a handler and answers, at once where it has its value at once. Never throws. */
+/**
+ * Runs a handler and answers, at once where it has its value at once. What it returns settles when an async handler has ended.
+ * Never throws or rejects, as `fail` does not.
+ */
 export function respond<T>(
   run: () => T | Promise<T>,
   answer: (value: T) => void,
   fail: (error: unknown) => void,
-): void {
+): Promise<void> | undefined {
   try {
     const value = run();
-    if (!isPromise(value)) return answer(value);
-    value.then(answer).catch(fail);
+    if (isPromise(value)) return Promise.resolve(value).then(answer).catch(fail);
+    answer(value);
   } catch (error) {
     fail(error);
   }
+  return undefined;
 }
 
 function isPromise<T>(value: T | Promise<T>): value is Promise<T> {

@@ -2,9 +2,11 @@
 
 import { MovedValue } from "../../transfer/move.js";
 import type { MethodCodec } from "../codec/codec.js";
+import { type ErrorParts, shortened } from "../wire/error-body.js";
 import { Status } from "../wire/frame.js";
 import type { CallOptions } from "./calls.js";
 import type { Core } from "./core.js";
+import type { Link } from "./link.js";
 import { respond } from "./messages.js";
 import { remote } from "./plain-listens.js";
 import type { HandlerContext, Served } from "./served.js";
@@ -40,7 +42,7 @@ export interface Methods {
 
 export function methodsOf(core: Core, name: string, codec: MethodCodec): Methods {
   const { link } = core;
-  link.name(name);
+  link.checkName(name);
   const call = async (method: string, given: unknown, options: CallOptions): Promise<unknown> => {
     const reply = await core.call(name, link.encodeCall(codec, method, given), options);
     const envelope = link.decode(codec.reply, reply);
@@ -67,7 +69,7 @@ export function methodsOf(core: Core, name: string, codec: MethodCodec): Methods
               return run(method, args, served);
             },
             (value) => answer(served, value),
-            (error) => served.fail(error, (parts) => writeEnvelope(codec, parts, link.settings.stacks)),
+            (error) => served.fail(error, (parts) => writeEnvelope(codec, parts, link)),
           ),
       });
     },
@@ -85,16 +87,24 @@ function runner(handlers: MethodHandlers): Run {
   };
 }
 
-/** The plain wire's envelope for an error. What the codec has no form for is left out of it. */
+/**
+ * The plain wire's envelope for an error. What the codec has no form for is left out of it, and of one that is too large all but
+ * its code and the beginning of its message. Throws what the codec throws for those.
+ */
 export function writeEnvelope(
   codec: MethodCodec,
-  { code, message, details, stack }: { code: string; message: string; details: unknown; stack: string },
-  stacks: boolean,
+  { code, message, details, stack }: ErrorParts,
+  { settings, bodyBytesMax }: Pick<Link, "settings" | "bodyBytesMax">,
 ): Uint8Array {
-  const envelope = { kind: "error", code, message, ...(stacks && { stack }) } as const;
-  try {
-    return codec.reply.encode({ ...envelope, details });
-  } catch {
-    return codec.reply.encode({ ...envelope, details: null });
+  const envelope = { kind: "error", code, message, ...(settings.stacks && { stack }) } as const;
+  for (const told of [details, null]) {
+    try {
+      const body = codec.reply.encode({ ...envelope, details: told });
+      if (body.length <= bodyBytesMax) return body;
+    } catch {
+      // Its details have no form, or nothing has: that is found out below.
+    }
   }
+  const [shortCode, shortMessage] = shortened(code, message, bodyBytesMax);
+  return codec.reply.encode({ kind: "error", code: shortCode, message: shortMessage, details: null });
 }

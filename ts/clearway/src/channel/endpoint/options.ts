@@ -15,8 +15,18 @@ export interface EndpointOptions {
   readonly helloMs?: number;
   /** Gives up waiting for the hello, with the signal's reason. */
   readonly signal?: AbortSignal;
-  /** Calls and streams that this end may have under way, and that it runs for the other, each; default 4096. */
+  /**
+   * Calls and streams that this end may have under way, and that it runs for the other, each; default 4096. A call of the other
+   * end's takes its place until its handler has ended and its answer has left, also when it was cancelled.
+   */
   readonly callsMax?: number;
+  /**
+   * Bytes of answers that may wait for the other end to read; default 16 MiB. From there on none of its requests begins and, where
+   * this end waits for no answer itself, nothing of it is read, until half of them have left.
+   */
+  readonly replyBytesMax?: number;
+  /** How long an end with so many may read none before it is disconnected (`timeout`), in ms; default 30 s. Infinity: for ever. */
+  readonly stallMs?: number;
   /** Bytes of a channel's name; default 255, at most 65,535. */
   readonly nameBytesMax?: number;
   /**
@@ -34,12 +44,27 @@ export interface EndpointOptions {
   readonly strict?: boolean;
   /** Write the stack of a handler's error as the fourth part of a plain envelope, which not every end reads. Default false. */
   readonly stacks?: boolean;
+  /**
+   * Whether what a handler or a source throws crosses whole, with stack, properties and causes. Default: to a worker, a child process
+   * and a part of this one; over WebSockets, sockets and other streams its code and message cross, and the `details` of a
+   * {@link RemoteError} that this end made.
+   */
+  readonly exposeErrors?: boolean;
+  /**
+   * Chooses what crosses in place of what a handler or a source threw, before anything else is left out of it: an error, such as
+   * a {@link RemoteError}. Where it throws itself, the code `error` crosses and a message that says no more.
+   */
+  readonly redactError?: (error: unknown, channel: string) => unknown;
   /** Told of what a handler threw where nobody waits for an answer. Default: `console.error`. */
   readonly onError?: (error: unknown, channel: string) => void;
 }
 
+type Optional = "wire" | "signal" | "exposeErrors" | "redactError";
+
 /** The options, complete. */
-export interface EndpointSettings extends Required<Omit<EndpointOptions, "wire" | "signal">> {
+export interface EndpointSettings
+  extends Required<Omit<EndpointOptions, Optional>>,
+    Pick<EndpointOptions, "exposeErrors" | "redactError"> {
   readonly wires: readonly WireName[];
   readonly signal: AbortSignal | undefined;
 }
@@ -55,6 +80,8 @@ const defaults = {
   hello: true,
   helloMs: 30_000,
   callsMax: 4096,
+  replyBytesMax: 16 << 20,
+  stallMs: 30_000,
   nameBytesMax: 255,
   early: 16,
   earlyBytesMax: 1 << 20,
@@ -73,11 +100,16 @@ export function settingsOf(options: EndpointOptions): EndpointSettings {
     throw invalid("wire", '"clearway", "plain" or "either"', wire);
   if (!settings.hello && wire !== "plain") throw invalid("hello", 'true unless wire is "plain"', settings.hello);
   whole("callsMax", settings.callsMax, 1, 0x7fff_ffff);
+  whole("replyBytesMax", settings.replyBytesMax, 1, 0x7fff_ffff);
   whole("nameBytesMax", settings.nameBytesMax, 1, 0xffff);
   whole("early", settings.early, 0, earlyMax);
   whole("earlyBytesMax", settings.earlyBytesMax, 0, 0x7fff_ffff);
   whole("attachmentBytesMin", settings.attachmentBytesMin, 1, 0x7fff_ffff);
-  for (const name of ["helloMs", "earlyMs"] as const)
+  if (settings.exposeErrors !== undefined && typeof settings.exposeErrors !== "boolean")
+    throw invalid("exposeErrors", "true or false", settings.exposeErrors);
+  if (settings.redactError !== undefined && typeof settings.redactError !== "function")
+    throw invalid("redactError", "a function", settings.redactError);
+  for (const name of ["helloMs", "earlyMs", "stallMs"] as const)
     if (!(settings[name] >= 0)) throw invalid(name, "0 or more", settings[name]);
   return { ...settings, wires: wire === "either" ? ["clearway", "plain"] : [wire], signal };
 }

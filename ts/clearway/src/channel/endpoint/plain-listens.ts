@@ -2,7 +2,7 @@
 import { ClearwayError } from "../../error/clearway-error.js";
 import type { MethodCodec } from "../codec/codec.js";
 import type { Calls } from "./calls.js";
-import { Listener } from "./event-stream.js";
+import { guarded, Listener } from "./event-stream.js";
 import { type Link, nothing, type Received } from "./link.js";
 import { checkListen, type ListenOptions } from "./listen-options.js";
 import { replaced } from "./listens.js";
@@ -50,23 +50,26 @@ export class PlainListens {
     const { signal, capacity = capacityDefault, whenFull, onDrop } = options;
     const body = codec.call.encode({ method: "listen", args });
     const stop = (): void => {
-      signal?.removeEventListener("abort", abort);
       if (this.#open.get(channel) !== listen) return;
       this.#open.delete(channel);
-      // How it ends there is of no use to anybody here any more.
-      this.#call(channel, codec.call.encode({ method: "cancel", args })).catch(() => {});
+      this.#cancel(channel, codec, args);
     };
     const abort = (): void => {
       stop();
       stream.fail(signal?.reason);
     };
     const stream = new Listener<Received>(
-      { decode: (message) => readEvent(this.#link, codec, channel, message), grant: () => {}, cancel: stop, onDrop },
+      {
+        decode: (message) => readEvent(this.#link, codec, channel, message),
+        grant: () => {},
+        cancel: stop,
+        done: () => signal?.removeEventListener("abort", abort),
+        onDrop: guarded(onDrop, (error) => this.#link.report(error, channel)),
+      },
       { items: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY },
     );
     const end = (how: { error: unknown } | { error?: never }): void => {
       if (this.#open.get(channel) === listen) this.#open.delete(channel);
-      signal?.removeEventListener("abort", abort);
       stream.ended(listen.missed, how);
     };
     const listen: Listen = { stream, end, stop, capacity, whenFull, missed: 0 };
@@ -92,6 +95,15 @@ export class PlainListens {
       (error) => end({ error }),
     );
     return stream;
+  }
+
+  // How it ends there is of no use to anybody here any more. The arguments were encoded once; they may not be a second time.
+  #cancel(channel: string, codec: MethodCodec, args: unknown): void {
+    try {
+      this.#call(channel, codec.call.encode({ method: "cancel", args })).catch(() => {});
+    } catch (error) {
+      this.#link.report(error, channel);
+    }
   }
 
   /** A message came; false when nobody listens to its channel. */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "../../error/clearway-error.js";
 import type { MethodCodec } from "../codec/codec.js";
-import { partsOf } from "../wire/error-body.js";
 import { Op, Status } from "../wire/frame.js";
 import type { Core } from "./core.js";
 import type { Handler } from "./desk.js";
@@ -17,7 +16,7 @@ export interface PlainServing {
   readonly codec: MethodCodec;
   readonly limits: QueueLimits;
   encode(event: unknown): Encoded;
-  begin(source: Source, args: unknown): void;
+  begin(source: Source, args: unknown): Promise<void> | undefined;
 }
 
 /**
@@ -26,11 +25,19 @@ export interface PlainServing {
  */
 export function plainSource(core: Core, { name, codec, limits, encode, begin }: PlainServing): Handler {
   const { link } = core;
-  const channel = link.name(name);
   const done = { ...nothing, body: codec.reply.encode({ kind: "success", value: null }) };
   let active: Source | undefined;
 
-  const open = (args: unknown): void => {
+  const envelope = (error: unknown): Uint8Array | undefined => {
+    try {
+      return writeEnvelope(codec, link.errorParts(error, name), link);
+    } catch (thrown) {
+      link.report(thrown, name);
+      return undefined;
+    }
+  };
+
+  const open = (channel: Uint8Array, args: unknown): void => {
     const source: Source = new Source(
       name,
       limits,
@@ -39,12 +46,12 @@ export function plainSource(core: Core, { name, codec, limits, encode, begin }: 
         event: (message) => link.send({ op: Op.message, name: channel }, message),
         end: (status, error) => {
           if (status === Status.error) {
-            const body = writeEnvelope(codec, partsOf(error), link.settings.stacks);
-            link.send({ op: Op.message, name: channel }, { ...nothing, body });
+            const body = envelope(error);
+            if (body) link.control({ op: Op.message, name: channel }, { ...nothing, body });
           }
-          link.send({ op: Op.message, name: channel });
+          link.control({ op: Op.message, name: channel });
         },
-        report: (error) => link.settings.onError(error, name),
+        report: (error) => link.report(error, name),
         held: () => link.congested,
       },
       () => {
@@ -55,20 +62,25 @@ export function plainSource(core: Core, { name, codec, limits, encode, begin }: 
     source.queue.credit.grant(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
     core.plainSources.add(source);
     active = source;
-    begin(source, args);
+    const running = begin(source, args);
+    if (running === undefined) return;
+    core.plainRunning.add(source);
+    void running.then(() => core.plainRunning.delete(source));
   };
 
   const answer = (served: Served): void => {
     const { method, args } = link.decode(codec.call, served.message);
-    if (method === "listen") {
+    if (method === "listen" && core.plainRunning.size >= link.settings.callsMax) served.answer(Status.busy);
+    else if (method === "listen") {
       active?.cancel(new ClearwayError("cancelled", `${name}: a second listen took this one's place`));
+      const channel = link.name(name);
       // The answer goes first: it says that events may come.
       served.answer(Status.done, done);
-      open(args);
+      open(channel, args);
     } else if (method === "cancel") {
       if (active === undefined) {
         const none = { code: "error", message: "No active stream to cancel", details: null, stack: "" };
-        const body = writeEnvelope(codec, none, false);
+        const body = writeEnvelope(codec, none, link);
         return served.answer(Status.done, { ...nothing, body });
       }
       active.cancel(new ClearwayError("cancelled", "the listener has cancelled"));
@@ -81,8 +93,9 @@ export function plainSource(core: Core, { name, codec, limits, encode, begin }: 
       try {
         answer(served);
       } catch (error) {
-        served.fail(error, (parts) => writeEnvelope(codec, parts, link.settings.stacks));
+        served.fail(error, (parts) => writeEnvelope(codec, parts, link));
       }
+      return undefined;
     },
   };
 }

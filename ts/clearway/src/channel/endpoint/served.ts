@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "../../error/clearway-error.js";
-import { partsOf, writeError } from "../wire/error-body.js";
+import type { ErrorParts } from "../wire/error-body.js";
 import { type FrameParts, Op, Status } from "../wire/frame.js";
 import { type Encoded, type Link, nothing, type Received } from "./link.js";
 import { after, type Timer } from "./timer.js";
@@ -15,6 +15,16 @@ export interface HandlerContext {
   readonly deadlineMs: number | undefined;
 }
 
+/** Who keeps a request's place, and sends its answer. */
+export interface ServedOwner {
+  /** It is answered, or nobody waits for the answer. */
+  settled(served: Served): void;
+  /** Sends its answer; `gone` is called when that has left. Never throws. */
+  reply(parts: FrameParts, message: Encoded, gone: () => void): void;
+  /** Its handler has ended, and its answer has left: it takes no place any more. */
+  left(served: Served): void;
+}
+
 /** A request of the other end's: a call or a post. It is answered once; later answers, and those nobody waits for, are dropped. */
 export class Served implements HandlerContext {
   readonly deadlineMs: number | undefined;
@@ -22,6 +32,10 @@ export class Served implements HandlerContext {
   #controller: AbortController | undefined;
   #aborted: unknown;
   #timer: Timer | undefined;
+  /** Its handler runs. */
+  #running = false;
+  /** Its answer waits to leave. */
+  #leaving = false;
 
   constructor(
     readonly link: Link,
@@ -32,7 +46,7 @@ export class Served implements HandlerContext {
     readonly wanted: boolean,
     deadlineMs: number,
     readonly timeoutMs: number,
-    readonly onSettled: (served: Served) => void,
+    readonly owner: ServedOwner,
   ) {
     this.deadlineMs = deadlineMs > 0 ? deadlineMs : undefined;
   }
@@ -47,6 +61,7 @@ export class Served implements HandlerContext {
 
   /** The handler is about to run. */
   start(): void {
+    this.#running = true;
     if (this.timeoutMs === 0) return;
     this.#timer = after(this.timeoutMs, () => {
       this.answer(Status.timeout);
@@ -54,41 +69,67 @@ export class Served implements HandlerContext {
     });
   }
 
+  /** The handler has ended. One that does not end when its signal aborts keeps its place until it does. */
+  ended(): void {
+    this.#running = false;
+    this.#release();
+  }
+
   /** Nobody waits any more. */
   abort(reason: unknown): void {
     this.#aborted = reason;
     this.#settle();
+    this.#release();
     this.#controller?.abort(reason);
   }
 
   /** Answers; for the plain wire a status other than `done` is no bytes at all. */
   answer(status: Status, message: Encoded = nothing): void {
-    if (!this.#settle() || !this.wanted) return;
-    try {
-      this.link.send(this.#reply(status), this.link.wire === "plain" && status !== Status.done ? nothing : message);
-    } catch (reason) {
-      // Only its size can be wrong by now.
-      this.link.settings.onError(reason, this.channel);
-      const error = { ...nothing, body: writeError(reason) };
-      if (this.link.wire === "plain") this.link.send(this.#reply(status));
-      else this.link.send(this.#reply(Status.error), error.body.length < 4096 ? error : nothing);
+    if (!this.#settle()) return;
+    if (this.wanted) {
+      this.#leaving = true;
+      this.#send(status, message);
     }
+    this.#release();
   }
 
-  /** Answers with what the handler threw. `envelope` makes the plain wire's error; without, that has none. */
-  fail(thrown: unknown, envelope?: (parts: ReturnType<typeof partsOf>) => Uint8Array): void {
-    if (!this.wanted || (this.link.wire === "plain" && envelope === undefined))
-      if (!this.settled) this.link.settings.onError(thrown, this.channel);
-    if (this.link.wire === "clearway") return this.answer(Status.error, { ...nothing, body: writeError(thrown) });
-    if (envelope === undefined) return this.answer(Status.done);
-    this.answer(Status.done, { ...nothing, body: envelope(partsOf(thrown)) });
+  /** Answers with what the handler threw. `envelope` makes the plain wire's error; without, that has none. Never throws. */
+  fail(thrown: unknown, envelope?: (parts: ErrorParts) => Uint8Array): void {
+    const { link, channel } = this;
+    if (!this.wanted || (link.wire === "plain" && envelope === undefined))
+      if (!this.settled) link.report(thrown, channel);
+    if (link.wire === "clearway") return this.answer(Status.error, link.errorBody(thrown, channel));
+    let body: Uint8Array | undefined;
+    try {
+      body = envelope?.(link.errorParts(thrown, channel));
+    } catch (error) {
+      link.report(error, channel);
+    }
+    this.answer(Status.done, body && { ...nothing, body });
+  }
+
+  #send(status: Status, message: Encoded): void {
+    const { link, owner } = this;
+    const plain = link.wire === "plain";
+    const gone = (): void => {
+      this.#leaving = false;
+      this.#release();
+    };
+    const wrong = link.tooLarge(message);
+    if (wrong) link.report(wrong, this.channel);
+    if (wrong && !plain) owner.reply(this.#reply(Status.error), link.errorBody(wrong, this.channel), gone);
+    else owner.reply(this.#reply(status), wrong || (plain && status !== Status.done) ? nothing : message, gone);
+  }
+
+  #release(): void {
+    if (this.settled && !this.#running && !this.#leaving) this.owner.left(this);
   }
 
   #settle(): boolean {
     if (this.settled) return false;
     this.settled = true;
     clearTimeout(this.#timer);
-    this.onSettled(this);
+    this.owner.settled(this);
     return true;
   }
 

@@ -63,6 +63,10 @@ export class Source implements EventSink {
     this.#onEnded = onEnded;
   }
 
+  get ended(): boolean {
+    return this.#ended;
+  }
+
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
@@ -122,10 +126,20 @@ export class Source implements EventSink {
 
   /**
    * Draws the values of an iterable, each when it may leave at once: nothing waits, the transport does not hold back, and there
-   * is credit. Closes the iterator, unless it has ended.
+   * is credit. Closes the iterator, unless it has ended. Never rejects.
    */
   async pump(events: AsyncIterable<unknown> | Iterable<unknown>): Promise<void> {
-    const iterator = Symbol.asyncIterator in events ? events[Symbol.asyncIterator]() : events[Symbol.iterator]();
+    let iterator: AsyncIterator<unknown> | Iterator<unknown>;
+    try {
+      iterator = Symbol.asyncIterator in events ? events[Symbol.asyncIterator]() : events[Symbol.iterator]();
+      if (typeof iterator?.next !== "function") {
+        // A promise of one, as an async method gives: what it rejects with is told here, and nowhere else.
+        await iterator;
+        throw new TypeError("what the iterable gave has no next()");
+      }
+    } catch (error) {
+      return this.fail(error);
+    }
     let open = true;
     const close = async (): Promise<void> => {
       if (!open) return;

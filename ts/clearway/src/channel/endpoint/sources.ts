@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "../../error/clearway-error.js";
-import { writeError } from "../wire/error-body.js";
 import { type Frame, Op, Status, whenFullShift } from "../wire/frame.js";
 import type { Asked } from "./desk.js";
 import { type Encoded, type Link, nothing, type Received } from "./link.js";
@@ -12,7 +11,8 @@ import type { QueueLimits } from "./source-queue.js";
 export interface Serving {
   readonly limits: QueueLimits;
   encode(event: unknown): Encoded;
-  begin(source: Source, args: Received): void;
+  /** What it returns settles when nothing runs for the stream any more, and never rejects. Nothing: nothing does. */
+  begin(source: Source, args: Received): Promise<void> | undefined;
 }
 
 /** A stream that the other end asked for, on Clearway's wire. */
@@ -52,6 +52,8 @@ export class Sources {
   /** By id: asked for and not begun, or begun. */
   readonly #asked = new Map<number, AskedStream>();
   readonly #open = new Map<number, Source>();
+  /** Those whose code still runs, though nobody may listen any more. They take a place until it ends. */
+  readonly #running = new Set<Source>();
 
   constructor(link: Link) {
     this.#link = link;
@@ -71,7 +73,9 @@ export class Sources {
     this.#replace(channel);
     const asked = new AskedStream(this, id, channel, args, frame);
     this.#asked.set(id, asked);
-    if (this.size <= this.#link.settings.callsMax) return asked;
+    let places = this.size;
+    for (const source of this.#running) if (source.ended) places++;
+    if (places <= this.#link.settings.callsMax) return asked;
     asked.refuse(Status.busy);
     return undefined;
   }
@@ -84,20 +88,23 @@ export class Sources {
       encode,
       event: (message, dropped) => link.send({ op: Op.event, id, a: dropped }, message),
       end: (status, error, dropped) => {
-        const body = status === Status.error ? { ...nothing, body: writeError(error) } : nothing;
-        link.send({ op: Op.end, id, a: status, b: dropped }, body);
+        const body = status === Status.error ? link.errorBody(error, channel) : nothing;
+        link.control({ op: Op.end, id, a: status, b: dropped }, body);
       },
-      report: (error) => link.settings.onError(error, channel),
+      report: (error) => link.report(error, channel),
       held: () => link.congested,
     };
     const source = new Source(channel, limitsFor(asked.asked, limits), wire, () => this.#open.delete(id));
     source.queue.credit.grant(asked.items, asked.bytes);
     this.#open.set(id, source);
-    begin(source, asked.args);
+    const running = begin(source, asked.args);
+    if (running === undefined) return;
+    this.#running.add(source);
+    void running.then(() => this.#running.delete(source));
   }
 
   refuse({ id }: AskedStream, status: Status): void {
-    if (this.#asked.delete(id)) this.#link.send({ op: Op.end, id, a: status });
+    if (this.#asked.delete(id)) this.#link.control({ op: Op.end, id, a: status });
   }
 
   credit({ id, a, b }: Frame): void {

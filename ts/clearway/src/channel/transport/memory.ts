@@ -24,6 +24,7 @@ interface Letter {
 
 class MemoryTransport implements ChannelTransport {
   readonly name = "memory";
+  readonly trusted = true;
   readonly moves = true;
   readonly shares = true;
   readonly frameBytesMax: number;
@@ -38,6 +39,7 @@ class MemoryTransport implements ChannelTransport {
   #told = false;
   #scheduled = false;
   #drained = false;
+  #paused = false;
 
   constructor({ frameBytesMax, windowBytes }: Required<TransportLimits>) {
     this.frameBytesMax = frameBytesMax;
@@ -58,6 +60,15 @@ class MemoryTransport implements ChannelTransport {
     this.other?.receive({ frame, attachments: moved });
     this.#window.sent(bytes);
     return this.#window.room;
+  }
+
+  pause(): void {
+    this.#paused = true;
+  }
+
+  resume(): void {
+    this.#paused = false;
+    this.#wake();
   }
 
   close(reason: CloseReason = closedHere): void {
@@ -102,11 +113,18 @@ class MemoryTransport implements ChannelTransport {
       sink.drained();
     }
     // Those that come while these are told are told in the next microtask, behind what was there before.
-    for (const { frame, attachments } of this.#inbox.splice(0)) {
+    const inbox = this.#inbox.splice(0);
+    for (const [index, { frame, attachments }] of inbox.entries()) {
       if (this.#closing) break;
+      if (this.#paused) {
+        this.#inbox = [...inbox.slice(index), ...this.#inbox];
+        break;
+      }
       this.other?.taken(weight(frame, attachments));
       sink.frame(frame, attachments);
     }
+    // What came before the other end closed is delivered first; there is nobody left to hold up.
+    if (this.#end !== undefined && this.#paused && !this.#closing) this.resume();
     if (this.#end === undefined || this.#inbox.length > 0 || this.#told) return;
     this.#told = true;
     sink.closed(this.#end);

@@ -41,6 +41,7 @@ export function portTransport(port: PortLike, options: PortOptions = {}): Channe
 
 class PortChannelTransport implements ChannelTransport {
   readonly name = "port";
+  readonly trusted = true;
   readonly moves = true;
   readonly shares = typeof SharedArrayBuffer === "function";
   readonly frameBytesMax: number;

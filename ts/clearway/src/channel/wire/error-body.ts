@@ -14,25 +14,60 @@ function codec(): StandardMessageCodec {
   return made;
 }
 
-/** What a handler threw, as code, message and details. */
-export function partsOf(thrown: unknown): { code: string; message: string; details: unknown; stack: string } {
-  if (thrown instanceof RemoteError) {
-    const { code, message, details, stack = "" } = thrown;
-    return { code, message, details, stack };
-  }
-  const { code, message, stack } = (thrown ?? {}) as { code?: unknown; message?: unknown; stack?: unknown };
-  return {
-    code: typeof code === "string" ? code : "error",
-    message: typeof message === "string" ? wellFormed(message) : wellFormed(String(thrown)),
-    details: null,
-    stack: typeof stack === "string" ? wellFormed(stack) : "",
-  };
+/** An error as code, message and details. */
+export interface ErrorParts {
+  readonly code: string;
+  readonly message: string;
+  readonly details: unknown;
+  readonly stack: string;
 }
 
-/** The body for what a handler threw. Never throws: what the codec has no form for is named in words. */
-export function writeError(thrown: unknown): Uint8Array {
-  const { code, message, details } = partsOf(thrown);
-  return codec().encode([code, message, plain(details), plainError(encodeError(thrown))]);
+const unreadable: ErrorParts = { code: "error", message: "an error that cannot be read", details: null, stack: "" };
+
+/**
+ * What a handler threw, as code, message and details; unless `whole`, those of an error that came from elsewhere are left out. Never
+ * throws: a proxy's traps and getters may.
+ */
+export function partsOf(thrown: unknown, whole: boolean): ErrorParts {
+  try {
+    const { code, message, stack } = (thrown ?? {}) as { code?: unknown; message?: unknown; stack?: unknown };
+    return {
+      code: typeof code === "string" ? wellFormed(code) : "error",
+      message: wellFormed(typeof message === "string" ? message : String(thrown)),
+      // One that has crossed already holds what another end told this one.
+      details: thrown instanceof RemoteError && (whole || thrown.channel === "") ? thrown.details : null,
+      stack: typeof stack === "string" ? wellFormed(stack) : "",
+    };
+  } catch {
+    return unreadable;
+  }
+}
+
+/**
+ * The body for what a handler threw, of `bytesMax` bytes at most (which are 500 or more). Unless `whole`, its code, its message and the
+ * details that its handler chose, and nothing else of it. Never throws: what the codec has no form
+ * for is named in words, and of an error that is too large its code and the beginning of its message cross.
+ */
+export function writeError(thrown: unknown, bytesMax: number, whole: boolean): Uint8Array {
+  const { code, message, details } = partsOf(thrown, whole);
+  try {
+    const body = codec().encode([code, message, plain(details), whole ? plainError(encodeError(thrown)) : null]);
+    if (body.length <= bytesMax) return body;
+  } catch {
+    // A getter among its details that gives something else each time.
+  }
+  return codec().encode([...shortened(code, message, bytesMax), null, null]);
+}
+
+/** Code and message that fit into so many bytes, less 200 for what stands around them. */
+export function shortened(code: string, message: string, bytesMax: number): [code: string, message: string] {
+  // A character takes 3 bytes of UTF-8 at most, and 6 as JSON writes control characters.
+  const short = cut(code, 30);
+  return [short, cut(message, Math.floor((bytesMax - 200) / 6) - short.length)];
+}
+
+function cut(text: string, charactersMax: number): string {
+  return text.length <= charactersMax ? text : `${wellFormed(text.slice(0, charactersMax - 1))}…`;
 }
 
 /** The error to throw for a body of the other end's. Throws a codec's error where it is none. */

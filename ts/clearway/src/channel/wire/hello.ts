@@ -11,6 +11,8 @@ import { type Frame, Op, writeFrame } from "./frame.js";
 /** "CWCH", as bytes in memory. */
 export const helloMagic = 0x4843_5743;
 export const wireVersion = 1;
+/** The smallest limit of frames that an end may tell: whatever ends a call or a stream, and an error's first words, fit in. */
+export const frameBytesMin = 1024;
 
 /** What an end speaks: Clearway's own wire, or the plain one of platform channels. */
 export type WireName = "clearway" | "plain";

@@ -80,10 +80,10 @@ describe("the hello", () => {
 
   test("the smaller limit of both ends holds", async () => {
     const [ta, tb] = memoryPair();
-    tb.send(writeHello({ ...limits, frameBytesMax: 1000, nameBytesMax: 5, wires: ["clearway"] }));
+    tb.send(writeHello({ ...limits, frameBytesMax: 1024, nameBytesMax: 5, wires: ["clearway"] }));
     const end = await connect(ta);
     expect(await rejection(end.messages("m").send("x".repeat(1000)))).toMatchObject({ code: "too-large" });
-    expect(() => end.messages("longer")).toThrow("name must be at most 5 bytes");
+    await expect(end.messages("longer").send(1)).rejects.toThrow("name must be at most 5 bytes");
     end.terminate();
   });
 

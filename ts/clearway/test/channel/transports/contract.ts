@@ -241,6 +241,42 @@ export function channelTransportContract(name: string, connect: Connect): void {
     );
 
     test(
+      "holds frames back between pause() and resume(), where it can, and still says that there is room",
+      withEnds(async ({ a, b, atA, atB }) => {
+        if (b.pause === undefined || b.resume === undefined) return;
+        a.send(pattern(10));
+        await atB.count(1);
+        b.pause();
+        let sent = 0;
+        for (let room = true; room && sent < 10_000; sent++) room = a.send(pattern(60_000, sent));
+        // What b sends is taken meanwhile.
+        let answers = 0;
+        let full = false;
+        while (!full && answers < 100) full = !b.send(pattern(60_000, answers++));
+        await Promise.all([atA.count(answers), atB.until(() => atB.drains === (full ? 1 : 0))]);
+        expect([atB.frames.length, atA.drains]).toEqual([1, 0]);
+        b.resume();
+        await Promise.all([atB.count(1 + sent), atA.until(() => atA.drains === 1)]);
+        expect(atB.frames.slice(1).map(([first]) => first)).toEqual(
+          Array.from({ length: sent }, (_, seed) => seed & 0xff),
+        );
+      }),
+    );
+
+    test(
+      "delivers what was sent before close(), also to an end that is paused",
+      withEnds(async ({ a, b, atB }) => {
+        b.pause?.();
+        for (let index = 0; index < 50; index++) a.send(pattern(2000, index));
+        a.close({ code: "protocol", message: "enough" });
+        await new Promise((resolve) => setTimeout(resolve));
+        b.resume?.();
+        expect(await atB.end()).toEqual({ code: "protocol", message: "enough" });
+        expect(atB.frames).toHaveLength(50);
+      }),
+    );
+
+    test(
       "delivers what was sent before close(), then tells both ends the reason, once",
       withEnds(async ({ a, atA, atB }) => {
         for (let index = 0; index < 50; index++) a.send(pattern(2000, index));

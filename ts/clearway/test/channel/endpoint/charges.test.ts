@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { connect } from "../../../src/channel/endpoint/connect.js";
+import type { Endpoint } from "../../../src/channel/endpoint/endpoint.js";
+import type { EndpointOptions } from "../../../src/channel/endpoint/options.js";
+import type { EventSink } from "../../../src/channel/endpoint/source.js";
+import { memoryPair } from "../../../src/channel/transport/memory.js";
+import type { ChannelTransport } from "../../../src/channel/transport/transport.js";
+import { Op, readFrame, Status, writeFrame } from "../../../src/channel/wire/frame.js";
+import { writeHello } from "../../../src/channel/wire/hello.js";
+import { Log } from "../transports/contract.js";
+import { endpoints, until } from "./pairs.js";
+
+const open: Endpoint[] = [];
+afterEach(() => {
+  vi.useRealTimers();
+  for (const each of open.splice(0)) each.terminate();
+});
+
+const text = new TextEncoder();
+const call = (id: number, channel = "m"): Uint8Array => writeFrame({ op: Op.call, id, name: text.encode(channel) });
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** An endpoint, and a bare other end that reads only when it opens its transport. */
+async function bare(options: EndpointOptions = {}, change = (transport: ChannelTransport) => transport) {
+  const [ta, there] = memoryPair({ windowBytes: 1000 });
+  there.send(writeHello({ version: 1, wires: ["clearway"], frameBytesMax: 1 << 20, nameBytesMax: 255, callsMax: 9 }));
+  const end = await connect(change(ta), { onError: () => {}, ...options });
+  open.push(end);
+  const log = new Log();
+  const statuses = (): number[] =>
+    log.frames.flatMap((bytes) => {
+      const { op, a } = readFrame(bytes, [])!;
+      return op === Op.reply ? [a] : [];
+    });
+  return { end, there, log, statuses };
+}
+
+/** Without `pause`, as a worker's port is. */
+const withoutPause = (under: ChannelTransport): ChannelTransport => ({
+  name: "bare",
+  frameBytesMax: under.frameBytesMax,
+  moves: false,
+  shares: false,
+  open: (sink) => under.open(sink),
+  send: (frame) => under.send(frame),
+  close: (reason) => under.close(reason),
+});
+
+const answerBytes = 1000;
+
+describe("an end that calls and never reads", () => {
+  /** Calls a thousand times, and gives what ran and waits. */
+  async function flood(options: EndpointOptions, change?: (transport: ChannelTransport) => ChannelTransport) {
+    const made = await bare({ replyBytesMax: 20_000, ...options }, change);
+    let ran = 0;
+    made.end.messages("m").handle(() => {
+      ran++;
+      return new Uint8Array(answerBytes);
+    });
+    for (let id = 1; id <= 1000; id++) made.there.send(call(id));
+    await turn();
+    return { ...made, ran: () => ran };
+  }
+
+  test("makes no more answers wait than replyBytesMax and one, and no further handler begin", async () => {
+    const { end, ran } = await flood({});
+    const { waitingBytes } = end.stats();
+    expect(waitingBytes).toBeGreaterThanOrEqual(20_000);
+    expect(waitingBytes).toBeLessThan(20_000 + answerBytes + 100);
+    // Those that wait, and the one that filled the window.
+    expect(ran()).toBe(Math.ceil(20_000 / (waitingBytes / (ran() - 1))) + 1);
+    await turn();
+    expect(end.stats().waitingBytes).toBe(waitingBytes);
+  });
+
+  test("is answered in order and in full when it reads after all", async () => {
+    const { end, there, log, statuses } = await flood({});
+    there.open(log);
+    await log.until(() => statuses().length === 1000);
+    expect(statuses().every((status) => status === Status.done)).toBe(true);
+    expect(log.frames.slice(1).map((bytes) => readFrame(bytes, [])!.id)).toEqual(
+      Array.from({ length: 1000 }, (_, at) => at + 1),
+    );
+    expect(end.stats()).toMatchObject({ handling: 0, waitingBytes: 0 });
+  });
+
+  test("is disconnected when it has read nothing for stallMs, and told why", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const { end } = await flood({ stallMs: 500 });
+    vi.advanceTimersByTime(499);
+    await turn();
+    expect(end.stats().waitingBytes).toBeGreaterThan(0);
+    vi.advanceTimersByTime(1);
+    expect(await end.closed).toMatchObject({
+      code: "timeout",
+      message: expect.stringContaining("the other end has read no answer for 500 ms"),
+    });
+    expect(end.stats()).toMatchObject({ handling: 0, waitingBytes: 0 });
+  });
+
+  test("is not disconnected while it reads, however slowly", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const { end, there, log, statuses } = await flood({ stallMs: 500 });
+    there.open(log);
+    await log.until(() => statuses().length === 1000);
+    vi.advanceTimersByTime(10_000);
+    await turn();
+    expect(await Promise.race([end.closed, "open"])).toBe("open");
+  });
+
+  test("is refused more than callsMax calls whose answers wait", async () => {
+    const { end, there, log, statuses, ran } = await flood({ callsMax: 10 }, withoutPause);
+    // One has left and filled the window.
+    expect([ran(), end.stats().handling]).toEqual([11, 10]);
+    there.open(log);
+    await log.until(() => statuses().length === 1000);
+    expect(statuses().filter((status) => status === Status.busy)).toHaveLength(989);
+    expect([ran(), end.stats().handling]).toEqual([11, 0]);
+  });
+
+  test("is disconnected at once when it goes on calling where the transport cannot be paused", async () => {
+    const { end, there } = await flood({ callsMax: 10 }, withoutPause);
+    for (let id = 2000; id < 12_000; id++) there.send(call(id));
+    expect(await end.closed).toMatchObject({
+      code: "timeout",
+      message: expect.stringContaining("reads no answers and goes on calling"),
+    });
+  });
+});
+
+describe("two ends that both wait for many large answers", () => {
+  test("both get them, though neither has room for the other's", async () => {
+    const { a, b } = await endpoints(memoryPair({ windowBytes: 2000 }), { replyBytesMax: 5000 });
+    open.push(a, b);
+    for (const end of [a, b]) end.methods("m").handle({ large: (size: number) => new Uint8Array(size) });
+    const calls = [a, b].flatMap((end) => Array.from({ length: 300 }, () => end.methods("m").call("large", 1500)));
+    const answers = (await Promise.all(calls)) as Uint8Array[];
+    expect(answers.every(({ length }) => length === 1500)).toBe(true);
+    for (const end of [a, b]) expect(end.stats()).toMatchObject({ calls: 0, handling: 0, waitingBytes: 0 });
+  });
+});
+
+describe("an end that calls and cancels at once", () => {
+  test("runs no more handlers at once than callsMax, whether they look at their signal or not", async () => {
+    const { end, there, log, statuses } = await bare({ callsMax: 4 });
+    there.open(log);
+    let running = 0;
+    let most = 0;
+    const waiting: (() => void)[] = [];
+    end.messages("m").handle(async () => {
+      most = Math.max(most, ++running);
+      await new Promise<void>((resolve) => waiting.push(resolve));
+      running--;
+      return undefined;
+    });
+    for (let id = 1; id <= 300; id++) {
+      there.send(call(id));
+      there.send(writeFrame({ op: Op.cancel, id, a: Status.cancelled }));
+    }
+    await log.until(() => statuses().length === 296);
+    expect(statuses().every((status) => status === Status.busy)).toBe(true);
+    expect([running, most, end.stats().handling]).toEqual([4, 4, 4]);
+    for (const go of waiting.splice(0)) go();
+    await until(() => end.stats().handling === 0);
+    there.send(call(301));
+    await until(() => running === 1);
+  });
+
+  test("runs no more handlers of posts at once than callsMax", async () => {
+    const { end, there } = await bare({ callsMax: 4 });
+    let running = 0;
+    end.messages("m").handle(() => {
+      running++;
+      return new Promise(() => {});
+    });
+    for (let n = 0; n < 300; n++) there.send(writeFrame({ op: Op.post, name: text.encode("m") }));
+    await turn();
+    expect([running, end.stats().handling]).toEqual([4, 4]);
+  });
+
+  test("keeps the place of a handler that ran longer than its timeout until it has ended", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const { end, there, log, statuses } = await bare({ callsMax: 1 });
+    there.open(log);
+    let go = (): void => {};
+    end.messages("m").handle(
+      () =>
+        new Promise((resolve) => {
+          go = () => resolve(1);
+        }),
+    );
+    there.send(writeFrame({ op: Op.call, id: 1, name: text.encode("m"), b: 100 }));
+    await turn();
+    vi.advanceTimersByTime(100);
+    there.send(call(2));
+    await log.until(() => statuses().length === 2);
+    expect(statuses()).toEqual([Status.timeout, Status.busy]);
+    go();
+    await turn();
+    expect(end.stats().handling).toBe(0);
+  });
+
+  test("lets close() not wait for a handler whose answer nobody wants", async () => {
+    const { end, there } = await bare();
+    end.messages("m").handle(() => new Promise(() => {}));
+    there.send(call(1));
+    there.send(writeFrame({ op: Op.cancel, id: 1, a: Status.cancelled }));
+    await turn();
+    await end.close({ timeoutMs: Number.POSITIVE_INFINITY });
+    expect(end.stats().handling).toBe(0);
+  });
+});
+
+describe("an end that listens and stops at once", () => {
+  test.each(["generators", "sinks"])("runs no more sources at once than callsMax: %s", async (kind) => {
+    const { end, there, log } = await bare({ callsMax: 4 });
+    there.open(log);
+    let running = 0;
+    const waiting: (() => void)[] = [];
+    const work = async (): Promise<void> => {
+      running++;
+      await new Promise<void>((resolve) => waiting.push(resolve));
+      running--;
+    };
+    if (kind === "generators")
+      end.events("e").serve(async function* () {
+        await work();
+        yield 1;
+      });
+    else end.events("e").serve((_, _sink: EventSink) => work());
+    const body = new Uint8Array([7, 6, ...text.encode("listen"), 0]);
+    for (let id = 1; id <= 300; id++) {
+      there.send(writeFrame({ op: Op.listen, id, name: text.encode("e"), a: 9, b: 9, body }));
+      await turn();
+      there.send(writeFrame({ op: Op.stop, id }));
+    }
+    await turn();
+    expect(running).toBe(4);
+    for (const go of waiting.splice(0)) go();
+    await turn();
+    there.send(writeFrame({ op: Op.listen, id: 301, name: text.encode("e"), a: 9, b: 9, body }));
+    await turn();
+    expect(running).toBe(1);
+  });
+});
+
+describe("an early message that was cancelled", () => {
+  test("makes room for others", async () => {
+    const { end, there, log, statuses } = await bare({ early: 2 });
+    there.open(log);
+    there.send(call(1, "late"));
+    for (let id = 2; id <= 50; id++) {
+      there.send(call(id, "late"));
+      there.send(writeFrame({ op: Op.cancel, id, a: Status.cancelled }));
+    }
+    await turn();
+    expect([statuses(), end.stats().handling]).toEqual([[], 1]);
+    end.messages("late").handle(() => undefined);
+    await log.until(() => statuses().length === 1);
+    expect(statuses()).toEqual([Status.done]);
+  });
+
+  test("of a stream makes room for others", async () => {
+    const { end, there, log } = await bare({ early: 2 });
+    there.open(log);
+    const listen = (id: number, channel: string): void =>
+      void there.send(writeFrame({ op: Op.listen, id, name: text.encode(channel), a: 9, b: 9 }));
+    there.send(call(1, "late"));
+    for (let id = 2; id <= 50; id++) {
+      listen(id, "late");
+      there.send(writeFrame({ op: Op.stop, id }));
+    }
+    await turn();
+    expect([log.frames.length, end.stats().handling, end.stats().serving]).toEqual([1, 1, 0]);
+  });
+});

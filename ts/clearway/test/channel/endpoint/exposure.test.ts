@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { afterEach, describe, expect, test } from "vitest";
+import type { Endpoint } from "../../../src/channel/endpoint/endpoint.js";
+import type { EndpointOptions } from "../../../src/channel/endpoint/options.js";
+import { RemoteError } from "../../../src/channel/endpoint/remote-error.js";
+import { endpoints, rejection, transports } from "./pairs.js";
+
+const open: Endpoint[] = [];
+afterEach(() => {
+  for (const each of open.splice(0)) each.terminate();
+});
+
+const wires = ["clearway", "plain"] as const;
+const secret = "Bearer c2VjcmV0";
+
+/** As a client of a database or of HTTP throws it. */
+function leaky(): Error {
+  const cause = Object.assign(new Error(`connect with ${secret}`), { sql: `select ${secret}` });
+  const error = Object.assign(new Error("no answer", { cause }), { code: "E_DB", authorization: secret });
+  error.stack = `Error: no answer\n    at ${secret}`;
+  return error;
+}
+
+/** Everything that can be seen of an error. */
+function everything(error: unknown, seen = new Set<unknown>()): string {
+  if (typeof error !== "object" || error === null || seen.has(error)) return String(error);
+  seen.add(error);
+  const keys = Reflect.ownKeys(error);
+  return keys
+    .map((key) => `${String(key)}: ${everything((error as Record<PropertyKey, unknown>)[key], seen)}`)
+    .join("\n");
+}
+
+/** What a caller and a listener are told of what was thrown. */
+async function told(carrier: string, wire: "clearway" | "plain", options: EndpointOptions, thrown: () => unknown) {
+  const { a, b } = await endpoints(transports[carrier]!(), { wire, onError: () => {}, ...options });
+  open.push(a, b);
+  b.methods("m").handle({ fails: () => Promise.reject(thrown()) });
+  b.events("e").serve(async function* () {
+    yield 1;
+    throw thrown();
+  });
+  const stream = a.events("e").listen();
+  await stream.next();
+  return [await rejection(a.methods("m").call("fails")), await rejection(stream.next())] as RemoteError[];
+}
+
+describe.each(wires)("what a handler or a source throws, on the %s wire", (wire) => {
+  // As over a WebSocket.
+  test("crosses by code and message alone where the other end is another program", async () => {
+    for (const error of await told("bytes", wire, {}, leaky)) {
+      expect(error).toMatchObject({ name: "RemoteError", code: "E_DB", message: "no answer", details: null });
+      expect(error.cause).toBe(undefined);
+      expect(everything(error)).not.toContain(secret);
+    }
+  });
+
+  test("crosses with the details that its handler chose, and without those of another end's error", async () => {
+    const chosen = (): unknown => new RemoteError("BUSY", "later", { details: [7], cause: leaky() });
+    for (const error of await told("bytes", wire, {}, chosen)) {
+      expect(error).toMatchObject({ code: "BUSY", message: "later", details: [7] });
+      expect(everything(error)).not.toContain(secret);
+    }
+    const passed = (): unknown => new RemoteError("BUSY", "later", { details: secret, channel: "backend" });
+    for (const error of await told("bytes", wire, {}, passed)) {
+      expect(error).toMatchObject({ code: "BUSY", message: "later", details: null });
+      expect(everything(error)).not.toContain(secret);
+    }
+  });
+
+  test.each(["memory", "port", "port and ring"])("can be kept from crossing whole over %s, too", async (carrier) => {
+    for (const error of await told(carrier, wire, { exposeErrors: false }, leaky)) {
+      expect(error.code).toBe("E_DB");
+      expect(everything(error)).not.toContain(secret);
+    }
+  });
+
+  test("is chosen by redactError, which is told the channel", async () => {
+    const channels: string[] = [];
+    const redactError = (error: unknown, channel: string): unknown => {
+      channels.push(channel);
+      return new RemoteError("HIDDEN", `${(error as Error).message.length} characters`);
+    };
+    for (const carrier of ["bytes", "memory"])
+      for (const error of await told(carrier, wire, { redactError }, leaky)) {
+        expect(error).toMatchObject({ code: "HIDDEN", message: "9 characters" });
+        expect(everything(error)).not.toContain(secret);
+      }
+    expect(new Set(channels)).toEqual(new Set(["m", "e"]));
+  });
+
+  test.each([new Error(secret), secret, undefined])("is not told at all when redactError throws", async (thrown) => {
+    const redactError = (): never => {
+      throw thrown;
+    };
+    for (const error of await told("bytes", wire, { redactError }, leaky)) {
+      expect(error).toMatchObject({ code: "error", message: "an error that is not told" });
+      expect(everything(error)).not.toContain(secret);
+    }
+  });
+});
+
+describe("what a handler throws", () => {
+  test.each([
+    ["memory", {}],
+    ["port", {}],
+    ["bytes", { exposeErrors: true }],
+  ] as const)("crosses whole over %s with %o", async (carrier, options) => {
+    for (const error of await told(carrier, "clearway", options, leaky)) {
+      expect(error.cause).toMatchObject({ code: "E_DB", authorization: secret, cause: { sql: `select ${secret}` } });
+      expect(error.stack).toContain(secret);
+    }
+  });
+
+  test.each([
+    [{ exposeErrors: 1 }, "exposeErrors must be true or false: exposeErrors=1"],
+    [{ redactError: true }, "redactError must be a function: redactError=true"],
+  ])("is not set by %o", async (options, message) => {
+    await expect(endpoints(undefined, options as never)).rejects.toThrow(message);
+  });
+});

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { standardMessageCodec } from "../../../src/channel/codec/standard-message.js";
+import { standardMethodCodec } from "../../../src/channel/codec/standard-method.js";
+import type { Endpoint } from "../../../src/channel/endpoint/endpoint.js";
+import type { EventSink } from "../../../src/channel/endpoint/source.js";
+import { endpoints, rejection, until } from "./pairs.js";
+
+// Every point at which an endpoint calls code that is not its own, and what that may do. After it, whoever waits was told, nothing is
+// left behind, and the endpoint still works.
+
+const open: Endpoint[] = [];
+afterEach(() => {
+  vi.restoreAllMocks();
+  for (const each of open.splice(0)) each.terminate();
+});
+
+const misdeeds: Record<string, () => unknown> = {
+  "throws an Error": () => {
+    throw new Error("foreign");
+  },
+  "throws a text": () => {
+    throw "foreign";
+  },
+  "throws nothing": () => {
+    throw undefined;
+  },
+  rejects: () => Promise.reject(new Error("foreign")),
+  "gives a thenable that throws": () => ({
+    // biome-ignore lint/suspicious/noThenProperty: that is what is tested
+    then() {
+      throw new Error("foreign");
+    },
+  }),
+  "gives what has no form": () => Symbol("foreign"),
+};
+const throwing = Object.fromEntries(Object.entries(misdeeds).filter(([name]) => name.startsWith("throws")));
+
+/** Two ends; whatever the second one's owner is told. */
+async function start(wire: "clearway" | "plain") {
+  const told: unknown[] = [];
+  const ends = await endpoints(undefined, { wire, onError: (error) => told.push(error) });
+  open.push(ends.a, ends.b);
+  return { ...ends, told };
+}
+
+/** Nothing is left, and the next call works. */
+async function works({ a, b }: { a: Endpoint; b: Endpoint }): Promise<void> {
+  const still = b.methods("still").handle({ works: () => "yes" });
+  expect(await a.methods("still").call("works")).toBe("yes");
+  still[Symbol.dispose]();
+  await until(() => b.stats().handling === 0 && b.stats().serving === 0 && a.stats().listening === 0);
+  expect(a.stats().calls).toBe(0);
+}
+
+describe.each(["clearway", "plain"] as const)("code that is not ours, on the %s wire", (wire) => {
+  describe.each(Object.keys(misdeeds))("a function that %s", (name) => {
+    const misdeed = misdeeds[name] as () => never;
+
+    test("as a handler of methods fails its call alone", async () => {
+      const ends = await start(wire);
+      ends.b.methods("m").handle({ wrong: misdeed });
+      await rejection(ends.a.methods("m").call("wrong"));
+      await works(ends);
+    });
+
+    test("as a handler of messages fails its call alone, and a post is reported", async () => {
+      const ends = await start(wire);
+      ends.b.messages("m").handle(misdeed);
+      const call = ends.a.messages("m").send(1);
+      // A plain reply without bytes is the answer there.
+      await (wire === "plain" ? call : rejection(call));
+      const before = ends.told.length;
+      await ends.a.messages("m").post(1);
+      await until(() => ends.told.length > before);
+      await works(ends);
+    });
+
+    test("as a source of events ends its stream with an error", async () => {
+      const ends = await start(wire);
+      ends.b.events("e").serve(misdeed);
+      await rejection(ends.a.events("e").listen().next());
+      await works(ends);
+    });
+
+    test("as an iterable's start ends its stream with an error", async () => {
+      for (const key of [Symbol.asyncIterator, Symbol.iterator]) {
+        const ends = await start(wire);
+        ends.b.events("e").serve(() => ({ [key]: misdeed }) as never);
+        await rejection(ends.a.events("e").listen().next());
+        await works(ends);
+        const later = await start(wire);
+        later.b.events("e").serve(async () => ({ [key]: misdeed }) as never);
+        await rejection(later.a.events("e").listen().next());
+        await works(later);
+      }
+    });
+
+    test("as an iterator's next ends its stream with an error", async () => {
+      const ends = await start(wire);
+      ends.b.events("e").serve(() => ({ [Symbol.asyncIterator]: () => ({ next: misdeed }) }) as never);
+      await rejection(ends.a.events("e").listen().next());
+      await works(ends);
+    });
+
+    test("as an iterator's return leaves the stream ended", async () => {
+      const ends = await start(wire);
+      const next = (): unknown => ({ done: false, value: 1 });
+      ends.b.events("e").serve(() => ({ [Symbol.iterator]: () => ({ next, return: misdeed }) }) as never);
+      for await (const _ of ends.a.events("e").listen()) break;
+      await works(ends);
+    });
+  });
+
+  describe.each(Object.keys(throwing))("a function that %s", (name) => {
+    const misdeed = throwing[name] as () => never;
+
+    test("as onError is printed, and the rest goes on", async () => {
+      const printed = vi.spyOn(console, "error").mockImplementation(() => {});
+      const ends = await endpoints(undefined, { wire, onError: misdeed });
+      open.push(ends.a, ends.b);
+      ends.b.messages("m").handle(() => Promise.reject(new Error("nobody waits")));
+      await ends.a.messages("m").post(1);
+      await until(() => printed.mock.calls.length > 0);
+      await works(ends);
+    });
+
+    test("as onDrop is reported, and the stream goes on", async () => {
+      const ends = await start(wire);
+      let sent = 0;
+      ends.b.events("fast").serve((_, sink: EventSink) => {
+        for (; sent < 100; sent++) void sink.send(sent);
+        sink.end();
+      });
+      const window = { items: 2 };
+      const options = { window, capacity: 2, whenFull: "dropOldest", onDrop: misdeed } as const;
+      const stream = ends.a.events("fast").listen<number>(null, options);
+      await until(() => sent === 100);
+      await until(() => ends.b.stats().serving === (wire === "plain" ? 0 : 1));
+      const seen: number[] = [];
+      for await (const each of stream) seen.push(each);
+      expect([seen.at(-1), stream.dropped > 0, ends.told.length > 0]).toEqual([99, true, true]);
+      await works(ends);
+    });
+
+    test("as a codec fails its call alone", async () => {
+      const half = { name: "foreign", encode: misdeed, encodeInto: misdeed, decode: misdeed };
+      const working = standardMessageCodec;
+      const ends = await start(wire);
+      ends.b.messages("encode", { ...working, encode: misdeed } as never).handle(() => 1);
+      ends.b.messages("decode", { ...working, decode: misdeed } as never).handle(() => 1);
+      ends.b.methods("reply", { ...standardMethodCodec, reply: half } as never).handle({ one: () => 1 });
+      ends.b.methods("call", { ...standardMethodCodec, call: half } as never).handle({ one: () => 1 });
+      for (const channel of ["encode", "decode"]) {
+        const call = ends.a.messages(channel).send(1);
+        await (wire === "plain" ? call : rejection(call));
+      }
+      for (const channel of ["reply", "call"]) await rejection(ends.a.methods(channel).call("one"));
+      await works(ends);
+    });
+
+    test("as a codec of events ends its stream with an error", async () => {
+      const half = { name: "foreign", encode: misdeed, encodeInto: misdeed, decode: misdeed };
+      const ends = await start(wire);
+      if (wire === "clearway")
+        ends.b.events("reply", { ...standardMethodCodec, reply: half } as never).serve(function* () {
+          yield 1;
+        });
+      ends.b.events("call", { ...standardMethodCodec, call: half } as never).serve(() => {});
+      for (const channel of wire === "clearway" ? ["reply", "call"] : ["call"])
+        await rejection(ends.a.events(channel).listen().next());
+      await works(ends);
+    });
+  });
+
+  test("a signal is let go of when its stream has ended, whoever ends it", async () => {
+    const ends = await start(wire);
+    ends.b.events("short").serve(function* () {
+      yield 1;
+    });
+    ends.b.events("broken").serve(() => {
+      throw new Error("x");
+    });
+    ends.b.events("long").serve(() => {});
+    const { signal } = new AbortController();
+    const added = vi.spyOn(signal, "addEventListener");
+    const removed = vi.spyOn(signal, "removeEventListener");
+    for (let n = 0; n < 20; n++) {
+      for await (const _ of ends.a.events("short").listen(null, { signal }));
+      for await (const _ of ends.a.events("short").listen(null, { signal })) break;
+      await rejection(ends.a.events("broken").listen(null, { signal }).next());
+      // Each takes the place of the one before.
+      const stream = ends.a.events("long").listen(null, { signal });
+      void stream.next().catch(() => {});
+    }
+    const left = (): number => {
+      const listeners = new Set(added.mock.calls.map(([, listener]) => listener));
+      for (const [, listener] of removed.mock.calls) listeners.delete(listener as never);
+      return listeners.size;
+    };
+    expect(added.mock.calls.length).toBe(80);
+    // That of the last long stream.
+    await until(() => left() === 1);
+    ends.a.terminate();
+    expect(left()).toBe(0);
+  });
+});

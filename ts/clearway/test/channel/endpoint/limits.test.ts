@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { afterEach, describe, expect, test } from "vitest";
+import { connect } from "../../../src/channel/endpoint/connect.js";
+import type { Endpoint } from "../../../src/channel/endpoint/endpoint.js";
+import type { EndpointOptions } from "../../../src/channel/endpoint/options.js";
+import { memoryPair } from "../../../src/channel/transport/memory.js";
+import type { ChannelTransport } from "../../../src/channel/transport/transport.js";
+import { Op, readFrame, writeFrame } from "../../../src/channel/wire/frame.js";
+import { writeHello } from "../../../src/channel/wire/hello.js";
+import { Log } from "../transports/contract.js";
+import { endpoints, rejection } from "./pairs.js";
+
+const open: Endpoint[] = [];
+afterEach(() => {
+  for (const each of open.splice(0)) each.terminate();
+});
+
+const wires = ["clearway", "plain"] as const;
+const text = new TextEncoder();
+
+/** An endpoint whose other end is bare, and told some limits in its hello. */
+async function bare(limits: { frameBytesMax?: number; nameBytesMax?: number }, options: EndpointOptions = {}) {
+  const [ta, tb] = memoryPair();
+  const log = new Log();
+  tb.open(log);
+  const wire = options.wire === "plain" ? "plain" : "clearway";
+  tb.send(writeHello({ version: 1, wires: [wire], frameBytesMax: 1024, nameBytesMax: 255, callsMax: 9, ...limits }));
+  const end = await connect(ta, { onError: () => {}, ...options });
+  open.push(end);
+  return { end, tb, log };
+}
+
+/** Errors of which each has something that is too large for a small frame, or that cannot be read. */
+const errors: Record<string, () => unknown> = {
+  "a long message": () => new Error("ü".repeat(100_000)),
+  "control characters": () => new Error("\u0001".repeat(100_000)),
+  "a long code": () => Object.assign(new Error("x"), { code: "C".repeat(100_000) }),
+  "large properties": () => Object.assign(new Error("x"), { query: "select ".repeat(100_000) }),
+  "many causes": () => Array.from({ length: 50 }).reduce((cause) => new Error("x".repeat(999), { cause }), undefined),
+  "a text": () => "t".repeat(100_000),
+  "a getter that throws": () =>
+    Object.defineProperty(new Error("x"), "code", {
+      get() {
+        throw new Error("getter");
+      },
+    }),
+  "no prototype": () => Object.create(null),
+  "a revoked proxy": () => {
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    return proxy;
+  },
+};
+
+describe("a hello", () => {
+  test.each([0, 1, 23, 24, 1023])("is refused when it takes frames of %i bytes at most", async (frameBytesMax) => {
+    const error = await rejection(bare({ frameBytesMax }));
+    expect(error).toMatchObject({
+      code: "protocol",
+      message: `the other end takes frames of ${frameBytesMax} bytes; at least 1024 are needed`,
+    });
+  });
+
+  test("with short names fails the calls of longer ones, and no handler", async () => {
+    const { end } = await bare({ nameBytesMax: 3 });
+    end.methods("longer").handle({});
+    expect(await rejection(end.methods("longer").call("x"))).toMatchObject({ code: "invalid-argument" });
+  });
+
+  test("is not said over a transport whose frames are too small", async () => {
+    const [ta] = memoryPair({ frameBytesMax: 1023 });
+    expect(await rejection(connect(ta))).toMatchObject({
+      code: "invalid-argument",
+      message: "transport.frameBytesMax must be at least 1024: transport.frameBytesMax=1023",
+    });
+  });
+});
+
+describe.each(wires)("an end that takes frames of 1024 bytes, on the %s wire", (wire) => {
+  test.each(Object.keys(errors))("is told of a handler's error that has %s", async (name) => {
+    const { tb, log, end } = await bare({}, { wire });
+    end.methods("m").handle({ fails: () => Promise.reject(errors[name]!()) });
+    const frame = { op: wire === "plain" ? Op.message : Op.call, id: 1, name: text.encode("m") };
+    tb.send(writeFrame({ ...frame, body: new Uint8Array([7, 5, ...text.encode("fails"), 0]) }));
+    await log.count(2);
+    expect(log.frames[1]!.length).toBeLessThanOrEqual(1024);
+    const { op, body } = readFrame(log.frames[1]!, [])!;
+    expect([op, body.length > 0]).toEqual([wire === "plain" ? Op.answer : Op.reply, true]);
+  });
+
+  test.each(Object.keys(errors))("is told of a source's error that has %s", async (name) => {
+    const { tb, log, end } = await bare({}, { wire });
+    end.events("e").serve(async (_, sink) => {
+      await Promise.resolve();
+      sink.fail(errors[name]!());
+    });
+    const listen = { op: wire === "plain" ? Op.message : Op.listen, id: 1, name: text.encode("e"), a: 1, b: 1 };
+    tb.send(writeFrame({ ...listen, body: new Uint8Array([7, 6, ...text.encode("listen"), 0]) }));
+    // Plain: the answer, the error, the end.
+    const frames = wire === "plain" ? 4 : 2;
+    await log.count(frames);
+    for (const frame of log.frames) expect(frame.length).toBeLessThanOrEqual(1024);
+    expect(readFrame(log.frames.at(wire === "plain" ? -2 : -1)!, [])!.body.length).toBeGreaterThan(0);
+  });
+});
+
+describe("an error whose body is too large", () => {
+  test.each(wires)("arrives with its code and the beginning of its message, on the %s wire", async (wire) => {
+    const { a, b } = await endpoints(memoryPair({ frameBytesMax: 2048 }), { wire });
+    open.push(a, b);
+    b.methods("m").handle({
+      fails() {
+        throw Object.assign(new Error(`it failed because ${"x".repeat(5000)}`), { code: "E_LONG" });
+      },
+    });
+    const error = (await rejection(a.methods("m").call("fails"))) as Error;
+    expect(error).toMatchObject({ code: "E_LONG", message: expect.stringMatching(/^it failed because x+…$/) });
+  });
+});
+
+describe("a transport that throws", () => {
+  test.each(["cancel", "credit", "reply"])("is closed when it does so at a %s", async (when) => {
+    const [ta, tb] = memoryPair();
+    let refuses = false;
+    const faulty: ChannelTransport = Object.assign(Object.create(ta) as ChannelTransport, {
+      open: (sink: never) => ta.open(sink),
+      close: (reason: never) => ta.close(reason),
+      send(frame: Uint8Array) {
+        if (refuses) throw new Error("no");
+        return ta.send(frame);
+      },
+      moves: false,
+      shares: false,
+      name: "faulty",
+      frameBytesMax: ta.frameBytesMax,
+    });
+    const { a, b } = await endpoints([faulty, tb], { onError: () => {} });
+    open.push(a, b);
+    b.methods("m").handle({ never: () => new Promise(() => {}) });
+    b.events("e").serve(function* () {
+      for (;;) yield 1;
+    });
+    a.methods("m").handle({ now: () => 1 });
+    const controller = new AbortController();
+    const call = rejection(a.methods("m").call("never", null, { signal: controller.signal }));
+    const stream = a.events("e").listen(null, { window: { items: 1 } });
+    if (when === "credit") await stream.next();
+    refuses = true;
+    if (when === "cancel") controller.abort();
+    else if (when === "credit") void stream.next();
+    else
+      b.methods("m")
+        .call("now")
+        .catch(() => {});
+    expect(await a.closed).toMatchObject({ code: "failed", message: "the transport did not take a frame" });
+    controller.abort();
+    await call;
+  });
+});
