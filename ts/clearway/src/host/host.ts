@@ -45,7 +45,8 @@ export interface ParentEndpoint extends Endpoint {
   /** Stops listening, so that a worker which is not Clearway's may end. */
   ignore(): void;
   /**
-   * Holds a lock of that name for as long as this worker lives, and tells the other side of it (browsers only). Once.
+   * Asks for a lock of that name, holds it for as long as this worker lives, and tells the other side of it once it is held
+   * (browsers only). Once. Tells nothing where there are no locks.
    */
   holdLifeline(name: string): void;
 }

@@ -131,7 +131,7 @@ export function parent(): ParentEndpoint | undefined {
 }
 
 /** Node's ports tell by themselves when the other side is gone. */
-export function lifeline(): string | undefined {
+export function lifeline(): Promise<string> | undefined {
   return undefined;
 }
 
