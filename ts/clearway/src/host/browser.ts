@@ -89,10 +89,13 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
     } else if (data?.clearwayEnding === true) {
       // Comes after the worker's last message: nothing is lost.
       end();
+    } else if (data === null) {
+      // So Chromium gives what it cannot read.
+      events.messageError(false);
     } else events.message(data);
   };
   // Chromium's Worker has the event and no `onmessageerror`: set there, it would never be called.
-  worker.addEventListener("messageerror", () => events.messageError(undefined), { signal: lifeline.signal });
+  worker.addEventListener("messageerror", () => events.messageError(true), { signal: lifeline.signal });
   worker.onerror = (event) => {
     event.preventDefault();
     // A module that cannot be fetched gives a plain Event without a message.
@@ -118,12 +121,18 @@ export function parent(): ParentEndpoint | undefined {
   const scope = globalThis as unknown as WorkerScope;
   let ignore = (): void => {};
   let held = false;
+  const marked = scope.name.startsWith(mark);
   return {
-    marked: scope.name.startsWith(mark),
+    marked,
     greeting: undefined,
     post: (message, transfer) => scope.postMessage(message, doubtfulFirst(transfer)),
     listen: (onMessage, onMessageError) => {
-      const heard = (event: Event): void => onMessage((event as MessageEvent).data);
+      const heard = (event: Event): void => {
+        const { data } = event as MessageEvent;
+        // So Chromium gives what it cannot read. A worker that others can post to may be given that by them.
+        if (data === null && marked) onMessageError();
+        else onMessage(data);
+      };
       scope.addEventListener("message", heard);
       scope.addEventListener("messageerror", onMessageError);
       ignore = () => {

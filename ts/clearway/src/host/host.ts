@@ -15,8 +15,8 @@ export interface Endpoint {
 /** What may happen to a worker, as told to the side that started it. `exit` comes last, once, whatever happened. */
 export interface WorkerEvents {
   message: OnMessage;
-  /** A message could not be read on arrival. */
-  messageError(reason: unknown): void;
+  /** A message could not be read on arrival; where that is not `sure`, it may be one of the module's own, of `null`. */
+  messageError(sure: boolean): void;
   /** An uncaught error. In Node told right before `exit`, behind all that the worker said; in a browser it may live on. */
   error(reason: unknown): void;
   /** The worker is gone. Nothing arrives any more. `code` is undefined where the host has no exit codes. */

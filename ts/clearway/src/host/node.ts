@@ -75,7 +75,7 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
   let held = true;
   let release: ReturnType<typeof setTimeout> | undefined;
   worker.on("message", events.message);
-  worker.on("messageerror", events.messageError);
+  worker.on("messageerror", () => events.messageError(true));
   worker.on("error", (reason) => {
     uncaught = { reason };
   });

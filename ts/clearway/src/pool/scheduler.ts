@@ -52,7 +52,7 @@ export class Scheduler {
 
   /** The common case: nothing else waits and a worker is free. Sends the call without queueing it; false if it must wait. */
   sendNow(call: PoolCall): boolean {
-    if (this.#backlog.length > 0 || call.record.index < 0 || call.isStream) return false;
+    if (this.#backlog.length > 0 || call.record.index < 0 || call.isStream || call.deep) return false;
     const slot = this.#slotFor(call);
     slot?.post(call);
     return slot !== undefined;

@@ -138,6 +138,7 @@ function isWord(frames: readonly unknown[]): boolean {
   const [op, id] = frames as [Op, number];
   if (op === Op.Ping) endpoint.post([Op.Pong, id, now(), 0], []);
   else if (op === Op.Close) endpoint.post([Op.Closed, 0, 0, 0], []);
+  else if (op === Op.Roll) endpoint.post([Op.Roll, 0, [], 0], []);
   else return false;
   return true;
 }

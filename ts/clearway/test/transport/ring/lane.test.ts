@@ -213,4 +213,39 @@ describe.runIf(shared)("a lane", () => {
       expect.objectContaining({ code: "protocol" }),
     );
   });
+
+  test("goes on behind a message that was lost, once the next one has come", () => {
+    const { transport, worker, port, arrived, deliver, ids, errors } = pair();
+    const large = new ArrayBuffer(1024);
+    transport.send(Op.Call, 1, 0, []);
+    transport.send(Op.Call, 2, large);
+    transport.flush();
+    transport.send(Op.Call, 3, 0, []);
+    transport.send(Op.Call, 4, large);
+    transport.flush();
+    transport.send(Op.Call, 5, 0, []);
+    // Call 2 was in it.
+    port.shift();
+    worker.lost();
+    while (deliver() || worker.drain());
+    expect(ids()).toEqual([1, 3, 4, 5]);
+    expect(errors).toEqual([]);
+    expect(arrived.length).toBeGreaterThan(0);
+    transport.send(Op.Call, 6, large);
+    transport.flush();
+    deliver();
+    expect(ids()).toEqual([1, 3, 4, 5, 6]);
+  });
+
+  test("is not moved on by a loss of somebody else's message", () => {
+    const { transport, worker, deliver, ids, errors } = pair();
+    worker.lost();
+    for (let id = 1; id <= 4; id++) {
+      transport.send(Op.Call, id, id % 2 ? 0 : new ArrayBuffer(1024));
+      transport.flush();
+    }
+    while (deliver() || worker.drain());
+    expect(ids()).toEqual([1, 2, 3, 4]);
+    expect(errors).toEqual([]);
+  });
 });
