@@ -42,7 +42,11 @@ export class Scheduler {
           // What left may have been what another queue gave way to.
           this.#again = true;
           this.#backlog.take(queue);
-          if (this.#desk.admits(call)) slot.post(call);
+          try {
+            if (this.#desk.admits(call)) slot.post(call);
+          } catch (reason) {
+            this.#desk.refuse(call, reason);
+          }
         }
       }
     }

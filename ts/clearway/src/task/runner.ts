@@ -69,18 +69,21 @@ export class Runner {
     let clockMs = clock();
     let heldSince = clockMs;
     let at = 0;
-    while (!this.ending && at < this.#waiting.length && this.#running < this.#settings.concurrency) {
-      clockMs = this.#begin(this.#waiting[at++]!, clockMs);
-      if (clockMs - heldSince <= holdMs) continue;
-      this.#transport.flush();
-      heldSince = clockMs;
-      if (at < this.#waiting.length) {
-        afterMessages(this.pump);
-        break;
+    try {
+      while (!this.ending && at < this.#waiting.length && this.#running < this.#settings.concurrency) {
+        clockMs = this.#begin(this.#waiting[at++]!, clockMs);
+        if (clockMs - heldSince <= holdMs) continue;
+        this.#transport.flush();
+        heldSince = clockMs;
+        if (at < this.#waiting.length) {
+          afterMessages(this.pump);
+          break;
+        }
       }
+    } finally {
+      this.#waiting.splice(0, at);
+      this.#pumping = false;
     }
-    this.#waiting.splice(0, at);
-    this.#pumping = false;
   };
 
   // Returns the time after it, so that a run of small tasks reads the clock once a task.

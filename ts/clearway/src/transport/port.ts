@@ -91,8 +91,11 @@ export class PortTransport implements Transport {
     } catch (reason) {
       // What is sent from within a refusal must not overtake the frames that are still to be posted.
       this.#apart = true;
-      this.#postApart(frames, transfers, reason);
-      this.#apart = false;
+      try {
+        this.#postApart(frames, transfers, reason);
+      } finally {
+        this.#apart = false;
+      }
     }
   }
 

@@ -172,7 +172,11 @@ export class RingLane implements Lane {
     }
     // What was sent before a broken frame has arrived.
     const some = this.#told !== before;
-    if (some) this.#owner.drained();
+    try {
+      if (some) this.#owner.drained();
+    } catch (reason) {
+      uncaught(reason);
+    }
     this.#draining = false;
     if (error !== undefined) this.#break(error);
     return some;
@@ -213,7 +217,11 @@ export class RingLane implements Lane {
         ring.take(count);
         this.#told = (this.#told + 1) | 0;
         // From here on nothing rests on what is in `frame`: whoever is told may send, and make this side read.
-        this.#owner.frame(op, id, a, b);
+        try {
+          this.#owner.frame(op, id, a, b);
+        } catch (reason) {
+          uncaught(reason);
+        }
         continue;
       }
       if (((frame[1]! - this.#read) | 0) > 0) {
@@ -248,6 +256,13 @@ export class RingLane implements Lane {
     this.#broken = true;
     this.#owner.broken(error);
   }
+}
+
+// Whoever is told fails for itself: the frames behind are not theirs to lose.
+function uncaught(reason: unknown): void {
+  queueMicrotask(() => {
+    throw reason;
+  });
 }
 
 const none: readonly object[] = [];
