@@ -45,7 +45,7 @@ export class Feed {
     const entry = typeof value === "object" && value !== null ? this.#entered.get(value) : undefined;
     if (entry) merge(this.#ledger, entry, -1);
     this.#refusal = notCloneable("a value of the stream argument", reason);
-    this.producer.stop();
+    this.producer.refuse(this.#refusal);
   }
 }
 

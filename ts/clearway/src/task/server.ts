@@ -255,9 +255,9 @@ export class Server {
     if (call === undefined) {
       this.#answers.failure(id, error, 0);
     } else {
-      // A stream's value: its iterator is closed first, then the stream fails.
+      // A stream's value.
       call.refusal = error;
-      call.producer?.stop();
+      call.producer?.refuse(error);
     }
   }
 }
