@@ -11,6 +11,11 @@ import type { Workforce } from "./workforce.js";
 // sooner than that is no reason to start one.
 const startUs = 15_000;
 
+// Whether a call of the same key is under way there: a worker that runs one call at a time keeps their order by itself.
+function hasKey(slot: Slot, { options }: PoolCall): boolean {
+  return slot.calls.values().some((each) => each.counted && each.options.key === options.key);
+}
+
 /** Matches calls that wait with workers that are free, and asks for more workers when that is worth it. */
 export class Scheduler {
   readonly #settings: Settings;
@@ -67,8 +72,11 @@ export class Scheduler {
     const { concurrency } = this.#settings;
     if (call.options.place < 0) return place(slots, call, concurrency);
     const slot = slots[call.options.place];
+    if (!slot || !accepts(slot, call, concurrency)) return undefined;
     const first = this.#backlog.shared.peek();
-    return slot && accepts(slot, call, concurrency) && !(first && first.priority > call.priority) ? slot : undefined;
+    // It gives way to what is more urgent, or as urgent and older.
+    const behind = first && (first.priority - call.priority || call.id - first.id) > 0;
+    return behind || (concurrency > 1 && hasKey(slot, call)) ? undefined : slot;
   }
 
   #grow(): void {

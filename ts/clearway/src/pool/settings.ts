@@ -29,6 +29,7 @@ export interface CallSettings {
   readonly timeoutMs: number | undefined;
   readonly deadlineMs: number | undefined;
   readonly onProgress: CallOptions["onProgress"] | undefined;
+  readonly key: CallOptions["key"] | undefined;
   /** The place of its key among the pool's workers; -1 for any. */
   readonly place: number;
   readonly placement: Placement | undefined;
@@ -137,6 +138,7 @@ export function callSettingsOf(options: CallOptions, settings: Settings): CallSe
     timeoutMs,
     deadlineMs,
     onProgress,
+    key,
     place: key === undefined ? -1 : placeOfKey(key, settings.max),
     placement: placementOf(options),
     priority,
