@@ -92,7 +92,9 @@ function boundsOf(size: PoolOptions["size"] = {}): { min: number; max: number; i
     idleMs: [30_000, 0],
   });
   const { min, max } = numbers;
-  if (min > max) throw invalid("size.min", `at most size.max (${max})`, min);
+  // A machine of fewer cores is no reason to refuse what was asked for.
+  if (bounds.max === undefined || bounds.max === "cpu") numbers.max = Math.max(min, max);
+  else if (min > max) throw invalid("size.min", `at most size.max (${max})`, min);
   return numbers;
 }
 
