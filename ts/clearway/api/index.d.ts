@@ -68,7 +68,7 @@ type PoolSize = number | "cpu" | {
 interface PoolOptions {
     /**
      * A fixed number of workers, `"cpu"` for one a core, or bounds between which the pool grows under load and shrinks
-     * after `idleMs` (default 30,000) without work. Default `{ min: 1, max: "cpu" }`.
+     * after `idleMs` (default 30,000) without work. Default `{ min: 1, max: "cpu" }`; a `min` above the cores raises a `max` of `"cpu"`.
      */
     size?: PoolSize;
     /** How many tasks one worker runs at once. Default 1; more is for tasks that mostly wait. */

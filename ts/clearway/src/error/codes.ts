@@ -12,7 +12,7 @@ export const errorCodes = [
   "invalid-argument",
   /** the task module exposes no task of that name */
   "unknown-task",
-  /** a value holds something that cannot cross a thread, such as a function or a symbol */
+  /** a value holds something that cannot cross a thread, such as a function or a symbol, or is nested more than 500 deep */
   "not-cloneable",
   /** `strict` was asked for and memory would have been copied instead of moved */
   "would-copy",
@@ -34,7 +34,7 @@ export const errorCodes = [
   "worker-exited",
   /** the worker reached its memory limit while the call was with it */
   "out-of-memory",
-  /** a message arrived that could not be read; the worker was replaced */
+  /** a message that held the call, or its answer, could not be read */
   "message-error",
   /** a resource of the task could not be opened; the cause is attached */
   "resource-failed",

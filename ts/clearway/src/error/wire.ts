@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "./clearway-error.js";
+import { isDeep } from "./depth.js";
 import { define, underSeam } from "./stack.js";
 
 // An error crosses as a plain object, because structured clone keeps neither the class name of a subclass, nor its own
@@ -131,7 +132,7 @@ function read(target: object, key: string): unknown {
 
 function cloneable(value: unknown): unknown {
   try {
-    return structuredClone(value);
+    return isDeep(value) ? "[not cloneable: nested too deep]" : structuredClone(value);
   } catch {
     return describe(value);
   }

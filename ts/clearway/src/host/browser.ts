@@ -4,9 +4,6 @@ import type { ParentEndpoint, SpawnOptions, WorkerEvents, WorkerHandle, WorkerLi
 
 const mark = "clearway:";
 
-// Each after twice the time, 4 s in all: a browser has taken in what was asked of it in some ms, but a machine may stand still.
-const lifelineLooks = 12;
-
 /** How many threads the machine says that it runs at once. */
 export function cores(): number {
   return globalThis.navigator?.hardwareConcurrency || 2;
@@ -33,33 +30,43 @@ export function spawn(url: URL | string, options: SpawnOptions, events: WorkerEv
   return adopt(new Worker(url, { type: "module", name: mark + options.name }), events);
 }
 
-let lifelineName: string | undefined;
+// Locks are kept by origin: who is of another origin finds no holder for a name that is held.
+const originEnd = `@${globalThis.origin}`;
 
-/**
- * In a worker, the name of a lock that it holds as long as it lives, for who wants to know when it is gone. Undefined on pages,
- * which would lose their place in the browser's cache by it, and where the context is not secure: there are no locks.
- */
-export function lifeline(): string | undefined {
-  if (typeof document !== "undefined" || !globalThis.navigator?.locks) return undefined;
-  if (lifelineName === undefined) {
-    lifelineName = `clearway:${now()}:${Math.random()}`;
-    navigator.locks.request(lifelineName, () => new Promise(() => {})).catch(() => {});
-  }
-  return lifelineName;
+// Holds a lock as long as this thread lives, and calls `held` with its name once it is granted, never before: a browser takes
+// in the request only when the thread is free, and that may be long after. Not at all where locks are denied (opaque origins).
+function holdLock(stem: string, held: (name: string) => void): void {
+  const name = stem + originEnd;
+  const hold = (): Promise<never> => {
+    held(name);
+    return new Promise(() => {});
+  };
+  navigator.locks.request(name, hold).catch(() => {});
 }
 
-// A worker that dies says nothing in a browser. It holds a lock while it lives; we get it when it is gone. It says that it asks
-// for the lock before it does: when nobody has it or waits for it after that, the worker died in between.
-/** Calls `end` when the worker is gone that holds the lock of this name. Rejects where there are no locks. */
+let ownLifeline: Promise<string> | undefined;
+
+/**
+ * In a worker, the name of a lock that it holds as long as it lives, for who wants to know when it is gone: settles once the lock
+ * is held, which is never where locks are denied. Undefined on pages, which would lose their place in the browser's cache
+ * by it, and where the context is not secure: there are no locks.
+ */
+export function lifeline(): Promise<string> | undefined {
+  if (typeof document !== "undefined" || !globalThis.navigator?.locks) return undefined;
+  ownLifeline ??= new Promise((held) => holdLock(`clearway:${now()}:${Math.random()}`, held));
+  return ownLifeline;
+}
+
+/**
+ * Calls `end` when the worker is gone that holds the lock of this name. The name is told once the lock is held: where nobody
+ * holds it, the worker is gone already. Does nothing for a worker of another origin, and rejects where there are no locks.
+ */
 export async function watchLifeline(name: string, signal: AbortSignal, end: () => void): Promise<void> {
-  for (let look = 0; !signal.aborted; look++) {
-    const { held = [], pending = [] } = await navigator.locks.query();
-    if ([...held, ...pending].some((lock) => lock.name === name)) {
-      return void navigator.locks.request(name, { signal }, end).catch(() => {});
-    }
-    if (look === lifelineLooks) return end();
-    await new Promise((resolve) => setTimeout(resolve, 2 ** look));
-  }
+  if (!name.endsWith(originEnd)) return;
+  const { held = [] } = await navigator.locks.query();
+  if (signal.aborted) return;
+  if (!held.some((lock) => lock.name === name)) return end();
+  navigator.locks.request(name, { signal }, end).catch(() => {});
 }
 
 /** Takes over a worker that a factory made. */
@@ -72,6 +79,8 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
     if (lifeline.signal.aborted) return;
     lifeline.abort();
     worker.onmessage = worker.onerror = null;
+    // A worker that is taken for dead must not go on: its calls may run again elsewhere.
+    worker.terminate();
     events.exit(undefined);
   };
   worker.onmessage = ({ data }) => {
@@ -79,12 +88,14 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
       watchLifeline(data.clearwayLifeline, lifeline.signal, end).catch(() => {});
     } else if (data?.clearwayEnding === true) {
       // Comes after the worker's last message: nothing is lost.
-      worker.terminate();
       end();
+    } else if (data === null) {
+      // So Chromium gives what it cannot read.
+      events.messageError(false);
     } else events.message(data);
   };
   // Chromium's Worker has the event and no `onmessageerror`: set there, it would never be called.
-  worker.addEventListener("messageerror", () => events.messageError(undefined), { signal: lifeline.signal });
+  worker.addEventListener("messageerror", () => events.messageError(true), { signal: lifeline.signal });
   worker.onerror = (event) => {
     event.preventDefault();
     // A module that cannot be fetched gives a plain Event without a message.
@@ -92,10 +103,7 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
   };
   return {
     post: (message, transfer) => worker.postMessage(message, doubtfulFirst(transfer)),
-    terminate: async () => {
-      worker.terminate();
-      end();
-    },
+    terminate: async () => end(),
     setRef: () => {},
   };
 }
@@ -113,12 +121,18 @@ export function parent(): ParentEndpoint | undefined {
   const scope = globalThis as unknown as WorkerScope;
   let ignore = (): void => {};
   let held = false;
+  const marked = scope.name.startsWith(mark);
   return {
-    marked: scope.name.startsWith(mark),
+    marked,
     greeting: undefined,
     post: (message, transfer) => scope.postMessage(message, doubtfulFirst(transfer)),
     listen: (onMessage, onMessageError) => {
-      const heard = (event: Event): void => onMessage((event as MessageEvent).data);
+      const heard = (event: Event): void => {
+        const { data } = event as MessageEvent;
+        // So Chromium gives what it cannot read. A worker that others can post to may be given that by them.
+        if (data === null && marked) onMessageError();
+        else onMessage(data);
+      };
       scope.addEventListener("message", heard);
       scope.addEventListener("messageerror", onMessageError);
       ignore = () => {
@@ -139,8 +153,7 @@ export function parent(): ParentEndpoint | undefined {
       // Locks exist in secure contexts only; elsewhere `close` above is the one ending that is told.
       if (held || !navigator.locks) return;
       held = true;
-      scope.postMessage({ clearwayLifeline: name }, []);
-      navigator.locks.request(name, () => new Promise(() => {}));
+      holdLock(name, (told) => scope.postMessage({ clearwayLifeline: told }, []));
     },
   };
 }

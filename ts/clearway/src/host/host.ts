@@ -15,8 +15,8 @@ export interface Endpoint {
 /** What may happen to a worker, as told to the side that started it. `exit` comes last, once, whatever happened. */
 export interface WorkerEvents {
   message: OnMessage;
-  /** A message could not be read on arrival. */
-  messageError(reason: unknown): void;
+  /** A message could not be read on arrival; where that is not `sure`, it may be one of the module's own, of `null`. */
+  messageError(sure: boolean): void;
   /** An uncaught error. In Node told right before `exit`, behind all that the worker said; in a browser it may live on. */
   error(reason: unknown): void;
   /** The worker is gone. Nothing arrives any more. `code` is undefined where the host has no exit codes. */
@@ -45,7 +45,8 @@ export interface ParentEndpoint extends Endpoint {
   /** Stops listening, so that a worker which is not Clearway's may end. */
   ignore(): void;
   /**
-   * Holds a lock of that name for as long as this worker lives, and tells the other side of it (browsers only). Once.
+   * Asks for a lock of that name, holds it for as long as this worker lives, and tells the other side of it once it is held
+   * (browsers only). Once. Tells nothing where there are no locks.
    */
   holdLifeline(name: string): void;
 }

@@ -63,19 +63,22 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
   // Heard through a wire of its own, maybe before what the worker said last; before its exit is told, all of that is there.
   let uncaught: { reason: unknown } | undefined;
   const exited = new Promise<void>((resolve) => {
-    worker.once("exit", (code) => {
+    const exit = (code?: number): void => {
       gone = true;
       worker.removeAllListeners();
       if (uncaught) events.error(uncaught.reason);
       events.exit(code);
       resolve();
-    });
+    };
+    // One that has ended before says nothing any more.
+    if (worker.threadId < 0) queueMicrotask(exit);
+    else worker.once("exit", exit);
   });
   let wanted = true;
   let held = true;
   let release: ReturnType<typeof setTimeout> | undefined;
   worker.on("message", events.message);
-  worker.on("messageerror", events.messageError);
+  worker.on("messageerror", () => events.messageError(true));
   worker.on("error", (reason) => {
     uncaught = { reason };
   });
@@ -131,7 +134,7 @@ export function parent(): ParentEndpoint | undefined {
 }
 
 /** Node's ports tell by themselves when the other side is gone. */
-export function lifeline(): string | undefined {
+export function lifeline(): Promise<string> | undefined {
   return undefined;
 }
 

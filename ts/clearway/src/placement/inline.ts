@@ -71,6 +71,8 @@ export class Inline {
     if (args.some(needsWorker)) return undefined;
     const side = emptySide();
     const ready = args.map((each) => prepareValue(each, strict, side));
+    // Whether it may cross is asked where it would: a value that is refused there is refused wherever the call runs.
+    if (ready.some(({ deep }) => deep)) return undefined;
     const own = structuredClone(
       ready.map(({ value }) => value),
       { transfer: ready.flatMap(({ transfer }) => transfer) as Transferable[] },

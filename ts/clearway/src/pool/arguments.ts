@@ -13,6 +13,8 @@ interface Ready {
   transfer: object[];
   /** Bytes of binary memory in it, moved or copied. */
   bytes: number;
+  /** May be nested too deep to be read in a worker. */
+  deep: boolean;
 }
 
 /**
@@ -34,6 +36,7 @@ export function prepareArguments(call: PoolCall): void {
       const ready = prepareValue(value, call.options.strict, call.crossing);
       call.args[at] = ready.value;
       call.bytes += ready.bytes;
+      if (ready.deep) call.deep = true;
       if (ready.transfer.length > 0) call.transfer = call.transfer.concat(ready.transfer);
     }
   }
@@ -45,10 +48,10 @@ export function prepareArguments(call: PoolCall): void {
  */
 export function prepareValue(value: unknown, strict: boolean, side: LedgerSide): Ready {
   if (value instanceof MovedValue) {
-    const { transfer, movedBytes, sharedBytes } = transferOf(value, searchLimit);
+    const { transfer, movedBytes, sharedBytes, deep } = transferOf(value, searchLimit);
     side.movedBytes += movedBytes;
     side.sharedBytes += sharedBytes;
-    return { value: value.value, transfer, bytes: movedBytes };
+    return { value: value.value, transfer, bytes: movedBytes, deep };
   }
   const found = find(value, searchLimit);
   const bytes = found.copies.reduce((sum, copy) => sum + copy.bytes, found.movedBytes);
@@ -57,7 +60,7 @@ export function prepareValue(value: unknown, strict: boolean, side: LedgerSide):
     enterCopy(side, "argument-not-moved", bytes);
   }
   side.sharedBytes += found.sharedBytes;
-  return { value, transfer: [], bytes };
+  return { value, transfer: [], bytes, deep: found.deep };
 }
 
 /**

@@ -63,6 +63,7 @@ export class CallDesk {
       this.cancel(call, unknownTask(record.name, records));
       return false;
     }
+    if (call.deep && upkeep?.refusesDeep(this, call)) return false;
     if (!call.isStream) return true;
     call.tellStream();
     // Its reader may have asked before any worker was ready. One that asked for its end has got it now.

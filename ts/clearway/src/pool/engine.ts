@@ -174,18 +174,19 @@ export class Engine {
   /** Who waits for a worker gets one, also where the last one is on its way out and no call waits. */
   startForReady(): void {
     if (this.#readyWaiters.length === 0) return;
-    if (this.#noneComes) this.workforce.start();
+    if (this.noneComes) this.workforce.start();
     for (const slot of this.workforce) slot.setRef(true);
   }
 
-  get #noneComes(): boolean {
+  /** Whether no worker is there or on its way. */
+  get noneComes(): boolean {
     return this.workforce.count("ready") + this.workforce.count("starting") === 0;
   }
 
   // No worker will come: nothing that waits for one may wait for ever. The next call tries again: a module that cannot be
   // loaded is not tried again and again for the same calls. Another worker that is starting has them, or they fail now.
   #failStart(place: number, why: ClearwayError): void {
-    const none = this.#noneComes;
+    const none = this.noneComes;
     if (none) this.tellReady(why);
     this.#giveUp(why, none ? undefined : place);
   }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { checkDepth } from "../error/depth.js";
 import { encodeError } from "../error/wire.js";
 import { Producer } from "../stream/producer.js";
 import { emptySide, isEmpty, type LedgerSide, merge } from "../transfer/ledger.js";
@@ -21,6 +22,7 @@ export class Feed {
       chunk: (value) => {
         const entry = emptySide();
         const ready = prepareValue(value, strict, entry);
+        if (ready.deep) checkDepth(ready.value);
         if (!isEmpty(entry)) {
           merge(ledger, entry);
           this.#entered.set(ready.value as object, entry);
@@ -43,7 +45,7 @@ export class Feed {
     const entry = typeof value === "object" && value !== null ? this.#entered.get(value) : undefined;
     if (entry) merge(this.#ledger, entry, -1);
     this.#refusal = notCloneable("a value of the stream argument", reason);
-    this.producer.stop();
+    this.producer.refuse(this.#refusal);
   }
 }
 

@@ -27,6 +27,8 @@ export class PoolCall extends CallLife implements Queued {
   transfer: object[] = nothing;
   /** Bytes of binary memory in the arguments, moved or copied. */
   bytes = 0;
+  /** Its arguments may be nested too deep to be read. */
+  deep = false;
   /** Arguments that are streams from the caller. */
   inputs: Input[] | undefined;
   /** What to enter in the ledger when it leaves; a call that never leaves crosses nothing. */

@@ -11,6 +11,11 @@ import type { Workforce } from "./workforce.js";
 // sooner than that is no reason to start one.
 const startUs = 15_000;
 
+// Whether a call of the same key is under way there: a worker that runs one call at a time keeps their order by itself.
+function hasKey(slot: Slot, { options }: PoolCall): boolean {
+  return slot.calls.values().some((each) => each.counted && each.options.key === options.key);
+}
+
 /** Matches calls that wait with workers that are free, and asks for more workers when that is worth it. */
 export class Scheduler {
   readonly #settings: Settings;
@@ -42,7 +47,11 @@ export class Scheduler {
           // What left may have been what another queue gave way to.
           this.#again = true;
           this.#backlog.take(queue);
-          if (this.#desk.admits(call)) slot.post(call);
+          try {
+            if (this.#desk.admits(call)) slot.post(call);
+          } catch (reason) {
+            this.#desk.refuse(call, reason);
+          }
         }
       }
     }
@@ -52,7 +61,7 @@ export class Scheduler {
 
   /** The common case: nothing else waits and a worker is free. Sends the call without queueing it; false if it must wait. */
   sendNow(call: PoolCall): boolean {
-    if (this.#backlog.length > 0 || call.record.index < 0 || call.isStream) return false;
+    if (this.#backlog.length > 0 || call.record.index < 0 || call.isStream || call.deep) return false;
     const slot = this.#slotFor(call);
     slot?.post(call);
     return slot !== undefined;
@@ -63,8 +72,11 @@ export class Scheduler {
     const { concurrency } = this.#settings;
     if (call.options.place < 0) return place(slots, call, concurrency);
     const slot = slots[call.options.place];
+    if (!slot || !accepts(slot, call, concurrency)) return undefined;
     const first = this.#backlog.shared.peek();
-    return slot && accepts(slot, call, concurrency) && !(first && first.priority > call.priority) ? slot : undefined;
+    // It gives way to what is more urgent, or as urgent and older.
+    const behind = first && (first.priority - call.priority || call.id - first.id) > 0;
+    return behind || (concurrency > 1 && hasKey(slot, call)) ? undefined : slot;
   }
 
   #grow(): void {

@@ -29,6 +29,7 @@ export interface CallSettings {
   readonly timeoutMs: number | undefined;
   readonly deadlineMs: number | undefined;
   readonly onProgress: CallOptions["onProgress"] | undefined;
+  readonly key: CallOptions["key"] | undefined;
   /** The place of its key among the pool's workers; -1 for any. */
   readonly place: number;
   readonly placement: Placement | undefined;
@@ -91,7 +92,9 @@ function boundsOf(size: PoolOptions["size"] = {}): { min: number; max: number; i
     idleMs: [30_000, 0],
   });
   const { min, max } = numbers;
-  if (min > max) throw invalid("size.min", `at most size.max (${max})`, min);
+  // A machine of fewer cores is no reason to refuse what was asked for.
+  if (bounds.max === undefined || bounds.max === "cpu") numbers.max = Math.max(min, max);
+  else if (min > max) throw invalid("size.min", `at most size.max (${max})`, min);
   return numbers;
 }
 
@@ -137,6 +140,7 @@ export function callSettingsOf(options: CallOptions, settings: Settings): CallSe
     timeoutMs,
     deadlineMs,
     onProgress,
+    key,
     place: key === undefined ? -1 : placeOfKey(key, settings.max),
     placement: placementOf(options),
     priority,

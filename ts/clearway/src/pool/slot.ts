@@ -59,7 +59,7 @@ export class Slot extends SlotLoad {
     this.cells = hello.cancelCells;
     const events: WorkerEvents = {
       message: (message) => (this.lane ? this.lane.receive(message) : this.receive(message)),
-      messageError: () => this.unreadable("a message from the worker could not be read"),
+      messageError: (sure) => this.unreadable("a message from the worker could not be read", sure),
       error: (error) => this.#error(error),
       exit: (code) => this.#exited(code),
     };
@@ -122,8 +122,10 @@ export class Slot extends SlotLoad {
   }
 
   /** It sent, or was sent, what cannot be read. */
-  unreadable(what: string): void {
-    void this.kill(new ClearwayError("message-error", what));
+  unreadable(what: string, sure = true): void {
+    const why = new ClearwayError("message-error", what);
+    if (this.life.state === "starting") void this.kill(why);
+    else this.engine.upkeep?.unreadable(this, why, sure);
   }
 
   /** Whether it keeps the process alive (Node). */

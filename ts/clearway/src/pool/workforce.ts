@@ -2,6 +2,7 @@
 import type { ClearwayError } from "../error/clearway-error.js";
 import type { Engine } from "./engine.js";
 import { Slot, type WorkerSource } from "./slot.js";
+import type { Timer } from "./timer.js";
 
 /** The workers of a pool: where they stand, and how they start. Knows nothing of the calls that wait. */
 export class Workforce {
@@ -14,6 +15,8 @@ export class Workforce {
   restarts = 0;
   /** No worker is started any more. */
   stopped = false;
+  /** None is started until then. */
+  resting: Timer | undefined;
 
   constructor(source: WorkerSource, engine: Engine) {
     this.#source = source;
@@ -43,7 +46,7 @@ export class Workforce {
 
   /** Starts a worker at this place, or at the first free one. Returns undefined when there is none, or it cannot be made. */
   start(place = this.slots.indexOf(undefined)): Slot | undefined {
-    if (this.stopped || place < 0 || this.slots[place]) return undefined;
+    if (this.stopped || this.resting || place < 0 || this.slots[place]) return undefined;
     try {
       const slot = new Slot(place, this.#source, this.#engine);
       this.put(place, slot);
@@ -62,6 +65,7 @@ export class Workforce {
   /** Ends every thread at once. */
   async terminate(why: ClearwayError): Promise<void> {
     this.stopped = true;
+    clearTimeout(this.resting);
     await Promise.all([...this].map((slot) => slot.kill(why)));
   }
 

@@ -13,13 +13,17 @@ type AnyIterator = AsyncIterator<unknown, unknown, void> | Iterator<unknown, unk
 
 /**
  * The sending half of a stream: draws from an iterator while there is credit. Draws nothing before the first credit and
- * nothing ahead of it. Always ends with exactly one `end` or `fail`, after the iterator's `finally` has run.
+ * nothing ahead of it. Always ends with exactly one `end` or `fail`: after the iterator's `finally` has run, or, where a value was
+ * refused, without waiting for an iterator that is at work.
  */
 export class Producer {
   readonly #iterator: AnyIterator;
   readonly #wire: ProducerWire;
   readonly #credit = new SendCredit();
   #drawing = false;
+  /** The iterator is at work on its next value, which may never come. */
+  #awaiting = false;
+  #refused: { reason: unknown } | undefined;
   #stopping = false;
   #over = false;
 
@@ -46,15 +50,31 @@ export class Producer {
     if (!this.#drawing) void this.#finish();
   }
 
+  /** A value that was sent could not cross: the iterator is closed, and the stream fails with that. */
+  refuse(reason: unknown): void {
+    if (this.#over || this.#refused) return;
+    this.#refused = { reason };
+    if (!this.#awaiting) return this.stop();
+    this.#stopping = true;
+    // Its `finally` runs when it comes back: nobody need wait for that to hear of the failure.
+    this.#over = true;
+    this.#wire.fail(reason);
+  }
+
   async #draw(): Promise<void> {
     this.#drawing = true;
     try {
       while (this.#credit.maySend && !this.#stopping) {
         let step = this.#iterator.next();
         // A synchronous generator is not made to wait a turn for each value.
-        if (isThenable(step)) step = await step;
+        if (isThenable(step)) {
+          this.#awaiting = true;
+          step = await step;
+          this.#awaiting = false;
+        }
         if (step.done) {
           this.#drawing = false;
+          if (this.#over) return;
           this.#over = true;
           return this.#wire.end(step.value);
         }
@@ -62,6 +82,7 @@ export class Producer {
         this.#credit.spend(this.#wire.chunk(step.value));
       }
     } catch (reason) {
+      this.#awaiting = false;
       // Closing may take a while: neither a grant nor a stop that comes meanwhile may end the stream without the error.
       this.#stopping = true;
       this.#drawing = false;
@@ -74,7 +95,7 @@ export class Producer {
 
   // Runs the iterator's `finally`. Of two errors the first is the one to tell.
   async #finish(failure?: { reason: unknown }): Promise<void> {
-    let told = failure;
+    let told = this.#refused ?? failure;
     try {
       await this.#iterator.return?.();
     } catch (reason) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { ClearwayError } from "../error/clearway-error.js";
+import { checkDepth } from "../error/depth.js";
 import { emptySide, entryOf, isEmpty, type LedgerSide, merge, onWire } from "../transfer/ledger.js";
 import { MovedValue } from "../transfer/move.js";
 import { notCloneable, wouldCopy } from "../transfer/refusal.js";
@@ -43,6 +44,17 @@ export class Answers {
       this.#failing.delete(id);
       this.#transport.send(Op.Failure, id, wire, runUs);
     });
+  }
+
+  /** Sends a value of progress. Where it cannot cross, the listener gets that error in its place, and the call goes on. */
+  progress(id: number, value: unknown): void {
+    try {
+      checkDepth(value);
+    } catch (reason) {
+      const { message } = notCloneable("a progress value", reason);
+      return this.#transport.send(Op.Progress, id, { message }, 1);
+    }
+    this.#transport.send(Op.Progress, id, value);
   }
 
   /** Calls that have run and whose failure is not sent yet. */

@@ -50,7 +50,11 @@ export function receive(
   names = taskNames;
   definitions = taskDefinitions;
   endpoint.listen(take, unreadable);
-  if (endpoint.marked) return greet(endpoint.greeting);
+  if (endpoint.marked) {
+    // The module may end its worker before the pool's hello is read.
+    endpoint.onEnding(ending);
+    return greet(endpoint.greeting);
+  }
   foreign = setTimeout(endpoint.ignore, foreignWaitMs);
   if (typeof foreign === "object") (foreign as { unref?(): void }).unref?.();
 }
@@ -60,7 +64,7 @@ function greet(greeting: unknown): void {
   if (hello?.clearway !== 1) return;
   settings = hello;
   if (foreign !== undefined) clearTimeout(foreign);
-  endpoint.onEnding(ending);
+  if (!endpoint.marked) endpoint.onEnding(ending);
   // By itself: a first call that has come already may take long.
   const tasks = [];
   for (let at = 0; at < names.length; at++) {
@@ -138,6 +142,7 @@ function isWord(frames: readonly unknown[]): boolean {
   const [op, id] = frames as [Op, number];
   if (op === Op.Ping) endpoint.post([Op.Pong, id, now(), 0], []);
   else if (op === Op.Close) endpoint.post([Op.Closed, 0, 0, 0], []);
+  else if (op === Op.Roll) endpoint.post([Op.Roll, 0, [], 0], []);
   else return false;
   return true;
 }

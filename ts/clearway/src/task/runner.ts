@@ -3,8 +3,8 @@ import { afterMessages, clock } from "#host";
 import { ClearwayError } from "../error/clearway-error.js";
 import type { Leases } from "../resource/leases.js";
 import { isTable, revive } from "../transfer/revive.js";
+import type { PortTransport } from "../transport/port.js";
 import { CallFlag, Op } from "../transport/protocol.js";
-import type { Transport } from "../transport/transport.js";
 import type { Answers } from "./answers.js";
 import { CallContext } from "./context.js";
 import { leases, streams } from "./parts.js";
@@ -30,7 +30,7 @@ export class Runner {
   inputs: Inputs | undefined;
   /** This worker is about to end: what has not begun is given to another, also where this thread goes on for a moment. */
   ending = false;
-  readonly #transport: Transport;
+  readonly #transport: PortTransport;
   readonly #answers: Answers;
   readonly #settings: RunnerSettings;
   readonly #settled: (call: ServedCall, finishedMs: number) => void;
@@ -40,7 +40,7 @@ export class Runner {
   #toldMs = 0;
 
   constructor(
-    transport: Transport,
+    transport: PortTransport,
     answers: Answers,
     settings: RunnerSettings,
     settled: (call: ServedCall, finishedMs: number) => void,
@@ -69,18 +69,21 @@ export class Runner {
     let clockMs = clock();
     let heldSince = clockMs;
     let at = 0;
-    while (!this.ending && at < this.#waiting.length && this.#running < this.#settings.concurrency) {
-      clockMs = this.#begin(this.#waiting[at++]!, clockMs);
-      if (clockMs - heldSince <= holdMs) continue;
-      this.#transport.flush();
-      heldSince = clockMs;
-      if (at < this.#waiting.length) {
-        afterMessages(this.pump);
-        break;
+    try {
+      while (!this.ending && at < this.#waiting.length && this.#running < this.#settings.concurrency) {
+        clockMs = this.#begin(this.#waiting[at++]!, clockMs);
+        if (clockMs - heldSince <= holdMs) continue;
+        this.#transport.flush();
+        heldSince = clockMs;
+        if (at < this.#waiting.length) {
+          afterMessages(this.pump);
+          break;
+        }
       }
+    } finally {
+      this.#waiting.splice(0, at);
+      this.#pumping = false;
     }
-    this.#waiting.splice(0, at);
-    this.#pumping = false;
   };
 
   // Returns the time after it, so that a run of small tasks reads the clock once a task.
@@ -169,7 +172,8 @@ export class Runner {
   }
 
   #tell(call: ServedCall, value: unknown): void {
-    this.#transport.send(Op.Progress, call.id, value);
+    // What the ring takes is not deep.
+    if (!this.#transport.sendByLane(Op.Progress, call.id, value, undefined)) this.#answers.progress(call.id, value);
     // A loop that never gives its thread back would tell of its progress when it is over.
     const nowMs = clock();
     if (nowMs - this.#toldMs < holdMs) return;

@@ -87,8 +87,8 @@ export class Server {
 
   /** A message could not be read: the pool must not wait for what was in it. */
   unreadable(): void {
-    this.#transport.send(Op.Unreadable, 0);
-    this.#transport.flush();
+    this.#lane?.lost();
+    this.#transport.post(Op.Unreadable, 0);
   }
 
   /** A message came by port. */
@@ -160,6 +160,8 @@ export class Server {
         return;
       case Op.Ring:
         return this.#open(a as SharedArrayBuffer);
+      case Op.Roll:
+        return this.#transport.post(Op.Roll, 0, [...this.#calls.keys(), ...this.#answers.failing]);
     }
   }
 
@@ -168,12 +170,12 @@ export class Server {
     // What was sent so far leaves by the port, unnumbered.
     this.#transport.flush();
     // Not asked for: it is no pool of ours.
-    if (ring.now === undefined) return this.unreadable();
+    if (ring.now === undefined) return this.#transport.post(Op.Broken, 0);
     this.#lane = this.#transport.lane = new ring.now.RingEnd(memory, this.#endpoint, {
       message: (frames) => this.#frames(frames),
       frame: (op, id, a, b) => this.#frame(op, id, a, b),
       drained: () => this.#work(),
-      broken: () => this.unreadable(),
+      broken: () => this.#transport.post(Op.Broken, 0),
       // The caller counts what it is given.
       copied: () => {},
       busy: () => this.#calls.size > 0 || (this.#runner.leases?.live ?? 0) > 0,
@@ -253,9 +255,9 @@ export class Server {
     if (call === undefined) {
       this.#answers.failure(id, error, 0);
     } else {
-      // A stream's value: its iterator is closed first, then the stream fails.
+      // A stream's value.
       call.refusal = error;
-      call.producer?.stop();
+      call.producer?.refuse(error);
     }
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { isTransferable, isUntransferable } from "#host";
+import { depthMax } from "../error/depth-max.js";
 
 /** Why memory was copied where it might have been moved. */
 export type CopyReason =
@@ -22,6 +23,8 @@ export interface Found {
   sharedBytes: number;
   /** What cannot move, or ought not to. */
   copies: { reason: CopyReason; bytes: number }[];
+  /** Whether it may be nested too deep to be read on the other side: `checkDepth` knows. */
+  deep: boolean;
   /** Views that show part of a larger buffer. Cloned as they are, they would take the whole buffer along. */
   partial: ArrayBufferView[];
 }
@@ -38,7 +41,7 @@ export const searchLimit = 10_000;
  * Copies and changes nothing.
  */
 export function find(root: unknown, limit: number): Found {
-  const found: Found = { transfer: [], movedBytes: 0, sharedBytes: 0, copies: [], partial: [] };
+  const found: Found = { transfer: [], movedBytes: 0, sharedBytes: 0, copies: [], partial: [], deep: false };
   if (root === null || typeof root !== "object") return found;
   // The commonest result by far, a whole view, without any set.
   if (isView(root) && root.buffer instanceof ArrayBuffer && isWhole(root) && !isUntransferable(root.buffer)) {
@@ -52,14 +55,27 @@ export function find(root: unknown, limit: number): Found {
   // A set gives out what is added while it is gone through, so it is the list of work too.
   const nodes = new Set<object>([root]);
   let left = limit;
+  // While every object is met once, the search knows how deep the value is: it goes level by level.
+  let met = 1;
+  let opened = 0;
+  let level = 0;
+  let levelEnd = 0;
+  let chained = false;
   const add = (values: Iterable<unknown>): boolean => {
     for (const value of values) {
       if (--left < 0) return false;
-      if (value !== null && typeof value === "object") nodes.add(value);
+      if (value !== null && typeof value === "object") {
+        met++;
+        nodes.add(value);
+      }
     }
     return true;
   };
   for (const node of nodes) {
+    if (opened++ === levelEnd) {
+      level++;
+      levelEnd = nodes.size;
+    }
     const buffer: object = isView(node) ? node.buffer : node;
     if (buffer instanceof ArrayBuffer) {
       if (isView(node) && !isWhole(node)) {
@@ -70,11 +86,14 @@ export function find(root: unknown, limit: number): Found {
     } else if (isShared(buffer)) memory.add(buffer);
     else if (isTransferable(node)) transfer.add(node);
     // Past the limit only what was already found is looked at, and nothing more is opened.
-    else if (left < 0 || node instanceof Error || node instanceof Date || node instanceof RegExp) continue;
+    else if (node instanceof Error) chained ||= typeof node.cause === "object";
+    else if (left < 0 || node instanceof Date || node instanceof RegExp) continue;
     else if (node instanceof Map) {
       for (const entry of node) if (!add(entry)) break;
     } else add(node instanceof Set || Array.isArray(node) ? node : Object.values(node));
   }
+  // Fewer objects than that cannot be nested deeper. Where one was met twice or not all were seen, the longest way counts.
+  found.deep = chained || left < 0 || (nodes.size > depthMax && (level > depthMax || met > nodes.size));
   for (const [buffer, views] of partial) {
     if (transfer.has(buffer)) continue;
     if (!isUntransferable(buffer) && showsAll(views, buffer)) {

@@ -51,9 +51,9 @@ export function move<T>(value: T, transfer?: readonly object[]): Moved<T> {
 export function transferOf(
   moved: MovedValue,
   limit: number,
-): { transfer: object[]; movedBytes: number; sharedBytes: number } {
+): { transfer: object[]; movedBytes: number; sharedBytes: number; deep: boolean } {
   if (moved.transfer) {
-    return { transfer: [...moved.transfer], movedBytes: bufferBytes(moved.transfer), sharedBytes: 0 };
+    return { transfer: [...moved.transfer], movedBytes: bufferBytes(moved.transfer), sharedBytes: 0, deep: true };
   }
   const found = find(moved.value, limit);
   const copy = found.copies[0];

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { checkDepth } from "../error/depth.js";
 import { compact } from "./compact.js";
 import { type Found, find, searchLimit } from "./find.js";
 import { MovedValue, transferOf } from "./move.js";
@@ -11,11 +12,15 @@ export interface Ready extends Found {
 
 /**
  * What a task gave, ready to be posted: under `move()` as that says (throws `would-copy` where it cannot be), else by a
- * {@link search} of `limit` nodes.
+ * {@link search} of `limit` nodes. Throws `not-cloneable` where it is nested too deep to be read.
  */
 export function makeReady(value: unknown, limit = searchLimit): Omit<Ready, "partial"> {
-  if (value instanceof MovedValue) return { value: value.value, copies: [], ...transferOf(value, searchLimit) };
-  return search(value, limit);
+  const ready =
+    value instanceof MovedValue
+      ? { value: value.value, copies: [], ...transferOf(value, searchLimit) }
+      : search(value, limit);
+  if (ready.deep) checkDepth(ready.value);
+  return ready;
 }
 
 /**

@@ -39,6 +39,12 @@ export class PortTransport implements Transport {
     this.#schedule();
   }
 
+  /** Sends a frame now, and by port, with all that waits: the other side may stand at the mark of a message that was lost. */
+  post(op: Op, id: number, a?: unknown): void {
+    this.#frames.push(op, id, a, undefined);
+    this.flush();
+  }
+
   // Apart from `send`, which would make a context for these closures in every call.
   #take(transfer: readonly object[]): void {
     // The same object twice in one message would reach both receivers; apart, the second fails as it should. And a
@@ -85,8 +91,11 @@ export class PortTransport implements Transport {
     } catch (reason) {
       // What is sent from within a refusal must not overtake the frames that are still to be posted.
       this.#apart = true;
-      this.#postApart(frames, transfers, reason);
-      this.#apart = false;
+      try {
+        this.#postApart(frames, transfers, reason);
+      } finally {
+        this.#apart = false;
+      }
     }
   }
 

@@ -22,10 +22,14 @@
 //   Abort       id WireError    -             Unreadable  -  -                -
 //   Mark    n (2)  -            -
 //   Ring        -  the SharedArrayBuffer      Ring (3)    -  -                -
+//   Roll (5)    -  -                          Roll        -  ids of all calls that are here
+//                                             Broken (6)  -  -                -
 //
 // (1) before its Call, which may run as soon as it is read.
 // (2) first in a message, beside a ring: the message's number since the ring began. 0 has none: look at the ring.
 // (3) the worker has loaded its end, and can take one. Sent where the settings say that the caller would give it.
+// (5) a message was lost, either way: a call that was sent before this, and that is neither answered nor here, was in it.
+// (6) the ring was broken: nothing in it can be believed any more.
 // (4) sent before `Ready`: the task's name instead, and no flags. What is no function is not run, and sent again.
 
 /** What a frame says. The numbers are the wire; add at the end, never renumber. An enum, because bundlers inline it. */
@@ -54,6 +58,8 @@ export enum Op {
   Abort = 21,
   Ring = 22,
   Mark = 23,
+  Roll = 24,
+  Broken = 25,
 }
 
 /** Flags of a call, in the low bits of its slot `a`; the task's index stands above them. */

@@ -9,6 +9,7 @@ const settings = {
   timeoutMs: undefined,
   deadlineMs: undefined,
   onProgress: undefined,
+  key: undefined,
   place: -1,
   placement: "auto" as const,
   priority: 0,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { pool } from "clearway";
-import { describe, expect, onTestFinished, test } from "vitest";
-import { builtUrl, reasonOf } from "../fixtures/pools.js";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { watchLifeline } from "#host";
+import { builtUrl, gate, type Plain, plainUrl, reasonOf, testPool } from "../fixtures/pools.js";
 
 type Vanishing = typeof import("../fixtures/vanishing.tasks.js");
 
@@ -31,4 +32,69 @@ describe("a worker that ends without a word", () => {
     await expect.poll(() => made.stats().workers.restarts).toBeGreaterThan(0);
     await made.terminate();
   });
+});
+
+/** A pool of one worker that the test holds, too. */
+function held(url: URL | string) {
+  const workers: Worker[] = [];
+  const messages: { clearwayLifeline?: unknown; stray?: unknown }[] = [];
+  const listen = vi.fn<(message: { clearwayLifeline?: unknown }) => void>();
+  const made = testPool<Plain>(() => {
+    const worker = new Worker(url, { type: "module" });
+    worker.addEventListener("message", ({ data }) => {
+      messages.push(data);
+      listen(data);
+    });
+    workers.push(worker);
+    return worker;
+  });
+  return { made, messages, listen, worker: () => workers.at(-1)! };
+}
+
+const module = (source: string): string => URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
+
+describe("a worker's lifeline", () => {
+  test("is told once its lock is held, also when the first call holds the thread", async () => {
+    const { made, listen } = held(plainUrl);
+    const holders = gate<(string | undefined)[]>();
+    let name: unknown;
+    listen.mockImplementation(({ clearwayLifeline }) => {
+      if (clearwayLifeline === undefined) return;
+      name = clearwayLifeline;
+      void navigator.locks.query().then((locks) => holders.tell((locks.held ?? []).map((lock) => lock.name)));
+    });
+    expect(await made.with({ timeoutMs: 60_000 }).call.spin(300)).toBe(300);
+    expect(await holders.promise).toContain(name);
+  });
+
+  test("is not told where locks are denied, and the worker lives on", async () => {
+    const denied = module(`
+      navigator.locks.request = async () => { throw new DOMException("denied", "SecurityError"); };
+      addEventListener("unhandledrejection", ({ reason }) => postMessage({ stray: String(reason) }));
+    `);
+    const { made, messages } = held(module(`import "${denied}"; import "${plainUrl}";`));
+    expect(await made.call.add(1, 2)).toBe(3);
+    await made.ping();
+    expect(await made.with({ timeoutMs: 60_000 }).call.add(2, 2)).toBe(4);
+    const told = messages.filter((message) => "clearwayLifeline" in message || "stray" in message);
+    expect(told).toEqual([]);
+  });
+
+  test("of another origin says nothing of the worker", async () => {
+    const ended = vi.fn();
+    await watchLifeline("clearway:test@https://elsewhere.test", new AbortController().signal, ended);
+    expect(ended).not.toHaveBeenCalled();
+  });
+});
+
+test("a worker that is taken for dead is ended", async () => {
+  const { made, worker } = held(plainUrl);
+  expect(await made.call.add(1, 2)).toBe(3);
+  const lost = reasonOf(made.call.never());
+  const taken = worker();
+  const terminate = vi.spyOn(taken, "terminate");
+  // Nobody holds that lock.
+  taken.dispatchEvent(new MessageEvent("message", { data: { clearwayLifeline: `clearway:nobody@${origin}` } }));
+  expect(await lost).toMatchObject({ code: "worker-exited" });
+  expect(terminate).toHaveBeenCalled();
 });

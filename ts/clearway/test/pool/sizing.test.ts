@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
+import { settingsOf } from "../../src/pool/settings.js";
 import { builtUrl, gate, plainPool, reasonOf, testPool } from "../fixtures/pools.js";
+
+type Crash = typeof import("../fixtures/crash.tasks.js");
 
 describe("the size of a pool", () => {
   test("that is fixed is started at once", async () => {
@@ -22,6 +25,32 @@ describe("the size of a pool", () => {
     await expect.poll(() => pool.stats().workers.size).toBe(1);
     expect(pool.stats().workers.restarts).toBe(0);
     expect(await pool.call.add(1, 2)).toBe(3);
+  });
+
+  test("shrinks to its minimum and no further, where several workers have idled as long", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+    try {
+      const pool = testPool<Crash>(builtUrl("crash"), { size: { min: 1, max: 3, idleMs: 300 }, graceMs: 600_000 });
+      await pool.ready();
+      const begun = [gate(), gate(), gate()];
+      const controller = new AbortController();
+      const holding = begun.map(({ tell }) =>
+        reasonOf(pool.with({ signal: controller.signal, onProgress: () => tell() }).call.hold()),
+      );
+      await Promise.all(begun.map(({ promise }) => promise));
+      controller.abort();
+      await Promise.all(holding);
+      while (pool.stats().workers.busy > 0) await pool.ping();
+      vi.advanceTimersByTime(1_000);
+      expect(pool.stats().workers.ready).toBe(1);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test("has room for its minimum on any machine", () => {
+    expect(settingsOf({ size: { min: 700 } })).toMatchObject({ min: 700, max: 700 });
+    expect(settingsOf({ size: { min: 700, max: "cpu" } })).toMatchObject({ min: 700, max: 700 });
   });
 
   test("may be none while there is nothing to do", async () => {

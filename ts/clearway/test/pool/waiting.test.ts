@@ -22,6 +22,45 @@ async function held(options: PoolOptions = {}) {
   };
 }
 
+describe("an argument that can no longer be read when its call leaves", () => {
+  test.each<[name: string, make: () => [value: object, spoil: () => void]]>([
+    [
+      "a proxy that was revoked",
+      () => {
+        const { proxy, revoke } = Proxy.revocable({}, {});
+        return [proxy, revoke];
+      },
+    ],
+    [
+      "an array whose getter throws now",
+      () => {
+        let spoilt = false;
+        const read = (): number => {
+          if (spoilt) throw new RangeError("not any more");
+          return 1;
+        };
+        const value = Object.defineProperty([0], 0, { enumerable: true, get: read });
+        return [
+          value,
+          () => {
+            spoilt = true;
+          },
+        ];
+      },
+    ],
+  ])("fails its own call, and those behind it go on: %s", async (_name, make) => {
+    const { pool, release } = await held();
+    const [value, spoil] = make();
+    const calls = [pool.call.later(1), reasonOf(pool.call.echo(value)), pool.call.later(2)];
+    spoil();
+    await release();
+    const [first, refused, last] = await Promise.all(calls);
+    expect([first, last]).toEqual([2, 3]);
+    expect(refused).toMatchObject({ name: "ClearwayError", code: "not-cloneable" });
+    expect(await pool.call.add(1, 1)).toBe(2);
+  });
+});
+
 describe("a full queue", () => {
   test("with `wait` loses nothing, and room() tells when to go on", async () => {
     const { pool, release } = await held({ queue: { items: 2 } });

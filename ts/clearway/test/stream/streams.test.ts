@@ -239,6 +239,15 @@ describe("what cannot cross", () => {
     expect(moved!.buffer.byteLength).toBe(64);
   });
 
+  test("fails at once when a value cannot cross, though its generator waits for something that never comes", async () => {
+    const pool = await warm();
+    const stream = pool.call.uncloneableThenWaits();
+    expect(await stream.next()).toEqual({ done: false, value: 1 });
+    expect(await reasonOf(stream.next())).toMatchObject({ name: "ClearwayError", code: "not-cloneable" });
+    expect(await pool.call.plain(2)).toBe(4);
+    expect(pool.stats()).toMatchObject({ open: 0, workers: { restarts: 0 } });
+  });
+
   test("as the last value of a synchronous generator is not lost in silence", async () => {
     const { call } = await warm();
     const stream = call.uncloneableLast();

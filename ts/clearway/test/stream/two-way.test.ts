@@ -37,6 +37,18 @@ describe("a stream as an argument", () => {
     expect(state).toMatchObject({ drawn: 300, isClosed: true });
   });
 
+  test("fails the task's reading at once when a value cannot cross, though its source waits for something that never comes", async () => {
+    const { call } = await warm();
+    async function* waits() {
+      yield 1;
+      yield (() => 2) as never;
+      await new Promise(() => {});
+    }
+    const { seen, reason } = await call.catchInput(waits());
+    expect(seen).toEqual([1]);
+    expect(reason?.message).toMatch(/a value of the stream argument cannot cross a thread/);
+  });
+
   test("works from the first call of a cold pool", async () => {
     const { call } = testPool<Streams>(builtUrl("streams"));
     expect(await call.take(source().stream, 3)).toEqual([0, 1, 2]);

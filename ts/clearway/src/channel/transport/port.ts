@@ -89,8 +89,9 @@ class PortChannelTransport implements ChannelTransport {
         if (!this.#heard) this.#end({ code: "failed", message: "the worker failed", cause });
       },
     });
-    const own = lifeline();
-    if (own !== undefined) this.#post([portMark, Post.lifeline, own], []);
+    void lifeline()?.then((own) => {
+      if (!this.#closed) this.#post([portMark, Post.lifeline, own], []);
+    });
     if (this.#ring === "offer" && this.shares) void this.#openRing(undefined);
   }
 

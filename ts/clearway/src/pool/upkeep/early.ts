@@ -13,7 +13,7 @@ export function sendEarly({ backlog, records, workforce }: Engine): void {
   if (records.known) return;
   for (const slot of workforce.starting) {
     const call = backlog.shared.peek();
-    if (call === undefined || call.flags !== 0 || call.transfer.length > 0) return;
+    if (call === undefined || call.flags !== 0 || call.deep || call.transfer.length > 0) return;
     backlog.take(backlog.shared);
     slot.post(call);
   }

@@ -5,6 +5,7 @@ import type { PoolCall } from "../pool-call.js";
 import type { Slot } from "../slot.js";
 import { endReader, tellFailure } from "../word.js";
 import { messageOf } from "../worker-failure.js";
+import { endedInVain } from "./restarts.js";
 
 // A worker that died sooner than this after its start, without finishing a task, is not replaced before it is needed.
 const provenMs = 1_000;
@@ -21,22 +22,27 @@ export function exited(slot: Slot, code: number | undefined): void {
   // it, and ran nothing beside it but streams. Of others nobody knows.
   const known = killed && why.code !== "message-error";
   const left = [...calls.values()];
+  let inVain = crashed && slot.tasksRun === 0 && left.length > 0;
   const beside = settings.concurrency > 1 || left.some((call) => call.isStream);
   for (const call of left) {
     const mayHaveRun = !known || (call.guarded ? call.state !== "posted" : beside);
-    lost(slot, call, slot.begun?.has(call.id) ?? mayHaveRun, why);
+    inVain = lost(slot, call, slot.begun?.has(call.id) ?? mayHaveRun, why) && inVain;
   }
   if (workforce.slots[slot.index] === slot) workforce.put(slot.index, undefined);
   workforce.outgoing.delete(slot);
   if (crashed || (killed && !why.code.startsWith("pool-"))) workforce.restarts++;
   if (slot.tasksRun > 0 || now() - slot.startedMs > provenMs) workforce.fill();
   if (crashed && slot.tasksRun === 0) settings.onError(why);
+  if (inVain) endedInVain(engine, slot.index, why);
   scheduler.run();
   engine.startForReady();
 }
 
-/** What never began goes back to where it was; what may have run fails because of `why`, unless it may run twice. */
-export function lost(slot: Slot, call: PoolCall, mayHaveRun: boolean, why?: ClearwayError): void {
+/**
+ * What never began goes back to where it was; what may have run fails because of `why`, unless it may run twice. Returns
+ * whether it waits again and never began.
+ */
+export function lost(slot: Slot, call: PoolCall, mayHaveRun: boolean, why?: ClearwayError): boolean {
   const { backlog, desk } = slot.engine;
   const mayRepeat = call.whole && !call.isStream && call.lostRuns < call.options.retries;
   const action = call.lose(mayHaveRun || !call.whole, mayRepeat);
@@ -44,7 +50,8 @@ export function lost(slot: Slot, call: PoolCall, mayHaveRun: boolean, why?: Clea
   if (action === "requeue") {
     clearTimeout(call.limit);
     if (mayHaveRun) call.lostRuns++;
-    return backlog.add(call);
+    backlog.add(call);
+    return !mayHaveRun;
   }
   if (action === "fail" && why) {
     call.record.failed++;
@@ -52,6 +59,7 @@ export function lost(slot: Slot, call: PoolCall, mayHaveRun: boolean, why?: Clea
     desk.say(call, tellFailure, call.own);
   } else desk.say(call, endReader);
   desk.settled(call);
+  return false;
 }
 
 // One worker's death fails several calls; each gets an error of its own, with its own caller's stack.

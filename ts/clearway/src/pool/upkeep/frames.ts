@@ -8,7 +8,8 @@ import type { Slot } from "../slot.js";
 import { after } from "../timer.js";
 import { endReader, failReader, tellFailure } from "../word.js";
 import { pong } from "./ping.js";
-import { ringable } from "./ring.js";
+import { broken, ringable } from "./ring.js";
+import { rollCalled } from "./roll.js";
 
 /** What a worker says beside its results. */
 export function frame(slot: Slot, op: Op, id: number, a: unknown, b: unknown): void {
@@ -24,6 +25,12 @@ export function frame(slot: Slot, op: Op, id: number, a: unknown, b: unknown): v
       return;
     case Op.Closed:
       slot.closed?.();
+      return;
+    case Op.Roll:
+      rollCalled(slot, a as number[]);
+      return;
+    case Op.Broken:
+      broken(slot);
       return;
     case Op.Ring:
       void ringable(slot);

@@ -24,11 +24,16 @@ export function eased(slot: Slot): void {
   if (!slot.idleTimer) armShrink(slot, settings.idleMs);
 }
 
+// Those that are on their way out count no more: several may become superfluous at once.
+function staying(workforce: Workforce): number {
+  return workforce.count("ready") + workforce.count("starting");
+}
+
 function armShrink(slot: Slot, ms: number): void {
   const { settings, workforce } = slot.engine;
   slot.idleTimer = after(ms, () => {
     slot.idleTimer = undefined;
-    if (slot.calls.size > 0 || workforce.size <= settings.min) return;
+    if (slot.calls.size > 0 || staying(workforce) <= settings.min) return;
     const leftMs = slot.idleSinceMs + settings.idleMs - now();
     // A timer may fire a fraction of a millisecond early.
     if (leftMs > 1) armShrink(slot, leftMs);

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { ClearwayError } from "../../error/clearway-error.js";
 import { part } from "../../lazy/part.js";
 import { enterCopy } from "../../transfer/ledger.js";
 import { Op } from "../../transport/protocol.js";
 import type { Slot } from "../slot.js";
 
 const loadRing = part(async () => import("../../transport/ring/open-ring.js"));
+
+/** The ring's memory is not what it should be: nothing that was sent by it can be believed to arrive. */
+export function broken(slot: Slot, what = "the worker could not read the ring"): void {
+  void slot.kill(new ClearwayError("message-error", what));
+}
 
 /**
  * The worker has loaded its end of the ring. When this side's is, both sides' small frames leave by shared memory. Where it
@@ -17,10 +23,12 @@ export async function ringable(slot: Slot): Promise<void> {
     message: (frames) => slot.receive(frames),
     frame: (op, id, a, b) => slot.frame(op, id, a, b),
     drained: () => slot.told(),
-    broken: (error) => slot.unreadable(error.message),
+    broken: (error) => broken(slot, error.message),
     copied: (bytes) => enterCopy(slot.engine.fromWorkers, "small", bytes),
     calls: slot.calls,
   });
+  // By itself: a message that is lost costs what is in it, and a worker without its end would not read what is in the ring.
+  slot.transport.flush();
   slot.tell(Op.Ring, 0, lane.memory);
   slot.lane = slot.transport.lane = lane;
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { checkDepth } from "../../error/depth.js";
 import { merge } from "../../transfer/ledger.js";
 import { notCloneable } from "../../transfer/refusal.js";
 import { Op } from "../../transport/protocol.js";
+import type { CallDesk } from "../call-desk.js";
 import type { Input } from "../input.js";
 import type { PoolCall } from "../pool-call.js";
 import type { Slot } from "../slot.js";
@@ -16,6 +18,17 @@ export function announce(slot: Slot, call: PoolCall, input: Input): void {
   input.connect(id, { transport, ledger: engine.toWorkers, strict, failed });
   slot.inputs.set(id, input);
   transport.send(Op.Input, call.id, input.argument, [id, window.items, window.bytes]);
+}
+
+/** Whether an argument is nested too deep to be read in a worker: then the call is refused. */
+export function refusesDeep(desk: CallDesk, call: PoolCall): boolean {
+  try {
+    call.args.forEach(checkDepth);
+    return false;
+  } catch (reason) {
+    desk.refuse(call, reason);
+    return true;
+  }
 }
 
 /** The carrier could not post a frame. Nothing of it was moved. */

@@ -13,4 +13,5 @@ export { frame } from "./frames.js";
 export { ping } from "./ping.js";
 export { ready, type Tasks } from "./ready.js";
 export { eased, retireAll } from "./rest.js";
-export { announce, refused } from "./sending.js";
+export { unreadable } from "./roll.js";
+export { announce, refused, refusesDeep } from "./sending.js";

@@ -46,6 +46,9 @@ export class Encoder {
         (op === Op.Call && Array.isArray(b)
           ? this.#elements(b, 0)
           : this.#value(b === countBytes ? this.binaryBytes : b, 0));
+    } catch {
+      // A proxy that was revoked, a getter that throws: the port says what is wrong with it, and to whom.
+      fits = false;
     } finally {
       this.#busy = false;
       if (this.#objects > 0) this.#seen.length = 0;

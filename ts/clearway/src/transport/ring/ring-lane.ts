@@ -53,6 +53,8 @@ export class RingLane implements Lane {
   readonly #parkedThere: number;
   #posted = 0;
   #read = 0;
+  /** Messages that could not be read, and whose numbers nobody knows. */
+  #unread = 0;
   #markDue = false;
   #draining = false;
   /** How many frames were told; it may wrap. */
@@ -127,6 +129,12 @@ export class RingLane implements Lane {
     const number = message[1] as number;
     this.drain();
     if (number === 0) return;
+    // What was lost came before this one.
+    for (; this.#unread > 0 && number > this.#read + 1; this.#unread--) {
+      this.#read++;
+      this.blocked = false;
+      this.drain();
+    }
     if (number !== this.#read + 1)
       return this.#break(new ClearwayError("protocol", `message ${number} is out of order`));
     this.#read = number;
@@ -134,6 +142,11 @@ export class RingLane implements Lane {
     this.#owner.message(message);
     // Behind the mark, if that is there by now: left unread, it would keep this side from sleeping.
     this.drain();
+  }
+
+  /** A message of the port could not be read. The next one shows whether it had a number, and frees the ring behind its mark. */
+  lost(): void {
+    this.#unread++;
   }
 
   /** Whether something was published that was not read. */
@@ -159,7 +172,11 @@ export class RingLane implements Lane {
     }
     // What was sent before a broken frame has arrived.
     const some = this.#told !== before;
-    if (some) this.#owner.drained();
+    try {
+      if (some) this.#owner.drained();
+    } catch (reason) {
+      uncaught(reason);
+    }
     this.#draining = false;
     if (error !== undefined) this.#break(error);
     return some;
@@ -200,7 +217,11 @@ export class RingLane implements Lane {
         ring.take(count);
         this.#told = (this.#told + 1) | 0;
         // From here on nothing rests on what is in `frame`: whoever is told may send, and make this side read.
-        this.#owner.frame(op, id, a, b);
+        try {
+          this.#owner.frame(op, id, a, b);
+        } catch (reason) {
+          uncaught(reason);
+        }
         continue;
       }
       if (((frame[1]! - this.#read) | 0) > 0) {
@@ -235,6 +256,13 @@ export class RingLane implements Lane {
     this.#broken = true;
     this.#owner.broken(error);
   }
+}
+
+// Whoever is told fails for itself: the frames behind are not theirs to lose.
+function uncaught(reason: unknown): void {
+  queueMicrotask(() => {
+    throw reason;
+  });
 }
 
 const none: readonly object[] = [];

@@ -1,9 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
 import { portTransport } from "../../../src/channel/transport/port.js";
+import { Post, portMark } from "../../../src/channel/transport/port-message.js";
 import { Log, pattern } from "./contract.js";
 
-const started = (): Worker => new Worker(new URL("./contract.worker.ts", import.meta.url), { type: "module" });
+const started = (name = ""): Worker =>
+  new Worker(new URL("./contract.worker.ts", import.meta.url), { type: "module", name });
+
+// Settles with the name of the lock that the worker holds, when it has told that.
+const lifelineOf = (worker: Worker): Promise<string> =>
+  new Promise((resolve) => {
+    worker.addEventListener("message", ({ data }) => {
+      if (data[0] === portMark && data[1] === Post.lifeline) resolve(data[2]);
+    });
+  });
 
 describe("a port to a browser's worker", () => {
   test("carries frames and attachments to the worker and back", async () => {
@@ -24,17 +34,32 @@ describe("a port to a browser's worker", () => {
 
   test("tells of a worker that is terminated, to each of the ends at it", async () => {
     const worker = started();
+    const told = lifelineOf(worker);
     const ends = [portTransport(worker), portTransport(worker)];
     const logs = ends.map((end) => {
       const log = new Log();
       end.open(log);
       return log;
     });
-    // Its answer says that it lives; what it holds on to was told before.
-    ends[0]?.send(pattern(3));
-    await logs[0]?.count(1);
+    // One that ends before it has told what it holds on to is missed by nobody.
+    await told;
     worker.terminate();
     for (const log of logs) expect(await log.end()).toMatchObject({ code: "lost" });
+  });
+
+  test("is told of what the worker holds on to once that is held, also when the worker is busy", async () => {
+    const worker = started("busy");
+    const told = lifelineOf(worker);
+    const end = portTransport(worker);
+    const log = new Log();
+    end.open(log);
+    const name = await told;
+    const { held } = await navigator.locks.query();
+    expect((held ?? []).map((lock) => lock.name)).toContain(name);
+    end.send(pattern(3));
+    await log.count(1);
+    end.close();
+    worker.terminate();
   });
 
   test("says what the other end has said where that was closed in peace, though its worker ends then", async () => {

@@ -35,6 +35,16 @@ function shape(value: unknown): unknown {
   return [Object.getPrototypeOf(value) === Object.prototype, Array.isArray(value) && value.length, ...keys];
 }
 
+function revoked(): object {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
+}
+
+function refuse(): never {
+  throw new RangeError("not today");
+}
+
 function holed(): number[] {
   const array = [1, 2, 3];
   delete array[1];
@@ -160,6 +170,16 @@ describe("a value in the ring", () => {
     };
     expect(across(value)).toBe("by port");
     expect(reads).toBe(0);
+  });
+
+  test.each<[name: string, value: () => object]>([
+    ["a revoked proxy", () => revoked()],
+    ["an object that holds one", () => ({ inner: revoked() })],
+    ["an array whose getter throws", () => Object.defineProperty([1], 0, { enumerable: true, get: () => refuse() })],
+    ["a proxy whose traps throw", () => new Proxy({}, { ownKeys: () => refuse() })],
+  ])("goes by port when looking at it throws: %s", (_name, value) => {
+    expect(across(value())).toBe("by port");
+    expect(across([1])).toEqual({ value: [1] });
   });
 
   test("may be a proxy whose traps send frames of their own: those go by port", () => {

@@ -6,6 +6,8 @@ import { Op } from "../../../src/transport/protocol.js";
 import { at, headerBytes } from "../../../src/transport/ring/layout.js";
 import { RingLane } from "../../../src/transport/ring/ring-lane.js";
 import fc from "../../fixtures/fast-check.js";
+import { gate } from "../../fixtures/pools.js";
+import { strayTo } from "../../fixtures/stray.js";
 import { carrierContract } from "../carrier.js";
 import { pair, ringMemory } from "./pair.js";
 
@@ -212,5 +214,74 @@ describe.runIf(shared)("a lane", () => {
     expect(() => new RingLane(memory, "worker", { post: () => {} }, owner)).toThrow(
       expect.objectContaining({ code: "protocol" }),
     );
+  });
+
+  test("goes on when whoever is told throws, and that is not lost", async () => {
+    const stray = gate<unknown>();
+    const memory = ringMemory(4096);
+    const ids: number[] = [];
+    const boom = new RangeError("not mine to catch");
+    const owner = {
+      message: () => {},
+      drained: () => {},
+      copied: () => {},
+      broken: (error: unknown) => stray.tell(error),
+    };
+    const sender = new RingLane(memory, "caller", { post: () => {} }, { ...owner, frame: () => {} });
+    const receiver = new RingLane(
+      memory,
+      "worker",
+      { post: () => {} },
+      {
+        ...owner,
+        frame: (_op, id) => {
+          ids.push(id);
+          if (id === 2) throw boom;
+        },
+      },
+    );
+    const restore = strayTo((reason) => stray.tell(reason));
+    for (const id of [1, 2, 3]) sender.send(Op.Call, id, 0, []);
+    expect(receiver.drain()).toBe(true);
+    sender.send(Op.Call, 4, 0, []);
+    expect(receiver.drain()).toBe(true);
+    expect(ids).toEqual([1, 2, 3, 4]);
+    expect(await stray.promise).toBe(boom);
+    restore();
+  });
+
+  test("goes on behind a message that was lost, once the next one has come", () => {
+    const { transport, worker, port, arrived, deliver, ids, errors } = pair();
+    const large = new ArrayBuffer(1024);
+    transport.send(Op.Call, 1, 0, []);
+    transport.send(Op.Call, 2, large);
+    transport.flush();
+    transport.send(Op.Call, 3, 0, []);
+    transport.send(Op.Call, 4, large);
+    transport.flush();
+    transport.send(Op.Call, 5, 0, []);
+    // Call 2 was in it.
+    port.shift();
+    worker.lost();
+    while (deliver() || worker.drain());
+    expect(ids()).toEqual([1, 3, 4, 5]);
+    expect(errors).toEqual([]);
+    expect(arrived.length).toBeGreaterThan(0);
+    transport.send(Op.Call, 6, large);
+    transport.flush();
+    deliver();
+    expect(ids()).toEqual([1, 3, 4, 5, 6]);
+  });
+
+  test("is not moved on by a loss of somebody else's message", () => {
+    const { transport, worker, deliver, ids, errors } = pair();
+    worker.lost();
+    for (let id = 1; id <= 4; id++) {
+      transport.send(Op.Call, id, id % 2 ? 0 : new ArrayBuffer(1024));
+      transport.flush();
+    }
+    while (deliver() || worker.drain());
+    expect(ids()).toEqual([1, 2, 3, 4]);
+    expect(errors).toEqual([]);
   });
 });

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { ClearwayError } from "./clearway-error.js";
+import { depthMax } from "./depth-max.js";
+
+/** Throws `not-cloneable` for a value that is nested deeper than hosts can read. Visits every object in it once. */
+export function checkDepth(root: unknown): void {
+  if (isDeep(root)) {
+    throw new ClearwayError(
+      "not-cloneable",
+      `a value nested more than ${depthMax} deep cannot cross a thread: send it flat (a list as an array), or as text or bytes`,
+    );
+  }
+}
+
+/** Whether structured clone would recurse deeper than `depthMax` into this value. It goes the same way, without recursion. */
+export function isDeep(root: unknown): boolean {
+  const seen = new Set<unknown>();
+  const path = [[root].values()];
+  for (let inner = path[0]; inner; inner = path.at(-1)) {
+    const { value, done } = inner.next();
+    if (done) path.pop();
+    else if (value !== null && typeof value === "object" && !seen.has(value)) {
+      if (path.length > depthMax) return true;
+      seen.add(value);
+      path.push(inside(value).values());
+    }
+  }
+  return false;
+}
+
+// What structured clone opens in an object. Asks no iterator: one of the owner's own might never end.
+function inside(node: object): unknown[] {
+  if (ArrayBuffer.isView(node)) return [];
+  if (node instanceof Error) return [node.cause];
+  const entries = node instanceof Map ? Map : node instanceof Set ? Set : undefined;
+  if (!entries) return Object.values(node);
+  const all: unknown[] = [];
+  entries.prototype.forEach.call(node as never, (value: unknown, key: unknown) => void all.push(key, value));
+  return all;
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { once } from "node:events";
+import { Worker } from "node:worker_threads";
+import { describe, expect, test } from "vitest";
+import { type Plain, plainUrl, reasonOf, testPool } from "../fixtures/pools.js";
+
+async function dead(): Promise<Worker> {
+  const worker = new Worker("", { eval: true });
+  await once(worker, "exit");
+  return worker;
+}
+
+describe("a factory that gives a worker that has ended", () => {
+  test("fails the calls that wait for it, and ready()", async () => {
+    const worker = await dead();
+    const pool = testPool<Plain>(() => worker);
+    const reasons = await Promise.all([reasonOf(pool.ready()), reasonOf(pool.call.add(1, 2))]);
+    for (const reason of reasons) expect(reason).toMatchObject({ code: "worker-start-failed" });
+    await pool.close();
+  });
+
+  test("does not hold up terminate()", async () => {
+    const worker = await dead();
+    const pool = testPool<Plain>(() => worker);
+    const lost = reasonOf(pool.call.add(1, 2));
+    await pool.terminate();
+    expect(["pool-terminated", "worker-start-failed"]).toContain((await lost).code);
+  });
+
+  test("is asked again by the next call", async () => {
+    const workers = [await dead()];
+    const pool = testPool<Plain>(() => workers.shift() ?? new Worker(plainUrl));
+    expect(await reasonOf(pool.call.add(1, 2))).toMatchObject({ code: "worker-start-failed" });
+    expect(await pool.call.add(1, 2)).toBe(3);
+  });
+});

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A module that ends its worker once it is ready: calls that it never began come back, again and again.
+import { describe, expect, test } from "vitest";
+import { builtUrl, reasonOf, testPool } from "../fixtures/pools.js";
+
+type Exits = typeof import("../fixtures/exits.tasks.js");
+
+const inNode = typeof process === "object" && typeof process.versions?.node === "string";
+
+describe.each([1, 3])("a module that ends each of %i workers once it is ready", (size) => {
+  test("fails the calls that wait, plain or keyed, after some restarts", async () => {
+    const pool = testPool<Exits>(builtUrl("exits"), { size });
+    const calls = [pool.call.add(1, 2), pool.with({ key: "k" }).call.add(1, 2), pool.call.add(2, 2)];
+    for (const reason of await Promise.all(calls.map(reasonOf))) {
+      expect(reason).toMatchObject({ code: "worker-start-failed" });
+    }
+    expect(pool.stats()).toMatchObject({ open: 0, queue: { items: 0 } });
+    expect(pool.stats().workers.restarts).toBeLessThan(30);
+    await pool.close();
+  });
+
+  test("fails the next call, too, after a further try or two", async () => {
+    const pool = testPool<Exits>(builtUrl("exits"), { size });
+    await reasonOf(pool.call.add(1, 2));
+    const { restarts } = pool.stats().workers;
+    expect(await reasonOf(pool.call.add(1, 2))).toMatchObject({ code: "worker-start-failed" });
+    expect(pool.stats().workers.restarts).toBeLessThan(restarts + 4 * size);
+  });
+
+  // A page's worker ends before it is ready.
+  test.runIf(inNode)("lets the pool be terminated and closed while it waits to start another", async () => {
+    const pool = testPool<Exits>(builtUrl("exits"), { size });
+    const lost = reasonOf(pool.call.add(1, 2));
+    await expect.poll(() => pool.stats().workers.restarts).toBeGreaterThan(1);
+    await pool.terminate();
+    expect(["pool-terminated", "worker-start-failed"]).toContain((await lost).code);
+  });
+});
