@@ -38,21 +38,26 @@ export function watch(options: WatchOptions = {}): Watch {
   });
   recorder.begin(observer.begin(), Date.now());
   let finalReport: StallReport | undefined;
+  let stopped = false;
   const stop = (): void => {
-    if (finalReport) return;
+    if (stopped) return;
+    stopped = true;
     const endMs = observer.end(false);
-    recorder.explain(endMs);
-    finalReport = recorder.report(endMs);
-    observer.stop();
+    try {
+      recorder.explain(endMs);
+    } finally {
+      finalReport = recorder.report(endMs);
+      observer.stop();
+    }
   };
   const dispose: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for("Symbol.dispose");
   return {
     get ready() {
       return observer.ready();
     },
-    report: () => finalReport ?? recorder.report(now()),
+    report: () => finalReport ?? recorder.report(observer.pass()),
     reset: () => {
-      if (!finalReport) recorder.begin(observer.begin(), Date.now());
+      if (!stopped) recorder.begin(observer.begin(), Date.now());
     },
     stop,
     [dispose]: stop,
