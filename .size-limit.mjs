@@ -34,7 +34,7 @@ const sizes = [
   {
     name: "clearway, what looks after workers and reads streams (loaded while the first worker starts)",
     path: browser("lazy-upkeep"),
-    limit: "5.5 KB",
+    limit: "5.6 KB",
     ignore: [records, /^\.\/lazy-open-ring\.js$/],
   },
   { name: "clearway, streams into tasks (loaded when the task reads)", path: browser("lazy-feed"), limit: "3 KB" },
@@ -46,13 +46,13 @@ const sizes = [
   {
     name: "clearway, automatic placement (loaded when a task or a pool asks for it)",
     path: browser("lazy-placer"),
-    limit: "11.5 KB",
+    limit: "11.8 KB",
     ignore: [records],
   },
   {
     name: "clearway/worker (browser, minified, gzip)",
     path: browser("worker"),
-    limit: "9 KB",
+    limit: "9.5 KB",
     ignore: [lazyParts, records],
   },
   {
@@ -67,7 +67,7 @@ const sizes = [
     path: browser("lazy-ring-end"),
     limit: "5.6 KB",
   },
-  { name: "clearway/meter (browser, minified, gzip)", path: browser("meter"), limit: "9 KB" },
+  { name: "clearway/meter (browser, minified, gzip)", path: browser("meter"), limit: "10 KB" },
   { name: "clearway/records (browser, minified, gzip)", path: browser("records"), limit: "12.4 KB", ignore: [arrow] },
   { name: "clearway/channel (browser, minified, gzip)", path: browser("channel"), limit: "29 KB", ignore: [lazyParts] },
   {

@@ -14,3 +14,4 @@ export { ping } from "./ping.js";
 export { ready, type Tasks } from "./ready.js";
 export { eased, retireAll } from "./rest.js";
 export { announce, refused } from "./sending.js";
+export { stitch } from "./stitch.js";
