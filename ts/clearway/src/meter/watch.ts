@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { now } from "#meter-host";
-import type { MeterOptions } from "./options.js";
+import { check, listener, type Rules, whole } from "./checked.js";
+import { type MeterOptions, meterRules } from "./options.js";
 import type { StallReport } from "./report.js";
 import type { Stall } from "./stall.js";
 import { start } from "./start.js";
@@ -25,8 +26,14 @@ export interface Watch {
   [Symbol.dispose](): void;
 }
 
-/** Watches this thread until it is stopped. Its own cost is in docs/meter.md. */
+const watchRules: Rules = { ...meterRules, stallsMax: whole(1), onStall: listener };
+
+/**
+ * Watches this thread until it is stopped. Its own cost is in docs/meter.md. Throws `RangeError` or `TypeError` for an option
+ * that cannot be, having started nothing.
+ */
 export function watch(options: WatchOptions = {}): Watch {
+  check(options, watchRules);
   const { recorder, observer } = start(options, {
     stallsMax: options.stallsMax,
     onStall: options.onStall,
