@@ -304,7 +304,8 @@ interface Pool<Module> extends Callable<Module>, AsyncDisposable {
  * `() => new Worker(new URL("./images.tasks.js", import.meta.url), { type: "module" })`. With a factory, `name` and
  * `resourceLimits` are the factory's business.
  *
- * Starts its smallest number of workers at once, without waiting for them. Never blocks. Throws `invalid-argument`.
+ * Starts its smallest number of workers at once, without waiting for them. Never blocks. Throws `invalid-argument` for an
+ * option that is unknown or cannot be, having started nothing; `with()` does, too, and `close()` rejects with it.
  */
 declare function pool<Module>(source: WorkerSource, options?: PoolOptions): Pool<Module>;
 

@@ -267,7 +267,8 @@ interface Measurement<Value> {
  * runs besides the function.
  *
  * Waits for the meter's own start (a thread or worker: some 20 ms the first time) before, and for late evidence (some
- * tens of ms) after; neither is counted. Rejects with the function's own error if it throws.
+ * tens of ms) after; neither is counted. Rejects with the function's own error if it throws, and with
+ * `RangeError` or `TypeError` for an option that cannot be.
  */
 declare function measure<Value>(fn: () => Value | PromiseLike<Value>, options?: MeasureOptions): Promise<Measurement<Value>>;
 
@@ -289,7 +290,10 @@ interface Watch {
     stop(): void;
     [Symbol.dispose](): void;
 }
-/** Watches this thread until it is stopped. Its own cost is in docs/meter.md. */
+/**
+ * Watches this thread until it is stopped. Its own cost is in docs/meter.md. Throws `RangeError` or `TypeError` for an option
+ * that cannot be, having started nothing.
+ */
 declare function watch(options?: WatchOptions): Watch;
 
 export { deviceFactor, formatPing, formatReport, mark, measure, ping, scaleMs, watch };

@@ -48,7 +48,7 @@ interface Moved<T> {
  * them is copied. Throws `would-copy` where something inside cannot be moved and would have to be copied.
  *
  * With `transfer`, exactly those objects are moved and the search is skipped; use it for values with very many nodes, or
- * to move a whole buffer of which the value shows only a part.
+ * to move a whole buffer of which the value shows only a part. Throws `invalid-argument` where that is no array of objects.
  */
 declare function move<T>(value: T, transfer?: readonly object[]): Moved<T>;
 

@@ -25,7 +25,7 @@ interface Resource<T> {
 }
 /**
  * Defines a resource. Opens nothing: a worker opens it when a task that names it first runs there. One task at a time
- * holds it; a worker that runs several tasks at once opens several.
+ * holds it; a worker that runs several tasks at once opens several. Throws `invalid-argument` for a definition that is none.
  */
 declare function resource<T>(definition: ResourceDefinition<T>): Resource<T>;
 

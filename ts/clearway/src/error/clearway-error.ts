@@ -31,8 +31,13 @@ export function caused(code: ErrorCode, message: string, cause: unknown): Clearw
   return new ClearwayError(code, message, cause === undefined ? cause : { cause });
 }
 
-/** Throws `invalid-argument` for a value outside its range, in the form `name must be …: name=value`. */
+/** `invalid-argument` for a value outside its range, in the form `name must be …: name=value`. Never looks into the value. */
 export function invalid(name: string, must: string, value: unknown): ClearwayError {
-  const shown = typeof value === "string" ? JSON.stringify(value) : String(value);
-  return new ClearwayError("invalid-argument", `${name} must be ${must}: ${name}=${shown}`);
+  return new ClearwayError("invalid-argument", `${name} must be ${must}: ${name}=${shown(value)}`);
+}
+
+/** A value in a message. What looks into an object would run the code of who made it. */
+export function shown(value: unknown): string {
+  if (typeof value === "string") return JSON.stringify(value);
+  return Object(value) === value ? `[${typeof value}]` : String(value);
 }

@@ -48,7 +48,7 @@ export function encodeError(thrown: unknown): WireError {
 
 // `left` is shared by the whole tree: an AggregateError that holds itself twice would double at every depth.
 function encode(thrown: unknown, depth: number, left: { errors: number }): WireError {
-  if (!(thrown instanceof Error)) return { value: cloneable(thrown) };
+  if (!isError(thrown)) return { value: cloneable(thrown) };
   left.errors--;
   const keys = Object.keys(thrown).filter((key) => !skipped.includes(key));
   const wire: WireObject = {
@@ -64,7 +64,7 @@ function encode(thrown: unknown, depth: number, left: { errors: number }): WireE
   const cause = read(thrown, "cause");
   if (cause !== undefined) wire.cause = inner([cause])[0]!;
   const errors = read(thrown, "errors");
-  if (thrown instanceof AggregateError && Array.isArray(errors)) wire.errors = inner(errors);
+  if (wire.base === "AggregateError" && Array.isArray(errors)) wire.errors = inner(errors);
   return wire;
 }
 
@@ -99,13 +99,23 @@ function create({ base, name, message, errors = [] }: WireObject): Error {
   }
 }
 
+/** Whether this is an error of any realm: a `vm` context's is not this one's. */
+function isError(thrown: unknown): thrown is Error {
+  return thrown instanceof Error || Object.prototype.toString.call(thrown) === "[object Error]";
+}
+
 function baseOf(error: Error): string {
   if (error instanceof AggregateError) return "AggregateError";
   if (error instanceof DOMException) return "DOMException";
   if (error instanceof ClearwayError) return "ClearwayError";
+  const foreign = !(error instanceof Error);
   for (let proto = Object.getPrototypeOf(error); proto; proto = Object.getPrototypeOf(proto)) {
     const type = read(proto, "constructor") as AnyError | null | undefined;
-    if (type && bases.get(type.name) === type) return type.name;
+    if (
+      type &&
+      (bases.get(type.name) === type || (foreign && (bases.has(type.name) || type.name === "AggregateError")))
+    )
+      return type.name;
   }
   return "Error";
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "../error/clearway-error.js";
 import type { ParentEndpoint, SpawnOptions, WorkerEvents, WorkerHandle, WorkerLike } from "./host.js";
+import { isBuffer, tagOf } from "./tag.js";
 
 const mark = "clearway:";
 
@@ -8,6 +9,9 @@ const mark = "clearway:";
 export function cores(): number {
   return globalThis.navigator?.hardwareConcurrency || 2;
 }
+
+/** What `resourceLimits` may say, as a rule of `checked()`: they have no effect here. */
+export const limitRules = "object";
 
 /** Milliseconds since the epoch, as fine as the page's isolation allows; comparable between threads. */
 export function now(): number {
@@ -177,34 +181,19 @@ export function afterMessages(next: () => void): void {
   turns.port2.postMessage(null);
 }
 
-const transferables = new Set([
-  "MessagePort",
-  "ReadableStream",
-  "WritableStream",
-  "TransformStream",
-  "ImageBitmap",
-  "OffscreenCanvas",
-  "VideoFrame",
-  "AudioData",
-  "RTCDataChannel",
-  "MediaSourceHandle",
-  "WebTransportReceiveStream",
-  "WebTransportSendStream",
-]);
+const transferable =
+  /^(MessagePort|(Readable|Writable|Transform|WebTransport(Receive|Send))Stream|ImageBitmap|OffscreenCanvas|VideoFrame|AudioData|RTCDataChannel|MediaSourceHandle)$/;
 
-/** Whether structured clone moves this object (buffers apart). */
+/** Whether structured clone moves this object (buffers apart), of any realm. */
 export function isTransferable(value: object): boolean {
-  const type = value.constructor as { name: string } | undefined;
-  return (
-    type !== undefined && transferables.has(type.name) && type === (globalThis as Record<string, unknown>)[type.name]
-  );
+  return transferable.test(tagOf(value));
 }
 
 const wasmPageBytes = 65_536;
 
 /** Whether a refusal of this object comes only after what stands before it in the list was moved. One a message at most. */
 export function isDoubtful(object: object): boolean {
-  return object instanceof ArrayBuffer && object.byteLength > 0 && object.byteLength % wasmPageBytes === 0;
+  return isBuffer(object) && object.byteLength > 0 && object.byteLength % wasmPageBytes === 0;
 }
 
 // Chromium's postMessage throws on WebAssembly's memory, which comes in whole pages, but has taken by then what stands
@@ -219,3 +208,6 @@ function doubtfulFirst(transfer: readonly object[]): Transferable[] {
 export function isUntransferable(_buffer: ArrayBuffer): boolean {
   return false;
 }
+
+/** Throws for a buffer that was moved before. Browsers do so when it is posted. */
+export function refuseDetached(_object: object): void {}

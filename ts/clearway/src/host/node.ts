@@ -3,6 +3,7 @@ import { availableParallelism } from "node:os";
 import * as threads from "node:worker_threads";
 import { ClearwayError } from "../error/clearway-error.js";
 import type { ParentEndpoint, SpawnOptions, WorkerEvents, WorkerHandle, WorkerLike } from "./host.js";
+import { isBuffer } from "./tag.js";
 
 const mark = "clearway:worker";
 
@@ -15,6 +16,14 @@ const releaseMs = 10;
 export function cores(): number {
   return availableParallelism();
 }
+
+/** What `resourceLimits` may say, as rules of `checked()`. */
+export const limitRules = {
+  maxOldGenerationSizeMb: 0,
+  maxYoungGenerationSizeMb: 0,
+  codeRangeSizeMb: 0,
+  stackSizeMb: 0,
+};
 
 /** Milliseconds since the epoch, with the resolution of the monotonic clock; comparable between threads. */
 export function now(): number {
@@ -193,5 +202,18 @@ function staysInNode20(buffer: ArrayBuffer): boolean {
     return false;
   } finally {
     Error.stackTraceLimit = stackTraceLimit;
+  }
+}
+
+/**
+ * Throws `DataCloneError` for a buffer that was moved before. Node 20 posts one without a word, and the whole message arrives
+ * as a `messageerror`. Newer ones throw; this can go with Node 20.
+ */
+export function refuseDetached(object: object): void {
+  if (!isBuffer(object) || object.byteLength > 0) return;
+  try {
+    new Uint8Array(object);
+  } catch {
+    throw new DOMException("An ArrayBuffer was moved before and could not be moved again.", "DataCloneError");
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { now } from "#meter-host";
+import { check, whole } from "./checked.js";
 
 /**
  * How long the calibration task takes on the reference device: a two-core virtual machine on an Intel Xeon, Node 20.20
@@ -31,9 +32,8 @@ export interface DeviceFactor {
  * speaks of this task's kind of work, integer and memory operations on one core, not of a display, disk or network.
  */
 export async function deviceFactor(options: DeviceFactorOptions = {}): Promise<DeviceFactor> {
-  const runs = options.runs ?? 21;
-  if (!(Number.isInteger(runs) && runs >= 3))
-    throw new RangeError(`runs must be a whole number of 3 or more: runs=${runs}`);
+  check(options, { runs: whole(3) });
+  const { runs = 21 } = options;
   const times: number[] = [];
   // As many runs again come first, for the compiler.
   for (let run = -runs; run < runs; run++) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { check } from "./checked.js";
 import { formatReport } from "./format.js";
-import type { MeterOptions } from "./options.js";
+import { type MeterOptions, meterRules } from "./options.js";
 import type { StallReport } from "./report.js";
 import { start } from "./start.js";
 
@@ -21,12 +22,15 @@ export interface Measurement<Value> {
  * runs besides the function.
  *
  * Waits for the meter's own start (a thread or worker: some 20 ms the first time) before, and for late evidence (some
- * tens of ms) after; neither is counted. Rejects with the function's own error if it throws.
+ * tens of ms) after; neither is counted. Rejects with the function's own error if it throws, and with
+ * `RangeError` or `TypeError` for an option that cannot be.
  */
 export async function measure<Value>(
   fn: () => Value | PromiseLike<Value>,
   options: MeasureOptions = {},
 ): Promise<Measurement<Value>> {
+  if (typeof fn !== "function") throw new TypeError(`measure() takes a function: fn=${typeof fn}`);
+  check(options, meterRules);
   const { recorder, observer } = start(options, { brief: true });
   try {
     await observer.ready();

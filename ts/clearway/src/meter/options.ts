@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { flag, type Rules, text } from "./checked.js";
 
 /** A quarter of a frame at 60 Hz: a shorter stall costs no frame even at 240 Hz, and hitches up to 250 Hz stay exact. */
 export const floorMsDefault = 4;
@@ -21,19 +22,12 @@ export interface MeterOptions {
   readonly beatMs?: number;
 }
 
-/** Throws `RangeError` that names the option and its value. */
-export function checkMeterOptions(options: {
-  hz?: number;
-  floorMs?: number;
-  stallsMax?: number;
-  beatMs?: number;
-}): void {
-  const { hz, floorMs, stallsMax, beatMs } = options;
-  if (hz !== undefined && !(hz > 0 && hz <= 1000)) throw new RangeError(`hz must be over 0, at most 1000: hz=${hz}`);
-  if (floorMs !== undefined && !(floorMs >= 1 && Number.isFinite(floorMs)))
-    throw new RangeError(`floorMs must be 1 or more: floorMs=${floorMs}`);
-  if (stallsMax !== undefined && !(Number.isInteger(stallsMax) && stallsMax >= 1))
-    throw new RangeError(`stallsMax must be a whole number of 1 or more: stallsMax=${stallsMax}`);
-  if (beatMs !== undefined && !(beatMs >= 1 && beatMs <= 1000))
-    throw new RangeError(`beatMs must be 1 to 1000: beatMs=${beatMs}`);
-}
+/** The rules of {@link MeterOptions}. */
+export const meterRules: Rules = {
+  hz: ["over 0, at most 1000", (value: number) => typeof value === "number" && value > 0 && value <= 1000],
+  floorMs: ["1 or more", (value: number) => Number.isFinite(value) && value >= 1],
+  label: text,
+  stacks: flag,
+  frames: flag,
+  beatMs: ["1 to 1000", (value: number) => typeof value === "number" && value >= 1 && value <= 1000],
+};

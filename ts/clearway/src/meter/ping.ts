@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { now } from "#meter-host";
+import { check, listener, type Rules, whole } from "./checked.js";
 import { bestOffset, type ClockOffset } from "./model/offset.js";
 import { quantile } from "./model/tail.js";
 
@@ -56,12 +57,17 @@ export interface OneWayReport {
   readonly backMsMean: number;
 }
 
+const pingRules: Rules = {
+  count: whole(1),
+  intervalMs: ["0 or more", (value: number) => typeof value === "number" && value >= 0],
+  signal: ["an AbortSignal", (value: AbortSignal | null) => typeof value?.addEventListener === "function"],
+  onSample: listener,
+};
+
 /** Rejects with the target's own error if a ping fails; a target that never answers makes it wait for `signal`. */
 export async function ping(target: PingTarget, options: PingOptions = {}): Promise<PingReport> {
-  const count = options.count ?? 20;
-  if (!(Number.isInteger(count) && count >= 1))
-    throw new RangeError(`count must be a whole number of 1 or more: count=${count}`);
-  const { intervalMs = 0, signal } = options;
+  check(options, pingRules);
+  const { count = 20, intervalMs = 0, signal, onSample } = options;
   const send: () => Promise<unknown> = typeof target === "function" ? target : () => target.ping();
   const trips: { sentMs: number; backMs: number; remoteTimeMs?: number }[] = [];
   const aborted = whenAborted(signal);
@@ -78,7 +84,7 @@ export async function ping(target: PingTarget, options: PingOptions = {}): Promi
       const remoteTimeMs = remoteTimeOf(answer);
       const trip = { sentMs, backMs, ...(remoteTimeMs === undefined ? {} : { remoteTimeMs }) };
       trips.push(trip);
-      options.onSample?.(sampleOf(trip, trips[0]!.sentMs));
+      onSample?.(sampleOf(trip, trips[0]!.sentMs));
     }
   } finally {
     aborted.dispose();

@@ -25,6 +25,13 @@ export interface RecorderOptions {
 
 /** Evidence of the last few seconds; older stalls have been explained by then. */
 const evidenceMax = 1024;
+/** Spans of hidden time that are kept apart. */
+const hiddenMax = 1000;
+
+interface HiddenSpan {
+  startMs: number;
+  endMs: number;
+}
 
 /**
  * Takes what a host observes and turns it into explained stalls and a report. Touches no clock and no timer: the time
@@ -35,7 +42,7 @@ export class Recorder implements Sink {
   #beginMs = 0;
   #startedAt = new Date(0).toISOString();
   #pending: Found[] = [];
-  #hidden: { startMs: number; endMs: number }[] = [];
+  #hidden: HiddenSpan[] = [];
   readonly #frames = new FrameLog();
   readonly #watcher = new SpanRing<null>(evidenceMax);
   readonly #queued = new SpanRing<null>(evidenceMax);
@@ -88,9 +95,15 @@ export class Recorder implements Sink {
   hidden(startMs: number, endMs: number): void {
     this.#frames.interrupt();
     const last = this.#hidden.at(-1);
-    // Bounded as the stalls are: past a thousand changes, the oldest spans are joined.
-    if (last && this.#hidden.length >= 1000) last.endMs += endMs - startMs;
-    else this.#hidden.push({ startMs: Math.max(startMs, this.#beginMs), endMs });
+    // A watcher that slept in a hidden page says so too.
+    const fromMs = Math.max(startMs, this.#beginMs, last?.endMs ?? 0);
+    if (last?.endMs === fromMs) last.endMs = endMs;
+    else if (endMs > fromMs) this.#hidden.push({ startMs: fromMs, endMs });
+    if (this.#hidden.length <= hiddenMax) return;
+    // The two oldest are joined: where they lie matters only once the stalls of their time were dropped.
+    const [oldest, next] = this.#hidden as [HiddenSpan, HiddenSpan];
+    next.startMs -= oldest.endMs - oldest.startMs;
+    this.#hidden.shift();
   }
   frame(atMs: number): void {
     this.#frames.frame(atMs);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { kind, observe } from "#meter-host";
 import type { Observer } from "./host/host.js";
-import { checkMeterOptions, floorMsDefault, hzDefault, type MeterOptions, stallsMaxDefault } from "./options.js";
+import { floorMsDefault, hzDefault, type MeterOptions, stallsMaxDefault } from "./options.js";
 import { Recorder, type RecorderOptions } from "./recorder.js";
 
 /** What one kind of run wants beside the options that all take. */
@@ -11,9 +11,8 @@ export interface RunWishes extends Pick<RecorderOptions, "onStall" | "onFound"> 
   readonly brief?: boolean;
 }
 
-/** Starts to observe this thread into a recorder. Throws `RangeError` for options that make no sense, having started nothing. */
+/** Starts to observe this thread into a recorder. The options were checked. */
 export function start(options: MeterOptions, wishes: RunWishes): { recorder: Recorder; observer: Observer } {
-  checkMeterOptions({ ...options, ...(wishes.stallsMax !== undefined && { stallsMax: wishes.stallsMax }) });
   const floorMs = options.floorMs ?? floorMsDefault;
   const recorder: Recorder = new Recorder({
     host: kind,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { now } from "#meter-host";
-import type { MeterOptions } from "./options.js";
+import { check, listener, type Rules, whole } from "./checked.js";
+import { type MeterOptions, meterRules } from "./options.js";
 import type { StallReport } from "./report.js";
 import type { Stall } from "./stall.js";
 import { start } from "./start.js";
@@ -25,8 +26,14 @@ export interface Watch {
   [Symbol.dispose](): void;
 }
 
-/** Watches this thread until it is stopped. Its own cost is in docs/meter.md. */
+const watchRules: Rules = { ...meterRules, stallsMax: whole(1), onStall: listener };
+
+/**
+ * Watches this thread until it is stopped. Its own cost is in docs/meter.md. Throws `RangeError` or `TypeError` for an option
+ * that cannot be, having started nothing.
+ */
 export function watch(options: WatchOptions = {}): Watch {
+  check(options, watchRules);
   const { recorder, observer } = start(options, {
     stallsMax: options.stallsMax,
     onStall: options.onStall,
@@ -38,21 +45,26 @@ export function watch(options: WatchOptions = {}): Watch {
   });
   recorder.begin(observer.begin(), Date.now());
   let finalReport: StallReport | undefined;
+  let stopped = false;
   const stop = (): void => {
-    if (finalReport) return;
+    if (stopped) return;
+    stopped = true;
     const endMs = observer.end(false);
-    recorder.explain(endMs);
-    finalReport = recorder.report(endMs);
-    observer.stop();
+    try {
+      recorder.explain(endMs);
+    } finally {
+      finalReport = recorder.report(endMs);
+      observer.stop();
+    }
   };
   const dispose: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for("Symbol.dispose");
   return {
     get ready() {
       return observer.ready();
     },
-    report: () => finalReport ?? recorder.report(now()),
+    report: () => finalReport ?? recorder.report(observer.pass()),
     reset: () => {
-      if (!finalReport) recorder.begin(observer.begin(), Date.now());
+      if (!stopped) recorder.begin(observer.begin(), Date.now());
     },
     stop,
     [dispose]: stop,

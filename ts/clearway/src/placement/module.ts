@@ -31,7 +31,7 @@ export async function loadModule(
 
 // A worker's URL counts from the page, or from the working directory; an import's would count from this file.
 function urlOf(source: URL | string): string {
-  if (source instanceof URL || /^[a-z]+:/.test(source)) return String(source);
+  if (typeof source !== "string" || /^[a-z]+:/.test(source)) return String(source);
   const { document, location, process } = globalThis as {
     document?: { baseURI: string };
     location?: { href: string };

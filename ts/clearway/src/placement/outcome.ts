@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import { ClearwayError } from "../error/clearway-error.js";
 import { decodeError, encodeError } from "../error/wire.js";
+import { isBuffer } from "../host/tag.js";
 import { isGenerator, type TaskDefinition } from "../task/task.js";
 import { enter, type LedgerSide } from "../transfer/ledger.js";
 import { notCloneable, wouldCopy } from "../transfer/refusal.js";
@@ -34,11 +36,11 @@ function clone(value: unknown, transfer: readonly object[], strict: boolean): { 
   try {
     return { value: structuredClone(value, { transfer: transfer as Transferable[] }), movedBytes: 0 };
   } catch (reason) {
-    const buffers = transfer.filter((each): each is ArrayBuffer => each instanceof ArrayBuffer);
+    const buffers = transfer.filter(isBuffer);
     const bytes = buffers.reduce((sum, buffer) => sum + buffer.byteLength, 0);
     if (buffers.length === 0) throw notCloneable("the task's result", reason);
     if (strict) throw wouldCopy("not-transferable", bytes);
-    const rest = transfer.filter((each) => !(each instanceof ArrayBuffer));
+    const rest = transfer.filter((each) => !isBuffer(each));
     try {
       return { value: structuredClone(value, { transfer: rest as Transferable[] }), movedBytes: -bytes };
     } catch (again) {

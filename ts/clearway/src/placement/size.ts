@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { isBuffer } from "../host/tag.js";
+import { isMap, isSet } from "../transfer/find.js";
 
 // Of a list, the first element stands for the others; deeper than two levels nothing is looked at.
 const depthMax = 2;
@@ -25,8 +27,8 @@ function sizeOf(value: unknown, depth: number): number {
   if (typeof value === "string") return value.length;
   if (value === null || typeof value !== "object") return typeof value === "bigint" ? octave(Number(value)) : 0;
   if (ArrayBuffer.isView(value)) return value.byteLength;
-  if (value instanceof ArrayBuffer) return value.byteLength;
-  if (value instanceof Map || value instanceof Set) return value.size * 2;
+  if (isBuffer(value)) return value.byteLength;
+  if (isMap(value) || isSet(value)) return value.size * 2;
   if (depth === depthMax) return 1;
   if (Array.isArray(value)) return value.length * (1 + sizeOf(value[0], depth + 1));
   let sum = 1;

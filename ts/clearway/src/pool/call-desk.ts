@@ -96,6 +96,7 @@ export class CallDesk {
   /** A call is out of time, or lost: it ends with an error of its own. */
   expire(call: PoolCall, why: ClearwayError): void {
     call.own = why;
+    call.stitch = this.#engine.upkeep?.stitch;
     this.cancel(call, why);
   }
 

@@ -41,33 +41,20 @@ export class CallLife {
    * the worker; the worker's place stays taken until it answers or the grace is over.
    */
   cancel(): "drop" | "tell" | "nothing" {
-    switch (this.#state) {
-      case "idle":
-      case "queued":
-        this.#state = "settled";
-        return "drop";
-      case "posted":
-      case "started":
-        this.#state = "cancelling";
-        return "tell";
-      default:
-        return "nothing";
+    if (this.#isOut) {
+      this.#state = "cancelling";
+      return "tell";
     }
+    if (this.#state !== "idle" && this.#state !== "queued") return "nothing";
+    this.#state = "settled";
+    return "drop";
   }
 
   /** The worker answered. `release`: the caller was told before. */
   answer(): "deliver" | "release" | "nothing" {
-    switch (this.#state) {
-      case "posted":
-      case "started":
-        this.#state = "settled";
-        return "deliver";
-      case "cancelling":
-        this.#state = "settled";
-        return "release";
-      default:
-        return "nothing";
-    }
+    const action = this.#isOut ? "deliver" : this.#state === "cancelling" ? "release" : "nothing";
+    if (action !== "nothing") this.#state = "settled";
+    return action;
   }
 
   /** The grace after a cancel is over, and the worker has not answered. */
@@ -77,20 +64,15 @@ export class CallLife {
 
   /** Its worker is gone. `mayHaveRun`: it began, or nobody can tell; then only a call that allows it is run again. */
   lose(mayHaveRun: boolean, mayRepeat: boolean): "requeue" | "fail" | "release" | "nothing" {
-    switch (this.#state) {
-      case "posted":
-      case "started":
-        if (!mayHaveRun || mayRepeat) {
-          this.#state = "queued";
-          return "requeue";
-        }
-        this.#state = "settled";
-        return "fail";
-      case "cancelling":
-        this.#state = "settled";
-        return "release";
-      default:
-        return "nothing";
-    }
+    const action = this.answer();
+    if (action !== "deliver") return action;
+    if (mayHaveRun && !mayRepeat) return "fail";
+    this.#state = "queued";
+    return "requeue";
+  }
+
+  /** With a worker, and wanted. */
+  get #isOut(): boolean {
+    return this.#state === "posted" || this.#state === "started";
   }
 }

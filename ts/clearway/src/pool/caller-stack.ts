@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { define, underSeam } from "../error/stack.js";
-
 // An error from a worker knows the worker's half of the way only. Capturing the caller's stack at every call costs 2 us
 // (4 when the caches are cold), on every call, for the few that fail. V8 can tell later who awaits a promise: a handler
 // that runs because a promise was rejected sees the functions that await it as `at async …` frames, also through a
@@ -16,16 +14,11 @@ export function stackAbove(below: (...args: never[]) => unknown): string {
 }
 
 /**
- * A promise to settle another with: it rejects. With `stitched` it puts the stack of who awaits the other under the error's
- * own; for an error that was made for one call: a caller's own abort reason is not ours to change.
+ * A promise to settle another with: it rejects. `stitch` gets the error first, for one that was made for one call: a caller's
+ * own abort reason is not ours to change.
  */
-export function rejected(reason: unknown, stitched: boolean): Promise<never> {
+export function rejected(reason: unknown, stitch: ((error: unknown) => never) | undefined): Promise<never> {
   // Rejects one turn later, when the other promise hangs on this one and the stack can be seen.
   const later = Promise.resolve().then(() => Promise.reject(reason));
-  return stitched && reason instanceof Error ? later.catch(stitch) : later;
-}
-
-function stitch(error: Error): never {
-  define(error, "stack", (error.stack ?? "") + underSeam(stackAbove(stitch)));
-  throw error;
+  return stitch ? later.catch(stitch) : later;
 }

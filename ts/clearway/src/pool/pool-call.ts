@@ -53,6 +53,8 @@ export class PoolCall extends CallLife implements Queued {
   unlisten: (() => void) | undefined;
   /** An error that was made for this call: its caller's stack may be put under its own. */
   own: unknown;
+  /** Puts it there; a part that comes with the first worker. */
+  stitch: ((error: unknown) => never) | undefined;
   #settle: ((value: unknown) => void) | undefined;
 
   constructor(
@@ -105,7 +107,7 @@ export class PoolCall extends CallLife implements Queued {
   }
 
   fail(reason: unknown): void {
-    if (this.#settle) this.settle(rejected(reason, reason === this.own));
+    if (this.#settle) this.settle(rejected(reason, reason === this.own ? this.stitch : undefined));
   }
 
   /** The call turned out to be a stream: its caller's promise gives the stream itself. */

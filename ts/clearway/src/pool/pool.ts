@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { checked } from "../error/checked.js";
 import { invalid } from "../error/clearway-error.js";
+import { tagOf } from "../host/tag.js";
 import type { Advice } from "../placement/advice.js";
 import type { Callers } from "../task/caller.js";
 import { Engine } from "./engine.js";
@@ -47,13 +49,15 @@ export interface Pool<Module> extends Callable<Module>, AsyncDisposable {
  * `() => new Worker(new URL("./images.tasks.js", import.meta.url), { type: "module" })`. With a factory, `name` and
  * `resourceLimits` are the factory's business.
  *
- * Starts its smallest number of workers at once, without waiting for them. Never blocks. Throws `invalid-argument`.
+ * Starts its smallest number of workers at once, without waiting for them. Never blocks. Throws `invalid-argument` for an
+ * option that is unknown or cannot be, having started nothing; `with()` does, too, and `close()` rejects with it.
  */
 export function pool<Module>(source: WorkerSource, options: PoolOptions = {}): Pool<Module> {
   const settings = settingsOf(options);
   const withOptions = (callOptions: CallOptions): Callable<Module> => {
-    if (callOptions.placement) engine.placing().catch(settings.onError);
-    return callable(source, callSettingsOf(callOptions, settings), () => engine);
+    const callSettings = callSettingsOf(callOptions, settings);
+    if (callSettings.placement) engine.placing().catch(settings.onError);
+    return callable(source, callSettings, () => engine);
   };
   const unbound = withOptions({});
   const engine = new Engine(source, settings);
@@ -65,7 +69,7 @@ export function pool<Module>(source: WorkerSource, options: PoolOptions = {}): P
     ping: () => engine.ping(),
     stats: () => statsOf(engine),
     advise: async () => (await engine.placing()).advise(),
-    close: (closeOptions) => engine.close(closeOptions?.timeoutMs),
+    close: async (closeOptions = {}) => engine.close(checked(closeOptions, { timeoutMs: 0 }).timeoutMs),
     terminate: () => engine.terminate(),
     [Symbol.asyncDispose]: () => engine.close(),
   };
@@ -79,8 +83,8 @@ export function callable<Module>(
   settings: CallSettings,
   engineOf: () => Engine,
 ): Callable<Module> {
-  if (typeof source !== "function" && typeof source !== "string" && !(source instanceof URL)) {
-    throw invalid("source", "a URL, or a function that returns a Worker", typeof source);
+  if (typeof source !== "function" && typeof source !== "string" && tagOf(source) !== "URL") {
+    throw invalid("source", "a URL, or a function that returns a Worker", source);
   }
   const known = new Map<string, Caller>();
   const call = new Proxy(Object.freeze(Object.create(null)), {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { checked } from "../error/checked.js";
 import { Engine } from "./engine.js";
 import type { CallOptions, PoolOptions } from "./options.js";
 import { type Callable, callable } from "./pool.js";
-import { callSettingsOf, settingsOf } from "./settings.js";
+import { callSettingsOf, runRules, settingsOf } from "./settings.js";
 import type { WorkerSource } from "./slot.js";
 
 /** What a one-shot may be told: what a call may, and what concerns its one worker. */
@@ -16,7 +17,7 @@ export interface RunOptions
  * Throws `invalid-argument`.
  */
 export function run<Module>(source: WorkerSource, options: RunOptions = {}): Callable<Module> {
-  const { resourceLimits, graceMs, startTimeoutMs, name = "run", ...callOptions } = options;
+  const { resourceLimits, graceMs, startTimeoutMs, name = "run", ...callOptions } = checked(options, runRules);
   const settings = settingsOf({ size: 1, resourceLimits, graceMs, startTimeoutMs, name } as PoolOptions);
   return callable(source, callSettingsOf(callOptions, settings), () => new Engine(source, settings, true));
 }

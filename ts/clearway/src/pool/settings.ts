@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { cores } from "#host";
+import { cores, limitRules } from "#host";
+import { checked, type Rules, type Test, whole } from "../error/checked.js";
 import { invalid } from "../error/clearway-error.js";
 import type { ResourceLimits } from "../host/host.js";
 import { defaultWindow, type Window } from "../stream/credit.js";
-import type { CallOptions, Placement, PoolOptions, WhenFull } from "./options.js";
+import type { CallOptions, Placement, PoolOptions, PoolSize, WhenFull } from "./options.js";
 import { placeOfKey } from "./placement.js";
 
 /** A pool's settings, checked and complete. */
@@ -41,112 +42,107 @@ export interface CallSettings {
   readonly limited: boolean;
 }
 
-const anyNumber = "a number";
-const wholeNumber = "a whole number";
-const workers = '"cpu" or a whole number';
-const placements: readonly Placement[] = ["auto", "worker", "inline"];
-const noLimit = [Number.POSITIVE_INFINITY] as const;
+const placement = ["auto", "worker", "inline"];
+const window = { items: whole(1), bytes: 1 };
+const workers: Test = (value) => value === "cpu" || whole(1)(value) === true || '"cpu" or a whole number, 1 or more';
 
-// What a number may be: where it is not given, at least, of which kind.
-type Rule = readonly [otherwise: number | "cpu", least?: number, what?: string];
+// What concerns each worker, also that of `run()`.
+const workerRules = {
+  graceMs: 0,
+  startTimeoutMs: 1,
+  resourceLimits: limitRules,
+  name: "string",
+};
 
-// The numbers of a group of options: each value or its default, checked.
-function numbersOf<Name extends string>(
-  group: { readonly [Each in NoInfer<Name>]?: unknown } | undefined,
-  prefix: string,
-  rules: Record<Name, Rule>,
-): Record<Name, number> {
-  const numbers = {} as Record<Name, number>;
-  for (const name in rules) {
-    const [otherwise, least = 1, what = anyNumber] = rules[name];
-    let value = group?.[name] ?? otherwise;
-    if (value === "cpu" && what === workers) value = cores();
-    if (!(typeof value === "number" && value >= least && (what === anyNumber || Number.isInteger(value)))) {
-      throw invalid(prefix + name, `${what}, ${least} or more`, value);
-    }
-    numbers[name] = value;
-  }
-  return numbers;
-}
+const poolRules: Rules = {
+  ...workerRules,
+  size: (value) => typeof value === "object" || workers(value),
+  concurrency: whole(1),
+  queue: { items: 1, bytes: 1, whenFull: ["wait", "fail", "dropOldest", "dropNewest"] },
+  window,
+  strict: "boolean",
+  metrics: "boolean",
+  recycle: { tasks: 1, ageMs: 1, heapMb: 1 },
+  carrier: ["auto", "port"],
+  placement,
+  inlineBudgetMs: 0,
+  module: "function",
+  onError: "function",
+};
 
-// A word of a list, checked.
-function wordOf<Word>(name: string, value: Word, words: readonly Word[]): Word {
-  if (words.includes(value)) return value;
-  throw invalid(name, `one of ${words.join(", ")}`, value);
-}
+const callRules: Rules = {
+  signal: (value) => typeof (value as AbortSignal | null)?.addEventListener === "function" || "an AbortSignal",
+  timeoutMs: 0,
+  deadlineMs: 0,
+  key: (value) => typeof value === "string" || typeof value === "number" || "a string or a number",
+  priority: (value) => Number.isFinite(value) || "a finite number",
+  strict: "boolean",
+  placement,
+  window,
+  onProgress: "function",
+  retries: 0,
+};
 
-function windowOf(window: Partial<Window> | undefined, { items, bytes }: Window): Window {
-  return numbersOf(window, "window.", { items: [items, 1, wholeNumber], bytes: [bytes] });
-}
+/** The options of `run()`. */
+export const runRules: Rules = { ...workerRules, ...callRules };
 
-function placementOf({ placement }: { placement?: Placement }): Placement | undefined {
-  return placement === undefined ? placement : wordOf("placement", placement, placements);
-}
+const never = Number.POSITIVE_INFINITY;
+const defaults = {
+  concurrency: 1,
+  graceMs: 1_000,
+  startTimeoutMs: 30_000,
+  inlineBudgetMs: 1,
+  carrier: "auto",
+  strict: false,
+  metrics: false,
+  name: "pool",
+  queue: { items: 16_384, bytes: 256 * 2 ** 20, whenFull: "wait" },
+  recycle: { tasks: never, ageMs: never, heapMb: never },
+  window: defaultWindow,
+};
 
 function boundsOf(size: PoolOptions["size"] = {}): { min: number; max: number; idleMs: number } {
-  const bounds = typeof size === "object" ? size : {};
-  const fixed = bounds === size ? undefined : numbersOf({ size }, "", { size: [1, 1, workers] }).size;
-  const numbers = numbersOf(bounds, "size.", {
-    max: [fixed ?? "cpu", 1, workers],
-    min: [fixed ?? 1, 0, wholeNumber],
-    idleMs: [30_000, 0],
-  });
-  const { min, max } = numbers;
+  const bounds: { min?: PoolSize; max?: PoolSize } =
+    typeof size === "object"
+      ? checked(size, { min: whole(0), max: workers, idleMs: 0 }, undefined, "size")
+      : { min: size, max: size };
+  const [min, max] = [bounds.min ?? 1, bounds.max ?? "cpu"].map((each) => (each === "cpu" ? cores() : each)) as [
+    number,
+    number,
+  ];
   // A machine of fewer cores is no reason to refuse what was asked for.
-  if (bounds.max === undefined || bounds.max === "cpu") numbers.max = Math.max(min, max);
-  else if (min > max) throw invalid("size.min", `at most size.max (${max})`, min);
-  return numbers;
+  if (bounds.max === undefined || bounds.max === "cpu") return { idleMs: 30_000, ...bounds, min, max: Math.max(min, max) };
+  if (min > max) throw invalid("size.min", `at most size.max (${max})`, min);
+  return { idleMs: 30_000, ...bounds, min, max };
 }
 
 /** Completes and checks a pool's options. Throws `invalid-argument` naming the first bad one. */
 export function settingsOf(options: PoolOptions): Settings {
-  const { queue, recycle, module, resourceLimits, strict = false, metrics = false, name = "pool" } = options;
+  const given = checked(options, poolRules, defaults);
   return {
-    ...boundsOf(options.size),
-    ...numbersOf(options, "", {
-      concurrency: [1, 1, wholeNumber],
-      graceMs: [1_000, 0],
-      startTimeoutMs: [30_000],
-      inlineBudgetMs: [1, 0],
-    }),
-    queue: {
-      ...numbersOf(queue, "queue.", { items: [16_384], bytes: [256 * 2 ** 20] }),
-      whenFull: wordOf("queue.whenFull", queue?.whenFull ?? "wait", ["wait", "fail", "dropOldest", "dropNewest"]),
-    },
-    recycle: numbersOf(recycle, "recycle.", { tasks: noLimit, ageMs: noLimit, heapMb: noLimit }),
-    window: windowOf(options.window, defaultWindow),
-    carrier: wordOf("carrier", options.carrier ?? "auto", ["auto", "port"]),
-    placement: placementOf(options),
-    module,
-    resourceLimits,
-    strict,
-    metrics,
-    name,
+    ...(given as Settings),
+    ...boundsOf(given.size),
     // In a turn of its own: what the listener throws is nobody's but the host's, and the pool goes on.
-    onError: (error) => queueMicrotask(() => options.onError?.(error)),
+    onError: (error) => queueMicrotask(() => given.onError?.call(options, error)),
   };
 }
 
 /** Completes and checks the options of a call. Throws `invalid-argument` naming the first bad one. */
-export function callSettingsOf(options: CallOptions, settings: Settings): CallSettings {
-  const { signal, timeoutMs, deadlineMs, key, priority = 0, strict = settings.strict, onProgress } = options;
-  const { retries } = numbersOf(options, "", { timeoutMs: [0, 0], deadlineMs: [0, 0], retries: [0, 0] });
-  if (!Number.isFinite(priority)) throw invalid("priority", "a finite number", priority);
-  if (signal !== undefined && typeof signal.addEventListener !== "function") {
-    throw invalid("signal", "an AbortSignal", signal);
-  }
+export function callSettingsOf(options: CallOptions, { max, window, strict }: Settings): CallSettings {
+  const given = checked(options, callRules, { window, strict, priority: 0, retries: 0 }) as CallOptions & CallSettings;
+  const { signal, timeoutMs, deadlineMs, key } = given;
   return {
     signal,
     timeoutMs,
     deadlineMs,
-    onProgress,
+    onProgress: given.onProgress,
     key,
-    place: key === undefined ? -1 : placeOfKey(key, settings.max),
-    placement: placementOf(options),
-    priority,
-    strict,
-    window: options.window ? windowOf(options.window, settings.window) : settings.window,
-    retries,
+    place: key === undefined ? -1 : placeOfKey(key, max),
+    placement: given.placement,
+    priority: given.priority,
+    strict: given.strict,
+    window: given.window,
+    retries: given.retries,
     limited: (signal ?? timeoutMs ?? deadlineMs) !== undefined,
   };
 }

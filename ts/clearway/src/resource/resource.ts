@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { checked, type Rules } from "../error/checked.js";
 import { ClearwayError, invalid } from "../error/clearway-error.js";
 
 /** How to open, check and close something dear that a worker keeps between tasks: a connection, a model, a file. */
@@ -30,20 +31,25 @@ export interface Resource<T> {
     ResourceDefinition<T>;
 }
 
+const rules: Rules = {
+  open: "function",
+  check: "function",
+  close: "function",
+  cancel: "function",
+  idleMs: 0,
+  maxAgeMs: 0,
+  checkAfterMs: 0,
+};
+
 /**
  * Defines a resource. Opens nothing: a worker opens it when a task that names it first runs there. One task at a time
- * holds it; a worker that runs several tasks at once opens several.
+ * holds it; a worker that runs several tasks at once opens several. Throws `invalid-argument` for a definition that is none.
  */
 export function resource<T>(definition: ResourceDefinition<T>): Resource<T> {
-  if (typeof definition?.open !== "function") throw invalid("resource.open", "a function", typeof definition?.open);
   const times = { idleMs: 30_000, maxAgeMs: Number.POSITIVE_INFINITY, checkAfterMs: 1_000 };
-  for (const name of ["idleMs", "maxAgeMs", "checkAfterMs"] as const) {
-    const value = definition[name];
-    if (value === undefined) continue;
-    if (typeof value !== "number" || !(value >= 0)) throw invalid(`resource.${name}`, "milliseconds, 0 or more", value);
-    times[name] = value;
-  }
-  return { [brand]: { ...definition, ...times } };
+  const complete = checked(definition, rules, times, "resource");
+  if (!complete.open) throw invalid("resource.open", "a function", complete.open);
+  return { [brand]: complete as typeof complete & typeof times };
 }
 
 /** The completed definition of a resource. */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import type { ClearwayError } from "../error/clearway-error.js";
 import { checkDepth } from "../error/depth.js";
+import { isBuffer } from "../host/tag.js";
 import { emptySide, entryOf, isEmpty, type LedgerSide, merge, onWire } from "../transfer/ledger.js";
 import { MovedValue } from "../transfer/move.js";
 import { notCloneable, wouldCopy } from "../transfer/refusal.js";
@@ -72,7 +74,7 @@ export class Answers {
    * copied after all, unless that is forbidden. Returns the error to answer with; undefined when the value was sent again.
    */
   refused(op: Op, id: number, value: unknown, transfer: readonly object[], reason: unknown): ClearwayError | undefined {
-    const buffers = transfer.filter((each): each is ArrayBuffer => each instanceof ArrayBuffer);
+    const buffers = transfer.filter(isBuffer);
     const bytes = buffers.reduce((sum, buffer) => sum + buffer.byteLength, 0);
     const entered = this.#entered.get(value as object);
     if (buffers.length === 0 || this.#strict) {
@@ -82,7 +84,7 @@ export class Answers {
         ? wouldCopy("not-transferable", bytes)
         : notCloneable("the task's result", reason);
     }
-    const rest = transfer.filter((each) => !(each instanceof ArrayBuffer));
+    const rest = transfer.filter((each) => !isBuffer(each));
     const instead = entryOf({ movedBytes: -bytes, sharedBytes: 0, copies: [{ reason: "not-transferable", bytes }] });
     merge(this.#ledger, instead);
     if (entered) merge(entered, instead);

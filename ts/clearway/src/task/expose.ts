@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { parent } from "#host";
+import { object } from "../error/checked.js";
 import { ClearwayError } from "../error/clearway-error.js";
 import { receive } from "./reception.js";
 import { definitionOfTask, type Exposed, type TaskMap } from "./task.js";
@@ -16,7 +17,7 @@ let exposed = false;
  * On the main thread, or in a unit test, it does nothing but give the tasks back. Once in a worker; again throws.
  */
 export function expose<const Tasks extends TaskMap>(tasks: Tasks): Exposed<Tasks> {
-  const names = Object.keys(tasks);
+  const names = Object.keys(object("tasks", tasks));
   const definitions = [];
   for (const name of names) definitions.push(definitionOfTask(name, tasks[name]));
   const endpoint = parent();

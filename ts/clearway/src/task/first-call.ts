@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { clock } from "#host";
+import { clock, refuseDetached } from "#host";
 import type { ParentEndpoint } from "../host/host.js";
 import { entryOf, isEmpty, onWire } from "../transfer/ledger.js";
 import { isTable } from "../transfer/revive.js";
 import { makeReady } from "../transfer/search.js";
-import { refuseDetached } from "../transport/detached.js";
 import { callFlagBits, type HelloSettings, Op } from "../transport/protocol.js";
 import { CallContext } from "./context.js";
 import { isGenerator, type TaskDefinition } from "./task.js";

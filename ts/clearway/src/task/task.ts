@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { checked, object, type Rules, whole } from "../error/checked.js";
 import { ClearwayError, invalid } from "../error/clearway-error.js";
 import { definitionOf, type Resource } from "../resource/resource.js";
 import type { TaskKind } from "../transport/protocol.js";
@@ -88,7 +89,7 @@ export interface Leased<Resources> {
 export function withResources<Resources extends Record<string, Resource<unknown>>>(
   resources: Resources,
 ): Leased<Resources> {
-  for (const [name, each] of Object.entries(resources)) {
+  for (const [name, each] of Object.entries(object("resources", resources))) {
     definitionOf(each);
     if (name === "signal" || name === "cancelled" || name === "progress") {
       throw new ClearwayError("invalid-argument", `a resource cannot be called "${name}": the context has that name`);
@@ -105,22 +106,17 @@ export type TaskMap = Readonly<Record<string, (...args: never[]) => unknown>>;
 /** The tasks of a module that a pool may start. */
 export type Exposed<Tasks> = Tasks & { readonly [exposedBrand]?: true };
 
+const taskRules: Rules = { moveSearchLimit: whole(0), placement: ["auto", "worker"] };
+
 function define(options: TaskOptions, fn: unknown, resources: TaskDefinition["resources"]): unknown {
   if (typeof fn !== "function") throw invalid("task", "a function", fn);
-  const limit = options.moveSearchLimit;
-  if (limit !== undefined && !(Number.isInteger(limit) && limit >= 0)) {
-    throw invalid("moveSearchLimit", "a whole number, 0 or more", limit);
-  }
-  const { placement } = options;
-  if (placement !== undefined && placement !== "auto" && placement !== "worker") {
-    throw invalid("placement", '"auto" or "worker"', placement);
-  }
+  const { moveSearchLimit, placement } = checked(options, taskRules);
   const run = fn as TaskDefinition["run"];
   const definition: TaskDefinition = {
     run,
     wantsContext: true,
     resources,
-    moveSearchLimit: limit,
+    moveSearchLimit,
     placement: resources === undefined ? placement : "worker",
     kind: kindOf(run),
   };
@@ -131,7 +127,7 @@ function define(options: TaskOptions, fn: unknown, resources: TaskDefinition["re
 
 /** The definition of an exposed task, wrapped or plain. */
 export function definitionOfTask(name: string, fn: unknown): TaskDefinition {
-  if (typeof fn !== "function") throw invalid(`the task "${name}"`, "a function, or made by task()", typeof fn);
+  if (typeof fn !== "function") throw invalid(`the task "${name}"`, "a function, or made by task()", fn);
   const known = (fn as { [brand]?: TaskDefinition })[brand];
   if (known !== undefined) return known;
   const run = fn as TaskDefinition["run"];

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+import { tagOf } from "../host/tag.js";
+import { isMap, isSet } from "./find.js";
+
 /**
  * Rebuilds the containers of a value so that every view in `replaced` is exchanged, without touching the value itself
  * (the task may keep it). Does to class instances what structured clone does: keeps their own enumerable properties.
@@ -13,7 +16,7 @@ export function compact(root: unknown, replaced: ReadonlyMap<object, object>): u
     if (value === null || typeof value !== "object") return value;
     const known = done.get(value);
     if (known !== undefined) return known;
-    if (value instanceof Map) {
+    if (isMap(value)) {
       const copy = new Map<unknown, unknown>();
       done.set(value, copy);
       todo.push(() => {
@@ -21,7 +24,7 @@ export function compact(root: unknown, replaced: ReadonlyMap<object, object>): u
       });
       return copy;
     }
-    if (value instanceof Set) {
+    if (isSet(value)) {
       const copy = new Set<unknown>();
       done.set(value, copy);
       todo.push(() => {
@@ -38,7 +41,7 @@ export function compact(root: unknown, replaced: ReadonlyMap<object, object>): u
       return copy;
     }
     // Anything with internal state of its own (dates, blobs, keys, ports) says so in its string tag.
-    if (Object.prototype.toString.call(value) !== "[object Object]") return value;
+    if (tagOf(value) !== "Object") return value;
     const copy: Record<string, unknown> = {};
     done.set(value, copy);
     todo.push(() => {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { isTransferable, isUntransferable } from "#host";
 import { depthMax } from "../error/depth-max.js";
+import { isBuffer, tagOf } from "../host/tag.js";
 
 /** Why memory was copied where it might have been moved. */
 export type CopyReason =
@@ -76,21 +77,22 @@ export function find(root: unknown, limit: number): Found {
       level++;
       levelEnd = nodes.size;
     }
-    const buffer: object = isView(node) ? node.buffer : node;
-    if (buffer instanceof ArrayBuffer) {
+    const buffer = (isView(node) ? node.buffer : node) as ArrayBuffer;
+    const tag = tagOf(buffer);
+    if (tag === "ArrayBuffer") {
       if (isView(node) && !isWhole(node)) {
         const views = partial.get(buffer);
         if (!views) partial.set(buffer, [node]);
         else views.push(node);
       } else (isUntransferable(buffer) ? memory : transfer).add(buffer);
-    } else if (isShared(buffer)) memory.add(buffer);
+    } else if (tag === shared) memory.add(buffer);
     else if (isTransferable(node)) transfer.add(node);
     // Past the limit only what was already found is looked at, and nothing more is opened.
-    else if (node instanceof Error) chained ||= typeof node.cause === "object";
-    else if (left < 0 || node instanceof Date || node instanceof RegExp) continue;
-    else if (node instanceof Map) {
+    else if (tag === "Error") chained ||= typeof (node as Error).cause === "object";
+    else if (left < 0 || closed.includes(tag)) continue;
+    else if (isMap(node)) {
       for (const entry of node) if (!add(entry)) break;
-    } else add(node instanceof Set || Array.isArray(node) ? node : Object.values(node));
+    } else add(isSet(node) || Array.isArray(node) ? node : Object.values(node));
   }
   // Fewer objects than that cannot be nested deeper. Where one was met twice or not all were seen, the longest way counts.
   found.deep = chained || left < 0 || (nodes.size > depthMax && (level > depthMax || met > nodes.size));
@@ -105,7 +107,7 @@ export function find(root: unknown, limit: number): Found {
     found.partial.push(...views);
   }
   for (const buffer of memory as Set<ArrayBufferLike>) {
-    if (isShared(buffer)) found.sharedBytes += buffer.byteLength;
+    if (tagOf(buffer) === shared) found.sharedBytes += buffer.byteLength;
     else found.copies.push({ reason: "not-transferable", bytes: buffer.byteLength });
   }
   if (left < 0) found.copies.push({ reason: "search-limit", bytes: 0 });
@@ -116,7 +118,7 @@ export function find(root: unknown, limit: number): Found {
 
 /** Bytes of the buffers among these objects. */
 export function bufferBytes(objects: readonly object[]): number {
-  return objects.reduce((sum, each) => sum + (each instanceof ArrayBuffer ? each.byteLength : 0), 0);
+  return objects.reduce((sum, each) => sum + (isBuffer(each) ? each.byteLength : 0), 0);
 }
 
 function isView(node: object): node is ArrayBufferView {
@@ -127,8 +129,18 @@ function isWhole(view: ArrayBufferView): boolean {
   return view.byteLength === view.buffer.byteLength;
 }
 
-function isShared(node: object): node is SharedArrayBuffer {
-  return typeof SharedArrayBuffer === "function" && node instanceof SharedArrayBuffer;
+const shared = "SharedArrayBuffer";
+/** What has nothing inside that could move. */
+const closed = ["Error", "Date", "RegExp"];
+
+/** A Map of any realm, or of a class of this one that is tagged otherwise. */
+export function isMap(value: unknown): value is Map<unknown, unknown> {
+  return value instanceof Map || tagOf(value) === "Map";
+}
+
+/** As {@link isMap}. */
+export function isSet(value: unknown): value is Set<unknown> {
+  return value instanceof Set || tagOf(value) === "Set";
 }
 
 // Whether these views together show their buffer from its start to its end; they may overlap.

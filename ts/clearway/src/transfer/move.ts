@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { ClearwayError } from "../error/clearway-error.js";
+import { ClearwayError, invalid } from "../error/clearway-error.js";
 import { bufferBytes, find } from "./find.js";
 
 declare const movedBrand: unique symbol;
@@ -41,9 +41,11 @@ export class MovedValue {
  * them is copied. Throws `would-copy` where something inside cannot be moved and would have to be copied.
  *
  * With `transfer`, exactly those objects are moved and the search is skipped; use it for values with very many nodes, or
- * to move a whole buffer of which the value shows only a part.
+ * to move a whole buffer of which the value shows only a part. Throws `invalid-argument` where that is no array of objects.
  */
 export function move<T>(value: T, transfer?: readonly object[]): Moved<T> {
+  if (transfer !== undefined && !(Array.isArray(transfer) && transfer.every((each) => Object(each) === each)))
+    throw invalid("transfer", "an array of objects", transfer);
   return new MovedValue(value, transfer) as unknown as Moved<T>;
 }
 

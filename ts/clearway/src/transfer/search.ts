@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { checkDepth } from "../error/depth.js";
+import { tagOf } from "../host/tag.js";
 import { compact } from "./compact.js";
 import { type Found, find, searchLimit } from "./find.js";
 import { MovedValue, transferOf } from "./move.js";
@@ -39,9 +40,7 @@ export function search(value: unknown, limit = searchLimit): Ready {
 function compactView(view: ArrayBufferView): ArrayBufferView {
   const bytes = new Uint8Array(view.byteLength);
   bytes.set(new Uint8Array(view.buffer, view.byteOffset, view.byteLength));
-  if (view instanceof DataView) return new DataView(bytes.buffer);
-  const Type = (globalThis as unknown as Record<string, new (buffer: ArrayBuffer) => ArrayBufferView>)[
-    Object.prototype.toString.call(view).slice(8, -1)
-  ];
+  if (tagOf(view) === "DataView") return new DataView(bytes.buffer);
+  const Type = (globalThis as unknown as Record<string, new (buffer: ArrayBuffer) => ArrayBufferView>)[tagOf(view)];
   return Type === undefined ? bytes : new Type(bytes.buffer);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { isDoubtful } from "#host";
+import { isDoubtful, refuseDetached } from "#host";
 import type { Endpoint } from "../host/host.js";
-import { refuseDetached } from "./detached.js";
 import type { Lane } from "./lane.js";
 import { frameSlots, type Op } from "./protocol.js";
 import type { Refused, Transport } from "./transport.js";

@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import { BeatDetector } from "../../src/meter/detect/beats.js";
+import { FastestWay } from "../../src/meter/detect/fastest-way.js";
 import type { Found } from "../../src/meter/detect/turns.js";
 import fc from "../fixtures/fast-check.js";
 
@@ -137,7 +138,7 @@ describe("beats from outside the thread", () => {
   });
 
   it("follow a sender whose clock drifts slowly away", () => {
-    const detector = new BeatDetector(4, 100);
+    const detector = new BeatDetector(4, new FastestWay(undefined, 100));
     let last: Found | undefined;
     for (let index = 0; index < 5000; index++) {
       const at = index * 2;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { type CallOptions, ClearwayError, type PoolOptions, pool } from "clearway";
+import { type CallOptions, ClearwayError, move, type PoolOptions, pool, run } from "clearway";
+import { expose, resource, task, withResources } from "clearway/worker";
 import { describe, expect, test } from "vitest";
 import { plainPool, plainUrl } from "../fixtures/pools.js";
 
@@ -23,6 +24,26 @@ const bad: [shown: string, options: PoolOptions][] = [
   ["recycle.tasks=0", { recycle: { tasks: 0 } }],
   ["recycle.ageMs=0", { recycle: { ageMs: 0 } }],
   ["recycle.heapMb=0", { recycle: { heapMb: 0 } }],
+  ["name must be of type string: name=12", { name: 12 as never }],
+  ['resourceLimits="x"', { resourceLimits: "x" as never }],
+  ['queue must be an object: queue="test"', { queue: "test" as never }],
+  ["queue must be an object: queue=null", { queue: null as never }],
+  ["window must be an object: window=16", { window: 16 as never }],
+  ["onError must be of type function: onError=3", { onError: 3 as never }],
+  ["module must be of type function: module=[object]", { module: {} as never }],
+  ["strict must be of type boolean: strict=1", { strict: 1 as never }],
+  ['metrics must be of type boolean: metrics="yes"', { metrics: "yes" as never }],
+  ["size=null", { size: null as never }],
+  ["size=[function]", { size: (() => 1) as never }],
+  ["concurrency=Symbol(two)", { concurrency: Symbol("two") as never }],
+  ['graceMs="1000"', { graceMs: "1000" as never }],
+  ["options must be an object: options=null", null as never],
+  ["options must be an object: options=4", 4 as never],
+  ["the nearest is startTimeoutMs): startTimeout=5", { startTimeout: 5 } as never],
+  ["the nearest is concurrency): concurency=[object]", { concurency: {} } as never],
+  ['the nearest is whenFull): queue.whenfull="fail"', { queue: { whenfull: "fail" } } as never],
+  ["the nearest is idleMs): size.idle=1", { size: { idle: 1 } } as never],
+  ["known option (the nearest is", { constructor: 1 } as never],
 ];
 
 const badCalls: [shown: string, options: CallOptions][] = [
@@ -32,6 +53,15 @@ const badCalls: [shown: string, options: CallOptions][] = [
   ["priority=Infinity", { priority: Number.POSITIVE_INFINITY }],
   ["signal=5", { signal: 5 as never }],
   ["window.items=0", { window: { items: 0 } }],
+  ["signal must be an AbortSignal: signal=null", { signal: null as never }],
+  ["onProgress must be of type function: onProgress=true", { onProgress: true as never }],
+  ["key must be a string or a number: key=[object]", { key: {} as never }],
+  ['priority="high"', { priority: "high" as never }],
+  ['strict="no"', { strict: "no" as never }],
+  ["options must be an object: options=undefined", undefined as never],
+  ["the nearest is timeoutMs): timeout=5", { timeout: 5 } as never],
+  ["the nearest is retries): retry=2", { retry: 2 } as never],
+  ["): size=2", { size: 2 } as never],
 ];
 
 function thrownBy(act: () => unknown): ClearwayError {
@@ -57,6 +87,102 @@ describe("an option out of its range", () => {
     expect(reason.code).toBe("invalid-argument");
     expect(reason.message).toContain(shown);
   });
+});
+
+describe("every other entry that takes options", () => {
+  const bytes = new Uint8Array(4);
+  test.each<[shown: string, act: () => unknown]>([
+    ["the nearest is graceMs): grace=1", () => run(plainUrl, { grace: 1 } as never)],
+    ["the nearest is signal): signals=1", () => run(plainUrl, { signals: 1 } as never)],
+    ["name must be of type string: name=1", () => run(plainUrl, { name: 1 as never })],
+    ["options must be an object: options=null", () => run(plainUrl, null as never)],
+    ["source must be a URL, or a function that returns a Worker: source=12", () => pool(12 as never)],
+    ["source=null", () => pool(null as never)],
+    ["transfer must be an array of objects: transfer=42", () => move(bytes, 42 as never)],
+    ["transfer=null", () => move(bytes, null as never)],
+    ["transfer=[object]", () => move(bytes, [1] as never)],
+    ['the nearest is placement): place="auto"', () => task({ place: "auto" } as never, () => 1)],
+    ['moveSearchLimit="5"', () => task({ moveSearchLimit: "5" as never }, () => 1)],
+    ["options must be an object: options=5", () => task(5 as never, () => 1)],
+    ["the nearest is close): resource.closed=[function]", () => resource({ open: () => 1, closed() {} } as never)],
+    [
+      "resource.check must be of type function: resource.check=true",
+      () => resource({ open: () => 1, check: true as never }),
+    ],
+    ["resource must be an object: resource=undefined", () => resource(undefined as never)],
+    ["resources must be an object: resources=null", () => withResources(null as never)],
+    ["tasks must be an object: tasks=undefined", () => expose(undefined as never)],
+    ['the task "a" must be a function, or made by task(): the task "a"=[object]', () => expose({ a: {} as never })],
+  ])("names the field and its value: %s", (shown, act) => {
+    const reason = thrownBy(act);
+    expect(reason.code).toBe("invalid-argument");
+    expect(reason.message).toContain(shown);
+  });
+
+  test("rejects where it gives a promise", async () => {
+    const made = plainPool();
+    await expect(made.close({ timeoutMs: -1 })).rejects.toThrow("timeoutMs must be a number, 0 or more: timeoutMs=-1");
+    await expect(made.close({ timeout: 5 } as never)).rejects.toThrow("the nearest is timeoutMs): timeout=5");
+    expect(await made.call.add(1, 2)).toBe(3);
+  });
+});
+
+test("a bad option starts no worker", () => {
+  let made = 0;
+  const factory = (): never => {
+    made++;
+    throw new Error("not wanted");
+  };
+  expect(() => pool(factory, { onError: 3 as never })).toThrow("onError");
+  expect(made).toBe(0);
+});
+
+test("an option is read once, and its getter's error is the caller's", async () => {
+  let reads = 0;
+  const made = plainPool({
+    get concurrency() {
+      return ++reads === 1 ? 2 : ("lies" as never);
+    },
+  });
+  expect(reads).toBe(1);
+  expect(await made.call.add(1, 2)).toBe(3);
+  const thrown = { mine: true };
+  const throwing = {
+    get name(): string {
+      throw thrown;
+    },
+  };
+  expect(thrownBy(() => pool(plainUrl, throwing))).toBe(thrown);
+});
+
+test("an enumerable property of every object is no option", async () => {
+  const prototype = Object.prototype as unknown as Record<string, unknown>;
+  prototype["polluted"] = 1;
+  try {
+    const made = plainPool({ queue: { items: 5 } });
+    expect(await made.with({ timeoutMs: 60_000 }).call.add(1, 2)).toBe(3);
+  } finally {
+    delete prototype["polluted"];
+  }
+});
+
+test("options may be an instance of a class, whose methods are called on it", async () => {
+  class Options {
+    name = "classy";
+    seen: unknown[] = [];
+    onError(error: unknown): void {
+      this.seen.push(error);
+    }
+  }
+  // `seen` is no option, so it must not be an own property that can be listed.
+  const options = Object.defineProperty(new Options(), "seen", { enumerable: false });
+  expect(await plainPool(options as PoolOptions).call.add(1, 2)).toBe(3);
+});
+
+test("options that are undefined are not given", async () => {
+  const none: Record<string, unknown> = { name: undefined, signal: undefined, nme: undefined };
+  const made = plainPool(none as PoolOptions);
+  expect(await made.with(none as CallOptions).call.add(1, 2)).toBe(3);
 });
 
 test("options at their bounds are taken", async () => {

@@ -214,7 +214,7 @@ describe("leases", () => {
 describe("resource()", () => {
   test.each<[object, string]>([
     [{}, "resource.open must be a function"],
-    [{ open: () => 1, idleMs: -1 }, "resource.idleMs must be milliseconds, 0 or more: resource.idleMs=-1"],
+    [{ open: () => 1, idleMs: -1 }, "resource.idleMs must be a number, 0 or more: resource.idleMs=-1"],
     [{ open: () => 1, maxAgeMs: Number.NaN }, "resource.maxAgeMs"],
     [{ open: () => 1, checkAfterMs: "1" }, 'resource.checkAfterMs="1"'],
   ])("refuses %o", (definition, message) => {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { FastestWay } from "./fastest-way.js";
 import type { Found } from "./turns.js";
 
 /**
@@ -17,23 +18,20 @@ import type { Found } from "./turns.js";
  * is late by half the sleep, by 0.6 ms (2.2). The stated error still covers all that the beats leave open.
  *
  * The sender's clock is brought to this one by the fastest message so far: its delay is taken as the way itself, any
- * more is waiting. Clocks that drift would make that go stale, so the minimum is renewed from the last two windows.
+ * more is waiting. Another sender has another clock, and needs another detector.
  */
 export class BeatDetector {
   #lastMs: number | undefined;
-  #lagMinMs = Number.POSITIVE_INFINITY;
-  #lagMinOldMs = Number.POSITIVE_INFINITY;
-  #beats = 0;
   #heldUntilMs: number | undefined;
 
   constructor(
     private readonly floorMs: number,
-    private readonly windowBeats = 5_000,
+    private readonly fastest: FastestWay = new FastestWay(),
   ) {}
 
   /** This clock minus the sender's, plus the fastest way between them. Infinite before the first beat. */
   get lagMinMs(): number {
-    return Math.min(this.#lagMinMs, this.#lagMinOldMs);
+    return this.fastest.ms;
   }
 
   /** Forgets the last beat: the next one starts afresh (after a hidden page, at the start of a run). */
@@ -54,8 +52,7 @@ export class BeatDetector {
    * with the part of it that is known, which may be under the floor: other evidence can make it longer.
    */
   beat(sentMs: number, atMs: number, heldMs = 0): Found | undefined {
-    const lagMs = atMs - sentMs;
-    this.#renew(lagMs);
+    this.fastest.take(atMs - sentMs);
     const lastMs = this.#lastMs;
     this.#lastMs = atMs;
     if (lastMs === undefined) return undefined;
@@ -92,13 +89,5 @@ export class BeatDetector {
     const lengthMs = atMs - lastMs - periodMs / 2;
     if (lengthMs < this.floorMs || lengthMs < periodMs) return undefined;
     return { startMs: atMs - lengthMs, endMs: atMs, earliestMs: lastMs, errorMs: periodMs / 2, unwokenMs: 0 };
-  }
-
-  #renew(lagMs: number): void {
-    this.#beats++;
-    if (this.#beats % this.windowBeats === 0) {
-      this.#lagMinOldMs = this.#lagMinMs;
-      this.#lagMinMs = lagMs;
-    } else if (lagMs < this.#lagMinMs) this.#lagMinMs = lagMs;
   }
 }

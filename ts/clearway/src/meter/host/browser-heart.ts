@@ -1,24 +1,31 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { type BeatMessage, beater } from "./browser-beater.js";
+import type { FastestWay } from "../detect/fastest-way.js";
+import { Beats } from "./browser-beats.js";
 
-/** An unused heart stops after this: starting one takes some 10 ms and disturbs what is measured next. */
+/** A heart that is no longer used, or not so fast, goes on for this: a start takes some 10 ms and disturbs what is measured next. */
 const lingerMs = 3_000;
-/** So many beats show how fast a message can be; the detector's zero rests on the fastest. */
-const readyBeats = 20;
-/** A worker that sends nothing for so long is blocked without an error event (some content security policies). */
-const startMsMax = 2_000;
+/** Workers that never beat: after so many, no further one is tried. A policy reports each. */
+const failedMax = 3;
 
-/** A beat was sent at `sentMs` (its own clock) and is answered now, `atMs` on ours; `heldMs` is how late it woke. */
-export type BeatListener = (sentMs: number, atMs: number, heldMs: number) => void;
+export interface HeartListener {
+  /** Beats come at least so often. */
+  readonly periodMs: number;
+  /** Beats come from now on, of a thread whose messages take `fastest`; with `undefined` none come until the next call. */
+  beating(fastest: FastestWay | undefined): void;
+  /** See `BeatsEvents.beat`. */
+  beat(sentMs: number, atMs: number, heldMs: number): void;
+}
 
-/** The one source of beats of this thread: a worker made from a Blob URL, shared by all that observe the thread. */
+/**
+ * The one source of beats of this thread, shared by all that observe the thread. It beats as often as the most demanding
+ * listener wants: another frequency is another worker, which takes over once its beats are steady.
+ */
 class Heart {
-  readonly #listeners = new Set<BeatListener>();
-  #worker: Worker | undefined;
+  readonly #listeners = new Set<HeartListener>();
+  #beats: Beats | undefined;
+  #starting: Beats | undefined;
   #why: string | undefined;
-  #beats = 0;
-  #ready: Promise<void> = Promise.resolve();
-  #settle: () => void = () => {};
+  #failed = 0;
   #linger: ReturnType<typeof setTimeout> | undefined;
 
   /** Why there is no heart, or `undefined` while it beats or starts. */
@@ -26,64 +33,81 @@ class Heart {
     return this.#why;
   }
 
+  /** Time between two beats. */
+  get periodMs(): number {
+    return this.#beats?.periodMs ?? 0;
+  }
+
   /** Settles after the first beats, or when there can be none. Never rejects. */
   get ready(): Promise<void> {
-    return this.#ready;
+    return (this.#starting ?? this.#beats)?.ready ?? Promise.resolve();
   }
 
-  use(listener: BeatListener, periodMs: number): void {
-    clearTimeout(this.#linger);
+  use(listener: HeartListener): void {
     this.#listeners.add(listener);
-    if (!this.#worker && this.#why === undefined) this.#start(periodMs);
+    if (this.#beats) listener.beating(this.#beats.fastest);
+    if (this.#wantedMs() < ((this.#starting ?? this.#beats)?.periodMs ?? Number.POSITIVE_INFINITY)) this.#start();
   }
 
-  leave(listener: BeatListener): void {
-    if (!this.#listeners.delete(listener) || this.#listeners.size > 0) return;
-    this.#linger = setTimeout(() => this.#stop(), lingerMs);
+  leave(listener: HeartListener): void {
+    if (!this.#listeners.delete(listener)) return;
+    clearTimeout(this.#linger);
+    this.#linger = setTimeout(() => {
+      const newest = this.#starting ?? this.#beats;
+      if (this.#listeners.size === 0) this.#stop();
+      else if (newest && newest.periodMs < this.#wantedMs()) this.#start();
+    }, lingerMs);
   }
 
-  #start(periodMs: number): void {
-    this.#beats = 0;
-    this.#ready = new Promise((resolve) => {
-      this.#settle = resolve;
+  #wantedMs(): number {
+    let wantedMs = Number.POSITIVE_INFINITY;
+    for (const { periodMs } of this.#listeners) wantedMs = Math.min(wantedMs, periodMs);
+    return wantedMs;
+  }
+
+  #start(): void {
+    this.#starting?.stop();
+    this.#starting = undefined;
+    if (this.#failed >= failedMax) return;
+    const tell = (): void => {
+      for (const listener of this.#listeners) listener.beating(this.#beats?.fastest);
+    };
+    const beats = new Beats(this.#wantedMs(), {
+      steady: () => {
+        this.#beats?.stop();
+        this.#beats = beats;
+        this.#starting = undefined;
+        this.#why = undefined;
+        this.#failed = 0;
+        tell();
+      },
+      silent: () => {
+        if (!this.#beats) this.#why = "the watcher worker sent nothing";
+      },
+      failed: (why) => {
+        this.#failed++;
+        if (this.#starting === beats) this.#starting = undefined;
+        if (this.#beats === beats) this.#beats = undefined;
+        if (this.#beats) return;
+        this.#why = why;
+        tell();
+      },
+      beat: (sentMs, atMs, heldMs) => {
+        for (const listener of this.#listeners) listener.beat(sentMs, atMs, heldMs);
+      },
     });
-    try {
-      const source = `(${beater.toString()})(self, ${periodMs});`;
-      const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
-      const worker = new Worker(url);
-      this.#worker = worker;
-      const timeout = setTimeout(() => this.#fail("the watcher worker sent nothing"), startMsMax);
-      worker.onmessage = (event: MessageEvent<BeatMessage>) => {
-        const atMs = performance.now();
-        if (this.#beats++ === 0) URL.revokeObjectURL(url);
-        if (this.#beats === readyBeats) {
-          clearTimeout(timeout);
-          this.#settle();
-        }
-        const [sentMs, dueMs] = event.data;
-        for (const listener of this.#listeners) listener(sentMs, atMs, dueMs === undefined ? 0 : sentMs - dueMs);
-      };
-      worker.onerror = (event) => {
-        clearTimeout(timeout);
-        event.preventDefault();
-        this.#fail(
-          `the watcher worker failed${event.message ? `: ${event.message}` : " (a content security policy?)"}`,
-        );
-      };
-    } catch (error) {
-      this.#fail(`no watcher worker: ${error instanceof Error ? error.message : String(error)}`);
-    }
-  }
-
-  #fail(why: string): void {
-    this.#why = why;
-    this.#stop();
-    this.#settle();
+    this.#starting = beats;
+    if (!this.#beats && this.#failed === 0) this.#why = undefined;
+    beats.start();
   }
 
   #stop(): void {
-    this.#worker?.terminate();
-    this.#worker = undefined;
+    // A worker that never beat is as good as one that failed.
+    if (this.#starting && this.#why !== undefined) this.#failed++;
+    this.#starting?.stop();
+    this.#beats?.stop();
+    this.#starting = undefined;
+    this.#beats = undefined;
   }
 }
 

@@ -2,9 +2,10 @@
 import { BeatDetector } from "../detect/beats.js";
 import type { Found } from "../detect/turns.js";
 import type { SourceState, StallReport } from "../report.js";
-import { heart } from "./browser-heart.js";
+import { type HeartListener, heart } from "./browser-heart.js";
 import { openTimeline } from "./browser-timeline.js";
 import type { ObserveOptions, Observer, Sink } from "./host.js";
+import { TimerBeats, timerFloorMs } from "./timer-beats.js";
 
 const inPage = typeof document !== "undefined";
 
@@ -16,30 +17,30 @@ export const now = (): number => performance.now();
 const beatMsDefault = 2;
 /** Plus or minus half a millisecond, for the length of a measurement. */
 const beatMsBrief = 1;
-/** Without a worker the page's own timers beat. Chromium holds them back up to 8 ms; under this they tell nothing. */
-const timerFloorMs = 20;
-const timerBeatMs = 8;
 /** The display's rate is known after so many frames. */
 const readyFrames = 5;
 /** A watcher that wakes later than this was held by the machine, or by the thread that it watches. */
 const heldMsMin = 2.5;
+/** No scheduler leaves a ready thread for so long: page and watcher both slept, with the machine or in a frozen tab. */
+const asleepMsMin = 10_000;
 /** Entries about a frame come after it was shown. */
 const settleMs = 150;
 
 export function observe(options: ObserveOptions, sink: Sink): Observer {
-  const beatMs = options.beatMs ?? (options.brief ? beatMsBrief : beatMsDefault);
-  let detector = new BeatDetector(options.floorMs);
   const timeline = openTimeline(sink);
   let stopped = false;
   let beginMs = now();
   let hiddenSinceMs: number | undefined;
   let endedMs: number | undefined;
   let frames = 0;
-  let timerBeat: ReturnType<typeof setTimeout> | undefined;
+  /** Of the heart's beats; `undefined` while the page's own timers beat in its place. */
+  let detector: BeatDetector | undefined;
+  let periodMs = 0;
 
   const report = (found: Found | undefined): void => {
     if (found) sink.found(found);
   };
+  const timers = new TimerBeats(options.floorMs, now, report);
   /** The first beat after a run's end tells whether the thread was held when it ended. */
   const finishAt = (found: Found | undefined): void => {
     const endMs = endedMs ?? now();
@@ -47,29 +48,35 @@ export function observe(options: ObserveOptions, sink: Sink): Observer {
     // Where the watcher itself was kept from its core until after the end, other evidence has to tell when the stall began.
     if (found && found.earliestMs < endMs) report({ ...found, startMs: Math.min(found.startMs, endMs), endMs });
   };
-  const onBeat = (sentMs: number, atMs: number, heldMs: number): void => {
-    if (hiddenSinceMs !== undefined) return;
-    const found = detector.beat(sentMs, atMs, heldMs);
-    if (endedMs === undefined) report(found);
-    else finishAt(found);
-    if (heldMs > heldMsMin) sink.watcherHeld(sentMs + detector.lagMinMs - heldMs, sentMs + detector.lagMinMs);
+  /** Reports the stall that is open at `atMs`: silence is taken for one, also a silent watcher's. */
+  const finish = (atMs: number): void => {
+    if (detector) report(detector.finish(atMs, periodMs));
+    else timers.finish(atMs);
   };
-  const startBeats = (): void => {
-    heart.use(onBeat, beatMs);
-    if (heart.why !== undefined) beatByTimer();
+  const restart = (atMs: number): void => {
+    detector?.restart(atMs);
+    timers.restart(atMs);
   };
-  const beatByTimer = (): void => {
-    if (stopped || timerBeat !== undefined) return;
-    detector = new BeatDetector(Math.max(options.floorMs, timerFloorMs));
-    detector.restart(now());
-    let dueMs = now() + timerBeatMs;
-    const tick = (): void => {
+  const listener: HeartListener = {
+    periodMs: options.beatMs ?? (options.brief ? beatMsBrief : beatMsDefault),
+    beating: (fastest) => {
       const atMs = now();
-      if (hiddenSinceMs === undefined) report(detector.beat(dueMs, atMs));
-      dueMs = atMs + timerBeatMs;
-      timerBeat = setTimeout(tick, timerBeatMs);
-    };
-    timerBeat = setTimeout(tick, timerBeatMs);
+      if (endedMs === undefined) finish(atMs);
+      timers.stop();
+      detector = fastest && new BeatDetector(options.floorMs, fastest);
+      periodMs = heart.periodMs;
+      restart(atMs);
+      if (!detector) timers.start();
+    },
+    beat: (sentMs, atMs, heldMs) => {
+      if (!detector) return;
+      const found = detector.beat(sentMs, atMs, heldMs);
+      const wokeMs = sentMs + detector.lagMinMs;
+      if (heldMs > asleepMsMin) return sink.hidden(wokeMs - heldMs, atMs);
+      if (endedMs === undefined) report(found);
+      else finishAt(found);
+      if (heldMs > heldMsMin) sink.watcherHeld(wokeMs - heldMs, wokeMs);
+    },
   };
   const onFrame = (atMs: number): void => {
     if (stopped) return;
@@ -77,27 +84,45 @@ export function observe(options: ObserveOptions, sink: Sink): Observer {
     sink.frame(atMs);
     requestAnimationFrame(onFrame);
   };
-  const onVisibility = (): void => {
-    if (document.visibilityState === "hidden") {
-      hiddenSinceMs ??= now();
-      detector.restart(undefined);
-      heart.leave(onBeat);
-    } else if (hiddenSinceMs !== undefined) {
-      sink.hidden(hiddenSinceMs, now());
+  const show = (): void => {
+    timers.start();
+    heart.use(listener);
+  };
+  const pass = (): number => {
+    const atMs = now();
+    if (hiddenSinceMs !== undefined) {
+      sink.hidden(hiddenSinceMs, atMs);
+      hiddenSinceMs = atMs;
+    }
+    return atMs;
+  };
+  // Neither a frozen page nor one that waits in the history runs, and not every browser says that it is hidden first.
+  const onVisibility = ({ type }: Pick<Event, "type">): void => {
+    const away = document.visibilityState === "hidden" || type === "freeze" || type === "pagehide";
+    const atMs = pass();
+    if (away === (hiddenSinceMs !== undefined)) return;
+    if (away) {
+      finish(atMs);
+      hiddenSinceMs = atMs;
+      pass();
+      timers.stop();
+      detector = undefined;
+      heart.leave(listener);
+    } else {
       hiddenSinceMs = undefined;
-      startBeats();
+      show();
     }
   };
+  const listen = (change: "addEventListener" | "removeEventListener"): void => {
+    if (!inPage) return;
+    for (const type of ["visibilitychange", "freeze", "resume"]) document[change](type, onVisibility);
+    for (const type of ["pagehide", "pageshow"]) window[change](type, onVisibility);
+  };
 
-  startBeats();
-  void heart.ready.then(() => {
-    if (heart.why !== undefined) beatByTimer();
-  });
-  if (inPage) {
-    document.addEventListener("visibilitychange", onVisibility);
-    onVisibility();
-    if (options.frames) requestAnimationFrame(onFrame);
-  }
+  if (inPage && document.visibilityState === "hidden") hiddenSinceMs = beginMs;
+  else show();
+  listen("addEventListener");
+  if (inPage && options.frames) requestAnimationFrame(onFrame);
 
   const sources = (): SourceState[] => {
     const why = heart.why;
@@ -124,10 +149,11 @@ export function observe(options: ObserveOptions, sink: Sink): Observer {
       await heart.ready;
       if (options.frames && inPage && hiddenSinceMs === undefined) await untilFrames(() => frames >= readyFrames, 500);
     },
+    pass,
     begin: () => {
       beginMs = now();
       endedMs = undefined;
-      detector.restart(hiddenSinceMs === undefined ? beginMs : undefined);
+      restart(beginMs);
       if (hiddenSinceMs !== undefined) hiddenSinceMs = beginMs;
       return beginMs;
     },
@@ -135,25 +161,22 @@ export function observe(options: ObserveOptions, sink: Sink): Observer {
       const atMs = now();
       if (hiddenSinceMs === undefined && atMs - beginMs >= options.floorMs) {
         report(heldSince(beginMs, atMs));
-        detector.held(atMs);
+        detector?.held(atMs);
+        timers.held(atMs);
       }
       return atMs;
     },
     end: (held) => {
-      const atMs = now();
-      if (hiddenSinceMs !== undefined) {
-        sink.hidden(hiddenSinceMs, atMs);
-        hiddenSinceMs = atMs;
-      } else if (held) report(heldSince(beginMs, atMs));
-      else if (heart.why === undefined) {
-        // Who settles can wait for the next beat. Who cannot takes silence for a stall, also a silent watcher's.
-        if (options.brief) {
+      const atMs = pass();
+      if (hiddenSinceMs === undefined) {
+        if (held) report(heldSince(beginMs, atMs));
+        // What settles can wait for the next beat.
+        else if (options.brief && detector) {
           endedMs = atMs;
           return atMs;
-        }
-        report(detector.finish(atMs, beatMs));
+        } else finish(atMs);
       }
-      detector.restart(atMs);
+      restart(atMs);
       return atMs;
     },
     settle: async () => {
@@ -167,9 +190,10 @@ export function observe(options: ObserveOptions, sink: Sink): Observer {
     },
     stop: () => {
       stopped = true;
-      clearTimeout(timerBeat);
-      if (inPage) document.removeEventListener("visibilitychange", onVisibility);
-      heart.leave(onBeat);
+      listen("removeEventListener");
+      timers.stop();
+      detector = undefined;
+      heart.leave(listener);
       timeline.stop();
     },
   };

@@ -38,6 +38,8 @@ export interface Observer {
   /** How long evidence about a moment may take to arrive. */
   readonly settleMs: number;
   sources(): SourceState[];
+  /** Hands over the time that the page has been hidden for until now, and returns this moment. */
+  pass(): number;
   /** Begins a run at the returned moment: nothing before it counts. */
   begin(): number;
   /** The caller knows that the thread never went back to its loop from `begin()` to the returned moment; the run goes on. */

@@ -6,6 +6,7 @@ import type { Slot } from "../slot.js";
 import { endReader, tellFailure } from "../word.js";
 import { messageOf } from "../worker-failure.js";
 import { endedInVain } from "./restarts.js";
+import { stitch } from "./stitch.js";
 
 // A worker that died sooner than this after its start, without finishing a task, is not replaced before it is needed.
 const provenMs = 1_000;
@@ -56,6 +57,7 @@ export function lost(slot: Slot, call: PoolCall, mayHaveRun: boolean, why?: Clea
   if (action === "fail" && why) {
     call.record.failed++;
     call.own = stitched(why, call);
+    call.stitch = stitch;
     desk.say(call, tellFailure, call.own);
   } else desk.say(call, endReader);
   desk.settled(call);

@@ -10,6 +10,7 @@ import { endReader, failReader, tellFailure } from "../word.js";
 import { pong } from "./ping.js";
 import { broken, ringable } from "./ring.js";
 import { rollCalled } from "./roll.js";
+import { stitch } from "./stitch.js";
 
 /** What a worker says beside its results. */
 export function frame(slot: Slot, op: Op, id: number, a: unknown, b: unknown): void {
@@ -85,6 +86,7 @@ function failure(slot: Slot, call: PoolCall, wire: WireError, runUs: number): vo
   const action = desk.leave(slot, call, runUs);
   if (action === "nothing") return;
   call.own = decodeError(wire, call.callerStack);
+  call.stitch = stitch;
   if (action === "deliver") {
     call.record.failed++;
     desk.say(call, tellFailure, call.own);

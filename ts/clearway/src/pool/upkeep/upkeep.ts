@@ -15,3 +15,4 @@ export { ready, type Tasks } from "./ready.js";
 export { eased, retireAll } from "./rest.js";
 export { unreadable } from "./roll.js";
 export { announce, refused, refusesDeep } from "./sending.js";
+export { stitch } from "./stitch.js";

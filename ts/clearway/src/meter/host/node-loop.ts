@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { performance } from "node:perf_hooks";
+import { type Found, TurnDetector } from "../detect/turns.js";
+import type { Sink } from "./host.js";
+import { RunQueue } from "./node-run-queue.js";
+import type { ThreadObserver } from "./node-thread.js";
+import { nodeWatcher } from "./node-watcher.js";
+
+const now = (): number => performance.now();
+
+/** Time that the loop slept, kept by libuv to the nanosecond. Unlike `eventLoopUtilization()` it allocates nothing. */
+const slept = (): number => performance.nodeTiming.idleTime;
+
+/** Whether the loop tells it. Deno and Bun run this host's code, and do not. */
+export const sleepIsTold = (): boolean => Number.isFinite(performance.nodeTiming?.idleTime) && !process.versions["bun"];
+
+/** After work the next reading follows this soon: it bounds what cannot be told apart to the 1 ms of a timer. */
+const soonMs = 1;
+/** Less than this since the last reading is the meter itself (measured: 10 to 60 us a reading on a cold cache). */
+const workMs = 0.2;
+
+/** Observes this thread by its event loop's own clock of idle time: stalls are told exactly. */
+export function observeLoop(floorMs: number, beatMs: number, sink: Sink): ThreadObserver {
+  const detector = new TurnDetector(floorMs, now(), slept());
+  const queue = new RunQueue();
+  let stopped = false;
+  let lastMs = now();
+  let lastSleptMs = slept();
+  let soonArmed = false;
+  let beatDueMs = 0;
+
+  const report = (found: Found | undefined): void => {
+    if (found) sink.found(found);
+  };
+  const read = (phase: "check" | "timer"): void => {
+    const atMs = now();
+    const sleptMs = slept();
+    // Before it is reported: what the thread waited belongs to the run that ends here. Else with each beat, so that nothing older
+    // than one is counted.
+    const busyMs = atMs - lastMs - (sleptMs - lastSleptMs);
+    if (busyMs >= floorMs || phase === "timer") {
+      const waitedMs = queue.take();
+      if (busyMs >= floorMs && waitedMs > 0) sink.queued(atMs - Math.min(waitedMs, busyMs), atMs);
+    }
+    report(detector.read(phase, atMs, sleptMs));
+    nodeWatcher.answered(atMs);
+    if (!soonArmed && busyMs >= workMs) {
+      soonArmed = true;
+      soon.refresh();
+      detector.dueMs = Math.min(beatDueMs, atMs + soonMs);
+    }
+    lastMs = atMs;
+    lastSleptMs = sleptMs;
+  };
+
+  // An immediate without a reference does not keep the loop from sleeping, and runs once a turn, after the poll.
+  const check = (): void => {
+    if (stopped) return;
+    setImmediate(check).unref();
+    read("check");
+  };
+  const soon = setTimeout(() => {
+    soonArmed = false;
+    detector.dueMs = beatDueMs;
+    read("timer");
+  }, soonMs).unref();
+  const beat = setTimeout(() => {
+    beat.refresh();
+    beatDueMs = now() + beatMs;
+    detector.dueMs = beatDueMs;
+    read("timer");
+  }, beatMs).unref();
+  beatDueMs = now() + beatMs;
+  detector.dueMs = beatDueMs;
+  setImmediate(check).unref();
+
+  return {
+    source: { name: "loop clock", available: true },
+    begin: () => {
+      const atMs = now();
+      detector.restart(atMs, slept());
+      nodeWatcher.answered(atMs);
+      return atMs;
+    },
+    held: now,
+    end: () => {
+      const atMs = now();
+      report(detector.finish(atMs, slept()));
+      return atMs;
+    },
+    stop: () => {
+      stopped = true;
+      clearTimeout(soon);
+      clearTimeout(beat);
+      queue.close();
+    },
+  };
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { afterEach, describe, expect, it, vi } from "vitest";
+import type { StallReport } from "../../../src/meter/report.js";
+import type { Watch } from "../../../src/meter/watch.js";
+import { block, hour, lengths, minute, second, world } from "./world.js";
+
+afterEach(() => vi.unstubAllGlobals());
+
+describe("a watch of an idle page", () => {
+  it("reports no stall over 2 ms in an hour", async () => {
+    const { page, watch } = await world();
+    const watching = watch();
+    page.run(hour);
+    const report = watching.report();
+    expect(lengths(report)).toEqual([]);
+    expect(report.durationMs).toBe(hour);
+    watching.stop();
+  });
+
+  it("reports no stall in an hour in which the page is hidden, frozen, shown and put into the history", async () => {
+    const { page, watch } = await world();
+    const watching = watch();
+    let hiddenMs = 0;
+    for (let atMs = minute; atMs < hour - 4 * minute; atMs += 4 * minute) {
+      page.visible(atMs, "hidden");
+      page.frozen(atMs + 10 * second, atMs + minute);
+      page.visible(atMs + minute + second, "visible");
+      // Shorter than the watcher lingers, then longer.
+      page.visible(atMs + 2 * minute, "hidden");
+      page.visible(atMs + 2 * minute + 2 * second, "visible");
+      page.event(atMs + 3 * minute, "pagehide");
+      page.frozen(atMs + 3 * minute + 1, atMs + 3 * minute + 20 * second, false);
+      page.event(atMs + 3 * minute + 20 * second, "pageshow");
+      hiddenMs += minute + second + 2 * second + 20 * second;
+    }
+    page.run(hour);
+    const report = watching.report();
+    expect(lengths(report)).toEqual([]);
+    expect(Math.abs(report.hiddenMs - hiddenMs)).toBeLessThanOrEqual(30);
+    expect(report.durationMs + report.hiddenMs).toBe(hour);
+    watching.stop();
+  });
+
+  it.each([
+    [2, 50],
+    [50, 2],
+    [16, 7],
+    [1, 1000],
+  ])("reports no stall when two watches beat every %d and %d ms, whenever they are stopped", async (first, other) => {
+    const { page, watch } = await world();
+    const lasting = watch({ beatMs: first });
+    const reports: StallReport[] = [];
+    for (let index = 0; index < 120; index++) {
+      page.run(index * 5 * second);
+      const brief = watch({ beatMs: other });
+      page.run(page.nowMs + 300 + index * 7.3);
+      brief.stop();
+      reports.push(brief.report());
+    }
+    page.run(10 * minute);
+    lasting.stop();
+    expect([...reports, lasting.report()].flatMap(lengths)).toEqual([]);
+  });
+
+  it.each([["refused"], ["silent"]] as const)("reports no stall in an hour when its worker is %s", async (worker) => {
+    const { page, watch } = await world({ worker, timerMs: 8 });
+    const watching = watch();
+    page.run(hour);
+    watching.stop();
+    expect(lengths(watching.report())).toEqual([]);
+    expect(watching.report().sources).toContainEqual(
+      expect.objectContaining({ name: "heartbeat", available: false, why: expect.stringContaining("timers stand in") }),
+    );
+  });
+
+  it("follows no step of the wall clock", async () => {
+    const { page, watch } = await world();
+    const watching = watch();
+    page.run(minute);
+    page.wallMs -= 5 * hour;
+    page.run(2 * minute);
+    page.wallMs += 24 * hour;
+    page.run(3 * minute);
+    watching.stop();
+    expect(watching.report()).toMatchObject({ durationMs: 3 * minute, stalls: [] });
+  });
+
+  it("counts time that page and watcher slept through together as hidden", async () => {
+    const { page, watch } = await world();
+    const watching = watch();
+    page.frozen(minute, 20 * minute, false);
+    page.run(21 * minute);
+    watching.stop();
+    const report = watching.report();
+    expect(lengths(report)).toEqual([]);
+    expect(Math.abs(report.durationMs - 2 * minute)).toBeLessThanOrEqual(10);
+  });
+
+  it("leaves no worker, listener or timer behind", async () => {
+    const { page, watch } = await world();
+    const watches = [watch(), watch({ beatMs: 10 }), watch({ beatMs: 1 })];
+    page.run(10 * second);
+    for (const watching of watches) watching.stop();
+    page.run(20 * second);
+    expect(page.leftOver()).toEqual({ workers: 0, listeners: 0, timers: 0 });
+  });
+});
+
+describe("a watch whose onStall misbehaves", () => {
+  it("stops everything when onStall throws at its end", async () => {
+    const { page, watch } = await world();
+    const watching = watch({
+      onStall: () => {
+        throw "not even an Error";
+      },
+    });
+    page.run(second);
+    block(page, [[second + 1, 30]]);
+    page.run(second + 40);
+    expect(() => watching.stop()).toThrow("not even an Error");
+    page.run(10 * second);
+    expect(page.leftOver()).toEqual({ workers: 0, listeners: 0, timers: 0 });
+    expect(watching.report().stalls).toHaveLength(1);
+  });
+
+  it("stops once when onStall stops it", async () => {
+    const { page, watch } = await world();
+    const told: number[] = [];
+    const watching: Watch = watch({
+      onStall: ({ lengthMs }) => {
+        told.push(lengthMs);
+        watching.stop();
+      },
+    });
+    page.run(second);
+    block(page, [
+      [second + 1, 30],
+      [second + 50, 30],
+    ]);
+    page.run(second + 90);
+    watching.stop();
+    page.run(10 * second);
+    expect(told).toHaveLength(2);
+    expect(page.leftOver()).toEqual({ workers: 0, listeners: 0, timers: 0 });
+  });
+});
+
+describe("a report of a hidden page", () => {
+  it("counts no hidden time, however often it is asked for", async () => {
+    const { page, watch } = await world();
+    const watching = watch();
+    page.visible(10 * second, "hidden");
+    for (let atMs = 11 * second; atMs <= 40 * second; atMs += second) {
+      page.run(atMs);
+      const report = watching.report();
+      expect(Math.abs(report.durationMs - 10 * second)).toBeLessThanOrEqual(1);
+      expect(Math.abs(report.hiddenMs - (atMs - 10 * second))).toBeLessThanOrEqual(1);
+    }
+    watching.stop();
+  });
+
+  it("is empty for a page that was never shown", async () => {
+    const { page, watch } = await world({}, "hidden");
+    const watching = watch();
+    page.run(10 * second);
+    expect(watching.report()).toMatchObject({ durationMs: 0, hiddenMs: 10 * second, stalls: [] });
+    watching.stop();
+    expect(page.workersStarted).toBe(0);
+  });
+});

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { vi } from "vitest";
+import { Agenda } from "./agenda.js";
+
+/** How the machine of a scripted page behaves. All in milliseconds. */
+export interface Machine {
+  /** Longest delay of a message, a timer and a beat on an idle machine. */
+  readonly wayMs: number;
+  readonly timerMs: number;
+  readonly wakeMs: number;
+  /** From `new Worker()` to its first line. Needs this thread twice on the way, as in Chromium. */
+  readonly startMs: number;
+  /** What becomes of a worker: it runs, it is refused with an error event, or it never says anything. */
+  worker: "runs" | "refused" | "silent";
+}
+
+const quiet: Machine = { wayMs: 0.2, timerMs: 1, wakeMs: 0.2, startMs: 10, worker: "runs" };
+const frameMs = 1000 / 60;
+
+/**
+ * A page on a scripted timeline: one thread with tasks, timers, frames and events, workers with clocks of their own, and a
+ * clock that only moves with them. Nothing waits: an hour is as long as what happens in it.
+ */
+export class ScriptedPage {
+  readonly #agenda = new Agenda();
+  readonly #machine: Machine;
+  readonly #listeners = new Map<string, Set<(event: { type: string }) => void>>();
+  readonly #timers = new Set<number>();
+  readonly #frames: ((atMs: number) => void)[] = [];
+  #nowMs = 0;
+  #freeMs = 0;
+  #timerIds = 0;
+  #random = 1;
+  #frozenSinceMs: number | undefined;
+  #thawedMs = 0;
+  /** Steps of the wall clock, which no length may follow. */
+  wallMs = Date.UTC(2026, 0, 1);
+  visibility: "visible" | "hidden" = "visible";
+  workersRunning = 0;
+  workersStarted = 0;
+
+  constructor(machine: Partial<Machine> = {}) {
+    this.#machine = { ...quiet, ...machine };
+  }
+
+  get nowMs(): number {
+    return this.#nowMs;
+  }
+
+  get machine(): Machine {
+    return this.#machine;
+  }
+
+  /** What the page still has of the one who watched it. */
+  leftOver(): { workers: number; listeners: number; timers: number } {
+    let listeners = 0;
+    for (const each of this.#listeners.values()) listeners += each.size;
+    return { workers: this.workersRunning, listeners, timers: this.#timers.size };
+  }
+
+  /** Puts this page in place of the host's globals, until `vi.unstubAllGlobals()`. */
+  install(): void {
+    const page = this;
+    const target = {
+      addEventListener: (type: string, listener: (event: { type: string }) => void) => {
+        const known = page.#listeners.get(type) ?? new Set();
+        page.#listeners.set(type, known.add(listener));
+      },
+      removeEventListener: (type: string, listener: (event: { type: string }) => void) => {
+        page.#listeners.get(type)?.delete(listener);
+      },
+    };
+    const window = { ...target, top: undefined as unknown };
+    window.top = window;
+    class FakeDate extends Date {
+      static override now(): number {
+        return page.wallMs + page.#nowMs;
+      }
+    }
+    const globals = {
+      performance: { now: () => page.#nowMs },
+      Date: FakeDate,
+      PerformanceObserver: undefined,
+      window,
+      document: {
+        ...target,
+        get visibilityState() {
+          return page.visibility;
+        },
+      },
+      Blob: class {
+        constructor(readonly parts: string[]) {}
+      },
+      URL: { createObjectURL: (blob: { parts: string[] }) => blob.parts.join(""), revokeObjectURL: () => {} },
+      Worker: class {
+        constructor(source: string) {
+          // biome-ignore lint/correctness/noConstructorReturn: stands for a host's class
+          return page.#startWorker(Number(/\(self, ([\d.]+)\);$/.exec(source)![1])) as never;
+        }
+      },
+      setTimeout: (run: () => void, ms = 0) => page.#setTimeout(run, ms),
+      clearTimeout: (id: number | undefined) => void page.#timers.delete(id as number),
+      requestAnimationFrame: (run: (atMs: number) => void) => page.#frames.push(run),
+    };
+    for (const [name, value] of Object.entries(globals)) vi.stubGlobal(name, value);
+    this.#agenda.add(frameMs, () => this.#frame());
+  }
+
+  /** Does `run` in a task of this thread that takes `lengthMs`, as soon as the thread is free after `atMs`. */
+  task(atMs: number, lengthMs = 0, run: () => void = () => {}): void {
+    this.#agenda.add(atMs, () =>
+      this.#onThread(() => {
+        run();
+        this.#nowMs += lengthMs;
+      }),
+    );
+  }
+
+  /** Shows or hides the page at `atMs`; the event waits for the thread like any other. */
+  visible(atMs: number, visibility: "visible" | "hidden"): void {
+    this.#agenda.add(atMs, () => {
+      this.visibility = visibility;
+      this.#onThread(() => this.#dispatch("visibilitychange"));
+    });
+  }
+
+  /** Dispatches an event of the page's life (`pagehide`, `pageshow`). */
+  event(atMs: number, type: string): void {
+    this.#agenda.add(atMs, () => this.#onThread(() => this.#dispatch(type)));
+  }
+
+  /** Stops the page and its workers from `fromMs` to `toMs`; `told` with the events `freeze` and `resume`. */
+  frozen(fromMs: number, toMs: number, told = true): void {
+    this.#agenda.add(fromMs, () => {
+      if (told) this.#onThread(() => this.#dispatch("freeze"));
+      this.#agenda.add(this.#nowMs, () => {
+        this.#frozenSinceMs = this.#nowMs;
+        this.#thawedMs = toMs;
+        this.#freeMs = toMs;
+      });
+    });
+    this.#agenda.add(toMs, () => {
+      this.#frozenSinceMs = undefined;
+      if (told) this.#onThread(() => this.#dispatch("resume"));
+    });
+  }
+
+  /** Lets time pass. */
+  run(untilMs: number): void {
+    while (this.#agenda.nextMs <= untilMs) {
+      const entry = this.#agenda.take();
+      this.#nowMs = entry.atMs;
+      entry.run();
+    }
+    this.#nowMs = Math.max(untilMs, this.#freeMs);
+  }
+
+  /** Runs on this thread: now, or when it is free. */
+  #onThread(run: () => void): void {
+    if (this.#freeMs > this.#nowMs) {
+      this.#agenda.add(this.#freeMs, () => this.#onThread(run));
+      return;
+    }
+    const startMs = this.#nowMs;
+    run();
+    this.#freeMs = this.#nowMs;
+    this.#nowMs = startMs;
+  }
+
+  #dispatch(type: string): void {
+    for (const listener of [...(this.#listeners.get(type) ?? [])]) listener({ type });
+  }
+
+  /** From 0 to `most`, always the same row of numbers. */
+  #upTo(most: number): number {
+    this.#random = (Math.imul(this.#random, 1664525) + 1013904223) >>> 0;
+    return (this.#random / 2 ** 32) * most;
+  }
+
+  #setTimeout(run: () => void, ms: number): number {
+    const id = ++this.#timerIds;
+    this.#timers.add(id);
+    // A hidden page's timers fire once a second.
+    const least = this.visibility === "hidden" ? Math.max(ms, 1000) : ms;
+    this.#agenda.add(this.#nowMs + least + this.#upTo(this.#machine.timerMs), () =>
+      this.#onThread(() => {
+        if (this.#timers.delete(id)) run();
+      }),
+    );
+    return id;
+  }
+
+  #frame(): void {
+    const atMs = this.#nowMs;
+    this.#onThread(() => {
+      if (this.visibility === "hidden") return;
+      for (const run of this.#frames.splice(0)) run(atMs);
+    });
+    // The next one follows the display, not the thread; it is asked for when this one is done.
+    this.#agenda.add(atMs + frameMs, () => this.#frame());
+  }
+
+  #startWorker(periodMs: number): object {
+    const page = this;
+    let over = false;
+    const worker = {
+      onmessage: undefined as ((event: { data: number[] }) => void) | undefined,
+      onerror: undefined as ((event: { message: string; preventDefault(): void }) => void) | undefined,
+      terminate(): void {
+        if (!over) page.workersRunning--;
+        over = true;
+      },
+    };
+    page.workersRunning++;
+    page.workersStarted++;
+    if (page.#machine.worker === "refused") {
+      page.task(page.#nowMs, 0, () => worker.onerror?.({ message: "", preventDefault: () => {} }));
+      return worker;
+    }
+    if (page.#machine.worker === "silent") return worker;
+    let originMs = 0;
+    let dueMs = 0;
+    const beat = (): void => {
+      if (over) return;
+      if (page.#frozenSinceMs !== undefined) {
+        page.#agenda.add(page.#thawedMs, beat);
+        return;
+      }
+      const sentMs = page.#nowMs - originMs;
+      const data = sentMs - dueMs > 0.3 ? [sentMs, dueMs] : [sentMs];
+      page.#agenda.add(page.#nowMs + 0.05 + page.#upTo(page.#machine.wayMs), () =>
+        page.#onThread(() => {
+          if (!over) worker.onmessage?.({ data });
+        }),
+      );
+      dueMs = sentMs + periodMs;
+      page.#agenda.add(page.#nowMs + periodMs + page.#upTo(page.#machine.wakeMs), beat);
+    };
+    // The script is fetched by the page's thread.
+    page.task(page.#nowMs + page.#machine.startMs / 2, 0, () =>
+      page.#agenda.add(page.#nowMs + page.#machine.startMs / 2, () => {
+        originMs = page.#nowMs;
+        dueMs = periodMs;
+        page.#agenda.add(page.#nowMs + periodMs, beat);
+      }),
+    );
+    return worker;
+  }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { expect, vi } from "vitest";
+import type { StallReport } from "../../../src/meter/report.js";
+import type { Watch, WatchOptions } from "../../../src/meter/watch.js";
+import { type Machine, ScriptedPage } from "./scripted-page.js";
+
+export const second = 1000;
+export const minute = 60 * second;
+export const hour = 60 * minute;
+
+export interface World {
+  readonly page: ScriptedPage;
+  watch(options?: WatchOptions): Watch;
+}
+
+export async function world(
+  machine: Partial<Machine> = {},
+  visibility: "visible" | "hidden" = "visible",
+): Promise<World> {
+  const page = new ScriptedPage(machine);
+  page.visibility = visibility;
+  // The browser's host in Node, anew for each page: every clock, timer, worker and event is the script's.
+  vi.resetModules();
+  vi.doMock("../../../src/meter/host/node.js", () => import("../../../src/meter/host/browser.js"));
+  vi.stubGlobal("document", {}); // the host looks for one when it is loaded
+  const { watch } = await import("../../../src/meter/watch.js");
+  page.install();
+  // Finer than the default, so that a false stall of over 2 ms would show.
+  return { page, watch: (options) => watch({ floorMs: 2, ...options }) };
+}
+
+export const lengths = (report: StallReport): number[] => report.stalls.map(({ lengthMs }) => lengthMs);
+
+/** Every stall of the script is found, to within `errorMs`, and nothing else. */
+export function expectStalls(
+  report: StallReport,
+  script: readonly (readonly [atMs: number, lengthMs: number])[],
+  errorMs = 1.5,
+) {
+  const found = report.stalls.map(({ startMs, lengthMs }) => [startMs, lengthMs] as const);
+  const off = script.map(([atMs, lengthMs], index) => {
+    const [startMs, foundMs] = found[index] ?? [Number.POSITIVE_INFINITY, 0];
+    return Math.max(Math.abs(startMs - atMs), Math.abs(foundMs - lengthMs));
+  });
+  expect({ found, off: off.filter((ms) => ms > errorMs) }).toEqual({ found: expect.any(Array), off: [] });
+  expect(found).toHaveLength(script.length);
+}
+
+/** Blocks the thread as the script says. */
+export function block(page: ScriptedPage, script: readonly (readonly [atMs: number, lengthMs: number])[]): void {
+  for (const [atMs, lengthMs] of script) page.task(atMs, lengthMs);
+}
