@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A worker that measures itself and sends the report, and how long it really was busy.
 import { measure } from "../../src/meter/measure.js";
-import { busy, pause } from "./known-stalls.js";
+import { busy, pause } from "./busy.js";
 
 let truth = { startMs: 0, lengthMs: 0 };
 const { report } = await measure(async () => {

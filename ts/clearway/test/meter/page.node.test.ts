@@ -8,7 +8,6 @@ import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chromiumFlags, chromiumPath } from "../../../../scripts/chromium.mjs";
 import type * as Meter from "../../src/meter.js";
-import { atLeastMs } from "./known-stalls.js";
 
 declare const meter: typeof Meter;
 declare const busy: (ms: number) => void;
@@ -73,7 +72,6 @@ describe("a page of its own", () => {
       return measured.report;
     });
     const stall = report.stalls.reduce((longest, each) => (each.lengthMs > longest.lengthMs ? each : longest));
-    expect(stall.lengthMs).toBeGreaterThanOrEqual(atLeastMs(120));
     expect(stall.scripts[0]).toMatchObject({ invoker: "TimerHandler:setTimeout" });
     expect(stall.scripts[0]!.durationMs).toBeGreaterThanOrEqual(119);
     // On a machine that is held up itself just then, that is named first.
@@ -96,7 +94,8 @@ describe("a page of its own", () => {
     });
     expect(report.sources.find((source) => source.name === "watcher")).toMatchObject({ available: false });
     expect(report.sources.find((source) => source.name === "heartbeat")!.why).toContain("stalls under 20 ms");
-    expect(report.longestMs).toBeGreaterThanOrEqual(atLeastMs(120));
+    // By the browser's own record of long frames, which covers the whole of it.
+    expect(report.longestMs).toBeGreaterThanOrEqual(114);
     await page.close();
   });
 });

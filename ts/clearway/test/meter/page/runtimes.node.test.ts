@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { expect, it, vi } from "vitest";
-import { atLeastMs, busy, pause } from "../known-stalls.js";
+import { busy, pause } from "../busy.js";
 
 // Deno runs the files that are made for Node: its `nodeTiming` is an empty object.
 vi.mock("node:perf_hooks", async (original) => {
@@ -17,8 +17,9 @@ it("a runtime that does not tell its loop's idle time is watched by timers, and 
     await pause(9);
     return [first.lengthMs, second.lengthMs] as const;
   });
-  expect(report.stalledMs).toBeGreaterThanOrEqual(atLeastMs(value[0])); // NaN is not
-  expect(report.longestMs).toBeGreaterThanOrEqual(atLeastMs(value[1]) - 5);
+  // A timer that is due in a stall comes late by all but one beat of it, which is far under half. NaN is not greater.
+  expect(report.stalledMs).toBeGreaterThan(value[0] / 2);
+  expect(report.longestMs).toBeGreaterThan(value[1] / 2);
   expect(report.sources).toContainEqual(
     expect.objectContaining({ name: "loop clock", available: false, why: expect.stringContaining("timers stand in") }),
   );
