@@ -127,12 +127,13 @@ describe("a pool whose workers hold a PostgreSQL connection", () => {
     const { signal } = controller;
     const running = reasonOf(database.with({ signal, onProgress: begun.tell }).call.deafSleep(sleepS));
     const pid = await begun.promise;
+    const isAtWork = (session: Sessions) => session.pid === pid && session.state === "active";
+    while (!(await sessionsOf(admin)).some(isAtWork));
     // The time of grace is over when the query has been cancelled, and not before, however slow the machine is.
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
     controller.abort();
     expect(await running).toMatchObject({ name: "AbortError" });
-    const isAtWork = (session: Sessions) => session.pid === pid && session.state === "active";
     while ((await sessionsOf(admin)).some(isAtWork));
     vi.advanceTimersByTime(graceMs);
     vi.useRealTimers();
