@@ -82,7 +82,11 @@ impl<'a> Given<'a> {
         if self.is_null() {
             return Ok(Content::NULL);
         }
-        let Content { data, size, memory, attachments, attachments_count } = self.raw;
+        let mut raw = self.raw;
+        if raw.attachments_count == 0 {
+            raw.attachments = std::ptr::null(); // whatever stood there: handlers are promised null
+        }
+        let Content { data, size, memory, attachments, attachments_count } = raw;
         if attachments_count > ATTACHMENTS_MAX {
             return Err(CLEARWAY_TOO_LARGE);
         }
@@ -97,20 +101,20 @@ impl<'a> Given<'a> {
         if memory != 0 {
             let view = resolve::look(memory)?;
             if data.is_null() {
-                return Ok(Content { data: view.data, size: view.size, ..self.raw });
+                return Ok(Content { data: view.data, size: view.size, ..raw });
             }
             // In numbers, because a pointer that is not in the memory may not be counted with.
             let from = (data as usize).checked_sub(view.data as usize).ok_or(CLEARWAY_INVALID_ARGUMENT)?;
             if from > view.size || size > view.size - from {
                 return Err(CLEARWAY_INVALID_ARGUMENT);
             }
-            return Ok(self.raw);
+            return Ok(raw);
         }
         match size {
-            0 => Ok(self.raw),
+            0 => Ok(raw),
             _ if data.is_null() => Err(CLEARWAY_INVALID_ARGUMENT),
             _ if size > BYTES_MAX => Err(CLEARWAY_TOO_LARGE),
-            _ => Ok(self.raw),
+            _ => Ok(raw),
         }
     }
 

@@ -14,7 +14,7 @@ use crate::answer::{self, CALLS, Failure, Outcome, To};
 use crate::call::Written;
 use crate::content::{Given, Kept};
 use crate::entry::{Entry, refusal};
-use crate::guard::guarded;
+use crate::guard::calling;
 use crate::item::Incoming;
 use crate::plugin::{Channel, INCOMING, PLUGINS, Plugin};
 use crate::queue::{Queue, Ran, Refused};
@@ -252,7 +252,7 @@ impl Plugin {
                 return;
             };
             // SAFETY: the plugin's function, once, with what it asked for; closing waits for it.
-            let tell = |status, content: &Content| guarded((), || unsafe { call(context, status, content) });
+            let tell = |status, content: &Content| calling((), || unsafe { call(context, status, content) });
             match outcome {
                 Ok(content) => content.lend(|content| tell(CLEARWAY_OK, content)),
                 Err(failure) => tell(failure.status, &Content::NULL),
