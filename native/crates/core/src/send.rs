@@ -199,9 +199,10 @@ impl Plugin {
         undone
     }
 
-    /// Nobody waits for the answer of a pending message any more: its handler may ask, and stop. It is read all the same.
+    /// Nobody waits for the answer of a pending message any more: its handler may ask, and stop. It is read all the same. False where
+    /// nobody did, and for a call of another plugin's.
     pub fn give_up(&self, call: u64) -> bool {
-        CALLS.give_up(call)
+        CALLS.owner(call) == Some(self.id()) && CALLS.give_up(call)
     }
 
     /// What a plugin sends to the host: it waits in the inbox.
