@@ -82,11 +82,10 @@ impl<'a> Given<'a> {
         if self.is_null() {
             return Ok(Content::NULL);
         }
-        let mut raw = self.raw;
-        if raw.attachments_count == 0 {
-            raw.attachments = std::ptr::null(); // whatever stood there: handlers are promised null
+        let Content { data, size, memory, attachments, attachments_count } = self.raw;
+        if attachments_count == 0 && !attachments.is_null() {
+            return self.without_attachments().checked();
         }
-        let Content { data, size, memory, attachments, attachments_count } = raw;
         if attachments_count > ATTACHMENTS_MAX {
             return Err(CLEARWAY_TOO_LARGE);
         }
@@ -101,21 +100,27 @@ impl<'a> Given<'a> {
         if memory != 0 {
             let view = resolve::look(memory)?;
             if data.is_null() {
-                return Ok(Content { data: view.data, size: view.size, ..raw });
+                return Ok(Content { data: view.data, size: view.size, ..self.raw });
             }
             // In numbers, because a pointer that is not in the memory may not be counted with.
             let from = (data as usize).checked_sub(view.data as usize).ok_or(CLEARWAY_INVALID_ARGUMENT)?;
             if from > view.size || size > view.size - from {
                 return Err(CLEARWAY_INVALID_ARGUMENT);
             }
-            return Ok(raw);
+            return Ok(self.raw);
         }
         match size {
-            0 => Ok(raw),
+            0 => Ok(self.raw),
             _ if data.is_null() => Err(CLEARWAY_INVALID_ARGUMENT),
             _ if size > BYTES_MAX => Err(CLEARWAY_TOO_LARGE),
-            _ => Ok(raw),
+            _ => Ok(self.raw),
         }
+    }
+
+    /// Whatever stands beside a count of 0 is null for handlers.
+    #[cold]
+    fn without_attachments(&self) -> Given<'a> {
+        Given { raw: Content { attachments: std::ptr::null(), ..self.raw }, ..*self }
     }
 
     fn attachments(&self) -> &'a [Handle] {

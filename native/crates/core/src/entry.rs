@@ -41,11 +41,12 @@ impl Entry {
         Arc::new(Entry { gate: Gate::new(), context, on_drop, queue, callbacks })
     }
 
-    /// Calls the handler; nothing where it has been taken away.
+    /// Calls the handler; nothing where it has been taken away. Whoever calls it is known to be in a callback: by the direct call that
+    /// this is part of, by its queue's thread, or by `calling`.
     pub(crate) fn message(&self, content: &Content, reply: u64) -> Option<Status> {
         let Callbacks::Handler(Some(call)) = self.callbacks else { return Some(CLEARWAY_INVALID_ARGUMENT) };
         // SAFETY: the plugin's function, with what it asked for, before it was told that it is dropped.
-        self.inside(|| calling(CLEARWAY_PANICKED, || unsafe { call(self.context, content, reply) }))
+        self.inside(|| guarded(CLEARWAY_PANICKED, || unsafe { call(self.context, content, reply) }))
     }
 
     /// A way in for who calls the handler often, from one thread at a time.
@@ -58,7 +59,6 @@ impl Entry {
     pub(crate) fn message_by(&self, lane: &Lane, content: &Content, reply: u64) -> Option<Status> {
         let Callbacks::Handler(Some(call)) = self.callbacks else { return Some(CLEARWAY_INVALID_ARGUMENT) };
         let entered = self.gate.enter_by(lane);
-        // Not counted as a callback: the direct call that this is part of is known. An exchange less in the shortest way.
         // SAFETY: as above.
         let returned = entered.then(|| guarded(CLEARWAY_PANICKED, || unsafe { call(self.context, content, reply) }));
         if self.gate.leave_by(lane) {

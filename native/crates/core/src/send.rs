@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use clearway_plugin::{
     CLEARWAY_CLOSED, CLEARWAY_FAILED, CLEARWAY_FULL, CLEARWAY_NO_HANDLER, CLEARWAY_OK, CLEARWAY_OUT_OF_MEMORY,
-    CLEARWAY_PENDING, CLEARWAY_STALE, Content, OnAnswer, Status,
+    CLEARWAY_PANICKED, CLEARWAY_PENDING, CLEARWAY_STALE, Content, OnAnswer, Status,
 };
 
 use crate::answer::{self, CALLS, Failure, Outcome, To};
@@ -71,10 +71,13 @@ impl Plugin {
                 self.call(|call| handler.message(&content, call), &content, tag, false, &mut more)?;
                 Ok(more.unwrap_or_else(|| Sent::Answered(Ok(Kept::default()))))
             }
-            None => match refusal(handler.message(&content.checked()?, 0)) {
-                None => Ok(Sent::Taken),
-                Some(status) => Err(status),
-            },
+            None => {
+                let content = content.checked()?;
+                match refusal(calling(Some(CLEARWAY_PANICKED), || handler.message(&content, 0))) {
+                    None => Ok(Sent::Taken),
+                    Some(status) => Err(status),
+                }
+            }
             Some(queue) => self.enqueue(queue, handler.clone(), content.keep()?, answer_wanted.then_some(tag)),
         }
     }
