@@ -157,8 +157,6 @@ typedef struct clearway_event {
   // Bytes of the content that were copied on their way into the queue: all of them, or none.
   uint64_t copied;
 } clearway_event;
-// Nothing.
-#define clearway_event_NONE (clearway_event){ .kind = CLEARWAY_EVENT_NONE, .status = CLEARWAY_OK, .tag = 0, .handle = 0, .dropped = 0, .content = clearway_content_NULL, .text = clearway_text_NONE, .held = 0, .copied = 0 }
 
 // Limits of one opened plugin. 0 is what the host would choose.
 typedef struct clearway_options {
@@ -501,15 +499,17 @@ clearway_status clearway_plugin_open(struct clearway_text path,
 
 // Closes a plugin: listeners are cancelled, what is queued still runs until the time is over, then whoever waits is answered
 // `CLEARWAY_CLOSED`, to be drained as usual. Waits for handlers that run; `CLEARWAY_TIMEOUT` where one does not end, and then it may
-// be tried again. Not from a handler (`CLEARWAY_INVALID_ARGUMENT`). The library stays loaded.
+// be tried again. Not from a function that is called back, of whichever plugin: a handler, a source, a wake, a release
+// (`CLEARWAY_INVALID_ARGUMENT`). The library stays loaded.
 clearway_status clearway_plugin_close(clearway_plugin_id id,
                                       uint32_t timeout_ms);
 
-// Forgets a plugin after it was closed: its id is stale from now on, and what was not drained is dropped.
+// Forgets a plugin after it was closed: its id is stale from now on, and what was not drained is dropped. One that is open is closed
+// first, waiting for nobody, under the rule of `clearway_plugin_close`. Not from a wake (`CLEARWAY_INVALID_ARGUMENT`).
 clearway_status clearway_plugin_free(clearway_plugin_id id);
 
 // Sets what is called when there is something to drain and was nothing before; null for nothing. Returns when nobody is in the one
-// before any more; not to be called from it.
+// before any more; not from a wake (`CLEARWAY_INVALID_ARGUMENT`).
 clearway_status clearway_plugin_set_wake(clearway_plugin_id id,
                                          clearway_wake wake,
                                          void *context);
@@ -606,8 +606,10 @@ clearway_status clearway_waiter_new(clearway_waiter *waiter);
 // Ends it: who waits there returns `CLEARWAY_STALE`. What was lent by it stays lent, and its return is told to nobody.
 clearway_status clearway_waiter_free(clearway_waiter waiter);
 
-// Has a plugin wake it, instead of a function set by `clearway_plugin_set_wake`. One may be woken by several plugins.
-clearway_status clearway_waiter_watch(clearway_waiter waiter, clearway_plugin_id id);
+// Has a plugin wake it, instead of a function set by `clearway_plugin_set_wake`, and under its rules. One may be woken by several
+// plugins.
+clearway_status clearway_waiter_watch(clearway_waiter waiter,
+                                      clearway_plugin_id id);
 
 // Wakes who waits there, or will wait there next.
 clearway_status clearway_waiter_wake(clearway_waiter waiter);

@@ -167,5 +167,5 @@ fuzz_target!(|data: &[u8]| {
     }
     drop(Memory::allocate(64, 0));
     plugin.close(Duration::from_secs(10)).expect("nothing runs that would hold it");
-    plugin.free();
+    let _ = plugin.free();
 });

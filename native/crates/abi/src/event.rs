@@ -45,7 +45,9 @@ pub struct Event {
 }
 
 impl Event {
-    /// Nothing.
+    /// Nothing. Not in the header, where `{0}` is the same: a macro of C could not name the constants that this is made of.
+    ///
+    /// cbindgen:ignore
     pub const NONE: Event = Event {
         kind: CLEARWAY_EVENT_NONE,
         status: CLEARWAY_OK,

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clearway_core::Plugin;
+use clearway_core::{Failure, Plugin};
 use clearway_plugin::{CLEARWAY_ABI_MAJOR, CLEARWAY_ABI_MINOR, CLEARWAY_INVALID_ARGUMENT, PluginId, Status, Text};
 
 use crate::options::{Options, Stats};
@@ -35,20 +35,28 @@ pub unsafe extern "C" fn clearway_plugin_open(
 ) -> Status {
     status(|| {
         // SAFETY: as the caller promises.
-        let (path, options) = unsafe { (text(path)?, core_options(options)?) };
-        if plugin.is_null() || !plugin.is_aligned() {
-            return Err(CLEARWAY_INVALID_ARGUMENT);
-        }
-        match Plugin::load(Path::new(path), options) {
+        let opened = unsafe { read_and_load(path, options, plugin) };
+        opened.map_err(|Failure { status, text }| {
             // SAFETY: as the caller promises.
-            Ok(opened) => unsafe { give(plugin, opened.id()) },
-            Err(failure) => {
-                // SAFETY: as the caller promises.
-                unsafe { tell(&failure.text, error, error_size) };
-                Err(failure.status)
-            }
-        }
+            unsafe { tell(&text, error, error_size) };
+            status
+        })
     })
+}
+
+unsafe fn read_and_load(path: Text, options: *const Options, plugin: *mut PluginId) -> Result<(), Failure> {
+    let wrong = |what: &'static str| move |status| Failure { status, text: what.into() };
+    // SAFETY: as the caller promises.
+    let path = unsafe { text(path) }.map_err(wrong("path must be UTF-8, of 1 to 65536 bytes"))?;
+    // SAFETY: as the caller promises.
+    let options = unsafe { core_options(options) }
+        .map_err(wrong("options must be aligned, and options.size at least sizeof(clearway_options)"))?;
+    if plugin.is_null() || !plugin.is_aligned() {
+        return Err(wrong("plugin must be where the id can be written to")(CLEARWAY_INVALID_ARGUMENT));
+    }
+    let opened = Plugin::load(Path::new(path), options)?;
+    // SAFETY: as the caller promises.
+    unsafe { give(plugin, opened.id()) }.map_err(wrong("plugin"))
 }
 
 unsafe fn core_options(options: *const Options) -> Result<clearway_core::Options, Status> {
@@ -90,24 +98,26 @@ unsafe fn tell(text: &str, to: *mut c_char, size: usize) {
 
 /// Closes a plugin: listeners are cancelled, what is queued still runs until the time is over, then whoever waits is answered
 /// `CLEARWAY_CLOSED`, to be drained as usual. Waits for handlers that run; `CLEARWAY_TIMEOUT` where one does not end, and then it may
-/// be tried again. Not from a handler (`CLEARWAY_INVALID_ARGUMENT`). The library stays loaded.
+/// be tried again. Not from a function that is called back, of whichever plugin: a handler, a source, a wake, a release
+/// (`CLEARWAY_INVALID_ARGUMENT`). The library stays loaded.
 #[unsafe(no_mangle)]
 pub extern "C" fn clearway_plugin_close(id: PluginId, timeout_ms: u32) -> Status {
     status(|| plugin(id)?.close(Duration::from_millis(timeout_ms.into())))
 }
 
-/// Forgets a plugin after it was closed: its id is stale from now on, and what was not drained is dropped.
+/// Forgets a plugin after it was closed: its id is stale from now on, and what was not drained is dropped. One that is open is closed
+/// first, waiting for nobody, under the rule of `clearway_plugin_close`. Not from a wake (`CLEARWAY_INVALID_ARGUMENT`).
 #[unsafe(no_mangle)]
 pub extern "C" fn clearway_plugin_free(id: PluginId) -> Status {
     status(|| {
-        plugin(id)?.free();
+        plugin(id)?.free()?;
         channel::forget(id);
         Ok(())
     })
 }
 
 /// Sets what is called when there is something to drain and was nothing before; null for nothing. Returns when nobody is in the one
-/// before any more; not to be called from it.
+/// before any more; not from a wake (`CLEARWAY_INVALID_ARGUMENT`).
 ///
 /// # Safety
 /// `wake` may be called with `context` on any thread until it is replaced or the plugin is freed.
@@ -126,8 +136,7 @@ pub unsafe extern "C" fn clearway_plugin_set_wake(id: PluginId, wake: Wake, cont
                 // SAFETY: as the caller promises.
                 unsafe { wake(context) }
             }) as Box<dyn Fn() + Send + Sync>
-        }));
-        Ok(())
+        }))
     })
 }
 

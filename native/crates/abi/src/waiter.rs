@@ -24,7 +24,12 @@ struct Desk {
 
 #[derive(Default)]
 struct State {
+    /// A wake that no thread has returned with yet.
     woken: bool,
+    /// Wakes so far. One that came while a thread waited is that thread's as well, whoever returned with it first.
+    wakes: u64,
+    /// Threads that wait, for tests.
+    waiting: usize,
     freed: bool,
     returned: Vec<u64>,
 }
@@ -49,6 +54,13 @@ impl Desk {
     fn change(&self, change: impl FnOnce(&mut State)) {
         change(&mut lock(&self.state));
         self.changed.notify_all();
+    }
+}
+
+impl State {
+    fn wake(&mut self) {
+        self.woken = true;
+        self.wakes += 1;
     }
 }
 
@@ -92,13 +104,13 @@ pub extern "C" fn clearway_waiter_free(waiter: Waiter) -> Status {
     })
 }
 
-/// Has a plugin wake it, instead of a function set by `clearway_plugin_set_wake`. One may be woken by several plugins.
+/// Has a plugin wake it, instead of a function set by `clearway_plugin_set_wake`, and under its rules. One may be woken by several
+/// plugins.
 #[unsafe(no_mangle)]
 pub extern "C" fn clearway_waiter_watch(waiter: Waiter, id: PluginId) -> Status {
     status(|| {
         let desk = desk(waiter)?;
-        plugin(id)?.set_wake(Some(Box::new(move || desk.change(|state| state.woken = true))));
-        Ok(())
+        plugin(id)?.set_wake(Some(Box::new(move || desk.change(State::wake))))
     })
 }
 
@@ -106,7 +118,7 @@ pub extern "C" fn clearway_waiter_watch(waiter: Waiter, id: PluginId) -> Status 
 #[unsafe(no_mangle)]
 pub extern "C" fn clearway_waiter_wake(waiter: Waiter) -> Status {
     status(|| {
-        desk(waiter)?.change(|state| state.woken = true);
+        desk(waiter)?.change(State::wake);
         Ok(())
     })
 }
@@ -135,17 +147,21 @@ pub unsafe extern "C" fn clearway_waiter_wait(
         let desk = desk(waiter)?;
         let end = (timeout_ms != u32::MAX).then(|| Instant::now() + Duration::from_millis(timeout_ms.into()));
         let mut state = lock(&desk.state);
-        while !state.woken && state.returned.is_empty() && !state.freed {
+        state.waiting += 1;
+        let before = state.wakes;
+        while !state.woken && state.wakes == before && state.returned.is_empty() && !state.freed {
             let Some(end) = end else {
                 state = desk.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
                 continue;
             };
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() {
+                state.waiting -= 1;
                 return Err(CLEARWAY_TIMEOUT);
             }
             state = desk.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
         }
+        state.waiting -= 1;
         if state.freed {
             return Err(CLEARWAY_STALE);
         }
@@ -196,4 +212,67 @@ pub unsafe extern "C" fn clearway_waiter_lend(
         memory.into_handle();
         Ok(())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::channel;
+    use std::thread::{scope, yield_now};
+
+    fn new() -> Waiter {
+        let mut waiter = 0;
+        // SAFETY: of this frame.
+        assert_eq!(unsafe { clearway_waiter_new(&mut waiter) }, CLEARWAY_OK);
+        waiter
+    }
+
+    fn wait(waiter: Waiter, timeout_ms: u32) -> Status {
+        let (mut tag, mut count) = (0, 0);
+        // SAFETY: of this frame.
+        unsafe { clearway_waiter_wait(waiter, timeout_ms, &mut tag, 1, &mut count) }
+    }
+
+    fn until_waiting(waiter: Waiter, threads: usize) {
+        while lock(&desk(waiter).unwrap().state).waiting < threads {
+            yield_now();
+        }
+    }
+
+    #[test]
+    fn one_wake_wakes_all_that_wait() {
+        let waiter = new();
+        let (tell, told) = channel();
+        scope(|threads| {
+            for _ in 0..3 {
+                let tell = tell.clone();
+                threads.spawn(move || tell.send(wait(waiter, 60_000)).unwrap());
+            }
+            until_waiting(waiter, 3);
+            assert_eq!(clearway_waiter_wake(waiter), CLEARWAY_OK);
+            assert_eq!([(); 3].map(|()| told.recv().unwrap()), [CLEARWAY_OK; 3]);
+        });
+        assert_eq!(wait(waiter, 0), CLEARWAY_TIMEOUT); // it is used up
+        assert_eq!(clearway_waiter_free(waiter), CLEARWAY_OK);
+    }
+
+    #[test]
+    fn a_wake_that_nobody_waits_for_is_kept_for_one() {
+        let waiter = new();
+        assert_eq!(clearway_waiter_wake(waiter), CLEARWAY_OK);
+        assert_eq!(clearway_waiter_wake(waiter), CLEARWAY_OK);
+        assert_eq!([wait(waiter, 0), wait(waiter, 0)], [CLEARWAY_OK, CLEARWAY_TIMEOUT]);
+        assert_eq!(clearway_waiter_free(waiter), CLEARWAY_OK);
+    }
+
+    #[test]
+    fn freeing_ends_all_that_wait() {
+        let waiter = new();
+        scope(|threads| {
+            let waits = [(); 2].map(|()| threads.spawn(move || wait(waiter, u32::MAX)));
+            until_waiting(waiter, 2);
+            assert_eq!(clearway_waiter_free(waiter), CLEARWAY_OK);
+            assert_eq!(waits.map(|each| each.join().unwrap()), [CLEARWAY_STALE; 2]);
+        });
+    }
 }

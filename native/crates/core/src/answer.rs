@@ -81,6 +81,11 @@ pub(crate) fn inside<R>(call: u64, run: impl FnOnce() -> R) -> R {
     ran
 }
 
+/// Whether this thread is in a direct call's handler.
+pub(crate) fn is_inside() -> bool {
+    INSIDE.get() != 0
+}
+
 /// The same with content that the caller keeps itself. Says as well whether the handler gave it back, as its answer.
 #[inline]
 pub(crate) fn inside_lending<R>(call: u64, content: &Content, run: impl FnOnce() -> R) -> (R, bool) {

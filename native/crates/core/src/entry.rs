@@ -9,7 +9,7 @@ use clearway_plugin::{
 };
 
 use crate::gate::{Gate, Lane};
-use crate::guard::guarded;
+use crate::guard::{calling, guarded};
 use crate::queue::Queue;
 
 pub(crate) struct Entry {
@@ -41,7 +41,8 @@ impl Entry {
         Arc::new(Entry { gate: Gate::new(), context, on_drop, queue, callbacks })
     }
 
-    /// Calls the handler; nothing where it has been taken away.
+    /// Calls the handler; nothing where it has been taken away. Whoever calls it is known to be in a callback: by the direct call that
+    /// this is part of, by its queue's thread, or by `calling`.
     pub(crate) fn message(&self, content: &Content, reply: u64) -> Option<Status> {
         let Callbacks::Handler(Some(call)) = self.callbacks else { return Some(CLEARWAY_INVALID_ARGUMENT) };
         // SAFETY: the plugin's function, with what it asked for, before it was told that it is dropped.
@@ -72,14 +73,14 @@ impl Entry {
             return Some(CLEARWAY_INVALID_ARGUMENT);
         };
         // SAFETY: as above.
-        self.inside(|| guarded(CLEARWAY_PANICKED, || unsafe { call(self.context, arguments, stream) }))
+        self.inside(|| calling(CLEARWAY_PANICKED, || unsafe { call(self.context, arguments, stream) }))
     }
 
     /// Tells the source that the listener has gone.
     pub(crate) fn cancel(&self, stream: u64) {
         if let Callbacks::Source { on_cancel: Some(call), .. } = self.callbacks {
             // SAFETY: as above.
-            self.inside(|| guarded((), || unsafe { call(self.context, stream) }));
+            self.inside(|| calling((), || unsafe { call(self.context, stream) }));
         }
     }
 
@@ -87,7 +88,7 @@ impl Entry {
     pub(crate) fn room(&self, stream: u64) {
         if let Callbacks::Source { on_room: Some(call), .. } = self.callbacks {
             // SAFETY: as above.
-            self.inside(|| guarded((), || unsafe { call(self.context, stream) }));
+            self.inside(|| calling((), || unsafe { call(self.context, stream) }));
         }
     }
 
@@ -122,7 +123,7 @@ impl Entry {
     fn dropped(&self) {
         if let Some(call) = self.on_drop {
             // SAFETY: once (the gate says so), and nothing is called after it.
-            guarded((), || unsafe { call(self.context) });
+            calling((), || unsafe { call(self.context) });
         }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Calls into a plugin's code.
 
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -19,6 +20,25 @@ pub(crate) fn guarded<R>(instead: R, call: impl FnOnce() -> R) -> R {
             instead
         }
     }
+}
+
+thread_local! {
+    /// Calls of `calling` that this thread is in.
+    static DEPTH: Cell<u32> = const { Cell::new(0) };
+}
+
+/// As `guarded`, and the thread is known to be in a callback meanwhile: what would wait for that callback is refused.
+pub(crate) fn calling<R>(instead: R, call: impl FnOnce() -> R) -> R {
+    DEPTH.set(DEPTH.get() + 1);
+    let returned = guarded(instead, call);
+    DEPTH.set(DEPTH.get() - 1);
+    returned
+}
+
+/// Whether this thread is in a callback.
+#[cfg(not(loom))]
+pub(crate) fn is_calling() -> bool {
+    DEPTH.get() > 0
 }
 
 /// Panics caught since the process started.

@@ -21,8 +21,9 @@ pub fn hold(kept: Kept, text: Box<str>) -> Result<(u64, Content, Text), Status> 
     let handles = kept.attachments.iter().map(Memory::handle).collect();
     let held = Box::new(Held { kept, text, handles });
     let content = held.kept.lend(|content| *content);
-    // Where there are attachments `lend` has shown a list of its own.
-    let content = Content { attachments: held.handles.as_ptr(), ..content };
+    // Where there are attachments `lend` has shown a list of its own. Null where there are none.
+    let attachments = if held.handles.is_empty() { std::ptr::null() } else { held.handles.as_ptr() };
+    let content = Content { attachments, ..content };
     let text = Text { data: held.text.as_ptr().cast(), size: held.text.len() };
     // The box does not move, so neither do the bytes in it.
     let handle = HELD.insert(held).map_err(|_| CLEARWAY_OUT_OF_MEMORY)?;

@@ -1,13 +1,28 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What waits for the host: a ring of handles, and one wake when it stops being empty.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::sync::{Mutex, RwLock};
 
+use clearway_plugin::{CLEARWAY_INVALID_ARGUMENT, Status};
+
+use crate::guard::calling;
+use crate::handle::{self, Kind};
+use crate::plugin::STREAMS;
 use crate::ring::{Edge, Ring};
 use crate::sync::lock;
 
 type Wake = Box<dyn Fn() + Send + Sync>;
+
+thread_local! {
+    static WAKING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this thread is in a wake, of whichever plugin.
+pub(crate) fn in_wake() -> bool {
+    WAKING.get()
+}
 
 pub(crate) struct Inbox {
     ring: Ring,
@@ -30,8 +45,10 @@ impl Inbox {
 
     /// Puts a handle in, and wakes the host where it may sleep.
     pub(crate) fn put(&self, handle: u64) {
-        let put = self.ring.push(handle);
-        assert!(put.is_ok(), "the inbox has room for all that is counted");
+        // There is room for all that is counted. What is not are tokens of streams that were cancelled before they were read.
+        while self.ring.push(handle).is_err() {
+            self.tidy();
+        }
         if self.edge.raise() {
             self.call();
         }
@@ -39,16 +56,33 @@ impl Inbox {
 
     fn call(&self) {
         if let Some(wake) = &*self.wake.read().unwrap_or_else(|poisoned| poisoned.into_inner()) {
-            crate::guard::guarded((), wake);
+            let outer = WAKING.replace(true);
+            calling((), wake);
+            WAKING.set(outer);
         }
     }
 
+    /// Empties the ring into the rest, without what nobody will read any more. The host finds the others there as before.
+    #[cold]
+    fn tidy(&self) {
+        let mut rest = lock(&self.rest);
+        // SAFETY: the lock makes this the one reader.
+        while let Some(handle) = unsafe { self.ring.pop() } {
+            rest.push_back(handle);
+        }
+        rest.retain(|token| handle::kind(*token) != Kind::Stream as u64 || STREAMS.is_live(*token));
+    }
+
     /// Sets what wakes the host, and calls it where something waits. When this returns, nobody is in the one before any more.
-    pub(crate) fn set_wake(&self, wake: Option<Wake>) {
+    pub(crate) fn set_wake(&self, wake: Option<Wake>) -> Result<(), Status> {
+        if in_wake() {
+            return Err(CLEARWAY_INVALID_ARGUMENT);
+        }
         *self.wake.write().unwrap_or_else(|poisoned| poisoned.into_inner()) = wake;
         if self.edge.raised() {
             self.call();
         }
+        Ok(())
     }
 
     /// Takes handles out until `each` says that it has enough; a handle that it returns is put back behind the others. True

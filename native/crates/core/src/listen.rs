@@ -52,17 +52,24 @@ impl Plugin {
         Ok(handle)
     }
 
-    /// So many more events may be read. `CLEARWAY_STALE` where the stream has ended.
+    /// A stream of this plugin's: another one's would be read, and counted, here.
+    fn own(&self, stream: u64) -> Result<Arc<Stream>, Status> {
+        STREAMS.get(stream).filter(|listened| listened.plugin == self.id()).ok_or(CLEARWAY_STALE)
+    }
+
+    /// So many more events may be read. `CLEARWAY_STALE` where the stream has ended, or is another plugin's.
     pub fn credit(&self, stream: u64, events: u64) -> Result<(), Status> {
-        let listened = STREAMS.get(stream).ok_or(CLEARWAY_STALE)?;
+        let listened = self.own(stream)?;
         if listened.credit(events) {
             self.inbox.put(stream);
         }
         Ok(())
     }
 
-    /// Listens no longer: what waits is dropped, and the source told. No event of the stream is read from now on.
+    /// Listens no longer: what waits is dropped, and the source told. No event of the stream is read from now on. `CLEARWAY_STALE`
+    /// where it has ended, or is another plugin's.
     pub fn cancel(&self, stream: u64) -> Result<(), Status> {
+        self.own(stream)?;
         let listened = self.forget(stream).ok_or(CLEARWAY_STALE)?;
         if listened.cancel() {
             let source = listened.source.clone();

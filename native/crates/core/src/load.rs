@@ -3,7 +3,6 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use clearway_plugin::{
     CLEARWAY_ABI_MAJOR, CLEARWAY_INIT_FAILED, CLEARWAY_LOAD_FAILED, CLEARWAY_NOT_A_PLUGIN, CLEARWAY_OK,
@@ -67,8 +66,7 @@ impl Plugin {
             }
         };
         // A handler that was registered may have been called from another thread of the plugin's; it is not waited for.
-        let _ = plugin.close(Duration::ZERO);
-        plugin.free();
+        plugin.forget_all();
         Err(failure)
     }
 }

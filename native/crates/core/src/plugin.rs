@@ -110,10 +110,10 @@ impl Plugin {
         PLUGINS.get(id)
     }
 
-    /// Sets what is called, on any thread, when something is to be read and nothing was: it must only wake whoever reads, and must
-    /// not come back here. Returns when nobody is in the one before any more.
-    pub fn set_wake(&self, wake: Option<Box<dyn Fn() + Send + Sync>>) {
-        self.inbox.set_wake(wake);
+    /// Sets what is called, on any thread, when something is to be read and nothing was: it must only wake whoever reads. Returns when
+    /// nobody is in the one before any more; not from a wake (`CLEARWAY_INVALID_ARGUMENT`), which would wait for itself.
+    pub fn set_wake(&self, wake: Option<Box<dyn Fn() + Send + Sync>>) -> Result<(), Status> {
+        self.inbox.set_wake(wake)
     }
 
     pub(crate) fn open(&self) -> Result<(), Status> {

@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 
 use clearway_plugin::{
     CLEARWAY_CLOSED, CLEARWAY_FAILED, CLEARWAY_FULL, CLEARWAY_NO_HANDLER, CLEARWAY_OK, CLEARWAY_OUT_OF_MEMORY,
-    CLEARWAY_PENDING, CLEARWAY_STALE, Content, OnAnswer, Status,
+    CLEARWAY_PANICKED, CLEARWAY_PENDING, CLEARWAY_STALE, Content, OnAnswer, Status,
 };
 
 use crate::answer::{self, CALLS, Failure, Outcome, To};
 use crate::call::Written;
 use crate::content::{Given, Kept};
 use crate::entry::{Entry, refusal};
-use crate::guard::guarded;
+use crate::guard::calling;
 use crate::item::Incoming;
 use crate::plugin::{Channel, INCOMING, PLUGINS, Plugin};
 use crate::queue::{Queue, Ran, Refused};
@@ -71,10 +71,13 @@ impl Plugin {
                 self.call(|call| handler.message(&content, call), &content, tag, false, &mut more)?;
                 Ok(more.unwrap_or_else(|| Sent::Answered(Ok(Kept::default()))))
             }
-            None => match refusal(handler.message(&content.checked()?, 0)) {
-                None => Ok(Sent::Taken),
-                Some(status) => Err(status),
-            },
+            None => {
+                let content = content.checked()?;
+                match refusal(calling(Some(CLEARWAY_PANICKED), || handler.message(&content, 0))) {
+                    None => Ok(Sent::Taken),
+                    Some(status) => Err(status),
+                }
+            }
             Some(queue) => self.enqueue(queue, handler.clone(), content.keep()?, answer_wanted.then_some(tag)),
         }
     }
@@ -199,9 +202,10 @@ impl Plugin {
         undone
     }
 
-    /// Nobody waits for the answer of a pending message any more: its handler may ask, and stop. It is read all the same.
+    /// Nobody waits for the answer of a pending message any more: its handler may ask, and stop. It is read all the same. False where
+    /// nobody did, and for a call of another plugin's.
     pub fn give_up(&self, call: u64) -> bool {
-        CALLS.give_up(call)
+        CALLS.owner(call) == Some(self.id()) && CALLS.give_up(call)
     }
 
     /// What a plugin sends to the host: it waits in the inbox.
@@ -252,7 +256,7 @@ impl Plugin {
                 return;
             };
             // SAFETY: the plugin's function, once, with what it asked for; closing waits for it.
-            let tell = |status, content: &Content| guarded((), || unsafe { call(context, status, content) });
+            let tell = |status, content: &Content| calling((), || unsafe { call(context, status, content) });
             match outcome {
                 Ok(content) => content.lend(|content| tell(CLEARWAY_OK, content)),
                 Err(failure) => tell(failure.status, &Content::NULL),

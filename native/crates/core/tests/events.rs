@@ -2,7 +2,7 @@
 
 mod fixture;
 
-use clearway_core::{Failure, Given, HOST, Item, Memory, WhenFull, Window};
+use clearway_core::{Failure, Given, HOST, Item, Memory, Options, WhenFull, Window};
 use clearway_plugin::*;
 use fixture::*;
 
@@ -182,10 +182,12 @@ fn a_million_events_with_credit_all_arrive_with_few_wakes() {
     let wakes = std::sync::Arc::new(AtomicU64::new(0));
     let (wake, woken) = std::sync::mpsc::channel();
     let (wake, counted) = (std::sync::Mutex::new(wake), wakes.clone());
-    plugin.set_wake(Some(Box::new(move || {
-        counted.fetch_add(1, Ordering::Relaxed);
-        let _ = wake.lock().unwrap().send(());
-    })));
+    plugin
+        .set_wake(Some(Box::new(move || {
+            counted.fetch_add(1, Ordering::Relaxed);
+            let _ = wake.lock().unwrap().send(());
+        })))
+        .unwrap();
     let writer = std::thread::spawn(move || {
         for at in 0..count {
             while emit(stream, &at.to_le_bytes()) == CLEARWAY_FULL {
@@ -219,4 +221,23 @@ fn a_million_events_with_credit_all_arrive_with_few_wakes() {
             }
         }
     }
+}
+
+#[test]
+fn listeners_that_leave_unread_events_behind_never_fill_the_inbox() {
+    let plugin = plugin_with(Options { calls_max: 1, streams_max: 2, ..Options::default() });
+    let _told = source(&plugin, "numbers", CLEARWAY_RUN_DIRECT, "");
+    let stays = listen(&plugin, "numbers", window(4, WhenFull::Wait));
+    assert_eq!(emit(stays, b"kept"), CLEARWAY_OK);
+    // Each leaves a token in the inbox, which has room for some thousands.
+    for _ in 0..if cfg!(miri) { 10 } else { 20_000 } {
+        let stream = listen(&plugin, "numbers", window(4, WhenFull::Wait));
+        assert_eq!(emit(stream, b"unread"), CLEARWAY_OK);
+        plugin.cancel(stream).unwrap();
+    }
+    let stream = listen(&plugin, "numbers", window(4, WhenFull::Wait));
+    assert_eq!(emit(stream, b"last"), CLEARWAY_OK);
+    let read: Vec<_> = rest(&plugin).into_iter().map(|item| event(item).0).collect();
+    assert_eq!(read, [b"kept".to_vec(), b"last".to_vec()]);
+    plugin.close(LONG).unwrap();
 }

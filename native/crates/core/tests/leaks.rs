@@ -59,7 +59,7 @@ fn work(count: u64) {
     items.clear();
     assert_eq!(plugin.under_way(), (0, 0, 0));
     assert_eq!(memory.references(), 1);
-    plugin.free();
+    plugin.free().unwrap();
 }
 
 #[test]

@@ -204,7 +204,7 @@ fn closing_cancels_listeners_answers_who_waits_drops_handlers_and_then_refuses()
     assert_eq!(allocate(&mut view), CLEARWAY_CLOSED);
     plugin.close(LONG).unwrap();
     let id = plugin.id();
-    plugin.free();
+    plugin.free().unwrap();
     assert!(Plugin::find(id).is_none());
     assert_eq!(allocate(&mut view), CLEARWAY_STALE);
 }
@@ -304,7 +304,7 @@ fn everything_may_be_called_from_any_thread_while_the_plugin_closes() {
         let answers = rest(&plugin).iter().filter(|item| matches!(item, Item::Answer { .. })).count();
         assert_eq!(answers, answered.load(Ordering::SeqCst), "every pending call was answered");
         assert_eq!(plugin.under_way(), (0, 0, 0));
-        plugin.free();
+        plugin.free().unwrap();
     }
 }
 

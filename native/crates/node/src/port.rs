@@ -106,7 +106,7 @@ pub unsafe fn open(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
         abandoned: Arc::new(AtomicBool::new(false)),
         told: Cell::new(false),
     });
-    port.plugin.set_wake(Some(Box::new(move || wake.wake())));
+    let _ = port.plugin.set_wake(Some(Box::new(move || wake.wake()))); // refused in a wake only, where no JavaScript runs
     // SAFETY: run before the port is dropped, which takes the hook away; after the wake's own hook was added, so before it.
     unsafe { sys::napi_add_env_cleanup_hook(env.0, Some(end), Rc::as_ptr(&port).cast_mut().cast()) };
     env.external(Box::new(port))
@@ -178,7 +178,7 @@ impl Port {
             // Pairs with the loads in `is_over` and in the port's drop: whoever comes second of the two frees the plugin.
             closed.store(true, Ordering::SeqCst);
             if abandoned.load(Ordering::SeqCst) {
-                plugin.free();
+                let _ = plugin.free(); // closed, and in no wake
             }
             wake.wake();
             let _ = done.send(()); // nobody may be waiting
@@ -201,7 +201,7 @@ impl Port {
     /// JavaScript is told, and has read all that there was.
     pub fn told(&self) {
         self.told.set(true);
-        self.plugin.free();
+        let _ = self.plugin.free(); // closed, and in no wake
     }
 }
 
@@ -209,7 +209,7 @@ impl Port {
 unsafe extern "C" fn end(port: *mut c_void) {
     // SAFETY: the port's drop takes this hook away, so it is there.
     let port = unsafe { &*port.cast::<Port>() };
-    port.plugin.set_wake(None);
+    let _ = port.plugin.set_wake(None);
     port.wake.end(false);
     if let Ok(Some(over)) = port.close() {
         let _ = over.recv_timeout(Duration::from_millis(END_MS)); // what takes longer is left to itself
@@ -221,12 +221,12 @@ impl Drop for Port {
         // SAFETY: the hook of `open`; where it has run, there is nothing to take away.
         unsafe { sys::napi_remove_env_cleanup_hook(self.env.0, Some(end), (&raw const *self).cast_mut().cast()) };
         self.lines.forget(&raw const *self);
-        self.plugin.set_wake(None);
+        let _ = self.plugin.set_wake(None);
         self.wake.end(true);
         let _ = self.close(); // without a thread for it the opening stays as it is
         self.abandoned.store(true, Ordering::SeqCst);
         if self.closed.load(Ordering::SeqCst) {
-            self.plugin.free(); // again does nothing
+            let _ = self.plugin.free(); // again does nothing
         }
     }
 }

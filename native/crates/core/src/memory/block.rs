@@ -79,7 +79,7 @@ impl Drop for Block {
             }
             Origin::Foreign { release: Some(release), context } => {
                 // SAFETY: called once, with what was agreed on when the memory was adopted or lent.
-                crate::guard::guarded((), || unsafe { release(*context, self.data, self.size) });
+                crate::guard::calling((), || unsafe { release(*context, self.data, self.size) });
             }
             Origin::Foreign { release: None, .. } => {}
             #[cfg(not(loom))]

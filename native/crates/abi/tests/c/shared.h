@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What the C host and its plugin agree on.
+#ifndef CLEARWAY_TEST_SHARED_H
+#define CLEARWAY_TEST_SHARED_H
+
+#include "clearway.h"
+
+/** A function of the host's, which the plugin runs in one of its handlers. */
+typedef struct errand {
+  void (*run)(void *context);
+  void *context;
+} errand;
+
+#endif

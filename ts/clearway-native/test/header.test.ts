@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// clearway.h as a compiler sees it: every name that it defines can be used, in C and in C++.
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { include } from "./fixtures/probe.js";
+
+const has = (program: string): boolean => spawnSync(program, ["--version"]).status === 0;
+const warnings = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", "-I", include];
+
+/** What a compiler says of a source; nothing where it takes it. */
+function said(program: string, language: readonly string[], source: string): string {
+  return spawnSync(program, [...language, ...warnings, "-"], { input: source, encoding: "utf8" }).stderr;
+}
+
+const header = readFileSync(`${include}/clearway.h`, "utf8");
+const constants = [...header.matchAll(/^#define (clearway_\w+|CLEARWAY_\w+) +\S/gim)]
+  .map(([, name]) => name as string)
+  .filter((name) => name !== "CLEARWAY_EXPORT");
+const structs = [...header.matchAll(/^} (clearway_\w+);$/gm)].map(([, name]) => name as string);
+const source = [
+  '#include "clearway.h"',
+  ...constants.map((name) => `extern int of_${name}[sizeof(${name})];`),
+  ...structs.map((name) => `extern ${name} a_${name};`),
+  'static const clearway_text text = CLEARWAY_TEXT("text");',
+  "unsigned long size(void); unsigned long size(void) { return text.size; }",
+].join("\n");
+
+test("the header has constants and structs", () => {
+  expect(constants).toContain("CLEARWAY_EVENT_NONE");
+  expect(constants).toContain("CLEARWAY_OK");
+  expect(structs).toContain("clearway_event");
+  expect(structs).toContain("clearway_host");
+});
+
+test.skipIf(!has("cc"))("every constant and struct of the header compiles in C", () => {
+  expect(said("cc", ["-x", "c", "-std=c11"], source)).toBe("");
+});
+
+test.skipIf(!has("c++"))("every constant and struct of the header compiles in C++", () => {
+  expect(said("c++", ["-x", "c++", "-std=c++17"], source)).toBe("");
+});
