@@ -55,10 +55,6 @@ public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: 
     private val runner: Runner
     private val singles: Singles
     private val sites = ConcurrentHashMap<String, Site>()
-    private val classSites =
-        object : ClassValue<Site>() {
-            override fun computeValue(type: Class<*>): Site = site(type.name)
-        }
 
     init {
         require(processors >= 1) { "processors must be positive: processors=$processors" }
@@ -120,7 +116,7 @@ public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: 
     /**
      * As [runAll], and returns at once: the future ends when nothing of the batch runs any more. No item ever runs on
      * the calling thread, however short it was until now: it may wait this time, and the caller must not. `cancel` of
-     * the future ends the batch, with interrupts.
+     * the future ends the batch, with interrupts; the future is done when the items that run have ended.
      */
     public fun <T> runAllAsync(site: Site, items: List<T>, action: Consumer<in T>): CompletableFuture<Void?> {
         val list = indexed(items)
@@ -145,7 +141,8 @@ public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: 
     /** Runs `task` on another thread, as a site named by its class. */
     override fun execute(task: Runnable) {
         val subject = (task as? SiteTask<*>)?.subject ?: task
-        singles.execute(classSites.get(subject.javaClass), task)
+        // By its name, and not by a ClassValue: that hangs on the class, and would keep ours where theirs lives longer.
+        singles.execute(site(subject.javaClass.name), task)
     }
 
     override fun <T> newTaskFor(runnable: Runnable, value: T): RunnableFuture<T> =
@@ -153,7 +150,10 @@ public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: 
 
     override fun <T> newTaskFor(callable: Callable<T>): RunnableFuture<T> = SiteTask(callable, callable)
 
-    /** Takes no more work; what it took runs to its end, with what that work starts in turn. */
+    /**
+     * Takes no more work; what it took runs to its end, with the batches that items start in turn. Tasks are refused,
+     * also to tasks that run: a coroutine that loops on `yield` is cancelled.
+     */
     override fun shutdown(): Unit = runner.shutdown()
 
     /**

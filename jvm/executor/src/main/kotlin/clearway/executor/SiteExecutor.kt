@@ -18,19 +18,24 @@ internal class SiteTask<T>(call: Callable<T>, val subject: Any) : RunnableFuture
 internal class SiteExecutor(private val site: Site, private val singles: Singles) : AbstractExecutorService() {
     private val lifecycle = Lifecycle()
     private val mine = ConcurrentLinkedQueue<Singles.Single>()
+    @Volatile private var stopped = false
 
     override fun execute(task: Runnable) {
-        if (!lifecycle.enter()) throw RejectedExecutionException("the executor of site ${site.name} is shut down")
-        try {
-            val single = singles.single(site, task) { ended(it) }
-            mine += single
-            singles.start(single)
-        } catch (rejected: RejectedExecutionException) {
-            mine.removeIf { it.task === task }
-            lifecycle.leave()
-            throw rejected
-        }
+        if (!lifecycle.enter()) throw refusal()
+        val single =
+            try {
+                singles.single(site, task) { ended(it) }
+            } catch (thrown: Throwable) {
+                lifecycle.leave()
+                throw thrown
+            }
+        mine += single
+        // Set before the tasks were listed: either they had this one among them, or it is seen here.
+        if (stopped && single.drop()) throw refusal()
+        singles.start(single)
     }
+
+    private fun refusal() = RejectedExecutionException("the executor of site ${site.name} is shut down")
 
     private fun ended(single: Singles.Single) {
         mine.remove(single)
@@ -41,7 +46,8 @@ internal class SiteExecutor(private val site: Site, private val singles: Singles
 
     override fun shutdownNow(): MutableList<Runnable> {
         lifecycle.shut()
-        return mine.filter { it.stop() }.map { it.task }.toMutableList()
+        stopped = true
+        return Singles.stop(mine).map { it.task }.toMutableList()
     }
 
     override fun isShutdown(): Boolean = lifecycle.isShut

@@ -8,7 +8,9 @@ public class SiteOptions {
 
     /**
      * Items begin in their order and never overlap: each happens before the next. They then run on one thread at a
-     * time, which is the caller's where it waits for them.
+     * time, which is the caller's where it waits for them. Batches and tasks of the site wait for each other, in the
+     * order in which they were given; an item's own [AdaptiveExecutor.runAll] of its site runs within the item. An item
+     * must not wait for another batch or task of its site: that waits for the item.
      */
     public fun ordered(): SiteOptions = apply { ordered = true }
 

@@ -48,8 +48,8 @@ public class MeterOptions {
     }
 
     /**
-     * Called with each stall of a watch once its cause is known, 0.1 s after its end, on the meter's own thread. Must
-     * not throw, and should not take long: the meter sees nothing meanwhile.
+     * Called with each stall of a watch once its cause is known, 0.1 s after its end, on the meter's own thread. Should
+     * not take long: the meter sees nothing meanwhile. What it throws goes to the thread's handler of uncaught errors.
      */
     public fun onStall(onStall: Consumer<in Stall>): MeterOptions = apply { this.onStall = onStall }
 

@@ -8,6 +8,7 @@ import java.util.concurrent.CyclicBarrier
 import java.util.concurrent.atomic.AtomicInteger
 import kotlinx.coroutines.CancellationException
 import kotlinx.coroutines.CompletableDeferred
+import kotlinx.coroutines.CoroutineScope
 import kotlinx.coroutines.Job
 import kotlinx.coroutines.async
 import kotlinx.coroutines.awaitAll
@@ -130,6 +131,22 @@ class AdaptiveDispatcherTest {
     fun `after the end of the executor a coroutine is cancelled rather than left hanging`() {
         executor.shutdown()
         assertThrows(CancellationException::class.java) { runBlocking { withContext(dispatcher) { 1 } } }
+    }
+
+    @Test
+    fun `a coroutine that loops on yield is cancelled by close, which returns`() {
+        val begun = CountDownLatch(1)
+        val job =
+            CoroutineScope(dispatcher).launch {
+                while (true) {
+                    begun.countDown()
+                    yield()
+                }
+            }
+        begun.await()
+        executor.close()
+        runBlocking { job.join() }
+        assertTrue(job.isCancelled)
     }
 
     @Test

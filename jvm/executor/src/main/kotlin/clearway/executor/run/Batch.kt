@@ -4,7 +4,6 @@ package clearway.executor.run
 import clearway.executor.host.Clock
 import clearway.executor.model.Growth
 import clearway.executor.model.Plan
-import java.util.concurrent.CancellationException
 import java.util.concurrent.ConcurrentLinkedQueue
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater
 import java.util.concurrent.locks.LockSupport
@@ -44,6 +43,9 @@ internal class Batch(
     @Volatile private var waiter: Thread? = null
     private var failure: Throwable? = null
     @Volatile private var cancelled = false
+
+    /** Where it stands in the line of an ordered site, when nobody waits in it. */
+    @Volatile var place: SiteTurn.Place? = null
 
     /** The batch of the same thread that this one is nested in. */
     var outer: Batch? = null
@@ -96,9 +98,15 @@ internal class Batch(
         if (offeredNs != 0L && joinedAfterNs == 0L) joinedAfterNs = maxOf(1L, clock.nanoTime() - offeredNs)
         if (waiting == 0) return
         val context = context ?: Context(emptyList(), checkNotNull(caller).thread)
-        val scope = context.enter()
+        val scope =
+            try {
+                context.enter()
+            } catch (thrown: Throwable) {
+                return fail(thrown) // A thread-local's own code; another thread may not come.
+            }
         val lane = registry.lane()
         lane.inside++
+        place?.owner = Thread.currentThread()
         try {
             join(Participant(Thread.currentThread()))
         } finally {
@@ -257,7 +265,7 @@ internal class Batch(
     }
 
     /** Nothing more is begun, and the threads in items are interrupted. The batch ends when they have left. */
-    fun cancel(why: CancellationException?) {
+    fun cancel(why: RuntimeException?) {
         if (!open()) return
         synchronized(this) {
             if (cancelled || isOver) return

@@ -4,13 +4,16 @@ package clearway.executor.run
 import java.util.concurrent.CancellationException
 import java.util.concurrent.CompletableFuture
 
-/** The end of a batch that nobody waits in. To cancel it cancels the batch; it ends when that has ended. */
+/**
+ * The end of a batch that nobody waits in. To cancel it cancels the batch, and it is done when that has ended: nothing
+ * of the batch runs any more.
+ */
 internal class BatchFuture : CompletableFuture<Void?>() {
     @Volatile var batch: Batch? = null
 
     override fun cancel(mayInterruptIfRunning: Boolean): Boolean {
         val running = batch ?: return super.cancel(mayInterruptIfRunning)
         running.cancel(CancellationException("cancelled"))
-        return super.cancel(mayInterruptIfRunning)
+        return if (isDone) isCancelled else running.wasCancelled
     }
 }

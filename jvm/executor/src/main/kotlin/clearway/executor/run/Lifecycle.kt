@@ -13,7 +13,11 @@ import java.util.concurrent.atomic.AtomicInteger
  * itself seen elsewhere, then looks whether this [isShut], and after it has withdrawn looks again and calls [check].
  * `unseen` says whether none of that kind is there.
  */
-internal class Lifecycle(private val unseen: () -> Boolean = { true }) {
+internal class Lifecycle(
+    private val unseen: () -> Boolean = { true },
+    /** Told the end before those who wait for it; maybe more than once. Does not throw. */
+    private val onOver: () -> Unit = {},
+) {
     private val state = AtomicInteger() // The works inside; SHUT is added when it is shut.
     private val over = CountDownLatch(1)
 
@@ -49,7 +53,9 @@ internal class Lifecycle(private val unseen: () -> Boolean = { true }) {
      * that look and the one who withdrew comes here as well.
      */
     fun check() {
-        if (state.get() == SHUT && unseen()) over.countDown()
+        if (state.get() != SHUT || !unseen()) return
+        onOver()
+        over.countDown()
     }
 
     val isShut: Boolean

@@ -37,6 +37,20 @@ internal class LiveCosts(initial: Costs, private val clock: Clock) {
 
     /** Takes the medians of a few readings and hand-overs; some 3 ms. */
     fun calibrate(workers: Threads, elastic: Threads) {
+        // Who comes interrupted goes on interrupted; meanwhile the waits are as long as they take.
+        var interrupted = Thread.interrupted()
+        while (true) {
+            try {
+                measure(workers, elastic)
+                break
+            } catch (_: InterruptedException) {
+                interrupted = true
+            }
+        }
+        if (interrupted) Thread.currentThread().interrupt()
+    }
+
+    private fun measure(workers: Threads, elastic: Threads) {
         val clockNs = repeated { clock.nanoTime() }
         val cpuClockNs = repeated { clock.threadCpuNs() }
         val (offerNs, wakeNs) = handOvers(workers)
@@ -71,14 +85,17 @@ internal class LiveCosts(initial: Costs, private val clock: Clock) {
             val come = CountDownLatch(1)
             val from = clock.nanoTime()
             var came = from
-            threads.offer {
-                came = clock.nanoTime()
-                come.countDown()
+            try {
+                threads.offer {
+                    came = clock.nanoTime()
+                    come.countDown()
+                }
+            } catch (_: OutOfMemoryError) {
+                return unmeasured(threads) // The system starts no thread.
             }
             hand[round] = clock.nanoTime() - from
             // A machine that starts no thread in a second has nothing to be measured; the defaults then stand.
-            if (!come.await(1, TimeUnit.SECONDS))
-                return if (threads is Workers) 5_000L to 40_000L else 10_000L to 60_000L
+            if (!come.await(1, TimeUnit.SECONDS)) return unmeasured(threads)
             awake[round] = came - from
             // Until the thread is parked: a thread that is still awake would come at once.
             LockSupport.parkNanos(PARKED_AFTER_NS)
@@ -86,6 +103,9 @@ internal class LiveCosts(initial: Costs, private val clock: Clock) {
         // Of the caller's cost the median; of the way the median of those that found the thread parked.
         return maxOf(MIN_NS, hand.sorted()[ROUNDS / 2]) to maxOf(MIN_NS, awake.sorted()[ROUNDS / 2])
     }
+
+    private fun unmeasured(threads: Threads): Pair<Long, Long> =
+        if (threads is Workers) 5_000L to 40_000L else 10_000L to 60_000L
 
     private companion object {
         const val ROUNDS = 9

@@ -3,6 +3,7 @@ package clearway.executor.run
 
 import clearway.executor.host.Clock
 import clearway.executor.host.VirtualThreads
+import java.lang.ref.Reference
 import java.lang.ref.WeakReference
 import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.CopyOnWriteArrayList
@@ -64,10 +65,15 @@ internal class Registry {
     }
 
     private val lanes = CopyOnWriteArrayList<Lane>()
-    private val mine = ThreadLocal.withInitial { Lane(Thread.currentThread()) }
+    // A thread that outlives the executor keeps the value until its map of thread-locals is cleaned, maybe never: not
+    // one
+    // of our classes, which would keep all others of their loader. Who is in a batch holds its lane.
+    private val mine = ThreadLocal<Reference<Lane>>()
     private val detached: MutableSet<Batch> = ConcurrentHashMap.newKeySet()
 
-    fun lane(): Lane = mine.get()
+    fun lane(): Lane = mine.get()?.get() ?: newLane()
+
+    private fun newLane(): Lane = Lane(Thread.currentThread()).also { mine.set(WeakReference(it)) }
 
     /** `batch`, of the current thread, is to be seen by all from now on. */
     fun publish(lane: Lane, batch: Batch) {

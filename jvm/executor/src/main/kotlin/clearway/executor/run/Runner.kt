@@ -8,11 +8,12 @@ import clearway.executor.model.Place
 import clearway.executor.model.Plan
 import java.util.concurrent.CancellationException
 import java.util.concurrent.RejectedExecutionException
+import java.util.concurrent.locks.LockSupport
 
 /** Runs batches: plans, publishes, asks others to help, waits, learns. The thin shell around the pure parts. */
 internal class Runner(val workers: Threads, val elastic: Threads, val costs: LiveCosts, private val clock: Clock) {
     val registry = Registry()
-    val lifecycle = Lifecycle { registry.isIdle }
+    val lifecycle = Lifecycle({ registry.isIdle }) { over() }
     @Volatile private var stopped = false
     private val watchdog =
         Watchdog(registry, clock, costs, { workers.relieve(elastic) }) { batch, threads, onElastic ->
@@ -23,13 +24,20 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
         workers.whenAllBusy(watchdog::arm)
     }
 
+    /** Nothing runs and nothing will: no thread of this executor is left behind. */
+    private fun over() {
+        watchdog.stop()
+        workers.stop()
+        elastic.stop()
+    }
+
     /** Runs the batch with the calling thread; returns when it is over, or throws why it failed. */
     fun run(site: Site, size: Int, body: Body) {
         if (Thread.interrupted()) throw InterruptedException()
         if (size == 0) return
         val lane = registry.lane()
         val plan = site.plan(size, costs.now)
-        if (plan.alone && !lane.isVirtual && site.options.locals.isEmpty())
+        if (plan.alone && !lane.isVirtual && site.options.locals.isEmpty() && site.turn == null)
             return runAlone(site, plan, lane, size, body)
         enter(lane)
         try {
@@ -39,8 +47,7 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
             val interrupted =
                 try {
                     published(batch)
-                    batch.runAsCaller()
-                    batch.await()
+                    inTurn(site.turn, batch)
                 } finally {
                     registry.withdraw(lane, batch)
                 }
@@ -48,6 +55,34 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
             end(batch, interrupted)
         } finally {
             lifecycle.leave()
+        }
+    }
+
+    /** Runs the caller's part, where the site is ordered in its turn. Returns whether the caller was interrupted. */
+    private fun inTurn(turn: SiteTurn?, batch: Batch): Boolean {
+        val me = Thread.currentThread()
+        // An item's own batches of its site are part of the item.
+        if (turn == null || turn.isMine) {
+            batch.runAsCaller()
+            return batch.await()
+        }
+        val place = SiteTurn.Place { LockSupport.unpark(me) }
+        var interrupted = false
+        turn.ask(place)
+        try {
+            while (!place.granted && !batch.isOver) {
+                LockSupport.park(turn)
+                // Who cancels a batch interrupts its threads; that is no interrupt of the caller.
+                if (Thread.interrupted() && !batch.wasCancelled) {
+                    interrupted = true
+                    batch.cancel(null)
+                }
+            }
+            place.owner = me
+            batch.runAsCaller()
+            return batch.await() || interrupted
+        } finally {
+            turn.leave(place)
         }
     }
 
@@ -121,19 +156,57 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
             future.complete(null)
             return
         }
-        val plan = site.plan(size, costs.now)
+        val turn = site.turn
         val batch =
-            make(site, plan, size, body) { over ->
-                registry.removeDetached(over)
-                if (plan.timeBatch) learn(site, over)
-                lifecycle.leave()
-                val failure = over.failure()
-                if (failure != null) future.completeExceptionally(failure) else future.complete(null)
+            try {
+                val plan = site.plan(size, costs.now)
+                make(site, plan, size, body) { ended(site, it, future) }
+            } catch (thrown: Throwable) {
+                lifecycle.leave() // A thread-local's own code.
+                throw thrown
             }
+        val plan = batch.plan
         future.batch = batch
         registry.addDetached(batch)
         val helpers = if (batch.shareable) maxOf(1, plan.helpers) else 1
-        if (events.isOne(Thread.currentThread())) publishedByOther(batch, helpers) else published(batch, helpers)
+        val isOnEventThread = events.isOne(Thread.currentThread())
+        if (turn != null) {
+            // Published now, so that it can be cancelled while it waits; begun when it is its turn.
+            published(batch, helpers = 0)
+            val place = SiteTurn.Place { begin(batch) }
+            batch.place = place
+            turn.ask(place)
+            if (batch.isOver) turn.leave(place) // Cancelled before it had a place to leave.
+        } else if (isOnEventThread) publishedByOther(batch, helpers)
+        else {
+            published(batch, helpers = 0)
+            askAtLeastOne(batch, helpers)
+        }
+    }
+
+    /** Nothing of a batch that nobody waits in runs any more. */
+    private fun ended(site: Site, batch: Batch, future: BatchFuture) {
+        registry.removeDetached(batch)
+        try {
+            if (batch.plan.timeBatch) learn(site, batch)
+        } catch (thrown: Throwable) {
+            uncaught(thrown)
+        }
+        batch.place?.let { site.turn?.leave(it) }
+        lifecycle.leave()
+        val failure = batch.failure()
+        if (failure != null) future.completeExceptionally(failure) else future.complete(null)
+    }
+
+    /** A batch of an ordered site has the turn; on whichever thread had it before. */
+    private fun begin(batch: Batch) {
+        if (!batch.isOver) askAtLeastOne(batch, 1)
+    }
+
+    /** Nobody waits in this batch: where no thread comes at all, it ends. */
+    private fun askAtLeastOne(batch: Batch, helpers: Int) {
+        val thrown = ask(batch, helpers, batch.plan.place == Place.ELASTIC) ?: return
+        if (batch.asked == 0) batch.cancel(RejectedExecutionException(NO_THREAD, thrown))
     }
 
     /**
@@ -142,7 +215,11 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
      */
     private fun publishedByOther(batch: Batch, helpers: Int) {
         published(batch, helpers = 0)
-        workers.offer { ask(batch, helpers, batch.plan.place == Place.ELASTIC) }
+        try {
+            workers.offer { askAtLeastOne(batch, helpers) }
+        } catch (thrown: OutOfMemoryError) {
+            batch.cancel(RejectedExecutionException(NO_THREAD, thrown))
+        }
     }
 
     private fun enter(lane: Registry.Lane) {
@@ -152,7 +229,8 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
 
     private fun make(site: Site, plan: Plan, size: Int, body: Body, ended: Batch.Ended?): Batch {
         val shareable = !site.options.ordered
-        val batch = Batch(plan, size, body, clock, Context(site.options.locals), shareable, registry, ended)
+        val context = Context(site.options.locals)
+        val batch = Batch(plan, size, body, clock, context, shareable, registry, ended)
         // A batch that is not even timed is too short for a beat; should it hang, the watchdog sees it.
         if (shareable && size > 1 && plan.helpers == 0 && plan.timeBatch) batch.beat = Runnable { beat(batch) }
         return batch
@@ -170,21 +248,25 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
         ask(batch, minOf(costs.now.processors - 1, batch.waiting), onElastic = false)
     }
 
-    private fun ask(batch: Batch, threads: Int, onElastic: Boolean) {
+    /** Returns why fewer threads were asked, where fewer were. */
+    private fun ask(batch: Batch, threads: Int, onElastic: Boolean): OutOfMemoryError? {
         val from = clock.nanoTime()
         if (batch.offeredNs == 0L) batch.offeredNs = from
         val asked = if (onElastic) elastic else workers
         var started = 0
+        var why: OutOfMemoryError? = null
         try {
             while (started < threads) {
                 asked.offer(batch)
                 started++
             }
-        } catch (_: OutOfMemoryError) {
+        } catch (thrown: OutOfMemoryError) {
+            why = thrown
             // The system starts no more threads. The batch goes on with those that it has; the caller is one of them.
         }
         batch.askedNs += clock.nanoTime() - from
         batch.asked += started
+        return why
     }
 
     private fun learn(site: Site, batch: Batch) {
@@ -224,11 +306,11 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
     fun stop() {
         stopped = true
         for (batch in registry.running()) batch.cancel(CancellationException(STOPPED))
-        if (lifecycle.isOver) watchdog.stop()
     }
 
     private companion object {
         const val SHUT = "the executor is shut down"
+        const val NO_THREAD = "the system starts no thread"
         const val STOPPED = "the executor was shut down"
         /** The threads of the batch had nearly a processor of their own altogether: who waited did so for one. */
         const val CROWDED = 0.9

@@ -7,6 +7,7 @@ import clearway.executor.model.Observation
 import clearway.executor.model.Place
 import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.ConcurrentLinkedQueue
+import java.util.concurrent.Future
 import java.util.concurrent.RejectedExecutionException
 import java.util.concurrent.atomic.AtomicInteger
 
@@ -17,19 +18,29 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
 
     fun execute(site: Site, task: Runnable): Unit = start(single(site, task, null))
 
-    fun single(site: Site, task: Runnable, ended: ((Single) -> Unit)?): Single = Single(site, task, ended)
-
-    fun start(single: Single) {
-        val nested = runner.registry.lane().isNested
-        if (!runner.lifecycle.enter()) {
-            // Work that has begun may still start more, as in a batch; else it could not come to its end.
-            if (!nested || stopped) throw RejectedExecutionException("the executor is shut down")
-            runner.lifecycle.enterNested()
-        }
+    /**
+     * A task that has a place, for [start], which is to follow. Throws RejectedExecutionException after a shutdown,
+     * also to a task that runs: one that starts itself again and again would have no end.
+     */
+    fun single(site: Site, task: Runnable, ended: ((Single) -> Unit)?): Single {
+        val single = Single(site, task, ended)
+        if (!runner.lifecycle.enter()) throw RejectedExecutionException(SHUT)
         all += single
-        if (stopped && single.stop()) return
-        if (single.site.options.ordered) lines.computeIfAbsent(single.site) { Line(it) }.add(single)
-        else threadsFor(single.site).offer(single)
+        return single
+    }
+
+    /** Throws RejectedExecutionException, and then the task has ended: it was neither begun nor returned by [stop]. */
+    fun start(single: Single) {
+        // Set before all tasks were listed: either they had this one among them, or it is seen here.
+        if (stopped && single.drop()) throw RejectedExecutionException(SHUT)
+        try {
+            val turn = single.site.turn
+            if (turn != null) lines.computeIfAbsent(single.site) { Line(it, turn) }.add(single)
+            else threadsFor(single.site).offer(single)
+        } catch (_: OutOfMemoryError) {
+            single.lose()
+        }
+        if (single.isLost) throw RejectedExecutionException("the system starts no thread")
     }
 
     @Volatile private var stopped = false
@@ -37,7 +48,7 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
     /** Drops what has not begun and interrupts what has. Returns what was dropped. */
     fun stop(): List<Runnable> {
         stopped = true
-        return all.filter { it.stop() }.map { it.task }
+        return stop(all).map { it.task }
     }
 
     private fun threadsFor(site: Site) = if (site.needsElastic) runner.elastic else runner.workers
@@ -54,7 +65,25 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
             if (!state.compareAndSet(WAITS, RUNS)) return
             val lane = runner.registry.lane()
             lane.inside++
-            val scope = context.enter()
+            try {
+                runInContext()
+            } finally {
+                lane.inside--
+                mine.leave()
+                Thread.interrupted()
+                end()
+            }
+        }
+
+        private fun runInContext() {
+            val scope =
+                try {
+                    context.enter()
+                } catch (thrown: Throwable) {
+                    // A thread-local's own code: the task is not run, and who waits for it is told that much.
+                    (task as? Future<*>)?.cancel(false)
+                    throw thrown
+                }
             val looked = site.looksAtSingle()
             val cpuNs = if (looked) clock.threadCpuNs() else -1
             val startNs = clock.nanoTime()
@@ -65,10 +94,6 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
                 if (looked) learn(wallNs, if (cpuNs < 0) -1 else clock.threadCpuNs() - cpuNs)
                 else site.overlooked(wallNs)
                 context.leave(scope)
-                lane.inside--
-                mine.leave()
-                Thread.interrupted()
-                end()
             }
         }
 
@@ -91,15 +116,25 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
             )
         }
 
-        /** True when it had not begun, and now never will; interrupts it when it runs. */
-        fun stop(): Boolean {
-            if (state.compareAndSet(WAITS, DROPPED)) {
-                end()
-                return true
-            }
-            me?.interrupt()
-            return false
+        /** True when it had not begun, and now never will. */
+        fun drop(): Boolean = endAs(DROPPED)
+
+        /** Interrupts it when it runs. */
+        fun interrupt() {
+            if (state.get() == RUNS) me?.interrupt()
         }
+
+        /** As [drop], for what no thread comes to. */
+        fun lose(): Boolean = endAs(LOST)
+
+        private fun endAs(how: Int): Boolean {
+            if (!state.compareAndSet(WAITS, how)) return false
+            end()
+            return true
+        }
+
+        val isLost: Boolean
+            get() = state.get() == LOST
 
         private fun end() {
             all -= this
@@ -108,40 +143,74 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
         }
     }
 
-    /** The tasks of an ordered site: one after another, each on whichever thread. */
-    private inner class Line(private val site: Site) : Runnable {
+    /** The tasks of an ordered site: one after another, each on whichever thread, and none beside a batch of it. */
+    private inner class Line(private val site: Site, private val turn: SiteTurn) : Runnable {
         private val waiting = ConcurrentLinkedQueue<Single>()
         private val count = AtomicInteger()
+        private val place = SiteTurn.Place(::begin)
 
         fun add(single: Single) {
             waiting += single
-            if (count.getAndIncrement() == 0) threadsFor(site).offer(this)
+            if (count.getAndIncrement() == 0) turn.ask(place)
+        }
+
+        /** Its turn has come; on whichever thread had it before, which must not be held. */
+        private fun begin() {
+            try {
+                threadsFor(site).offer(this)
+            } catch (_: OutOfMemoryError) {
+                lose()
+            }
+        }
+
+        /**
+         * No thread comes: who gives a task now is refused, and what waited already is cancelled, or would for ever.
+         */
+        private fun lose() {
+            var gone = 0
+            while (true) {
+                val single = waiting.poll() ?: break
+                gone++
+                if (single.lose()) (single.task as? Future<*>)?.cancel(false)
+            }
+            turn.leave(place)
+            if (count.addAndGet(-gone) > 0) turn.ask(place)
         }
 
         override fun run() {
             var served = 0
-            do {
+            place.owner = Thread.currentThread()
+            while (true) {
                 try {
                     waiting.poll()?.run()
                 } catch (thrown: Throwable) {
-                    val thread = Thread.currentThread()
-                    thread.uncaughtExceptionHandler?.uncaughtException(thread, thrown)
+                    uncaught(thrown)
                 }
-                val more = count.decrementAndGet() > 0
-                // Others wait for this thread as well: the line stands again at the end of theirs.
-                if (more && ++served >= AT_A_TIME) {
-                    threadsFor(site).offer(this)
+                // Others wait for the turn and for this thread as well: the line stands again at the end of theirs.
+                if (count.get() == 1 || ++served >= AT_A_TIME) {
+                    turn.leave(place)
+                    if (count.decrementAndGet() > 0) turn.ask(place)
                     return
                 }
-            } while (more)
+                count.decrementAndGet()
+            }
         }
     }
 
-    private companion object {
-        const val WAITS = 0
-        const val RUNS = 1
-        const val DROPPED = 2
+    companion object {
+        /** Drops what has not begun, then interrupts what has: else the next would begin before it is dropped. */
+        fun stop(singles: Collection<Single>): List<Single> {
+            val dropped = singles.filter { it.drop() }
+            for (single in singles) single.interrupt()
+            return dropped
+        }
+
+        private const val SHUT = "the executor is shut down"
+        private const val WAITS = 0
+        private const val RUNS = 1
+        private const val DROPPED = 2
+        private const val LOST = 3
         /** As often as a fair share asks, as seldom as the hand-over should not show: 64 of 1 us to one of 10. */
-        const val AT_A_TIME = 64
+        private const val AT_A_TIME = 64
     }
 }

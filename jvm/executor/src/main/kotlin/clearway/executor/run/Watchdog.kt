@@ -3,6 +3,7 @@ package clearway.executor.run
 
 import clearway.executor.host.Clock
 import clearway.executor.model.Growth
+import clearway.executor.model.Load
 import clearway.executor.model.Look
 import java.util.concurrent.locks.LockSupport
 
@@ -21,8 +22,7 @@ internal class Watchdog(
     @Volatile private var asleep = true
     @Volatile private var stopped = false
     private var thread: Thread? = null
-    private var cpuNs = -1L
-    private var atNs = 0L
+    private val load = Load()
     private var collectionsBefore = 0L
 
     /**
@@ -38,16 +38,23 @@ internal class Watchdog(
             if (stopped) return
             asleep = false
             val running = thread
-            if (running != null) LockSupport.unpark(running)
-            else
-                thread =
-                    Thread({ run() }, "clearway-watchdog").also {
-                        it.isDaemon = true
-                        it.start()
-                    }
+            if (running != null) LockSupport.unpark(running) else begin()
         }
     }
 
+    private fun begin() {
+        val begun = Thread({ run() }, "clearway-watchdog")
+        begun.isDaemon = true
+        try {
+            begun.start()
+            thread = begun
+        } catch (_: OutOfMemoryError) {
+            // The system starts no more threads: the next batch tries again, and this one goes on without.
+            asleep = true
+        }
+    }
+
+    /** Ends its thread. */
     fun stop() {
         synchronized(this) {
             stopped = true
@@ -60,22 +67,40 @@ internal class Watchdog(
         while (!stopped) {
             LockSupport.parkNanos(this, TICK_NS shl minOf(quiet / QUIET_LOOKS, SLOWEST))
             Thread.interrupted()
-            quiet = if (look()) 0 else quiet + 1
+            quiet = if (looked()) 0 else quiet + 1
             if (quiet < QUIET_LOOKS * (SLOWEST + 1)) continue
             quiet = 0
             asleep = true
-            if (registry.running().isNotEmpty() || relieve()) asleep = false
+            if (registry.running().isNotEmpty() || relieved()) asleep = false
             while (asleep && !stopped) LockSupport.park(this)
         }
     }
 
+    /** As [look]. Whatever it throws, the next look comes. */
+    private fun looked(): Boolean =
+        try {
+            look()
+        } catch (thrown: Throwable) {
+            uncaught(thrown)
+            false
+        }
+
+    /** As [relieve]; where the system starts no thread, the jobs go on waiting for those that there are. */
+    private fun relieved(): Boolean =
+        try {
+            relieve()
+        } catch (_: OutOfMemoryError) {
+            true
+        }
+
     /** One look at everything; true when there was a batch that runs for longer than a tick, or jobs wait. */
     fun look(): Boolean {
         val now = clock.nanoTime()
-        val jobsWait = relieve()
+        val jobsWait = relieved()
+        // Also while no batch runs, so that the next one finds a window that has passed.
+        val idle = idleProcessors(now)
         val batches = registry.running()
         if (batches.isEmpty()) return jobsWait
-        val idle = idleProcessors(now)
         val collections = clock.collections()
         val collected = collections != collectionsBefore
         collectionsBefore = collections
@@ -91,13 +116,10 @@ internal class Watchdog(
         return long
     }
 
-    /** By the process's CPU time since the last look: what it did not use was not used by threads of ours. */
+    /** By the process's CPU time of late: what it did not use was not used by threads of ours. */
     private fun idleProcessors(now: Long): Int {
-        val cpu = clock.processCpuNs()
-        val used = if (cpu < 0 || cpuNs < 0 || now <= atNs) 0.0 else (cpu - cpuNs).toDouble() / (now - atNs)
-        cpuNs = cpu
-        atNs = now
-        return costs.now.processors.let { it - Math.round(used).toInt().coerceAtMost(it) }
+        load.look(clock.processCpuNs(), now)
+        return costs.now.processors.let { it - Math.round(load.used).toInt().coerceAtMost(it) }
     }
 
     private fun lookAt(batch: Batch, now: Long, idle: Int, collected: Boolean) {

@@ -10,7 +10,11 @@ import java.util.concurrent.locks.LockSupport
 
 /** Threads that can be asked to run something. */
 internal interface Threads {
-    /** Runs `job` on one of these threads, which is started where none is free and more may be. Never blocks. */
+    /**
+     * Runs `job` on one of these threads, which is started where none is free and more may be. Never blocks. Throws
+     * OutOfMemoryError where the system starts no thread and there is none that would come to the job; then it is
+     * forgotten.
+     */
     fun offer(job: Runnable)
 
     /** `tell` is called with every job that finds all threads busy. */
@@ -21,6 +25,9 @@ internal interface Threads {
      * `others`: it may be what they wait for. Returns whether jobs wait. For one thread at a time.
      */
     fun relieve(others: Threads): Boolean = false
+
+    /** There will be no more jobs: the threads end when they have done those that there are. */
+    fun stop() {}
 }
 
 /** A fresh virtual thread for every job. */
@@ -37,6 +44,8 @@ internal class Workers(
     private val max: Int,
     private val stayNs: Long,
     private val spinNs: Long,
+    /** Starts a thread, or throws OutOfMemoryError where the system starts no more. */
+    private val start: (Thread) -> Unit = Thread::start,
 ) : Threads {
     private val jobs = ConcurrentLinkedQueue<Runnable>()
     private val free = ConcurrentLinkedDeque<Worker>()
@@ -44,6 +53,7 @@ internal class Workers(
     private val numbers = AtomicInteger()
     private val all: MutableSet<Worker> = ConcurrentHashMap.newKeySet()
     @Volatile private var tell: () -> Unit = {}
+    @Volatile private var stopped = false
     private var head: Runnable? = null
     private var looks = 0
     private var patience = LOOKS
@@ -66,7 +76,13 @@ internal class Workers(
         if (!wait && looks < patience) return true
         if (!wait) patience = minOf(patience * 2, PATIENCE_MAX)
         looks = 0
-        if (jobs.remove(first)) others.offer(first)
+        if (jobs.remove(first))
+            try {
+                others.offer(first)
+            } catch (thrown: OutOfMemoryError) {
+                jobs.add(first)
+                throw thrown
+            }
         return true
     }
 
@@ -77,17 +93,30 @@ internal class Workers(
     override fun offer(job: Runnable) {
         jobs.add(job)
         val worker = free.pollFirst()
-        if (worker != null) worker.wake() else startIfFewer()
+        if (worker != null) worker.wake() else startIfFewer(job)
     }
 
-    private fun startIfFewer() {
+    override fun stop() {
+        stopped = true
+        while (true) free.pollFirst()?.wake() ?: return
+    }
+
+    private fun startIfFewer(job: Runnable) {
         while (true) {
             val now = count.get()
             // All are busy, or about to look once more: each looks for jobs after it said that it is free.
             if (now >= max) return tell()
             if (count.compareAndSet(now, now + 1)) break
         }
-        Worker("$name-${numbers.incrementAndGet()}").also { all += it }.start()
+        val worker = Worker("$name-${numbers.incrementAndGet()}")
+        all += worker
+        try {
+            start(worker)
+        } catch (thrown: OutOfMemoryError) {
+            all -= worker
+            // Another thread comes to the job; without one it would wait for ever.
+            if (count.decrementAndGet() > 0) tell() else if (jobs.remove(job)) throw thrown
+        }
     }
 
     private inner class Worker(name: String) : Thread(name) {
@@ -118,8 +147,7 @@ internal class Workers(
                 job.run()
             } catch (thrown: Throwable) {
                 // Jobs keep what their items throw; what comes here is ours or the machine's. Say so and go on.
-                val handler = uncaughtExceptionHandler ?: getDefaultUncaughtExceptionHandler()
-                handler?.uncaughtException(this, thrown)
+                uncaught(thrown)
             }
             interrupted() // An interrupt was meant for the job.
         }
@@ -144,7 +172,7 @@ internal class Workers(
             // A job that came before we were in `free` woke nobody.
             if (jobs.isEmpty()) {
                 val until = System.nanoTime() + stayNs
-                while (!woken) {
+                while (!woken && !stopped) {
                     val left = until - System.nanoTime()
                     if (left <= 0) break
                     LockSupport.parkNanos(Workers::class.java, left)

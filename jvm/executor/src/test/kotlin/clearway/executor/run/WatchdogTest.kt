@@ -26,7 +26,10 @@ class WatchdogTest {
 
         override fun cpuNsOf(thread: Thread) = cpuNs
 
-        override fun processCpuNs() = 0L
+        var processNs = 0L
+
+        /** In steps of 10 ms, as Linux tells it. */
+        override fun processCpuNs() = processNs / 10_000_000 * 10_000_000
 
         override fun threadNumber() = 7L
 
@@ -59,7 +62,7 @@ class WatchdogTest {
     /**
      * Looks every 4 ms at a batch of ten items whose first one spins. `between` tells what happens before each look.
      */
-    private fun looksAt(looks: Int, between: (Int) -> Unit): Batch {
+    private fun looksAt(looks: Int, everyNs: Long = 4_000_000, between: (Int) -> Unit): Batch {
         val begun = CountDownLatch(1)
         var over = false
         val body = Body { index ->
@@ -76,7 +79,7 @@ class WatchdogTest {
         }
         begun.await()
         for (look in 0 until looks) {
-            clock.now += 4_000_000
+            clock.now += everyNs
             between(look)
             watchdog.look()
         }
@@ -104,6 +107,23 @@ class WatchdogTest {
         clock.waitedNs = 0
         val batch = looksAt(looks = 50) { clock.waitedNs += 4_000_000 }
         assertFalse(batch.slept)
+    }
+
+    @Test
+    fun `no elastic thread comes while the rest of the process keeps the processors busy, however coarse its clock is`() {
+        // The batch's thread runs for 100 ms and then sleeps; other threads use both processors all the time.
+        repeat(60) {
+            clock.now += 1_000_000
+            clock.processNs += 2_000_000
+            watchdog.look()
+        }
+        val batch =
+            looksAt(looks = 300, everyNs = 1_000_000) { look ->
+                clock.processNs += 2_000_000
+                if (look < 100) clock.cpuNs += 1_000_000
+            }
+        assertTrue(batch.slept)
+        assertFalse(true in asked, "asked=$asked")
     }
 
     @Test

@@ -45,6 +45,7 @@ internal class Heart(
     @Volatile private var isOneThread = true
     @Volatile private var isOpen = false
     @Volatile private var refusal: String? = null
+    @Volatile private var noStacks: String? = null
 
     /** Whether a first beat came back. */
     @Volatile
@@ -61,9 +62,13 @@ internal class Heart(
         @Volatile var answeredMs = Double.NaN
 
         override fun run() {
-            if (!isOpen) {
-                isOpen = true
-                times.opened()
+            try {
+                if (!isOpen) {
+                    isOpen = true
+                    times.opened()
+                }
+            } catch (thrown: Throwable) {
+                uncaught(thrown) // The watched thread is not ours to end.
             }
             by = Thread.currentThread()
             answeredMs = nowMs()
@@ -154,6 +159,8 @@ internal class Heart(
             beat = next
         } catch (refused: RejectedExecutionException) {
             refusal = "the executor takes no more tasks: ${refused.message}"
+        } catch (thrown: Throwable) {
+            failed("the executor", thrown)
         }
     }
 
@@ -171,11 +178,24 @@ internal class Heart(
         if (!isItsDoing) synchronized(recorder) { recorder.watcherHeld(untilMs - waitedMs, untilMs) }
     }
 
+    /** Nothing is watched any more, because `who` threw; the report says so. */
+    fun failed(who: String, thrown: Throwable) {
+        refusal = "$who threw ${thrown.javaClass.name}"
+        uncaught(thrown)
+    }
+
     private fun sample(sent: Beat) {
         val atMs = nowMs()
         val watched = thread ?: return
+        if (noStacks != null) return
         if (atMs - sent.sentMs < SAMPLE_AFTER_MS || atMs < nextSampleMs || samples >= SAMPLES_MAX) return
-        val seen = look.stack(watched)
+        val seen =
+            try {
+                look.stack(watched)
+            } catch (denied: SecurityException) {
+                noStacks = "the security manager forbids it"
+                return
+            }
         samples++
         // Ever more seldom: a stall of seconds is explained by its first samples.
         nextSampleMs = atMs + SAMPLE_EVERY_MS * maxOf(1, samples shr 2)
@@ -207,6 +227,7 @@ internal class Heart(
         val why = refusal ?: if (answered) null else "still starting"
         val noStacks =
             why
+                ?: noStacks
                 ?: if (!options.stacks) "turned off by the option stacks"
                 else if (!isOneThread) "several threads answer; there is no one stack to look at" else null
         return listOf(

@@ -47,6 +47,8 @@ internal class RunQueue private constructor(private val file: FileChannel) : Wai
                 RunQueue(FileChannel.open(Path.of("/proc/thread-self/schedstat"), READ))
             } catch (_: IOException) {
                 null
+            } catch (_: SecurityException) {
+                null
             }
 
         /** The second number of a line. */

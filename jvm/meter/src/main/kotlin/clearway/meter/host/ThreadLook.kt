@@ -2,12 +2,10 @@
 package clearway.meter.host
 
 import clearway.meter.record.frames
-import java.lang.management.ManagementFactory
 
 /** The JVM's own means. */
 internal object ThreadLook : Look {
-    private val threads =
-        ManagementFactory.getThreadMXBean().takeIf { it.isThreadCpuTimeSupported && it.isThreadCpuTimeEnabled }
+    private val clock: ProcessorClock? = optional { ProcessorClock() }
 
     /**
      * The thread is stopped for some 50 us, at its next safepoint; until then this waits. Before JDK 19 every thread of
@@ -20,12 +18,9 @@ internal object ThreadLook : Look {
 
     /** A system call, some 1 us. A virtual thread has no time of its own. */
     override fun cpuMs(thread: Thread): Double {
-        val ns = threads?.getThreadCpuTime(idOf(thread)) ?: -1
+        val ns = optional { clock?.ns(thread) } ?: -1
         return if (ns < 0) Double.NaN else ns / 1e6
     }
 
     override fun waiting(): Waiting? = if (cpuMs(Thread.currentThread()).isNaN()) null else RunQueue.ofThisThread()
-
-    // JDK 19 calls it threadId; 17 has only this.
-    @Suppress("DEPRECATION") private fun idOf(thread: Thread): Long = thread.id
 }

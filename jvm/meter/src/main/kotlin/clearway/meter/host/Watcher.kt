@@ -37,8 +37,8 @@ internal class Watcher(
         )
     private val heart: Heart =
         Heart(executor, HeartOptions(options.floorMs, beatMs, options.stacks), recorder, MeterClock::nowMs)
-    private val collections = Collections { startMs, endMs ->
-        synchronized(recorder) { recorder.garbageCollected(startMs, endMs) }
+    private val collections: Collections? = optional {
+        Collections { startMs, endMs -> synchronized(recorder) { recorder.garbageCollected(startMs, endMs) } }
     }
     @Volatile private var runStarted = Instant.EPOCH
     @Volatile private var stopped = false
@@ -49,10 +49,26 @@ internal class Watcher(
 
     fun start() {
         begin(MeterClock.nowMs())
-        thread.start()
+        try {
+            thread.start()
+        } catch (thrown: Throwable) {
+            collections?.close() // The system starts no thread.
+            throw thrown
+        }
     }
 
     private fun run() {
+        try {
+            watch()
+        } catch (thrown: Throwable) {
+            heart.failed("the meter", thrown)
+        } finally {
+            ready.complete(null)
+            collections?.close()
+        }
+    }
+
+    private fun watch() {
         while (!stopped) {
             val dueMs = heart.tick()
             if (heart.answered || heart.isRefused) ready.complete(null)
@@ -61,8 +77,6 @@ internal class Watcher(
             val leftNs = ((dueMs - MeterClock.nowMs()) * 1e6).toLong()
             if (leftNs > 0 && !stopped) LockSupport.parkNanos(leftNs)
         }
-        ready.complete(null)
-        collections.close()
     }
 
     /** A run begins at the returned moment: nothing before it counts. */
@@ -90,8 +104,8 @@ internal class Watcher(
     fun explain(untilMs: Double) {
         val explained = synchronized(recorder) { recorder.explain(untilMs) }
         for (stall in explained) {
-            FlightRecording.write(stall, runStarted, heart.thread, options.label)
-            onStall(stall)
+            guarded { FlightRecording.write(stall, runStarted, heart.thread, options.label) }
+            guarded { onStall(stall) }
         }
     }
 
@@ -125,7 +139,7 @@ internal class Watcher(
     }
 
     private fun sources(): List<SourceState> {
-        val missing = collections.missing
+        val missing = if (collections == null) "this JVM tells nothing, or forbids to ask it" else collections.missing
         return heart.sources() + SourceState("garbage collection", missing == null, missing)
     }
 

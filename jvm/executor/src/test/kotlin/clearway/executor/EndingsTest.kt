@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.executor
+
+import java.util.concurrent.CancellationException
+import java.util.concurrent.CompletableFuture
+import java.util.concurrent.CountDownLatch
+import java.util.concurrent.CyclicBarrier
+import java.util.concurrent.RejectedExecutionException
+import java.util.concurrent.TimeUnit
+import java.util.concurrent.atomic.AtomicInteger
+import java.util.concurrent.atomic.AtomicReference
+import kotlin.concurrent.thread
+import org.junit.jupiter.api.AfterEach
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertFalse
+import org.junit.jupiter.api.Assertions.assertThrows
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+
+/** Every task and every batch has one end, and tells it. */
+class EndingsTest {
+    private val executor = AdaptiveExecutor(processors = 2, elasticMax = 64)
+    private val ordered = executor.site("ordered", SiteOptions().ordered())
+
+    @AfterEach
+    fun close() {
+        executor.shutdownNow()
+        executor.close()
+    }
+
+    @Test
+    fun `a task that meets shutdownNow is run, returned or refused, each once`() {
+        repeat(150) { round ->
+            val own = AdaptiveExecutor(processors = 2, elasticMax = 8)
+            val site = own.site("tasks", if (round % 2 == 0) SiteOptions() else SiteOptions().ordered())
+            val service = if (round % 4 < 2) own else own.asExecutorService(site)
+            val ran = AtomicInteger()
+            val refused = AtomicInteger()
+            val meet = CyclicBarrier(3)
+            val givers =
+                List(2) {
+                    thread {
+                        meet.await()
+                        repeat(50) {
+                            try {
+                                service.execute { ran.incrementAndGet() }
+                            } catch (_: RejectedExecutionException) {
+                                refused.incrementAndGet()
+                            }
+                        }
+                    }
+                }
+            meet.await()
+            repeat(round * 40) { Thread.onSpinWait() }
+            val left = service.shutdownNow().size
+            givers.forEach { it.join() }
+            own.close()
+            assertEquals(100, ran.get() + left + refused.get(), "round=$round")
+        }
+    }
+
+    @Test
+    fun `shutdownNow of a site's executor returns a task that was refused when it was given again`() {
+        val service = executor.asExecutorService(ordered)
+        val begun = CountDownLatch(1)
+        service.execute {
+            begun.countDown()
+            CountDownLatch(1).await()
+        }
+        begun.await()
+        val task = Runnable {}
+        service.execute(task)
+        executor.shutdown()
+        assertThrows(RejectedExecutionException::class.java) { service.execute(task) }
+        assertEquals(listOf(task), service.shutdownNow())
+        assertTrue(service.awaitTermination(1, TimeUnit.MINUTES))
+    }
+
+    @Test
+    fun `a batch that is cancelled is done when its items have ended, and not before`() {
+        val site = executor.site("stubborn")
+        val begun = CountDownLatch(2)
+        val end = CountDownLatch(1)
+        val running = AtomicInteger()
+        val future =
+            executor.runAllAsync(site, (0 until 20).toList()) {
+                running.incrementAndGet()
+                begun.countDown()
+                while (end.count > 0) Thread.onSpinWait() // No interrupt ends this.
+                running.decrementAndGet()
+            }
+        begun.await()
+        assertTrue(future.cancel(true))
+        assertFalse(future.isDone)
+        end.countDown()
+        assertThrows(CancellationException::class.java) { future.get(1, TimeUnit.MINUTES) }
+        assertTrue(future.isCancelled)
+        assertEquals(0, running.get())
+    }
+
+    @Test
+    fun `batches and tasks of an ordered site wait for each other, whichever way they come`() {
+        val inside = AtomicInteger()
+        val overlaps = AtomicInteger()
+        var count = 0 // No lock: what orders the items must order this.
+        fun item() {
+            if (inside.incrementAndGet() != 1) overlaps.incrementAndGet()
+            count++
+            inside.decrementAndGet()
+        }
+        val service = executor.asExecutorService(ordered)
+        val meet = CyclicBarrier(4)
+        val callers =
+            List(2) {
+                thread {
+                    meet.await()
+                    repeat(200) { executor.runAll(ordered, 20) { item() } }
+                }
+            }
+        val starter = thread {
+            meet.await()
+            List(200) { executor.runAllAsync(ordered, (0 until 20).toList()) { item() } }.forEach { it.get() }
+        }
+        meet.await()
+        List(2000) { service.submit { item() } }.forEach { it.get() }
+        (callers + starter).forEach { it.join() }
+        assertEquals(0, overlaps.get())
+        executor.runAll(ordered, 1) { assertEquals(2 * 200 * 20 + 200 * 20 + 2000, count) }
+    }
+
+    @Test
+    fun `a batch that an item runs of its own ordered site is part of the item`() {
+        val seen = ArrayList<Int>()
+        executor.runAll(ordered, 2) { outer -> executor.runAll(ordered, 2) { seen += outer * 10 + it } }
+        executor
+            .runAllAsync(ordered, listOf(2)) { outer -> executor.runAll(ordered, 2) { seen += outer * 10 + it } }
+            .get(1, TimeUnit.MINUTES)
+        executor.asExecutorService(ordered).submit { executor.runAll(ordered, 2) { seen += 30 + it } }.get()
+        assertEquals(listOf(0, 1, 10, 11, 20, 21, 30, 31), seen)
+    }
+
+    @Test
+    fun `what waits for its turn on an ordered site ends by an interrupt, a cancelling or a shutdownNow`() {
+        val begun = CountDownLatch(1)
+        val end = CountDownLatch(1)
+        val first =
+            executor.runAllAsync(ordered, listOf(1)) {
+                begun.countDown()
+                while (end.count > 0) Thread.onSpinWait()
+            }
+        begun.await()
+        val interrupted = waiting { executor.runAll(ordered, 1) {} }
+        interrupted.first.interrupt()
+        assertTrue(interrupted.second.get(1, TimeUnit.MINUTES) is InterruptedException)
+        val cancelled = executor.runAllAsync(ordered, listOf(1)) { throw AssertionError("it was cancelled") }
+        cancelled.cancel(true)
+        assertThrows(CancellationException::class.java) { cancelled.get(1, TimeUnit.MINUTES) }
+        val stopped = waiting { executor.runAll(ordered, 1) { throw AssertionError("it was stopped") } }
+        val left = executor.runAllAsync(ordered, listOf(1)) { throw AssertionError("it was stopped") }
+        // It waits in its turn by now, or comes to find the executor shut.
+        executor.shutdownNow()
+        val why = stopped.second.get(1, TimeUnit.MINUTES)
+        assertTrue(why is CancellationException || why is RejectedExecutionException, "$why")
+        assertThrows(CancellationException::class.java) { left.get(1, TimeUnit.MINUTES) }
+        end.countDown()
+        assertThrows(CancellationException::class.java) { first.get(1, TimeUnit.MINUTES) }
+    }
+
+    /** Runs it on a thread, and tells how it ended. */
+    private fun waiting(act: () -> Unit): Pair<Thread, CompletableFuture<Throwable?>> {
+        val outcome = CompletableFuture<Throwable?>()
+        val runs = thread {
+            try {
+                act()
+                outcome.complete(null)
+            } catch (thrown: Throwable) {
+                outcome.complete(thrown)
+            }
+        }
+        return Pair(runs, outcome)
+    }
+
+    @Test
+    fun `an interrupted thread makes an executor, and stays interrupted`() {
+        val made = AtomicReference<AdaptiveExecutor>()
+        val outcome = waiting {
+            Thread.currentThread().interrupt()
+            made.set(AdaptiveExecutor(processors = 2, elasticMax = 8))
+            check(Thread.currentThread().isInterrupted) { "the interrupt is lost" }
+        }
+        assertEquals(null, outcome.second.get(1, TimeUnit.MINUTES))
+        made.get().close()
+    }
+
+    @Test
+    fun `a task that gives itself again and again does not hold up close`() {
+        val begun = CountDownLatch(1)
+        val refused = CompletableFuture<Throwable>()
+        fun again() {
+            begun.countDown()
+            try {
+                executor.execute(::again)
+            } catch (thrown: RejectedExecutionException) {
+                refused.complete(thrown)
+            }
+        }
+        executor.execute(::again)
+        begun.await()
+        executor.close()
+        assertTrue(refused.get(1, TimeUnit.MINUTES) is RejectedExecutionException)
+    }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.executor
+
+import java.lang.ref.ReferenceQueue
+import java.lang.ref.WeakReference
+import java.net.URLClassLoader
+import java.util.concurrent.CountDownLatch
+import java.util.concurrent.FutureTask
+import java.util.function.IntConsumer
+import org.junit.jupiter.api.Assertions.assertFalse
+import org.junit.jupiter.api.Test
+
+/** What an executor leaves behind: nothing. */
+class LeftoversTest {
+    private fun threads(): Set<Thread> =
+        Thread.getAllStackTraces().keys.filter { it.name.startsWith("clearway-") }.toSet()
+
+    private fun leavesNoThread(end: (AdaptiveExecutor) -> Unit) {
+        val before = threads()
+        val executor = AdaptiveExecutor(processors = 2, elasticMax = 8)
+        val site = executor.site("work")
+        repeat(20) { executor.runAll(site, 100) { Thread.onSpinWait() } }
+        val both = CountDownLatch(2)
+        executor.runAll(executor.site("waits"), 2) {
+            both.countDown()
+            both.await()
+        }
+        executor.submit {}.get()
+        val own = threads() - before
+        assertFalse(own.isEmpty())
+        end(executor)
+        for (each in own + (threads() - before)) {
+            each.join(LIMIT_MS)
+            assertFalse(each.isAlive, "${each.name} was left")
+        }
+    }
+
+    @Test fun `no thread is left when an executor was closed`() = leavesNoThread { it.close() }
+
+    @Test
+    fun `no thread is left when an executor was shut down and ended by itself`() = leavesNoThread { it.shutdown() }
+
+    @Test fun `no thread is left when an executor was told to stop`() = leavesNoThread { it.shutdownNow() }
+
+    /** The executor's classes once more, apart from those of the tests. */
+    private class Apart : URLClassLoader(arrayOf(AdaptiveExecutor::class.java.protectionDomain.codeSource.location)) {
+        override fun loadClass(name: String, resolve: Boolean): Class<*> {
+            if (!name.startsWith("clearway.executor.")) return super.loadClass(name, resolve)
+            return synchronized(getClassLoadingLock(name)) { findLoadedClass(name) ?: findClass(name) }
+        }
+    }
+
+    /** Uses an executor of classes of its own, from this thread, which lives on. */
+    private fun use(stop: String): ClassLoader {
+        val apart = Apart()
+        val type = apart.loadClass(AdaptiveExecutor::class.java.name)
+        val siteType = apart.loadClass(Site::class.java.name)
+        val executor = type.getConstructor(Int::class.java, Int::class.java).newInstance(2, 8)
+        val site = type.getMethod("site", String::class.java).invoke(executor, "work")
+        val runAll = type.getMethod("runAll", siteType, Int::class.java, IntConsumer::class.java)
+        repeat(20) { runAll.invoke(executor, site, 10, IntConsumer {}) }
+        val task = FutureTask { 1 }
+        type.getMethod("execute", Runnable::class.java).invoke(executor, task)
+        task.get()
+        type.getMethod(stop).invoke(executor)
+        type.getMethod("close").invoke(executor)
+        return apart
+    }
+
+    @Test
+    fun `no class is kept by the threads that used an executor, nor by the classes of its tasks`() {
+        for (stop in listOf("close", "shutdownNow")) {
+            val gone = ReferenceQueue<ClassLoader>()
+            val loader = WeakReference(use(stop), gone)
+            // Its threads end by themselves; a collection that comes before that is not the last.
+            while (gone.remove(100) == null) System.gc()
+            assertFalse(loader.get() != null)
+        }
+    }
+
+    private companion object {
+        const val LIMIT_MS = 60_000L
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.executor.run
+
+import clearway.executor.Site
+import clearway.executor.SiteOptions
+import clearway.executor.host.SystemClock
+import clearway.executor.model.Costs
+import java.util.concurrent.ExecutionException
+import java.util.concurrent.FutureTask
+import java.util.concurrent.RejectedExecutionException
+import java.util.concurrent.TimeUnit
+import java.util.concurrent.atomic.AtomicInteger
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertThrows
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+
+/** The system starts no more threads. */
+class NoThreadTest {
+    private var refuses = true
+
+    private fun start(thread: Thread) {
+        if (refuses) throw OutOfMemoryError("unable to create native thread")
+        thread.start()
+    }
+
+    private fun workers(max: Int) = Workers("scarce", max, TimeUnit.SECONDS.toNanos(20), spinNs = 0, start = ::start)
+
+    private val workers = workers(2)
+
+    private fun runner() = Runner(workers(2), workers(2), LiveCosts(Costs(processors = 2), SystemClock), SystemClock)
+
+    private val sites = listOf(Site("any", SiteOptions()), Site("ordered", SiteOptions().ordered()))
+
+    @Test
+    fun `a thread that cannot be started takes no place from those that can`() {
+        repeat(5) { assertThrows(OutOfMemoryError::class.java) { workers.offer {} } }
+        assertEquals(0, workers.size)
+        refuses = false
+        val ran = FutureTask { 1 }
+        workers.offer(ran)
+        assertEquals(1, ran.get(1, TimeUnit.MINUTES))
+        workers.stop()
+    }
+
+    @Test
+    fun `a job is left to the threads that there are`() {
+        refuses = false
+        val first = FutureTask { 1 }
+        workers.offer(first)
+        first.get(1, TimeUnit.MINUTES)
+        refuses = true
+        val more = List(10) { FutureTask { it } }
+        more.forEach(workers::offer)
+        assertEquals((0 until 10).toList(), more.map { it.get(1, TimeUnit.MINUTES) })
+        workers.stop()
+    }
+
+    @Test
+    fun `a task is refused when no thread comes, and the next one runs when one does`() {
+        for (site in sites) {
+            refuses = true
+            val runner = runner()
+            val singles = Singles(runner, SystemClock)
+            repeat(3) { assertThrows(RejectedExecutionException::class.java) { singles.execute(site) {} } }
+            refuses = false
+            val ran = FutureTask { 1 }
+            singles.execute(site, ran)
+            assertEquals(1, ran.get(1, TimeUnit.MINUTES))
+            ends(runner)
+        }
+    }
+
+    @Test
+    fun `a batch that nobody waits in fails when no thread comes, and one with a caller is the caller's`() {
+        for (site in sites) {
+            val runner = runner()
+            val future = BatchFuture()
+            runner.start(site, 3, future, EventThreads()) {}
+            val failed = assertThrows(ExecutionException::class.java) { future.get(1, TimeUnit.MINUTES) }
+            assertTrue(failed.cause is RejectedExecutionException)
+            val ran = AtomicInteger()
+            runner.run(site, 100) { ran.incrementAndGet() }
+            assertEquals(100, ran.get())
+            ends(runner)
+        }
+    }
+
+    private fun ends(runner: Runner) {
+        runner.shutdown()
+        assertTrue(runner.lifecycle.await(1, TimeUnit.MINUTES))
+    }
+}

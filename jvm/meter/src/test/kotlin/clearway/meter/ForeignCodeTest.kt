@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.meter
+
+import java.util.concurrent.CountDownLatch
+import java.util.concurrent.Executor
+import java.util.concurrent.Executors
+import java.util.concurrent.TimeUnit
+import java.util.concurrent.atomic.AtomicInteger
+import org.junit.jupiter.api.AfterEach
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertFalse
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.DynamicTest
+import org.junit.jupiter.api.DynamicTest.dynamicTest
+import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.TestFactory
+
+/** The meter calls two things that are not its own: the executor, and `onStall`. */
+class ForeignCodeTest {
+    private class Odd : Throwable("odd")
+
+    private val throwing: Map<String, () -> Nothing> =
+        linkedMapOf(
+            "an exception" to { throw IllegalStateException("broken") },
+            "an AssertionError" to { throw AssertionError("broken") },
+            "a StackOverflowError" to { throw StackOverflowError("broken") },
+            "Kotlin's TODO()" to { TODO() },
+            "a Throwable of its own" to { throw Odd() },
+        )
+    private val loop = Executors.newSingleThreadExecutor { Thread(it, "event loop") }
+
+    @AfterEach
+    fun close() {
+        loop.shutdownNow()
+    }
+
+    private fun hold() {
+        val end = System.nanoTime() + 40_000_000
+        while (System.nanoTime() < end) Thread.onSpinWait()
+    }
+
+    @TestFactory
+    fun `stalls go on being told when onStall throws`(): List<DynamicTest> =
+        throwing.map { (what, throwing) ->
+            dynamicTest("it throws $what") {
+                val told = CountDownLatch(2)
+                val options = MeterOptions().onStall { told.countDown().also { throwing() } }
+                Meter.watch(loop, options).use { watch ->
+                    do loop.submit(::hold).get() while (told.count > 0)
+                    assertTrue(watch.report().sources.first { it.name == "heartbeat" }.available)
+                }
+            }
+        }
+
+    @Test
+    fun `onStall may close its watch`() {
+        val closed = CountDownLatch(1)
+        lateinit var watch: StallWatch
+        val options =
+            MeterOptions().onStall {
+                watch.close()
+                closed.countDown()
+            }
+        watch = Meter.watch(loop, options)
+        do loop.submit(::hold).get() while (closed.count > 0)
+        assertTrue(watch.report().stalls.isNotEmpty())
+    }
+
+    @TestFactory
+    fun `a watch whose executor throws is ready, says why it sees nothing, and ends`(): List<DynamicTest> =
+        throwing.map { (what, throwing) ->
+            dynamicTest("it throws $what") {
+                val executor = Executor { throwing() }
+                Meter.watch(executor).use { watch ->
+                    watch.ready.get(60, TimeUnit.SECONDS)
+                    val heartbeat = watch.report().sources.first { it.name == "heartbeat" }
+                    assertFalse(heartbeat.available)
+                    assertTrue("threw" in heartbeat.why.orEmpty(), heartbeat.why)
+                }
+            }
+        }
+
+    @Test
+    fun `an executor that calls the meter from within is watched`() {
+        val inside = AtomicInteger()
+        val executor = Executor { task ->
+            if (inside.incrementAndGet() == 1) Meter.mark("inside") {}
+            loop.execute(task)
+        }
+        assertEquals(7, Meter.measure(executor) { 7 }.value)
+    }
+}
