@@ -27,13 +27,13 @@ export class ChunkCursor<R> {
   }
 
   /**
-   * The row `row`, from 0 up to `length`: the same object each time, moved there. Reading one that is outside throws.
-   * Allocates nothing.
+   * The row `row`, from 0 up to `length`: the same object each time, moved there. Reading one that is outside, or that is no
+   * whole number, throws. Allocates nothing.
    */
   at(row: number): R {
     const view = this.row;
     // A place that no column has, and no `throw`: reads fail there, and the loop has no call that slows it.
-    view[atRow] = row >= 0 && row < this.length ? row + this.start : -1;
+    view[atRow] = (row | 0) === row && row >= 0 && row < this.length ? row + this.start : -1;
     return view as R;
   }
 }

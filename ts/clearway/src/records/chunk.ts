@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { invalid } from "../error/clearway-error.js";
 import { alignment, bufferCountAt, directoryAt, entryBytes, magic, magicAt, rowsAt } from "./layout.js";
-import { gone } from "./refusal.js";
+import { gone, invalid } from "./refusal.js";
 import { bufferCount, type Shape } from "./shape.js";
 import { openChunk, readHeader } from "./vector/open.js";
 import type { Vector } from "./vector/vector.js";

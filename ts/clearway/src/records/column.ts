@@ -5,10 +5,10 @@ import { readColumn } from "./row.js";
 import type { Segments } from "./segments.js";
 import type { Shape } from "./shape.js";
 import { arrays } from "./vector/numbers.js";
-import type { Vector } from "./vector/vector.js";
+import { Unsendable, type Vector } from "./vector/vector.js";
 
 /** One column of a table. Holds no values: reads the table's memory. Reads throw `released` when that is gone. */
-export class Column<F extends Field = Field> {
+export class Column<F extends Field = Field> extends Unsendable {
   readonly name: string;
   readonly length: number;
   readonly #segments: Segments;
@@ -16,6 +16,7 @@ export class Column<F extends Field = Field> {
   readonly #at: number;
 
   constructor(segments: Segments, shape: Shape, at: number) {
+    super();
     this.name = shape.name;
     this.length = segments.length;
     this.#segments = segments;

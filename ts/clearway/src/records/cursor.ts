@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { cannotBeSent } from "./refusal.js";
 import { type RowClass, readColumn, rowObject } from "./row.js";
 import type { Shape } from "./shape.js";
 import type { Vector } from "./vector/vector.js";
@@ -53,9 +54,9 @@ const slotGetters: readonly (() => Getter)[] = [
     },
 ];
 
-/** Whether no column is called as a cursor's own properties. Those that are go by the slower {@link rowScan}. */
+/** Whether no column is called as a cursor's own properties, or hides its `toJSON`. Those that are go by the slower {@link rowScan}. */
 export function canHaveCursor(shapes: readonly Shape[]): boolean {
-  return !shapes.some(({ name }) => /^\$(row|vectors|enter|cannotBeSent|[0-7])$/.test(name));
+  return !shapes.some(({ name }) => /^(toJSON|\$(row|vectors|enter|cannotBeSent|[0-7]))$/.test(name));
 }
 
 /** The class of the cursors of a table with these columns. One is made for each scan. */
@@ -74,8 +75,8 @@ export function cursorClass(shapes: readonly Shape[], Row: RowClass): CursorClas
     $5: Vector | undefined = undefined;
     $6: Vector | undefined = undefined;
     $7: Vector | undefined = undefined;
-    // A function makes structured clone refuse a cursor, which would else take whole chunks along.
-    $cannotBeSent = refuse;
+    // Also before it stands at a row, which structured clone would refuse.
+    $cannotBeSent = cannotBeSent;
 
     $enter(vectors: readonly Vector[], row: number): void {
       this.$vectors = vectors;
@@ -110,5 +111,3 @@ function arrayGetter(column: number): (this: Cursor) => unknown {
     return readColumn(this.$vectors[column]!, this.$row);
   };
 }
-
-function refuse(): void {}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { invalid } from "../error/clearway-error.js";
+
 import type { BitPart, BytesPart, CodePart, ListPart, NumberPart, Part } from "./part.js";
+import { checkOptions, invalid } from "./refusal.js";
 import {
   checkExtent,
   checkName,
@@ -98,7 +99,10 @@ export const bytes: Simple<Uint8Array, Uint8Array[], BytesPart> = /* @__PURE__ *
  */
 export function text(options: { dictionary: true }): Simple<string, string[], CodePart>;
 export function text(options?: { dictionary?: false }): Simple<string, string[], BytesPart>;
-export function text({ dictionary = false }: { dictionary?: boolean } = {}): unknown {
+export function text(options: { dictionary?: boolean } = {}): unknown {
+  checkOptions(options, ["dictionary"]);
+  const { dictionary = false } = options;
+  if (typeof dictionary !== "boolean") throw invalid("dictionary", "true or false", dictionary);
   return field({ kind: "text", dictionary });
 }
 
@@ -112,7 +116,9 @@ export function timestamp(options: {
 export function timestamp(options?: {
   unit?: "s" | "ms" | "us";
 }): Simple<number, number[], NumberPart<BigInt64Array>, number | Date>;
-export function timestamp({ unit = "ms" }: { unit?: TimeUnit } = {}): unknown {
+export function timestamp(options: { unit?: TimeUnit } = {}): unknown {
+  checkOptions(options, ["unit"]);
+  const { unit = "ms" } = options;
   if (!units.includes(unit)) throw invalid("unit", `one of ${units.join(", ")}`, unit);
   return field({ kind: "timestamp", unit });
 }

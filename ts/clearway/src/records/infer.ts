@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { ClearwayError, invalid } from "../error/clearway-error.js";
+import { ClearwayError } from "../error/clearway-error.js";
 import type { Field, Fields } from "./field.js";
 import * as types from "./field.js";
 import type { NumberPart, Part } from "./part.js";
 import { type RecordType, record } from "./record.js";
-import { shown } from "./refusal.js";
-import { numberKinds } from "./shape.js";
+import { checkOptions, invalid, shown } from "./refusal.js";
+import { numberKinds, type Shape } from "./shape.js";
 import type { Table } from "./table.js";
 import { arrays } from "./vector/numbers.js";
-import type { WriterOptions } from "./writer.js";
+import { type WriterOptions, writerOptions } from "./writer.js";
 
 export interface InferOptions {
   /** How many rows, from the first on, tell the types; default 100. */
@@ -40,6 +40,8 @@ export type InferredFields<T> = {
       }>;
 };
 
+const inferOptions = ["sampleRows"];
+
 // Enough to meet a column's first null nearly always, and no work to speak of.
 const sampleRowsDefault = 100;
 
@@ -51,8 +53,14 @@ const sampleRowsDefault = 100;
  */
 export function inferRecord<T extends object>(
   rows: readonly T[],
-  { sampleRows = sampleRowsDefault }: InferOptions = {},
+  options: InferOptions = {},
 ): RecordType<InferredFields<T>> {
+  if (!Array.isArray(rows)) throw invalid("rows", "an array", rows);
+  checkOptions(options, inferOptions);
+  const { sampleRows = sampleRowsDefault } = options;
+  if (!Number.isInteger(sampleRows) || sampleRows < 1) {
+    throw invalid("sampleRows", "a positive whole number", sampleRows);
+  }
   if (rows.length === 0) throw invalid("rows", "at least one row to infer columns from", "none");
   const sample = rows.slice(0, sampleRows);
   return record(fieldsOf("", sample)) as unknown as RecordType<InferredFields<T>>;
@@ -66,17 +74,39 @@ export function tableFromRows<T extends object>(
   rows: readonly T[],
   options: InferOptions & WriterOptions = {},
 ): Table<RecordType<InferredFields<T>>> {
-  const schema = inferRecord(rows, options);
-  const columns = new Set(schema.shapes.map(({ name }) => name));
-  const writer = schema.table(options);
+  checkOptions(options, [...inferOptions, ...writerOptions]);
+  const { sampleRows, ...rest } = options;
+  const schema = inferRecord(rows, sampleRows === undefined ? {} : { sampleRows });
+  const findFurther = furtherColumn(schema.shapes);
+  const writer = schema.table(rest);
   for (const row of rows) {
-    for (const name in row) if (!columns.has(name)) throw drift(name, writer.length, row[name]);
     writer.push(row as never);
+    const further = findFurther(row as Record<string, unknown>);
+    if (further) throw drift(...further, writer.length - 1);
   }
   return writer.finish();
 }
 
-function drift(column: string, row: number, value: unknown): ClearwayError {
+type FindFurther = (row: Record<string, unknown>) => [column: string, value: unknown] | undefined;
+
+/** What finds a property of a row that is none of these columns, also in its structs. */
+function furtherColumn(shapes: readonly Shape[], path = ""): FindFurther {
+  const names = new Set(shapes.map(({ name }) => name));
+  const structs = shapes.flatMap((shape): [string, FindFurther][] =>
+    shape.kind === "struct" ? [[shape.name, furtherColumn(shape.columns, `${path}${shape.name}.`)]] : [],
+  );
+  return (row) => {
+    for (const name of Object.keys(row)) if (!names.has(name)) return [path + name, row[name]];
+    for (const [name, find] of structs) {
+      const inner = row[name];
+      const further = inner === null || inner === undefined ? undefined : find(inner as Record<string, unknown>);
+      if (further) return further;
+    }
+    return undefined;
+  };
+}
+
+function drift(column: string, value: unknown, row: number): ClearwayError {
   const error = new ClearwayError(
     "invalid-argument",
     `row ${row}: there was no column ${column} in the rows before: ${column}=${shown(value)}. Declare the columns with record().`,
@@ -98,7 +128,7 @@ function fieldsOf(path: string, rows: readonly object[]): Fields {
     [...values].map(([name, column]) => {
       const given = column.filter((value) => value !== null && value !== undefined);
       const where = path === "" ? name : `${path}.${name}`;
-      if (given.length === 0) throw invalid(where, "something else than null in the sample; declare it", "null");
+      if (given.length === 0) throw invalid(where, "something else than null in the sample; declare it", null);
       const field = fieldOf(where, given);
       return [name, given.length === rows.length ? field : types.nullable(field)];
     }),
@@ -112,7 +142,7 @@ function fieldOf(path: string, values: readonly unknown[]): Field {
   if (Object.prototype.toString.call(first) === "[object Object]") {
     return types.struct(fieldsOf(path, values as object[])) as Field;
   }
-  throw invalid(path, "of a kind that a column holds; declare the columns with record()", shown(first));
+  throw invalid(path, "of a kind that a column holds; declare the columns with record()", first);
 }
 
 function simpleField(value: unknown): Field | undefined {

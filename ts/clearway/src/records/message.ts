@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { brand } from "../transfer/crossing.js";
+import { isArrayBuffer } from "./brands.js";
 import { Chunk } from "./chunk.js";
 import { malformed, shown } from "./refusal.js";
 import { bufferCount, readShapes, type Shape } from "./shape.js";
@@ -57,7 +58,7 @@ class ChunkReader {
   read(value: unknown): Segment {
     if (!isObject(value)) throw malformed("a chunk is no object");
     const { data, start, rows } = value;
-    if (!(data instanceof ArrayBuffer)) throw malformed("a chunk has no ArrayBuffer");
+    if (!isArrayBuffer(data)) throw malformed("a chunk has no ArrayBuffer");
     const known = this.#known.get(data) ?? { chunk: new Chunk(data, this.#shapes, this.#buffers), taken: 0 };
     const { chunk } = known;
     if (!isCount(start) || !isCount(rows) || start + rows > chunk.rows) {

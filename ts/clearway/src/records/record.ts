@@ -3,6 +3,7 @@ import { ClearwayError } from "../error/clearway-error.js";
 import type { ArrowTable } from "./arrow-table.js";
 import { movingRow } from "./chunk-cursor.js";
 import { type CursorClass, canHaveCursor, cursorClass } from "./cursor.js";
+import { difference } from "./difference.js";
 import { type Fields, type RowOf, shapesOf, type WriteOf } from "./field.js";
 import { readMessage } from "./message.js";
 import { type RowClass, rowClass } from "./row.js";
@@ -71,9 +72,7 @@ export class RecordType<F extends Fields = Fields> {
     const table = tableFrom(value);
     const { shapes } = table.schema;
     if (signature(shapes) === signature(this.shapes)) return table as Table<RecordType<F>>;
-    const list = (each: readonly Shape[]): string =>
-      each.map(({ name, kind, nullable }) => `${name}: ${nullable ? `nullable(${kind})` : kind}`).join(", ");
-    throw new ClearwayError("protocol", `a table of other columns: { ${list(shapes)} }, not { ${list(this.shapes)} }`);
+    throw new ClearwayError("protocol", `a table of other columns: ${difference(shapes, this.shapes)}`);
   }
 
   /**

@@ -29,6 +29,25 @@ export function badRow(bad: BadValue, row: number, hint = hintFor(bad)): Clearwa
   return Object.assign(error, { column, row } satisfies BadRow);
 }
 
+/** Throws `invalid-argument` for an argument, in the form `name must be …: name=value`. Runs nothing of the value's own. */
+export function invalid(name: string, must: string, value: unknown): ClearwayError {
+  return new ClearwayError("invalid-argument", `${name} must be ${must}: ${name}=${shown(value)}`);
+}
+
+/** Refuses options that are no object, and one that there is not. Throws `invalid-argument`. */
+export function checkOptions(options: unknown, known: readonly string[]): void {
+  if (options === null || typeof options !== "object") throw invalid("options", "an object", options);
+  for (const name of Object.keys(options)) {
+    if (!known.includes(name)) throw invalid("an option", `one of ${known.join(", ")}`, name);
+  }
+}
+
+/**
+ * What structured clone comes to first in whatever reads a table's memory, and refuses with these words: it would drop
+ * getters and take whole chunks along.
+ */
+export const cannotBeSent = Symbol("rows and columns cannot be sent: send the table, or what toObjects() makes");
+
 /** The typed error for memory or a message that is not a table. */
 export function malformed(what: string): ClearwayError {
   return new ClearwayError("protocol", `not a table: ${what}`);
@@ -54,8 +73,13 @@ export function unreadable(buffer: ArrayBufferLike, what: string): ClearwayError
 export function shown(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
   if (typeof value === "bigint") return `${value}n`;
+  if (typeof value === "function") return "Function";
   if (value === null || typeof value !== "object") return String(value);
-  return Object.prototype.toString.call(value).slice(8, -1);
+  try {
+    return Object.prototype.toString.call(value).slice(8, -1);
+  } catch {
+    return "Object"; // its `Symbol.toStringTag` throws, or it is a revoked proxy
+  }
 }
 
 function hintFor({ value, hint }: BadValue): string {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { cannotBeSent } from "./refusal.js";
 import type { Shape } from "./shape.js";
 import type { Vector } from "./vector/vector.js";
 
-// Where a row stands. Symbols, because every string may be a column's name.
-export const inChunk = Symbol("clearway.row.vectors");
+// Where a row stands. The first is a text that no column is called: structured clone passes symbols over, and would make `{}`
+// of a row, where it now comes to the vectors, which refuse it.
+export const inChunk = "clearway:row";
 export const atRow = Symbol("clearway.row.at");
 
 /** A row before its columns: which chunk, and where in it. */
@@ -41,11 +43,29 @@ export function rowClass(shapes: readonly Shape[]): RowClass {
     const get = nullable ? nullableGetter(column) : getter(column);
     define(name, { get, enumerable: true });
   });
-  return Row;
+  return shapes.some(({ name }) => name === "toJSON") ? withOwnColumns(Row, shapes) : Row;
 
   function define(name: string | symbol, how: PropertyDescriptor): void {
     Object.defineProperty(Row.prototype, name, { configurable: true, ...how });
   }
+}
+
+/**
+ * The same with columns of each row's own: a column called `toJSON` hides the method, and JSON then takes what an object
+ * has itself. Slower, for such tables only.
+ */
+function withOwnColumns(Row: RowClass, shapes: readonly Shape[]): RowClass {
+  const getters = Object.getOwnPropertyDescriptors(Row.prototype as object) as PropertyDescriptorMap;
+  const columns = Object.fromEntries(shapes.map(({ name }) => [name, getters[name]!]));
+  // JSON leaves symbols out.
+  const refusal: PropertyDescriptor = { value: cannotBeSent, enumerable: true };
+  const own = { "clearway:refusal": refusal, ...columns, [inChunk]: { enumerable: false } };
+  return class extends Row {
+    constructor(vectors: readonly Vector[], row: number) {
+      super(vectors, row);
+      Object.defineProperties(this, own);
+    }
+  };
 }
 
 function getter(column: number): (this: RowView) => unknown {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { ClearwayError, invalid } from "../error/clearway-error.js";
-import { malformed, shown } from "./refusal.js";
+import { ClearwayError } from "../error/clearway-error.js";
+import { invalid, malformed, shown } from "./refusal.js";
 
 /** Kinds whose values stand side by side in a typed array. */
 export const numberKinds = ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64"] as const;
@@ -66,7 +66,7 @@ export function readShapes(value: unknown, depth = 0, extent = new Extent()): Sh
     if (typeof name !== "string") throw malformed("a column has no name");
     const long = extent.addName(name);
     if (long !== undefined) throw malformed(`its columns have ${long}`);
-    if (name === refusedName) throw malformed(`a column is called ${name}`);
+    if (isRefused(name)) throw malformed(`a column is called ${shown(name)}`);
     if (names.has(name)) throw malformed(`two columns are called ${shown(name)}`);
     if (typeof nullable !== "boolean") throw malformed(`column ${shown(name)} does not say whether it is nullable`);
     names.add(name);
@@ -80,12 +80,15 @@ export function readShapes(value: unknown, depth = 0, extent = new Extent()): Sh
   });
 }
 
-// Setting it on a plain object, as toObjects() would, changes the object's prototype instead.
-const refusedName = "__proto__";
+// Setting `__proto__` on a plain object, as toObjects() would, changes the object's prototype instead. Under `clearway:` are
+// the names that say what an object is when it crosses.
+function isRefused(name: string): boolean {
+  return name === "__proto__" || name.startsWith("clearway:");
+}
 
-/** Refuses the one name that no row can carry. */
+/** Refuses names that no row can carry. */
 export function checkName(name: string): void {
-  if (name === refusedName) throw invalid("a column's name", "another one", name);
+  if (isRefused(name)) throw invalid("a column's name", "another one", name);
 }
 
 /** Refuses columns that a table may not have as many of: what {@link readShapes} would refuse elsewhere. */

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { invalid } from "../error/clearway-error.js";
 import type { ArrowTable } from "./arrow-table.js";
 import { ChunkCursor } from "./chunk-cursor.js";
 import { Column } from "./column.js";
 import type { RowOf } from "./field.js";
 import { brand, type Segment, type TableMessage } from "./message.js";
 import type { FieldsOf, RecordType, Row } from "./record.js";
-import { gone } from "./refusal.js";
+import { checkOptions, gone, invalid } from "./refusal.js";
 import { rowObject } from "./row.js";
 import { rowScan, Scan } from "./scan.js";
 import type { Segments } from "./segments.js";
@@ -125,7 +124,10 @@ export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>
    * Plain objects of a window of rows. Throws `invalid-argument` for more than `rowsMax` (10,000): objects by the million
    * cost the frames that a table saves. Bytes and lists in them stay views of the table's memory.
    */
-  toObjects({ from = 0, to = this.length, rowsMax = rowsMaxDefault }: ObjectWindow = {}): RowOf<FieldsOf<R>>[] {
+  toObjects(window: ObjectWindow = {}): RowOf<FieldsOf<R>>[] {
+    checkOptions(window, ["from", "to", "rowsMax"]);
+    const { from = 0, to = this.length, rowsMax = rowsMaxDefault } = window;
+    checkNumber("rowsMax", rowsMax);
     const cut = this.slice(from, to);
     if (cut.length > rowsMax) {
       throw invalid(
@@ -143,7 +145,10 @@ export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>
    * that end at or before the row `before`. Every row, view and slice of that memory throws `released` from here on, or is an
    * empty array.
    */
-  release({ before = this.length }: { before?: number } = {}): void {
+  release(options: { before?: number } = {}): void {
+    checkOptions(options, ["before"]);
+    const { before = this.length } = options;
+    checkNumber("before", before);
     let end = 0;
     for (const { chunk, rows } of this.#segments.list) {
       end += rows;
@@ -176,4 +181,8 @@ export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>
   #chunks(): Set<Segment["chunk"]> {
     return new Set(this.#segments.list.map(({ chunk }) => chunk));
   }
+}
+
+function checkNumber(name: string, value: unknown): void {
+  if (typeof value !== "number" || Number.isNaN(value)) throw invalid(name, "a number", value);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { ClearwayError, invalid } from "../error/clearway-error.js";
+import { ClearwayError } from "../error/clearway-error.js";
 import type { CrossesAs, crossesAs } from "../transfer/crossing.js";
 import { Growth, offsetMax } from "./builder/builder.js";
 import { RowsBuilder } from "./builder/rows.js";
@@ -7,7 +7,7 @@ import { Chunk, pack } from "./chunk.js";
 import type { WriteOf } from "./field.js";
 import { brand, type Segment, type TableMessage } from "./message.js";
 import type { FieldsOf, RecordType } from "./record.js";
-import { BadValue, badRow } from "./refusal.js";
+import { BadValue, badRow, checkOptions, invalid } from "./refusal.js";
 import { Segments } from "./segments.js";
 import { Table } from "./table.js";
 
@@ -15,6 +15,9 @@ export interface WriterOptions {
   /** Rows in a chunk; default 65,536 in the first million rows, and a million (2^20) from there on. */
   rowsPerChunk?: number;
 }
+
+/** What {@link WriterOptions} has. */
+export const writerOptions = ["rowsPerChunk"];
 
 // Chunks of 16 K to 256 K rows were within the noise of one another in the time to 1 M rows on the other side; this is
 // the middle (spec/decisions/a-chunk-is-one-buffer.md). A receiver pays for each chunk, so large tables have large ones:
@@ -59,13 +62,16 @@ export class TableWriter<R extends RecordType = RecordType> implements CrossesAs
   readonly #segments: Segment[] = [];
   readonly #limits: ChunkLimits;
   readonly #growth: Growth;
-  readonly #builder: RowsBuilder;
+  // Gone with its scratch when the table is finished.
+  #builder: RowsBuilder | undefined;
+  // The chunk's rows; below 0, as ~rows, while a row's values are read: its getters may call this writer.
   #rows = 0;
   #before = 0;
   #table: Table<R> | undefined;
 
   /** Writers are made by {@link RecordType.table}. */
   constructor(schema: R, options: WriterOptions = {}, limits = chunkLimits) {
+    checkOptions(options, writerOptions);
     const { rowsPerChunk = rowsPerChunkDefault } = options;
     if (!Number.isInteger(rowsPerChunk) || rowsPerChunk < 1 || rowsPerChunk > 2 ** 30) {
       throw invalid("rowsPerChunk", "a whole number from 1 to 2^30", rowsPerChunk);
@@ -82,7 +88,7 @@ export class TableWriter<R extends RecordType = RecordType> implements CrossesAs
 
   /** How many rows it has taken. */
   get length(): number {
-    return this.#before + this.#rows;
+    return this.#before + (this.#rows < 0 ? ~this.#rows : this.#rows);
   }
 
   /**
@@ -91,37 +97,46 @@ export class TableWriter<R extends RecordType = RecordType> implements CrossesAs
    */
   push(row: WriteOf<FieldsOf<R>>): void {
     const rows = this.#rows;
-    if (this.#table !== undefined) throw finished();
+    const builder = this.#builder;
+    if (builder === undefined || rows < 0) throw this.#taken();
+    this.#rows = ~rows;
     try {
-      this.#builder.push(row);
+      builder.push(row);
       this.#rows = rows + 1;
-      if (rows + 1 >= this.#rowsPerChunk || this.#isFull()) this.#closeChunk();
+      const sum = rows % rowsBetweenSums === 0 || this.#growth.bytes > this.#limits.growthBytes;
+      if (rows + 1 >= this.#rowsPerChunk || (sum && this.#isFull(builder))) this.#closeChunk(builder);
     } catch (reason) {
       // Also where there is no memory for the chunk: the row is out, and the next one tries again.
       this.#rows = rows;
-      this.#builder.truncate(rows);
+      builder.truncate(rows);
       throw reason instanceof BadValue ? badRow(reason, this.length) : reason;
     }
   }
 
   /** Takes rows until there are none. Stops at one that does not fit, as `push` does; those before stay. */
   pushAll(rows: Iterable<WriteOf<FieldsOf<R>>>): void {
+    if (typeof rows?.[Symbol.iterator] !== "function") throw invalid("rows", "iterable", rows);
     for (const row of rows) this.push(row);
   }
 
-  /** The table of all rows so far; the same one each time. The writer takes no more rows and holds no scratch. */
+  /**
+   * The table of all rows so far; the same one each time. The writer takes no more rows and holds no scratch. Throws
+   * `invalid-argument` when a getter of a row calls it.
+   */
   finish(): Table<R> {
     if (this.#table !== undefined) return this.#table;
-    if (this.#rows > 0) this.#closeChunk();
+    const builder = this.#builder;
+    if (builder === undefined || this.#rows < 0) throw this.#taken();
+    if (this.#rows > 0) this.#closeChunk(builder);
+    this.#builder = undefined;
     this.#table = new Table(this.#schema, new Segments(this.#segments));
     return this.#table;
   }
 
-  #isFull(): boolean {
-    const { growthBytes, closedBytes, blockBytes } = this.#limits;
-    if (this.#rows % rowsBetweenSums !== 0 && this.#growth.bytes <= growthBytes) return false;
+  #isFull(builder: RowsBuilder): boolean {
+    const { closedBytes, blockBytes } = this.#limits;
     this.#growth.bytes = 0;
-    const { bytes } = this.#builder;
+    const { bytes } = builder;
     if (bytes > blockBytes) {
       const hint = "Split the row, or its largest values, over several rows.";
       throw new BadValue(
@@ -135,18 +150,23 @@ export class TableWriter<R extends RecordType = RecordType> implements CrossesAs
   }
 
   // Changes nothing before it has the chunk: there may be no memory for it.
-  #closeChunk(): void {
+  #closeChunk(builder: RowsBuilder): void {
     const { shapes } = this.#schema;
     // The rows as a whole have no validity of their own.
-    const chunk = new Chunk(pack(this.#rows, this.#builder.buffers().slice(1)), shapes);
+    const chunk = new Chunk(pack(this.#rows, builder.buffers().slice(1)), shapes);
     this.#segments.push({ chunk, start: 0, rows: this.#rows });
     this.#before += this.#rows;
     this.#rows = 0;
     if (this.#grows && this.#before >= rowsPerLargeChunk) this.#rowsPerChunk = rowsPerLargeChunk;
-    this.#builder.truncate(0);
+    builder.truncate(0);
   }
-}
 
-function finished(): ClearwayError {
-  return new ClearwayError("invalid-argument", "the table is finished and takes no more rows: make another writer");
+  // The typed error for a call at a time when the writer cannot serve it.
+  #taken(): ClearwayError {
+    const why =
+      this.#rows < 0
+        ? "a getter of a row called the writer that reads the row: read its values before push()"
+        : "the table is finished and takes no more rows: make another writer";
+    return new ClearwayError("invalid-argument", why);
+  }
 }

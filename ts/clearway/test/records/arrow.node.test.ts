@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import * as arrow from "apache-arrow";
-import { bool, list, nullable, record, tableFromArrow, text, u8 } from "clearway/records";
+import { bool, list, nullable, record, struct, tableFromArrow, text, u8 } from "clearway/records";
 import { describe, expect, test } from "vitest";
 import { Everything, everything, everyValue, plain, thrown } from "./students.js";
 
@@ -73,6 +73,14 @@ describe.each(Object.keys(tables) as (keyof typeof tables)[])("a table as an Arr
 });
 
 describe("the way to Arrow", () => {
+  test("is valid where structs are null over columns without nulls, dictionaries too", async () => {
+    const Places = record({ at: nullable(struct({ word: text({ dictionary: true }), name: text(), tags: list(u8) })) });
+    const at = { word: "w", name: "n", tags: [1] };
+    const table = Places.tableOf([{}, {}, {}, { at: null }, { at }, {}], { rowsPerChunk: 2 });
+    const { rows } = pyarrow(arrow.tableToIPC(await table.toArrow(), "stream"));
+    expect(rows).toEqual([...Array(4).fill({ at: null }), { at: { ...at, tags: ["1"] } }, { at: null }]);
+  });
+
   test("copies nothing: the vectors are views of the table's memory", async () => {
     const table = everything(50, 50);
     const [batch] = (await table.toArrow()).batches;

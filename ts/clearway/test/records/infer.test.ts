@@ -1,5 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { inferRecord, record, tableFromRows, text, u8 } from "clearway/records";
+import {
+  bool,
+  type Fields,
+  inferRecord,
+  list,
+  nullable,
+  record,
+  struct,
+  tableFromRows,
+  text,
+  timestamp,
+  u8,
+} from "clearway/records";
 import { describe, expect, test } from "vitest";
 import { plain, thrown } from "./students.js";
 
@@ -64,6 +76,12 @@ describe("inference from rows", () => {
     ["another type", [{ a: 1 }, { a: "x" }], { column: "a", row: 1 }],
     ["a null after the sample", [{ a: 1 }, { a: null }], { column: "a", row: 1 }],
     ["a column that was not there", [{ a: 1 }, { a: 2, b: 3 }], { column: "b", row: 1 }],
+    [
+      "a column more in a struct",
+      [{ o: { x: 1, p: { y: 1 } } }, { o: { x: 2, p: { y: 2, z: 3 } } }],
+      { column: "o.p.z", row: 1 },
+    ],
+    ["a row that is none", [{ a: 1 }, undefined], { column: "the row", row: 1 }],
     ["a column that is missing", [{ a: 1, b: 1 }, { a: 2 }], { column: "b", row: 1 }],
   ])("throws on drift: %s", (_, rows, where) => {
     expect(thrown(() => tableFromRows(rows as { a: unknown }[], { sampleRows: 1 }))).toMatchObject({
@@ -73,6 +91,12 @@ describe("inference from rows", () => {
   });
 
   test("says what it cannot infer", () => {
+    expect(thrown(() => inferRecord(5 as never))?.message).toBe("rows must be an array: rows=5");
+    for (const sampleRows of [0, -1, 0.5, Number.NaN, "9" as never]) {
+      expect(thrown(() => inferRecord([{ a: 1 }], { sampleRows }))?.message).toContain(
+        "sampleRows must be a positive whole",
+      );
+    }
     expect(thrown(() => inferRecord([]))?.message).toContain("at least one row");
     expect(thrown(() => inferRecord([{ a: null }]))?.message).toContain("a must be something else than null");
     expect(thrown(() => inferRecord([{ a: new Map() }]))?.message).toContain("a must be of a kind");
@@ -80,9 +104,31 @@ describe("inference from rows", () => {
   });
 });
 
-test("a record tells a table of other columns from its own", () => {
-  const Other = record({ a: u8 });
-  const table = record({ a: text() }).tableOf([{ a: "x" }]);
-  const error = thrown(() => Other.from(structuredClone(table)));
-  expect(error).toMatchObject({ code: "protocol", message: "a table of other columns: { a: text }, not { a: u8 }" });
+test("rows inherit no columns from a prototype that somebody added to", () => {
+  Object.defineProperty(Object.prototype, "polluted", { value: 1, enumerable: true, configurable: true });
+  const { length } = tableFromRows([{ a: 1 }, { a: 2 }]);
+  delete (Object.prototype as { polluted?: number }).polluted;
+  expect(length).toBe(2);
+});
+
+describe("a record tells a table of other columns from its own, and names the first difference", () => {
+  test.each<[string, Fields, Fields]>([
+    ["a is text(), not u8", { a: text() }, { a: u8 }],
+    ["a is text(), not text({ dictionary: true })", { a: text() }, { a: text({ dictionary: true }) }],
+    [
+      'a is timestamp({ unit: "us" }), not timestamp({ unit: "ms" })',
+      { a: timestamp({ unit: "us" }) },
+      { a: timestamp() },
+    ],
+    ["b.a is nullable(u8), not u8", { b: struct({ a: nullable(u8) }) }, { b: struct({ a: u8 }) }],
+    ["a is list(bool), not nullable(list(u8))", { a: list(bool) }, { a: nullable(list(u8)) }],
+    ["a is nullable(struct), not struct", { a: nullable(struct({ b: u8 })) }, { a: struct({ b: u8 }) }],
+    ["there is no b", { a: u8 }, { a: u8, b: u8 }],
+    ["there is a further s.b", { s: struct({ a: u8, b: u8 }) }, { s: struct({ a: u8 }) }],
+    ["b stands where a should", { b: u8, a: u8 }, { a: u8, b: u8 }],
+  ])("%s", (difference, theirs, ours) => {
+    const table = record(theirs).table().finish();
+    const error = thrown(() => record(ours).from(structuredClone(table)));
+    expect(error).toMatchObject({ code: "protocol", message: `a table of other columns: ${difference}` });
+  });
 });

@@ -26,7 +26,7 @@ export class CodeBuilder implements Builder {
     this.#put(this.#codeOf.get(value) ?? this.#add(value));
   }
 
-  // A null row has a code all the same; in a chunk of nothing but nulls it points to nothing, and nobody reads it.
+  // A null row has a code all the same, which nobody reads.
   pushEmpty(): void {
     this.#put(0);
   }
@@ -40,6 +40,9 @@ export class CodeBuilder implements Builder {
   }
 
   buffers(): Uint8Array[] {
+    // In a chunk of nothing but nulls as well, code 0 stands for something: Arrow's readers ask for that in the columns of a
+    // struct that is null.
+    if (this.#rows > 0 && this.#codeOf.size === 0) this.#add("");
     const [, offsets, data] = this.#texts.buffers();
     return [noBytes, bytesOf(this.#codes, this.#rows), offsets!, data!];
   }

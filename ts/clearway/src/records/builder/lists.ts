@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { typedArrayLength, typedArrayName } from "../brands.js";
 import { BadValue } from "../refusal.js";
 import type { ItemKind } from "../shape.js";
 import { arrays } from "../vector/numbers.js";
@@ -10,7 +11,7 @@ import { numberBuilder } from "./numbers.js";
 export class ListBuilder implements Builder {
   readonly #items: ReturnType<typeof numberBuilder> | BitBuilder;
   readonly #takes: string;
-  readonly #array: { [Symbol.hasInstance](value: unknown): boolean } | undefined;
+  readonly #array: string | undefined;
   #offsets: Int32Array = new Int32Array(firstRows + 1);
   #rows = 0;
   #end = 0;
@@ -21,7 +22,7 @@ export class ListBuilder implements Builder {
     readonly growth: Growth,
   ) {
     this.#items = of === "bool" ? new BitBuilder(`${column}[]`) : numberBuilder(of, `${column}[]`);
-    this.#array = of === "bool" ? undefined : (arrays[of] as unknown as typeof Int8Array);
+    this.#array = of === "bool" ? undefined : arrays[of].name;
     this.#takes = `an array of ${of}`;
   }
 
@@ -31,17 +32,18 @@ export class ListBuilder implements Builder {
 
   push(value: unknown): void {
     const items = this.#items;
-    if (!(items instanceof BitBuilder) && this.#array?.[Symbol.hasInstance](value)) {
-      this.#checkRoom(value as Float64Array);
+    const array = typedArrayName(value);
+    if (!(items instanceof BitBuilder) && array !== undefined && array === this.#array) {
+      this.#checkRoom(typedArrayLength(value));
       items.pushAll(value as Float64Array);
       this.#close();
       return;
     }
-    if (!Array.isArray(value) && !(ArrayBuffer.isView(value) && !(value instanceof DataView))) {
+    if (!Array.isArray(value) && array === undefined) {
       throw new BadValue(this.column, this.#takes, value);
     }
     const list = value as unknown as ArrayLike<unknown>;
-    this.#checkRoom(list);
+    this.#checkRoom(list.length);
     for (let at = 0; at < list.length; at++) items.push(list[at]);
     this.#close();
   }
@@ -61,7 +63,7 @@ export class ListBuilder implements Builder {
     return [noBytes, bytesOf(this.#offsets, this.#rows + 1), items!];
   }
 
-  #checkRoom({ length }: ArrayLike<unknown>): void {
+  #checkRoom(length: number): void {
     if (this.#end + length <= offsetMax) return;
     const hint = "Split the list over several rows.";
     throw new BadValue(this.column, "of fewer than 2^31 items together with its chunk", `${length} items`, hint);

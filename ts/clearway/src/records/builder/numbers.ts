@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { typedArrayLength } from "../brands.js";
 import { BadValue } from "../refusal.js";
 import type { NumberKind } from "../shape.js";
 import { arrays, type Values } from "../vector/numbers.js";
@@ -61,7 +62,7 @@ function makeClass(kind: NumberKind): new (column: string) => NumberBuilder {
     }
 
     pushAll(values: Values): void {
-      const end = this.#rows + values.length;
+      const end = this.#rows + typedArrayLength(values);
       if (end > this.#values.length) this.#grow(end);
       (this.#values as unknown as Int32Array).set(values as Int32Array, this.#rows);
       this.#rows = end;

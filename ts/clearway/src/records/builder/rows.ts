@@ -60,11 +60,26 @@ function chain(shapes: readonly Shape[], columns: readonly Builder[]): Put {
 }
 
 function link(name: string, column: Builder, next: Put | undefined): Put {
+  if (name in Object.prototype) {
+    return (row) => {
+      column.push(notInherited(row, name));
+      next?.(row);
+    };
+  }
   if (next === undefined) return (row) => column.push(row[name]);
   return (row) => {
     column.push(row[name]);
     next(row);
   };
+}
+
+/** A property that every object inherits, as `constructor`: only where the row has its own, or its class a getter. */
+function notInherited(row: Record<string, unknown>, name: string): unknown {
+  for (let at: object | null = row; at !== null && at !== Object.prototype; at = Object.getPrototypeOf(at)) {
+    const found = Object.getOwnPropertyDescriptor(at, name);
+    if (found) return at === row || found.get ? row[name] : undefined;
+  }
+  return undefined;
 }
 
 function builderOf(path: string, shape: Shape, growth: Growth): Builder {

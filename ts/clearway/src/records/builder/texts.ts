@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { typedArrayLength, typedArrayName } from "../brands.js";
 import { BadValue } from "../refusal.js";
 import { encodeUtf8 } from "../utf8.js";
 import { type Builder, bytesOf, firstRows, type Growth, grown, noBytes } from "./builder.js";
@@ -102,10 +103,11 @@ export class BytesBuilder implements Builder {
   }
 
   push(value: unknown): void {
-    if (!(value instanceof Uint8Array)) throw new BadValue(this.column, "a Uint8Array", value);
+    if (typedArrayName(value) !== "Uint8Array") throw new BadValue(this.column, "a Uint8Array", value);
     const runs = this.#runs;
-    runs.room(value.length, this.column, value).set(value, runs.end);
-    runs.close(runs.end + value.length);
+    const length = typedArrayLength(value);
+    runs.room(length, this.column, value).set(value as Uint8Array, runs.end);
+    runs.close(runs.end + length);
   }
 
   pushEmpty(): void {

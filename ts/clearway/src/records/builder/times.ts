@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { timeOf } from "../brands.js";
 import { BadValue } from "../refusal.js";
 import type { TimeUnit } from "../shape.js";
 import { type Builder, bytesOf, firstRows, grown, noBytes } from "./builder.js";
@@ -49,12 +50,12 @@ export class TimeBuilder implements Builder {
 
   #count(value: unknown): number | bigint {
     const { unit } = this;
+    const ms = timeOf(value);
     if (unit === "ns") {
-      if (value instanceof Date && !Number.isNaN(value.getTime()))
-        return this.#inRange(BigInt(value.getTime()) * 1_000_000n, value);
+      if (ms !== undefined && !Number.isNaN(ms)) return this.#inRange(BigInt(ms) * 1_000_000n, value);
       if (typeof value === "bigint") return this.#inRange(value, value);
     } else {
-      const count = value instanceof Date ? value.getTime() * unitsPerMs[unit] : value;
+      const count = ms === undefined ? value : ms * unitsPerMs[unit];
       if (Number.isSafeInteger(count)) return count as number;
     }
     throw this.#bad(value);
@@ -68,10 +69,11 @@ export class TimeBuilder implements Builder {
   #bad(value: unknown): BadValue {
     const { unit } = this;
     const kind = unit === "ns" ? "a bigint of ns in 64 bits" : `a whole number of ${unit}`;
+    const ms = timeOf(value);
     return new BadValue(
       this.column,
       `${kind}, or a valid Date that is one`,
-      value instanceof Date ? `Date ${value}` : value,
+      ms === undefined ? value : `Date ${new Date(ms)}`,
     );
   }
 }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { BitPart } from "../part.js";
-import { type Bitmap, nullTest, type Vector } from "./vector.js";
+import { type Bitmap, nullTest, Unsendable, type Vector } from "./vector.js";
 
 /** Booleans, a bit each. */
-export class BitVector implements Vector {
+export class BitVector extends Unsendable implements Vector {
   constructor(
     readonly bits: Bitmap,
     readonly validity: Bitmap | undefined,
-  ) {}
+  ) {
+    super();
+  }
 
   get(row: number): boolean {
     return this.bits.get(row);

@@ -2,10 +2,10 @@
 import type { CodePart } from "../part.js";
 import { malformed, unreadable } from "../refusal.js";
 import type { TextVector } from "./spans.js";
-import { type Bitmap, nullTest, type Vector } from "./vector.js";
+import { type Bitmap, nullTest, Unsendable, type Vector } from "./vector.js";
 
 /** Text by its number in a dictionary. Each text is decoded once a chunk, when it is first read. */
-export class CodeVector implements Vector {
+export class CodeVector extends Unsendable implements Vector {
   #decoded: (string | undefined)[] = [];
   readonly #entries: number;
   #whole: readonly string[] | undefined;
@@ -15,6 +15,7 @@ export class CodeVector implements Vector {
     readonly texts: TextVector,
     readonly validity: Bitmap | undefined,
   ) {
+    super();
     this.#entries = texts.spans.rows;
   }
 

@@ -2,7 +2,7 @@
 import type { NumberPart } from "../part.js";
 import { unreadable } from "../refusal.js";
 import type { NumberKind } from "../shape.js";
-import { type Bitmap, nullTest, type Vector } from "./vector.js";
+import { type Bitmap, nullTest, Unsendable, type Vector } from "./vector.js";
 
 export type Values =
   | Int8Array
@@ -20,6 +20,7 @@ interface ValuesType {
   new (buffer: ArrayBuffer, byteOffset?: number, length?: number): Values;
   new (length: number): Values;
   readonly BYTES_PER_ELEMENT: number;
+  readonly name: string;
 }
 
 /** The typed array that holds each kind. */
@@ -43,11 +44,12 @@ export type NumberVector = new (values: Values, validity: Bitmap | undefined) =>
  * code, and engines make such a place slow for all of them: a scan took 9 times as long (spec/decisions).
  */
 function makeClass(): NumberVector {
-  return class implements Vector {
+  return class extends Unsendable implements Vector {
     readonly values: Values;
     readonly validity: Bitmap | undefined;
 
     constructor(values: Values, validity: Bitmap | undefined) {
+      super();
       this.values = values;
       this.validity = validity;
     }

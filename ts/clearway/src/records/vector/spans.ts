@@ -3,7 +3,7 @@ import type { BytesPart, ListPart } from "../part.js";
 import { malformed, unreadable } from "../refusal.js";
 import { decodeUtf8 } from "../utf8.js";
 import type { Values } from "./numbers.js";
-import { Bitmap, nullTest, type Vector } from "./vector.js";
+import { Bitmap, nullTest, Unsendable, type Vector } from "./vector.js";
 
 /**
  * Where each row's share of some data begins and ends. What the offsets say is checked when they are read, not when a
@@ -56,12 +56,14 @@ export class Spans {
 }
 
 /** Bytes of any length. A row reads as a view. */
-export class BytesVector implements Vector {
+export class BytesVector extends Unsendable implements Vector {
   constructor(
     readonly spans: Spans,
     readonly data: Uint8Array,
     readonly validity: Bitmap | undefined,
-  ) {}
+  ) {
+    super();
+  }
 
   get(row: number): unknown {
     const { spans, data } = this;
@@ -90,7 +92,7 @@ export class TextVector extends BytesVector {
 }
 
 /** Lists of numbers or booleans. Numbers read as a view. */
-export class ListVector implements Vector {
+export class ListVector extends Unsendable implements Vector {
   readonly #size: number;
 
   constructor(
@@ -98,6 +100,7 @@ export class ListVector implements Vector {
     readonly items: Values | Bitmap,
     readonly validity: Bitmap | undefined,
   ) {
+    super();
     this.#size = items instanceof Bitmap ? items.bytes.length * 8 : items.length;
   }
 

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { Part } from "../part.js";
 import type { RowClass } from "../row.js";
-import { type Bitmap, nullTest, type Vector } from "./vector.js";
+import { type Bitmap, nullTest, Unsendable, type Vector } from "./vector.js";
 
 /** Columns in a column. A row reads as a row of its own. */
-export class StructVector implements Vector {
+export class StructVector extends Unsendable implements Vector {
   constructor(
     readonly columns: readonly Vector[],
     readonly Row: RowClass,
     readonly validity: Bitmap | undefined,
-  ) {}
+  ) {
+    super();
+  }
 
   get(row: number): unknown {
     return new this.Row(this.columns, row);

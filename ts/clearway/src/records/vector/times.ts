@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { NumberPart } from "../part.js";
 import { unreadable } from "../refusal.js";
-import { type Bitmap, nullTest, type Vector } from "./vector.js";
+import { type Bitmap, nullTest, Unsendable, type Vector } from "./vector.js";
 
 /**
  * Timestamps of seconds to microseconds, as numbers: put together of two halves, because reading a 64-bit array makes a
  * bigint each time.
  */
-export class TimeVector implements Vector {
+export class TimeVector extends Unsendable implements Vector {
   readonly #halves: Int32Array;
 
   constructor(
     readonly values: BigInt64Array,
     readonly validity: Bitmap | undefined,
   ) {
+    super();
     this.#halves = new Int32Array(values.buffer, values.byteOffset, values.length * 2);
   }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { Part } from "../part.js";
-import { unreadable } from "../refusal.js";
+import { cannotBeSent, unreadable } from "../refusal.js";
 
 /** One column of one chunk, readable row by row. Rows count from the chunk's first. */
 export interface Vector {
@@ -9,6 +9,11 @@ export interface Vector {
   get(row: number): unknown;
   /** A run of rows as the memory itself. */
   part(start: number, rows: number): Part;
+}
+
+/** What every vector begins with: whoever sends what reads it is refused before memory is copied. */
+export class Unsendable {
+  readonly cannotBeSent = cannotBeSent;
 }
 
 /** Bits, least significant first. */

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { shown } from "./refusal.js";
+import type { Shape } from "./shape.js";
+
+/** The first difference between the columns that a table has and those it should have, in words. */
+export function difference(have: readonly Shape[], want: readonly Shape[], path = ""): string {
+  const named = ({ name }: Shape): string => clipped(path + name);
+  for (let at = 0; at < Math.max(have.length, want.length); at++) {
+    const [is, should] = [have[at], want[at]];
+    if (!is) return `there is no ${named(should!)}`;
+    if (!should) return `there is a further ${named(is)}`;
+    if (is.name !== should.name) return `${named(is)} stands where ${named(should)} should`;
+    const [isType, shouldType] = [typeOf(is), typeOf(should)];
+    if (isType !== shouldType) return `${named(is)} is ${isType}, not ${shouldType}`;
+    if (is.kind === "struct" && should.kind === "struct") {
+      const inner = difference(is.columns, should.columns, `${path}${is.name}.`);
+      if (inner !== "") return inner;
+    }
+  }
+  return "";
+}
+
+/** A column's type as it is declared. */
+function typeOf(shape: Shape): string {
+  return shape.nullable ? `nullable(${plainType(shape)})` : plainType(shape);
+}
+
+function plainType(shape: Shape): string {
+  switch (shape.kind) {
+    case "text":
+      return shape.dictionary ? "text({ dictionary: true })" : "text()";
+    case "timestamp":
+      return `timestamp({ unit: "${shape.unit}" })`;
+    case "list":
+      return `list(${shape.of})`;
+    default:
+      return shape.kind;
+  }
+}
+
+// A peer chooses the names.
+function clipped(name: string): string {
+  return name.length > 40 ? shown(name) : name;
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { bool, bytes, nullable, record, struct, type Table, text, u8, u32 } from "clearway/records";
+import { describe, expect, test } from "vitest";
+import { plain, thrown } from "./students.js";
+
+const Nested = record({ n: u32, word: text({ dictionary: true }), place: struct({ x: u8, on: bool }) });
+const nested = () =>
+  Nested.tableOf(
+    Array.from({ length: 9 }, (_, at) => ({ n: at, word: `w${at % 2}`, place: { x: at, on: at % 2 === 0 } })),
+    { rowsPerChunk: 4 },
+  );
+
+describe("a row cannot be sent: structured clone refuses it and says what to send", () => {
+  const table = nested();
+  const first = <T>(values: Iterable<T>): T => {
+    for (const value of values) return value;
+    throw new Error("there is none");
+  };
+  test.each<[string, () => unknown]>([
+    ["of at()", () => table.at(1)],
+    ["of for..of", () => first(table)],
+    ["of scan()", () => first(table.scan())],
+    ["of cursors()", () => first(table.cursors()).at(1)],
+    ["a struct in a row", () => table.at(1)?.place],
+    ["a cursor of cursors()", () => first(table.cursors())],
+    ["a scan", () => table.scan()],
+    ["a column", () => table.column("n")],
+    [
+      "of a table with a column called toJSON",
+      () =>
+        record({ toJSON: u8 })
+          .tableOf([{ toJSON: 1 }])
+          .at(0),
+    ],
+  ])("%s", (_, make) => {
+    const value = make();
+    const error = thrown(() => structuredClone(value)) as Error | undefined;
+    expect(error?.name).toBe("DataCloneError");
+    expect(error?.message).toContain("send the table");
+    expect(thrown(() => structuredClone({ inside: [value] }))).toBeInstanceOf(DOMException);
+  });
+});
+
+describe("a table with a column called toJSON", () => {
+  const Odd = record({
+    toJSON: u8,
+    constructor: u8,
+    name: text(),
+    place: struct({ toJSON: nullable(u8), raw: bytes }),
+  });
+  const row = { toJSON: 1, constructor: 2, name: "a", place: { toJSON: null, raw: new Uint8Array([7]) } };
+  const json = '{"toJSON":1,"constructor":2,"name":"a","place":{"toJSON":null,"raw":{"0":7}}}';
+  const read = (table: Table<typeof Odd>) => [
+    table.at(0),
+    ...table,
+    ...table.scan(),
+    [...table.cursors()][0]?.at(0),
+    ...table.toObjects(),
+  ];
+
+  test("has rows that are all of their columns as JSON, and no memory", () => {
+    for (const each of read(Odd.tableOf([row as never]))) {
+      expect(JSON.stringify(each)).toBe(json);
+      expect(each?.toJSON).toBe(1);
+    }
+  });
+
+  test("has rows that stay and cursors that move on, as others have", () => {
+    const rows = Array.from({ length: 9 }, (_, at) => ({ ...row, toJSON: at }));
+    const table = Odd.tableOf(rows as never, { rowsPerChunk: 4 });
+    expect([...table].map((each) => each.toJSON)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
+    expect(Array.from(table.scan(), (each) => each.toJSON)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
+    expect(plain(table.toObjects())).toEqual(plain(rows));
+  });
+});
+
+describe("a cursor of a chunk", () => {
+  const Mixed = record({ n: u8, on: bool, none: nullable(u8), word: nullable(text({ dictionary: true })), raw: bytes });
+  const table = Mixed.tableOf(
+    Array.from({ length: 5 }, (_, at) => ({ n: at, on: true, none: null, word: null, raw: new Uint8Array(2) })),
+  );
+
+  test.each([0.5, -0.5, 1.999, -1, 5, Number.NaN, Infinity, -Infinity, 2 ** 32, 2 ** 32 + 1, "1", undefined])(
+    "refuses every column of a row that is no whole number inside: %s",
+    (row) => {
+      const [cursor] = table.cursors();
+      for (const name of ["n", "on", "none", "word", "raw"] as const) {
+        expect([name, thrown(() => cursor?.at(row as number)[name])?.code]).toEqual([name, "protocol"]);
+      }
+      expect(cursor?.at(4).n).toBe(4);
+    },
+  );
+});
+
+test.each(["clearway:records", "clearway:row", "__proto__"])("no column is called %s", (name) => {
+  const fields = JSON.parse(`{ ${JSON.stringify(name)}: 1 }`);
+  expect(thrown(() => record(fields))?.message).toContain(`a column's name`);
+});
