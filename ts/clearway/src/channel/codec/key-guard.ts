@@ -13,7 +13,12 @@ const togetherMax = 64;
 const float = new Float64Array(1);
 const bits = new BigUint64Array(float.buffer);
 
-/** Counts the keys of a map that is read. Costs nothing until there are many. */
+/** The guard of a map that announces so many entries; none where they are few. */
+export function guardFor(count: number): KeyGuard | undefined {
+  return count > keysMin ? new KeyGuard(count) : undefined;
+}
+
+/** Counts the keys of a map that is read. */
 export class KeyGuard {
   #keys = 0;
   #counts: Uint8Array | undefined;
