@@ -69,7 +69,12 @@ const sizes = [
   },
   { name: "clearway/meter (browser, minified, gzip)", path: browser("meter"), limit: "10 KB" },
   { name: "clearway/records (browser, minified, gzip)", path: browser("records"), limit: "12.4 KB", ignore: [arrow] },
-  { name: "clearway/channel (browser, minified, gzip)", path: browser("channel"), limit: "29 KB", ignore: [lazyParts] },
+  {
+    name: "clearway/channel (browser, minified, gzip)",
+    path: browser("channel"),
+    limit: "31.6 KB",
+    ignore: [lazyParts],
+  },
   {
     name: "clearway/channel, shared ring (loaded when a port is to have one)",
     path: browser("lazy-ring-way"),
@@ -78,7 +83,7 @@ const sizes = [
   {
     name: "clearway/channel, an app that has codecs only",
     path: browser("channel"),
-    limit: "9.8 KB",
+    limit: "10.3 KB",
     import:
       "{ standardMessageCodec, standardMethodCodec, jsonMessageCodec, jsonMethodCodec, stringCodec, binaryCodec }",
   },

@@ -268,55 +268,6 @@ interface ChannelLedger {
     received: Pick<ChannelLedgerSide, "movedBytes" | "sharedBytes" | "copiedBytes">;
 }
 
-/** What an end speaks: Clearway's own wire, or the plain one of platform channels. */
-type WireName = "clearway" | "plain";
-
-/** How an endpoint is set up. */
-interface EndpointOptions {
-    /**
-     * What to speak. "clearway" (the default) is for another end of Clearway's; "plain" is Flutter's platform messages and
-     * nothing else; "either" takes the first of both that the other end's hello names too.
-     */
-    readonly wire?: WireName | "either";
-    /** False for a foreign end that sends no hello and expects none; only with `wire: "plain"`. Default true. */
-    readonly hello?: boolean;
-    /** How long to wait for the other end's hello; default 30 s. Infinity waits for ever. */
-    readonly helloMs?: number;
-    /** Gives up waiting for the hello, with the signal's reason. */
-    readonly signal?: AbortSignal;
-    /** Calls and streams that this end may have under way, and that it runs for the other, each; default 4096. */
-    readonly callsMax?: number;
-    /** Bytes of a channel's name; default 255, at most 65,535. */
-    readonly nameBytesMax?: number;
-    /**
-     * Messages kept of each channel that has no handler yet; the oldest is dropped for the next. Default 16. The other end can
-     * change it, channel by channel, up to 1024.
-     */
-    readonly early?: number;
-    /** All early messages together, in bytes; default 1 MiB. */
-    readonly earlyBytesMax?: number;
-    /** How long they are kept; then they are answered with `no-handler`. Default 5 s. */
-    readonly earlyMs?: number;
-    /** From how many bytes on a list of numbers travels beside its message and not in it; default 16 KiB. */
-    readonly attachmentBytesMin?: number;
-    /** Throw `would-copy` where an attachment would be copied. What is small, or a transport of bytes alone carries, too. */
-    readonly strict?: boolean;
-    /** Write the stack of a handler's error as the fourth part of a plain envelope, which not every end reads. Default false. */
-    readonly stacks?: boolean;
-    /** Told of what a handler threw where nobody waits for an answer. Default: `console.error`. */
-    readonly onError?: (error: unknown, channel: string) => void;
-}
-
-/** How a call may end before its answer. */
-interface CallOptions {
-    /** Cancels the call, there too; it rejects with the signal's reason. */
-    readonly signal?: AbortSignal | undefined;
-    /** How long the handler may take from its start, in ms: the other end ends it. On the plain wire, from the sending on. */
-    readonly timeoutMs?: number | undefined;
-    /** How long the call may take in all, in ms: this end ends it, whatever the other does. */
-    readonly deadlineMs?: number | undefined;
-}
-
 declare const brand: unique symbol;
 /** What may stand beside an error's code and message. */
 interface RemoteErrorParts {
@@ -343,6 +294,76 @@ declare class RemoteError extends Error {
     constructor(code: string, message: string, parts?: RemoteErrorParts);
     get [brand](): true;
     static [Symbol.hasInstance](value: unknown): boolean;
+}
+
+/** What an end speaks: Clearway's own wire, or the plain one of platform channels. */
+type WireName = "clearway" | "plain";
+
+/** How an endpoint is set up. */
+interface EndpointOptions {
+    /**
+     * What to speak. "clearway" (the default) is for another end of Clearway's; "plain" is Flutter's platform messages and
+     * nothing else; "either" takes the first of both that the other end's hello names too.
+     */
+    readonly wire?: WireName | "either";
+    /** False for a foreign end that sends no hello and expects none; only with `wire: "plain"`. Default true. */
+    readonly hello?: boolean;
+    /** How long to wait for the other end's hello; default 30 s. Infinity waits for ever. */
+    readonly helloMs?: number;
+    /** Gives up waiting for the hello, with the signal's reason. */
+    readonly signal?: AbortSignal;
+    /**
+     * Calls and streams that this end may have under way, and that it runs for the other, each; default 4096. A call of the other
+     * end's takes its place until its handler has ended and its answer has left, also when it was cancelled.
+     */
+    readonly callsMax?: number;
+    /**
+     * Bytes of answers that may wait for the other end to read; default 16 MiB. From there on none of its requests begins and, where
+     * this end waits for no answer itself, nothing of it is read, until half of them have left.
+     */
+    readonly replyBytesMax?: number;
+    /** How long an end with so many may read none before it is disconnected (`timeout`), in ms; default 30 s. Infinity: for ever. */
+    readonly stallMs?: number;
+    /** Bytes of a channel's name; default 255, at most 65,535. */
+    readonly nameBytesMax?: number;
+    /**
+     * Messages kept of each channel that has no handler yet; the oldest is dropped for the next. Default 16. The other end can
+     * change it, channel by channel, up to 1024.
+     */
+    readonly early?: number;
+    /** All early messages together, in bytes; default 1 MiB. */
+    readonly earlyBytesMax?: number;
+    /** How long they are kept; then they are answered with `no-handler`. Default 5 s. */
+    readonly earlyMs?: number;
+    /** From how many bytes on a list of numbers travels beside its message and not in it; default 16 KiB. */
+    readonly attachmentBytesMin?: number;
+    /** Throw `would-copy` where an attachment would be copied. What is small, or a transport of bytes alone carries, too. */
+    readonly strict?: boolean;
+    /** Write the stack of a handler's error as the fourth part of a plain envelope, which not every end reads. Default false. */
+    readonly stacks?: boolean;
+    /**
+     * Whether what a handler or a source throws crosses whole, with stack, properties and causes. Default: to a worker, a child process
+     * and a part of this one; over WebSockets, sockets and other streams its code and message cross, and the `details` of a
+     * {@link RemoteError} that this end made.
+     */
+    readonly exposeErrors?: boolean;
+    /**
+     * Chooses what crosses in place of what a handler or a source threw, before anything else is left out of it: an error, such as
+     * a {@link RemoteError}. Where it throws itself, the code `error` crosses and a message that says no more.
+     */
+    readonly redactError?: (error: unknown, channel: string) => unknown;
+    /** Told of what a handler threw where nobody waits for an answer. Default: `console.error`. */
+    readonly onError?: (error: unknown, channel: string) => void;
+}
+
+/** How a call may end before its answer. */
+interface CallOptions {
+    /** Cancels the call, there too; it rejects with the signal's reason. */
+    readonly signal?: AbortSignal | undefined;
+    /** How long the handler may take from its start, in ms: the other end ends it. On the plain wire, from the sending on. */
+    readonly timeoutMs?: number | undefined;
+    /** How long the call may take in all, in ms: this end ends it, whatever the other does. */
+    readonly deadlineMs?: number | undefined;
 }
 
 /** What a handler is given beside the message. */
@@ -483,8 +504,10 @@ interface EndpointStats {
     readonly transport: string;
     /** Calls of this end that wait for their answers. */
     readonly calls: number;
-    /** Calls of the other end that were not answered yet. */
+    /** Calls of the other end that take a place: their handlers have not ended, or their answers have not left. */
     readonly handling: number;
+    /** Bytes of answers that wait for the other end to read (`replyBytesMax`). */
+    readonly waitingBytes: number;
     /** Streams that this end listens to, and that it serves. */
     readonly listening: number;
     readonly serving: number;

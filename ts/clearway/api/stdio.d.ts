@@ -14,7 +14,8 @@ interface StdioStreams {
  * Copies each frame that arrives once, and none that leaves. The streams are the transport's from now on: nobody else reads
  * or writes there, and when it closes it destroys what comes and ends what goes.
  *
- * Nothing is read before `open`. Backpressure is the streams' own: `send` returns false when more than `windowBytes` wait.
+ * Where the streams lead is not known: of errors code and message cross, unless the endpoint's `exposeErrors` is true. Nothing is read
+ * before `open`. Backpressure is the streams' own: `send` returns false when more than `windowBytes` wait.
  * Something that is no frame closes it with `protocol`, a frame over the limit with `too-large` before memory is taken for
  * it, the streams' end without a last word with `lost`. Throws `invalid-argument`.
  */

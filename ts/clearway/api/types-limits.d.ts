@@ -18,6 +18,12 @@ interface ChannelTransport {
     readonly moves: boolean;
     /** Whether an attachment may be a view of a SharedArrayBuffer, which both ends then have. Implies `moves`. */
     readonly shares: boolean;
+    /**
+     * Whether the other end is a part of the same program, as a worker and a child process are. What a handler throws crosses whole
+     * there, with stack, properties and causes; elsewhere its code and message, unless the endpoint's `exposeErrors` says otherwise.
+     * Left out: false.
+     */
+    readonly trusted?: boolean;
     /** Begins to deliver to the sink. Called once; throws `invalid-argument` the second time. */
     open(sink: ChannelSink): void;
     /**
@@ -30,6 +36,13 @@ interface ChannelTransport {
      * Throws `too-large`, and `invalid-argument` for attachments that it does not take; then nothing has left or moved.
      */
     send(frame: Uint8Array, attachments?: readonly Uint8Array[]): boolean;
+    /**
+     * Holds back what comes: the sink is given no frames until `resume`, but for those that were read already. They wait in the
+     * transport, within its backpressure; `drained` and `closed` are still told. Without it, an endpoint cannot make a peer that calls
+     * and never reads wait, and disconnects it sooner.
+     */
+    pause?(): void;
+    resume?(): void;
     /**
      * Ends it, once what was sent has left. The other end is told the reason where there is a way to tell it; a reason given a
      * second time is ignored. Frames that arrive from now on are dropped.

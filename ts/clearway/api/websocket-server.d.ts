@@ -7,7 +7,7 @@ type CheckToken = (token: string, request: IncomingMessage) => boolean | Promise
 
 interface WebSocketServerOptions extends TransportLimits {
     /** A server of yours that it is attached to. Left out: one of its own, on `host` and `port`. */
-    readonly server?: Pick<Server, "on" | "off" | "listenerCount" | "address">;
+    readonly server?: Pick<Server, "on" | "off" | "listeners" | "address">;
     /** The port of its own server; default 0: one that is free. */
     readonly port?: number;
     /** The address of its own server; default 127.0.0.1: nobody else's machine reaches it. */
@@ -28,10 +28,15 @@ interface WebSocketServerOptions extends TransportLimits {
     readonly remote?: boolean;
     /** How many connections there may be at once; default 64. */
     readonly connectionsMax?: number;
-    /** How long a client may take to be let in, in milliseconds; default 10,000. */
+    /** How long a client may take to be let in, its token's check included, in milliseconds; default 10,000. */
     readonly handshakeMs?: number;
     /** A connection that was silent for so long is pinged, and ended after as long again; default 15,000 milliseconds. */
     readonly pingMs?: number;
+    /**
+     * Receives what the function for connections threw. Default: `console.error`, except for what any client can cause at will: it
+     * left before its hello, said none in time, or something else (`transport-closed`, `deadline`, `protocol`).
+     */
+    readonly onError?: (error: unknown, request: IncomingMessage) => void;
 }
 
 /** A server of channels, until it is closed. */
@@ -45,8 +50,11 @@ interface WebSocketChannels extends AsyncDisposable {
     /** Lets nobody in any more, tells everybody, and settles when all connections have ended. A server of yours stays open. */
     close(): Promise<void>;
 }
-/** Told of each connection that was let in. Whoever does not open the transport holds its sender up. */
-type OnTransport = (transport: ChannelTransport, request: IncomingMessage) => void;
+/**
+ * Receives each connection that was let in. A transport that is not opened holds its sender up. May be async: an error that it
+ * throws or rejects with closes the connection (`failed`), and goes to `onError`.
+ */
+type OnTransport = (transport: ChannelTransport, request: IncomingMessage) => unknown;
 /**
  * Serves channels over WebSockets, by the package `ws`. On this machine alone, with a token, to pages of its own origin
  * alone, unless told otherwise; refuses by an HTTP status before there is a connection. Messages over `frameBytesMax` are

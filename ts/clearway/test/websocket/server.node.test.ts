@@ -1,77 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { once } from "node:events";
-import { createServer, request as httpRequest, type IncomingMessage } from "node:http";
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { createServer } from "node:http";
+import { describe, expect, test, vi } from "vitest";
 import { WebSocket } from "ws";
-import { connect } from "../../src/channel/endpoint/connect.js";
-import type { Endpoint } from "../../src/channel/endpoint/endpoint.js";
-import type { ChannelTransport, CloseReason } from "../../src/channel/transport/transport.js";
-import { writeHello } from "../../src/channel/wire/hello.js";
-import { ClearwayError } from "../../src/error/clearway-error.js";
 import { webSocketTransport } from "../../src/websocket/transport.js";
-import { Connections } from "../../src/websocket-server/connections.js";
-import type { WebSocketServerOptions } from "../../src/websocket-server/options.js";
-import { serveWebSockets, type WebSocketChannels } from "../../src/websocket-server/serve.js";
+import { serveWebSockets } from "../../src/websocket-server/serve.js";
 import { Log, pattern } from "../channel/transports/contract.js";
-
-const running: { close(): unknown }[] = [];
-afterEach(async () => {
-  for (const each of running.splice(0)) await each.close();
-});
-
-/** A server that echoes, with what its ends were told. */
-async function echoes(options: WebSocketServerOptions = {}) {
-  const logs: Log[] = [];
-  const channels = await serveWebSockets(options, (transport: ChannelTransport) => {
-    const log = new Log();
-    logs.push(log);
-    log.onFrame = (frame) => transport.send(frame.slice());
-    transport.open(log);
-  });
-  running.push(channels);
-  return { channels, logs };
-}
-
-function client(channels: WebSocketChannels, token = channels.token) {
-  const transport = webSocketTransport(channels.url, { ...(token !== undefined && { token }), WebSocket });
-  const log = new Log();
-  transport.open(log);
-  running.push(transport);
-  return { transport, log };
-}
-
-/** A socket without any of ours at its end. */
-async function bare({ url, token }: WebSocketChannels, protocols: string[] = []): Promise<WebSocket> {
-  const socket = new WebSocket(url, protocols, { headers: { Authorization: `Bearer ${token}` } });
-  await once(socket, "open");
-  return socket;
-}
-
-/** What a request to connect is answered. */
-async function statusOf(
-  { url, token }: WebSocketChannels,
-  headers: Record<string, string> = {},
-  path = "/",
-): Promise<number> {
-  const asked = httpRequest(new URL(path, url.replace("ws", "http")), {
-    headers: {
-      Connection: "Upgrade",
-      Upgrade: "websocket",
-      "Sec-WebSocket-Version": "13",
-      "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
-      "Sec-WebSocket-Protocol": `clearway.channel.1, clearway.token.${token}`,
-      ...headers,
-    },
-  });
-  asked.end();
-  const answer = await Promise.race([once(asked, "response"), once(asked, "upgrade")]);
-  const [{ statusCode, socket }] = answer as [IncomingMessage];
-  socket.destroy();
-  return statusCode ?? 0;
-}
-
-const closeOf = async (socket: WebSocket): Promise<number> => (await once(socket, "close"))[0] as number;
-const endOf = async (logs: Log[]): Promise<CloseReason> => (await logs[0]?.end()) as CloseReason;
+import { bare, client, closeOf, echoes, endOf, statusOf } from "./servers.js";
 
 describe("a server of channels", () => {
   test("stands on this machine alone, with a token that nobody knows, unless told otherwise", async () => {
@@ -178,46 +113,6 @@ describe("a server of channels", () => {
         });
       }
     }
-  });
-
-  test("takes a mark once: one that says nothing new is none", async () => {
-    const { channels, logs } = await echoes();
-    const socket = await bare(channels, ["clearway.channel.1"]);
-    socket.send(pattern(92));
-    socket.send("mark 100");
-    socket.send("mark 100");
-    expect(await closeOf(socket)).toBe(4002);
-    expect(await endOf(logs)).toMatchObject({ code: "protocol" });
-  });
-
-  test("lets no answers to marks and pings pile up for a client that never reads", async () => {
-    const transports: ChannelTransport[] = [];
-    let socket: WebSocket | undefined;
-    const listening = vi.spyOn(Connections.prototype, "add").mockImplementation(function (this: Connections, ws, each) {
-      socket = ws;
-      listening.mockRestore();
-      this.add(ws, each);
-    });
-    const log = new Log();
-    const channels = await serveWebSockets({ windowBytes: 2000 }, (transport) => {
-      transports.push(transport);
-      transport.open(log);
-    });
-    running.push(channels);
-    const client = await bare(channels, ["clearway.channel.1"]);
-    client.pause();
-    // More than a connection's buffers hold: nothing is read at the other end.
-    for (let n = 0; n < 200; n++) transports[0]!.send(pattern(100_000));
-    await expect.poll(() => socket!.bufferedAmount).toBeGreaterThan(2_000_000);
-    const before = socket!.bufferedAmount;
-    for (let n = 1; n <= 2000; n++) {
-      client.send(new Uint8Array());
-      client.send(`mark ${n * 8}`);
-      client.ping("x".repeat(100));
-    }
-    await log.count(2000);
-    expect(socket!.bufferedAmount).toBeLessThanOrEqual(before);
-    client.terminate();
   });
 
   test("closes a connection whose bytes are no WebSocket's", async () => {
@@ -331,75 +226,6 @@ describe("a server of channels", () => {
   });
 });
 
-describe("the function for connections", () => {
-  /** A server as the documentation has it: its function awaits the hello. */
-  async function documented(serve: (endpoint: Endpoint) => void = () => {}) {
-    let tell = (_: unknown): void => {};
-    const told = new Promise<unknown>((resolve) => {
-      tell = resolve;
-    });
-    const channels = await serveWebSockets({ onError: (error) => tell(error) }, async (transport) => {
-      serve(await connect(transport));
-    });
-    running.push(channels);
-    return { channels, told };
-  }
-
-  test("rejects into onError when a client leaves before its hello", async () => {
-    const { channels, told } = await documented();
-    (await bare(channels)).terminate();
-    expect(await told).toMatchObject({ code: "transport-closed", reason: { code: "lost" } });
-  });
-
-  test.each<[string, unknown]>([
-    ["an Error", new Error("no database")],
-    ["a text", "no database"],
-  ])("closes the connection when it throws %s, and does not say why", async (_, thrown) => {
-    const { channels, told } = await documented(() => {
-      throw thrown;
-    });
-    const { transport, log } = client(channels);
-    transport.send(
-      writeHello({ version: 1, wires: ["clearway"], frameBytesMax: 1 << 20, nameBytesMax: 255, callsMax: 9 }),
-    );
-    expect(await told).toBe(thrown);
-    expect(await log.end()).toEqual({ code: "failed", message: "the server could not serve this connection" });
-  });
-
-  test("closes the connection when it throws at once, also where onError throws", async () => {
-    const printed = vi.spyOn(console, "error").mockImplementation(() => {});
-    try {
-      const thrown = new Error("onError itself");
-      const onError = (): void => {
-        throw thrown;
-      };
-      const channels = await serveWebSockets({ onError }, () => {
-        throw new Error("at once");
-      });
-      running.push(channels);
-      const { log } = client(channels);
-      expect(await log.end()).toMatchObject({ code: "failed" });
-      expect(printed.mock.calls).toEqual([["clearway/channel/websocket-server, onError threw:", thrown]]);
-    } finally {
-      printed.mockRestore();
-    }
-  });
-
-  test("prints what it throws, unless any client can cause it", async () => {
-    const printed = vi.spyOn(console, "error").mockImplementation(() => {});
-    try {
-      const errors = [new ClearwayError("transport-closed", "left"), new ClearwayError("invalid-argument", "twice")];
-      let calls = 0;
-      const channels = await serveWebSockets({}, () => Promise.reject(errors[calls++]));
-      running.push(channels);
-      for (const _ of errors) await client(channels).log.end();
-      expect(printed.mock.calls).toEqual([["clearway/channel/websocket-server:", errors[1]]]);
-    } finally {
-      printed.mockRestore();
-    }
-  });
-});
-
 describe("a client", () => {
   test("of a server that answers nothing gives up in time", async () => {
     const server = createServer();
@@ -436,29 +262,5 @@ describe("a client", () => {
     await log.count(sent);
     expect(logs[0]?.frames).toHaveLength(sent);
     transport.close();
-  });
-});
-
-describe("an error of a handler behind a WebSocket", () => {
-  test.each([
-    [false, undefined],
-    [true, "Bearer x"],
-  ])("crosses with its properties only where exposeErrors is set: %s", async (exposeErrors, authorization) => {
-    const channels = await serveWebSockets({}, async (transport) => {
-      const end = await connect(transport, exposeErrors ? { exposeErrors } : {});
-      end.methods("m").handle({
-        fails() {
-          throw Object.assign(new Error("no answer"), { code: "E_HTTP", authorization: "Bearer x" });
-        },
-      });
-    });
-    running.push(channels);
-    const end = await connect(webSocketTransport(channels.url, { token: channels.token ?? "", WebSocket }));
-    const error = (await end
-      .methods("m")
-      .call("fails")
-      .catch((reason) => reason)) as { code: string; cause?: { authorization: string } };
-    expect([error.code, error.cause?.authorization]).toEqual(["E_HTTP", authorization]);
-    end.terminate();
   });
 });

@@ -18,12 +18,14 @@ const write = (writer: Writer, values: readonly unknown[]): void => {
 /**
  * The bytes of a standard message whose lists came beside it, with the lists in them: for who takes bytes as they are and
  * passes them on. A message, a method's call and its reply are each a row of values (an envelope's byte reads as null or true), so
- * that nobody need know which it is. Copies the message. Throws `malformed` for what no codec without extensions reads.
+ * that nobody need know which it is. Copies the message, and an attachment as often as it is named: throws `too-large` when that is
+ * more than `bytesMax` together, before any is copied. Throws `malformed` for what no codec without extensions reads.
  */
-export function inlined(body: Uint8Array, attached: readonly Uint8Array[]): Uint8Array {
+export function inlined(body: Uint8Array, attached: readonly Uint8Array[], bytesMax: number): Uint8Array {
   beside.attached = attached;
   try {
     const reader = new Reader(input(body, true), settings);
+    reader.attachedLeft = bytesMax;
     const values: unknown[] = [];
     while (reader.at < reader.end) values.push(readValue(reader, 0, settings));
     return encodeWith(write, values);

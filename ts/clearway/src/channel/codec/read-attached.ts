@@ -10,6 +10,8 @@ export function readAttached(reader: Reader, attached: readonly Uint8Array[]): N
   const tag = reader.byte();
   const index = reader.size();
   const bytes = attached[index];
+  reader.attachedLeft -= bytes?.length ?? 0;
+  if (reader.attachedLeft < 0) throw refusal("too-large", "attachments that are named too often to be put back", from);
   if (bytes === undefined) throw refusal("malformed", `no attachment ${index} of ${attached.length}`, from);
   if (tag === Tag.uint8List) return bytes;
   const List = listClasses[tag];
@@ -18,5 +20,7 @@ export function readAttached(reader: Reader, attached: readonly Uint8Array[]): N
   const size = List.BYTES_PER_ELEMENT;
   if (byteLength % size !== 0) throw refusal("malformed", `${byteLength} bytes are no elements of ${size}`, from);
   if (byteOffset % size === 0) return new List(buffer as ArrayBuffer, byteOffset, byteLength / size);
-  return new List(bytes.slice().buffer as ArrayBuffer);
+  // One memory, as often as it is named.
+  reader.aligned[index] ??= new Uint8Array(bytes);
+  return new List(reader.aligned[index].buffer as ArrayBuffer);
 }

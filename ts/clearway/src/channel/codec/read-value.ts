@@ -2,6 +2,7 @@
 import { ClearwayError } from "../../error/clearway-error.js";
 import type { Extension, Extensions } from "./extension.js";
 import { Float64 } from "./float64.js";
+import { guardFor } from "./key-guard.js";
 import { bigIntegerDigitsMax } from "./limits.js";
 import { readAttached } from "./read-attached.js";
 import { readNumbers } from "./read-numbers.js";
@@ -133,9 +134,15 @@ function readEntries(
   count = reader.count(2),
   map = new Map<unknown, unknown>(),
 ): Map<unknown, unknown> {
+  const guard = guardFor(count);
   for (let index = 0; index < count; index++) {
+    const from = reader.at;
     const key = readValue(reader, depth, options);
-    map.set(key, readValue(reader, depth, options));
+    const value = readValue(reader, depth, options);
+    const { size } = map;
+    map.set(key, value);
+    if (guard && map.size > size && guard.crowded(key))
+      throw refusal("too-large", "a map with too many keys that fall together in the host's tables", from);
   }
   return map;
 }

@@ -16,6 +16,10 @@ export class Reader {
   readonly owned: boolean;
   /** Lists that came beside the message. */
   readonly attached: readonly Uint8Array[] | undefined;
+  /** Copies of attachments that stand where no view of wide elements can, made once each. */
+  readonly aligned: Uint8Array[] = [];
+  /** How many bytes of attachments may be named: each time counts, where each makes a copy. */
+  attachedLeft = Number.POSITIVE_INFINITY;
   /** How many values more the message's lists and maps may announce. */
   #itemsLeft: number;
   readonly #itemsMax: number;

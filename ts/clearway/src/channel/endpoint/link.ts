@@ -146,7 +146,7 @@ export class Link {
       if (bytes === undefined || attachments.length > 1) throw refusal("malformed", "a message that is bytes alone", 0);
       return binary ? (bytes as T) : codec.decode(bytes, { owned: true });
     }
-    if (binary && attachments.length > 0) return inlined(body, attachments) as T;
+    if (binary && attachments.length > 0) return inlined(body, attachments, this.#transport.frameBytesMax) as T;
     beside.attached = attachments.length > 0 ? attachments : undefined;
     try {
       return codec.decode(body, { owned: alone });

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { describe, expect, test } from "vitest";
+import { binaryCodec } from "../../../src/channel/codec/binary.js";
+import { inlined } from "../../../src/channel/codec/inlined.js";
+import { KeyGuard } from "../../../src/channel/codec/key-guard.js";
+import { standardMessageCodec as standard } from "../../../src/channel/codec/standard-message.js";
+import { attachmentTag, Tag } from "../../../src/channel/codec/tags.js";
+import { connect } from "../../../src/channel/endpoint/connect.js";
+import { memoryPair } from "../../../src/channel/transport/memory.js";
+import { Op, readFrame, writeFrame } from "../../../src/channel/wire/frame.js";
+import { writeHello } from "../../../src/channel/wire/hello.js";
+import { Log } from "../transports/contract.js";
+
+/** A map of these keys, as bytes; written without a `Map`, which such keys make slow. */
+function mapOf(keys: readonly (number | bigint)[]): Uint8Array {
+  const parts = keys.map((key) => standard.encode(key));
+  const bytes = new Uint8Array(6 + parts.reduce((sum, { length }) => sum + length + 1, 0));
+  bytes.set([Tag.map, 0xff]);
+  new DataView(bytes.buffer).setUint32(2, keys.length, true);
+  let at = 6;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length + 1; // and null
+  }
+  return bytes;
+}
+
+const indices = Array.from({ length: 5000 }, (_, index) => index);
+
+// As V8 has it for numbers that are an int32.
+function intHash(key: number): number {
+  let hash = (~key + (key << 15)) | 0;
+  hash ^= hash >>> 12;
+  hash = (hash + (hash << 2)) | 0;
+  hash ^= hash >>> 4;
+  hash = Math.imul(hash, 2057);
+  return hash ^ (hash >>> 16);
+}
+
+function chosenIntegers(): number[] {
+  const found: number[] = [];
+  for (let key = 0; found.length < 2000; key++) if ((intHash(key) & 0x7ff) === 0) found.push(key);
+  return found;
+}
+
+describe("a map whose keys were chosen to fall together", () => {
+  test.each<[string, () => (number | bigint)[]]>([
+    ["big integers of the same lowest 64 bits", () => indices.map((n) => BigInt(n + 1) << 64n)],
+    ["negative ones", () => indices.map((n) => -(BigInt(n + 1) << 64n) - 7n)],
+    ["int32s", chosenIntegers],
+  ])("is refused after 64 such keys and 256: %s", (_, keys) => {
+    expect(() => standard.decode(mapOf(keys()))).toThrowError(expect.objectContaining({ code: "too-large" }));
+    expect(() => standard.with({ lossless: true }).decode(mapOf(keys()))).toThrow("too many keys that fall together");
+  });
+
+  test("is read while it is small", () => {
+    const keys = indices.slice(0, 256).map((n) => BigInt(n + 1) << 64n);
+    expect((standard.decode(mapOf(keys)) as Map<unknown, unknown>).size).toBe(256);
+  });
+});
+
+describe("a map with many keys", () => {
+  const kinds: Record<string, (n: number) => number | bigint> = {
+    "in a row": (n) => n,
+    negative: (n) => -n,
+    "multiples of 2^16": (n) => n * 0x1_0000,
+    "multiples of 2^40": (n) => n * 2 ** 40,
+    halves: (n) => n + 0.5,
+    tenths: (n) => n / 10,
+    powers: (n) => 1.001 ** n,
+    "times in ms": (n) => 1_700_000_000_000 + n * 1000,
+    int64s: (n) => (BigInt(n) << 32n) + 0x7000_0000_0000_0000n,
+    "big integers": (n) => (BigInt(n) << 64n) + BigInt(n) * 0x9e37_79b9_7f4a_7c15n,
+  };
+
+  test.each(Object.entries(kinds))("is read, whatever they are: %s", (_, key) => {
+    for (const count of [300, 5000]) {
+      const keys = Array.from({ length: count }, (__, n) => key(n + 1));
+      const read = standard.decode(standard.encode(new Map(keys.map((each) => [each, null])))) as Map<unknown, unknown>;
+      expect(read.size).toBe(new Set(keys).size);
+    }
+  });
+
+  test.each(Object.entries(kinds))("is never taken for a chosen one, however large: %s", (_, key) => {
+    const guard = new KeyGuard(200_000);
+    for (let n = 1; n <= 200_000; n++) if (guard.crowded(key(n))) throw new Error(`at ${n}`);
+  });
+
+  test("is read when one key comes again and again: its last value counts", () => {
+    const read = standard.decode(mapOf(Array.from({ length: 2000 }, () => 7))) as Map<unknown, unknown>;
+    expect([...read]).toEqual([[7, null]]);
+  });
+});
+
+describe("an attachment that is named again and again", () => {
+  const attachment = new Uint8Array(1000).fill(5);
+  const naming = (times: number, tag: number): Uint8Array =>
+    new Uint8Array([Tag.list, times, ...Array.from({ length: times }, () => [attachmentTag, tag, 0]).flat()]);
+
+  test("is put back as often as there is room, and refused before it is copied beyond", () => {
+    expect(inlined(naming(3, Tag.uint8List), [attachment], 3000).length).toBeGreaterThan(3000);
+    expect(() => inlined(naming(4, Tag.uint8List), [attachment], 3999)).toThrowError(
+      expect.objectContaining({ code: "too-large", offset: 12 }),
+    );
+  });
+
+  test("is one memory, also where it does not stand at its elements' alignment", async () => {
+    const [ta, tb] = memoryPair();
+    const end = connect(ta);
+    tb.send(writeHello({ version: 1, wires: ["clearway"], frameBytesMax: 1 << 20, nameBytesMax: 255, callsMax: 9 }));
+    const got: unknown[] = [];
+    (await end).messages("m").handle((value) => void got.push(value));
+    const parts = { op: Op.post, name: new TextEncoder().encode("m"), body: naming(100, Tag.float64List) };
+    const frame = writeFrame({ ...parts, inside: [attachment] });
+    // As it comes from a carrier that begins its messages anywhere.
+    const shifted = new Uint8Array(frame.length + 1);
+    shifted.set(frame, 1);
+    tb.send(shifted.subarray(1));
+    await new Promise((resolve) => setTimeout(resolve));
+    const lists = got[0] as Float64Array[];
+    expect([lists.length, lists[0]!.length, new Set(lists.map(({ buffer }) => buffer)).size]).toEqual([100, 125, 1]);
+    (await end).terminate();
+  });
+
+  test("fails the call of a handler of bytes alone, and is not expanded for it", async () => {
+    const [ta, tb] = memoryPair({ frameBytesMax: 10_000 });
+    const end = connect(ta);
+    const log = new Log();
+    tb.open(log);
+    tb.send(writeHello({ version: 1, wires: ["clearway"], frameBytesMax: 10_000, nameBytesMax: 255, callsMax: 9 }));
+    let ran = 0;
+    (await end).messages("m", binaryCodec).handle(() => {
+      ran++;
+      return undefined;
+    });
+    const parts = { op: Op.call, id: 1, name: new TextEncoder().encode("m"), body: naming(200, Tag.uint8List) };
+    tb.send(writeFrame({ ...parts, inside: [attachment] }));
+    await log.count(2);
+    expect([ran, readFrame(log.frames[1]!, [])!.a]).toEqual([0, 1]);
+    expect(await (await end).stats().handling).toBe(0);
+    (await end).terminate();
+  });
+});
