@@ -153,6 +153,7 @@ export function parent(): ParentEndpoint | undefined {
       };
     },
     ignore: () => ignore(),
+    printed: () => undefined,
     holdLifeline: (name) => {
       // Locks exist in secure contexts only; elsewhere `close` above is the one ending that is told.
       if (held || !navigator.locks) return;

@@ -44,6 +44,8 @@ export interface ParentEndpoint extends Endpoint {
   onEnding(last: () => void): void;
   /** Stops listening, so that a worker which is not Clearway's may end. */
   ignore(): void;
+  /** Settles when all that this worker has printed has left; undefined when it has already. */
+  printed(): Promise<void> | undefined;
   /**
    * Asks for a lock of that name, holds it for as long as this worker lives, and tells the other side of it once it is held
    * (browsers only). Once. Tells nothing where there are no locks.

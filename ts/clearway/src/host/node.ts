@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { once } from "node:events";
 import { availableParallelism } from "node:os";
 import * as threads from "node:worker_threads";
 import { ClearwayError } from "../error/clearway-error.js";
@@ -6,6 +7,9 @@ import type { ParentEndpoint, SpawnOptions, WorkerEvents, WorkerHandle, WorkerLi
 import { isBuffer } from "./tag.js";
 
 const mark = "clearway:worker";
+
+// Asks a worker for all that it has printed, and is the answer. Between Clearway's frames, which are arrays.
+const flush = "clearway:flush";
 
 // Letting go of a worker and holding it again are four calls into Node's core, half a microsecond for each call that is
 // made when the one before is answered. So a worker is let go of when it has been idle for this long, in milliseconds; a
@@ -71,13 +75,15 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
   let gone = false;
   // Heard through a wire of its own, maybe before what the worker said last; before its exit is told, all of that is there.
   let uncaught: { reason: unknown } | undefined;
-  const exited = new Promise<void>((resolve) => {
+  const exited = new Promise<unknown>((resolve) => {
     const exit = (code?: number): void => {
       gone = true;
       worker.removeAllListeners();
       if (uncaught) events.error(uncaught.reason);
       events.exit(code);
-      resolve();
+      // What it printed last is here, but maybe not written yet.
+      const unread = [worker.stdout, worker.stderr].filter((each) => each.readableFlowing && each.readableLength > 0);
+      resolve(Promise.all(unread.map((each) => once(each, "close"))));
     };
     // One that has ended before says nothing any more.
     if (worker.threadId < 0) queueMicrotask(exit);
@@ -86,7 +92,31 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
   let wanted = true;
   let held = true;
   let release: ReturnType<typeof setTimeout> | undefined;
-  worker.on("message", events.message);
+  // Set when the worker has printed since it last said that all of that was here.
+  let printing = false;
+  for (const stream of [worker.stdout, worker.stderr]) {
+    // One that the factory's owner reads is his to care for.
+    if (!stream.readableFlowing) continue;
+    stream.on("data", () => {
+      printing = true;
+    });
+  }
+  const letGo = (): void => {
+    release = undefined;
+    if (wanted || !held || gone) return;
+    if (printing) {
+      printing = false;
+      worker.postMessage(flush);
+    } else {
+      held = false;
+      worker.unref();
+    }
+  };
+  worker.on("message", (message) => {
+    // Its last lines were on their way when its last call was answered: it is let go of when they are here.
+    if (message === flush) letGo();
+    else events.message(message);
+  });
   worker.on("messageerror", () => events.messageError(true));
   worker.on("error", (reason) => {
     uncaught = { reason };
@@ -103,12 +133,8 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
         held = true;
         worker.ref();
       } else if (!on && held && release === undefined) {
-        release = setTimeout(() => {
-          release = undefined;
-          if (wanted || !held) return;
-          held = false;
-          worker.unref();
-        }, releaseMs);
+        // Then after a turn of the event loop: what came while this thread was busy is read first.
+        release = setTimeout(() => setImmediate(letGo), releaseMs);
         release.unref();
       }
     },
@@ -127,7 +153,10 @@ export function parent(): ParentEndpoint | undefined {
     greeting: marked ? threads.workerData[mark] : undefined,
     post: (message, transfer) => port.postMessage(message, transfer as threads.TransferListItem[]),
     listen: (onMessage, onMessageError) => {
-      heard = onMessage;
+      heard = (message) => {
+        if (message !== flush) return onMessage(message);
+        void (printed() ?? Promise.resolve()).then(() => port.postMessage(flush));
+      };
       failed = onMessageError;
       port.on("message", heard);
       port.on("messageerror", failed);
@@ -138,8 +167,18 @@ export function parent(): ParentEndpoint | undefined {
       if (failed) port.off("messageerror", failed);
       port.unref();
     },
+    printed,
     holdLifeline: () => {},
   };
+}
+
+// A worker's lines go to its parent one message at a time: the next leaves when the one before was taken.
+function printed(): Promise<void> | undefined {
+  const waiting = [process.stdout, process.stderr].filter((stream) => stream.writableLength > 0);
+  if (waiting.length === 0) return undefined;
+  return Promise.all(waiting.map((stream) => new Promise<void>((resolve) => stream.write("", () => resolve())))).then(
+    () => {},
+  );
 }
 
 /** Node's ports tell by themselves when the other side is gone. */

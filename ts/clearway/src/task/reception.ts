@@ -141,8 +141,9 @@ function isEarly(): boolean {
 function isWord(frames: readonly unknown[]): boolean {
   const [op, id] = frames as [Op, number];
   if (op === Op.Ping) endpoint.post([Op.Pong, id, now(), 0], []);
-  else if (op === Op.Close) endpoint.post([Op.Closed, 0, 0, 0], []);
-  else if (op === Op.Roll) endpoint.post([Op.Roll, 0, [], 0], []);
+  else if (op === Op.Close) {
+    void Promise.resolve(endpoint.printed()).then(() => endpoint.post([Op.Closed, 0, 0, 0], []));
+  } else if (op === Op.Roll) endpoint.post([Op.Roll, 0, [], 0], []);
   else return false;
   return true;
 }

@@ -36,6 +36,9 @@ export class Runner {
   readonly #settled: (call: ServedCall, finishedMs: number) => void;
   #waiting: ServedCall[] = [];
   #running = 0;
+  /** Calls that have begun, where several may run at once; those that may have to be killed; and who was told of. */
+  readonly #begun = new Set<ServedCall>();
+  #guarded = 0;
   #pumping = false;
   #toldMs = 0;
 
@@ -93,11 +96,7 @@ export class Runner {
     call.startedMs ||= startedMs;
     const { kind, resources } = call.definition;
     if (kind === "function") this.#running++;
-    if (call.has(CallFlag.guarded)) {
-      // It may have to be killed: what was finished before it must be out of this thread by then.
-      this.#transport.send(Op.Started, call.id);
-      this.#transport.flush();
-    }
+    if (call.has(CallFlag.guarded) || this.#settings.concurrency > 1) this.#tellStart(call);
     if (
       resources !== undefined ||
       call.announced !== undefined ||
@@ -108,6 +107,23 @@ export class Runner {
       return clock();
     }
     return this.#run(call);
+  }
+
+  #tellStart(call: ServedCall): void {
+    const guarded = call.has(CallFlag.guarded);
+    if (guarded) this.#guarded++;
+    if (this.#settings.concurrency > 1) this.#begun.add(call);
+    if (this.#guarded === 0) return;
+    // It may have to be killed: what was finished before it must be out of this thread by then, and who began beside it is known.
+    if (guarded && this.#guarded === 1) for (const each of this.#begun) this.#sendStarted(each);
+    this.#sendStarted(call);
+    this.#transport.flush();
+  }
+
+  #sendStarted(call: ServedCall): void {
+    if (call.startTold) return;
+    call.startTold = true;
+    this.#transport.send(Op.Started, call.id);
   }
 
   async #prepare(call: ServedCall): Promise<void> {
@@ -213,6 +229,8 @@ export class Runner {
   #answer(call: ServedCall, ok: boolean, outcome: unknown, finishedMs: number): void {
     call.over = true;
     if (call.definition.kind === "function") this.#running--;
+    if (call.has(CallFlag.guarded)) this.#guarded--;
+    this.#begun.delete(call);
     this.#settled(call, finishedMs);
     const runUs = Math.max(0, Math.round((finishedMs - call.startedMs) * 1000));
     if (!ok) this.#answers.failure(call.id, outcome, runUs);

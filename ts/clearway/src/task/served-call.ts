@@ -19,6 +19,8 @@ export class ServedCall {
   earlyItems = 0;
   earlyBytes = 0;
   begun = false;
+  /** The caller knows that it began. */
+  startTold = false;
   over = false;
   /** Why it was cancelled; undefined while it was not. */
   cancelled: { reason: unknown } | undefined;

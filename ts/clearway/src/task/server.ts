@@ -238,6 +238,7 @@ export class Server {
 
   async #close(): Promise<void> {
     await this.#runner.leases?.shutDown();
+    await this.#endpoint.printed();
     this.#transport.send(Op.Closed, 0);
     this.#transport.flush();
   }

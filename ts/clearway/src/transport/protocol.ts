@@ -64,7 +64,10 @@ export enum Op {
 
 /** Flags of a call, in the low bits of its slot `a`; the task's index stands above them. */
 export enum CallFlag {
-  /** Told by `Started` before it runs, with everything before it flushed: it may have to be killed. */
+  /**
+   * Told by `Started` before it runs, with everything before it flushed: it may have to be killed. So is, as long as such a call is
+   * open, each other one, where a worker runs several at once.
+   */
   guarded = 1,
   /** Throw instead of copying memory. */
   strict = 2,

@@ -238,3 +238,30 @@ describe("progress", () => {
     ]);
   });
 });
+
+describe("a call that does not stop, in a worker that runs several at once,", () => {
+  test("costs none that had not begun: that runs elsewhere", async () => {
+    const pool = plainPool({ concurrency: 3, graceMs: 1 });
+    await pool.call.add(1, 1);
+    const stuck = reasonOf(pool.with({ timeoutMs: 1 }).call.forEver());
+    const behind = [pool.call.add(1, 2), pool.with({ timeoutMs: 60_000 }).call.add(2, 2)];
+    expect(await stuck).toMatchObject({ code: "timeout" });
+    expect(await Promise.all(behind)).toEqual([3, 4]);
+  });
+
+  test.each(["before", "after"])("fails those that had begun %s it", async (when) => {
+    const pool = plainPool({ concurrency: 3, graceMs: 1 });
+    await pool.call.add(1, 1);
+    const begun = gate();
+    const begin = () => reasonOf(pool.with({ onProgress: () => begun.tell() }).call.deaf());
+    const stop = new AbortController();
+    const stuckToo = when === "after" ? reasonOf(pool.with({ signal: stop.signal }).call.spinLater()) : undefined;
+    const beside = begin();
+    await begun.promise;
+    if (when === "before") {
+      expect(await reasonOf(pool.with({ timeoutMs: 1 }).call.forEver())).toMatchObject({ code: "timeout" });
+    } else stop.abort();
+    await stuckToo;
+    expect(await beside).toMatchObject({ code: "worker-crashed" });
+  });
+});

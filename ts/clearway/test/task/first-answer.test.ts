@@ -47,6 +47,7 @@ const endpoint: ParentEndpoint = {
   onEnding() {},
   ignore() {},
   // A server is made, or asked for, right behind it, where there is a call.
+  printed: () => undefined,
   holdLifeline: () => void log.push("lifeline"),
 };
 

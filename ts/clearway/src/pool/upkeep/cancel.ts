@@ -40,12 +40,18 @@ function overdue(slot: Slot): void {
   );
   if (condemn(slot, why)) return;
   // Others run beside it. As long as the thread answers they may finish, and no new ones come.
-  void within(pingWorker(slot), Math.max(engine.settings.graceMs, aliveMs)).then((alive) => {
+  const limitMs = Math.max(engine.settings.graceMs, aliveMs);
+  const look = async (): Promise<void> => {
+    const alive = await within(pingWorker(slot), limitMs);
+    if (slot.life.state === "gone") return;
     if (!alive) return void slot.kill(why);
     // They may take long: a half-read stream waits for its reader. Nobody else waits for them.
     supersede(slot);
     engine.scheduler.run();
-  });
+    // The one that did not stop may still hold the thread, later.
+    after(limitMs, () => slot.life.state !== "gone" && void look());
+  };
+  void look();
 }
 
 // Takes no new calls, and ends as soon as only calls are left that do not stop. Returns whether that is now.

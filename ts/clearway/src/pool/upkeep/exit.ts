@@ -20,13 +20,14 @@ export function exited(slot: Slot, code: number | undefined): void {
   for (const { reject } of slot.pings.splice(0)) reject(why);
   const crashed = slot.life.exit(killed) === "crashed";
   // A worker that ended itself says what had begun. One that was killed for a call that did not stop flushed all before
-  // it, and ran nothing beside it but streams. Of others nobody knows.
+  // it, and ran nothing beside it but streams; one that may run several at once has told of each. Of others nobody knows.
   const known = killed && why.code !== "message-error";
   const left = [...calls.values()];
   let inVain = crashed && slot.tasksRun === 0 && left.length > 0;
-  const beside = settings.concurrency > 1 || left.some((call) => call.isStream);
+  const streaming = left.some((call) => call.isStream);
   for (const call of left) {
-    const mayHaveRun = !known || (call.guarded ? call.state !== "posted" : beside);
+    const told = call.guarded || settings.concurrency > 1;
+    const mayHaveRun = !known || (told ? call.state !== "posted" : streaming);
     inVain = lost(slot, call, slot.begun?.has(call.id) ?? mayHaveRun, why) && inVain;
   }
   if (workforce.slots[slot.index] === slot) workforce.put(slot.index, undefined);

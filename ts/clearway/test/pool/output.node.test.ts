@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What tasks print is on its way when they are answered: it must arrive before their worker, or the process, ends.
+import { spawn } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { expect, onTestFinished, test } from "vitest";
+import { builtUrl } from "../fixtures/pools.js";
+
+const lines = 1_000;
+
+async function printed(source: string): Promise<number> {
+  const folder = await mkdtemp(fileURLToPath(new URL("../fixtures/built/output-", import.meta.url)));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const file = `${folder}/program.mjs`;
+  const head = `import { pool, run } from "clearway"; const url = new URL(${JSON.stringify(builtUrl("prints").href)});\n`;
+  await writeFile(file, head + source);
+  const child = spawn(process.execPath, [file], { stdio: ["ignore", "pipe", "inherit"] });
+  let output = "";
+  child.stdout.on("data", (data) => {
+    output += data;
+  });
+  await new Promise((resolve) => child.once("close", resolve));
+  return output.split("\n").filter((line) => line.startsWith("line ")).length;
+}
+
+test.each([
+  ["a script ends", `await pool(url, { size: 1 }).call.print(${lines});`, lines],
+  [
+    "a script ends that has warmed its pool",
+    `const p = pool(url, { size: 1 }); await p.ready(); await p.call.print(${lines});`,
+    lines,
+  ],
+  [
+    "a script ends, where its second call prints",
+    `const p = pool(url, { size: 1 }); await p.call.print(1); await p.call.print(${lines - 1});`,
+    lines,
+  ],
+  ["a pool is closed", `const p = pool(url, { size: 1 }); await p.call.print(${lines}); await p.close();`, lines],
+  [
+    "a pool is closed after its second call",
+    `const p = pool(url, { size: 1 }); await p.call.print(0); await p.call.print(${lines}); await p.close();`,
+    lines,
+  ],
+  ["run() has given its result", `await run(url).call.print(${lines});`, lines],
+  [
+    "a worker is recycled",
+    `const p = pool(url, { size: 1, recycle: { tasks: 1 } }); for (let at = 0; at < 3; at++) await p.call.print(${lines}); await p.close();`,
+    3 * lines,
+  ],
+])("all that a task has printed arrives when %s", async (_when, source, count) => {
+  expect(await printed(source)).toBe(count);
+});
