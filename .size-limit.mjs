@@ -34,10 +34,10 @@ const sizes = [
   {
     name: "clearway, what looks after workers and reads streams (loaded while the first worker starts)",
     path: browser("lazy-upkeep"),
-    limit: "5.6 KB",
+    limit: "5.9 KB",
     ignore: [records, /^\.\/lazy-open-ring\.js$/],
   },
-  { name: "clearway, streams into tasks (loaded when the task reads)", path: browser("lazy-feed"), limit: "3 KB" },
+  { name: "clearway, streams into tasks (loaded when the task reads)", path: browser("lazy-feed"), limit: "3.1 KB" },
   {
     name: "clearway, shared ring (loaded where there is shared memory)",
     path: browser("lazy-open-ring"),
@@ -69,7 +69,7 @@ const sizes = [
   },
   { name: "clearway/meter (browser, minified, gzip)", path: browser("meter"), limit: "10 KB" },
   { name: "clearway/records (browser, minified, gzip)", path: browser("records"), limit: "12.4 KB", ignore: [arrow] },
-  { name: "clearway/channel (browser, minified, gzip)", path: browser("channel"), limit: "29 KB", ignore: [lazyParts] },
+  { name: "clearway/channel (browser, minified, gzip)", path: browser("channel"), limit: "29.2 KB", ignore: [lazyParts] },
   {
     name: "clearway/channel, shared ring (loaded when a port is to have one)",
     path: browser("lazy-ring-way"),

@@ -24,6 +24,9 @@ export function now(): number {
 /** Whether a part that is loaded later is a request: then it is asked for before it is needed. */
 export const partsTravel = true;
 
+/** Whether a worker may live on after an uncaught error. */
+export const outlivesErrors = true;
+
 /** Milliseconds of a monotonic clock, for differences within this thread. */
 export function clock(): number {
   return performance.now();

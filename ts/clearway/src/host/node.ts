@@ -36,6 +36,9 @@ export function now(): number {
  */
 export const partsTravel = false;
 
+/** Whether a worker may live on after an uncaught error. */
+export const outlivesErrors = false;
+
 let shiftMs: number | undefined;
 
 /** Milliseconds of a monotonic clock, for differences within this thread. */

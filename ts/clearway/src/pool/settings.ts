@@ -22,6 +22,8 @@ export interface Settings
   window: Window;
   recycle: { tasks: number; ageMs: number; heapMb: number };
   resourceLimits: ResourceLimits | undefined;
+  /** Whether somebody gets what `onError` is told. */
+  hears: boolean;
 }
 
 /** The options of calls, checked and complete: made once for `with()`, not once a call. */
@@ -120,6 +122,7 @@ export function settingsOf(options: PoolOptions): Settings {
     ...(given as Settings),
     ...boundsOf(given.size),
     // In a turn of its own: what the listener throws is nobody's but the host's, and the pool goes on.
+    hears: !!given.onError,
     onError: (error) => queueMicrotask(() => given.onError?.call(options, error)),
   };
 }

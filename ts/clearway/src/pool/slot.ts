@@ -184,7 +184,7 @@ export class Slot extends SlotLoad {
     if (this.life.state === "starting") this.why ??= startFailure(messageOf(error), error);
     // Node's worker is at its end. A browser's may live on after a stray error, but not one that never began.
     if (this.why) void this.handle.terminate();
-    else this.engine.settings.onError(error);
+    else this.engine.upkeep?.uncaught(this, error);
   }
 
   #exited(code: number | undefined): void {

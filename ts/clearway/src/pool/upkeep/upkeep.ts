@@ -15,3 +15,4 @@ export { ready, type Tasks } from "./ready.js";
 export { eased, retireAll } from "./rest.js";
 export { announce, refused } from "./sending.js";
 export { stitch } from "./stitch.js";
+export { uncaught } from "./uncaught.js";
