@@ -16,6 +16,9 @@ export function cores(): number {
 /** What `resourceLimits` may say, as a rule of `checked()`: they have no effect here. */
 export const limitRules = "object";
 
+/** The function as it is: browsers have no async contexts. */
+export const inContext = <Act>(act: Act): Act => act;
+
 /** Milliseconds since the epoch, as fine as the page's isolation allows; comparable between threads. */
 export function now(): number {
   return performance.timeOrigin + performance.now();

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { AsyncResource } from "node:async_hooks";
 import { availableParallelism } from "node:os";
 import * as threads from "node:worker_threads";
 import { ClearwayError } from "../error/clearway-error.js";
@@ -24,6 +25,11 @@ export const limitRules = {
   codeRangeSizeMb: 0,
   stackSizeMb: 0,
 };
+
+/** The function, to be called later in the async context of now (`AsyncLocalStorage`). */
+export function inContext<Args extends unknown[], Result>(act: (...args: Args) => Result): (...args: Args) => Result {
+  return AsyncResource.bind(act);
+}
 
 /** Milliseconds since the epoch, with the resolution of the monotonic clock; comparable between threads. */
 export function now(): number {

@@ -87,7 +87,7 @@ export class Slot extends SlotLoad {
     this.calls.set(id, call);
     call.slot = this;
     call.post();
-    if (engine.metrics) call.postedMs = now();
+    if (engine.settings.metrics) call.postedMs = now();
     this.setRef(true);
     if (inputs) for (const input of inputs) engine.upkeep?.announce(this, call, input);
     if (crossing) merge(engine.toWorkers, crossing);

@@ -10,6 +10,7 @@ export { cancel } from "./cancel.js";
 export { bringBack, sendEarly } from "./early.js";
 export { exited } from "./exit.js";
 export { frame } from "./frames.js";
+export { Metrics } from "./metrics.js";
 export { ping } from "./ping.js";
 export { ready, type Tasks } from "./ready.js";
 export { eased, retireAll } from "./rest.js";
