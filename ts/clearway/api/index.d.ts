@@ -117,7 +117,10 @@ interface PoolOptions {
     module?(): Promise<unknown>;
     /** Shown in debuggers and error messages. Default `"pool"`. */
     name?: string;
-    /** Told of errors that belong to no call: an uncaught error in a worker that was idle. */
+    /**
+     * Receives errors that belong to no call: an uncaught error in a worker that was idle. Without it such an error is printed by
+     * `console.error`.
+     */
     onError?(error: unknown): void;
 }
 /** Settings of one call, or of many: `pool.with(options).call.name()`. */

@@ -48,7 +48,7 @@ export function encodeError(thrown: unknown): WireError {
 
 // `left` is shared by the whole tree: an AggregateError that holds itself twice would double at every depth.
 function encode(thrown: unknown, depth: number, left: { errors: number }): WireError {
-  if (!isError(thrown)) return { value: cloneable(thrown) };
+  if (!isError(thrown)) return { value: cloneable(thrown, detailsOf) };
   left.errors--;
   const keys = Object.keys(thrown).filter((key) => !skipped.includes(key));
   const wire: WireObject = {
@@ -140,12 +140,22 @@ function read(target: object, key: string): unknown {
   }
 }
 
-function cloneable(value: unknown): unknown {
+function cloneable(value: unknown, instead: (value: unknown) => unknown = describe): unknown {
   try {
     return isDeep(value) ? "[not cloneable: nested too deep]" : structuredClone(value);
   } catch {
-    return describe(value);
+    return instead(value);
   }
+}
+
+// What is thrown mostly says what went wrong, if only beside something that cannot cross.
+function detailsOf(value: unknown): unknown {
+  if (value === null || typeof value !== "object") return describe(value);
+  const keys = new Set(["name", "message", "code", ...Object.keys(value)]);
+  const details = [...keys].slice(0, maxProps).map((key) => [key, read(value, key)] as const);
+  const known = details.filter(([, detail]) => detail !== undefined);
+  if (known.length === 0) return describe(value);
+  return Object.fromEntries(known.map(([key, detail]) => [key, cloneable(detail)]));
 }
 
 function describe(value: unknown): string {

@@ -13,6 +13,9 @@ export function cores(): number {
 /** What `resourceLimits` may say, as a rule of `checked()`: they have no effect here. */
 export const limitRules = "object";
 
+/** The function as it is: browsers have no async contexts. */
+export const inContext = <Act>(act: Act): Act => act;
+
 /** Milliseconds since the epoch, as fine as the page's isolation allows; comparable between threads. */
 export function now(): number {
   return performance.timeOrigin + performance.now();
@@ -20,6 +23,9 @@ export function now(): number {
 
 /** Whether a part that is loaded later is a request: then it is asked for before it is needed. */
 export const partsTravel = true;
+
+/** Whether a worker may live on after an uncaught error. */
+export const outlivesErrors = true;
 
 /** Milliseconds of a monotonic clock, for differences within this thread. */
 export function clock(): number {

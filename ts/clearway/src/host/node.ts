@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { AsyncResource } from "node:async_hooks";
 import { once } from "node:events";
 import { availableParallelism } from "node:os";
 import * as threads from "node:worker_threads";
@@ -29,6 +30,11 @@ export const limitRules = {
   stackSizeMb: 0,
 };
 
+/** The function, to be called later in the async context of now (`AsyncLocalStorage`). */
+export function inContext<Args extends unknown[], Result>(act: (...args: Args) => Result): (...args: Args) => Result {
+  return AsyncResource.bind(act);
+}
+
 /** Milliseconds since the epoch, with the resolution of the monotonic clock; comparable between threads. */
 export function now(): number {
   return performance.timeOrigin + performance.now();
@@ -39,6 +45,9 @@ export function now(): number {
  * first call has been answered, it holds up no other task's first call.
  */
 export const partsTravel = false;
+
+/** Whether a worker may live on after an uncaught error. */
+export const outlivesErrors = false;
 
 let shiftMs: number | undefined;
 

@@ -8,7 +8,6 @@ import { detach, prepareArguments } from "./arguments.js";
 import { Backlog } from "./backlog.js";
 import { CallDesk } from "./call-desk.js";
 import { stackAbove } from "./caller-stack.js";
-import { Metrics } from "./metrics.js";
 import { loadPlacement, loadUpkeep, type Upkeep } from "./parts.js";
 import { PoolCall } from "./pool-call.js";
 import { Scheduler } from "./scheduler.js";
@@ -17,6 +16,7 @@ import type { Slot, WorkerSource } from "./slot.js";
 import { iterablePromise, StreamHandle } from "./stream-handle.js";
 import { TaskRecords, unknownTask } from "./task-record.js";
 import { within } from "./timer.js";
+import type { Metrics } from "./upkeep/metrics.js";
 import { poolClosed, startFailure } from "./worker-failure.js";
 import { Workforce } from "./workforce.js";
 
@@ -29,7 +29,8 @@ export class Engine {
   readonly workforce: Workforce;
   readonly desk = new CallDesk(this);
   readonly scheduler: Scheduler;
-  readonly metrics: Metrics | undefined;
+  /** The times of calls, where they are asked for; there before the first worker is ready. */
+  metrics: Metrics | undefined;
   /** Looks after workers; there before the first is ready. */
   upkeep: Upkeep | undefined;
   /** Decides where calls run; undefined while nobody asked for it. */
@@ -47,7 +48,6 @@ export class Engine {
     readonly once = false,
   ) {
     this.backlog = new Backlog(settings);
-    if (settings.metrics) this.metrics = new Metrics(settings.onError);
     this.workforce = new Workforce(source, this);
     this.scheduler = new Scheduler(settings, this.backlog, this.workforce, this.desk);
     this.workforce.fill();
@@ -55,6 +55,7 @@ export class Engine {
     // Behind the workers, so that they are under way. Where it fails, the first that gets ready says so.
     expectPart(async () => {
       this.upkeep = await loadUpkeep();
+      if (settings.metrics) this.metrics = new this.upkeep.Metrics(settings.onError);
       this.upkeep.sendEarly(this);
     });
   }
@@ -78,7 +79,7 @@ export class Engine {
       if (this.records.known && record.index < 0) throw unknownTask(name, this.records);
       // Its kind is known from a worker that was ready.
       if (kind === "stream" && this.upkeep) call.stream?.open(this.upkeep);
-      if (this.metrics) call.submittedMs = now();
+      if (this.settings.metrics) call.submittedMs = now();
       prepareArguments(call);
       // A stream leaves when somebody reads; what is moved leaves its owner now.
       if (kind === "stream") detach(call);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { inContext } from "#host";
 import type { LedgerSide } from "../transfer/ledger.js";
 import { Op } from "../transport/protocol.js";
 import type { Transport } from "../transport/transport.js";
@@ -24,6 +25,8 @@ export class Input {
   #wire: InputWire | undefined;
   #feed: Feed | undefined;
   #over = false;
+  /** What the source does is done in the context of its call. */
+  readonly #act = inContext(<Result>(act: () => Result): Result => act());
 
   constructor(
     /** Which argument it stands for. */
@@ -47,7 +50,7 @@ export class Input {
     } catch (reason) {
       wire?.failed(reason);
     }
-    this.#feed?.producer.grant(items, bytes);
+    this.#act(() => this.#feed?.producer.grant(items, bytes));
   }
 
   /** The task reads no further. It does not wait for a source that is at work on its next value: that may never come. */
@@ -65,7 +68,6 @@ export class Input {
   stop(): void {
     if (this.#over) return;
     this.#over = true;
-    if (this.#feed) this.#feed.producer.stop();
-    else void (async () => this.iterator.return?.())().catch(() => {});
+    void this.#act(async () => (this.#feed ? this.#feed.producer.stop() : this.iterator.return?.())).catch(() => {});
   }
 }

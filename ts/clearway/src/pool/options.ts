@@ -60,7 +60,10 @@ export interface PoolOptions {
   module?(): Promise<unknown>;
   /** Shown in debuggers and error messages. Default `"pool"`. */
   name?: string;
-  /** Told of errors that belong to no call: an uncaught error in a worker that was idle. */
+  /**
+   * Receives errors that belong to no call: an uncaught error in a worker that was idle. Without it such an error is printed by
+   * `console.error`.
+   */
   onError?(error: unknown): void;
 }
 
@@ -82,7 +85,10 @@ export interface CallOptions {
   placement?: Placement;
   /** As {@link PoolOptions.window}, for this call. */
   window?: Partial<Window>;
-  /** Told of every `progress()` of the task, in order, never after the result. */
+  /**
+   * Receives every `progress()` of the task, in order, never after the result; in Node in the `AsyncLocalStorage` context of the
+   * call. What it throws ends the call.
+   */
   onProgress?(value: unknown): void;
   /**
    * Run again, so many times at most, when the worker died under it. Only for tasks that may run twice, and never for

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { inContext } from "#host";
 import type { Answered } from "../placement/placer.js";
 import type { LedgerSide } from "../transfer/ledger.js";
 import { CallFlag } from "../transport/protocol.js";
@@ -55,6 +56,8 @@ export class PoolCall extends CallLife implements Queued {
   own: unknown;
   /** Puts it there; a part that comes with the first worker. */
   stitch: ((error: unknown) => never) | undefined;
+  /** Hears in the context of the call, where the host has contexts. */
+  readonly onProgress: ((value: unknown) => void) | undefined;
   #settle: ((value: unknown) => void) | undefined;
 
   constructor(
@@ -67,6 +70,7 @@ export class PoolCall extends CallLife implements Queued {
   ) {
     super();
     this.priority = options.priority;
+    this.onProgress = options.onProgress && inContext(options.onProgress);
   }
 
   /** The promise that its caller gets. */
@@ -91,7 +95,7 @@ export class PoolCall extends CallLife implements Queued {
     return (
       (this.guarded ? CallFlag.guarded : 0) |
       (this.options.strict ? CallFlag.strict : 0) |
-      (this.options.onProgress ? CallFlag.progress : 0)
+      (this.onProgress ? CallFlag.progress : 0)
     );
   }
 

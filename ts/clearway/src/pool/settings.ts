@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { cores, limitRules } from "#host";
+import { cores, inContext, limitRules } from "#host";
 import { checked, type Rules, type Test, whole } from "../error/checked.js";
 import { invalid } from "../error/clearway-error.js";
 import type { ResourceLimits } from "../host/host.js";
@@ -22,6 +22,8 @@ export interface Settings
   window: Window;
   recycle: { tasks: number; ageMs: number; heapMb: number };
   resourceLimits: ResourceLimits | undefined;
+  /** Whether somebody gets what `onError` is told. */
+  hears: boolean;
 }
 
 /** The options of calls, checked and complete: made once for `with()`, not once a call. */
@@ -119,11 +121,13 @@ function boundsOf(size: PoolOptions["size"] = {}): { min: number; max: number; i
 /** Completes and checks a pool's options. Throws `invalid-argument` naming the first bad one. */
 export function settingsOf(options: PoolOptions): Settings {
   const given = checked(options, poolRules, defaults);
+  const onError = given.onError && inContext(given.onError);
   return {
     ...(given as Settings),
     ...boundsOf(given.size),
+    hears: !!onError,
     // In a turn of its own: what the listener throws is nobody's but the host's, and the pool goes on.
-    onError: (error) => queueMicrotask(() => given.onError?.call(options, error)),
+    onError: (error) => queueMicrotask(() => onError?.call(options, error)),
   };
 }
 

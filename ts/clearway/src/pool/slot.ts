@@ -87,7 +87,7 @@ export class Slot extends SlotLoad {
     this.calls.set(id, call);
     call.slot = this;
     call.post();
-    if (engine.metrics) call.postedMs = now();
+    if (engine.settings.metrics) call.postedMs = now();
     this.setRef(true);
     if (inputs) for (const input of inputs) engine.upkeep?.announce(this, call, input);
     if (crossing) merge(engine.toWorkers, crossing);
@@ -186,7 +186,7 @@ export class Slot extends SlotLoad {
     if (this.life.state === "starting") this.why ??= startFailure(messageOf(error), error);
     // Node's worker is at its end. A browser's may live on after a stray error, but not one that never began.
     if (this.why) void this.handle.terminate();
-    else this.engine.settings.onError(error);
+    else this.engine.upkeep?.uncaught(this, error);
   }
 
   #exited(code: number | undefined): void {

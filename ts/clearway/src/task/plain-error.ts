@@ -5,7 +5,7 @@ import type { WireError } from "../error/wire.js";
 /** Describes an error without the part that takes errors apart: message, stack, and the code that tells a Clearway error. */
 export function plain(reason: unknown): WireError {
   try {
-    if (!(reason instanceof Error)) return { value: String(reason) };
+    if (!(reason instanceof Error)) return { value: String((reason as Partial<Error> | null)?.message ?? reason) };
     const { name, message, stack, cause } = reason;
     const own = reason instanceof ClearwayError;
     return {

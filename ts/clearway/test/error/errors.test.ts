@@ -52,6 +52,17 @@ describe("what a task throws arrives whole", () => {
     expect(await thrownBy(() => call.nothing())).toBeUndefined();
     expect(await thrownBy(() => call.fn())).toContain("not cloneable");
     expect(await thrownBy(() => call.symbol())).toContain("Symbol(s)");
+    expect(await thrownBy(() => call.uncloneable())).toEqual({
+      message: "out of stock",
+      sku: 5,
+      retry: "[not cloneable: function retry]",
+    });
+    expect(await thrownBy(() => call.uncloneableInstance())).toEqual({
+      message: "by a getter",
+      code: "[getter threw: no code]",
+      left: 3,
+      again: "[not cloneable: function again]",
+    });
   });
 
   test("from within a stream", async () => {

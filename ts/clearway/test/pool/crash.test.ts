@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { PoolOptions } from "clearway";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { builtUrl, gate, reasonOf, testPool } from "../fixtures/pools.js";
 
 type Crash = typeof import("../fixtures/crash.tasks.js");
@@ -127,5 +127,27 @@ describe("an uncaught error", () => {
     await expect.poll(() => told.length).toBeGreaterThan(0);
     expect(String((told[0] as Error).message)).toContain("stray");
     expect(await pool.call.runs()).toBe(1);
+  });
+
+  test("that belongs to no call is printed when nobody listens, with the pool's name", async () => {
+    const printed = vi.spyOn(console, "error").mockImplementation(() => {});
+    onTestFinished(() => printed.mockRestore());
+    const pool = await warm({ name: "quiet" });
+    expect(await pool.call.strayAfter()).toBe("answered");
+    await expect.poll(() => printed.mock.calls.length).toBe(1);
+    const [text, error] = printed.mock.calls[0]!;
+    expect(text).toContain('pool "quiet"');
+    expect(String((error as Error).message)).toContain("stray");
+    expect(await pool.call.runs()).toBe(1);
+  });
+
+  test("that belongs to no call is not printed when onError hears it", async () => {
+    const printed = vi.spyOn(console, "error").mockImplementation(() => {});
+    onTestFinished(() => printed.mockRestore());
+    const told = gate();
+    const pool = await warm({ onError: () => told.tell() });
+    await pool.call.strayAfter();
+    await told.promise;
+    expect(printed).not.toHaveBeenCalled();
   });
 });

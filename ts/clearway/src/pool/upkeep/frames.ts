@@ -63,7 +63,7 @@ function callFrame(slot: Slot, call: PoolCall, op: Op, a: unknown, b: unknown): 
     case Op.Progress:
       if (call.state === "cancelling") return;
       try {
-        call.options.onProgress?.(b === 1 ? new ClearwayError("not-cloneable", (a as Error).message) : a);
+        call.onProgress?.(b === 1 ? new ClearwayError("not-cloneable", (a as Error).message) : a);
       } catch (reason) {
         // The listener is the caller's own: what it throws ends its call, and no other frame of this message is lost.
         desk.cancel(call, reason);

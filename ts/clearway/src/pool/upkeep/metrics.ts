@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import type { CallTimes, TaskTimings, Timings } from "../stats/timings.js";
-import { loadTimings } from "./parts.js";
+import type { CallTimes, TaskTimings, Timings } from "../../stats/timings.js";
+import { loadTimings } from "../parts.js";
 
 // How many calls may be answered before the histograms are there; a part of a few KB is loaded in some milliseconds.
 const earlyLimit = 10_000;
