@@ -18,7 +18,7 @@ describe("the budget of what an operation costs the caller's thread", () => {
     async (name, carrier) => {
       const operation = operations[name];
       const url = new URL(`../../bench/worker/${operation.tasks}.mjs`, import.meta.url);
-      const made = pool(url, { size: 1, carrier: carriers[carrier] });
+      const made = pool(url, { size: 1, carrier: carriers[carrier] as "port" | "auto" });
       try {
         await operation.run(made, operation.count);
         const { toWorkers, fromWorkers } = made.stats().ledger;

@@ -70,6 +70,10 @@ interface Vector {
     /** A run of rows as the memory itself. */
     part(start: number, rows: number): Part;
 }
+/** What every vector begins with: whoever sends what reads it is refused before memory is copied. */
+declare class Unsendable {
+    readonly cannotBeSent: symbol;
+}
 /** Bits, least significant first. */
 declare class Bitmap {
     readonly bytes: Uint8Array;
@@ -113,7 +117,7 @@ interface Segment {
     readonly rows: number;
 }
 
-declare const inChunk: unique symbol;
+declare const inChunk = "clearway:row";
 declare const atRow: unique symbol;
 /** A row before its columns: which chunk, and where in it. */
 interface RowView {
@@ -136,8 +140,8 @@ declare class ChunkCursor<R> {
     /** Throws `released`, and `protocol`, as the first read of a chunk does. */
     constructor({ chunk, start, rows }: Segment, first: number, MovingRow: RowClass);
     /**
-     * The row `row`, from 0 up to `length`: the same object each time, moved there. Reading one that is outside throws.
-     * Allocates nothing.
+     * The row `row`, from 0 up to `length`: the same object each time, moved there. Reading one that is outside, or that is no
+     * whole number, throws. Allocates nothing.
      */
     at(row: number): R;
 }
@@ -255,7 +259,7 @@ declare class Segments {
 }
 
 /** One column of a table. Holds no values: reads the table's memory. Reads throw `released` when that is gone. */
-declare class Column<F extends Field = Field> {
+declare class Column<F extends Field = Field> extends Unsendable {
     #private;
     readonly name: string;
     readonly length: number;
@@ -337,13 +341,13 @@ declare class Table<R extends RecordType = RecordType> implements Iterable<Row<R
      * Plain objects of a window of rows. Throws `invalid-argument` for more than `rowsMax` (10,000): objects by the million
      * cost the frames that a table saves. Bytes and lists in them stay views of the table's memory.
      */
-    toObjects({ from, to, rowsMax }?: ObjectWindow): RowOf<FieldsOf<R>>[];
+    toObjects(window?: ObjectWindow): RowOf<FieldsOf<R>>[];
     /**
      * Frees memory now, without waiting for garbage collection (but on Node 20, which cannot): of all chunks, or of those
      * that end at or before the row `before`. Every row, view and slice of that memory throws `released` from here on, or is an
      * empty array.
      */
-    release({ before }?: {
+    release(options?: {
         before?: number;
     }): void;
     /**
@@ -359,6 +363,17 @@ interface WriterOptions {
     /** Rows in a chunk; default 65,536 in the first million rows, and a million (2^20) from there on. */
     rowsPerChunk?: number;
 }
+/** How large chunks may become. @internal */
+interface ChunkLimits {
+    /** A chunk of so many bytes is closed. */
+    readonly closedBytes: number;
+    /** Columns are added up after so many bytes of texts, bytes and lists. */
+    readonly growthBytes: number;
+    /** The data of one column. */
+    readonly dataBytes: number;
+    /** All columns: what 32-bit offsets in the directory reach, less room for the directory and for padding. */
+    readonly blockBytes: number;
+}
 /**
  * Takes rows and makes a table of them. A task may return it, or yield it, as it is: its caller gets the {@link Table}.
  * Copies each row's values into columns, and each chunk once more into a block of its exact size.
@@ -368,7 +383,8 @@ declare class TableWriter<R extends RecordType = RecordType> implements CrossesA
     readonly [crossesAs]: Table<R>;
     /** What crosses. An own property, made in the constructor: structured clone takes no others. */
     readonly "clearway:records": TableMessage;
-    constructor(schema: R, options?: WriterOptions);
+    /** Writers are made by {@link RecordType.table}. */
+    constructor(schema: R, options?: WriterOptions, limits?: ChunkLimits);
     /** How many rows it has taken. */
     get length(): number;
     /**
@@ -378,7 +394,10 @@ declare class TableWriter<R extends RecordType = RecordType> implements CrossesA
     push(row: WriteOf<FieldsOf<R>>): void;
     /** Takes rows until there are none. Stops at one that does not fit, as `push` does; those before stay. */
     pushAll(rows: Iterable<WriteOf<FieldsOf<R>>>): void;
-    /** The table of all rows so far; the same one each time. The writer takes no more rows and holds no scratch. */
+    /**
+     * The table of all rows so far; the same one each time. The writer takes no more rows and holds no scratch. Throws
+     * `invalid-argument` when a getter of a row calls it.
+     */
     finish(): Table<R>;
 }
 
@@ -454,7 +473,7 @@ type InferredFields<T> = {
  * `list(f64)`; a column with null or nothing in the sample `nullable`. Texts have no dictionary. Throws
  * `invalid-argument` for values that no column holds, and for columns of nothing but null.
  */
-declare function inferRecord<T extends object>(rows: readonly T[], { sampleRows }?: InferOptions): RecordType<InferredFields<T>>;
+declare function inferRecord<T extends object>(rows: readonly T[], options?: InferOptions): RecordType<InferredFields<T>>;
 /**
  * A table of ordinary rows, whose columns are inferred ({@link inferRecord}). Throws `invalid-argument` on drift: for the
  * first row that has another type in a column, or a column more than the sample, naming both.

@@ -113,7 +113,8 @@ function boundsOf(size: PoolOptions["size"] = {}): { min: number; max: number; i
     number,
   ];
   // A machine of fewer cores is no reason to refuse what was asked for.
-  if (bounds.max === undefined || bounds.max === "cpu") return { idleMs: 30_000, ...bounds, min, max: Math.max(min, max) };
+  if (bounds.max === undefined || bounds.max === "cpu")
+    return { idleMs: 30_000, ...bounds, min, max: Math.max(min, max) };
   if (min > max) throw invalid("size.min", `at most size.max (${max})`, min);
   return { idleMs: 30_000, ...bounds, min, max };
 }
