@@ -569,8 +569,8 @@ clearway_status clearway_stream_credit(clearway_plugin_id id, clearway_stream st
 // Listens no longer: what waits is dropped, nothing more is drained, and the source is told.
 clearway_status clearway_stream_cancel(clearway_plugin_id id, clearway_stream stream);
 
-// Takes up to `capacity` events out, each to be released. `CLEARWAY_PENDING`: there are more, for which nobody will wake the host;
-// `CLEARWAY_OK`: that was all. Never waits.
+// Takes up to `capacity` events out, 1 and more, each to be released. `CLEARWAY_PENDING`: there are more, for which nobody will wake the
+// host; `CLEARWAY_OK`: that was all. Never waits.
 clearway_status clearway_plugin_drain(clearway_plugin_id id,
                                       struct clearway_event *events,
                                       size_t capacity,
@@ -615,7 +615,7 @@ clearway_status clearway_waiter_watch(clearway_waiter waiter,
 clearway_status clearway_waiter_wake(clearway_waiter waiter);
 
 // Waits until a plugin has something to drain or lent memory has come back, `timeout_ms` at most; `UINT32_MAX` is without limit. Up to
-// `capacity` tags of what came back are written to `returned`. `CLEARWAY_OK`: there may be something to drain; `CLEARWAY_PENDING`: the same,
+// `capacity` tags, 1 and more, of what came back are written to `returned`. `CLEARWAY_OK`: there may be something to drain; `CLEARWAY_PENDING`: the same,
 // and more has come back; `CLEARWAY_TIMEOUT`: nothing happened. Several threads may wait; a wake is for all that wait just then.
 clearway_status clearway_waiter_wait(clearway_waiter waiter,
                                      uint32_t timeout_ms,

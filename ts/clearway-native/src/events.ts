@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { onAbort } from "./abort.js";
 import { invalid } from "./error.js";
 import type { NativeMessage } from "./message.js";
 import type { Payload } from "./payload.js";
@@ -64,6 +65,8 @@ class Events implements NativeEvents, StreamSink {
   readonly #readers: Reader[] = [];
   readonly #batch: number;
   readonly #signal: AbortSignal | undefined;
+  /** Ends the listening to the signal. */
+  #deaf: (() => void) | undefined;
   #queue: NativeMessage[] = [];
   #head = 0;
   #consumed = 0;
@@ -80,7 +83,7 @@ class Events implements NativeEvents, StreamSink {
     this.#batch = Math.max(1, at.items >> 1);
     this.#stream = port.listen(channel, [at.items, at.bytes, at.policy, at.items], at.given, this);
     this.#signal = at.signal;
-    at.signal?.addEventListener("abort", this.#abort, { once: true });
+    if (at.signal) this.#deaf = onAbort(at.signal, this.#abort);
   }
 
   get dropped(): number {
@@ -165,7 +168,7 @@ class Events implements NativeEvents, StreamSink {
   #finish(error: unknown): void {
     if (this.#ended) return;
     this.#ended = true;
-    this.#signal?.removeEventListener("abort", this.#abort);
+    this.#deaf?.();
     const [first, ...rest] = this.#readers.splice(0);
     // The first who waits hears of the error; it is said once, as in any iterator.
     if (first && error !== undefined) first.reject(error);

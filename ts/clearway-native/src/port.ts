@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
+import { onAbort } from "./abort.js";
 import type { Addon, Slot, ViewKind } from "./addon.js";
 import { Records } from "./decode.js";
 import { NativeError, textOf } from "./error.js";
@@ -117,7 +119,7 @@ export class Port implements MemoryHome, RecordSink {
         this.#hold();
         reject(signal?.reason);
       };
-      const settled = (): void => signal?.removeEventListener("abort", abort);
+      let settled = (): void => {};
       this.#waiting.set(id, {
         channel,
         resolve(message) {
@@ -142,7 +144,7 @@ export class Port implements MemoryHome, RecordSink {
         this.#waiting.delete(id);
         throw error;
       }
-      signal?.addEventListener("abort", abort, { once: true });
+      if (signal) settled = onAbort(signal, abort);
       this.#hold();
     });
   }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
 import { codeOf, numberIn, open, suite, told } from "./fixtures/probe.js";
 
@@ -94,6 +95,28 @@ suite("calls", () => {
     await expect(sent).rejects.toBe(reason);
     await expect(plugin.channel("null").send(null, { signal: leaving.signal })).rejects.toBe(reason);
     expect((await plugin.channel("pool/echo").send(told(1))).bytes).toEqual(told(1));
+  });
+
+  test("calls and streams of one signal have one listener on it, and none when they are over", async () => {
+    await using plugin = await open();
+    const leaving = new AbortController();
+    const { signal } = leaving;
+    const listeners = (): number => getEventListeners(signal, "abort").length;
+    const echo = plugin.channel("pool/echo");
+    const sent = Array.from({ length: 20 }, (_, at) => echo.send(told(at), { signal }));
+    const streams = Array.from({ length: 20 }, () =>
+      plugin.channel("ticks").listen({ arguments: told(0, 16, 1000), signal }),
+    );
+    expect(listeners()).toBe(1);
+    await Promise.all(sent);
+    await Promise.all(streams.slice(1).map((each) => each.return()));
+    expect(listeners()).toBe(1);
+    await streams[0]?.return();
+    expect(listeners()).toBe(0);
+    const never = Array.from({ length: 20 }, () => plugin.channel("never").send(null, { signal }));
+    leaving.abort("left");
+    expect(await Promise.allSettled(never)).toEqual(never.map(() => ({ status: "rejected", reason: "left" })));
+    expect(listeners()).toBe(0);
   });
 
   test("thousands of calls at once are all answered, each with its own", async () => {

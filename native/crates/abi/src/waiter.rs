@@ -124,7 +124,7 @@ pub extern "C" fn clearway_waiter_wake(waiter: Waiter) -> Status {
 }
 
 /// Waits until a plugin has something to drain or lent memory has come back, `timeout_ms` at most; `UINT32_MAX` is without limit. Up to
-/// `capacity` tags of what came back are written to `returned`. `CLEARWAY_OK`: there may be something to drain; `CLEARWAY_PENDING`: the same,
+/// `capacity` tags, 1 and more, of what came back are written to `returned`. `CLEARWAY_OK`: there may be something to drain; `CLEARWAY_PENDING`: the same,
 /// and more has come back; `CLEARWAY_TIMEOUT`: nothing happened. Several threads may wait; a wake is for all that wait just then.
 ///
 /// # Safety
