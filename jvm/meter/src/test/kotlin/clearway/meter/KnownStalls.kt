@@ -78,10 +78,9 @@ object KnownStalls {
     private fun holdUntilSeen(watch: StallWatch): List<Map<String, Any>> {
         do {
             onEventThread { Meter.mark("held").use { busy(60) } }
-            val stalls = watch.report().stalls
-            val isMarked = stalls.any { stall -> stall.marks.any { it.label == "held" } }
-            val isSampled = stalls.any { stall -> "KnownStalls.busy" in stall.stacks.toString() }
-        } while (!isMarked || !isSampled)
+            val report = watch.report()
+            val isMarked = report.stalls.any { stall -> stall.marks.any { it.label == "held" } }
+        } while (!isMarked || "KnownStalls.busy" !in report.toJson())
         return emptyList()
     }
 
