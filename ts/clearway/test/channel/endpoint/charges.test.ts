@@ -129,6 +129,23 @@ describe("an end that calls and never reads", () => {
   });
 });
 
+describe("an end that is ended from here", () => {
+  test("takes no more of the frames that its transport had already", async () => {
+    const { end, there } = await bare({ callsMax: 100 });
+    let ran = 0;
+    end.messages("m").handle(() => {
+      ran++;
+      end.terminate();
+      return undefined;
+    });
+    // The transport goes on giving what has come: it is at its end itself.
+    for (let id = 1; id <= 50; id++) there.send(call(id));
+    there.close();
+    await turn();
+    expect([ran, end.stats().handling]).toEqual([1, 0]);
+  });
+});
+
 describe("two ends that both wait for many large answers", () => {
   test("both get them, though neither has room for the other's", async () => {
     const { a, b } = await endpoints(memoryPair({ windowBytes: 2000 }), { replyBytesMax: 5000 });
