@@ -157,7 +157,7 @@ export class Core {
       transport: this.#transport.name,
       calls: this.#calls.size,
       handling: this.desk.size,
-      waitingBytes: this.desk.waitingBytes,
+      waitingBytes: this.desk.waitingBytes + this.link.queued.bytes,
       listening: this.listens.size + this.plainListens.size,
       serving: this.#sources.size + this.plainSources.size,
       ledger: structuredClone(ledger),
