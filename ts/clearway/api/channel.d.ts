@@ -319,7 +319,8 @@ interface EndpointOptions {
     readonly callsMax?: number;
     /**
      * Bytes of answers that may wait for the other end to read; default 16 MiB. From there on none of its requests begins and, where
-     * this end waits for no answer itself, nothing of it is read, until half of them have left.
+     * this end waits for no answer itself, nothing of it is read, until half of them have left. As many bytes of pushed events may wait for
+     * it in all of its streams, whatever capacity it asks for: then a stream is full.
      */
     readonly replyBytesMax?: number;
     /** How long an end with so many may read none before it is disconnected (`timeout`), in ms; default 30 s. Infinity: for ever. */
@@ -356,6 +357,9 @@ interface EndpointOptions {
     readonly onError?: (error: unknown, channel: string) => void;
 }
 
+/** What happens to an event when the queue to the listener is full. */
+type WhenFull = "wait" | "fail" | "dropOldest" | "dropNewest";
+
 /** How a call may end before its answer. */
 interface CallOptions {
     /** Cancels the call, there too; it rejects with the signal's reason. */
@@ -383,9 +387,6 @@ interface EventStream<T> extends AsyncIterableIterator<T, void, void>, AsyncDisp
     /** Ends it, there too: what `break` does. Never rejects. */
     return(): Promise<IteratorResult<T, void>>;
 }
-
-/** What happens to an event when the queue to the listener is full. */
-type WhenFull = "wait" | "fail" | "dropOldest" | "dropNewest";
 
 /** How events are read. */
 interface ListenOptions {
@@ -506,7 +507,7 @@ interface EndpointStats {
     readonly calls: number;
     /** Calls of the other end that take a place: their handlers have not ended, or their answers have not left. */
     readonly handling: number;
-    /** Bytes of answers that wait for the other end to read (`replyBytesMax`). */
+    /** Bytes of answers and of pushed events that wait for the other end to read (`replyBytesMax`, each). */
     readonly waitingBytes: number;
     /** Streams that this end listens to, and that it serves. */
     readonly listening: number;

@@ -107,8 +107,9 @@ export class SocketTransport implements ChannelTransport {
   }
 
   close(reason: CloseReason = closedHere): void {
-    if (this.#end !== undefined) return;
+    const over = this.#end !== undefined;
     this.#fail(reason);
+    if (over) return;
     // What was sent leaves before: a socket that connects is waited for, if there is something.
     if (this.#socket.readyState === connecting && this.#waiting.length > 0) return;
     this.#hangUp();

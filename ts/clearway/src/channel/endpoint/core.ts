@@ -43,7 +43,10 @@ export class Core {
     this.#calls = new Calls(this.link, this.#outbox, () => this.desk.weigh());
     this.listens = new Listens(this.link, this.#outbox);
     this.plainListens = new PlainListens(this.link, this.#calls);
-    this.desk = new Desk<AskedStream>(this.link, () => this.#calls.size === 0);
+    this.desk = new Desk<AskedStream>(this.link, {
+      mayPause: () => this.#calls.size === 0,
+      end: (reason) => this.terminate(reason),
+    });
     this.#sources = new Sources(this.link);
     this.closed = new Promise((resolve) => {
       this.#tellClosed = resolve;
@@ -85,6 +88,8 @@ export class Core {
   }
 
   frame(bytes: Uint8Array, beside: readonly Uint8Array[]): void {
+    // This end has ended it, and the transport still gives what it had.
+    if (this.link.reason !== undefined) return;
     const frame = readFrame(bytes, beside);
     if (frame === undefined) return this.link.broken(`a frame of ${bytes.length} bytes that is none`);
     const message: Received = {
@@ -152,7 +157,7 @@ export class Core {
       transport: this.#transport.name,
       calls: this.#calls.size,
       handling: this.desk.size,
-      waitingBytes: this.desk.waitingBytes,
+      waitingBytes: this.desk.waitingBytes + this.link.queued.bytes,
       listening: this.listens.size + this.plainListens.size,
       serving: this.#sources.size + this.plainSources.size,
       ledger: structuredClone(ledger),

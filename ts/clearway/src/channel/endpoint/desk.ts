@@ -3,7 +3,7 @@ import { ClearwayError, invalid } from "../../error/clearway-error.js";
 import { type FrameParts, Status } from "../wire/frame.js";
 import { Early } from "./early.js";
 import type { Encoded, Link } from "./link.js";
-import { Replies } from "./replies.js";
+import { Replies, type RepliesOwner } from "./replies.js";
 import type { Served, ServedOwner } from "./served.js";
 import { after, type Timer } from "./timer.js";
 
@@ -46,11 +46,11 @@ export class Desk<A extends Asked> implements ServedOwner {
   #timer: Timer | undefined;
   #idle: (() => void)[] = [];
 
-  constructor(link: Link, mayPause: () => boolean) {
+  constructor(link: Link, owner: Pick<RepliesOwner, "mayPause" | "end">) {
     this.#link = link;
     const { early, earlyBytesMax, earlyMs } = link.settings;
     this.#early = new Early({ each: early, bytesMax: earlyBytesMax, keptMs: earlyMs });
-    this.#replies = new Replies(link, mayPause, () => this.#release());
+    this.#replies = new Replies(link, { ...owner, onRoom: () => this.#release() });
   }
 
   /** How many requests hold a place. */

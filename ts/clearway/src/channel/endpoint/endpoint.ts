@@ -20,7 +20,7 @@ export interface EndpointStats {
   readonly calls: number;
   /** Calls of the other end that take a place: their handlers have not ended, or their answers have not left. */
   readonly handling: number;
-  /** Bytes of answers that wait for the other end to read (`replyBytesMax`). */
+  /** Bytes of answers and of pushed events that wait for the other end to read (`replyBytesMax`, each). */
   readonly waitingBytes: number;
   /** Streams that this end listens to, and that it serves. */
   readonly listening: number;

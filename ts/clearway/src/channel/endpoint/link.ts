@@ -13,6 +13,7 @@ import { frameBytesMin, type Hello, type WireName } from "../wire/hello.js";
 import { type AttachmentRules, Attachments, type Giving } from "./attachments.js";
 import { emptyLedger, enterCopy } from "./ledger.js";
 import type { EndpointSettings } from "./options.js";
+import type { QueueCharge } from "./source-queue.js";
 
 /** A message as bytes, to be sent. */
 export interface Encoded {
@@ -53,6 +54,8 @@ export class Link {
   readonly #names = new Map<string, Uint8Array>();
   /** A body of so many bytes fits into a frame, whatever name stands before it. */
   readonly bodyBytesMax: number;
+  /** Events that wait for the other end. */
+  readonly queued: QueueCharge;
   /** Whether errors cross whole. */
   readonly #exposes: boolean;
   readonly #frameBytesMax: number;
@@ -68,6 +71,7 @@ export class Link {
     const { moves, shares } = transport;
     const { attachmentBytesMin: bytesMin, strict } = settings;
     const ours = wire === "clearway";
+    this.queued = { bytes: 0, bytesMax: settings.replyBytesMax };
     this.#exposes = settings.exposeErrors ?? transport.trusted === true;
     this.#rules = { bytesMin, moves: ours && moves, shares: ours && shares, strict };
     this.#frameBytesMax = Math.min(transport.frameBytesMax, there?.frameBytesMax ?? transport.frameBytesMax);

@@ -22,7 +22,8 @@ export interface EndpointOptions {
   readonly callsMax?: number;
   /**
    * Bytes of answers that may wait for the other end to read; default 16 MiB. From there on none of its requests begins and, where
-   * this end waits for no answer itself, nothing of it is read, until half of them have left.
+   * this end waits for no answer itself, nothing of it is read, until half of them have left. As many bytes of pushed events may wait for
+   * it in all of its streams, whatever capacity it asks for: then a stream is full.
    */
   readonly replyBytesMax?: number;
   /** How long an end with so many may read none before it is disconnected (`timeout`), in ms; default 30 s. Infinity: for ever. */

@@ -52,6 +52,7 @@ export function plainSource(core: Core, { name, codec, limits, encode, begin }: 
           link.control({ op: Op.message, name: channel });
         },
         report: (error) => link.report(error, name),
+        charge: link.queued,
         held: () => link.congested,
       },
       () => {

@@ -1,7 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import type { CloseReason } from "../transport/transport.js";
 import type { FrameParts } from "../wire/frame.js";
 import type { Encoded, Link } from "./link.js";
 import { after, type Timer } from "./timer.js";
+
+/** Whose replies they are. */
+export interface RepliesOwner {
+  /** Whether nothing is to come that this end itself waits for. Two ends that both wait for answers must both read. */
+  mayPause(): boolean;
+  /** There is room for more. */
+  onRoom(): void;
+  /** Ends the connection at once: an end that does not read cannot be waited for. */
+  end(reason: CloseReason): void;
+}
 
 interface Reply {
   readonly parts: FrameParts;
@@ -24,19 +35,20 @@ const refusalsMax = 8192;
  */
 export class Replies {
   readonly #link: Link;
-  /** Whether nothing is to come that this end itself waits for. Two ends that both wait for answers must both read. */
   readonly #mayPause: () => boolean;
   readonly #onRoom: () => void;
+  readonly #end: (reason: CloseReason) => void;
   #waiting: Reply[] = [];
   #bytes = 0;
   #full = false;
   #paused = false;
   #stalled: Timer | undefined;
 
-  constructor(link: Link, mayPause: () => boolean, onRoom: () => void) {
+  constructor(link: Link, { mayPause, onRoom, end }: RepliesOwner) {
     this.#link = link;
     this.#mayPause = mayPause;
     this.#onRoom = onRoom;
+    this.#end = end;
   }
 
   get size(): number {
@@ -123,6 +135,6 @@ export class Replies {
   }
 
   #disconnect(what: string): void {
-    this.#link.close({ code: "timeout", message: `the other end ${what}: ${this.#bytes} bytes of answers wait` });
+    this.#end({ code: "timeout", message: `the other end ${what}: ${this.#bytes} bytes of answers wait` });
   }
 }

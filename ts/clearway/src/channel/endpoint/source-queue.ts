@@ -4,6 +4,12 @@ import { SendCredit } from "../../stream/credit.js";
 /** What happens to an event when the queue to the listener is full. */
 export type WhenFull = "wait" | "fail" | "dropOldest" | "dropNewest";
 
+/** Bytes of the events that wait for one peer, over all of its streams: whatever capacities it asks for, these are bounded. */
+export interface QueueCharge {
+  bytes: number;
+  readonly bytesMax: number;
+}
+
 /** How many events may wait for the listener. */
 export interface QueueLimits {
   readonly whenFull: WhenFull;
@@ -21,10 +27,12 @@ export class SourceQueue<T> {
   /** Dropped ever. */
   droppedEver = 0;
   readonly #limits: QueueLimits;
+  readonly #charge: QueueCharge;
   #waiting: { value: T; bytes: number }[] = [];
 
-  constructor(limits: QueueLimits) {
+  constructor(limits: QueueLimits, charge: QueueCharge = { bytes: 0, bytesMax: Number.POSITIVE_INFINITY }) {
     this.#limits = limits;
+    this.#charge = charge;
   }
 
   get length(): number {
@@ -33,23 +41,27 @@ export class SourceQueue<T> {
 
   /** Whether an event would be taken and none dropped for it. What may leave at once does not wait. */
   get room(): boolean {
-    return this.#waiting.length < this.#limits.capacity || (this.#waiting.length === 0 && this.credit.maySend);
+    const { bytes, bytesMax } = this.#charge;
+    const kept = this.#waiting.length < this.#limits.capacity && bytes < bytesMax;
+    return kept || (this.#waiting.length === 0 && this.credit.maySend);
   }
 
   /** Takes an event. "full" hands it back: wait, or fail, as the policy says. */
   push(value: T, bytes: number): "taken" | "dropped" | "full" {
-    const { capacity, whenFull } = this.#limits;
+    const { whenFull } = this.#limits;
     const full = !this.room;
     if (full && (whenFull === "wait" || whenFull === "fail")) return "full";
-    if (full && (whenFull === "dropNewest" || capacity === 0)) {
+    // Where there is none of its own to drop: other streams' events have taken the room.
+    if (full && (whenFull === "dropNewest" || this.#waiting.length === 0)) {
       this.#drop();
       return "dropped";
     }
     if (full) {
-      this.#waiting.shift();
+      this.#shift();
       this.#drop();
     }
     this.#waiting.push({ value, bytes });
+    this.#charge.bytes += bytes;
     return "taken";
   }
 
@@ -57,7 +69,7 @@ export class SourceQueue<T> {
   next(): { value: T; dropped: number } | undefined {
     const [first] = this.#waiting;
     if (first === undefined || !this.credit.maySend) return undefined;
-    this.#waiting.shift();
+    this.#shift();
     this.credit.spend(first.bytes);
     const { dropped } = this;
     this.dropped = 0;
@@ -65,7 +77,12 @@ export class SourceQueue<T> {
   }
 
   clear(): void {
+    for (const { bytes } of this.#waiting) this.#charge.bytes -= bytes;
     this.#waiting = [];
+  }
+
+  #shift(): void {
+    this.#charge.bytes -= this.#waiting.shift()?.bytes ?? 0;
   }
 
   #drop(): void {

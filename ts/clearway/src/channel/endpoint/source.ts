@@ -2,7 +2,7 @@
 import { ClearwayError } from "../../error/clearway-error.js";
 import { Status } from "../wire/frame.js";
 import type { Encoded } from "./link.js";
-import { type QueueLimits, SourceQueue } from "./source-queue.js";
+import { type QueueCharge, type QueueLimits, SourceQueue } from "./source-queue.js";
 
 /** What the one who serves events is given beside the listener's arguments. */
 export interface EventSink<T = unknown> {
@@ -29,6 +29,8 @@ export interface SourceWire {
   end(status: Status, error: unknown, dropped: number): void;
   /** An error that no listener can be told. */
   report(error: unknown): void;
+  /** What waits for the same peer. */
+  readonly charge?: QueueCharge;
   /** Whether the transport asks to hold back. */
   held(): boolean;
 }
@@ -57,7 +59,7 @@ export class Source implements EventSink {
     wire: SourceWire,
     onEnded: () => void,
   ) {
-    this.queue = new SourceQueue(limits);
+    this.queue = new SourceQueue(limits, wire.charge);
     this.#limits = limits;
     this.#wire = wire;
     this.#onEnded = onEnded;

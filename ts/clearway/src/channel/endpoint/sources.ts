@@ -92,6 +92,7 @@ export class Sources {
         link.control({ op: Op.end, id, a: status, b: dropped }, body);
       },
       report: (error) => link.report(error, channel),
+      charge: link.queued,
       held: () => link.congested,
     };
     const source = new Source(channel, limitsFor(asked.asked, limits), wire, () => this.#open.delete(id));

@@ -19,7 +19,9 @@ afterEach(() => {
 
 const text = new TextEncoder();
 const call = (id: number, channel = "m"): Uint8Array => writeFrame({ op: Op.call, id, name: text.encode(channel) });
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+// Not the fake one.
+const { setTimeout: realTimeout } = globalThis;
+const turn = (): Promise<void> => new Promise((resolve) => realTimeout(resolve));
 
 /** An endpoint, and a bare other end that reads only when it opens its transport. */
 async function bare(options: EndpointOptions = {}, change = (transport: ChannelTransport) => transport) {
@@ -126,6 +128,23 @@ describe("an end that calls and never reads", () => {
       code: "timeout",
       message: expect.stringContaining("reads no answers and goes on calling"),
     });
+  });
+});
+
+describe("an end that is ended from here", () => {
+  test("takes no more of the frames that its transport had already", async () => {
+    const { end, there } = await bare({ callsMax: 100 });
+    let ran = 0;
+    end.messages("m").handle(() => {
+      ran++;
+      end.terminate();
+      return undefined;
+    });
+    // The transport goes on giving what has come: it is at its end itself.
+    for (let id = 1; id <= 50; id++) there.send(call(id));
+    there.close();
+    await turn();
+    expect([ran, end.stats().handling]).toEqual([1, 0]);
   });
 });
 
@@ -243,6 +262,36 @@ describe("an end that listens and stops at once", () => {
     await turn();
     expect(running).toBe(1);
   });
+});
+
+describe("an end that listens and never reads", () => {
+  test.each(["wait", "fail", "dropOldest", "dropNewest"] as const)(
+    "makes no more bytes of pushed events wait than replyBytesMax, whatever capacity it asks for: %s",
+    async (whenFull) => {
+      const { end, there } = await bare({ replyBytesMax: 50_000 });
+      const results: Promise<unknown>[] = [];
+      end.events("e").serve(
+        (_, sink: EventSink) => {
+          for (let n = 0; n < 500; n++) results.push(sink.send(new Uint8Array(answerBytes)).catch(({ code }) => code));
+        },
+        { whenFull },
+      );
+      end.events("other").serve((_, sink: EventSink) => {
+        for (let n = 0; n < 500; n++) void sink.send(new Uint8Array(answerBytes)).catch(() => {});
+      });
+      const body = new Uint8Array([7, 6, ...text.encode("listen"), 0]);
+      for (const [id, name] of ["e", "other"].entries())
+        there.send(writeFrame({ op: Op.listen, id, name: text.encode(name), a: 1, b: 1, c: 0xffff, body }));
+      await turn();
+      expect(end.stats().waitingBytes).toBeGreaterThanOrEqual(50_000);
+      expect(end.stats().waitingBytes).toBeLessThan(50_000 + 2 * (answerBytes + 100));
+      end.terminate();
+      const settled = await Promise.all(results);
+      expect(settled.filter((each) => each === true).length).toBeGreaterThan(whenFull === "dropOldest" ? 400 : 40);
+      if (whenFull === "fail") expect(settled.at(-1)).toBe("queue-full");
+      expect(end.stats().waitingBytes).toBe(0);
+    },
+  );
 });
 
 describe("an early message that was cancelled", () => {

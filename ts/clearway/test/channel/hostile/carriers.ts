@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { once } from "node:events";
+import { createServer as createHttpServer } from "node:http";
+import { connect, createServer, type Server } from "node:net";
+import type { TransportLimits } from "../../../src/channel/transport/limits.js";
+import { frameHeader } from "../../../src/stdio/frame-writer.js";
+import { streamTransport } from "../../../src/stdio/stream-transport.js";
+import { serveWebSockets } from "../../../src/websocket-server/serve.js";
+import { type Framing, Peer } from "./peer.js";
+import type { Victim } from "./victim.js";
+
+/** A victim that listens, and the way for a peer to it. */
+export interface Attacked {
+  peer(): Promise<Peer>;
+  /** Destroys what peers have left open. */
+  forget(): void;
+  /** Sockets that the server still has. */
+  sockets(): Promise<number>;
+  close(): Promise<void>;
+}
+
+export type Attack = (victim: Victim, limits?: TransportLimits) => Promise<Attacked>;
+
+const none = new Uint8Array();
+
+/** A size in front of each frame: spec/stdio.md. */
+const sized: Framing = {
+  opening: none,
+  wrap: (frame) => Buffer.concat([frameHeader(frame.length), frame]),
+  announce: (size) => frameHeader(size),
+  cut(arrived) {
+    const frames: Buffer[] = [];
+    let at = 0;
+    while (arrived.length - at >= 8 && arrived.length - at - 8 >= arrived.readUInt32LE(at + 4)) {
+      const size = arrived.readUInt32LE(at + 4);
+      if (arrived[at + 3] === 0) frames.push(arrived.subarray(at + 8, at + 8 + size));
+      at += 8 + size;
+    }
+    return { frames, bytes: at, opened: true };
+  },
+};
+
+/** A handshake, and masked messages: RFC 6455. */
+const webSocket: Framing = {
+  opening: Buffer.from(
+    [
+      "GET / HTTP/1.1",
+      "Host: 127.0.0.1",
+      "Connection: Upgrade",
+      "Upgrade: websocket",
+      "Sec-WebSocket-Version: 13",
+      "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+      "Sec-WebSocket-Protocol: clearway.channel.1",
+      "\r\n",
+    ].join("\r\n"),
+  ),
+  // A mask of zeros changes nothing.
+  wrap: (frame) => Buffer.concat([webSocket.announce(frame.length), frame]),
+  announce(size) {
+    const header = Buffer.alloc(14);
+    header[0] = 0x82;
+    header[1] = 0xff;
+    header.writeBigUInt64BE(BigInt(size), 2);
+    return header;
+  },
+  cut(arrived, opened) {
+    const frames: Buffer[] = [];
+    let at = 0;
+    if (!opened) {
+      const end = arrived.indexOf("\r\n\r\n");
+      if (end < 0) return { frames, bytes: 0, opened };
+      at = end + 4;
+    }
+    while (arrived.length - at >= 2) {
+      const short = arrived[at + 1]! & 0x7f;
+      const head = short < 126 ? 2 : short === 126 ? 4 : 10;
+      if (arrived.length - at < head) break;
+      const size =
+        short < 126 ? short : short === 126 ? arrived.readUInt16BE(at + 2) : Number(arrived.readBigUInt64BE(at + 2));
+      if (arrived.length - at - head < size) break;
+      if ((arrived[at]! & 0x0f) === 2) frames.push(arrived.subarray(at + head, at + head + size));
+      at += head + size;
+    }
+    return { frames, bytes: at, opened: true };
+  },
+};
+
+function attacked(server: Server, framing: Framing, close: () => Promise<void>): Attacked {
+  const { port } = server.address() as { port: number };
+  const peers: Peer[] = [];
+  return {
+    async peer() {
+      const socket = connect(port, "127.0.0.1");
+      await once(socket, "connect");
+      const peer = new Peer(socket, framing);
+      peers.push(peer);
+      return peer;
+    },
+    sockets: () => new Promise((resolve) => server.getConnections((_, count) => resolve(count))),
+    forget() {
+      for (const { socket } of peers.splice(0)) socket.destroy();
+    },
+    async close() {
+      this.forget();
+      await close();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** Both transports that reach others than parts of this program. */
+export const carriers: Readonly<Record<string, Attack>> = {
+  async WebSocket(victim, limits = {}) {
+    const server = createHttpServer();
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const channels = await serveWebSockets({ server, token: false, connectionsMax: 2000, ...limits }, victim.serve);
+    return attacked(server, webSocket, async () => {
+      await channels.close();
+      server.closeAllConnections();
+    });
+  },
+  async stdio(victim, limits = {}) {
+    const server = createServer((socket) => {
+      // As an app does that serves sockets: what is lost is told by the transport.
+      void victim.serve(streamTransport({ readable: socket, writable: socket }, limits));
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    return attacked(server, sized, async () => {});
+  },
+};

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { afterEach, describe, expect, test } from "vitest";
+import type { EndpointOptions } from "../../../src/channel/endpoint/options.js";
+import type { TransportLimits } from "../../../src/channel/transport/limits.js";
+import { Op, Status, writeFrame } from "../../../src/channel/wire/frame.js";
+import { writeHello } from "../../../src/channel/wire/hello.js";
+import { until } from "../endpoint/pairs.js";
+import { type Attacked, carriers } from "./carriers.js";
+import { callFrame, honest, listenFrame, type Peer } from "./peer.js";
+import { largeBytes, Victim } from "./victim.js";
+
+// A peer that speaks the wire and does what no peer should, against the transports that strangers reach. The bounds are counts: handlers
+// that run at once, bytes that wait for a peer, and what is left when it is gone. Nobody else may notice it.
+
+const open: Attacked[] = [];
+afterEach(async () => {
+  for (const each of open.splice(0)) await each.close();
+});
+
+const nothing = {
+  connections: 0,
+  running: 0,
+  sources: 0,
+  calls: 0,
+  handling: 0,
+  listening: 0,
+  serving: 0,
+  waitingBytes: 0,
+};
+const frameBytesMax = 1 << 20;
+const limits: TransportLimits = { frameBytesMax, windowBytes: 100_000 };
+
+/** An honest peer is served. */
+async function serves(server: Attacked): Promise<void> {
+  const peer = await server.peer();
+  expect(await peer.greet().call(1, "echo")).toBe(Status.done);
+  peer.socket.destroy();
+  await peer.gone;
+}
+
+describe.each(Object.entries(carriers))("a hostile peer over %s", (name, attack) => {
+  async function start(options: EndpointOptions = {}) {
+    const victim = new Victim(options);
+    const server = await attack(victim, limits);
+    open.push(server);
+    /** When the peers are gone, nothing of them is left, and others are served. */
+    const settled = async (): Promise<void> => {
+      const quiet = (): boolean => {
+        // Some were begun only now: what came before the end is still delivered.
+        victim.release();
+        const { connections, running, sources } = victim.left;
+        return connections + running + sources === 0;
+      };
+      await until(quiet);
+      while ((await server.sockets()) > 0) await new Promise((resolve) => setImmediate(resolve));
+      await serves(server);
+      await until(quiet);
+      expect(victim.left).toEqual(nothing);
+    };
+    return { victim, server, settled };
+  }
+
+  test("that never reads makes no more wait than replyBytesMax and an answer", async () => {
+    const replyBytesMax = 500_000;
+    const { victim, server, settled } = await start({ replyBytesMax, callsMax: 100 });
+    const peer = (await server.peer()).greet();
+    peer.socket.pause();
+    // 100 MB of answers: more than the connection itself holds.
+    for (let id = 1; id <= 10_000; id++) peer.send(callFrame(id, "large"));
+    await until(() => victim.left.waitingBytes >= replyBytesMax);
+    const { waitingBytes, handling } = victim.left;
+    // Handlers that ran when it became too much have added theirs.
+    expect(waitingBytes).toBeLessThan(replyBytesMax + 100 * (largeBytes + 100));
+    expect(handling).toBeLessThanOrEqual(100);
+    const { ran } = victim;
+    await serves(server);
+    expect([victim.left.waitingBytes, victim.ran - ran]).toEqual([waitingBytes, 1]);
+    peer.socket.resetAndDestroy();
+    await settled();
+  });
+
+  test("that never reads is disconnected after stallMs", async () => {
+    const replyBytesMax = 100_000;
+    const { victim, server, settled } = await start({ replyBytesMax, stallMs: 50 });
+    const stalled = (await server.peer()).greet();
+    stalled.socket.pause();
+    for (let id = 1; id <= 3000; id++) stalled.send(callFrame(id, "large"));
+    await until(() => victim.ends.length === 1);
+    expect(await victim.ends[0]!.closed).toMatchObject({ code: "timeout" });
+    expect(victim.left.waitingBytes).toBe(0);
+    stalled.socket.destroy();
+    await settled();
+  });
+
+  // Over a WebSocket it would have to answer marks as well.
+  test.runIf(name === "stdio")("that reads late gets all its answers", async () => {
+    const replyBytesMax = 100_000;
+    const { victim, server, settled } = await start({ replyBytesMax });
+    const peer = (await server.peer()).greet();
+    peer.socket.pause();
+    for (let id = 1; id <= 3000; id++) peer.send(callFrame(id, "large"));
+    await until(() => victim.left.waitingBytes >= replyBytesMax);
+    peer.socket.resume();
+    await peer.reply(({ op, id }) => op === Op.reply && id === 3000);
+    expect(peer.replies.filter(({ op }) => op === Op.reply)).toHaveLength(3000);
+    peer.socket.destroy();
+    await settled();
+  });
+
+  test("that listens and never reads is sent no more than its credit, and what it lied about is bounded", async () => {
+    const { victim, server, settled } = await start();
+    const peer = (await server.peer()).greet();
+    peer.socket.pause();
+    peer.send(listenFrame(1, { a: 0xffff_ffff, b: 0xffff_ffff, c: 0xffff, flags: 0xf0 }));
+    for (let n = 0; n < 1000; n++) peer.send(writeFrame({ op: Op.credit, id: 1, a: 0xffff_ffff, b: 0xffff_ffff }));
+    await until(() => victim.sources === 1);
+    await serves(server);
+    expect(victim.left.serving).toBe(1);
+    peer.socket.resetAndDestroy();
+    await settled();
+  });
+
+  test("that calls and cancels at once runs no more handlers at once than callsMax", async () => {
+    const { victim, server, settled } = await start({ callsMax: 4 });
+    const peer = (await server.peer()).greet();
+    for (let id = 1; id <= 1000; id++) {
+      peer.send(callFrame(id, "held")).send(writeFrame({ op: Op.cancel, id, a: Status.cancelled }));
+    }
+    await peer.reply(({ op, id }) => op === Op.reply && id === 1000);
+    expect([victim.running, victim.most, victim.left.handling]).toEqual([4, 4, 4]);
+    await serves(server);
+    peer.socket.destroy();
+    await settled();
+  });
+
+  test("that listens and stops at once has no more sources at once than callsMax", async () => {
+    const { victim, server, settled } = await start({ callsMax: 4 });
+    const peer = (await server.peer()).greet();
+    for (let id = 1; id <= 1000; id++) peer.send(listenFrame(id)).send(writeFrame({ op: Op.stop, id }));
+    expect(await peer.call(1, "echo")).toBe(Status.done);
+    expect(victim.sources).toBeLessThanOrEqual(4);
+    peer.socket.destroy();
+    await settled();
+  });
+
+  test("that resets at once leaves nothing, however often", async () => {
+    const { server, settled } = await start();
+    for (let n = 0; n < 100; n++) {
+      const peer = await server.peer();
+      if (n % 4 > 0) peer.greet();
+      if (n % 4 > 1) peer.send(callFrame(1, "held")).send(listenFrame(1));
+      if (n % 4 > 2) await peer.reply(({ op }) => op === Op.hello);
+      peer.socket.resetAndDestroy();
+    }
+    await settled();
+  });
+
+  test.each([
+    ["no bytes in a frame", { frameBytesMax: 0 }, true],
+    ["frames that are too small", { frameBytesMax: 1023 }, true],
+    ["frames as large as can be", { frameBytesMax: 0xffff_ffff }, false],
+    ["no names", { nameBytesMax: 0 }, false],
+    ["no calls", { callsMax: 0 }, false],
+    ["as many calls as can be", { callsMax: 0xffff_ffff }, false],
+    ["another version", { version: 2 }, true],
+    ["no wire", { wires: [] }, true],
+  ] as const)("that tells of %s in its hello is refused, or served", async (_, hello, refused) => {
+    const { victim, server, settled } = await start();
+    const peer = (await server.peer()).greet(hello);
+    if (refused) {
+      await until(() => victim.refused.length === 1);
+      expect(victim.refused[0]).toMatchObject({ code: "protocol" });
+    } else {
+      expect(await peer.call(1, "large")).toBe(Status.done);
+    }
+    peer.socket.destroy();
+    await settled();
+  });
+
+  test("that announces more than the largest frame is disconnected before it is there", async () => {
+    for (const size of [frameBytesMax + 1, 0x7fff_ffff, 0xffff_ffff]) {
+      const { victim, server, settled } = await start();
+      const peer = (await server.peer()).greet();
+      expect(await peer.call(1, "echo")).toBe(Status.done);
+      peer.raw(peer.framing.announce(size));
+      expect(await victim.ends[0]!.closed).toMatchObject({ code: "too-large" });
+      peer.socket.destroy();
+      await settled();
+    }
+  });
+
+  test("that sends the largest is served", async () => {
+    const { victim, server, settled } = await start();
+    const peer = (await server.peer()).greet();
+    const name = new TextEncoder().encode("echo");
+    const body = new Uint8Array(frameBytesMax - 32);
+    // A list of bytes that fills the frame.
+    body.set([8, 0xff]);
+    new DataView(body.buffer).setUint32(2, body.length - 6, true);
+    peer.send(writeFrame({ op: Op.call, id: 1, name, body }));
+    // Its echo would be an attachment, with a table, and is larger than a frame: the call fails alone.
+    expect((await peer.reply(({ op, id }) => op === Op.reply && id === 1)).a).toBe(Status.error);
+    expect(victim.ran).toBe(1);
+    expect(await peer.call(2, "echo")).toBe(Status.done);
+    peer.socket.destroy();
+    await settled();
+  });
+
+  test.each<[string, Uint8Array]>([
+    ["lists inside of lists", new Uint8Array(200_000).map((_, at) => [12, 1][at % 2]!)],
+    ["maps inside of maps", new Uint8Array(200_000).map((_, at) => [13, 1][at % 2]!)],
+    ["a list that announces all there could be", new Uint8Array([12, 0xff, 0xff, 0xff, 0xff, 0xff])],
+    ["a text that is not there", new Uint8Array([7, 0xff, 0xff, 0xff, 0xff, 0x7f])],
+    ["bytes that are no value", new Uint8Array(1000).fill(0x77)],
+  ])("that sends what cannot be read fails its own call alone: %s", async (_, body) => {
+    const { victim, server, settled } = await start();
+    const peer = (await server.peer()).greet();
+    expect(await peer.call(1, "echo", body)).toBe(Status.error);
+    expect(await peer.call(2, "echo", new Uint8Array([12, 0]))).toBe(Status.done);
+    expect(victim.ran).toBe(1);
+    peer.socket.destroy();
+    await settled();
+  });
+
+  test("that fills the buffer of early messages has its oldest dropped, and keeps no place by cancelling", async () => {
+    const { victim, server, settled } = await start({ earlyMs: Number.POSITIVE_INFINITY });
+    const peer = (await server.peer()).greet();
+    const name = (n: number): string => `nobody ${n % 50}`;
+    for (let id = 1; id <= 2000; id++) peer.send(callFrame(id, name(id)));
+    await peer.reply(({ op, id, a }) => op === Op.reply && id === 1200 && a === Status.dropped);
+    expect(await peer.call(5000, "echo")).toBe(Status.done);
+    expect(victim.left.handling).toBe(16 * 50);
+    for (let id = 1; id <= 2000; id++) peer.send(writeFrame({ op: Op.cancel, id, a: Status.cancelled }));
+    expect(await peer.call(5001, "echo")).toBe(Status.done);
+    await until(() => victim.left.handling === 0);
+    peer.socket.destroy();
+    await settled();
+  });
+
+  describe("that leaves at every byte of what it says", () => {
+    const conversation = (peer: Peer): Uint8Array => {
+      const { opening, wrap } = peer.framing;
+      const frames = [writeHello(honest), callFrame(1, "held"), listenFrame(1), callFrame(2, "echo")];
+      return Buffer.concat([opening, ...frames.map(wrap)]);
+    };
+
+    test.each(["end", "resetAndDestroy"] as const)("leaves nothing: %s", async (leave) => {
+      const { victim, server, settled } = await start({ helloMs: Number.POSITIVE_INFINITY });
+      const size = conversation(await server.peer()).length;
+      for (let at = 0; at <= size; at++) {
+        const peer = await server.peer();
+        peer.socket.write(conversation(peer).subarray(0, at));
+        peer.socket[leave]();
+        // One after the other, so that the descriptors of a small machine are enough.
+        await peer.gone;
+        victim.release();
+      }
+      open[0]!.forget();
+      await settled();
+    });
+  });
+});

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { once } from "node:events";
+import type { Socket } from "node:net";
+import { type Frame, type FrameParts, Op, readFrame, writeFrame } from "../../../src/channel/wire/frame.js";
+import { type Hello, writeHello } from "../../../src/channel/wire/hello.js";
+
+/** How frames stand in a stream of bytes, for a peer that writes and reads them by itself. */
+export interface Framing {
+  /** What is written before the first frame. */
+  readonly opening: Uint8Array;
+  wrap(frame: Uint8Array): Uint8Array;
+  /** What announces a frame of so many bytes. */
+  announce(size: number): Uint8Array;
+  /** Cuts complete frames from the front of what has arrived: they, and how many bytes they were. `opened` is false before the first. */
+  cut(arrived: Buffer, opened: boolean): { frames: Buffer[]; bytes: number; opened: boolean };
+}
+
+const text = new TextEncoder();
+
+/** The method call `listen`, in the standard codec. */
+export const listenBody = new Uint8Array([7, 6, ...text.encode("listen"), 0]);
+export const honest: Hello = {
+  version: 1,
+  wires: ["clearway"],
+  frameBytesMax: 1 << 20,
+  nameBytesMax: 255,
+  callsMax: 9,
+};
+
+export function callFrame(id: number, channel: string, body: Uint8Array = new Uint8Array()): Uint8Array {
+  return writeFrame({ op: Op.call, id, name: text.encode(channel), body });
+}
+
+export function listenFrame(id: number, credit: Partial<FrameParts> = {}): Uint8Array {
+  return writeFrame({ op: Op.listen, id, name: text.encode("numbers"), body: listenBody, a: 1, b: 1000, ...credit });
+}
+
+/** The other end of a connection, without anything of the library's: it keeps to no rule unless a test says so. */
+export class Peer {
+  readonly replies: Frame[] = [];
+  /** Settles when the connection is gone, however that came. */
+  readonly gone: Promise<void>;
+  #arrived: Buffer = Buffer.alloc(0);
+  #opened = false;
+  #looks: (() => void)[] = [];
+
+  constructor(
+    readonly socket: Socket,
+    readonly framing: Framing,
+  ) {
+    socket.on("error", () => {});
+    socket.on("data", (piece: Buffer) => this.#read(piece));
+    this.gone = socket.destroyed ? Promise.resolve() : once(socket, "close").then(() => {});
+  }
+
+  /** Begins as an honest end does, or with another hello. */
+  greet(hello: Partial<Hello> = {}): this {
+    this.raw(this.framing.opening);
+    const frame = writeHello({ ...honest, ...hello });
+    frame[8] = hello.version ?? honest.version;
+    return this.send(frame);
+  }
+
+  send(frame: Uint8Array): this {
+    return this.raw(this.framing.wrap(frame));
+  }
+
+  raw(bytes: Uint8Array): this {
+    if (!this.socket.destroyed) this.socket.write(bytes);
+    return this;
+  }
+
+  /** Settles when a frame of the server's is as wanted. */
+  async reply(wanted: (frame: Frame) => boolean): Promise<Frame> {
+    for (;;) {
+      const found = this.replies.find(wanted);
+      if (found) return found;
+      await new Promise<void>((resolve) => this.#looks.push(resolve));
+    }
+  }
+
+  /** Calls, and gives the answer's status. */
+  async call(id: number, channel: string, body?: Uint8Array): Promise<number> {
+    this.send(callFrame(id, channel, body));
+    return (await this.reply((frame) => frame.op === Op.reply && frame.id === id)).a;
+  }
+
+  #read(piece: Buffer): void {
+    this.#arrived = Buffer.concat([this.#arrived, piece]);
+    const { frames, bytes, opened } = this.framing.cut(this.#arrived, this.#opened);
+    this.#opened = opened;
+    this.#arrived = this.#arrived.subarray(bytes);
+    for (const each of frames) {
+      const frame = readFrame(each, []);
+      if (frame) this.replies.push(frame);
+    }
+    for (const look of this.#looks.splice(0)) look();
+  }
+}

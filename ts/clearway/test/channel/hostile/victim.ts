@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { connect } from "../../../src/channel/endpoint/connect.js";
+import type { Endpoint } from "../../../src/channel/endpoint/endpoint.js";
+import type { EndpointOptions } from "../../../src/channel/endpoint/options.js";
+import type { ChannelTransport } from "../../../src/channel/transport/transport.js";
+
+/** Bytes of an answer of `large`. */
+export const largeBytes = 10_000;
+
+/** An app that serves whoever connects, and counts what it does for them. */
+export class Victim {
+  /** Handlers that run now, and the most that ever ran at once; sources that were opened and have not ended. */
+  running = 0;
+  most = 0;
+  ran = 0;
+  sources = 0;
+  /** Of each connection, in the order in which they came; those that were refused at the hello are not among them. */
+  readonly ends: Endpoint[] = [];
+  readonly transports: ChannelTransport[] = [];
+  /** Why `connect` rejected. */
+  readonly refused: unknown[] = [];
+  #open = 0;
+  #waiting: (() => void)[] = [];
+
+  constructor(readonly options: EndpointOptions) {}
+
+  /** What is left of those who were served. */
+  get left() {
+    const { running, sources } = this;
+    const sums = {
+      connections: this.#open,
+      running,
+      sources,
+      calls: 0,
+      handling: 0,
+      listening: 0,
+      serving: 0,
+      waitingBytes: 0,
+    };
+    for (const end of this.ends) {
+      const stats = end.stats();
+      for (const name of ["calls", "handling", "listening", "serving", "waitingBytes"] as const)
+        sums[name] += stats[name];
+    }
+    return sums;
+  }
+
+  /** Lets the handlers of `held` end. */
+  release(): void {
+    for (const go of this.#waiting.splice(0)) go();
+  }
+
+  readonly serve = async (transport: ChannelTransport): Promise<void> => {
+    this.#open++;
+    this.transports.push(transport);
+    try {
+      const end = await connect(transport, { onError: () => {}, ...this.options });
+      this.ends.push(end);
+      this.#handle(end);
+      await end.closed;
+    } catch (error) {
+      this.refused.push(error);
+    } finally {
+      this.#open--;
+    }
+  };
+
+  #handle(end: Endpoint): void {
+    const count = async (work: () => unknown): Promise<unknown> => {
+      this.ran++;
+      this.most = Math.max(this.most, ++this.running);
+      try {
+        return await work();
+      } finally {
+        this.running--;
+      }
+    };
+    end.messages("echo").handle((value) => count(() => value));
+    end.messages("large").handle(() => count(() => new Uint8Array(largeBytes)));
+    end.messages("held").handle(() => count(() => new Promise<void>((resolve) => this.#waiting.push(resolve))));
+    const app = this;
+    end.events("numbers").serve(function* () {
+      app.sources++;
+      try {
+        for (let number = 0; ; number++) yield number;
+      } finally {
+        app.sources--;
+      }
+    });
+  }
+}
