@@ -5,7 +5,7 @@ import { C as CrossesAs, c as crossesAs } from './types-crossing.js';
 declare const numberKinds: readonly ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64"];
 type NumberKind = (typeof numberKinds)[number];
 /** What a list may hold. */
-type ItemKind = NumberKind | "bool";
+type ItemKind = NumberKind | "bool" | "text";
 /** Ticks a timestamp counts, since 1970-01-01T00:00Z. */
 declare const units: readonly ["s", "ms", "us", "ns"];
 type TimeUnit = (typeof units)[number];
@@ -15,7 +15,7 @@ type Shape = {
     readonly nullable: boolean;
 } & KindShape;
 type KindShape = {
-    readonly kind: NumberKind | "bool" | "bytes";
+    readonly kind: NumberKind | "bool" | "bytes" | "date";
 } | {
     readonly kind: "text";
     readonly dictionary: boolean;
@@ -56,7 +56,12 @@ interface CodePart extends Part {
     readonly codes: Int32Array;
     readonly dictionary: readonly string[];
 }
-/** Row `i` is `values[offsets[i]]` up to `values[offsets[i + 1]]`; booleans are bits. */
+/** Texts one after the other: text `i` is `data[offsets[i]]` up to `data[offsets[i + 1]]`, as UTF-8. */
+interface Texts {
+    readonly offsets: Int32Array;
+    readonly data: Uint8Array;
+}
+/** Row `i` is `values[offsets[i]]` up to `values[offsets[i + 1]]`; booleans are bits, texts are {@link Texts}. */
 interface ListPart<Values> extends Part {
     readonly offsets: Int32Array;
     readonly values: Values;
@@ -69,6 +74,10 @@ interface Vector {
     get(row: number): unknown;
     /** A run of rows as the memory itself. */
     part(start: number, rows: number): Part;
+}
+/** What every vector begins with: whoever sends what reads it is refused before memory is copied. */
+declare class Unsendable {
+    readonly cannotBeSent: symbol;
 }
 /** Bits, least significant first. */
 declare class Bitmap {
@@ -113,7 +122,7 @@ interface Segment {
     readonly rows: number;
 }
 
-declare const inChunk: unique symbol;
+declare const inChunk = "clearway:row";
 declare const atRow: unique symbol;
 /** A row before its columns: which chunk, and where in it. */
 interface RowView {
@@ -136,8 +145,8 @@ declare class ChunkCursor<R> {
     /** Throws `released`, and `protocol`, as the first read of a chunk does. */
     constructor({ chunk, start, rows }: Segment, first: number, MovingRow: RowClass);
     /**
-     * The row `row`, from 0 up to `length`: the same object each time, moved there. Reading one that is outside throws.
-     * Allocates nothing.
+     * The row `row`, from 0 up to `length`: the same object each time, moved there. Reading one that is outside, or that is no
+     * whole number, throws. Allocates nothing.
      */
     at(row: number): R;
 }
@@ -209,6 +218,11 @@ declare function timestamp(options: {
 declare function timestamp(options?: {
     unit?: "s" | "ms" | "us";
 }): Simple<number, number[], NumberPart<BigInt64Array>, number | Date>;
+/**
+ * A day of the calendar, without a time and a time zone: a whole number of days since 1970-01-01, as Arrow's Date32. Written
+ * as that, or as a `Date` at midnight in UTC; `new Date(days * 86_400_000)` is one.
+ */
+declare const date: Simple<number, Int32Array, NumberPart<Int32Array>, number | Date>;
 /** The same with rows that have no value: `null` is read; `null` and `undefined` are written. */
 declare function nullable<T extends FieldTypes>(of: Field<T>): Field<{
     read: T["read"] | null;
@@ -216,13 +230,16 @@ declare function nullable<T extends FieldTypes>(of: Field<T>): Field<{
     flat: (T["read"] | null)[];
     part: T["part"];
 }>;
-/** A list of numbers or booleans in each row. Numbers are read as a typed array that views the table's memory. */
+/**
+ * A list of numbers, booleans or texts without a dictionary in each row. Numbers are read as a typed array that views the
+ * table's memory, the others as an array, made each time.
+ */
 declare function list<T extends {
-    read: number | bigint | boolean;
+    read: number | bigint | boolean | string;
     write: unknown;
     flat: unknown;
-    part: Part;
-}>(of: Field<T>): Simple<T["flat"] extends boolean[] ? boolean[] : T["flat"], T["flat"][], ListPart<T["part"] extends BitPart ? Uint8Array : T["flat"]>, ArrayLike<T["write"]>>;
+    part: NumberPart<unknown> | BitPart | BytesPart;
+}>(of: Field<T>): Simple<T["flat"], T["flat"][], ListPart<T["part"] extends BitPart ? Uint8Array : T["part"] extends BytesPart ? Texts : T["flat"]>, ArrayLike<T["write"]>>;
 /** Columns in a column. */
 declare function struct<F extends Fields>(fields: F): Simple<RowOf<F>, RowOf<F>[], Part, WriteOf<F>>;
 /** A row as it is read. */
@@ -255,7 +272,7 @@ declare class Segments {
 }
 
 /** One column of a table. Holds no values: reads the table's memory. Reads throw `released` when that is gone. */
-declare class Column<F extends Field = Field> {
+declare class Column<F extends Field = Field> extends Unsendable {
     #private;
     readonly name: string;
     readonly length: number;
@@ -337,13 +354,13 @@ declare class Table<R extends RecordType = RecordType> implements Iterable<Row<R
      * Plain objects of a window of rows. Throws `invalid-argument` for more than `rowsMax` (10,000): objects by the million
      * cost the frames that a table saves. Bytes and lists in them stay views of the table's memory.
      */
-    toObjects({ from, to, rowsMax }?: ObjectWindow): RowOf<FieldsOf<R>>[];
+    toObjects(window?: ObjectWindow): RowOf<FieldsOf<R>>[];
     /**
      * Frees memory now, without waiting for garbage collection (but on Node 20, which cannot): of all chunks, or of those
      * that end at or before the row `before`. Every row, view and slice of that memory throws `released` from here on, or is an
      * empty array.
      */
-    release({ before }?: {
+    release(options?: {
         before?: number;
     }): void;
     /**
@@ -359,6 +376,17 @@ interface WriterOptions {
     /** Rows in a chunk; default 65,536 in the first million rows, and a million (2^20) from there on. */
     rowsPerChunk?: number;
 }
+/** How large chunks may become. @internal */
+interface ChunkLimits {
+    /** A chunk of so many bytes is closed. */
+    readonly closedBytes: number;
+    /** Columns are added up after so many bytes of texts, bytes and lists. */
+    readonly growthBytes: number;
+    /** The data of one column. */
+    readonly dataBytes: number;
+    /** All columns: what 32-bit offsets in the directory reach, less room for the directory and for padding. */
+    readonly blockBytes: number;
+}
 /**
  * Takes rows and makes a table of them. A task may return it, or yield it, as it is: its caller gets the {@link Table}.
  * Copies each row's values into columns, and each chunk once more into a block of its exact size.
@@ -368,7 +396,8 @@ declare class TableWriter<R extends RecordType = RecordType> implements CrossesA
     readonly [crossesAs]: Table<R>;
     /** What crosses. An own property, made in the constructor: structured clone takes no others. */
     readonly "clearway:records": TableMessage;
-    constructor(schema: R, options?: WriterOptions);
+    /** Writers are made by {@link RecordType.table}. */
+    constructor(schema: R, options?: WriterOptions, limits?: ChunkLimits);
     /** How many rows it has taken. */
     get length(): number;
     /**
@@ -378,7 +407,10 @@ declare class TableWriter<R extends RecordType = RecordType> implements CrossesA
     push(row: WriteOf<FieldsOf<R>>): void;
     /** Takes rows until there are none. Stops at one that does not fit, as `push` does; those before stay. */
     pushAll(rows: Iterable<WriteOf<FieldsOf<R>>>): void;
-    /** The table of all rows so far; the same one each time. The writer takes no more rows and holds no scratch. */
+    /**
+     * The table of all rows so far; the same one each time. The writer takes no more rows and holds no scratch. Throws
+     * `invalid-argument` when a getter of a row calls it.
+     */
     finish(): Table<R>;
 }
 
@@ -451,15 +483,15 @@ type InferredFields<T> = {
 /**
  * The record that some rows seem to have, by the first of them: a convenience for trying things out. `number` becomes
  * `f64`, whole or not, so that no later number can be wrong; `bigint` `i64`; `Date` a timestamp of ms; arrays of numbers
- * `list(f64)`; a column with null or nothing in the sample `nullable`. Texts have no dictionary. Throws
+ * `list(f64)`, of texts `list(text())`; a column with null or nothing in the sample `nullable`. Texts have no dictionary. Throws
  * `invalid-argument` for values that no column holds, and for columns of nothing but null.
  */
-declare function inferRecord<T extends object>(rows: readonly T[], { sampleRows }?: InferOptions): RecordType<InferredFields<T>>;
+declare function inferRecord<T extends object>(rows: readonly T[], options?: InferOptions): RecordType<InferredFields<T>>;
 /**
  * A table of ordinary rows, whose columns are inferred ({@link inferRecord}). Throws `invalid-argument` on drift: for the
  * first row that has another type in a column, or a column more than the sample, naming both.
  */
 declare function tableFromRows<T extends object>(rows: readonly T[], options?: InferOptions & WriterOptions): Table<RecordType<InferredFields<T>>>;
 
-export { ChunkCursor, Column, CrossesAs, RecordType, Table, TableWriter, bool, bytes, crossesAs, f32, f64, i16, i32, i64, i8, inferRecord, list, nullable, record, struct, tableFrom, tableFromArrow, tableFromRows, text, timestamp, u16, u32, u64, u8 };
-export type { BitPart, BytesPart, CodePart, Field, Fields, FieldsOf, ListPart, NewRow, NumberPart, ObjectWindow, Part, Row, Shape, TableMessage, TimeUnit, WriterOptions };
+export { ChunkCursor, Column, CrossesAs, RecordType, Table, TableWriter, bool, bytes, crossesAs, date, f32, f64, i16, i32, i64, i8, inferRecord, list, nullable, record, struct, tableFrom, tableFromArrow, tableFromRows, text, timestamp, u16, u32, u64, u8 };
+export type { BitPart, BytesPart, CodePart, Field, Fields, FieldsOf, ListPart, NewRow, NumberPart, ObjectWindow, Part, Row, Shape, TableMessage, Texts, TimeUnit, WriterOptions };
