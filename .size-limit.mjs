@@ -68,7 +68,12 @@ const sizes = [
     limit: "5.6 KB",
   },
   { name: "clearway/meter (browser, minified, gzip)", path: browser("meter"), limit: "9 KB" },
-  { name: "clearway/records (browser, minified, gzip)", path: browser("records"), limit: "12.4 KB", ignore: [arrow] },
+  {
+    name: "clearway/records (browser, minified, gzip)",
+    path: browser("records"),
+    limit: "12.8 KB",
+    ignore: [arrow, lazyParts],
+  },
   { name: "clearway/channel (browser, minified, gzip)", path: browser("channel"), limit: "29 KB", ignore: [lazyParts] },
   {
     name: "clearway/channel, shared ring (loaded when a port is to have one)",
@@ -99,7 +104,7 @@ const sizes = [
   {
     name: "clearway/records, fromArrow() (loaded when called)",
     path: browser("lazy-from-arrow"),
-    limit: "2.7 KB",
+    limit: "4.2 KB",
     ignore: [records, arrow],
   },
 ];
