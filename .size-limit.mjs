@@ -68,7 +68,12 @@ const sizes = [
     limit: "5.6 KB",
   },
   { name: "clearway/meter (browser, minified, gzip)", path: browser("meter"), limit: "10 KB" },
-  { name: "clearway/records (browser, minified, gzip)", path: browser("records"), limit: "12.4 KB", ignore: [arrow] },
+  {
+    name: "clearway/records (browser, minified, gzip)",
+    path: browser("records"),
+    limit: "12.8 KB",
+    ignore: [arrow, lazyParts],
+  },
   {
     name: "clearway/channel (browser, minified, gzip)",
     path: browser("channel"),
@@ -104,7 +109,7 @@ const sizes = [
   {
     name: "clearway/records, fromArrow() (loaded when called)",
     path: browser("lazy-from-arrow"),
-    limit: "2.7 KB",
+    limit: "4.2 KB",
     ignore: [records, arrow],
   },
 ];

@@ -5,7 +5,7 @@ import { C as CrossesAs, c as crossesAs } from './types-crossing.js';
 declare const numberKinds: readonly ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64"];
 type NumberKind = (typeof numberKinds)[number];
 /** What a list may hold. */
-type ItemKind = NumberKind | "bool";
+type ItemKind = NumberKind | "bool" | "text";
 /** Ticks a timestamp counts, since 1970-01-01T00:00Z. */
 declare const units: readonly ["s", "ms", "us", "ns"];
 type TimeUnit = (typeof units)[number];
@@ -15,7 +15,7 @@ type Shape = {
     readonly nullable: boolean;
 } & KindShape;
 type KindShape = {
-    readonly kind: NumberKind | "bool" | "bytes";
+    readonly kind: NumberKind | "bool" | "bytes" | "date";
 } | {
     readonly kind: "text";
     readonly dictionary: boolean;
@@ -56,7 +56,12 @@ interface CodePart extends Part {
     readonly codes: Int32Array;
     readonly dictionary: readonly string[];
 }
-/** Row `i` is `values[offsets[i]]` up to `values[offsets[i + 1]]`; booleans are bits. */
+/** Texts one after the other: text `i` is `data[offsets[i]]` up to `data[offsets[i + 1]]`, as UTF-8. */
+interface Texts {
+    readonly offsets: Int32Array;
+    readonly data: Uint8Array;
+}
+/** Row `i` is `values[offsets[i]]` up to `values[offsets[i + 1]]`; booleans are bits, texts are {@link Texts}. */
 interface ListPart<Values> extends Part {
     readonly offsets: Int32Array;
     readonly values: Values;
@@ -213,6 +218,11 @@ declare function timestamp(options: {
 declare function timestamp(options?: {
     unit?: "s" | "ms" | "us";
 }): Simple<number, number[], NumberPart<BigInt64Array>, number | Date>;
+/**
+ * A day of the calendar, without a time and a time zone: a whole number of days since 1970-01-01, as Arrow's Date32. Written
+ * as that, or as a `Date` at midnight in UTC; `new Date(days * 86_400_000)` is one.
+ */
+declare const date: Simple<number, Int32Array, NumberPart<Int32Array>, number | Date>;
 /** The same with rows that have no value: `null` is read; `null` and `undefined` are written. */
 declare function nullable<T extends FieldTypes>(of: Field<T>): Field<{
     read: T["read"] | null;
@@ -220,13 +230,16 @@ declare function nullable<T extends FieldTypes>(of: Field<T>): Field<{
     flat: (T["read"] | null)[];
     part: T["part"];
 }>;
-/** A list of numbers or booleans in each row. Numbers are read as a typed array that views the table's memory. */
+/**
+ * A list of numbers, booleans or texts without a dictionary in each row. Numbers are read as a typed array that views the
+ * table's memory, the others as an array, made each time.
+ */
 declare function list<T extends {
-    read: number | bigint | boolean;
+    read: number | bigint | boolean | string;
     write: unknown;
     flat: unknown;
-    part: Part;
-}>(of: Field<T>): Simple<T["flat"] extends boolean[] ? boolean[] : T["flat"], T["flat"][], ListPart<T["part"] extends BitPart ? Uint8Array : T["flat"]>, ArrayLike<T["write"]>>;
+    part: NumberPart<unknown> | BitPart | BytesPart;
+}>(of: Field<T>): Simple<T["flat"], T["flat"][], ListPart<T["part"] extends BitPart ? Uint8Array : T["part"] extends BytesPart ? Texts : T["flat"]>, ArrayLike<T["write"]>>;
 /** Columns in a column. */
 declare function struct<F extends Fields>(fields: F): Simple<RowOf<F>, RowOf<F>[], Part, WriteOf<F>>;
 /** A row as it is read. */
@@ -470,7 +483,7 @@ type InferredFields<T> = {
 /**
  * The record that some rows seem to have, by the first of them: a convenience for trying things out. `number` becomes
  * `f64`, whole or not, so that no later number can be wrong; `bigint` `i64`; `Date` a timestamp of ms; arrays of numbers
- * `list(f64)`; a column with null or nothing in the sample `nullable`. Texts have no dictionary. Throws
+ * `list(f64)`, of texts `list(text())`; a column with null or nothing in the sample `nullable`. Texts have no dictionary. Throws
  * `invalid-argument` for values that no column holds, and for columns of nothing but null.
  */
 declare function inferRecord<T extends object>(rows: readonly T[], options?: InferOptions): RecordType<InferredFields<T>>;
@@ -480,5 +493,5 @@ declare function inferRecord<T extends object>(rows: readonly T[], options?: Inf
  */
 declare function tableFromRows<T extends object>(rows: readonly T[], options?: InferOptions & WriterOptions): Table<RecordType<InferredFields<T>>>;
 
-export { ChunkCursor, Column, CrossesAs, RecordType, Table, TableWriter, bool, bytes, crossesAs, f32, f64, i16, i32, i64, i8, inferRecord, list, nullable, record, struct, tableFrom, tableFromArrow, tableFromRows, text, timestamp, u16, u32, u64, u8 };
-export type { BitPart, BytesPart, CodePart, Field, Fields, FieldsOf, ListPart, NewRow, NumberPart, ObjectWindow, Part, Row, Shape, TableMessage, TimeUnit, WriterOptions };
+export { ChunkCursor, Column, CrossesAs, RecordType, Table, TableWriter, bool, bytes, crossesAs, date, f32, f64, i16, i32, i64, i8, inferRecord, list, nullable, record, struct, tableFrom, tableFromArrow, tableFromRows, text, timestamp, u16, u32, u64, u8 };
+export type { BitPart, BytesPart, CodePart, Field, Fields, FieldsOf, ListPart, NewRow, NumberPart, ObjectWindow, Part, Row, Shape, TableMessage, Texts, TimeUnit, WriterOptions };

@@ -9,6 +9,7 @@ export type { Column } from "./records/column.js";
 export {
   bool,
   bytes,
+  date,
   type Field,
   type Fields,
   f32,
@@ -29,7 +30,7 @@ export {
 } from "./records/field.js";
 export { inferRecord, tableFromRows } from "./records/infer.js";
 export type { TableMessage } from "./records/message.js";
-export type { BitPart, BytesPart, CodePart, ListPart, NumberPart, Part } from "./records/part.js";
+export type { BitPart, BytesPart, CodePart, ListPart, NumberPart, Part, Texts } from "./records/part.js";
 export {
   type FieldsOf,
   type NewRow,

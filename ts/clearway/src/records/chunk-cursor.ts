@@ -32,8 +32,9 @@ export class ChunkCursor<R> {
    */
   at(row: number): R {
     const view = this.row;
-    // A place that no column has, and no `throw`: reads fail there, and the loop has no call that slows it.
-    view[atRow] = (row | 0) === row && row >= 0 && row < this.length ? row + this.start : -1;
+    // A place that no column has, and no `throw`: reads fail there, and the loop has no call that slows it. Whole numbers by
+    // `>>>`: with `|` and a comparison more, some runs of the loop took three times as long.
+    view[atRow] = row >>> 0 === row && row < this.length ? row + this.start : -1;
     return view as R;
   }
 }

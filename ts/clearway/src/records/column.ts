@@ -3,7 +3,7 @@ import type { Field, TypesOf } from "./field.js";
 import type { NumberPart } from "./part.js";
 import { readColumn } from "./row.js";
 import type { Segments } from "./segments.js";
-import type { Shape } from "./shape.js";
+import type { NumberKind, Shape } from "./shape.js";
 import { arrays } from "./vector/numbers.js";
 import { Unsendable, type Vector } from "./vector/vector.js";
 
@@ -41,10 +41,9 @@ export class Column<F extends Field = Field> extends Unsendable {
   /** A copy of the whole column: a typed array for numbers that are not nullable, else an array of values. */
   toArray(): TypesOf<F>["flat"] {
     const shape = this.#shape;
-    if (shape.nullable || !(shape.kind in arrays || (shape.kind === "timestamp" && shape.unit === "ns"))) {
-      return [...this];
-    }
-    const Type = arrays[shape.kind === "timestamp" ? "i64" : (shape.kind as keyof typeof arrays)];
+    const kind = shape.nullable ? undefined : arrayKind(shape);
+    if (kind === undefined) return [...this];
+    const Type = arrays[kind];
     // Before memory is made for them: that the chunks hold what they say.
     const parts = this.chunks as unknown as NumberPart<Int32Array>[];
     const whole = new Type(this.length);
@@ -66,4 +65,11 @@ export class Column<F extends Field = Field> extends Unsendable {
   #vector(vectors: readonly Vector[]): Vector {
     return vectors[this.#at]!;
   }
+}
+
+// The kind of array whose elements are what the column reads as.
+function arrayKind(shape: Shape): NumberKind | undefined {
+  if (shape.kind === "timestamp") return shape.unit === "ns" ? "i64" : undefined;
+  if (shape.kind === "date") return "i32";
+  return shape.kind in arrays ? (shape.kind as NumberKind) : undefined;
 }

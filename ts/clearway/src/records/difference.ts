@@ -32,7 +32,7 @@ function plainType(shape: Shape): string {
     case "timestamp":
       return `timestamp({ unit: "${shape.unit}" })`;
     case "list":
-      return `list(${shape.of})`;
+      return `list(${shape.of === "text" ? "text()" : shape.of})`;
     default:
       return shape.kind;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-import type { BitPart, BytesPart, CodePart, ListPart, NumberPart, Part } from "./part.js";
+import type { BitPart, BytesPart, CodePart, ListPart, NumberPart, Part, Texts } from "./part.js";
 import { checkOptions, invalid } from "./refusal.js";
 import {
   checkExtent,
@@ -123,6 +123,14 @@ export function timestamp(options: { unit?: TimeUnit } = {}): unknown {
   return field({ kind: "timestamp", unit });
 }
 
+/**
+ * A day of the calendar, without a time and a time zone: a whole number of days since 1970-01-01, as Arrow's Date32. Written
+ * as that, or as a `Date` at midnight in UTC; `new Date(days * 86_400_000)` is one.
+ */
+export const date: Simple<number, Int32Array, NumberPart<Int32Array>, number | Date> = /* @__PURE__ */ field({
+  kind: "date",
+});
+
 /** The same with rows that have no value: `null` is read; `null` and `undefined` are written. */
 export function nullable<T extends FieldTypes>(
   of: Field<T>,
@@ -135,18 +143,30 @@ export function nullable<T extends FieldTypes>(
   return field(declaredOf("nullable", of).shape, true);
 }
 
-/** A list of numbers or booleans in each row. Numbers are read as a typed array that views the table's memory. */
-export function list<T extends { read: number | bigint | boolean; write: unknown; flat: unknown; part: Part }>(
+/**
+ * A list of numbers, booleans or texts without a dictionary in each row. Numbers are read as a typed array that views the
+ * table's memory, the others as an array, made each time.
+ */
+export function list<
+  T extends {
+    read: number | bigint | boolean | string;
+    write: unknown;
+    flat: unknown;
+    part: NumberPart<unknown> | BitPart | BytesPart;
+  },
+>(
   of: Field<T>,
 ): Simple<
-  T["flat"] extends boolean[] ? boolean[] : T["flat"],
+  T["flat"],
   T["flat"][],
-  ListPart<T["part"] extends BitPart ? Uint8Array : T["flat"]>,
+  ListPart<T["part"] extends BitPart ? Uint8Array : T["part"] extends BytesPart ? Texts : T["flat"]>,
   ArrayLike<T["write"]>
 > {
   const { shape, nullable: withNulls } = declaredOf("list", of);
-  if (withNulls || ["text", "bytes", "timestamp", "list", "struct"].includes(shape.kind)) {
-    throw invalid("list()", "of numbers or bool, not nullable", withNulls ? `nullable(${shape.kind})` : shape.kind);
+  const coded = shape.kind === "text" && shape.dictionary;
+  if (withNulls || coded || ["bytes", "timestamp", "date", "list", "struct"].includes(shape.kind)) {
+    const given = withNulls ? `nullable(${shape.kind})` : coded ? "text({ dictionary: true })" : shape.kind;
+    throw invalid("list()", "of numbers, bool or text(), not nullable", given);
   }
   return field({ kind: "list", of: shape.kind as ItemKind });
 }

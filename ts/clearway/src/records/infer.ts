@@ -48,7 +48,7 @@ const sampleRowsDefault = 100;
 /**
  * The record that some rows seem to have, by the first of them: a convenience for trying things out. `number` becomes
  * `f64`, whole or not, so that no later number can be wrong; `bigint` `i64`; `Date` a timestamp of ms; arrays of numbers
- * `list(f64)`; a column with null or nothing in the sample `nullable`. Texts have no dictionary. Throws
+ * `list(f64)`, of texts `list(text())`; a column with null or nothing in the sample `nullable`. Texts have no dictionary. Throws
  * `invalid-argument` for values that no column holds, and for columns of nothing but null.
  */
 export function inferRecord<T extends object>(
@@ -171,7 +171,7 @@ function listField(values: readonly unknown[]): Field | undefined {
   if (!Array.isArray(first)) return undefined;
   const item = (values as unknown[][]).find((list) => list.length > 0)?.[0];
   const of = simpleField(item ?? 0);
-  return of === types.bool || of === types.f64 || of === types.i64
+  return typeof item === "string" || of === types.bool || of === types.f64 || of === types.i64
     ? (types.list(of as typeof types.f64) as Field)
     : undefined;
 }

@@ -16,9 +16,11 @@
 //
 //   bool                      validity, bits
 //   i8 ... f64, timestamp     validity, values
+//   date                      validity, values (i32 days)
 //   text, bytes               validity, offsets (i32, rows + 1), data
 //   text with a dictionary    validity, codes (i32), then the dictionary's offsets (i32, entries + 1), data
 //   list                      validity, offsets (i32, rows + 1), then its items: bits or values
+//   list of text              validity, offsets (i32, rows + 1), then the texts' offsets (i32, texts + 1), their data
 //   struct                    validity, then the buffers of its columns
 //
 // Validity has a bit a row, least significant first, 1 where there is a value; it is 0 bytes long where no row is null.

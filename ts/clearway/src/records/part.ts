@@ -31,7 +31,13 @@ export interface CodePart extends Part {
   readonly dictionary: readonly string[];
 }
 
-/** Row `i` is `values[offsets[i]]` up to `values[offsets[i + 1]]`; booleans are bits. */
+/** Texts one after the other: text `i` is `data[offsets[i]]` up to `data[offsets[i + 1]]`, as UTF-8. */
+export interface Texts {
+  readonly offsets: Int32Array;
+  readonly data: Uint8Array;
+}
+
+/** Row `i` is `values[offsets[i]]` up to `values[offsets[i + 1]]`; booleans are bits, texts are {@link Texts}. */
 export interface ListPart<Values> extends Part {
   readonly offsets: Int32Array;
   readonly values: Values;

@@ -7,7 +7,7 @@ export const numberKinds = ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"
 export type NumberKind = (typeof numberKinds)[number];
 
 /** What a list may hold. */
-export type ItemKind = NumberKind | "bool";
+export type ItemKind = NumberKind | "bool" | "text";
 
 /** Ticks a timestamp counts, since 1970-01-01T00:00Z. */
 export const units = ["s", "ms", "us", "ns"] as const;
@@ -17,7 +17,7 @@ export type TimeUnit = (typeof units)[number];
 export type Shape = { readonly name: string; readonly nullable: boolean } & KindShape;
 
 export type KindShape =
-  | { readonly kind: NumberKind | "bool" | "bytes" }
+  | { readonly kind: NumberKind | "bool" | "bytes" | "date" }
   | { readonly kind: "text"; readonly dictionary: boolean }
   | { readonly kind: "timestamp"; readonly unit: TimeUnit }
   | { readonly kind: "list"; readonly of: ItemKind }
@@ -71,10 +71,12 @@ export function readShapes(value: unknown, depth = 0, extent = new Extent()): Sh
     if (typeof nullable !== "boolean") throw malformed(`column ${shown(name)} does not say whether it is nullable`);
     names.add(name);
     const base = { name, nullable };
-    if (isOneOf(numberKinds, kind) || kind === "bool" || kind === "bytes") return { ...base, kind };
+    if (isOneOf(numberKinds, kind) || kind === "bool" || kind === "bytes" || kind === "date") {
+      return { ...base, kind };
+    }
     if (kind === "text" && typeof dictionary === "boolean") return { ...base, kind, dictionary };
     if (kind === "timestamp" && isOneOf(units, unit)) return { ...base, kind, unit };
-    if (kind === "list" && (of === "bool" || isOneOf(numberKinds, of))) return { ...base, kind, of };
+    if (kind === "list" && (of === "bool" || of === "text" || isOneOf(numberKinds, of))) return { ...base, kind, of };
     if (kind === "struct") return { ...base, kind, columns: readShapes(columns, depth + 1, extent) };
     throw malformed(`column ${shown(name)} is of no known kind`);
   });
@@ -112,8 +114,9 @@ function bufferCountOf(shape: Shape): number {
     case "text":
       return shape.dictionary ? 4 : 3;
     case "bytes":
-    case "list":
       return 3;
+    case "list":
+      return shape.of === "text" ? 4 : 3;
     case "struct":
       return 1 + bufferCount(shape.columns);
     default:

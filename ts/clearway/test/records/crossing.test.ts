@@ -83,6 +83,16 @@ describe("a table crosses", () => {
     expect(thrown(() => table.at(9))?.code).toBe("released");
   });
 
+  test("but no row of it, neither as a result nor as an argument, and the table stays", async () => {
+    const pool = recordsPool();
+    const table = students(9);
+    for (const reason of [await reasonOf(pool.call.row(9)), await reasonOf(pool.call.isTable(table.at(1)))]) {
+      expect(reason.code).toBe("not-cloneable");
+    }
+    expect(table.at(8)?.rollNum).toBe(8);
+    expect((await pool.call.students(2)).length).toBe(2);
+  });
+
   test("in no message that lies: a released or malformed one rejects the call, with its code", async () => {
     const pool = recordsPool();
     expect((await reasonOf(pool.call.released())).code).toBe("released");

@@ -26,6 +26,8 @@ table = reader.read_all()
 for at, field in enumerate(table.schema):
     if pyarrow.types.is_timestamp(field.type):
         table = table.set_column(at, pyarrow.field(field.name, pyarrow.int64()), table.column(at).cast(pyarrow.int64()))
+    if pyarrow.types.is_date32(field.type):
+        table = table.set_column(at, pyarrow.field(field.name, pyarrow.int32()), table.column(at).cast(pyarrow.int32()))
 table.validate(full=True)
 json.dump(
     {

@@ -2,6 +2,7 @@
 import {
   bool,
   bytes,
+  date,
   f32,
   f64,
   i8,
@@ -44,6 +45,8 @@ export const Everything = record({
   numbers: list(f64),
   bigs: list(i64),
   flags: list(bool),
+  labels: list(text()),
+  born: date,
   place: struct({ city: text(), code: nullable(u16), inner: struct({ deep: bool }) }),
   maybe: nullable(bool),
   some: nullable(i32),
@@ -52,6 +55,8 @@ export const Everything = record({
   blob: nullable(bytes),
   when: nullable(timestamp()),
   scores: nullable(list(u8)),
+  aliases: nullable(list(text())),
+  died: nullable(date),
   nested: nullable(struct({ x: f64, name: nullable(text()) })),
 });
 
@@ -81,6 +86,8 @@ export function everyRow(at: number): NewRow<typeof Everything> {
     numbers: Array.from({ length: at % 4 }, (_, each) => each / 7),
     bigs: new BigInt64Array(at % 2).fill(BigInt(-at)),
     flags: Array.from({ length: at % 11 }, (_, each) => each % 3 === 0),
+    labels: Array.from({ length: at % 4 }, (_, each) => "ü".repeat(each) + at),
+    born: sign * at * 1000,
     place: { city: `city ${at}`, code: none ? null : at, inner: { deep: at % 5 === 0 } },
     maybe: none ? undefined : at % 2 === 0,
     some: none ? null : -at,
@@ -89,6 +96,8 @@ export function everyRow(at: number): NewRow<typeof Everything> {
     blob: none ? null : new Uint8Array([at % 256, 0]),
     when: none ? null : at,
     scores: none ? null : [at % 256],
+    aliases: none ? null : [`a${at}`, ""],
+    died: none ? null : -at,
     nested: none ? null : { x: at, name: at % 2 === 0 ? null : "n" },
   };
 }

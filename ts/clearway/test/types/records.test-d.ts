@@ -110,8 +110,10 @@ writer.push({ rollNum: 1 });
 table.column("nam");
 // @ts-expect-error rows are not to be changed
 for (const each of table) each.rollNum = 5;
-// @ts-expect-error no list of texts
-list(text());
+// @ts-expect-error no list of texts with a dictionary
+list(text({ dictionary: true }));
+// @ts-expect-error no list of lists
+list(list(u8));
 // @ts-expect-error a table of other columns
 expectTypeOf<TableWriter<typeof Full>>().toEqualTypeOf<TableWriter<typeof Student>>();
 // @ts-expect-error null where none may be

@@ -5,7 +5,7 @@ import type { Shape } from "../shape.js";
 import type { BitVector } from "../vector/bits.js";
 import type { CodeVector } from "../vector/codes.js";
 import type { Values } from "../vector/numbers.js";
-import type { BytesVector, ListVector } from "../vector/spans.js";
+import type { BytesVector, ListVector, TextListVector } from "../vector/spans.js";
 import type { StructVector } from "../vector/struct.js";
 import type { Bitmap, Vector } from "../vector/vector.js";
 import { type Arrow, loadArrow } from "./load.js";
@@ -64,8 +64,14 @@ function dataOf(
     case "bytes":
       return spansOf(vector as BytesVector);
     case "list": {
-      const { spans, items } = vector as ListVector;
-      const { offsets } = spans;
+      const { offsets } = (vector as ListVector | TextListVector).spans;
+      if (shape.of === "text") {
+        const { spans, data } = (vector as TextListVector).texts;
+        const type = new arrow.Utf8();
+        const child = make({ type, length: spans.rows, nullCount: 0, valueOffsets: spans.offsets, data });
+        return make({ ...base, valueOffsets: offsets, child });
+      }
+      const { items } = vector as ListVector;
       // By the column's type, not the object's class: this part is bundled apart and has classes of its own.
       const bits = shape.of === "bool";
       const child = make({

@@ -31,6 +31,8 @@ function arrowType(arrow: Arrow, shape: Shape): DataType {
       return shape.dictionary ? new arrow.Dictionary(new arrow.Utf8(), new arrow.Int32()) : new arrow.Utf8();
     case "bytes":
       return new arrow.Binary();
+    case "date":
+      return new arrow.DateDay();
     case "timestamp":
       return new arrow.Timestamp(units.indexOf(shape.unit), "UTC");
     case "list":
@@ -44,39 +46,60 @@ function arrowType(arrow: Arrow, shape: Shape): DataType {
 
 /** The type of a list's items. */
 export function itemType(arrow: Arrow, kind: ItemKind): DataType {
+  if (kind === "text") return new arrow.Utf8();
   return kind === "bool" ? new arrow.Bool() : new arrow[numbers[kind]]();
 }
 
 /**
  * Arrow's fields as our columns. Where `wanted` has a column of that name it says whether nulls are allowed: most writers
- * of Arrow call every field nullable. Throws `invalid-argument` for a type that tables do not have.
+ * of Arrow call every field nullable. Throws `invalid-argument`, with the column and its type, for a type that tables do not
+ * have.
  */
-export function shapesFrom(arrow: Arrow, fields: readonly Field[], wanted?: readonly Shape[]): Shape[] {
+export function shapesFrom(arrow: Arrow, fields: readonly Field[], wanted?: readonly Shape[], path = ""): Shape[] {
   return fields.map((field) => {
     checkName(field.name);
     const match = wanted?.find(({ name }) => name === field.name);
     const inner = match?.kind === "struct" ? match.columns : undefined;
     const nullable = match?.nullable ?? field.nullable;
-    return { name: field.name, nullable, ...kindFrom(arrow, field, inner) };
+    return { name: field.name, nullable, ...kindFrom(arrow, path + field.name, field.type, inner) };
   });
 }
 
-function kindFrom(arrow: Arrow, field: Field, wanted: readonly Shape[] | undefined): KindShape {
+function kindFrom(arrow: Arrow, column: string, type: DataType, wanted: readonly Shape[] | undefined): KindShape {
   const { DataType } = arrow;
-  const type: DataType = field.type;
   const number = numberFrom(arrow, type);
   if (number) return { kind: number };
   if (DataType.isBool(type)) return { kind: "bool" };
-  if (DataType.isUtf8(type)) return { kind: "text", dictionary: false };
-  if (DataType.isBinary(type)) return { kind: "bytes" };
+  if (isText(arrow, type)) return { kind: "text", dictionary: false };
+  if (isBytes(arrow, type)) return { kind: "bytes" };
+  if (DataType.isDate(type)) return { kind: "date" };
   if (DataType.isTimestamp(type)) return { kind: "timestamp", unit: units[type.unit] ?? "ms" };
-  if (DataType.isDictionary(type) && DataType.isUtf8(type.dictionary)) return { kind: "text", dictionary: true };
-  if (DataType.isStruct(type)) return { kind: "struct", columns: shapesFrom(arrow, type.children, wanted) };
-  if (DataType.isList(type)) {
-    const of = DataType.isBool(type.valueType) ? "bool" : numberFrom(arrow, type.valueType);
+  if (DataType.isDictionary(type) && isText(arrow, type.dictionary)) return { kind: "text", dictionary: true };
+  if (DataType.isStruct(type)) {
+    return { kind: "struct", columns: shapesFrom(arrow, type.children, wanted, `${column}.`) };
+  }
+  // Older versions of the package have no large lists and no views.
+  if (DataType.isList(type) || DataType.isLargeList?.(type)) {
+    const item: DataType | undefined = type.children[0]?.type;
+    const of = item && (DataType.isBool(item) ? "bool" : isText(arrow, item) ? "text" : numberFrom(arrow, item));
     if (of) return { kind: "list", of };
   }
-  throw new ClearwayError("invalid-argument", `tables have no columns of Arrow's type ${type}: ${field.name}`);
+  throw unsupported(column, `columns of Arrow's type ${type}`, String(type));
+}
+
+/** Text of 32-bit or 64-bit offsets, or as views. */
+function isText({ DataType }: Arrow, type: DataType): boolean {
+  return DataType.isUtf8(type) || DataType.isLargeUtf8(type) || DataType.isUtf8View?.(type);
+}
+
+function isBytes({ DataType }: Arrow, type: DataType): boolean {
+  return DataType.isBinary(type) || DataType.isLargeBinary(type) || DataType.isBinaryView?.(type);
+}
+
+/** The typed error for what tables do not have; it has the column and Arrow's type as properties too. */
+export function unsupported(column: string, what: string, type: string): ClearwayError {
+  const message = `tables have no ${what}: ${column}. Cast the column to another type, or leave it out.`;
+  return Object.assign(new ClearwayError("invalid-argument", message), { column, type });
 }
 
 function numberFrom(arrow: Arrow, type: DataType): NumberKind | undefined {

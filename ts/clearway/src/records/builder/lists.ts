@@ -1,15 +1,26 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { typedArrayLength, typedArrayName } from "../brands.js";
 import { BadValue } from "../refusal.js";
-import type { ItemKind } from "../shape.js";
-import { arrays } from "../vector/numbers.js";
+import type { ItemKind, NumberKind } from "../shape.js";
+import { arrays, type Values } from "../vector/numbers.js";
 import { BitBuilder } from "./bits.js";
 import { type Builder, bytesOf, firstRows, type Growth, grown, noBytes, offsetMax } from "./builder.js";
 import { numberBuilder } from "./numbers.js";
+import { TextBuilder } from "./texts.js";
 
-/** Lists of numbers or booleans: offsets, and the items of all rows one after the other. */
+interface Items extends Builder {
+  readonly length: number;
+  pushAll?(values: Values): void;
+}
+
+function itemsOf(of: ItemKind, column: string, growth: Growth): Items {
+  if (of === "text") return new TextBuilder(column, growth);
+  return of === "bool" ? new BitBuilder(column) : numberBuilder(of, column);
+}
+
+/** Lists of numbers, booleans or texts: offsets, and the items of all rows one after the other. */
 export class ListBuilder implements Builder {
-  readonly #items: ReturnType<typeof numberBuilder> | BitBuilder;
+  readonly #items: Items;
   readonly #takes: string;
   readonly #array: string | undefined;
   #offsets: Int32Array = new Int32Array(firstRows + 1);
@@ -21,8 +32,8 @@ export class ListBuilder implements Builder {
     of: ItemKind,
     readonly growth: Growth,
   ) {
-    this.#items = of === "bool" ? new BitBuilder(`${column}[]`) : numberBuilder(of, `${column}[]`);
-    this.#array = of === "bool" ? undefined : arrays[of].name;
+    this.#items = itemsOf(of, `${column}[]`, growth);
+    this.#array = of in arrays ? arrays[of as NumberKind].name : undefined;
     this.#takes = `an array of ${of}`;
   }
 
@@ -33,7 +44,7 @@ export class ListBuilder implements Builder {
   push(value: unknown): void {
     const items = this.#items;
     const array = typedArrayName(value);
-    if (!(items instanceof BitBuilder) && array !== undefined && array === this.#array) {
+    if (items.pushAll && array !== undefined && array === this.#array) {
       this.#checkRoom(typedArrayLength(value));
       items.pushAll(value as Float64Array);
       this.#close();
@@ -59,8 +70,8 @@ export class ListBuilder implements Builder {
   }
 
   buffers(): Uint8Array[] {
-    const [, items] = this.#items.buffers();
-    return [noBytes, bytesOf(this.#offsets, this.#rows + 1), items!];
+    const [, ...items] = this.#items.buffers();
+    return [noBytes, bytesOf(this.#offsets, this.#rows + 1), ...items];
   }
 
   #checkRoom(length: number): void {

@@ -8,7 +8,7 @@ import { ListBuilder } from "./lists.js";
 import { nullableBuilder } from "./nulls.js";
 import { numberBuilder } from "./numbers.js";
 import { BytesBuilder, TextBuilder } from "./texts.js";
-import { TimeBuilder } from "./times.js";
+import { DateBuilder, TimeBuilder } from "./times.js";
 
 type Put = (row: Record<string, unknown>) => void;
 
@@ -97,6 +97,8 @@ function plainBuilder(path: string, shape: Shape, growth: Growth): Builder {
       return new BytesBuilder(path, growth);
     case "timestamp":
       return new TimeBuilder(path, shape.unit);
+    case "date":
+      return new DateBuilder(path);
     case "list":
       return new ListBuilder(path, shape.of, growth);
     case "struct":

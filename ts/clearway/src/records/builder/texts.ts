@@ -56,6 +56,10 @@ export class Runs {
 export class TextBuilder implements Builder {
   readonly #runs: Runs;
 
+  get length(): number {
+    return this.#runs.rows;
+  }
+
   constructor(
     readonly column: string,
     growth: Growth,

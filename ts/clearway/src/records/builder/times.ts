@@ -3,9 +3,47 @@ import { timeOf } from "../brands.js";
 import { BadValue } from "../refusal.js";
 import type { TimeUnit } from "../shape.js";
 import { type Builder, bytesOf, firstRows, grown, noBytes } from "./builder.js";
+import { numberBuilder } from "./numbers.js";
 
 const unitsPerMs: Readonly<Record<TimeUnit, number>> = { s: 1 / 1000, ms: 1, us: 1000, ns: 1_000_000 };
 const half = 0x1_0000_0000;
+
+const msPerDay = 86_400_000;
+
+/** Days as 32-bit numbers. */
+export class DateBuilder implements Builder {
+  readonly #days: ReturnType<typeof numberBuilder>;
+
+  constructor(readonly column: string) {
+    this.#days = numberBuilder("i32", column);
+  }
+
+  get bytes(): number {
+    return this.#days.bytes;
+  }
+
+  push(value: unknown): void {
+    const ms = timeOf(value);
+    const days = ms === undefined ? value : ms / msPerDay;
+    if (!Number.isInteger(days) || (days as number) !== ((days as number) | 0)) {
+      const given = ms === undefined ? value : `Date ${new Date(ms)}`;
+      throw new BadValue(this.column, "a whole number of days in 32 bits, or a Date at midnight in UTC", given);
+    }
+    this.#days.push(days);
+  }
+
+  pushEmpty(): void {
+    this.#days.pushEmpty();
+  }
+
+  truncate(rows: number): void {
+    this.#days.truncate(rows);
+  }
+
+  buffers(): Uint8Array[] {
+    return this.#days.buffers();
+  }
+}
 
 /** Timestamps as 64-bit numbers, written as two halves: a bigint a row would be garbage a row. */
 export class TimeBuilder implements Builder {

@@ -2,11 +2,11 @@
 import { alignmentMin, bufferCountAt, directoryAt, entryBytes, magic, magicAt, rowsAt } from "../layout.js";
 import { malformed, shown } from "../refusal.js";
 import { rowClass } from "../row.js";
-import type { Shape } from "../shape.js";
+import type { ItemKind, Shape } from "../shape.js";
 import { BitVector } from "./bits.js";
 import { CodeVector } from "./codes.js";
 import { arrays, numberVector, type Values } from "./numbers.js";
-import { BytesVector, ListVector, Spans, TextVector } from "./spans.js";
+import { BytesVector, ListVector, Spans, TextListVector, TextVector } from "./spans.js";
 import { StructVector } from "./struct.js";
 import { TimeVector } from "./times.js";
 import { Bitmap, type Vector } from "./vector.js";
@@ -63,7 +63,7 @@ class Opening {
         return new BitVector(this.#bits(rows), validity);
       case "text":
         if (!shape.dictionary) return new TextVector(spans(), this.#bytes(), validity);
-        return new CodeVector(this.#take("i32", rows) as Int32Array, this.#dictionary(), validity);
+        return new CodeVector(this.#take("i32", rows) as Int32Array, this.#texts(), validity);
       case "bytes":
         return new BytesVector(spans(), this.#bytes(), validity);
       case "timestamp": {
@@ -72,11 +72,11 @@ class Opening {
         return shape.unit === "ns" ? new Numbers(values, validity) : new TimeVector(values, validity);
       }
       case "list":
-        return new ListVector(
-          spans(),
-          shape.of === "bool" ? new Bitmap(this.#bytes()) : this.#take(shape.of),
-          validity,
-        );
+        return this.#list(shape.of, spans(), validity);
+      case "date": {
+        const Numbers = numberVector("i32");
+        return new Numbers(this.#take("i32", rows), validity);
+      }
       case "struct":
         return new StructVector(this.#inner(shape.columns, validity), rowClass(shape.columns), validity);
       default: {
@@ -84,6 +84,12 @@ class Opening {
         return new Numbers(this.#take(shape.kind, rows), validity);
       }
     }
+  }
+
+  #list(of: ItemKind, spans: Spans, validity: Bitmap | undefined): Vector {
+    // Which texts are read is for the lists to say, so they may be passed over.
+    if (of === "text") return new TextListVector(spans, this.#texts(), validity);
+    return new ListVector(spans, of === "bool" ? new Bitmap(this.#bytes()) : this.#take(of), validity);
   }
 
   #inner(shapes: readonly Shape[], validity: Bitmap | undefined): Vector[] {
@@ -94,7 +100,7 @@ class Opening {
     return vectors;
   }
 
-  #dictionary(): TextVector {
+  #texts(): TextVector {
     const offsets = this.#offsets(0);
     return new TextVector(new Spans(offsets, offsets.length - 1, true), this.#bytes(), undefined);
   }

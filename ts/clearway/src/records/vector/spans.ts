@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import type { BytesPart, ListPart } from "../part.js";
+import type { BytesPart, ListPart, Texts } from "../part.js";
 import { malformed, unreadable } from "../refusal.js";
 import { decodeUtf8 } from "../utf8.js";
 import type { Values } from "./numbers.js";
@@ -118,6 +118,34 @@ export class ListVector extends Unsendable implements Vector {
       length: rows,
       offsets: spans.offsets.subarray(start, start + rows + 1),
       values: items instanceof Bitmap ? items.bytes : items,
+      isNull: nullTest(validity, start),
+    };
+  }
+}
+
+/** Lists of texts. A row reads as an array, decoded each time. */
+export class TextListVector extends Unsendable implements Vector {
+  constructor(
+    readonly spans: Spans,
+    readonly texts: TextVector,
+    readonly validity: Bitmap | undefined,
+  ) {
+    super();
+  }
+
+  get(row: number): string[] {
+    const { texts, spans } = this;
+    const start = spans.start(row);
+    const end = spans.end(row, start, texts.spans.rows);
+    return Array.from({ length: end - start }, (_, at) => texts.get(start + at));
+  }
+
+  part(start: number, rows: number): ListPart<Texts> {
+    const { spans, texts, validity } = this;
+    return {
+      length: rows,
+      offsets: spans.offsets.subarray(start, start + rows + 1),
+      values: { offsets: texts.spans.offsets, data: texts.data },
       isNull: nullTest(validity, start),
     };
   }

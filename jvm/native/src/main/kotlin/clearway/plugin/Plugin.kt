@@ -83,8 +83,8 @@ public class Plugin internal constructor(private val opening: Opening, private v
     /**
      * Ends it: calls under way fail with `closed`, streams end with it, and when this returns none of its code runs for
      * this opening any more. Memory that is out stays until it is released. Waits for handlers that run, as long as
-     * [PluginOptions.closeMs] says; where one does not end, throws `cancelled`, and may be called again. Again does
-     * nothing.
+     * [PluginOptions.closeMs] says; where one does not end, throws `cancelled`, and may be called again. Throws
+     * `invalid-argument` in a callback of the plugin, which would wait for itself. Again does nothing.
      */
     override fun close(): Unit =
         synchronized(closing) {
@@ -92,6 +92,8 @@ public class Plugin internal constructor(private val opening: Opening, private v
             opening.closing = true
             val status = Abi.pluginClose(opening.id, opening.options.closeMs.toInt())
             if (status == Status.TIMEOUT.ordinal) throw Status.error(status, path.toString(), "a handler does not end")
+            if (status == Status.INVALID_ARGUMENT.ordinal)
+                throw Status.error(status, path.toString(), "a callback of a plugin cannot close it")
             opening.closed = true
             pump.finish()
         }

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import type { Data } from "apache-arrow";
+import { invalid, shown } from "../refusal.js";
+import type { Shape } from "../shape.js";
+import { bitsOf, checkLength, corrupt, firstOf, isValid, memory, validityOf } from "./memory.js";
+import { bytesFrom, bytesIn, spanOf } from "./spans.js";
+import { unsupported } from "./types.js";
+
+/** The copies of an Arrow table's columns: buffers in the order of `layout.ts`. */
+export class Columns {
+  /** `room` is how many bytes may be copied. */
+  constructor(private room: number) {}
+
+  // In that package, values and offsets begin with the first row, whatever `offset` says; only bits are counted from it.
+  copy(shape: Shape, column: string, data: Data, rows: number): Uint8Array[] {
+    const validity = validityOf(column, data, rows);
+    if (validity.length > 0 && !shape.nullable) throw corrupt(column, "is not nullable and has nulls");
+    const buffers = [validity, ...this.#values(shape, column, data, rows, validity)];
+    // Those of a struct have counted themselves.
+    if (shape.kind !== "struct") for (const { length } of buffers) this.room -= length;
+    if (this.room >= 0) return buffers;
+    throw invalid(
+      column,
+      "smaller: its table's columns share memory, and are too large without sharing",
+      shown(column),
+    );
+  }
+
+  #values(shape: Shape, column: string, data: Data, rows: number, validity: Uint8Array): Uint8Array[] {
+    const values = data.values as Int32Array | undefined;
+    switch (shape.kind) {
+      case "bool":
+        return [bitsOf(column, data.values, data.offset, rows)];
+      case "text":
+        if (shape.dictionary) return this.#codes(column, data, rows, validity);
+        return bytesFrom(column, data, rows, this.room);
+      case "bytes":
+        return bytesFrom(column, data, rows, this.room);
+      case "date":
+        return [memory(daysOf(column, data, rows, validity))];
+      case "list":
+        return this.#list(shape.of, column, data, rows);
+      case "struct":
+        return shape.columns.flatMap((each, at) => {
+          const child = data.children[at];
+          if (!child) throw corrupt(column, `has no ${shown(each.name)}`);
+          return this.copy(each, `${column}.${each.name}`, child, rows);
+        });
+      default:
+        return [firstOf(column, values, rows)];
+    }
+  }
+
+  #list(of: string, column: string, data: Data, rows: number): Uint8Array[] {
+    const items = data.children[0];
+    if (!items) throw corrupt(column, "has no items");
+    const { offsets, first, last } = spanOf(column, data, rows, items.length);
+    const count = last - first;
+    const taken = items.slice(first, count);
+    if (taken.nullCount > 0) throw unsupported(column, "lists with nulls in them", String(data.type));
+    if (of === "text") return [memory(offsets), ...bytesFrom(column, taken, count, this.room)];
+    if (of === "bool") return [memory(offsets), bitsOf(column, taken.values, taken.offset, count)];
+    return [memory(offsets), firstOf(column, taken.values, count)];
+  }
+
+  #codes(column: string, data: Data, rows: number, validity: Uint8Array): Uint8Array[] {
+    const values = data.values as unknown as ArrayLike<number | bigint> | undefined;
+    checkLength(column, values, rows);
+    const [offsets, bytes] = this.#dictionary(column, data);
+    const codes = new Int32Array(rows);
+    for (let row = 0; row < rows; row++) {
+      const code = isValid(validity, row) ? Number(values?.[row]) : 0;
+      // Indices have up to 64 bits. One that is nowhere says so when it is read: it may belong to a struct that is null.
+      codes[row] = code === (code | 0) ? code : -1;
+    }
+    return [memory(codes), offsets, bytes];
+  }
+
+  // It may come in several pieces, a first one and what was added later.
+  #dictionary(column: string, { dictionary, type }: Data): [Uint8Array, Uint8Array] {
+    const pieces = (dictionary?.data ?? []).map((data) => {
+      if (data.nullCount > 0) throw unsupported(column, "dictionaries with null in them", String(type));
+      return bytesFrom(column, data, data.length, this.room);
+    });
+    const lengths = pieces.map(([offsets]) => offsets.byteLength / 4 - 1);
+    // One entry at least, as codes of null rows are to be in it.
+    const offsets = new Int32Array(
+      Math.max(
+        1,
+        lengths.reduce((sum, each) => sum + each, 0),
+      ) + 1,
+    );
+    const bytes = new Uint8Array(pieces.reduce((sum, [, each]) => sum + each.length, 0));
+    let entry = 0;
+    let end = 0;
+    pieces.forEach(([from, data], piece) => {
+      const ends = new Int32Array(from.buffer, from.byteOffset, lengths[piece]! + 1);
+      for (let at = 1; at < ends.length; at++) offsets[++entry] = end + ends[at]!;
+      bytes.set(data, end);
+      end += data.length;
+    });
+    return [memory(offsets), bytes];
+  }
+}
+
+const msPerDay = 86_400_000n;
+
+/** Days of Arrow's Date32, or of its Date64, which counts milliseconds and has whole days by its definition. */
+function daysOf(column: string, data: Data, rows: number, validity: Uint8Array): Int32Array {
+  const values = data.values as Int32Array | BigInt64Array | undefined;
+  checkLength(column, values, rows);
+  if (values instanceof Int32Array) return values.subarray(0, rows);
+  const days = new Int32Array(rows);
+  for (let row = 0; row < rows; row++) {
+    if (!isValid(validity, row)) continue;
+    const ms = values![row]!;
+    days[row] = Number(ms / msPerDay);
+    if (BigInt(days[row]!) * msPerDay !== ms)
+      throw corrupt(column, `has ${ms} ms in row ${row}, which is no whole day in 32 bits`);
+  }
+  return days;
+}
+
+/** How many bytes a column's rows will be, roughly. Throws `protocol` where it has fewer values than rows. */
+export function weightOf(shape: Shape, column: string, data: Data, rows: number): number {
+  switch (shape.kind) {
+    case "bool":
+      checkLength(column, data.values, Math.ceil(rows / 8));
+      return rows / 8;
+    case "text":
+      if (!shape.dictionary) return rows * 4 + bytesIn(column, data, rows);
+      checkLength(column, data.values, rows);
+      return rows * 4;
+    case "bytes":
+      return rows * 4 + bytesIn(column, data, rows);
+    case "list": {
+      checkLength(column, data.valueOffsets, rows + 1);
+      const first = Number(data.valueOffsets[0]);
+      const count = Number(data.valueOffsets[rows]) - first;
+      const items = data.children[0];
+      // What is corrupt is found when it is copied.
+      if (shape.of !== "text" || !items || !(first >= 0 && count >= 0 && first + count <= items.length)) {
+        return rows * 4 + (count > 0 ? count * 8 : 0);
+      }
+      return rows * 4 + count * 4 + bytesIn(column, items.slice(first, count), count);
+    }
+    case "struct":
+      return shape.columns.reduce((sum, each, at) => {
+        const child = data.children[at];
+        return child ? sum + weightOf(each, `${column}.${each.name}`, child, rows) : sum;
+      }, 0);
+    default:
+      checkLength(column, data.values, rows);
+      return rows * 8;
+  }
+}
