@@ -22,7 +22,12 @@ internal class JettySocket(
         this.session = session
         open += this
         transport.opened(this)
-        connected()
+        try {
+            connected()
+        } catch (thrown: Throwable) {
+            uncaught(thrown)
+            transport.abort(CloseReason(CloseCode.FAILED, "onConnect threw", emptyMap(), thrown))
+        }
     }
 
     override fun onWebSocketPartialBinary(payload: ByteBuffer, last: Boolean, callback: Callback) {

@@ -63,7 +63,7 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
             this.sink = sink
         }
         // On another thread: what comes is never told from within.
-        CompletableFuture.runAsync {
+        Tellers.execute {
             val first = synchronized(lock) { early.also { early = null } }
             if (first != null) {
                 deliver(first)
@@ -100,7 +100,7 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
         pump()
         if (held) socket?.demand()
         // The other end's answer is read; one that does not come does not hold up the end for ever.
-        CompletableFuture.delayedExecutor(CLOSE_SECONDS, TimeUnit.SECONDS).execute { abort(reason) }
+        CompletableFuture.delayedExecutor(CLOSE_SECONDS, TimeUnit.SECONDS, Tellers).execute { abort(reason) }
     }
 
     /** Ends it without the other end's consent, which is not there to give it. */
@@ -110,7 +110,7 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
                 if (over) return
                 socket
             }
-        open?.abort()
+        guarded { open?.abort() }
         ended(reason)
     }
 
@@ -149,7 +149,7 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
     private fun deliver(frame: ByteArray) {
         // Before it is told: who answers it may send a mark at once.
         received += weight(frame)
-        synchronized(telling) { if (synchronized(lock) { end } == null) sink?.frame(frame) }
+        synchronized(telling) { if (synchronized(lock) { end } == null) guarded { sink?.frame(frame) } }
     }
 
     /** A text message, or a part of one. */
@@ -170,7 +170,7 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
             over = true
             queue.clear()
         }
-        CompletableFuture.runAsync(::tellEnd)
+        Tellers.execute(::tellEnd)
     }
 
     private fun control(text: String) {
@@ -205,10 +205,17 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
                 left(next)
                 if (!state.compareAndSet(BEGUN, DONE)) pump()
             }
-            when (next) {
-                is Out.Frame -> open.binary(next.bytes, sent)
-                is Out.Text -> open.text(next.text, sent)
-                is Out.Close -> open.close(next.status, next.text, sent)
+            try {
+                when (next) {
+                    is Out.Frame -> open.binary(next.bytes, sent)
+                    is Out.Text -> open.text(next.text, sent)
+                    is Out.Close -> open.close(next.status, next.text, sent)
+                }
+            } catch (thrown: Throwable) {
+                // Nobody will say that it was sent, and nothing may leave before that.
+                return abort(
+                    CloseReason(CloseCode.FAILED, "sending failed: ${thrown.javaClass.name}", emptyMap(), thrown)
+                )
             }
             if (state.compareAndSet(BEGUN, LATER)) return
         }
@@ -223,10 +230,10 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
                 if (now) queueFull = false
                 now && !marks && end == null
             }
-        if (drained) CompletableFuture.runAsync(::tellDrained)
+        if (drained) Tellers.execute(::tellDrained)
     }
 
-    private fun tellDrained(): Unit = synchronized(telling) { if (!told) sink?.drained() }
+    private fun tellDrained(): Unit = synchronized(telling) { if (!told) guarded { sink?.drained() } }
 
     private fun tellEnd() {
         val reason = synchronized(lock) { end.takeIf { over && early == null } } ?: return
@@ -234,7 +241,7 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
             val to = sink
             if (told || to == null) return
             told = true
-            to.closed(reason)
+            guarded { to.closed(reason) }
         }
     }
 

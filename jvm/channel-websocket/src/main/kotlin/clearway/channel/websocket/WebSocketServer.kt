@@ -90,7 +90,8 @@ private constructor(private val rules: WebSocketServerOptions, private val onCon
     }
 
     private fun look() {
-        for (each in open) {
+        // One that throws, as it is closed meanwhile, must not be the end of all pings.
+        for (each in open) guarded {
             if (each.answered()) each.ping()
             else {
                 val what = "no answer to a ping within ${rules.pingMs} ms"
@@ -110,7 +111,8 @@ private constructor(private val rules: WebSocketServerOptions, private val onCon
     public companion object {
         /**
          * Starts a server; `onConnect` is given each connection's transport, on a thread of the server's that it must
-         * not block: it calls `Endpoint.connect`. Throws what Jetty throws where the address is taken.
+         * not block: it calls `Endpoint.connect`. What it throws ends that connection. Throws what Jetty throws where
+         * the address is taken.
          */
         @JvmStatic
         public fun start(options: WebSocketServerOptions, onConnect: Consumer<ChannelTransport>): WebSocketServer {

@@ -20,6 +20,7 @@ import java.util.concurrent.CompletionStage
 /** The client's end of channels over a WebSocket (spec/websocket.md), by the JDK's own HTTP client. */
 public object WebSocketTransport {
     private val OPEN_WITHIN = Duration.ofSeconds(30)
+    private val sharedClient: HttpClient by lazy { HttpClient.newBuilder().executor(Tellers).build() }
 
     /**
      * Connects; frames that are sent meanwhile wait. A server that refuses ends the transport with `refused`, one that
@@ -27,7 +28,8 @@ public object WebSocketTransport {
      * once. Where the other end is not Clearway's, messages are bytes and nothing else.
      *
      * @param token what the server has to be shown, or null; in a header, not in the address, which is logged
-     * @param client whose connections, threads, proxy and TLS are used
+     * @param client whose connections, threads, proxy and TLS are used; default one for the process, with 64 threads at
+     *   most, on which frames are told: each client of its own would add a thread or two
      * @throws IllegalArgumentException for a token that cannot stand in a header
      */
     @JvmStatic
@@ -36,7 +38,7 @@ public object WebSocketTransport {
         uri: URI,
         token: String? = null,
         limits: TransportLimits = TransportLimits(),
-        client: HttpClient = HttpClient.newHttpClient(),
+        client: HttpClient = sharedClient,
     ): ChannelTransport {
         val offered = offers(token)
         val transport = SocketTransport(limits)

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.channel.websocket
 
+import clearway.channel.transport.ChannelSink
+import clearway.channel.transport.CloseCode
+import clearway.channel.transport.CloseReason
 import clearway.channel.transport.Log
 import clearway.channel.transport.TransportLimits
+import java.nio.ByteBuffer
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Test
 
@@ -40,5 +44,45 @@ class SocketTransportTest {
         transport.send(ByteArray(3))
         transport.opened(socket)
         assertEquals(listOf("binary 3"), log)
+    }
+
+    @Test
+    fun `a sink that throws is told what comes next, and the end`() {
+        val told = Log()
+        val transport = SocketTransport(limits)
+        val throwing =
+            object : ChannelSink {
+                override fun frame(frame: ByteArray) {
+                    told.frame(frame)
+                    throw AssertionError("broken")
+                }
+
+                override fun drained() = throw AssertionError("broken")
+
+                override fun closed(reason: CloseReason) {
+                    told.closed(reason)
+                    throw AssertionError("broken")
+                }
+            }
+        transport.open(throwing)
+        transport.opened(socket)
+        repeat(2) { transport.binary(ByteBuffer.wrap(ByteArray(3)), true) }
+        transport.closed(1000, "")
+        told.end()
+        assertEquals(2, told.frames.size)
+    }
+
+    @Test
+    fun `a socket that throws when it sends is the end`() {
+        val told = Log()
+        val broken =
+            object : Socket by socket {
+                override fun binary(message: ByteArray, sent: () -> Unit) = throw IllegalStateException("broken")
+            }
+        val transport = SocketTransport(limits)
+        transport.open(told)
+        transport.opened(broken)
+        transport.send(ByteArray(3))
+        assertEquals(CloseCode.FAILED, told.end().code)
     }
 }

@@ -4,6 +4,7 @@ package clearway.channel.websocket
 import clearway.channel.ChannelException
 import clearway.channel.Endpoint
 import clearway.channel.transport.CloseCode
+import clearway.channel.transport.CloseReason
 import clearway.channel.transport.Log
 import java.net.URI
 import java.net.http.HttpClient
@@ -11,6 +12,7 @@ import java.net.http.WebSocket
 import java.net.http.WebSocketHandshakeException
 import java.util.concurrent.ExecutionException
 import java.util.concurrent.TimeUnit
+import java.util.concurrent.atomic.AtomicBoolean
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertThrows
 import org.junit.jupiter.api.Assertions.assertTrue
@@ -101,5 +103,44 @@ class WebSocketServerTest {
         server.close()
         assertTrue(log.end().code in listOf(CloseCode.CLOSED, CloseCode.LOST))
         assertEquals(0, server.connections)
+    }
+
+    @Test
+    fun `an onConnect that throws ends its connection, and the server goes on`() {
+        val accepted = Log()
+        val throws = AtomicBoolean(true)
+        val rules = WebSocketServerOptions().withoutToken()
+        WebSocketServer.start(rules) { if (throws.get()) throw AssertionError("broken") else it.open(accepted) }
+            .use { server ->
+                val log = Log()
+                WebSocketTransport.connect(server.uri).open(log)
+                log.end()
+                throws.set(false)
+                val next = WebSocketTransport.connect(server.uri)
+                next.open(Log())
+                next.send(byteArrayOf(1))
+                accepted.count(1)
+            }
+    }
+
+    @Test
+    fun `many clients share the threads of one`() {
+        val selectors = {
+            Thread.getAllStackTraces().keys.filter { it.name.startsWith("HttpClient") && "Selector" in it.name }.toSet()
+        }
+        val before = selectors()
+        val accepted = Log()
+        val rules = WebSocketServerOptions().withoutToken().connectionsMax(50)
+        WebSocketServer.start(rules) { it.open(accepted) }
+            .use { server ->
+                val clients = List(40) { WebSocketTransport.connect(server.uri) }
+                for (client in clients) {
+                    client.open(Log())
+                    client.send(byteArrayOf(1))
+                }
+                accepted.count(40)
+                assertTrue((selectors() - before).size <= 1)
+                clients.forEach { it.close(CloseReason.CLOSED) }
+            }
     }
 }

@@ -2,6 +2,7 @@
 package clearway.executor.stress;
 
 import clearway.executor.run.Lifecycle;
+import kotlin.Unit;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.Expect;
@@ -17,7 +18,7 @@ import org.openjdk.jcstress.infra.results.ZZ_Result;
 @State
 public class LifecycleStress {
     private volatile boolean published;
-    private final Lifecycle lifecycle = new Lifecycle(() -> !published);
+    private final Lifecycle lifecycle = new Lifecycle(() -> !published, () -> Unit.INSTANCE);
     private boolean countedSawTheEnd;
     private boolean unseenSawTheEnd;
 

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.executor
+
+import java.util.Random
+import java.util.concurrent.ConcurrentLinkedQueue
+import java.util.concurrent.CountDownLatch
+import java.util.concurrent.ExecutorService
+import java.util.concurrent.Future
+import java.util.concurrent.RejectedExecutionException
+import java.util.concurrent.TimeUnit
+import java.util.concurrent.TimeoutException
+import kotlin.concurrent.thread
+import org.junit.jupiter.api.Assertions.assertFalse
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+
+/**
+ * Tasks, batches, cancelling and every kind of end, from three threads, in orders drawn by chance: every future settles
+ * or is returned, and no thread is left. `-Dclearway.orders=N` and `-Dclearway.seed=N`, or CLEARWAY_ORDERS and
+ * CLEARWAY_SEED, make others, and more.
+ */
+class OrdersTest {
+    private fun setting(name: String, default: Long): Long =
+        System.getProperty("clearway.$name")?.toLong()
+            ?: System.getenv("CLEARWAY_${name.uppercase()}")?.toLong()
+            ?: default
+
+    private fun threads(): Set<Thread> =
+        Thread.getAllStackTraces().keys.filter { it.name.startsWith("clearway-") }.toSet()
+
+    private class Order(seed: Long) {
+        private val random = Random(seed)
+        val executor = AdaptiveExecutor(processors = 1 + random.nextInt(2), elasticMax = 1 + random.nextInt(8))
+        private val sites =
+            listOf(
+                executor.site("any"),
+                executor.site("ordered", SiteOptions().ordered()),
+                executor.site("carries", SiteOptions().carry(ThreadLocal.withInitial { 1 })),
+            )
+        private val services: List<ExecutorService> = listOf(executor) + sites.map(executor::asExecutorService)
+        val futures = ConcurrentLinkedQueue<Future<*>>()
+        val returned = ConcurrentLinkedQueue<Runnable>()
+        private val seeds = List(3) { random.nextLong() }
+
+        private fun item(random: Random) {
+            when (random.nextInt(12)) {
+                0 -> throw IllegalStateException("item")
+                1 -> throw AssertionError("item")
+                2 -> CountDownLatch(1).await()
+                3 -> repeat(random.nextInt(2000)) { Thread.onSpinWait() }
+                4 -> executor.runAll(executor.site("inner"), 3) {}
+            }
+        }
+
+        private fun step(random: Random) {
+            val own = Random(random.nextLong())
+            val site = sites[random.nextInt(sites.size)]
+            val service = services[random.nextInt(services.size)]
+            val some = futures.firstOrNull { random.nextInt(3) == 0 }
+            when (random.nextInt(24)) {
+                in 0..7 -> futures += service.submit { item(own) }
+                in 8..11 ->
+                    futures +=
+                        executor.runAllAsync(site, List(own.nextInt(20)) { it }) { item(Random(it + own.nextLong())) }
+                in 12..14 -> executor.runAll(site, own.nextInt(20)) { if (it == 7) error("item") }
+                in 15..18 -> some?.cancel(random.nextBoolean())
+                19 -> service.shutdown()
+                20 -> returned += service.shutdownNow()
+                21 -> executor.submit {}
+                22 -> Thread.yield()
+                else -> repeat(random.nextInt(5000)) { Thread.onSpinWait() }
+            }
+        }
+
+        fun run() {
+            val callers =
+                seeds.map { seed ->
+                    thread {
+                        val random = Random(seed)
+                        repeat(20) {
+                            try {
+                                step(random)
+                            } catch (_: RejectedExecutionException) {
+                                // It is shut: that is an answer.
+                            } catch (_: java.util.concurrent.CancellationException) {
+                                // The batch was ended.
+                            } catch (_: IllegalStateException) {
+                                // The item's own.
+                            }
+                        }
+                    }
+                }
+            // Items that wait for an interrupt hold up ordered sites until then.
+            callers[0].join(STUCK_MS)
+            returned += executor.shutdownNow()
+            callers.forEach { it.join() }
+            executor.close()
+        }
+    }
+
+    @Test
+    fun `every future settles or is returned, and no thread is left, in any order of doing and ending`() {
+        val seed = setting("seed", 20_261_123)
+        val orders = setting("orders", 100)
+        println("orders=$orders seed=$seed")
+        for (number in 0 until orders) {
+            val before = threads()
+            val order = Order(seed + number)
+            order.run()
+            assertTrue(order.executor.isTerminated, "seed=${seed + number}")
+            val returned = order.returned.toSet<Any>()
+            for (future in order.futures) {
+                if (future in returned) continue
+                try {
+                    future.get(60, TimeUnit.SECONDS)
+                } catch (hangs: TimeoutException) {
+                    throw AssertionError("a future hangs: seed=${seed + number}", hangs)
+                } catch (_: Exception) {
+                    // It failed, or was cancelled.
+                }
+            }
+            for (left in threads() - before) {
+                left.join(60_000)
+                assertFalse(left.isAlive, "${left.name} was left: seed=${seed + number}")
+            }
+        }
+    }
+
+    private companion object {
+        /** How long callers may wait for each other before all is stopped; it decides nothing but how far they come. */
+        const val STUCK_MS = 20L
+    }
+}
