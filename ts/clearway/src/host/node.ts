@@ -68,7 +68,8 @@ export function warmClock(): void {
 
 /** Starts a worker from the URL of its module. Returns at once; a module that fails to load is told by `error`. */
 export function spawn(url: URL | string, options: SpawnOptions, events: WorkerEvents): WorkerHandle {
-  const worker = new threads.Worker(typeof url === "string" && /^[a-z]+:/.test(url) ? new URL(url) : url, {
+  // One letter is a drive of Windows.
+  const worker = new threads.Worker(typeof url === "string" && /^[a-z][a-z0-9+.-]+:/i.test(url) ? new URL(url) : url, {
     workerData: { [mark]: options.greeting },
     name: options.name,
     ...(options.resourceLimits && { resourceLimits: options.resourceLimits }),

@@ -122,11 +122,12 @@ export class Engine {
 
   async #close(timeoutMs: number): Promise<void> {
     this.tellReady(this.ended);
+    const endMs = now() + timeoutMs;
     const inTime = await within(this.desk.idle(), timeoutMs);
     if (!inTime) await this.#abandon(poolClosed(` and the call took more than ${timeoutMs} ms more`));
     const { workforce } = this;
     workforce.stopped = true;
-    await this.upkeep?.retireAll(workforce);
+    await this.upkeep?.retireAll(workforce, endMs - now());
     await workforce.terminate(poolClosed());
   }
 

@@ -14,7 +14,7 @@ type AnyIterator = AsyncIterator<unknown, unknown, void> | Iterator<unknown, unk
 /**
  * The sending half of a stream: draws from an iterator while there is credit. Draws nothing before the first credit and
  * nothing ahead of it. Always ends with exactly one `end` or `fail`: after the iterator's `finally` has run, or, where a value was
- * refused, without waiting for an iterator that is at work.
+ * refused or the iterator cannot hear that it should stop, without waiting for one that is at work.
  */
 export class Producer {
   readonly #iterator: AnyIterator;
@@ -42,12 +42,19 @@ export class Producer {
     if (!this.#drawing && !this.#over && !this.#stopping) void this.#draw();
   }
 
-  /** The consumer wants no more: runs the iterator's `finally`, then ends. */
-  stop(): void {
+  /**
+   * The consumer wants no more: runs the iterator's `finally`, then ends. `deaf`: an iterator that is at work hears nothing of it, and
+   * may wait for long; its `finally` runs when it comes back, and nobody waits for that.
+   */
+  stop(deaf = false): void {
     if (this.#over || this.#stopping) return;
     this.#stopping = true;
     // While the iterator is at work, the loop below sees the flag when it comes back.
     if (!this.#drawing) void this.#finish();
+    else if (deaf && this.#awaiting) {
+      this.#over = true;
+      this.#wire.end(undefined);
+    }
   }
 
   /** A value that was sent could not cross: the iterator is closed, and the stream fails with that. */

@@ -14,6 +14,7 @@ export class CallContext implements TaskContext {
   readonly #wire: ContextWire;
   #controller: AbortController | undefined;
   #reason: { value: unknown } | undefined;
+  #asked = false;
   /** Bound, so that a task may take it out of its context. */
   readonly progress = (value: unknown): void => this.#wire.progress(value);
 
@@ -21,7 +22,13 @@ export class CallContext implements TaskContext {
     this.#wire = wire;
   }
 
+  /** Whether its task may hear of a cancel. */
+  static listens(context: CallContext): boolean {
+    return context.#asked;
+  }
+
   get signal(): AbortSignal {
+    this.#asked = true;
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
       if (this.#reason !== undefined) this.#controller.abort(this.#reason.value);
@@ -30,6 +37,7 @@ export class CallContext implements TaskContext {
   }
 
   get cancelled(): boolean {
+    this.#asked = true;
     if (this.#reason !== undefined) return true;
     const { cancelCells, id } = this.#wire;
     // Pairs with the store in the pool's `Slot.cancel`; the id alone is the message, nothing else is read after it.

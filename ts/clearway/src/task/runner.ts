@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { afterMessages, clock } from "#host";
 import { ClearwayError } from "../error/clearway-error.js";
-import type { Leases } from "../resource/leases.js";
+import type { Held, Leases } from "../resource/leases.js";
 import { isTable, revive } from "../transfer/revive.js";
 import type { PortTransport } from "../transport/port.js";
 import { CallFlag, Op } from "../transport/protocol.js";
@@ -142,7 +142,7 @@ export class Runner {
       if (resources !== undefined) {
         const { Leases } = await leases.load();
         this.leases ??= new Leases();
-        call.held = await this.leases.hold(resources);
+        call.held = await unlessCancelled(call, this.leases.hold(resources));
       }
       if (call.cancelled !== undefined) throw call.cancelled.reason;
     } catch (reason) {
@@ -240,6 +240,28 @@ export class Runner {
     // A loop that is running now goes on by itself.
     if (!this.#pumping && this.#waiting.length > 0) queueMicrotask(this.pump);
   }
+}
+
+// A resource may take long to open. One that is there when nobody wants it any more is kept for the next.
+function unlessCancelled(call: ServedCall, holding: Promise<Held>): Promise<Held> {
+  return new Promise((resolve, reject) => {
+    call.giveUp = (reason) => {
+      call.giveUp = undefined;
+      reject(reason);
+      holding.then(
+        (held) => held.release("ok"),
+        () => {},
+      );
+    };
+    if (call.cancelled !== undefined) return call.giveUp(call.cancelled.reason);
+    const settle =
+      <T>(end: (outcome: T) => void) =>
+      (outcome: T): void => {
+        call.giveUp = undefined;
+        end(outcome);
+      };
+    holding.then(settle(resolve), settle(reject));
+  });
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {

@@ -18,6 +18,8 @@ export class ServedCall {
   /** Credit that came before the task could start its stream. */
   earlyItems = 0;
   earlyBytes = 0;
+  /** Ends the wait for its resources. */
+  giveUp: ((reason: unknown) => void) | undefined;
   begun = false;
   /** The caller knows that it began. */
   startTold = false;
@@ -51,6 +53,13 @@ export class ServedCall {
     if (this.context !== undefined) CallContext.cancel(this.context, reason);
     this.held?.cancel();
     for (const { consumer } of this.inputs ?? []) consumer.failed(reason);
-    this.producer?.stop();
+    this.giveUp?.(reason);
+    this.producer?.stop(!this.#listens);
+  }
+
+  // Whether anything tells the task of a cancel: its context, if it has looked, a resource, a stream that it reads.
+  get #listens(): boolean {
+    const looks = this.context !== undefined && CallContext.listens(this.context);
+    return looks || this.held !== undefined || this.inputs !== undefined;
   }
 }

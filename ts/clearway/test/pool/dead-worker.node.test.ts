@@ -34,3 +34,11 @@ describe("a factory that gives a worker that has ended", () => {
     expect(await pool.call.add(1, 2)).toBe(3);
   });
 });
+
+test("a string that begins with a drive of Windows is a path, whatever its case", async () => {
+  for (const drive of ["c", "C"]) {
+    const pool = testPool<Plain>(`${drive}:\\tasks\\images.tasks.js`);
+    // No such path here; a URL of that scheme would be refused for its scheme.
+    expect((await reasonOf(pool.call.add(1, 2))).message).toMatch(/absolute path/);
+  }
+});

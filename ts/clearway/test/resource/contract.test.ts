@@ -65,6 +65,21 @@ describe("a resource", () => {
     expect(log).toHaveLength(1);
   });
 
+  test("that is slow to open does not hold up a call that is cancelled meanwhile, and is kept for the next", async () => {
+    const { things } = await thingPool();
+    const controller = new AbortController();
+    const { call } = things.with({ signal: controller.signal });
+    const cancelled = reasonOf(call.slow());
+    // It opens while the thread is free: others are asked in a worker that runs one at a time, so the pool is asked.
+    await things.ping();
+    controller.abort();
+    await cancelled;
+    expect(await things.call.isOpening()).toBe(true);
+    await things.call.letOpen();
+    expect(await things.call.slow()).toBe("slow 1");
+    expect(things.stats().workers.restarts).toBe(0);
+  });
+
   test("stays with a stream until its end", async () => {
     const { things } = await thingPool();
     const names: string[] = [];

@@ -239,6 +239,16 @@ describe("what cannot cross", () => {
     expect(moved!.buffer.byteLength).toBe(64);
   });
 
+  test("ends at once for a reader that leaves, though its generator waits and hears nothing", async () => {
+    const pool = await warm({ graceMs: 600_000 });
+    for await (const each of pool.call.waits()) {
+      expect(each).toBe(1);
+      break;
+    }
+    expect(await pool.call.plain(2)).toBe(4);
+    expect(pool.stats()).toMatchObject({ open: 0, workers: { size: 1, restarts: 0 } });
+  });
+
   test("fails at once when a value cannot cross, though its generator waits for something that never comes", async () => {
     const pool = await warm();
     const stream = pool.call.uncloneableThenWaits();

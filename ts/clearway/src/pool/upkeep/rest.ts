@@ -55,10 +55,10 @@ export function retire(slot: Slot): void {
   else if (action === "kill") void slot.kill(poolClosed());
 }
 
-/** Does so with all of them. Settles when they are gone. */
-export async function retireAll(workforce: Workforce): Promise<void> {
+/** Does so with all of them. Settles when they are gone, or the time is over. */
+export async function retireAll(workforce: Workforce, limitMs: number): Promise<void> {
   for (const slot of workforce) retire(slot);
-  await Promise.all([...workforce].map((slot) => slot.leaving));
+  await within(Promise.all([...workforce].map((slot) => slot.leaving)), limitMs);
 }
 
 // Closes its resources, then ends it; if that takes too long, it is ended in any case.
