@@ -141,7 +141,10 @@ interface CallOptions {
     placement?: Placement;
     /** As {@link PoolOptions.window}, for this call. */
     window?: Partial<Window>;
-    /** Told of every `progress()` of the task, in order, never after the result. */
+    /**
+     * Receives every `progress()` of the task, in order, never after the result; in Node in the `AsyncLocalStorage` context of the
+     * call. What it throws ends the call.
+     */
     onProgress?(value: unknown): void;
     /**
      * Run again, so many times at most, when the worker died under it. Only for tasks that may run twice, and never for
