@@ -38,7 +38,11 @@ interface TaskContext {
      * it needs no message. Costs about 10 ns. Elsewhere it is `signal.aborted`, which such a loop will not see change.
      */
     readonly cancelled: boolean;
-    /** Tells the caller's `onProgress`. Copies `value`. Does nothing when nobody listens. Never overtakes results. */
+    /**
+     * Tells the caller's `onProgress`. Copies `value`. Does nothing when nobody listens. Never overtakes results. Does not wait for
+     * the caller: values that come faster than the caller's thread handles them fill its memory. What has to keep step with its
+     * reader is a stream (`async function*`), which has credit.
+     */
     progress(value: unknown): void;
 }
 /** How a task is run. */

@@ -13,6 +13,12 @@ export function cores(): number {
 /** What `resourceLimits` may say, as a rule of `checked()`: they have no effect here. */
 export const limitRules = "object";
 
+/** Calls `act` when the signal is aborted. Returns what takes that back. */
+export function onAbort(signal: AbortSignal, act: () => void): () => void {
+  signal.addEventListener("abort", act, { once: true });
+  return () => signal.removeEventListener("abort", act);
+}
+
 /** The function as it is: browsers have no async contexts. */
 export const inContext = <Act>(act: Act): Act => act;
 

@@ -30,6 +30,34 @@ export const limitRules = {
   stackSizeMb: 0,
 };
 
+/** Who hears of each signal's abort, and the one listener that tells them. */
+const hearing = new WeakMap<AbortSignal, { acts: Set<() => void>; tell: () => void }>();
+
+/**
+ * Calls `act` when the signal is aborted. Returns what takes that back. One listener a signal: of more than ten Node warns, and
+ * hundreds of calls may share one signal.
+ */
+export function onAbort(signal: AbortSignal, act: () => void): () => void {
+  let known = hearing.get(signal);
+  if (!known) {
+    const acts = new Set<() => void>();
+    const tell = (): void => {
+      hearing.delete(signal);
+      for (const each of acts) each();
+    };
+    known = { acts, tell };
+    hearing.set(signal, known);
+    signal.addEventListener("abort", tell, { once: true });
+  }
+  const { acts, tell } = known;
+  acts.add(act);
+  return () => {
+    if (!acts.delete(act) || acts.size > 0 || hearing.get(signal)?.acts !== acts) return;
+    hearing.delete(signal);
+    signal.removeEventListener("abort", tell);
+  };
+}
+
 /** The function, to be called later in the async context of now (`AsyncLocalStorage`). */
 export function inContext<Args extends unknown[], Result>(act: (...args: Args) => Result): (...args: Args) => Result {
   return AsyncResource.bind(act);

@@ -27,8 +27,11 @@ function sizeOf(value: unknown, depth: number): number {
   if (typeof value === "string") return value.length;
   if (value === null || typeof value !== "object") return typeof value === "bigint" ? octave(Number(value)) : 0;
   if (ArrayBuffer.isView(value)) return value.byteLength;
-  if (isBuffer(value)) return value.byteLength;
-  if (isMap(value) || isSet(value)) return value.size * 2;
+  const prototype = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== Array.prototype) {
+    if (isBuffer(value)) return value.byteLength;
+    if (isMap(value) || isSet(value)) return value.size * 2;
+  }
   if (depth === depthMax) return 1;
   if (Array.isArray(value)) return value.length * (1 + sizeOf(value[0], depth + 1));
   let sum = 1;

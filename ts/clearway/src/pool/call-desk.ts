@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { onAbort } from "#host";
 import { ClearwayError } from "../error/clearway-error.js";
 import { notCloneable } from "../transfer/refusal.js";
 import { detach } from "./arguments.js";
@@ -149,8 +150,7 @@ export class CallDesk {
     if (signal) {
       const abort = (): void => this.cancel(call, signal.reason);
       if (signal.aborted) return abort();
-      signal.addEventListener("abort", abort, { once: true });
-      call.unlisten = () => signal.removeEventListener("abort", abort);
+      call.unlisten = onAbort(signal, abort);
     }
     if (deadlineMs === undefined) return;
     const why = new ClearwayError("deadline", `the call was not finished within ${deadlineMs} ms`);

@@ -27,7 +27,9 @@ export interface PoolOptions {
   /**
    * How many calls may wait, and how many bytes of binary memory their arguments may hold. Default 16,384 calls and
    * 256 MiB, `wait`. `wait` holds further calls back in line, and `room()` tells a producer when to go on. A call that
-   * alone exceeds `bytes` is let in when nothing else waits. Infinity is allowed.
+   * alone exceeds `bytes` is let in when nothing else waits. Infinity is allowed. Before the first worker is ready every
+   * call waits, but for one a starting worker that is sent ahead, and counts here and in `stats().queue`; afterwards what is
+   * with a worker does not.
    */
   queue?: { items?: number; bytes?: number; whenFull?: WhenFull };
   /** The window of streams: how far a task may run ahead of its reader. Default 16 values, 1 MiB. */

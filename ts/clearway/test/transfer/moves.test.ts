@@ -56,7 +56,13 @@ describe("a result", () => {
     const { call, stats } = await warm();
     expect(await call.sameAgain()).toHaveLength(1000);
     const [again, other] = await Promise.allSettled([call.sameAgain(), call.twice()]);
-    expect((again as PromiseRejectedResult).reason).toMatchObject({ code: "not-cloneable" });
+    expect((again as PromiseRejectedResult).reason).toMatchObject({
+      code: "not-cloneable",
+      message: expect.stringMatching(
+        /^the result of sameAgain\(\) .*moved away with an earlier result.*move\(value, \[\]\)$/,
+      ),
+    });
+    expect((again as PromiseRejectedResult).reason.stack).toContain("the result of sameAgain()");
     expect(other.status).toBe("fulfilled");
     expect(stats().workers.restarts).toBe(0);
   });

@@ -85,7 +85,7 @@ function failure(slot: Slot, call: PoolCall, wire: WireError, runUs: number): vo
   const { desk } = slot.engine;
   const action = desk.leave(slot, call, runUs);
   if (action === "nothing") return;
-  call.own = decodeError(wire, call.callerStack);
+  call.own = decodeError(named(wire, call.record.name), call.callerStack);
   call.stitch = stitch;
   if (action === "deliver") {
     call.record.failed++;
@@ -93,6 +93,13 @@ function failure(slot: Slot, call: PoolCall, wire: WireError, runUs: number): vo
   } else if (isCancel(call.own)) desk.say(call, endReader);
   else desk.say(call, failReader, call.own);
   desk.settled(call);
+}
+
+// A worker knows a refused result by its call's number only; who gets the error looks for the task.
+function named(wire: WireError, task: string): WireError {
+  if (!("base" in wire) || wire.base !== "ClearwayError") return wire;
+  const name = (text: string): string => text.replace("the task's result", `the result of ${task}()`);
+  return { ...wire, message: name(wire.message), stack: name(wire.stack) };
 }
 
 // What a generator throws because its reader left is not news to that reader.

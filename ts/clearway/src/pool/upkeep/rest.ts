@@ -5,12 +5,14 @@ import type { Slot } from "../slot.js";
 import { after, within } from "../timer.js";
 import { poolClosed } from "../worker-failure.js";
 import type { Workforce } from "../workforce.js";
+import { expectRing } from "./ring.js";
 
 // How long a worker may take to close its resources before it is ended in any case.
 const closeLimitMs = 5_000;
 
 /** A call left a worker, or it became less busy: it may close, be recycled now, or be shrunk away later. */
 export function eased(slot: Slot): void {
+  if (slot.tasksRun > 0) expectRing(slot);
   if (slot.life.drained(slot.calls.size) === "close") close(slot);
   // One that closes its resources keeps the process until it is done.
   if (slot.load > 0 || slot.life.state === "closing") return;

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Test runners take their module loader away when a test is over. A pool that was left open must not ask for modules after that.
+import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { expect, onTestFinished, test } from "vitest";
+import { partialLibrary } from "../fixtures/parts.js";
+
+const source = `import { expose } from "./worker.js"; export default expose({ add: (a, b) => a + b });`;
+type Tasks = { default: { add(a: number, b: number): number } };
+
+const built = (name: string): string => fileURLToPath(new URL(`../../dist/node/${name}`, import.meta.url));
+
+/** A task module whose worker has no end of the ring, and never says that it has. */
+async function tasksWithoutRing(): Promise<URL> {
+  const folder = await mkdtemp(join(tmpdir(), "clearway-left-open-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  await copyFile(built("worker.mjs"), join(folder, "worker.js"));
+  await copyFile(built("lazy-server.js"), join(folder, "lazy-server.js"));
+  await writeFile(join(folder, "package.json"), '{ "type": "module" }');
+  await writeFile(join(folder, "tasks.js"), source);
+  return pathToFileURL(join(folder, "tasks.js"));
+}
+
+test("a pool asks for its ring with its first answer, not when a worker says that it has its end", async () => {
+  const { library, asked, come } = await partialLibrary("open-ring", "late");
+  const pool = library.pool<Tasks>(await tasksWithoutRing(), { size: 1 });
+  onTestFinished(() => pool.terminate());
+  expect(await pool.call.add(1, 2)).toBe(3);
+  await asked;
+  come();
+  expect(await pool.call.add(3, 4)).toBe(7);
+});
