@@ -195,9 +195,11 @@ const transferables = new Set([
 
 /** Whether structured clone moves this object (buffers apart). */
 export function isTransferable(value: object): boolean {
-  const type = value.constructor as { name: string } | undefined;
+  const type = value.constructor as { name: string } | null | undefined;
   return (
-    type !== undefined && transferables.has(type.name) && type === (globalThis as Record<string, unknown>)[type.name]
+    type?.name !== undefined &&
+    transferables.has(type.name) &&
+    type === (globalThis as Record<string, unknown>)[type.name]
   );
 }
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { LedgerSide } from "../transfer/ledger.js";
-import { Op } from "../transport/protocol.js";
 import type { Transport } from "../transport/transport.js";
 import type { Feed } from "./feed.js";
-import { loadFeed } from "./parts.js";
 
 /** Where the values of an input stream go. */
 export interface InputWire {
@@ -15,15 +13,16 @@ export interface InputWire {
 }
 
 /**
- * A stream that the caller feeds into a task. Nothing is drawn before the worker gives credit; what draws (`feed.ts`) is
- * loaded then.
+ * A stream that the caller feeds into a task. Nothing is drawn before the worker gives credit: what becomes of it then is in
+ * `upkeep/inputs.ts`.
  */
 export class Input {
   /** Of its frames; 0 before its call leaves. */
   id = 0;
-  #wire: InputWire | undefined;
-  #feed: Feed | undefined;
-  #over = false;
+  wire: InputWire | undefined;
+  /** What draws the values. */
+  feed: Feed | undefined;
+  over = false;
 
   constructor(
     /** Which argument it stands for. */
@@ -31,41 +30,11 @@ export class Input {
     readonly iterator: AsyncIterator<unknown, unknown, void>,
   ) {}
 
-  /** Its call leaves for a worker. */
-  connect(id: number, wire: InputWire): void {
-    this.id = id;
-    this.#wire = wire;
-  }
-
-  /** The task reads. */
-  async grant(items: number, bytes: number): Promise<void> {
-    const wire = this.#wire;
-    try {
-      const part = this.#feed ? undefined : await loadFeed();
-      if (this.#over || !wire) return;
-      if (part) this.#feed ??= new part.Feed(this.id, this.iterator, wire);
-    } catch (reason) {
-      wire?.failed(reason);
-    }
-    this.#feed?.producer.grant(items, bytes);
-  }
-
-  /** The task reads no further. It does not wait for a source that is at work on its next value: that may never come. */
-  leave(): void {
-    this.stop();
-    this.#wire?.transport.send(Op.End, this.id);
-  }
-
-  /** A value could not cross. */
-  refuse(value: unknown, reason: unknown): void {
-    this.#feed?.refuse(value, reason);
-  }
-
   /** The call is over, or will never leave: gives the source back, a locked ReadableStream, an iterator at work. */
   stop(): void {
-    if (this.#over) return;
-    this.#over = true;
-    if (this.#feed) this.#feed.producer.stop();
+    if (this.over) return;
+    this.over = true;
+    if (this.feed) this.feed.producer.stop();
     else void (async () => this.iterator.return?.())().catch(() => {});
   }
 }

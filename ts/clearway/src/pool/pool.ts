@@ -53,7 +53,7 @@ export interface Pool<Module> extends Callable<Module>, AsyncDisposable {
 export function pool<Module>(source: WorkerSource, options: PoolOptions = {}): Pool<Module> {
   const settings = settingsOf(options);
   const withOptions = (callOptions: CallOptions): Callable<Module> => {
-    if (callOptions.placement) engine.placing().catch(settings.onError);
+    if (callOptions.placement) engine.expectPlacing();
     return callable(source, callSettingsOf(callOptions, settings), () => engine);
   };
   const unbound = withOptions({});
