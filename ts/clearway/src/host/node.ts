@@ -241,7 +241,7 @@ const transferables = new Set(["MessagePort", "ReadableStream", "WritableStream"
 /** Whether structured clone moves this object (buffers apart). */
 export function isTransferable(value: object): boolean {
   // By name first: naming these globals would load Node's web streams, 2 ms of every worker's start.
-  const type = value.constructor as { name?: string } | undefined;
+  const type = value.constructor as { name?: string } | null | undefined;
   if (type?.name === undefined) return false;
   if (transferables.has(type.name)) return type === (globalThis as Record<string, unknown>)[type.name];
   // FileHandle is not reachable as a global; its class name and descriptor identify it.

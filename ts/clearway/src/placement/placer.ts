@@ -89,6 +89,15 @@ export class Placer {
    * for a call that is none of placement's business.
    */
   place(task: TaskRecord, args: unknown[], options: CallSettings): Promise<unknown> | Answered | undefined {
+    try {
+      return this.#place(task, args, options);
+    } catch {
+      // A getter of an argument threw, say. It throws again on the way to a worker, and fails the call, not the caller.
+      return undefined;
+    }
+  }
+
+  #place(task: TaskRecord, args: unknown[], options: CallSettings): Promise<unknown> | Answered | undefined {
     const lease = this.#lease;
     if (lease.task === task && lease.options === options && this.#owner.ended === undefined) {
       const kind = argumentClass(args);

@@ -6,7 +6,6 @@ import { detach } from "./arguments.js";
 import type { Engine } from "./engine.js";
 import type { PoolCall } from "./pool-call.js";
 import type { Slot } from "./slot.js";
-import { unknownTask } from "./task-record.js";
 import { after } from "./timer.js";
 import { endReader, tellFailure, tellResult, type Word } from "./word.js";
 
@@ -56,26 +55,9 @@ export class CallDesk {
     this.cancel(call, own ? reason : notCloneable(`an argument of ${call.record.name}()`, reason));
   }
 
-  /** Whether a call that is about to leave may leave; if not, it has been dealt with. */
+  /** Whether a call that is about to leave may leave; if not, it has been dealt with. A worker is ready, so its upkeep is there. */
   admits(call: PoolCall): boolean {
-    const { record } = call;
-    const { records, upkeep } = this.#engine;
-    if (record.index < 0) {
-      this.cancel(call, unknownTask(record.name, records));
-      return false;
-    }
-    if (call.deep && upkeep?.refusesDeep(this, call)) return false;
-    if (!call.isStream) return true;
-    call.tellStream();
-    // Its reader may have asked before any worker was ready. One that asked for its end has got it now.
-    if (upkeep) call.stream?.open(upkeep);
-    if (call.state !== "queued") return false;
-    if (call.stream?.consumer?.credit.items) return true;
-    // It is nobody's yet: it waits for its reader instead.
-    call.setAside();
-    record.calls--;
-    this.settled(call);
-    return false;
+    return this.#engine.upkeep!.admits(this.#engine, call);
   }
 
   /** The caller gives up, or time is over: the caller is told at once, the worker too. */

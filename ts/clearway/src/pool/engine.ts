@@ -37,6 +37,7 @@ export class Engine {
   placer: Placer | undefined;
   #readyWaiters: { resolve(): void; reject(why: unknown): void }[] = [];
   #lastId = 0;
+  #unplaced = false;
   /** Why no call can be taken any more; undefined while they can. */
   ended: ClearwayError | undefined;
   #ending: Promise<void> | undefined;
@@ -88,6 +89,14 @@ export class Engine {
       desk.refuse(call, reason);
     }
     return answer;
+  }
+
+  /** Asks for what places calls. Where it is missing, they go to workers, and `onError` hears of it once. */
+  expectPlacing(): void {
+    this.placing().catch((why) => {
+      if (!this.#unplaced) this.settings.onError(why);
+      this.#unplaced = true;
+    });
   }
 
   /** Loads what places calls, once. Without it they go to workers. */

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { inContext } from "#host";
 import type { LedgerSide } from "../transfer/ledger.js";
-import { Op } from "../transport/protocol.js";
 import type { Transport } from "../transport/transport.js";
 import type { Feed } from "./feed.js";
-import { loadFeed } from "./parts.js";
 
 /** Where the values of an input stream go. */
 export interface InputWire {
@@ -16,17 +14,24 @@ export interface InputWire {
 }
 
 /**
- * A stream that the caller feeds into a task. Nothing is drawn before the worker gives credit; what draws (`feed.ts`) is
- * loaded then.
+ * A stream that the caller feeds into a task. Nothing is drawn before the worker gives credit: what becomes of it then is in
+ * `upkeep/inputs.ts`.
  */
 export class Input {
   /** Of its frames; 0 before its call leaves. */
   id = 0;
+<<<<<<< HEAD
   #wire: InputWire | undefined;
   #feed: Feed | undefined;
   #over = false;
   /** What the source does is done in the context of its call. */
   readonly #act = inContext(<Result>(act: () => Result): Result => act());
+=======
+  wire: InputWire | undefined;
+  /** What draws the values. */
+  feed: Feed | undefined;
+  over = false;
+>>>>>>> fix-pool
 
   constructor(
     /** Which argument it stands for. */
@@ -34,6 +39,7 @@ export class Input {
     readonly iterator: AsyncIterator<unknown, unknown, void>,
   ) {}
 
+<<<<<<< HEAD
   /** Its call leaves for a worker. */
   connect(id: number, wire: InputWire): void {
     this.id = id;
@@ -69,5 +75,13 @@ export class Input {
     if (this.#over) return;
     this.#over = true;
     void this.#act(async () => (this.#feed ? this.#feed.producer.stop() : this.iterator.return?.())).catch(() => {});
+=======
+  /** The call is over, or will never leave: gives the source back, a locked ReadableStream, an iterator at work. */
+  stop(): void {
+    if (this.over) return;
+    this.over = true;
+    if (this.feed) this.feed.producer.stop();
+    else void (async () => this.iterator.return?.())().catch(() => {});
+>>>>>>> fix-pool
   }
 }

@@ -7,9 +7,6 @@ export type Upkeep = typeof import("./upkeep/upkeep.js");
 /** Loads what looks after workers, if nobody has. No worker counts as ready before that is there. */
 export const loadUpkeep = /* @__PURE__ */ part<Upkeep>(async () => import("./upkeep/upkeep.js"));
 
-/** Loads what draws from a stream that a caller feeds into a task, if nobody has. The task's reading waits for it. */
-export const loadFeed = /* @__PURE__ */ part(async () => import("./feed.js"));
-
 /** Loads what decides where calls run, if nobody has. Without it they go to workers. */
 export const loadPlacement = /* @__PURE__ */ part(async () => import("../placement/placer.js"));
 

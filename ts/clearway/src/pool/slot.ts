@@ -169,7 +169,11 @@ export class Slot extends SlotLoad {
   // Its module is loaded; it counts as ready when what looks after it is, too. Where that is there, at once: what comes
   // behind this message may be the end of a worker that its first call has ended.
   #ready(tasks: Tasks): void {
-    const begin = (upkeep: Upkeep): void => upkeep.ready(this, tasks);
+    const begin = (loaded: Upkeep): void => {
+      // What the pool asked for first may have failed.
+      this.engine.upkeep = loaded;
+      loaded.ready(this, tasks);
+    };
     const { upkeep } = this.engine;
     if (upkeep) begin(upkeep);
     else loadUpkeep().then(begin, (cause) => this.#fail(partMissing(cause)));

@@ -18,6 +18,18 @@ describe.each([
     expect(pool.stats().tasks["where"]).toMatchObject({ calls: 1, ok: 1, inline: thread === "caller" ? 1 : 0 });
   });
 
+  test("rejects where a getter of an argument throws, and does not throw at its caller", async () => {
+    const pool = await open();
+    const value = {
+      get inner() {
+        throw new RangeError("not today");
+      },
+    };
+    expect(await reasonOf(pool.call.echo(value))).toMatchObject({ message: expect.stringContaining("not today") });
+    expect(await reasonOf(pool.call.echo([value]))).toMatchObject({ message: expect.stringContaining("not today") });
+    expect(await pool.call.echo(1)).toEqual([1]);
+  });
+
   test("gets a copy of its arguments, and its caller a copy of the result", async () => {
     const pool = await open();
     const rows = [{ id: 1, tags: ["a"] }];
@@ -123,4 +135,19 @@ describe.each([
     expect(pool.stats().open).toBe(0);
     expect((await reasonOf(pool.call.add(1, 2))).code).toBe("pool-terminated");
   });
+});
+
+test("placed by its cost, a call rejects where a getter of an argument throws, and does not throw at its caller", async () => {
+  const pool = await placedPool({ placement: "auto" });
+  const value = {
+    get inner() {
+      throw new RangeError("not today");
+    },
+  };
+  for (let turn = 0; turn < 20; turn++) {
+    expect(await pool.call.echo(turn)).toEqual([turn]);
+    // An exception here would be the caller's, who has no promise to look at.
+    const refused = pool.call.echo([value, { value }]);
+    expect(await reasonOf(refused)).toMatchObject({ message: expect.stringContaining("not today") });
+  }
 });

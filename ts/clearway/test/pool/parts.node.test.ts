@@ -159,7 +159,7 @@ test("a call whose task reads a stream fails without what feeds it, and gives th
     }
   }
   const given = source();
-  const why = { code: "ERR_MODULE_NOT_FOUND" };
+  const why = { code: "missing-package", cause: { code: "ERR_MODULE_NOT_FOUND" } };
   expect(await reasonOf(pool.call.take(given, 2))).toMatchObject(why);
   // It is given back when the task has ended.
   await expect.poll(() => pool.stats().open).toBe(0);
@@ -196,4 +196,16 @@ test("a call whose result is a table fails without what reads tables, and the ne
   expect(pool.stats().open).toBe(0);
   come();
   expect(await pool.call.students(3)).toHaveLength(3);
+});
+
+test("without what places calls onError hears of it once, and calls go to workers", async () => {
+  const told: unknown[] = [];
+  const { pool } = await partial("placer", "missing", { placement: "auto", size: 2, onError: (why) => told.push(why) });
+  await pool.ready();
+  const { call } = pool.with({ placement: "auto" });
+  expect(await Promise.all([call.add(1, 2), call.add(2, 2), pool.call.add(3, 3)])).toEqual([3, 4, 6]);
+  await expect.poll(() => pool.stats().workers.ready).toBe(2);
+  await expect.poll(() => told.length).toBeGreaterThan(0);
+  await pool.ping();
+  expect(told).toHaveLength(1);
 });

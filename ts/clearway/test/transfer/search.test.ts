@@ -223,3 +223,14 @@ describe("move()", () => {
     expect(() => structuredClone({ moved: move(bytes(8)) })).toThrow();
   });
 });
+
+test("an object whose constructor is null is looked at like any other", () => {
+  const view = new Uint8Array(8);
+  for (const value of [
+    { constructor: null, view },
+    Object.assign(Object.create(null), { view }),
+    { constructor: 5, view },
+  ]) {
+    expect(search(value).transfer).toEqual([view.buffer]);
+  }
+});

@@ -7,6 +7,7 @@ import type { PoolCall } from "../pool-call.js";
 import type { Slot } from "../slot.js";
 import { after } from "../timer.js";
 import { endReader, failReader, tellFailure } from "../word.js";
+import { grantInput, leaveInput } from "./inputs.js";
 import { pong } from "./ping.js";
 import { broken, ringable } from "./ring.js";
 import { rollCalled } from "./roll.js";
@@ -15,12 +16,16 @@ import { stitch } from "./stitch.js";
 /** What a worker says beside its results. */
 export function frame(slot: Slot, op: Op, id: number, a: unknown, b: unknown): void {
   switch (op) {
-    case Op.Credit:
-      void slot.inputs.get(id)?.grant(a as number, b as number);
+    case Op.Credit: {
+      const input = slot.inputs.get(id);
+      if (input) void grantInput(input, a as number, b as number);
       return;
-    case Op.Cancel:
-      slot.inputs.get(id)?.leave();
+    }
+    case Op.Cancel: {
+      const input = slot.inputs.get(id);
+      if (input) leaveInput(input);
       return;
+    }
     case Op.Ending:
       slot.begun = new Set(a as number[]);
       return;

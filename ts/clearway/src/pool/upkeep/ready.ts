@@ -18,8 +18,9 @@ export function ready(slot: Slot, tasks: Tasks): void {
     record.kind = kind;
     record.index = index;
     record.placement = placement;
-    if (engine.settings.placement ?? placement === "auto") engine.placing().catch(engine.settings.onError);
   });
+  const wanted = engine.settings.placement;
+  if (wanted ?? tasks.some(([, , placement]) => placement === "auto")) engine.expectPlacing();
   engine.records.known = true;
   engine.tellReady();
   engine.eased(slot);

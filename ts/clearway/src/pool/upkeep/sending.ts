@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { checkDepth } from "../../error/depth.js";
+import { caused } from "../../error/clearway-error.js";
 import { merge } from "../../transfer/ledger.js";
 import { notCloneable } from "../../transfer/refusal.js";
 import { Op } from "../../transport/protocol.js";
-import type { CallDesk } from "../call-desk.js";
 import type { Input } from "../input.js";
 import type { PoolCall } from "../pool-call.js";
 import type { Slot } from "../slot.js";
@@ -14,26 +13,17 @@ export function announce(slot: Slot, call: PoolCall, input: Input): void {
   const { engine, transport } = slot;
   const { strict, window } = call.options;
   const id = engine.nextId();
-  const failed = (reason: unknown): void => engine.desk.cancel(call, reason);
-  input.connect(id, { transport, ledger: engine.toWorkers, strict, failed });
+  const failed = (cause: unknown): void =>
+    engine.desk.cancel(call, caused("missing-package", "what draws from a stream argument could not be loaded", cause));
+  input.id = id;
+  input.wire = { transport, ledger: engine.toWorkers, strict, failed };
   slot.inputs.set(id, input);
   transport.send(Op.Input, call.id, input.argument, [id, window.items, window.bytes]);
 }
 
-/** Whether an argument is nested too deep to be read in a worker: then the call is refused. */
-export function refusesDeep(desk: CallDesk, call: PoolCall): boolean {
-  try {
-    call.args.forEach(checkDepth);
-    return false;
-  } catch (reason) {
-    desk.refuse(call, reason);
-    return true;
-  }
-}
-
 /** The carrier could not post a frame. Nothing of it was moved. */
 export function refused(slot: Slot, op: Op, id: number, a: unknown, reason: unknown): void {
-  if (op === Op.Chunk) return slot.inputs.get(id)?.refuse(a, reason);
+  if (op === Op.Chunk) return slot.inputs.get(id)?.feed?.refuse(a, reason);
   const call = slot.calls.get(id);
   if (op !== Op.Call || !call) return;
   const { desk, toWorkers } = slot.engine;

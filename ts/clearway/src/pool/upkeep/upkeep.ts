@@ -6,6 +6,7 @@
  * first worker is; without it no worker counts as ready, and the pool fails as it does where no worker can be started.
  */
 export { Consumer } from "../../stream/consumer.js";
+export { admits } from "./admission.js";
 export { cancel } from "./cancel.js";
 export { bringBack, sendEarly } from "./early.js";
 export { exited } from "./exit.js";
@@ -15,6 +16,10 @@ export { ping } from "./ping.js";
 export { ready, type Tasks } from "./ready.js";
 export { eased, retireAll } from "./rest.js";
 export { unreadable } from "./roll.js";
+<<<<<<< HEAD
 export { announce, refused, refusesDeep } from "./sending.js";
 export { stitch } from "./stitch.js";
 export { uncaught } from "./uncaught.js";
+=======
+export { announce, refused } from "./sending.js";
+>>>>>>> fix-pool
