@@ -297,7 +297,8 @@ interface Pool<Module> extends Callable<Module>, AsyncDisposable {
     advise(): Promise<Advice>;
     /**
      * Takes no new calls, lets those under way finish, closes the workers' resources, ends the threads. Calls that take
-     * longer than `timeoutMs` (default 30,000) fail with `pool-closed`. `await using` does this.
+     * longer than `timeoutMs` (default 30,000) fail with `pool-closed`, and resources that are not closed by then are given up.
+     * `await using` does this.
      */
     close(options?: {
         timeoutMs?: number;

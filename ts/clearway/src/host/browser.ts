@@ -199,16 +199,7 @@ const transferable =
 
 /** Whether structured clone moves this object (buffers apart), of any realm. */
 export function isTransferable(value: object): boolean {
-<<<<<<< HEAD
   return transferable.test(tagOf(value));
-=======
-  const type = value.constructor as { name: string } | null | undefined;
-  return (
-    type?.name !== undefined &&
-    transferables.has(type.name) &&
-    type === (globalThis as Record<string, unknown>)[type.name]
-  );
->>>>>>> fix-pool
 }
 
 const wasmPageBytes = 65_536;

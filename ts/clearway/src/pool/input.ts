@@ -20,18 +20,12 @@ export interface InputWire {
 export class Input {
   /** Of its frames; 0 before its call leaves. */
   id = 0;
-<<<<<<< HEAD
-  #wire: InputWire | undefined;
-  #feed: Feed | undefined;
-  #over = false;
-  /** What the source does is done in the context of its call. */
-  readonly #act = inContext(<Result>(act: () => Result): Result => act());
-=======
   wire: InputWire | undefined;
   /** What draws the values. */
   feed: Feed | undefined;
   over = false;
->>>>>>> fix-pool
+  /** What the source does is done in the context of its call. */
+  readonly act = inContext(<Result>(act: () => Result): Result => act());
 
   constructor(
     /** Which argument it stands for. */
@@ -39,49 +33,10 @@ export class Input {
     readonly iterator: AsyncIterator<unknown, unknown, void>,
   ) {}
 
-<<<<<<< HEAD
-  /** Its call leaves for a worker. */
-  connect(id: number, wire: InputWire): void {
-    this.id = id;
-    this.#wire = wire;
-  }
-
-  /** The task reads. */
-  async grant(items: number, bytes: number): Promise<void> {
-    const wire = this.#wire;
-    try {
-      const part = this.#feed ? undefined : await loadFeed();
-      if (this.#over || !wire) return;
-      if (part) this.#feed ??= new part.Feed(this.id, this.iterator, wire);
-    } catch (reason) {
-      wire?.failed(reason);
-    }
-    this.#act(() => this.#feed?.producer.grant(items, bytes));
-  }
-
-  /** The task reads no further. It does not wait for a source that is at work on its next value: that may never come. */
-  leave(): void {
-    this.stop();
-    this.#wire?.transport.send(Op.End, this.id);
-  }
-
-  /** A value could not cross. */
-  refuse(value: unknown, reason: unknown): void {
-    this.#feed?.refuse(value, reason);
-  }
-
-  /** The call is over, or will never leave: gives the source back, a locked ReadableStream, an iterator at work. */
-  stop(): void {
-    if (this.#over) return;
-    this.#over = true;
-    void this.#act(async () => (this.#feed ? this.#feed.producer.stop() : this.iterator.return?.())).catch(() => {});
-=======
   /** The call is over, or will never leave: gives the source back, a locked ReadableStream, an iterator at work. */
   stop(): void {
     if (this.over) return;
     this.over = true;
-    if (this.feed) this.feed.producer.stop();
-    else void (async () => this.iterator.return?.())().catch(() => {});
->>>>>>> fix-pool
+    void this.act(async () => (this.feed ? this.feed.producer.stop() : this.iterator.return?.())).catch(() => {});
   }
 }

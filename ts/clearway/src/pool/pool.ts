@@ -56,14 +56,9 @@ export interface Pool<Module> extends Callable<Module>, AsyncDisposable {
 export function pool<Module>(source: WorkerSource, options: PoolOptions = {}): Pool<Module> {
   const settings = settingsOf(options);
   const withOptions = (callOptions: CallOptions): Callable<Module> => {
-<<<<<<< HEAD
     const callSettings = callSettingsOf(callOptions, settings);
-    if (callSettings.placement) engine.placing().catch(settings.onError);
+    if (callSettings.placement) engine.expectPlacing();
     return callable(source, callSettings, () => engine);
-=======
-    if (callOptions.placement) engine.expectPlacing();
-    return callable(source, callSettingsOf(callOptions, settings), () => engine);
->>>>>>> fix-pool
   };
   const unbound = withOptions({});
   const engine = new Engine(source, settings);

@@ -16,7 +16,7 @@ export async function grantInput(input: Input, items: number, bytes: number): Pr
   } catch (reason) {
     wire?.failed(reason);
   }
-  input.feed?.producer.grant(items, bytes);
+  input.act(() => input.feed?.producer.grant(items, bytes));
 }
 
 /** The task reads no further. It does not wait for a source that is at work on its next value: that may never come. */

@@ -16,10 +16,6 @@ export { ping } from "./ping.js";
 export { ready, type Tasks } from "./ready.js";
 export { eased, retireAll } from "./rest.js";
 export { unreadable } from "./roll.js";
-<<<<<<< HEAD
-export { announce, refused, refusesDeep } from "./sending.js";
+export { announce, refused } from "./sending.js";
 export { stitch } from "./stitch.js";
 export { uncaught } from "./uncaught.js";
-=======
-export { announce, refused } from "./sending.js";
->>>>>>> fix-pool
