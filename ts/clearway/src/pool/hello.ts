@@ -10,11 +10,11 @@ export function helloOf(settings: Settings, name: string): HelloSettings {
     clearway: 1,
     concurrency: settings.concurrency,
     metrics: settings.metrics,
-    reportHeap: Number.isFinite(settings.recycle.heapMb),
+    reportHeap: settings.recycle.heapMb < Number.POSITIVE_INFINITY,
     ring: shared && settings.carrier === "auto",
     cancelCells: shared
       ? new Int32Array(new SharedArrayBuffer(cancelCellCount * Int32Array.BYTES_PER_ELEMENT))
       : undefined,
-    lifeline: `clearway:${name}:${Math.random()}:${Math.random()}`,
+    lifeline: `clearway:${name}:${Math.random()}`,
   };
 }

@@ -59,7 +59,7 @@ export class Slot extends SlotLoad {
     this.cells = hello.cancelCells;
     const events: WorkerEvents = {
       message: (message) => (this.lane ? this.lane.receive(message) : this.receive(message)),
-      messageError: (sure) => this.unreadable("a message from the worker could not be read", sure),
+      messageError: (sure) => this.unreadable(sure),
       error: (error) => this.#error(error),
       exit: (code) => this.#exited(code),
     };
@@ -122,8 +122,8 @@ export class Slot extends SlotLoad {
   }
 
   /** It sent, or was sent, what cannot be read. */
-  unreadable(what: string, sure = true): void {
-    const why = new ClearwayError("message-error", what);
+  unreadable(sure = true): void {
+    const why = new ClearwayError("message-error", "a message to or from the worker could not be read");
     if (this.life.state === "starting") void this.kill(why);
     else this.engine.upkeep?.unreadable(this, why, sure);
   }
@@ -155,7 +155,7 @@ export class Slot extends SlotLoad {
       if (typeof a === "number") engine.fromWorkers.movedBytes += a;
       else merge(engine.fromWorkers, a as LedgerSide);
     } else if (op === Op.Ready) this.#ready(a as Tasks);
-    else if (op === Op.Unreadable) this.unreadable("the worker could not read a message");
+    else if (op === Op.Unreadable) this.unreadable();
     else engine.upkeep?.frame(this, op, id, a, b);
   }
 
