@@ -32,7 +32,7 @@ const sizes = [
   {
     name: "clearway (browser, minified, gzip)",
     path: browser("index"),
-    limit: "12.2 KB",
+    limit: "12 KB",
     ignore: [lazyParts, records],
   },
   { name: "clearway, metrics (loaded with `metrics: true`)", path: browser("lazy-timings"), limit: "0.8 KB" },

@@ -1,5 +1,5 @@
 import { M as Moved } from './types-move.js';
-export { C as ClearwayError, E as ErrorCode, e as errorCodes, m as move } from './types-move.js';
+export { C as ClearwayError, E as ErrorCode, m as move } from './types-move.js';
 import { W as Window } from './types-credit.js';
 import { C as CrossesAs } from './types-crossing.js';
 import { Task } from './worker.js';

@@ -52,5 +52,5 @@ interface Moved<T> {
  */
 declare function move<T>(value: T, transfer?: readonly object[]): Moved<T>;
 
-export { ClearwayError as C, channelErrorCodes as c, codecErrorCodes as d, errorCodes as e, move as m };
+export { ClearwayError as C, channelErrorCodes as c, codecErrorCodes as d, move as m };
 export type { ErrorCode as E, Moved as M, CodecErrorCode as a, ChannelErrorCode as b };

@@ -1,4 +1,4 @@
-export { C as ClearwayError, E as ErrorCode, M as Moved, e as errorCodes, m as move } from './types-move.js';
+export { C as ClearwayError, E as ErrorCode, M as Moved, m as move } from './types-move.js';
 import { a as TaskContext, b as TaskMap, E as Exposed } from './types-task.js';
 export { L as Leased, R as Resource, c as ResourceDefinition, d as ResourceValues, T as Task, e as TaskOptions, r as resource, t as task, w as withResources } from './types-task.js';
 

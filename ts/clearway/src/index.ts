@@ -6,7 +6,7 @@ export { ClearwayError } from "./error/clearway-error.js";
  *
  * @module
  */
-export { type ErrorCode, errorCodes } from "./error/codes.js";
+export type { ErrorCode } from "./error/codes.js";
 export type { ResourceLimits, WorkerLike } from "./host/host.js";
 export type { Advice, TaskAdvice } from "./placement/advice.js";
 export type { CallOptions, Placement, PoolOptions, PoolSize, WhenFull } from "./pool/options.js";

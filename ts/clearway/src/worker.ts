@@ -7,7 +7,7 @@ export { ClearwayError } from "./error/clearway-error.js";
  *
  * @module
  */
-export { type ErrorCode, errorCodes } from "./error/codes.js";
+export type { ErrorCode } from "./error/codes.js";
 export { type Resource, type ResourceDefinition, resource } from "./resource/resource.js";
 export { testContext } from "./task/context.js";
 export { expose } from "./task/expose.js";

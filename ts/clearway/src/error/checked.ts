@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { invalid } from "./clearway-error.js";
 
-/** What an option must be: at least a number, of a `typeof`, one of some words, a group with rules of its own, or else. */
+/** What an option must be: at least a number, of one of the types that a text names, one of some words, a group with rules of its own, or else. */
 export type Rule = number | string | readonly unknown[] | Rules | Test;
 /** Whether a value will do; if not, what it must be. */
 export type Test = (value: unknown) => true | string;
@@ -35,7 +35,7 @@ export function checked<Options extends object>(options: Options, rules: Rules, 
     if (!names.includes(name)) {
       must = `a known option (the nearest is ${names.sort((a, b) => distance(name, a) - distance(name, b))[0]})`;
     } else if (typeof rule === "function") must = rule(value);
-    else if (typeof rule === "string") must = typeof value === rule || `of type ${rule}`;
+    else if (typeof rule === "string") must = rule.includes(typeof value) || `of type ${rule}`;
     else if (typeof rule === "number")
       must = (typeof value === "number" && value >= rule) || `a number, ${rule} or more`;
     else if (Array.isArray(rule)) must = rule.includes(value) || `one of ${rule.join(", ")}`;

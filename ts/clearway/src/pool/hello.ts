@@ -12,9 +12,7 @@ export function helloOf(settings: Settings, name: string): HelloSettings {
     metrics: settings.metrics,
     reportHeap: settings.recycle.heapMb < Number.POSITIVE_INFINITY,
     ring: shared && settings.carrier === "auto",
-    cancelCells: shared
-      ? new Int32Array(new SharedArrayBuffer(cancelCellCount * Int32Array.BYTES_PER_ELEMENT))
-      : undefined,
+    cancelCells: shared ? new Int32Array(new SharedArrayBuffer(cancelCellCount * 4)) : undefined,
     lifeline: `clearway:${name}:${Math.random()}`,
   };
 }

@@ -76,7 +76,7 @@ const callRules: Rules = {
   signal: (value) => typeof (value as AbortSignal | null)?.addEventListener === "function" || "an AbortSignal",
   timeoutMs: 0,
   deadlineMs: 0,
-  key: (value) => typeof value === "string" || typeof value === "number" || "a string or a number",
+  key: "string or number",
   priority: (value) => Number.isFinite(value) || "a finite number",
   strict: "boolean",
   placement,

@@ -123,7 +123,7 @@ export class Slot extends SlotLoad {
 
   /** It sent, or was sent, what cannot be read. */
   unreadable(sure = true): void {
-    const why = new ClearwayError("message-error", "a message to or from the worker could not be read");
+    const why = new ClearwayError("message-error", "a message could not be read");
     if (this.life.state === "starting") void this.kill(why);
     else this.engine.upkeep?.unreadable(this, why, sure);
   }
