@@ -7,11 +7,13 @@ import { WebSocket } from "ws";
 import { serve } from "./serve.mjs";
 
 const [way, url, token] = process.argv.slice(2);
+// Errors cross whole, so that the JVM's reading of them is tested: by default a socket carries their code and message.
+const whole = { exposeErrors: true };
 if (way === "serve") {
-  const server = await serveWebSockets({}, async (transport) => serve(await connect(transport)));
+  const server = await serveWebSockets({}, async (transport) => serve(await connect(transport, whole)));
   console.log(`${server.url}\n${server.token}`);
 } else {
-  const endpoint = await connect(webSocketTransport(url, { token, WebSocket }));
+  const endpoint = await connect(webSocketTransport(url, { token, WebSocket }), whole);
   serve(endpoint);
   await endpoint.closed;
 }

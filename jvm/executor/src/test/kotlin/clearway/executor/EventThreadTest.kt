@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.executor
 
+import java.util.concurrent.CancellationException
 import java.util.concurrent.CompletableFuture
 import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.CountDownLatch
@@ -102,6 +103,8 @@ class EventThreadTest {
         begun.await()
         running.cancel(true)
         interrupted.await()
+        // It is done once its items have ended, and this waits for that.
+        assertThrows(CancellationException::class.java) { running.get() }
         assertTrue(running.isCancelled)
     }
 }
