@@ -30,7 +30,7 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
-const shown = (value) => (Number.isFinite(value) ? value.toPrecision(4).replace(/\.?0+$/, "") : "not seen");
+const shown = (value) => (Number.isFinite(value) ? String(Number(value.toPrecision(4))) : "not seen");
 
 function rowOf({ name, unit, sense, limit, samples }) {
   const interval = intervalOf(samples);
