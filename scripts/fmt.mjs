@@ -5,9 +5,11 @@ import { runStages } from "./stages.mjs";
 const node = process.execPath;
 const own = (path) => [node, `scripts/${path}.mjs`, "--write"];
 
-await runStages("fmt", [
-  { name: "build", command: [node, "scripts/build.mjs"], needed: true },
-  { name: "API snapshot", command: own("check/api") },
+// One after the other, in this order: the format comes behind what writes files.
+const after = ["build"];
+const stages = [
+  { name: "build", command: [node, "scripts/build.mjs"] },
+  { name: "API snapshot", command: own("check/api"), after },
   { name: "import rules in ARCHITECTURE.md", command: own("check/imports") },
   { name: "licence copies", command: own("check/licences") },
   { name: "format", command: [node, "node_modules/@biomejs/biome/bin/biome", "check", "--write", "."] },
@@ -18,4 +20,6 @@ await runStages("fmt", [
     name: "native header",
     command: [node, "scripts/cargo.mjs", "run", "-q", "-p", "clearway-header", "--", "--write"],
   },
-]);
+];
+
+await runStages("fmt", stages, process.argv.slice(2), { lanes: 1 });

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Which stage runs next: what each stage comes after, and which lanes are busy. Starts nothing itself.
 
+// `needs` and `cargo` are for who makes a list of stages out of several.
+const fields = ["name", "command", "cwd", "env", "after", "lane", "timeoutMinutes", "needs", "cargo"];
+
 /** The order of a run of stages. Ask `next()` until it returns nothing, and report each end by `ended()`. */
 export class Plan {
   /** The stages that this run means to run, in their order. */
@@ -14,11 +17,14 @@ export class Plan {
 
   /**
    * Chooses the stages whose name contains a word of `only` (all, where there are no words) and, transitively, what they
-   * come `after`. A name in `after` that is no stage's throws.
+   * come `after`. Throws for a name in `after` that is no stage's, and for
+   * a field that no stage has.
    */
   constructor(stages, only = []) {
     this.#byName = new Map(stages.map((stage) => [stage.name, stage]));
-    for (const { name, after = [] } of stages) {
+    for (const { name, after = [], ...rest } of stages) {
+      const odd = Object.keys(rest).find((field) => !fields.includes(field));
+      if (odd !== undefined) throw new Error(`stage "${name}" has a field "${odd}"; a stage has ${fields.join(", ")}`);
       const missing = after.find((other) => !this.#byName.has(other));
       if (missing !== undefined) throw new Error(`stage "${name}" comes after "${missing}", which is no stage`);
     }

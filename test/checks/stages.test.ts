@@ -159,6 +159,12 @@ test("an interrupt ends the stage at hand, and names what was not run", async ()
   expect(output).toContain("not run last");
 });
 
+test("a stage with a field that no stage has is refused by the field's name", async () => {
+  const { code, output } = await runStages([{ ...fine, needed: true }]);
+  expect(code).toBe(1);
+  expect(output).toContain('stage "fine" has a field "needed"');
+});
+
 test("stages of two lanes run at once, and the output of each is printed in one piece", async () => {
   const folder = mkdtempSync(join(tmpdir(), "clearway-stages-"));
   try {
