@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // What the actions of a batch do. Each takes one small argument and returns a number, by which the batch is checked; the
-// same in every language that measures this family (lab/METHODOLOGY.md).
+// same in every language that measures this family (docs/lab/method.md).
 
 /** The environment variable that tells workers, which inherit it, how long `network` sleeps for each of its seed, in us. */
 export const NETWORK_VARIABLE = "CLEARWAY_LAB_NETWORK_US";

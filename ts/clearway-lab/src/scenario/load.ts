@@ -13,7 +13,7 @@ export function scenarioFolder(): string {
 
 type ScenarioFile = Omit<Scenario, "mechanisms"> & { mechanisms?: MechanismInfo[]; mechanismsFrom?: string };
 
-/** Every scenario, in order of family and then of the list in lab.md's order of questions. */
+/** Every scenario, in the order of the families and, in a family, of its list. */
 export function loadScenarios(folder = scenarioFolder()): Scenario[] {
   const files = readdirSync(folder).filter((name) => name.endsWith(".json"));
   const read = files.map(

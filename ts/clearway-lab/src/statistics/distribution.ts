@@ -6,7 +6,7 @@ export const QUANTILES = { p1: 0.01, p10: 0.1, p50: 0.5, p90: 0.9, p99: 0.99, p9
 export type QuantileName = keyof typeof QUANTILES;
 export const QUANTILE_NAMES = Object.keys(QUANTILES) as QuantileName[];
 
-/** A quantile is believed when at least this many samples are expected beyond it (design.md, section 10). */
+/** A quantile is believed when at least this many samples are expected beyond it. */
 export const SAMPLES_BEYOND_MIN = 20;
 
 export interface Distribution {

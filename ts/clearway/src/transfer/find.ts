@@ -32,7 +32,7 @@ export interface Found {
 
 /**
  * How many nodes (properties, elements, entries) a search looks at, at most. 10,000 nodes take under a millisecond
- * (`bench/search.mjs`), which a result of that size spends many times over in structured clone.
+ * (`bench/line/search.mjs`), which a result of that size spends many times over in structured clone.
  */
 export const searchLimit = 10_000;
 

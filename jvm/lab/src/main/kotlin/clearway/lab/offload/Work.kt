@@ -9,7 +9,7 @@ internal fun interface Action {
     fun run(seed: Int): Double
 }
 
-/** The works of the family *offload*, as lab.md and the scenario files define them for every host. */
+/** The works of the family *offload*, as the scenario files define them for every host. */
 internal object Works {
     /** @param networkUs how long `network` sleeps for each step of the seed; 1000 in the definition, less in quick */
     fun named(name: String, networkUs: Double = 1000.0): Action =

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// `node bench/page/page.mjs`: checks that the figures in the pages are those of the kept run, bench/results.json. `--write`
+// writes them.
+import { readFileSync, writeFileSync } from "node:fs";
+import { isProgram, report } from "../../scripts/problems.mjs";
+import { fill } from "./fill.mjs";
+
+/** Pages with figures; every other page links to docs/performance.md. */
+const pages = ["README.md", "docs/performance.md"];
+
+if (isProgram(import.meta)) {
+  const results = JSON.parse(readFileSync(new URL("../results.json", import.meta.url), "utf8"));
+  const write = process.argv.includes("--write");
+  const found = [];
+  let tables = 0;
+  for (const name of pages) {
+    const path = new URL(`../../${name}`, import.meta.url);
+    const text = readFileSync(path, "utf8");
+    const { page, problems, count } = fill(text, results);
+    tables += count;
+    found.push(...problems.map((problem) => `${name}: ${problem}`));
+    if (page === text) continue;
+    if (write) writeFileSync(path, page);
+    else found.push(`${name}: its figures are not those of bench/results.json; run: node bench/page/page.mjs --write`);
+  }
+  report(found, `${tables} tables show the kept run`);
+}
