@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { fileURLToPath } from "node:url";
+import { beforeAll, expect, test } from "vitest";
+import { outputOf } from "../output-of.js";
+
+const config = fileURLToPath(new URL("./tsconfig.json", import.meta.url));
+
+beforeAll(() => outputOf("../node_modules/typescript/bin/tsc", "-p", config));
+
+test("the recipes print what their comments say", async () => {
+  expect(await outputOf("./recipes/dist/main.js")).toEqual([
+    "0 8000000",
+    "would-copy",
+    "8000000 0",
+    "the user left",
+    "[ undefined, [ 'banana', 'blackberry' ] ]",
+    "timeout",
+    "0 %",
+    "25 %",
+    "50 %",
+    "75 %",
+    "100 %",
+    "line 1",
+    "10",
+    "1000",
+    "fulfilled true",
+    "[ 10, 15 ]",
+    "[ 'running', 'urgent', 'later' ]",
+    "SyntaxError expected an object bad-input",
+    "worker-exited",
+    "10",
+    "[ 'cherry' ]",
+    "true",
+  ]);
+});
+
+test("a task runs in a unit test without a worker", async () => {
+  expect(await outputOf("./recipes/dist/unit-test.js")).toEqual(["4 [ 0, 0.25, 0.5, 0.75, 1 ]"]);
+});

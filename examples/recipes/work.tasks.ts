@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The tasks of the recipes.
+import { setTimeout as wait } from "node:timers/promises";
+import { expose, task } from "clearway/worker";
+
+const words = ["apple", "apricot", "banana", "blackberry", "cherry"];
+const balances = new Map<string, number>();
+
+export default expose({
+  brighten(pixels: Uint8Array) {
+    for (let at = 0; at < pixels.length; at++) pixels[at] = Math.min(255, (pixels[at] ?? 0) + 10);
+    return pixels; // the buffer moves to the caller
+  },
+
+  // #region cancellable
+  search: task(async ({ signal }, text: string) => {
+    const found: string[] = [];
+    for (const word of words) {
+      await wait(5, undefined, { signal }); // rejects as soon as the caller cancels
+      if (word.startsWith(text)) found.push(word);
+    }
+    return found;
+  }),
+
+  // A loop that never waits reads a flag instead.
+  spin: task((context) => {
+    let turns = 0;
+    while (!context.cancelled) turns++; // a getter: read it anew each time
+    return turns;
+  }),
+  // #endregion cancellable
+
+  // #region progress-task
+  importRows: task(async ({ progress }, rows: number) => {
+    for (let row = 0; row <= rows; row += rows / 4) progress(row / rows);
+    return rows;
+  }),
+  // #endregion progress-task
+
+  // #region stream-task
+  async *lines(count: number) {
+    for (let line = 1; line <= count; line++) yield `line ${line}`; // waits while the reader is behind
+  },
+
+  async total(numbers: AsyncIterable<number>) {
+    let sum = 0;
+    for await (const number of numbers) sum += number; // the caller's iterable is read as the task reads
+    return sum;
+  },
+  // #endregion stream-task
+
+  async deposit(account: string, amount: number) {
+    const before = balances.get(account) ?? 0;
+    await wait(1); // without a key, another deposit could come in between
+    balances.set(account, before + amount);
+    return before + amount;
+  },
+
+  // #region error-task
+  parse(text: string) {
+    if (!text.startsWith("{")) throw Object.assign(new SyntaxError("expected an object"), { code: "bad-input", at: 0 });
+    return JSON.parse(text) as unknown;
+  },
+  // #endregion error-task
+
+  die() {
+    process.exit(1);
+  },
+});
