@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { budgets } from "./figures/budgets.mjs";
 import { chromiumMeter } from "./figures/chromium-meter.mjs";
 import { demo } from "./figures/demo.mjs";
+import { hostilePeers } from "./figures/hostile-peers.mjs";
 import { idle } from "./figures/idle.mjs";
 import { jvm } from "./figures/jvm.mjs";
 import { nodeMeter } from "./figures/node-meter.mjs";
@@ -19,7 +20,7 @@ import { intervalOf, verdictOf } from "./interval.mjs";
  * Each yields `{ name, unit, sense: "at most" | "at least", limit, samples }`, or `{ name, missing }` where something that it
  * needs is not there.
  */
-const groups = { budgets, nodeMeter, chromiumMeter, jvm, idle, demo, remoteControl };
+const groups = { budgets, nodeMeter, chromiumMeter, jvm, idle, hostilePeers, demo, remoteControl };
 const out = fileURLToPath(new URL("../out/", import.meta.url));
 
 const words = process.argv.slice(2);

@@ -41,7 +41,7 @@ const sized: Framing = {
 };
 
 /** A handshake, and masked messages: RFC 6455. */
-const webSocket: Framing = {
+export const webSocket: Framing = {
   opening: Buffer.from(
     [
       "GET / HTTP/1.1",

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// An app that serves WebSockets to whoever connects. Sends its URL to its parent; answers each message of the parent with its memory.
+import { connect } from "clearway/channel";
+import { serveWebSockets } from "clearway/channel/websocket-server";
+
+const answerBytes = 10_000;
+
+const server = await serveWebSockets({ token: false }, async (transport) => {
+  const end = await connect(transport, { onError() {} });
+  end.messages("echo").handle((value) => value);
+  end.messages("large").handle(() => new Uint8Array(answerBytes));
+  end.messages("held").handle(() => new Promise(() => {}));
+  await end.closed;
+});
+
+process.on("message", () => {
+  globalThis.gc();
+  // maxRSS is in kibibytes, and the most that this process ever had.
+  process.send({ peakBytes: process.resourceUsage().maxRSS * 1024 });
+});
+process.on("disconnect", () => process.exit(0));
+process.send({ url: server.url });

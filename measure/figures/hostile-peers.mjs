@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What an honest client of a channel server notices of eight peers that misbehave, and what they cost the server's memory.
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { connect } from "clearway/channel";
+import { webSocketTransport } from "clearway/channel/websocket";
+import WebSocket from "ws";
+
+const child = (name) => fileURLToPath(new URL(`../child/${name}.mjs`, import.meta.url));
+const kinds = ["never reads", "fills its places", "announces and waits", "says nothing"];
+const rounds = 6;
+const calls = 3000;
+const warmUp = 3000;
+
+/**
+ * Yields, for each kind of peer, an honest client's p99 beside eight of them over its p99 alone, a ratio for each round; and by how much one
+ * of them makes the server's memory grow at most, in MiB. About 50 s.
+ */
+export async function* hostilePeers() {
+  for (const kind of kinds) {
+    const samples = await withServer(async (_server, port, echo) => {
+      const ratios = [];
+      for (let round = 0; round < rounds; round++) {
+        const alone = await p99(echo, calls);
+        await attacked(port, kind, 8, async () => ratios.push((await p99(echo, calls)) / alone));
+      }
+      return ratios;
+    });
+    const name = `an honest client's p99 beside eight peers over its p99 alone: each ${kind}`;
+    yield { name, unit: "ratio", sense: "at most", limit: 2, samples };
+
+    const grown = await withServer(async (server, port, echo) => {
+      const before = await peakOf(server);
+      await attacked(port, kind, 1, () => p99(echo, calls));
+      return ((await peakOf(server)) - before) / (1 << 20);
+    });
+    yield {
+      name: `memory of a server for a peer that ${kind}`,
+      unit: "MiB",
+      sense: "at most",
+      limit: 64,
+      samples: [grown],
+    };
+  }
+}
+
+/** What `act` gives, with a server, its port and a client's channel to it, warmed up. */
+async function withServer(act) {
+  const server = fork(child("channel-server"), { execArgv: ["--expose-gc"] });
+  try {
+    const [{ url }] = await once(server, "message");
+    const endpoint = await connect(webSocketTransport(url, { WebSocket }));
+    const echo = endpoint.messages("echo");
+    await p99(echo, warmUp);
+    const found = await act(server, new URL(url).port, echo);
+    endpoint.terminate();
+    return found;
+  } finally {
+    server.kill("SIGKILL");
+  }
+}
+
+/** Calls `act` while so many peers misbehave. */
+async function attacked(port, kind, count, act) {
+  const peers = fork(child("hostile-peers"), [port, kind, `${count}`]);
+  try {
+    await once(peers, "message");
+    await act();
+  } finally {
+    peers.kill("SIGKILL");
+    await once(peers, "exit");
+  }
+}
+
+async function peakOf(server) {
+  server.send("memory");
+  const [{ peakBytes }] = await once(server, "message");
+  return peakBytes;
+}
+
+/** The 99th percentile of `count` calls, one after the other, in milliseconds. */
+async function p99(echo, count) {
+  const took = new Float64Array(count);
+  for (let at = 0; at < count; at++) {
+    const from = performance.now();
+    await echo.send(at);
+    took[at] = performance.now() - from;
+  }
+  return took.sort()[Math.floor(count * 0.99)];
+}
