@@ -4,56 +4,56 @@ import { C as CloseReason, a as ChannelTransport, T as TransportLimits } from '.
 export { b as ChannelSink, c as CloseCode } from './types-limits.js';
 import { Window } from './index.js';
 
-/** How the values of a channel become bytes, and bytes values. Codecs keep no state of a message: one serves any number of channels. */
+/** Encodes and decodes the values of a channel. A codec has no state, so any number of channels can share it. */
 interface Codec<T, Written = T> {
-    /** Which one it is, for messages and meters. */
+    /** The codec's name, for error messages and meters. */
     readonly name: CodecName;
     /**
-     * The message for a value: new memory of its exact size, which is the caller's, to keep, change or move. Copies each
-     * list's bytes once; long lists last, when the whole value has been walked. Of intermediate memory only a scratch for the rest,
-     * which is kept for the thread's next message up to 1 MiB. Does not block.
-     * Throws a {@link CodecError}: `not-encodable`, `too-deep`, `too-large`; and `released` for a list whose memory was moved.
+     * Encodes a value into new memory of the message's exact size. The caller owns that memory. Copies the bytes of each list once; copies
+     * long lists last, after walking the whole value. Everything else goes through a scratch buffer, which the thread
+     * keeps for its next message up to 1 MiB. Does not block.
+     * Throws a {@link CodecError}: `not-encodable`, `too-deep`, `too-large`; and `released` for a list whose memory was transferred.
      */
     encode(value: Written): Uint8Array;
     /**
-     * Writes the message into memory of the caller's, shared memory included, from byte `offset` on; long lists are copied
-     * straight there, and allocate nothing (unless they stand in that very memory). Returns how many bytes
-     * it has, or -1 when it does not fit; then what stands behind `offset` is as it was. Throws as `encode` does.
+     * Encodes a value into `into` from byte `offset` on; `into` may be shared memory. Copies long lists straight there and allocates
+     * nothing for them, unless they are in that same memory. Returns the message's length in bytes, or -1 when it does not fit; in that
+     * case `into` is unchanged. Throws as `encode` does.
      */
     encodeInto(value: Written, into: Uint8Array, offset?: number): number;
     /**
-     * Reads a message. Copies what it keeps, so that the bytes may be used again; see {@link DecodeOptions.owned} for the
-     * other way. Shared memory is first copied as a whole. Allocates nothing for a count that was not checked against the
-     * bytes there are. Throws a {@link CodecError} with the offset for anything that is not exactly one message.
+     * Decodes a message. Copies what the value keeps, so the caller can reuse the bytes; {@link DecodeOptions.owned} avoids the copies.
+     * Copies shared memory as a whole first. Allocates nothing for a count before checking it against the remaining bytes.
+     * Throws a {@link CodecError} for anything that is not exactly one message.
      */
     decode(bytes: Uint8Array, options?: DecodeOptions): T;
 }
-/** The names of the codecs that are here. */
+/** The names of the built-in codecs. */
 type CodecName = "standard" | "standard-method" | "json" | "json-method" | "string" | "binary";
 interface DecodeOptions {
     /**
-     * The caller gives the bytes away: lists of numbers in the value are views of them wherever their alignment allows, not
-     * copies. Whoever writes to a view, or moves its memory, changes every other part of the value.
+     * The caller gives the bytes to the value: lists of numbers become views of them where their alignment allows, instead of copies.
+     * Writing to one view, or transferring its memory, then affects the other parts of the value.
      */
     readonly owned?: boolean;
 }
-/** A message codec: one whole value a message. */
+/** A codec whose message is one value. */
 interface MessageCodec<T, Written = T> extends Codec<T, Written> {
 }
-/** A method codec: the calls of methods, and the replies to them. */
+/** A pair of codecs: for the calls of methods and for their replies. */
 interface MethodCodec {
     readonly name: CodecName;
-    /** Names and arguments. */
+    /** Encodes a method's name and its arguments. */
     readonly call: Codec<MethodCall>;
-    /** Envelopes. */
+    /** Encodes a result, an error, or the absence of both. */
     readonly reply: Codec<MethodReply>;
 }
-/** A method's call. */
+/** A call of a method. */
 interface MethodCall {
     readonly method: string;
     readonly args: unknown;
 }
-/** A reply's envelope, read: what the method gave, its error, or no bytes at all: not implemented, or no handler. */
+/** A decoded reply: the method's result, its error, or `none` (the reply has no bytes: not implemented, or no handler). */
 type MethodReply = MethodSuccess | MethodError | NoReply;
 interface MethodSuccess {
     readonly kind: "success";
@@ -64,78 +64,94 @@ interface MethodError {
     readonly code: string;
     readonly message: string | null;
     readonly details: unknown;
-    /** The stack at the other end. It is the envelope's fourth value; left out, the envelope has three. */
+    /** The stack trace at the other end: the fourth value of the reply. `undefined` leaves it out of the message. */
     readonly stack?: string | null;
 }
 interface NoReply {
     readonly kind: "none";
 }
+/** Limits on a message. A codec checks them before it allocates. */
+interface CodecLimits {
+    /**
+     * The largest nesting of lists, maps and extension values, when decoding and encoding: 0 to 1000, default 128.
+     * Other parsers of untrusted text have the same default. A depth of 1000 uses about a tenth of the stack (Node and Chromium).
+     */
+    readonly depthMax: number;
+    /**
+     * The largest number of values that all lists and maps of one message may announce together, when decoding; default 16,777,216. A
+     * value takes one byte of the message and up to about 60 bytes of memory, so this limit bounds the memory that a message can take.
+     */
+    readonly itemsMax: number;
+}
+
+/** The error that a codec throws, with the position of the failure. */
+interface CodecError extends ClearwayError {
+    readonly code: CodecErrorCode;
+    /** In bytes. Decoding: the first byte that cannot be read (spec/wire.md defines it for each code). Encoding: bytes written so far. */
+    readonly offset: number;
+}
+/** Whether a thrown value is a {@link CodecError}. */
+declare function isCodecError(thrown: unknown): thrown is CodecError;
 
 /**
- * Bytes as they are. `encode` returns the very bytes it was given and copies nothing; so does `decode` where they are owned,
- * else it copies.
- */
-declare const binaryCodec: MessageCodec<Uint8Array, Uint8Array | null>;
-
-/**
- * A type of the application's own on the wire: a type byte from 128 on, and whatever body `write` gives it. Both ends must
- * have it. The body's numbers may be of any width; a float64 is aligned as the codec's own are.
+ * An application's own type on the wire: a type byte from 128 on, followed by the bytes that `write` writes. Both ends must
+ * register it. Float64 values in the body are aligned to 8 bytes, as the codec's own are.
  */
 interface Extension<T = unknown> {
-    /** 128 to 255; not used twice in one codec. */
+    /** The type byte: 128 to 255, unique in one codec. */
     readonly tag: number;
-    /** The class whose instances are written so: exactly this class, not its subclasses. */
+    /** The class whose instances use this extension. Subclasses do not. */
     readonly type: abstract new (...args: never[]) => T;
-    /** Writes the body. What it throws reaches whoever encodes. */
+    /** Writes the body. Errors that it throws reach the caller of `encode`. */
     write(value: T, writer: ValueWriter): void;
-    /** Reads exactly what `write` wrote. What it throws, other than a {@link CodecError}, becomes the cause of a `malformed`. */
+    /** Reads exactly the bytes that `write` wrote. An error other than a {@link CodecError} becomes the cause of a `malformed` error. */
     read(reader: ValueReader): T;
 }
-/** Writes an extension's body. Not to be kept after `write`. */
+/** Writes an extension's body. Do not use it after `write` returned. */
 interface ValueWriter {
-    /** How many bytes the message has so far. */
+    /** Bytes of the message so far. */
     readonly offset: number;
     uint8(value: number): void;
     int32(value: number): void;
     uint32(value: number): void;
     int64(value: bigint): void;
-    /** Padding to 8 and a float64. */
+    /** Pads to a multiple of 8 and writes a float64. */
     float64(value: number): void;
-    /** A size or a count, in 1, 3 or 5 bytes. */
+    /** Writes a size or a count in 1, 3 or 5 bytes. */
     size(value: number): void;
-    /** Bytes without a size; copies them. */
+    /** Copies the bytes, without a size in front. */
     bytes(value: Uint8Array): void;
-    /** A text with its size, without a type byte. */
+    /** Writes the text's size and its UTF-8, without a type byte. */
     text(value: string): void;
-    /** Zeros up to a multiple of 1, 2, 4 or 8, counted from the message's first byte. */
+    /** Writes zeros up to a multiple of `alignment`, counted from the message's first byte. */
     pad(alignment: 1 | 2 | 4 | 8): void;
-    /** Any value with its type byte; one level deeper. */
+    /** Writes any value with its type byte, one nesting level deeper. */
     value(value: unknown): void;
 }
-/** Reads an extension's body. Not to be kept after `read`. Everything throws `truncated` where the message ends too soon. */
+/** Reads an extension's body. Do not use it after `read` returned. Every method throws `truncated` when the message ends too early. */
 interface ValueReader {
-    /** The byte that is read next. */
+    /** The position of the next byte. */
     readonly offset: number;
-    /** Bytes that are left. */
+    /** Bytes that remain. */
     readonly left: number;
     uint8(): number;
     int32(): number;
     uint32(): number;
     int64(): bigint;
-    /** Padding to 8 and a float64. */
+    /** Skips the padding to 8 and reads a float64. */
     float64(): number;
-    /** A size or a count. It is not checked against what is left. */
+    /** Reads a size or a count. Does not compare it with the remaining bytes. */
     size(): number;
-    /** As many bytes: a copy, or a view where the message is owned. */
+    /** Reads `count` bytes: a view when the message is owned, else a copy. */
     bytes(count: number): Uint8Array;
     text(): string;
     pad(alignment: 1 | 2 | 4 | 8): void;
     value(): unknown;
 }
-/** Names the type of an extension's parts for `with({ extensions: [...] })`. */
+/** Types an extension for `with({ extensions: [...] })`; returns its argument. */
 declare function extension<T>(parts: Extension<T>): Extension;
 
-/** A number that crosses as float64 even when it is whole. In arithmetic it is the number. */
+/** A number that is encoded as float64 even when it is whole. Arithmetic treats it as the number. */
 declare class Float64 {
     readonly value: number;
     constructor(value: number);
@@ -143,87 +159,59 @@ declare class Float64 {
     toJSON(): number;
 }
 /**
- * Forces float64 on the wire: the standard codec writes a whole `number` as an integer, and some receivers keep integers
- * and floats apart. Throws `invalid-argument` for what is no number.
+ * Forces float64 on the wire. The standard codec encodes a whole `number` as an integer, and some receivers distinguish
+ * integers from floats. Throws `invalid-argument` unless the value is a number.
  */
 declare function float64(value: number): Float64;
 
-/** What a codec refuses for its size, before it allocates anything for it. */
-interface CodecLimits {
-    /**
-     * How many lists, maps and extension values may stand inside one another, reading and writing: 0 to 1000, default 128.
-     * The default is that of other parsers of untrusted text. At 1000 the stack is about a tenth used (Node and Chromium).
-     */
-    readonly depthMax: number;
-    /**
-     * How many values the lists and maps of one message may announce together when it is read; default 16,777,216. A value
-     * takes one byte of the message and up to about 60 of memory, so this bounds what a message can make the reader allocate.
-     */
-    readonly itemsMax: number;
-}
-
-/** What can be set on a JSON codec. */
+/** Settings of a JSON codec. */
 interface JsonOptions extends Partial<Pick<CodecLimits, "depthMax">> {
 }
-/** The JSON codec of messages. */
+/** The JSON message codec. */
 interface JsonMessageCodec extends MessageCodec<unknown> {
     /** The same codec with other settings. Throws `invalid-argument`. */
     with(options: JsonOptions): JsonMessageCodec;
 }
 /**
- * UTF-8 JSON messages; a message of null has no bytes. Values are written as `JSON.stringify` writes them: NaN is null, lists
- * of bytes are objects. A key `__proto__` is read as a property of the object itself.
+ * Encodes messages as UTF-8 JSON; the message for null has no bytes. Values follow `JSON.stringify`: NaN becomes null, lists
+ * of bytes become objects. A key `__proto__` is decoded as an own property.
  */
 declare const jsonMessageCodec: JsonMessageCodec;
-
-/** The JSON codec of methods. */
+/** The JSON method codec. */
 interface JsonMethodCodec extends MethodCodec {
     /** The same codec with other settings. Throws `invalid-argument`. */
     with(options: JsonOptions): JsonMethodCodec;
 }
-/** UTF-8 JSON calls `{"method": …, "args": …}` and replies `[value]` or `[code, message, details]`. */
+/** Encodes calls as UTF-8 JSON `{"method": …, "args": …}` and replies as `[value]` or `[code, message, details]`. */
 declare const jsonMethodCodec: JsonMethodCodec;
 
-/** What a codec throws: which of {@link codecErrorCodes} it is, and where. */
-interface CodecError extends ClearwayError {
-    readonly code: CodecErrorCode;
-    /**
-     * Reading: the byte of the message at which it can be read no further, as spec/wire.md defines for each code. Writing:
-     * how many bytes had been written.
-     */
-    readonly offset: number;
-}
-/** Whether a thrown value is a codec's refusal, with an offset. */
-declare function isCodecError(thrown: unknown): thrown is CodecError;
-
-/** What can be set on a standard codec. */
+/** Settings of a standard codec. */
 interface StandardOptions extends Partial<CodecLimits> {
-    /** Types of the application's own, added to those the codec has. */
+    /** The application's own types, added to those that the codec already has. */
     readonly extensions?: readonly Extension[];
     /**
-     * Reads what would otherwise lose its form: a whole float64 as a `float64()` object, every map as a `Map` in the
-     * message's order. What is read and written again then has the same bytes, if they were in the shortest form. Default false.
+     * Keeps distinctions that decoding normally loses: a whole float64 becomes a `float64()` object, every map a `Map` in the
+     * message's order. Encoding the value again then gives the same bytes, if they were in the shortest form. Default false.
      */
     readonly lossless?: boolean;
     /**
-     * What a message of `null` is: no bytes, as Flutter has it (the default), or the type byte 0, for carriers on which an
-     * empty message means something else. Then no bytes are refused. Inside of methods it is always the type byte.
+     * Encodes the message `null` as no bytes, as Flutter does (default true). False encodes it as the type byte 0 and refuses empty
+     * messages, for transports on which an empty message means something else. Inside methods it is always the type byte.
      */
     readonly emptyNull?: boolean;
 }
-/** The standard codec of messages. */
+/** The standard message codec. */
 interface StandardMessageCodec extends MessageCodec<unknown> {
     /** The same codec with other settings. Throws `invalid-argument`. */
     with(options: StandardOptions): StandardMessageCodec;
 }
 /**
  * Flutter's standard message codec (spec/wire.md): null, booleans, numbers, `bigint`, text, lists of bytes and numbers,
- * arrays, plain objects and `Map`s, and extensions. Whole numbers are written as integers, see {@link float64}; `undefined`
- * as null. What has no form throws `not-encodable`: it is never left out or changed.
+ * arrays, plain objects and `Map`s, and extensions. Whole numbers are encoded as integers (see {@link float64}), `undefined`
+ * as null. Any other value throws `not-encodable`; the codec never omits or changes one.
  */
 declare const standardMessageCodec: StandardMessageCodec;
-
-/** The standard codec of methods. */
+/** The standard method codec. */
 interface StandardMethodCodec extends MethodCodec {
     /** The same codec with other settings. Throws `invalid-argument`. */
     with(options: StandardOptions): StandardMethodCodec;
@@ -234,8 +222,12 @@ interface StandardMethodCodec extends MethodCodec {
  */
 declare const standardMethodCodec: StandardMethodCodec;
 
-/** UTF-8 text. No bytes are the empty text; null has no bytes either. */
+/** Encodes text as UTF-8. Both the empty text and null have no bytes; no bytes decode as the empty text. */
 declare const stringCodec: MessageCodec<string, string | null>;
+/**
+ * Passes bytes through. `encode` returns its argument without a copy. `decode` does so when the bytes are owned, else it copies.
+ */
+declare const binaryCodec: MessageCodec<Uint8Array, Uint8Array | null>;
 
 /** Why memory of a message was copied. */
 type ChannelCopyReason = 

@@ -5,9 +5,10 @@
  *
  * @module
  */
-export { binaryCodec } from "./channel/codec/binary.js";
+
 export type {
   Codec,
+  CodecLimits,
   CodecName,
   DecodeOptions,
   MessageCodec,
@@ -18,19 +19,24 @@ export type {
   MethodSuccess,
   NoReply,
 } from "./channel/codec/codec.js";
+export { type CodecError, isCodecError } from "./channel/codec/codec-error.js";
 export { type Extension, extension, type ValueReader, type ValueWriter } from "./channel/codec/extension.js";
 export { type Float64, float64 } from "./channel/codec/float64.js";
-export { type JsonMessageCodec, type JsonOptions, jsonMessageCodec } from "./channel/codec/json-message.js";
-export { type JsonMethodCodec, jsonMethodCodec } from "./channel/codec/json-method.js";
-export type { CodecLimits } from "./channel/codec/limits.js";
-export { type CodecError, isCodecError } from "./channel/codec/refusal.js";
+export {
+  type JsonMessageCodec,
+  type JsonMethodCodec,
+  type JsonOptions,
+  jsonMessageCodec,
+  jsonMethodCodec,
+} from "./channel/codec/json.js";
 export {
   type StandardMessageCodec,
+  type StandardMethodCodec,
   type StandardOptions,
   standardMessageCodec,
-} from "./channel/codec/standard-message.js";
-export { type StandardMethodCodec, standardMethodCodec } from "./channel/codec/standard-method.js";
-export { stringCodec } from "./channel/codec/string.js";
+  standardMethodCodec,
+} from "./channel/codec/standard.js";
+export { binaryCodec, stringCodec } from "./channel/codec/text-binary.js";
 export type { CallOptions } from "./channel/endpoint/calls.js";
 export { connect } from "./channel/endpoint/connect.js";
 export type { Endpoint, EndpointStats } from "./channel/endpoint/endpoint.js";

@@ -1,68 +1,70 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { invalid } from "../../error/clearway-error.js";
+import type { Reader } from "./reader.js";
 import { extensionTags } from "./tags.js";
+import type { Writer } from "./writer.js";
 
 /**
- * A type of the application's own on the wire: a type byte from 128 on, and whatever body `write` gives it. Both ends must
- * have it. The body's numbers may be of any width; a float64 is aligned as the codec's own are.
+ * An application's own type on the wire: a type byte from 128 on, followed by the bytes that `write` writes. Both ends must
+ * register it. Float64 values in the body are aligned to 8 bytes, as the codec's own are.
  */
 export interface Extension<T = unknown> {
-  /** 128 to 255; not used twice in one codec. */
+  /** The type byte: 128 to 255, unique in one codec. */
   readonly tag: number;
-  /** The class whose instances are written so: exactly this class, not its subclasses. */
+  /** The class whose instances use this extension. Subclasses do not. */
   readonly type: abstract new (
     ...args: never[]
   ) => T;
-  /** Writes the body. What it throws reaches whoever encodes. */
+  /** Writes the body. Errors that it throws reach the caller of `encode`. */
   write(value: T, writer: ValueWriter): void;
-  /** Reads exactly what `write` wrote. What it throws, other than a {@link CodecError}, becomes the cause of a `malformed`. */
+  /** Reads exactly the bytes that `write` wrote. An error other than a {@link CodecError} becomes the cause of a `malformed` error. */
   read(reader: ValueReader): T;
 }
 
-/** Writes an extension's body. Not to be kept after `write`. */
+/** Writes an extension's body. Do not use it after `write` returned. */
 export interface ValueWriter {
-  /** How many bytes the message has so far. */
+  /** Bytes of the message so far. */
   readonly offset: number;
   uint8(value: number): void;
   int32(value: number): void;
   uint32(value: number): void;
   int64(value: bigint): void;
-  /** Padding to 8 and a float64. */
+  /** Pads to a multiple of 8 and writes a float64. */
   float64(value: number): void;
-  /** A size or a count, in 1, 3 or 5 bytes. */
+  /** Writes a size or a count in 1, 3 or 5 bytes. */
   size(value: number): void;
-  /** Bytes without a size; copies them. */
+  /** Copies the bytes, without a size in front. */
   bytes(value: Uint8Array): void;
-  /** A text with its size, without a type byte. */
+  /** Writes the text's size and its UTF-8, without a type byte. */
   text(value: string): void;
-  /** Zeros up to a multiple of 1, 2, 4 or 8, counted from the message's first byte. */
+  /** Writes zeros up to a multiple of `alignment`, counted from the message's first byte. */
   pad(alignment: 1 | 2 | 4 | 8): void;
-  /** Any value with its type byte; one level deeper. */
+  /** Writes any value with its type byte, one nesting level deeper. */
   value(value: unknown): void;
 }
 
-/** Reads an extension's body. Not to be kept after `read`. Everything throws `truncated` where the message ends too soon. */
+/** Reads an extension's body. Do not use it after `read` returned. Every method throws `truncated` when the message ends too early. */
 export interface ValueReader {
-  /** The byte that is read next. */
+  /** The position of the next byte. */
   readonly offset: number;
-  /** Bytes that are left. */
+  /** Bytes that remain. */
   readonly left: number;
   uint8(): number;
   int32(): number;
   uint32(): number;
   int64(): bigint;
-  /** Padding to 8 and a float64. */
+  /** Skips the padding to 8 and reads a float64. */
   float64(): number;
-  /** A size or a count. It is not checked against what is left. */
+  /** Reads a size or a count. Does not compare it with the remaining bytes. */
   size(): number;
-  /** As many bytes: a copy, or a view where the message is owned. */
+  /** Reads `count` bytes: a view when the message is owned, else a copy. */
   bytes(count: number): Uint8Array;
   text(): string;
   pad(alignment: 1 | 2 | 4 | 8): void;
   value(): unknown;
 }
 
-/** A codec's extensions, ready for writing and for reading. */
+/** A codec's extensions, by class for encoding and by type byte for decoding. */
 export interface Extensions {
   readonly byPrototype: ReadonlyMap<object, Extension>;
   readonly byTag: readonly (Extension | undefined)[];
@@ -70,12 +72,12 @@ export interface Extensions {
 
 export const noExtensions: Extensions = { byPrototype: new Map(), byTag: [] };
 
-/** Names the type of an extension's parts for `with({ extensions: [...] })`. */
+/** Types an extension for `with({ extensions: [...] })`; returns its argument. */
 export function extension<T>(parts: Extension<T>): Extension {
   return parts as Extension;
 }
 
-/** Checks and adds extensions. Throws `invalid-argument` for a tag or a class that is taken or cannot be. */
+/** Adds extensions. Throws `invalid-argument` for a tag or a class that is invalid or already used. */
 export function addExtensions(before: Extensions, added: readonly Extension[]): Extensions {
   const byPrototype = new Map(before.byPrototype);
   const byTag = [...before.byTag];
@@ -92,4 +94,72 @@ export function addExtensions(before: Extensions, added: readonly Extension[]): 
     byPrototype.set(prototype, each);
   }
   return { byPrototype, byTag };
+}
+
+/** The checked face of a `Writer` for an application's `write`. */
+export function valueWriter(writer: Writer, value: (value: unknown) => void): ValueWriter {
+  return {
+    get offset() {
+      return writer.offset;
+    },
+    uint8: (byte) => writer.byte(whole(byte, 0, 0xff)),
+    int32: (number) => writer.int32(whole(number, -0x8000_0000, 0x7fff_ffff)),
+    uint32: (number) => writer.uint32(whole(number, 0, 0xffff_ffff)),
+    int64(number) {
+      if (typeof number !== "bigint" || BigInt.asIntN(64, number) !== number)
+        throw invalid("value", "a bigint of 64 bits", number);
+      writer.int64(number);
+    },
+    float64(number) {
+      if (typeof number !== "number") throw invalid("value", "a number", number);
+      writer.float64(number);
+    },
+    size: (count) => writer.size(whole(count, 0, 0xffff_ffff)),
+    bytes(bytes) {
+      if (!(bytes instanceof Uint8Array)) throw invalid("value", "a Uint8Array", bytes);
+      writer.raw(bytes);
+    },
+    text(text) {
+      if (typeof text !== "string") throw invalid("value", "a string", text);
+      writer.text(text);
+    },
+    pad: (alignment) => writer.pad(checkAlignment(alignment)),
+    value,
+  };
+}
+
+/** Throws `invalid-argument` unless the alignment is 1, 2, 4 or 8. */
+export function checkAlignment(alignment: number): number {
+  if (![1, 2, 4, 8].includes(alignment)) throw invalid("alignment", "1, 2, 4 or 8", alignment);
+  return alignment;
+}
+
+function whole(value: number, min: number, max: number): number {
+  if (Number.isInteger(value) && value >= min && value <= max) return value;
+  throw invalid("value", `a whole number from ${min} to ${max}`, value);
+}
+
+/** The checked face of a `Reader` for an application's `read`. */
+export function valueReader(reader: Reader, value: () => unknown): ValueReader {
+  return {
+    get offset() {
+      return reader.at;
+    },
+    get left() {
+      return reader.end - reader.at;
+    },
+    uint8: () => reader.byte(),
+    int32: () => reader.int32(),
+    uint32: () => reader.int32() >>> 0,
+    int64: () => reader.int64(),
+    float64: () => reader.float64(),
+    size: () => reader.size(),
+    bytes(count) {
+      if (!(Number.isInteger(count) && count >= 0)) throw invalid("count", "a whole number of 0 or more", count);
+      return reader.raw(count);
+    },
+    text: () => reader.text(),
+    pad: (alignment) => reader.pad(checkAlignment(alignment)),
+    value,
+  };
 }

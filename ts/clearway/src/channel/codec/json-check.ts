@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { CodecErrorCode } from "../../error/codec-codes.js";
-import { type CodecError, refusal } from "./refusal.js";
+import { type CodecError, refusal } from "./codec-error.js";
 import { validUntil } from "./utf8.js";
 
 type Wrong = readonly [CodecErrorCode, number] | undefined;

@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { beside } from "./beside.js";
-import type { Input } from "./input.js";
-import { keyText } from "./key-text.js";
-import type { CodecLimits } from "./limits.js";
-import { refusal } from "./refusal.js";
-import { sizes } from "./tags.js";
-import { readUtf8 } from "./utf8.js";
+import type { Input } from "./bytes.js";
+import type { CodecLimits } from "./codec.js";
+import { refusal } from "./codec-error.js";
+import { outOfBand } from "./out-of-band.js";
+import { sizes, Tag } from "./tags.js";
+import { keyText, readUtf8 } from "./utf8.js";
 
-/** A place in a message, and the parts that messages are made of. Nothing is read beyond the end. Values are `read-value.ts`. */
+/** Reads the primitives of a message from a position on, never beyond its end. `read-value.ts` reads values. */
 export class Reader {
   at = 0;
   readonly bytes: Uint8Array;
   readonly end: number;
   /** Whether lists may be views of the message. */
   readonly owned: boolean;
-  /** Lists that came beside the message. */
+  /** Attachments: lists that the transport sent next to the message. */
   readonly attached: readonly Uint8Array[] | undefined;
-  /** Copies of attachments that stand where no view of wide elements can, made once each. */
+  /** Aligned copies of attachments whose offset allows no view of their elements; one copy for each attachment. */
   readonly aligned: Uint8Array[] = [];
-  /** How many bytes of attachments may be named: each time counts, where each makes a copy. */
+  /** How many bytes of attachments the message may still reference. Each reference counts when each one makes a copy. */
   attachedLeft = Number.POSITIVE_INFINITY;
-  /** How many values more the message's lists and maps may announce. */
+  /** How many more values the lists and maps of the message may announce. */
   #itemsLeft: number;
   readonly #itemsMax: number;
   #view: DataView | undefined;
@@ -29,8 +28,8 @@ export class Reader {
     this.bytes = bytes;
     this.end = bytes.length;
     this.owned = owned;
-    this.attached = beside.attached;
-    beside.attached = undefined;
+    this.attached = outOfBand.attached;
+    outOfBand.attached = undefined;
     this.#itemsLeft = itemsMax;
     this.#itemsMax = itemsMax;
   }
@@ -40,7 +39,7 @@ export class Reader {
     return this.#view;
   }
 
-  /** Sees that some bytes are there. `from` is the byte to name if they are not. */
+  /** Throws `truncated`, with the offset `from`, unless `count` bytes remain. */
   need(count: number, from: number): void {
     if (count > this.end - this.at)
       throw refusal("truncated", `${count} bytes are needed and ${Math.max(this.end - this.at, 0)} are left`, from);
@@ -64,7 +63,7 @@ export class Reader {
     return this.view.getBigInt64(this.at - 8, true);
   }
 
-  /** An int64, as a number where that is exact. */
+  /** Reads an int64, as a number where that is exact. */
   integer(): number | bigint {
     this.need(8, this.at);
     const low = this.int32() >>> 0;
@@ -72,7 +71,7 @@ export class Reader {
     return Number.isSafeInteger(value) ? value : this.view.getBigInt64(this.at - 8, true);
   }
 
-  /** Padding and a float64. `from` is the byte to name if they are not there. */
+  /** Skips the padding and reads a float64. `from` is the offset of the error if bytes are missing. */
   float64(from = this.at): number {
     this.pad(8, from);
     this.need(8, from);
@@ -80,7 +79,7 @@ export class Reader {
     return this.view.getFloat64(this.at - 8, true);
   }
 
-  /** Padding up to a multiple of `alignment` from the message's first byte. What stands in it is not looked at. */
+  /** Skips padding up to a multiple of `alignment`, counted from the message's first byte. Does not check that it is zero. */
   pad(alignment: number, from = this.at): void {
     const over = this.at % alignment;
     if (over === 0) return;
@@ -88,7 +87,7 @@ export class Reader {
     this.at += alignment - over;
   }
 
-  /** A size or a count; what it announces is not checked. */
+  /** Reads a size or a count, without comparing it with the remaining bytes. */
   size(): number {
     const from = this.at;
     const first = this.byte();
@@ -102,7 +101,7 @@ export class Reader {
     return this.int32() >>> 0;
   }
 
-  /** A count of values of at least `bytesEach` bytes, checked against what is left and against the limit. */
+  /** Reads a count of values of at least `bytesEach` bytes. Checks it against the remaining bytes and against `itemsMax`. */
   count(bytesEach: number): number {
     const from = this.at;
     const count = this.size();
@@ -120,7 +119,7 @@ export class Reader {
     return readUtf8(this.bytes, this.at - size, this.at);
   }
 
-  /** A text that is likely to come again. */
+  /** Reads a text that is likely to repeat, such as a map's key. */
   key(): string {
     const from = this.at;
     const size = this.size();
@@ -129,7 +128,7 @@ export class Reader {
     return keyText(this.bytes, this.at - size, this.at);
   }
 
-  /** As many bytes: a view of an owned message, else a copy. */
+  /** Reads `count` bytes: a view of an owned message, else a copy. */
   raw(count: number): Uint8Array {
     this.need(count, this.at);
     const start = this.at;
@@ -137,9 +136,62 @@ export class Reader {
     return this.owned ? this.bytes.subarray(start, this.at) : this.bytes.slice(start, this.at);
   }
 
-  /** Throws `trailing-bytes` unless everything was read. */
+  /** Throws `trailing-bytes` unless the whole message was read. */
   finish(): void {
     if (this.at < this.end)
       throw refusal("trailing-bytes", `${this.end - this.at} bytes follow after the value`, this.at);
   }
+}
+
+/** A list of numbers of one width. */
+export type NumberList = Uint8Array | Int32Array | BigInt64Array | Float32Array | Float64Array;
+
+/** List classes with elements wider than a byte, by tag. */
+export const listClasses: Readonly<Record<number, ListClass>> = {
+  [Tag.int32List]: Int32Array,
+  [Tag.int64List]: BigInt64Array,
+  [Tag.float32List]: Float32Array,
+  [Tag.float64List]: Float64Array,
+};
+
+type ListClass = Int32ArrayConstructor | BigInt64ArrayConstructor | Float32ArrayConstructor | Float64ArrayConstructor;
+
+/** Reads a list of numbers; returns undefined when `tag` is not one of theirs. */
+export function readNumbers(reader: Reader, tag: number): NumberList | undefined {
+  switch (tag) {
+    case Tag.uint8List: {
+      const from = reader.at;
+      const count = reader.size();
+      reader.need(count, from);
+      return reader.raw(count);
+    }
+    case Tag.int32List:
+      return read(reader, Int32Array);
+    case Tag.int64List:
+      return read(reader, BigInt64Array);
+    case Tag.float32List:
+      return read(reader, Float32Array);
+    case Tag.float64List:
+      return read(reader, Float64Array);
+    default:
+      return undefined;
+  }
+}
+
+function read(reader: Reader, List: ListClass): NumberList {
+  const from = reader.at;
+  const count = reader.size();
+  reader.pad(List.BYTES_PER_ELEMENT, from);
+  const size = count * List.BYTES_PER_ELEMENT;
+  reader.need(size, from);
+  const { at, bytes } = reader;
+  reader.at = at + size;
+  // A typed array needs an aligned offset in its buffer; a message at an odd offset allows no views.
+  if ((bytes.byteOffset + at) % List.BYTES_PER_ELEMENT === 0) {
+    const view = new List(bytes.buffer as ArrayBuffer, bytes.byteOffset + at, count);
+    return reader.owned ? view : view.slice();
+  }
+  const copy = new List(count);
+  new Uint8Array(copy.buffer).set(bytes.subarray(at, at + size));
+  return copy;
 }

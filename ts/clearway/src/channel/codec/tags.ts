@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 //  Standard codec (spec/wire.md): a value is a type byte and a body; all numbers are little-endian.
 //
 //    ┌─────┐              null, true, false
@@ -37,15 +36,15 @@ export const Tag = {
 } as const;
 
 /**
- * A list beside the message: the list's own tag, and the attachment's number as a size. Only between two ends that agreed on
- * Clearway's wire (spec/channel.md); everywhere else the type is reserved, and reading it an error.
+ * A reference to an attachment: followed by the list's own tag and the attachment's number as a size. Only ends that agreed on
+ * Clearway's wire (spec/channel.md) use it; elsewhere the type is reserved, and reading it is an error.
  */
 export const attachmentTag = 127;
 
-/** The first and the last tag of extensions; 15 to 127 are reserved. */
+/** The range of extension tags; 15 to 127 are reserved. */
 export const extensionTags = { min: 128, max: 255 } as const;
 
-/** The largest size of one byte, the largest behind `two`, the largest behind `four`. */
+/** The largest size in one byte; the marks `two` and `four` precede sizes in 2 and 4 bytes, with their largest values. */
 export const sizes = { oneMax: 0xfd, two: 0xfe, twoMax: 0xffff, four: 0xff, fourMax: 0xffff_ffff } as const;
 
 /** The first byte of a reply's envelope. */

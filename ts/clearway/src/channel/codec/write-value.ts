@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import type { Extension, Extensions } from "./extension.js";
+
+import { bigIntegerDigitsMax } from "./codec.js";
+import { type CodecError, refusal, requireMemory } from "./codec-error.js";
+import { type Extension, type Extensions, valueWriter } from "./extension.js";
 import { Float64 } from "./float64.js";
-import { bigIntegerDigitsMax } from "./limits.js";
-import { type CodecError, refusal } from "./refusal.js";
-import { requireMemory } from "./released.js";
 import { attachmentTag, Tag } from "./tags.js";
-import { valueWriter } from "./value-writer.js";
 import type { Writer } from "./writer.js";
 
-/** What writing a value depends on beside the value. */
+/** Settings for writing a value. */
 export interface WriteOptions {
   readonly depthMax: number;
   readonly extensions: Extensions;
@@ -53,7 +52,7 @@ export function writeValue(writer: Writer, value: unknown, depth: number, option
   }
 }
 
-// Whole numbers up to 2^53 are integers; beyond, a `number` stands for a range of them and stays a float, as -0 does.
+// Whole numbers up to 2^53 are encoded as integers. Larger ones are not exact, and stay floats; so does -0.
 function writeNumber(writer: Writer, value: number): void {
   if ((value | 0) === value && (value !== 0 || 1 / value > 0)) {
     writer.room(5);
@@ -62,7 +61,7 @@ function writeNumber(writer: Writer, value: number): void {
   }
   if (Number.isSafeInteger(value) && value !== 0) {
     writer.byte(Tag.int64);
-    // Two halves, without a bigint: the upper rounds down, so the lower is never negative.
+    // Two halves avoid a bigint. The upper half is rounded down, so the lower one is never negative.
     const upper = Math.floor(value / 0x1_0000_0000);
     writer.uint32(value - upper * 0x1_0000_0000);
     return writer.int32(upper);
@@ -141,8 +140,8 @@ function writeRecord(writer: Writer, record: object, prototype: unknown, depth: 
   if (count !== 0) throw changed(writer);
 }
 
-// `for in` walks the engine's own list of an object's keys, where `Object.keys` makes a copy: a fifth of the time of
-// encoding rows. It walks inherited keys, too, if somebody has given Object.prototype enumerable ones.
+// `for in` reads the engine's own list of an object's keys, while `Object.keys` copies it, which takes a fifth of the time of encoding
+// rows. `for in` would also visit enumerable properties of Object.prototype, so those are excluded here.
 function inheritsNothing(prototype: unknown): boolean {
   if (prototype === null) return true;
   if (prototype !== Object.prototype) return false;
@@ -152,7 +151,7 @@ function inheritsNothing(prototype: unknown): boolean {
 
 const none = {};
 
-// A getter or an extension may change what is written; then the count before it is wrong, and so is the message.
+// A getter or an extension may change the object while it is written. The count in the message would then be wrong.
 function changed(writer: Writer): CodecError {
   return refusal("not-encodable", "an object or a Map changed while it was written", writer.offset);
 }
@@ -187,7 +186,7 @@ function writeView(writer: Writer, view: ArrayBufferView): void {
   }
   const { tag, alignment } = form;
   if (view.byteLength === 0) requireMemory(view);
-  const index = writer.aside?.take(view) ?? -1;
+  const index = writer.sink?.take(view) ?? -1;
   if (index >= 0) {
     writer.byte(attachmentTag);
     writer.byte(tag);
@@ -207,7 +206,7 @@ function formByName(view: ArrayBufferView): Form | undefined {
 function writeExtension(writer: Writer, value: object, own: Extension, depth: number, options: WriteOptions): void {
   const inside = enter(writer, depth, options);
   writer.byte(own.tag);
-  // An extension may fill the same list again and again: what it writes is copied at once.
+  // An extension may reuse one list for several parts, so its lists are copied at once.
   const { lateMin } = writer;
   writer.lateMin = Number.POSITIVE_INFINITY;
   own.write(

@@ -1,55 +1,56 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { type Aside, beside } from "./beside.js";
-import { refusal } from "./refusal.js";
+import { isShared } from "../transport/limits.js";
+import { checkTarget, requireLittleEndian } from "./bytes.js";
+import { refusal, released } from "./codec-error.js";
+import { type AttachmentSink, outOfBand } from "./out-of-band.js";
 import { sizes } from "./tags.js";
 import { hasLoneSurrogate } from "./utf8.js";
 
-// Half of what is written is less than this; larger scratch than the second is not kept (a message of 1 MiB without its long
-// lists is rare).
+// The first size of the scratch buffer, enough for most messages; and the largest scratch that is kept for the next message.
 const scratchBytes = 4096;
 const keptBytesMax = 1 << 20;
 
 const encoder = new TextEncoder();
-// A text of so many characters has a size of one byte whatever they are: 3 bytes each, 253 at most.
+// A text of up to this many characters has a one-byte size: 3 bytes a character are at most 253.
 const shortMax = 84;
-// A call into the engine's encoder costs as much as about this many characters in a loop (bench/codec.mjs, Node 20).
+// Up to this length a loop beats a call of the engine's encoder (ts/clearway/bench/codec, Node 20).
 const loopMax = 48;
 const longMin = 1 << 16;
-// A list from here on is not copied into scratch, but once, to where the message goes. Writing a method's call with a list in
-// place, in Node 20: of 4 KiB 0.21 us through scratch and 0.28 so, of 16 KiB 0.37 and 0.38, of 64 KiB 1.41 and 1.04.
+// A list from this size on skips the scratch buffer and is copied once, into the message. encodeInto of a method's call in Node 20, through
+// scratch and directly: 0.21 and 0.28 us with a list of 4 KiB, 0.37 and 0.38 with 16 KiB, 1.41 and 1.04 with 64 KiB.
 const lateMin = 1 << 14;
-// Divided once: the quotient is no small integer, and each division would make an object of it.
+// A constant, because the quotient is no small integer: each division would allocate a heap number.
 const textMax = Math.floor(sizes.fourMax / 3);
 
-/** A part that is copied once, to where the message goes. */
+/** A long part of a message, which is copied once, straight into the message. */
 interface Late {
   readonly at: number;
   bytes: Uint8Array;
   readonly length: number;
 }
 
-/** Scratch that grows, and the parts that messages are made of. Values are `write-value.ts`. */
+/** Writes the primitives of a message into a growing scratch buffer. `write-value.ts` writes values. */
 export class Writer {
   bytes = new Uint8Array(scratchBytes);
   view = new DataView(this.bytes.buffer);
-  /** Where the next byte goes in `bytes`. */
+  /** The position of the next byte in `bytes`. */
   at = 0;
-  /** Long parts that are not in `bytes`; `at` says before which byte of it they stand. */
+  /** Long parts that are not in `bytes`; `at` is the position in `bytes` that they precede. */
   late: Late[] = [];
   lateBytes = 0;
-  /** Lists of so many bytes are late. */
+  /** Lists of this many bytes and more go to `late`. */
   lateMin = lateMin;
-  /** Where large lists go instead of into the message. */
-  aside: Aside | undefined;
-  /** Whether the message may stand in one buffer with others. */
+  /** Takes large lists as attachments, if set. */
+  sink: AttachmentSink | undefined;
+  /** Whether the message may share a buffer with others. */
   passing = false;
 
-  /** How many bytes the message has so far. */
+  /** Bytes of the message so far. */
   get offset(): number {
     return this.at + this.lateBytes;
   }
 
-  /** Makes room for some bytes more. */
+  /** Grows the scratch buffer for `more` bytes. Throws `too-large` when there is no memory. */
   room(more: number): void {
     const needed = this.at + more;
     if (needed > this.bytes.length) this.#grow(needed);
@@ -72,7 +73,7 @@ export class Writer {
     this.bytes[this.at++] = value;
   }
 
-  /** A size or a count. */
+  /** Writes a size or a count in 1, 3 or 5 bytes. Throws `too-large` beyond 32 bits. */
   size(value: number): void {
     this.room(5);
     const { bytes, at } = this;
@@ -92,7 +93,7 @@ export class Writer {
     }
   }
 
-  /** Zeros up to a multiple of `alignment`, a power of two, counted from the message's first byte. */
+  /** Writes zeros up to a multiple of `alignment`, a power of two, counted from the message's first byte. */
   pad(alignment: number): void {
     this.room(alignment);
     const { bytes } = this;
@@ -141,14 +142,14 @@ export class Writer {
     this.lateBytes += bytes.length;
   }
 
-  /** Bytes as they are, copied at once. */
+  /** Copies bytes into the scratch buffer. */
   raw(bytes: Uint8Array): void {
     this.room(bytes.length);
     this.bytes.set(bytes, this.at);
     this.at += bytes.length;
   }
 
-  /** A text's size and its UTF-8. Throws `not-encodable` for half of a surrogate pair. */
+  /** Writes a text's size and its UTF-8. Throws `not-encodable` for half of a surrogate pair. */
   text(text: string): void {
     const { length } = text;
     if (length > textMax) throw refusal("too-large", `a text of ${length} characters`, this.offset);
@@ -157,19 +158,19 @@ export class Writer {
     if (length <= loopMax && this.#ascii(text)) return;
     if (hasLoneSurrogate(text)) throw refusal("not-encodable", "a text has half of a surrogate pair", this.offset);
     const start = this.at;
-    // The size stands before the bytes; a guess is right for ASCII and for short texts, else the bytes are shifted.
+    // The size precedes the bytes, and is known after them. The guess of its width is right for ASCII and for short texts.
     const guess = length <= shortMax ? 1 : sizeBytes(length);
     const { written } = encoder.encodeInto(text, this.bytes.subarray(start + guess));
     this.size(written);
     const begin = this.at;
     if (begin !== start + guess) {
-      // `size` wrote over the first bytes: write the text again behind it. Happens at most around 254 and 65536 bytes.
+      // The guess was wrong, and `size` overwrote the first bytes: encode the text again. Only lengths around 254 and 65536 bytes get here.
       encoder.encodeInto(text, this.bytes.subarray(begin));
     }
     this.at = begin + written;
   }
 
-  // Room for 3 bytes a character of a long text would triple the scratch for nothing.
+  // Reserving 3 bytes a character for a long text would triple the scratch buffer.
   #long(text: string): void {
     if (hasLoneSurrogate(text)) throw refusal("not-encodable", "a text has half of a surrogate pair", this.offset);
     const bytes = encoder.encode(text);
@@ -196,28 +197,119 @@ function sizeBytes(size: number): number {
   return size <= sizes.oneMax ? 1 : size <= sizes.twoMax ? 3 : 5;
 }
 
-// One writer at rest serves every message of the thread; a message that is written while another is (by an extension, or
-// by a getter) gets one of its own.
+// One idle writer serves every message of the thread. A message that is encoded inside another one (by an extension or a getter) gets a
+// writer of its own.
 let rest: Writer | undefined;
 
-/** A writer at its first byte, the caller's until it is put back. */
+/** Takes the idle writer, reset, or makes one. The caller must return it with `putBack`. */
 export function takeWriter(): Writer {
   const writer = rest ?? new Writer();
   rest = undefined;
   writer.at = 0;
   writer.lateMin = lateMin;
-  writer.aside = beside.aside;
-  beside.aside = undefined;
-  writer.passing = beside.passing;
-  beside.passing = false;
+  writer.sink = outOfBand.sink;
+  outOfBand.sink = undefined;
+  writer.passing = outOfBand.passing;
+  outOfBand.passing = false;
   return writer;
 }
 
-/** Keeps the writer's scratch for the next message, unless it has grown large. */
+/** Returns a writer. Keeps its scratch buffer for the next message, unless it has grown large. */
 export function putBack(writer: Writer): void {
   if (writer.lateBytes > 0) {
     writer.late = [];
     writer.lateBytes = 0;
   }
   if (writer.bytes.length <= keptBytesMax) rest = writer;
+}
+
+// In Node 20 a new ArrayBuffer costs as much as encoding a small message (0.5 us, plus garbage collection), and each call made four of
+// them. Small messages that are sent or copied at once therefore share a buffer (a slab). A kept part keeps its whole slab alive; the
+// slab is as large as Node's own pool of Buffers.
+const slabBytes = 8192;
+const partBytesMax = 1024;
+
+let slab: Uint8Array<ArrayBuffer> | undefined;
+let used = 0;
+
+/** Returns zeroed bytes, possibly part of a larger buffer, at a multiple of 8. No other caller gets the same bytes. */
+export function smallBytes(bytes: number): Uint8Array<ArrayBuffer> {
+  if (bytes > partBytesMax) return new Uint8Array(bytes);
+  if (slab === undefined || used + bytes > slabBytes) {
+    slab = new Uint8Array(slabBytes);
+    used = 0;
+  }
+  const at = used;
+  used = (at + bytes + 7) & ~7;
+  return slab.subarray(at, at + bytes);
+}
+
+type Write<T> = (writer: Writer, value: T) => void;
+
+/** Encodes a value into a new message of its exact size. Throws as `Codec.encode`. */
+export function encodeWith<T>(write: Write<T>, value: T): Uint8Array {
+  requireLittleEndian();
+  const writer = takeWriter();
+  try {
+    write(writer, value);
+    if (writer.offset === 0) return new Uint8Array();
+    if (writer.lateBytes === 0) return writer.passing ? passing(writer) : writer.bytes.slice(0, writer.at);
+    const message = memory(writer.offset);
+    copyOut(writer, message, 0);
+    return message;
+  } finally {
+    putBack(writer);
+  }
+}
+
+function passing({ bytes, at }: Writer): Uint8Array {
+  const message = smallBytes(at);
+  message.set(bytes.subarray(0, at));
+  return message;
+}
+
+/** Encodes a value into `into`. Returns the message's length, or -1 when it does not fit. Throws as `Codec.encode`. */
+export function encodeWithInto<T>(write: Write<T>, value: T, into: Uint8Array, offset: number): number {
+  requireLittleEndian();
+  checkTarget(into, offset);
+  const writer = takeWriter();
+  try {
+    write(writer, value);
+    const size = writer.offset;
+    if (size > into.length - offset) return -1;
+    if (writer.lateBytes === 0) into.set(writer.bytes.subarray(0, size), offset);
+    else copyOut(writer, into, offset);
+    return size;
+  } finally {
+    putBack(writer);
+  }
+}
+
+function memory(bytes: number): Uint8Array {
+  try {
+    return new Uint8Array(bytes);
+  } catch (cause) {
+    throw refusal("too-large", `no memory for a message of ${bytes} bytes`, bytes, cause);
+  }
+}
+
+// Joins the scratch buffer and the long parts. Throws before it writes anything, or not at all.
+function copyOut({ bytes, at, late }: Writer, into: Uint8Array, offset: number): void {
+  for (const each of late) {
+    // A getter or an extension may have transferred it in the meantime.
+    if (each.bytes.length !== each.length) throw released();
+    // The copy must not overwrite a part that is still to be read. Two SharedArrayBuffers may be the same memory.
+    const same = each.bytes.buffer === into.buffer || (isShared(each.bytes.buffer) && isShared(into.buffer));
+    if (same) each.bytes = new Uint8Array(each.bytes);
+  }
+  let from = 0;
+  let to = offset;
+  for (const each of late) {
+    into.set(bytes.subarray(from, each.at), to);
+    to += each.at - from;
+    into.set(each.bytes, to);
+    to += each.length;
+    from = each.at;
+  }
+  into.set(bytes.subarray(from, at), to);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { isUntransferable } from "#host";
 import { ClearwayError } from "../../error/clearway-error.js";
-import type { Aside } from "../codec/beside.js";
+import type { AttachmentSink } from "../codec/out-of-band.js";
 import { isShared } from "../transport/limits.js";
 import type { ChannelCopyReason } from "./ledger.js";
 
@@ -23,7 +23,7 @@ export type Giving = "kept" | "result" | "move";
 const attachmentsMax = 1024;
 
 /** Gathers one message's attachments, and what became of their memory. One that took none may serve the next message. */
-export class Attachments implements Aside {
+export class Attachments implements AttachmentSink {
   readonly list: Uint8Array[] = [];
   readonly copies: [reason: ChannelCopyReason, bytes: number][] = [];
   movedBytes = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError, invalid } from "../../error/clearway-error.js";
-import { requireLittleEndian } from "../codec/host-order.js";
+import { requireLittleEndian } from "../codec/bytes.js";
 import type { ChannelSink, ChannelTransport, CloseReason } from "../transport/transport.js";
 import { readFrame } from "../wire/frame.js";
 import { agree, frameBytesMin, type Hello, readHello, type WireName, wireVersion, writeHello } from "../wire/hello.js";

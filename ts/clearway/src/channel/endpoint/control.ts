@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { MethodCall } from "../codec/codec.js";
-import { standardMethodCodec } from "../codec/standard-method.js";
+import { standardMethodCodec } from "../codec/standard.js";
 import { Status } from "../wire/frame.js";
 import type { Handler } from "./desk.js";
 import { nothing } from "./link.js";

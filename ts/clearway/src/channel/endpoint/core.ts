@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "../../error/clearway-error.js";
-import { keyText } from "../codec/key-text.js";
+import { keyText } from "../codec/utf8.js";
 import { type ChannelTransport, type CloseReason, closedHere } from "../transport/transport.js";
 import { Flag, type Frame, Op, readFrame, Status } from "../wire/frame.js";
 import type { Hello, WireName } from "../wire/hello.js";

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { MessageCodec, MethodCodec } from "../codec/codec.js";
-import { standardMessageCodec } from "../codec/standard-message.js";
-import { standardMethodCodec } from "../codec/standard-method.js";
+import { standardMessageCodec, standardMethodCodec } from "../codec/standard.js";
 import type { CloseReason } from "../transport/transport.js";
 import type { WireName } from "../wire/hello.js";
 import { controlChannel, resizeMessage } from "./control.js";

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError, invalid } from "../../error/clearway-error.js";
 import { MovedValue } from "../../transfer/move.js";
-import { beside } from "../codec/beside.js";
 import type { Codec, MethodCodec } from "../codec/codec.js";
-import { inlined } from "../codec/inlined.js";
-import { refusal } from "../codec/refusal.js";
+import { refusal } from "../codec/codec-error.js";
+import { outOfBand } from "../codec/out-of-band.js";
+import { inlined } from "../codec/standard.js";
 import { isShared } from "../transport/limits.js";
 import type { ChannelTransport, CloseReason } from "../transport/transport.js";
 import { type ErrorParts, partsOf, writeError } from "../wire/error-body.js";
@@ -126,16 +126,16 @@ export class Link {
     attachments.giving = giving;
     if (codec.name === "binary" && value instanceof Uint8Array && attachments.take(value) >= 0)
       return { body: nothing.body, flags: Flag.whole, attachments };
-    beside.aside = attachments;
-    beside.passing = true;
+    outOfBand.sink = attachments;
+    outOfBand.passing = true;
     try {
       const body = codec.encode(value);
       if (attachments.list.length > 0) return { body, flags: 0, attachments };
       this.#spare = attachments;
       return { body, flags: 0, attachments: undefined };
     } finally {
-      beside.aside = undefined;
-      beside.passing = false;
+      outOfBand.sink = undefined;
+      outOfBand.passing = false;
     }
   }
 
@@ -151,11 +151,11 @@ export class Link {
       return binary ? (bytes as T) : codec.decode(bytes, { owned: true });
     }
     if (binary && attachments.length > 0) return inlined(body, attachments, this.#transport.frameBytesMax) as T;
-    beside.attached = attachments.length > 0 ? attachments : undefined;
+    outOfBand.attached = attachments.length > 0 ? attachments : undefined;
     try {
       return codec.decode(body, { owned: alone });
     } finally {
-      beside.attached = undefined;
+      outOfBand.attached = undefined;
     }
   }
 

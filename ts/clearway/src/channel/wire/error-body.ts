@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { decodeError, encodeError, type WireError } from "../../error/wire.js";
-import { type StandardMessageCodec, standardMessageCodec } from "../codec/standard-message.js";
+import { type StandardMessageCodec, standardMessageCodec } from "../codec/standard.js";
 import { RemoteError } from "../endpoint/remote-error.js";
 
 // A failed reply's body on Clearway's wire: a list of the standard codec, [code, message, details, error]. `error` is what was

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { smallBytes } from "../codec/slab.js";
+import { smallBytes } from "../codec/writer.js";
 
 //  A frame (spec/channel.md). Numbers are unsigned and little-endian; what stands behind the head begins at multiples of 8.
 //

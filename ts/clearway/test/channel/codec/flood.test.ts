@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
-import { binaryCodec } from "../../../src/channel/codec/binary.js";
-import { inlined } from "../../../src/channel/codec/inlined.js";
-import { KeyGuard } from "../../../src/channel/codec/key-guard.js";
-import { standardMessageCodec as standard } from "../../../src/channel/codec/standard-message.js";
+import { KeyGuard } from "../../../src/channel/codec/read-value.js";
+import { inlined, standardMessageCodec as standard } from "../../../src/channel/codec/standard.js";
 import { attachmentTag, Tag } from "../../../src/channel/codec/tags.js";
+import { binaryCodec } from "../../../src/channel/codec/text-binary.js";
 import { connect } from "../../../src/channel/endpoint/connect.js";
 import { memoryPair } from "../../../src/channel/transport/memory.js";
 import { Op, readFrame, writeFrame } from "../../../src/channel/wire/frame.js";

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { afterEach, describe, expect, test } from "vitest";
-import { binaryCodec } from "../../../src/channel/codec/binary.js";
 import { float64 } from "../../../src/channel/codec/float64.js";
-import { standardMessageCodec } from "../../../src/channel/codec/standard-message.js";
-import { standardMethodCodec } from "../../../src/channel/codec/standard-method.js";
+import { standardMessageCodec, standardMethodCodec } from "../../../src/channel/codec/standard.js";
+import { binaryCodec } from "../../../src/channel/codec/text-binary.js";
 import type { Endpoint } from "../../../src/channel/endpoint/endpoint.js";
 import type { EndpointOptions } from "../../../src/channel/endpoint/options.js";
 import { move } from "../../../src/transfer/move.js";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { standardMethodCodec } from "../../../src/channel/codec/standard-method.js";
+import { standardMethodCodec } from "../../../src/channel/codec/standard.js";
 import { Early } from "../../../src/channel/endpoint/early.js";
 import { outcome } from "../../../src/channel/endpoint/outcome.js";
 import { endpoints, rejection } from "./pairs.js";

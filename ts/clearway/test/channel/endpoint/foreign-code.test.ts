@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { standardMessageCodec } from "../../../src/channel/codec/standard-message.js";
-import { standardMethodCodec } from "../../../src/channel/codec/standard-method.js";
+import { standardMessageCodec, standardMethodCodec } from "../../../src/channel/codec/standard.js";
 import type { Endpoint } from "../../../src/channel/endpoint/endpoint.js";
 import type { EventSink } from "../../../src/channel/endpoint/source.js";
 import { endpoints, rejection, until } from "./pairs.js";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
-import { standardMessageCodec } from "../../../src/channel/codec/standard-message.js";
+import { standardMessageCodec } from "../../../src/channel/codec/standard.js";
 import { type Direction, Fits } from "../../../src/channel/schema/fit.js";
 import { Misfit, shown } from "../../../src/channel/schema/misfit.js";
 import { TypeReader } from "../../../src/channel/schema/shape.js";

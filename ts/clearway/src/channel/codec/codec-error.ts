@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { ClearwayError } from "../../error/clearway-error.js";
+import type { CodecErrorCode } from "../../error/codec-codes.js";
+import type { MethodError } from "./codec.js";
+
+/** The error that a codec throws, with the position of the failure. */
+export interface CodecError extends ClearwayError {
+  readonly code: CodecErrorCode;
+  /** In bytes. Decoding: the first byte that cannot be read (spec/wire.md defines it for each code). Encoding: bytes written so far. */
+  readonly offset: number;
+}
+
+/** Makes a {@link CodecError}. `what` describes the failure without its offset, which is appended. */
+export function refusal(code: CodecErrorCode, what: string, offset: number, cause?: unknown): CodecError {
+  const error = new ClearwayError(code, `${what}, at byte ${offset}`, cause === undefined ? undefined : { cause });
+  return Object.assign(error, { offset }) as ClearwayError as CodecError;
+}
+
+/** Whether a thrown value is a {@link CodecError}. */
+export function isCodecError(thrown: unknown): thrown is CodecError {
+  return thrown instanceof ClearwayError && typeof (thrown as Partial<CodecError>).offset === "number";
+}
+
+/** Throws `released` when the list's memory was transferred. Call it for empty lists: a detached list has the length 0, too. */
+export function requireMemory({ buffer }: ArrayBufferView): void {
+  try {
+    new Uint8Array(buffer);
+  } catch (cause) {
+    throw released(cause);
+  }
+}
+
+/** Makes the error for a list whose memory was transferred before the codec copied it. */
+export function released(cause?: unknown): ClearwayError {
+  return new ClearwayError("released", "a list's memory was moved away before it was written", { cause });
+}
+
+/** Checks the types of an error reply's code, message and stack. Throws `not-encodable`. */
+export function checkError(error: MethodError): MethodError {
+  const { code, message, stack } = error;
+  if (typeof code !== "string") throw refusal("not-encodable", "an error's code is no string", 0);
+  if (message !== null && typeof message !== "string")
+    throw refusal("not-encodable", "an error's message is neither a string nor null", 0);
+  if (stack !== undefined && stack !== null && typeof stack !== "string")
+    throw refusal("not-encodable", "an error's stack trace is neither a string nor null", 0);
+  return error;
+}

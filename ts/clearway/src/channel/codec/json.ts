@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { copyInto, input } from "./bytes.js";
+import {
+  type Codec,
+  type CodecLimits,
+  checkLimits,
+  defaultLimits,
+  type MessageCodec,
+  type MethodCall,
+  type MethodCodec,
+  type MethodReply,
+} from "./codec.js";
+import { checkError, refusal } from "./codec-error.js";
+import { checkDepth, jsonRefusal } from "./json-check.js";
+import { readUtf8 } from "./utf8.js";
+
+const encoder = new TextEncoder();
+
+// Possibly half of a surrogate pair; JSON.stringify escapes such a half the same way. Only a match makes a closer check necessary.
+const escapedSurrogate = /\\u[dD][89a-fA-F]/;
+
+/** Encodes a value as UTF-8 JSON. Throws `not-encodable` and `too-deep`. */
+export function toJson(value: unknown, { depthMax }: CodecLimits): Uint8Array {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value);
+  } catch (cause) {
+    if (cause instanceof RangeError) throw refusal("too-deep", `values are nested deeper than ${depthMax}`, 0, cause);
+    throw refusal("not-encodable", "JSON has no form for the value", 0, cause);
+  }
+  if (text === undefined) throw refusal("not-encodable", `JSON has no form for a ${typeof value}`, 0);
+  const bytes = encoder.encode(text);
+  checkDepth(bytes, depthMax);
+  if (escapedSurrogate.test(text) && jsonRefusal(bytes, depthMax))
+    throw refusal("not-encodable", "a text has half of a surrogate pair", 0);
+  return bytes;
+}
+
+/**
+ * Decodes UTF-8 JSON. No other thread may write to the bytes. Throws `bad-utf8`, `malformed`, `truncated`, `trailing-bytes`,
+ * `too-deep`.
+ */
+export function fromJson(bytes: Uint8Array, { depthMax }: CodecLimits): unknown {
+  let value: unknown;
+  let text: string;
+  try {
+    text = readUtf8(bytes, 0, bytes.length);
+    checkDepth(bytes, depthMax);
+    value = JSON.parse(text);
+  } catch (cause) {
+    // None of the three reports the first wrong byte: jsonRefusal reads the text again to find it.
+    throw jsonRefusal(bytes, depthMax, cause) ?? cause;
+  }
+  const wrong = escapedSurrogate.test(text) ? jsonRefusal(bytes, depthMax) : undefined;
+  if (wrong) throw wrong;
+  return value;
+}
+
+/** Settings of a JSON codec. */
+export interface JsonOptions extends Partial<Pick<CodecLimits, "depthMax">> {}
+
+/** The JSON message codec. */
+export interface JsonMessageCodec extends MessageCodec<unknown> {
+  /** The same codec with other settings. Throws `invalid-argument`. */
+  with(options: JsonOptions): JsonMessageCodec;
+}
+
+const none = new Uint8Array();
+
+function jsonWith(limits: CodecLimits): JsonMessageCodec {
+  const encode = (value: unknown): Uint8Array =>
+    value === null || value === undefined ? none.slice() : toJson(value, limits);
+  return {
+    name: "json",
+    encode,
+    encodeInto: (value, into, offset = 0) => copyInto(encode(value), into, offset),
+    decode(message) {
+      const { bytes } = input(message, false);
+      return bytes.length === 0 ? null : fromJson(bytes, limits);
+    },
+    with: (options) => jsonWith(checkLimits(options, limits)),
+  };
+}
+
+/**
+ * Encodes messages as UTF-8 JSON; the message for null has no bytes. Values follow `JSON.stringify`: NaN becomes null, lists
+ * of bytes become objects. A key `__proto__` is decoded as an own property.
+ */
+export const jsonMessageCodec: JsonMessageCodec = jsonWith(defaultLimits);
+
+/** The JSON method codec. */
+export interface JsonMethodCodec extends MethodCodec {
+  /** The same codec with other settings. Throws `invalid-argument`. */
+  with(options: JsonOptions): JsonMethodCodec;
+}
+
+function half<T>(encode: (value: T) => Uint8Array, decode: (bytes: Uint8Array) => T): Codec<T> {
+  return {
+    name: "json-method",
+    encode,
+    encodeInto: (value, into, offset = 0) => copyInto(encode(value), into, offset),
+    decode: (message) => decode(input(message, false).bytes),
+  };
+}
+
+function writeCall({ method, args }: MethodCall, limits: CodecLimits): Uint8Array {
+  if (typeof method !== "string") throw refusal("not-encodable", "a method's name is no string", 0);
+  return toJson({ method, args: args ?? null }, limits);
+}
+
+function readCall(bytes: Uint8Array, limits: CodecLimits): MethodCall {
+  const call = fromJson(bytes, limits);
+  if (call === null || typeof call !== "object" || Array.isArray(call)) throw noCall();
+  const { method, args = null } = call as Partial<MethodCall>;
+  if (typeof method !== "string") throw noCall();
+  return { method, args };
+}
+
+function writeReply(reply: MethodReply, limits: CodecLimits): Uint8Array {
+  if (reply.kind === "none") return new Uint8Array();
+  if (reply.kind === "success") return toJson([reply.value ?? null], limits);
+  const { code, message, details = null, stack } = checkError(reply);
+  return toJson(stack === undefined ? [code, message, details] : [code, message, details, stack], limits);
+}
+
+function readReply(bytes: Uint8Array, limits: CodecLimits): MethodReply {
+  if (bytes.length === 0) return { kind: "none" };
+  const reply = fromJson(bytes, limits);
+  if (!Array.isArray(reply)) throw noReply();
+  if (reply.length === 1) return { kind: "success", value: reply[0] };
+  const [code, message, details, stack] = reply as unknown[];
+  const wrong = typeof code !== "string" || !isTextOrNull(message);
+  if (wrong || reply.length < 3 || reply.length > 4) throw noReply();
+  if (reply.length === 3) return { kind: "error", code, message, details };
+  if (!isTextOrNull(stack)) throw noReply();
+  return { kind: "error", code, message, details, stack };
+}
+
+const isTextOrNull = (value: unknown): value is string | null => value === null || typeof value === "string";
+const noCall = (): Error => refusal("malformed", 'a call is not {"method": …, "args": …}', 0);
+const noReply = (): Error => refusal("malformed", "a reply is neither [value] nor [code, message, details]", 0);
+
+function methodsWith(limits: CodecLimits): JsonMethodCodec {
+  // The envelope does not count as a nesting level.
+  const inside = { ...limits, depthMax: limits.depthMax + 1 };
+  return {
+    name: "json-method",
+    call: half(
+      (call) => writeCall(call, inside),
+      (bytes) => readCall(bytes, inside),
+    ),
+    reply: half(
+      (reply) => writeReply(reply, inside),
+      (bytes) => readReply(bytes, inside),
+    ),
+    with: (options) => methodsWith(checkLimits(options, limits)),
+  };
+}
+
+/** Encodes calls as UTF-8 JSON `{"method": …, "args": …}` and replies as `[value]` or `[code, message, details]`. */
+export const jsonMethodCodec: JsonMethodCodec = methodsWith(defaultLimits);

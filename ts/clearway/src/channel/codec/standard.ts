@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { input, requireLittleEndian } from "./bytes.js";
+import {
+  type Codec,
+  type CodecLimits,
+  checkLimits,
+  type DecodeOptions,
+  defaultLimits,
+  type MessageCodec,
+  type MethodCall,
+  type MethodCodec,
+  type MethodReply,
+} from "./codec.js";
+import { checkError, refusal } from "./codec-error.js";
+import { addExtensions, type Extension, type Extensions, noExtensions } from "./extension.js";
+import { outOfBand } from "./out-of-band.js";
+import { readValue } from "./read-value.js";
+import { Reader } from "./reader.js";
+import { Envelope, Tag } from "./tags.js";
+import { writeValue } from "./write-value.js";
+import { encodeWith, encodeWithInto, type Writer } from "./writer.js";
+
+/** Settings of a standard codec. */
+export interface StandardOptions extends Partial<CodecLimits> {
+  /** The application's own types, added to those that the codec already has. */
+  readonly extensions?: readonly Extension[];
+  /**
+   * Keeps distinctions that decoding normally loses: a whole float64 becomes a `float64()` object, every map a `Map` in the
+   * message's order. Encoding the value again then gives the same bytes, if they were in the shortest form. Default false.
+   */
+  readonly lossless?: boolean;
+  /**
+   * Encodes the message `null` as no bytes, as Flutter does (default true). False encodes it as the type byte 0 and refuses empty
+   * messages, for transports on which an empty message means something else. Inside methods it is always the type byte.
+   */
+  readonly emptyNull?: boolean;
+}
+
+/** The standard message codec. */
+export interface StandardMessageCodec extends MessageCodec<unknown> {
+  /** The same codec with other settings. Throws `invalid-argument`. */
+  with(options: StandardOptions): StandardMessageCodec;
+}
+
+/** All settings of a standard codec. */
+export interface StandardSettings extends CodecLimits {
+  readonly extensions: Extensions;
+  readonly lossless: boolean;
+  readonly emptyNull: boolean;
+}
+
+export const defaultSettings: StandardSettings = {
+  ...defaultLimits,
+  extensions: noExtensions,
+  lossless: false,
+  emptyNull: true,
+};
+
+/** Returns `before` with the given options replaced. Throws `invalid-argument`. */
+export function changeSettings(before: StandardSettings, options: StandardOptions): StandardSettings {
+  const { extensions = [], lossless = before.lossless, emptyNull = before.emptyNull } = options;
+  return {
+    ...checkLimits(options, before),
+    extensions: addExtensions(before.extensions, extensions),
+    lossless,
+    emptyNull,
+  };
+}
+
+/** Makes a standard message codec. */
+export function standardWith(settings: StandardSettings): StandardMessageCodec {
+  const write = (writer: Writer, value: unknown): void => {
+    if (settings.emptyNull && (value === null || value === undefined)) return;
+    writeValue(writer, value, 0, settings);
+  };
+  return {
+    name: "standard",
+    encode: (value) => encodeWith(write, value),
+    encodeInto: (value, into, offset = 0) => encodeWithInto(write, value, into, offset),
+    decode(bytes: Uint8Array, { owned = false }: DecodeOptions = {}) {
+      requireLittleEndian();
+      const reader = new Reader(input(bytes, owned), settings);
+      if (reader.end === 0 && settings.emptyNull) return null;
+      const value = readValue(reader, 0, settings);
+      reader.finish();
+      return value;
+    },
+    with: (options) => standardWith(changeSettings(settings, options)),
+  };
+}
+
+/**
+ * Flutter's standard message codec (spec/wire.md): null, booleans, numbers, `bigint`, text, lists of bytes and numbers,
+ * arrays, plain objects and `Map`s, and extensions. Whole numbers are encoded as integers (see {@link float64}), `undefined`
+ * as null. Any other value throws `not-encodable`; the codec never omits or changes one.
+ */
+export const standardMessageCodec: StandardMessageCodec = standardWith(defaultSettings);
+
+// `inlined` must not change a value: floats stay floats, and maps keep their order.
+const inlineSettings = { ...defaultSettings, lossless: true };
+
+const writeRow = (writer: Writer, values: readonly unknown[]): void => {
+  for (const value of values) writeValue(writer, value, 0, inlineSettings);
+};
+
+/**
+ * Rewrites a standard message with attachments as one without, for a receiver that forwards raw bytes. It handles messages, calls and
+ * replies alike: each is a row of values (the byte of a reply's envelope reads as null or true). Copies the message, and an attachment
+ * once for each reference to it. Throws `too-large`, before copying, when the references exceed `bytesMax` bytes; `malformed` for a
+ * message that a codec without extensions cannot read.
+ */
+export function inlined(body: Uint8Array, attached: readonly Uint8Array[], bytesMax: number): Uint8Array {
+  outOfBand.attached = attached;
+  try {
+    const reader = new Reader(input(body, true), inlineSettings);
+    reader.attachedLeft = bytesMax;
+    const values: unknown[] = [];
+    while (reader.at < reader.end) values.push(readValue(reader, 0, inlineSettings));
+    return encodeWith(writeRow, values);
+  } finally {
+    outOfBand.attached = undefined;
+  }
+}
+
+/** The standard method codec. */
+export interface StandardMethodCodec extends MethodCodec {
+  /** The same codec with other settings. Throws `invalid-argument`. */
+  with(options: StandardOptions): StandardMethodCodec;
+}
+
+type Read<T> = (reader: Reader, settings: StandardSettings) => T;
+type Write<T> = (writer: Writer, value: T, settings: StandardSettings) => void;
+
+function half<T>(settings: StandardSettings, write: Write<T>, read: Read<T>): Codec<T> {
+  const writeIt = (writer: Writer, value: T): void => write(writer, value, settings);
+  return {
+    name: "standard-method",
+    encode: (value) => encodeWith(writeIt, value),
+    encodeInto: (value, into, offset = 0) => encodeWithInto(writeIt, value, into, offset),
+    decode(bytes: Uint8Array, { owned = false }: DecodeOptions = {}) {
+      requireLittleEndian();
+      const reader = new Reader(input(bytes, owned), settings);
+      const value = read(reader, settings);
+      reader.finish();
+      return value;
+    },
+  };
+}
+
+function writeCall(writer: Writer, { method, args }: MethodCall, settings: StandardSettings): void {
+  if (typeof method !== "string") throw refusal("not-encodable", "a method's name is no string", 0);
+  writeValue(writer, method, 0, settings);
+  writeValue(writer, args, 0, settings);
+}
+
+function readCall(reader: Reader, settings: StandardSettings): MethodCall {
+  const method = readText(reader, "a method's name");
+  return { method, args: readValue(reader, 0, settings) };
+}
+
+function writeReply(writer: Writer, reply: MethodReply, settings: StandardSettings): void {
+  if (reply.kind === "none") return;
+  if (reply.kind === "success") {
+    writer.byte(Envelope.success);
+    return writeValue(writer, reply.value, 0, settings);
+  }
+  const { code, message, details, stack } = checkError(reply);
+  writer.byte(Envelope.error);
+  writeValue(writer, code, 0, settings);
+  writeValue(writer, message, 0, settings);
+  writeValue(writer, details, 0, settings);
+  if (stack !== undefined) writeValue(writer, stack, 0, settings);
+}
+
+function readReply(reader: Reader, settings: StandardSettings): MethodReply {
+  if (reader.end === 0) return { kind: "none" };
+  const envelope = reader.byte();
+  if (envelope === Envelope.success) return { kind: "success", value: readValue(reader, 0, settings) };
+  if (envelope !== Envelope.error) throw refusal("malformed", `an envelope begins with ${envelope}`, 0);
+  const code = readText(reader, "an error's code");
+  const message = readTextOrNull(reader, "an error's message");
+  const details = readValue(reader, 0, settings);
+  if (reader.at === reader.end) return { kind: "error", code, message, details };
+  return { kind: "error", code, message, details, stack: readTextOrNull(reader, "an error's stack trace") };
+}
+
+function readText(reader: Reader, what: string): string {
+  const from = reader.at;
+  if (reader.byte() !== Tag.string) throw refusal("malformed", `${what} is no string`, from);
+  return reader.text();
+}
+
+function readTextOrNull(reader: Reader, what: string): string | null {
+  if (reader.bytes[reader.at] !== Tag.null) return readText(reader, what);
+  reader.at++;
+  return null;
+}
+
+function methodsWith(settings: StandardSettings): StandardMethodCodec {
+  return {
+    name: "standard-method",
+    call: half(settings, writeCall, readCall),
+    reply: half(settings, writeReply, readReply),
+    with: (options) => methodsWith(changeSettings(settings, options)),
+  };
+}
+
+/**
+ * Flutter's standard method codec (spec/wire.md). A reply without bytes reads as `{ kind: "none" }`; the caller of a method
+ * takes it for "not implemented, or no handler".
+ */
+export const standardMethodCodec: StandardMethodCodec = methodsWith(defaultSettings);

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { ClearwayError } from "../../error/clearway-error.js";
+import { copyInto, input } from "./bytes.js";
+import type { MessageCodec } from "./codec.js";
+import { refusal } from "./codec-error.js";
+import { hasLoneSurrogate, readUtf8 } from "./utf8.js";
+
+const encoder = new TextEncoder();
+
+function encodeText(text: string | null): Uint8Array {
+  if (text === null) return new Uint8Array();
+  if (typeof text !== "string") throw refusal("not-encodable", `a ${typeof text} is no string`, 0);
+  if (hasLoneSurrogate(text)) throw refusal("not-encodable", "a text has half of a surrogate pair", 0);
+  return encoder.encode(text);
+}
+
+/** Encodes text as UTF-8. Both the empty text and null have no bytes; no bytes decode as the empty text. */
+export const stringCodec: MessageCodec<string, string | null> = {
+  name: "string",
+  encode: encodeText,
+  encodeInto: (text, into, offset = 0) => copyInto(encodeText(text), into, offset),
+  decode(message) {
+    const { bytes } = input(message, false);
+    return readUtf8(bytes, 0, bytes.length);
+  },
+};
+
+function encodeBytes(bytes: Uint8Array | null): Uint8Array {
+  if (bytes === null) return new Uint8Array();
+  if (!(bytes instanceof Uint8Array)) throw refusal("not-encodable", "a message of bytes is a Uint8Array", 0);
+  if (bytes.length === 0) requireMemory(bytes);
+  return bytes;
+}
+
+function requireMemory({ buffer }: Uint8Array): void {
+  try {
+    new Uint8Array(buffer);
+  } catch (cause) {
+    throw new ClearwayError("released", "the bytes were moved away before they were written", { cause });
+  }
+}
+
+/**
+ * Passes bytes through. `encode` returns its argument without a copy. `decode` does so when the bytes are owned, else it copies.
+ */
+export const binaryCodec: MessageCodec<Uint8Array, Uint8Array | null> = {
+  name: "binary",
+  encode: encodeBytes,
+  encodeInto: (bytes, into, offset = 0) => copyInto(encodeBytes(bytes), into, offset),
+  decode(message, { owned = false } = {}) {
+    const { bytes, owned: ours } = input(message, owned);
+    return ours ? bytes : bytes.slice();
+  },
+};
