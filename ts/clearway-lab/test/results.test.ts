@@ -5,7 +5,7 @@ import { WARM_UP_CUT } from "../src/mechanism/measured.js";
 import { execute, UNMEASURED } from "../src/run/execute.js";
 import { resultsOf } from "../src/run/results.js";
 import { assertResults } from "../src/run/schema.js";
-import { WARNING_CODES } from "../src/run/warnings.js";
+import { WARNING_CODES } from "../src/run/warning.js";
 import { loadScenarios } from "../src/scenario/load.js";
 import { planCells, planOrder } from "../src/scenario/plan.js";
 import { cell, measured, record } from "./record.js";

@@ -2,7 +2,8 @@
 // The tables of a run on a terminal, at most 100 columns wide.
 import pc from "picocolors";
 import { offloadLines } from "../report/offload/lines.js";
-import { type Table, type TableRow, tablesOf } from "../report/tables.js";
+import type { Table, TableRow } from "../report/table.js";
+import { tablesOf } from "../report/tables.js";
 import { verdictOf } from "../report/verdict.js";
 import type { RunRecord } from "../run/record.js";
 import type { Results } from "../run/results.js";

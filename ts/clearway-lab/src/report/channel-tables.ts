@@ -4,7 +4,7 @@ import type { HostName } from "../protocol/message.js";
 import type { RecordedCell, RecordedScenario, RunRecord } from "../run/record.js";
 import type { Results } from "../run/results.js";
 import type { Column } from "./columns.js";
-import { clockStepUsOf, metricsFor, sameRow, type Table, tableCell } from "./tables.js";
+import { clockStepUsOf, metricsFor, sameRow, type Table, tableCell } from "./table.js";
 
 /** What is said of each round trip. The first stands open, the others are folded, and are not on the terminal. */
 const FIGURES: (Omit<Column, "label"> & { what: string })[] = [

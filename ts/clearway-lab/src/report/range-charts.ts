@@ -7,7 +7,7 @@ import { ROLE_COLOR } from "./chart/draw.js";
 import { type Range, rangeChart } from "./chart/ranges.js";
 import { type Html, html } from "./html.js";
 import { loadText } from "./load-text.js";
-import { byLoad, metricsFor, sameRow } from "./tables.js";
+import { byLoad, metricsFor, sameRow } from "./table.js";
 
 export function roleLegend(text: string): Html {
   return html`<ul class="legend"><li><span class="dot clearway"></span>Clearway</li><li><span class="dot peer"></span>peer library</li><li><span class="dot reference"></span>by hand</li><li>${text}</li></ul>`;

@@ -13,8 +13,9 @@ import { loadText } from "./load-text.js";
 import { offloadCharts } from "./offload/charts.js";
 import { channelChart, codecChart, firehoseChart, poolChart, roleLegend } from "./range-charts.js";
 import { memoryCharts, uploadCharts } from "./size-charts.js";
+import { byLoad, metricsFor, type Table } from "./table.js";
 import { tableHtml } from "./table-html.js";
-import { byLoad, metricsFor, ordered, sortQuantile, type Table } from "./tables.js";
+import { ordered, sortQuantile } from "./tables.js";
 import { zoomable } from "./zoom.js";
 
 /** The loads that a scenario is known by. */

@@ -6,7 +6,7 @@ import { LINE_COLOR, type Point, sizeChart } from "./chart/sizes.js";
 import { type Html, html } from "./html.js";
 import { loadText } from "./load-text.js";
 import { fillChart } from "./range-charts.js";
-import { metricsFor } from "./tables.js";
+import { metricsFor } from "./table.js";
 
 /** One frame at 60 Hz. */
 const FRAME_MS = 1000 / 60;

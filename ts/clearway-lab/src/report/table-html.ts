@@ -4,7 +4,7 @@
 import type { Role } from "../scenario/scenario.js";
 import { type Html, html } from "./html.js";
 import { unitText } from "./number.js";
-import type { Table, TableRow } from "./tables.js";
+import type { Table, TableRow } from "./table.js";
 
 export function tableHtml(table: Table): Html {
   const lead = table.lead ?? ["mechanism"];

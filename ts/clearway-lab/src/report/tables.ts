@@ -3,44 +3,13 @@
 import type { HostName } from "../protocol/message.js";
 import { compareCells, sameParams } from "../run/floor.js";
 import type { RecordedCell, RecordedScenario, RunRecord } from "../run/record.js";
-import type { Metric, Results } from "../run/results.js";
-import type { Role } from "../scenario/scenario.js";
+import type { Results } from "../run/results.js";
 import type { Distribution } from "../statistics/distribution.js";
 import { channelTables } from "./channel-tables.js";
 import { COLUMNS, type Column, comparedLabel, figuresOf } from "./columns.js";
 import { loadText } from "./load-text.js";
-import { bytes, shown, shownTime, times } from "./number.js";
-
-export interface TableCell {
-  text: string;
-  /** Rests on too few samples: greyed, in brackets on a terminal. */
-  doubtful?: boolean;
-}
-
-export interface TableRow {
-  mechanism: string;
-  title: string;
-  role: Role;
-  /** What stands in place of the title, a text for each of the table's `lead`. */
-  lead?: string[];
-  cells: TableCell[];
-}
-
-export interface Table {
-  scenario: string;
-  host: HostName;
-  /** The load or size, in words; empty where the scenario has only one. */
-  load: string;
-  /** Headings of the texts that a row begins with; without, a row begins with its mechanism. */
-  lead?: string[];
-  /** `title` and `role` where a column is a mechanism. */
-  columns: { label: string; unit: string; title?: string; role?: Role }[];
-  rows: TableRow[];
-  /** A second look at what another table shows: folded in the report, left out on a terminal. */
-  folded?: boolean;
-  /** Not on a terminal, which has its lines in words. */
-  quiet?: boolean;
-}
+import { bytes, shown, times } from "./number.js";
+import { byLoad, clockStepUsOf, metricsFor, type Table, type TableRow, tableCell } from "./table.js";
 
 export function tablesOf(results: Results, record: RunRecord): Table[] {
   const tables: Table[] = [];
@@ -60,33 +29,6 @@ export function tablesOf(results: Results, record: RunRecord): Table[] {
     }
   }
   return tables;
-}
-
-export function byLoad(cells: RecordedCell[]): RecordedCell[][] {
-  return grouped(
-    cells.filter(({ control }) => !control),
-    (a, b) => sameParams(a.params, b.params),
-  );
-}
-
-/** Cells of a channel that send the same. */
-export function sameRow(cells: RecordedCell[]): RecordedCell[][] {
-  return grouped(cells, (a, b) => ["channel", "codec", "payload"].every((name) => a.params[name] === b.params[name]));
-}
-
-function grouped(cells: RecordedCell[], alike: (a: RecordedCell, b: RecordedCell) => boolean): RecordedCell[][] {
-  const groups: RecordedCell[][] = [];
-  for (const cell of cells) {
-    const group = groups.find(([first]) => alike(first!, cell));
-    if (group === undefined) groups.push([cell]);
-    else group.push(cell);
-  }
-  return groups;
-}
-
-export function metricsFor(results: Results, record: RunRecord, cell: RecordedCell): Record<string, Metric> {
-  // results.cells is made from record.cells, one for one and in the same order.
-  return results.cells[record.cells.indexOf(cell)]!.metrics;
 }
 
 /** What stands on a terminal and open in the report is said of them in words and in a heat map. */
@@ -167,22 +109,6 @@ export function ordered(
 export function sortQuantile(rows: readonly Distribution[]): "p99" | "p90" | "p50" {
   const carried = (name: "p99" | "p90") => rows.every(({ unsupported }) => !unsupported?.includes(name));
   return carried("p99") ? "p99" : carried("p90") ? "p90" : "p50";
-}
-
-/** What a step of the clock is for one sample of a batch. */
-export function clockStepUsOf(record: RunRecord, cell: RecordedCell, metric: string): number {
-  const { batch = 1 } = cell.rounds[0]?.measurement.samples[metric] ?? {};
-  return (record.hosts[cell.host]?.clockStepUs ?? 0) / batch;
-}
-
-/** A time under a step of the clock is only known to be under it. */
-export function tableCell(metric: Metric | undefined, quantile: Column["quantile"], clockStepUs = 0): TableCell {
-  if (metric === undefined) return { text: "–" };
-  if ("value" in metric) return { text: shown(metric.value) };
-  const name = quantile ?? "p50";
-  const doubtful = (metric.unsupported as string[] | undefined)?.includes(name) ?? false;
-  const text = metric.unit === "us" ? shownTime(metric[name], clockStepUs) : shown(metric[name]);
-  return { text, ...(doubtful ? { doubtful } : {}) };
 }
 
 export function against(results: Results, record: RunRecord, scenario: RecordedScenario, cell: RecordedCell): string {

@@ -9,7 +9,7 @@ import type { Distribution } from "../statistics/distribution.js";
 import { HOST_TITLES } from "./host-titles.js";
 import { shown, times } from "./number.js";
 import { worstSentence } from "./offload/worst.js";
-import { metricsFor } from "./tables.js";
+import { metricsFor } from "./table.js";
 
 export function verdictOf(results: Results, record: RunRecord): string[] {
   const sentences = [

@@ -2,7 +2,7 @@
 // What the machine and the build give a reader to doubt.
 import type { HostName } from "../protocol/message.js";
 import type { RunRecord } from "./record.js";
-import type { Warning } from "./warnings.js";
+import type { Warning } from "./warning.js";
 
 /** A stall of an idle thread that is longer than a 60 Hz frame would have cost any app a frame. */
 const MACHINE_STALL_MS = 1000 / 60;

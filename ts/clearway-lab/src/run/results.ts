@@ -8,7 +8,8 @@ import { type Distribution, distributionOf, significant } from "../statistics/di
 import { decodeHistogram, mergeHistograms } from "../statistics/histogram.js";
 import { type Floor, floorsOf } from "./floor.js";
 import type { RecordedCell, RunRecord } from "./record.js";
-import { type Warning, warningsOf } from "./warnings.js";
+import type { Warning } from "./warning.js";
+import { warningsOf } from "./warnings.js";
 
 export const RESULTS_VERSION = 1;
 

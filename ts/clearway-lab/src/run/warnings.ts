@@ -4,34 +4,7 @@ import { isSupported, QUANTILES, samplesNeeded } from "../statistics/distributio
 import type { Floor } from "./floor.js";
 import { machineWarnings } from "./machine-warnings.js";
 import { type RunRecord, wasWarmUpCut } from "./record.js";
-
-export const WARNING_CODES = [
-  "interrupted",
-  "budget-ended",
-  "cell-failed",
-  "host-unavailable",
-  "few-rounds",
-  "quantile-unsupported",
-  "still-warming",
-  "noise-high",
-  "machine-stalled",
-  "load-high",
-  "steal-seen",
-  "governor",
-  "virtual-machine",
-  "few-cores",
-  "clock-coarse",
-  "node-options",
-  "mechanism-note",
-] as const;
-export type WarningCode = (typeof WARNING_CODES)[number];
-
-export interface Warning {
-  code: WarningCode;
-  message: string;
-  /** What to do about it. */
-  next: string;
-}
+import type { Warning } from "./warning.js";
 
 /** A factor between two runs of the same thing over which a scenario can tell little: two fifths more or less. */
 const NOISE_HIGH_RATIO = 1.4;

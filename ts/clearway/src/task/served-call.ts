@@ -2,9 +2,12 @@
 import type { Held } from "../resource/leases.js";
 import type { Consumer } from "../stream/consumer.js";
 import type { Producer } from "../stream/producer.js";
+import type { InputStream } from "../transport/protocol.js";
 import { CallContext } from "./context.js";
-import type { Announced } from "./streams.js";
 import type { TaskDefinition } from "./task.js";
+
+/** A stream that replaces the argument at this position. */
+export type Announced = [argument: number, stream: InputStream];
 
 /** One call as the worker sees it, from its arrival to its answer. */
 export class ServedCall {

@@ -14,8 +14,7 @@ import type { EarlyCall } from "./first-call.js";
 import { errors, expectParts, ring } from "./parts.js";
 import type { RingEnd } from "./ring-end.js";
 import { Runner } from "./runner.js";
-import { ServedCall } from "./served-call.js";
-import type { Announced } from "./streams.js";
+import { type Announced, ServedCall } from "./served-call.js";
 import type { TaskDefinition } from "./task.js";
 
 const heapEveryMs = 100;

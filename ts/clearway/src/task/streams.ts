@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { Consumer } from "../stream/consumer.js";
 import { iteratorOf, Producer, type ProducerWire } from "../stream/producer.js";
-import { type InputStream, Op } from "../transport/protocol.js";
+import { Op } from "../transport/protocol.js";
 import type { Transport } from "../transport/transport.js";
-import type { ServedCall } from "./served-call.js";
-
-/** A stream that will stand in the place of an argument. */
-export type Announced = [argument: number, stream: InputStream];
+import type { Announced, ServedCall } from "./served-call.js";
 
 /** The sending half for what a generator gave. */
 export function produce(iterator: unknown, wire: ProducerWire): Producer {

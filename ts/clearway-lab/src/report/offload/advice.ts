@@ -5,7 +5,7 @@ import { compareCells } from "../../run/floor.js";
 import type { RecordedCell, RunRecord } from "../../run/record.js";
 import type { Metric, Results } from "../../run/results.js";
 import { shown } from "../number.js";
-import { metricsFor } from "../tables.js";
+import { metricsFor } from "../table.js";
 import { regretGrid, type WorkColumn } from "./columns.js";
 import { regretText } from "./regret-table.js";
 

@@ -5,7 +5,7 @@ import { byRound } from "../../run/floor.js";
 import type { RecordedCell, RunRecord } from "../../run/record.js";
 import { type Regret, type Regrets, regretsOf, withoutCutRound } from "../../statistics/regret.js";
 import { loadText } from "../load-text.js";
-import { byLoad } from "../tables.js";
+import { byLoad } from "../table.js";
 
 /** Cold: from making the pool to the end of its first batch. Warm: a batch later on. */
 export type Temperature = "warm" | "cold";

@@ -4,7 +4,7 @@ import type { HostName } from "../../protocol/message.js";
 import type { RunRecord } from "../../run/record.js";
 import type { Regret } from "../../statistics/regret.js";
 import { shown } from "../number.js";
-import type { Table, TableCell } from "../tables.js";
+import type { Table, TableCell } from "../table.js";
 import { regretGrid, type Temperature } from "./columns.js";
 
 /** Undefined where the run has no such cells. Folded: a terminal gets a sentence a work instead. */

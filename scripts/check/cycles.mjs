@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Finds files that import one another in a circle. Type imports and dynamic imports count: a reader follows them, too.
+import { posix } from "node:path";
+import ts from "typescript";
+import { isProgram, report } from "../problems.mjs";
+import { files } from "../sources.mjs";
+
+/** Where circles are looked for. */
+const packages = /^ts\/[\w-]+\/src\//;
+
+/**
+ * Circles that exist, each with the reason. A circle may shrink and may not grow: a file that leaves it is taken off this list.
+ * @type {{ files: string[], why: string }[]}
+ */
+export const known = [
+  {
+    why: "a record makes tables and writers, and both give records: one concept in three files",
+    files: ["record", "table", "writer"].map((name) => `ts/clearway/src/records/${name}.ts`),
+  },
+  {
+    why: "the layers of pool/ are still to be separated",
+    files: [
+      ...["inline", "lease", "module", "placer"].map((name) => `placement/${name}`),
+      ...["arguments", "backlog", "call-desk", "call-stream", "engine", "feed", "hello", "input", "parts"].map(inPool),
+      ...["placement", "pool-call", "scheduler", "settings", "slot-load", "slot", "stream-handle", "word"].map(inPool),
+      ...["workforce", "upkeep/admission", "upkeep/cancel", "upkeep/early", "upkeep/exit", "upkeep/frames"].map(inPool),
+      ...["upkeep/inputs", "upkeep/metrics", "upkeep/ping", "upkeep/ready", "upkeep/rest"].map(inPool),
+      ...["upkeep/restarts", "upkeep/ring", "upkeep/roll", "upkeep/sending", "upkeep/uncaught"].map(inPool),
+      inPool("upkeep/upkeep"),
+    ].map((name) => `ts/clearway/src/${name}.ts`),
+  },
+];
+
+function inPool(name) {
+  return `pool/${name}`;
+}
+
+/** Each circle of `[{ path, text }]`, as the sorted paths of its files. Tarjan's strongly connected components. */
+export function circles(sources) {
+  const texts = new Map(sources.map(({ path, text }) => [path, text]));
+  const importsOf = (path) =>
+    ts
+      .preProcessFile(texts.get(path), true, true)
+      .importedFiles.map(({ fileName }) => posix.join(posix.dirname(path), fileName).replace(/\.js$/, ".ts"))
+      .filter((to) => texts.has(to));
+  const order = new Map();
+  const lowest = new Map();
+  const stack = [];
+  const found = [];
+  const visit = (path) => {
+    order.set(path, order.size);
+    lowest.set(path, order.get(path));
+    stack.push(path);
+    for (const to of importsOf(path)) {
+      if (!order.has(to)) visit(to);
+      if (stack.includes(to)) lowest.set(path, Math.min(lowest.get(path), lowest.get(to)));
+    }
+    if (lowest.get(path) !== order.get(path)) return;
+    const circle = stack.splice(stack.indexOf(path));
+    if (circle.length > 1) found.push(circle.sort());
+  };
+  for (const path of texts.keys()) if (!order.has(path)) visit(path);
+  return found;
+}
+
+/** Circles of `sources` that are not in `allowed`, files that joined one, and files of `allowed` that have left theirs. */
+export function circleProblems(sources, allowed = known) {
+  const problems = [];
+  const found = circles(sources);
+  for (const circle of found) {
+    const best = allowed.find(({ files: listed }) => listed.includes(circle[0]) || listed.includes(circle.at(-1)));
+    const joined = circle.filter((path) => !best?.files.includes(path));
+    if (best === undefined) problems.push(`${circle.join(", ")}: these files import one another in a circle`);
+    else for (const path of joined) problems.push(`${path}: has joined the circle of ${best.files[0]}`);
+  }
+  const circled = new Set(found.flat());
+  for (const path of allowed.flatMap(({ files: listed }) => listed)) {
+    if (!circled.has(path)) problems.push(`${path}: is in no circle any more; take it off the list in cycles.mjs`);
+  }
+  return problems;
+}
+
+if (isProgram(import.meta)) {
+  const sources = files(/\.ts$/).filter(({ path }) => packages.test(path) && !path.endsWith(".d.ts"));
+  report(circleProblems(sources), `${sources.length} files have no circle but the ${known.length} that are known`);
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { describe, expect, test } from "vitest";
+import { circleProblems, circles } from "../../scripts/check/cycles.mjs";
+
+const file = (name: string, ...imports: string[]) => ({
+  path: `ts/x/src/${name}.ts`,
+  text: imports.map((to) => (to.startsWith("import") ? to : `import "./${to}.js";`)).join("\n"),
+});
+const path = (name: string) => `ts/x/src/${name}.ts`;
+
+describe("the check of import circles", () => {
+  test("finds each circle once, with all of its files", () => {
+    const sources = [
+      file("a", "b"),
+      file("b", "c"),
+      file("c", "a"),
+      file("d", "a", "e"),
+      file("e", "d"),
+      file("f", "a"),
+    ];
+    expect(circles(sources)).toEqual([
+      [path("a"), path("b"), path("c")],
+      [path("d"), path("e")],
+    ]);
+  });
+
+  test.each(['import type { A } from "./a.js"', 'const a = await import("./a.js")', 'type A = import("./a.js").A'])(
+    "counts %s",
+    (text) => {
+      expect(circles([file("a", "b"), { path: path("b"), text }])).toEqual([[path("a"), path("b")]]);
+    },
+  );
+
+  test("allows a known circle, and refuses a file that joins it", () => {
+    const known = [{ why: "one concept", files: [path("a"), path("b")] }];
+    expect(circleProblems([file("a", "b"), file("b", "a")], known)).toEqual([]);
+    expect(circleProblems([file("a", "b"), file("b", "c", "a"), file("c", "a")], known)).toEqual([
+      `${path("c")}: has joined the circle of ${path("a")}`,
+    ]);
+  });
+
+  test("refuses an unknown circle, and a list that names a file which has left", () => {
+    expect(circleProblems([file("a", "b"), file("b", "a")], [])).toEqual([expect.stringContaining("in a circle")]);
+    const known = [{ why: "one concept", files: [path("a"), path("b")] }];
+    expect(circleProblems([file("a", "b"), file("b")], known)).toHaveLength(2);
+  });
+});

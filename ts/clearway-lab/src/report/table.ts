@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// One table of a report: its shape, how cells are grouped into rows, and how a metric is shown.
+import type { HostName } from "../protocol/message.js";
+import { sameParams } from "../run/floor.js";
+import type { RecordedCell, RunRecord } from "../run/record.js";
+import type { Metric, Results } from "../run/results.js";
+import type { Role } from "../scenario/scenario.js";
+import type { Column } from "./columns.js";
+import { shown, shownTime } from "./number.js";
+
+export interface TableCell {
+  text: string;
+  /** Too few samples: the report greys it, the terminal puts it in brackets. */
+  doubtful?: boolean;
+}
+
+export interface TableRow {
+  mechanism: string;
+  title: string;
+  role: Role;
+  /** Replaces the title: one text for each heading in the table's `lead`. */
+  lead?: string[];
+  cells: TableCell[];
+}
+
+export interface Table {
+  scenario: string;
+  host: HostName;
+  /** The load or size in words; empty if the scenario has only one. */
+  load: string;
+  /** Headings of the texts that begin each row. Without them a row begins with its mechanism. */
+  lead?: string[];
+  /** `title` and `role` are set if the column is a mechanism. */
+  columns: { label: string; unit: string; title?: string; role?: Role }[];
+  rows: TableRow[];
+  /** Repeats figures of another table in another form: folded in the report, absent on a terminal. */
+  folded?: boolean;
+  /** Absent on a terminal, which says the same in sentences. */
+  quiet?: boolean;
+}
+
+/** Groups the cells that have the same parameters, without the controls. */
+export function byLoad(cells: RecordedCell[]): RecordedCell[][] {
+  return grouped(
+    cells.filter(({ control }) => !control),
+    (a, b) => sameParams(a.params, b.params),
+  );
+}
+
+/** Groups the cells of a channel scenario that send the same payload. */
+export function sameRow(cells: RecordedCell[]): RecordedCell[][] {
+  return grouped(cells, (a, b) => ["channel", "codec", "payload"].every((name) => a.params[name] === b.params[name]));
+}
+
+function grouped(cells: RecordedCell[], alike: (a: RecordedCell, b: RecordedCell) => boolean): RecordedCell[][] {
+  const groups: RecordedCell[][] = [];
+  for (const cell of cells) {
+    const group = groups.find(([first]) => alike(first!, cell));
+    if (group === undefined) groups.push([cell]);
+    else group.push(cell);
+  }
+  return groups;
+}
+
+/** The summarised metrics of a recorded cell. */
+export function metricsFor(results: Results, record: RunRecord, cell: RecordedCell): Record<string, Metric> {
+  // results.cells is made from record.cells, one for one and in the same order.
+  return results.cells[record.cells.indexOf(cell)]!.metrics;
+}
+
+/** The step of the clock in microseconds, divided by the samples of a batch. */
+export function clockStepUsOf(record: RunRecord, cell: RecordedCell, metric: string): number {
+  const { batch = 1 } = cell.rounds[0]?.measurement.samples[metric] ?? {};
+  return (record.hosts[cell.host]?.clockStepUs ?? 0) / batch;
+}
+
+/** The text of a metric. A time below the step of the clock is shown as "<step". */
+export function tableCell(metric: Metric | undefined, quantile: Column["quantile"], clockStepUs = 0): TableCell {
+  if (metric === undefined) return { text: "–" };
+  if ("value" in metric) return { text: shown(metric.value) };
+  const name = quantile ?? "p50";
+  const doubtful = (metric.unsupported as string[] | undefined)?.includes(name) ?? false;
+  const text = metric.unit === "us" ? shownTime(metric[name], clockStepUs) : shown(metric[name]);
+  return { text, ...(doubtful ? { doubtful } : {}) };
+}

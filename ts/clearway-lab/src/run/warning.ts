@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+/** Every kind of warning: a closed list. */
+export const WARNING_CODES = [
+  "interrupted",
+  "budget-ended",
+  "cell-failed",
+  "host-unavailable",
+  "few-rounds",
+  "quantile-unsupported",
+  "still-warming",
+  "noise-high",
+  "machine-stalled",
+  "load-high",
+  "steal-seen",
+  "governor",
+  "virtual-machine",
+  "few-cores",
+  "clock-coarse",
+  "node-options",
+  "mechanism-note",
+] as const;
+export type WarningCode = (typeof WARNING_CODES)[number];
+
+/** A reason to doubt a run: what was seen, and what to do next. */
+export interface Warning {
+  code: WarningCode;
+  message: string;
+  /** What to do about it. */
+  next: string;
+}
