@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Every target sets up what it needs, and is quick when that is there already.
+# Every target first installs what it needs; that is quick when nothing is missing.
 .DEFAULT_GOAL := help
 .PHONY: measure deep jcstress remote loom miri leaks help lab test demo bench check fmt build native sanitize setup clean
 
-help: ## this list
+help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{ printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-lab: ## measure every way of crossing on this machine: out/results.json and out/report.html
+lab: ## measure every way of leaving the main thread on this machine: out/results.json and out/report.html
 	@scripts/setup.sh node chromium jvm rust
 	@node scripts/build.mjs
 	@node scripts/jvm-lab.mjs || echo "lab: the JVM's runner was not built; the rest runs"
@@ -14,21 +14,21 @@ lab: ## measure every way of crossing on this machine: out/results.json and out/
 	@command -v cargo >/dev/null && node scripts/native.mjs "Rust plugins" >/dev/null || echo "lab: libclearway was not built; cells that load plugins into the JVM say so"
 	@node ts/clearway-lab/dist/cli.js lab --profile quick --out out
 
-test: ## set up, build, and run every test and check; ONLY="lab chromium" runs the stages named so; out/stages.json has the times
+test: ## set up, build, and run every test and check; ONLY="lab chromium" selects stages by name; out/stages.json has the times
 	@scripts/setup.sh node chromium postgresql python jvm xvfb rust
 	@node scripts/test.mjs $(ONLY)
 
-measure: ## what a clock or a sampler decides: allocation budgets, the meter's errors, idle cost; by hand, on a quiet machine, before a release
+measure: ## check allocation budgets, the meter's errors and idle cost with clocks and samplers; on a quiet machine, before a release
 	@scripts/setup.sh node chromium jvm xvfb rust
 	@node scripts/build.mjs
 	@node scripts/native.mjs plugins >/dev/null || echo "measure: the example plugins were not built; figures that need them say so"
 	@node measure/run.mjs $(ONLY)
 
-deep: ## what takes hours: random orders from a new seed, loom, jcstress, miri, sanitizers, fuzzing; ONLY=... as above
+deep: ## run checks that take hours: random orders from a new seed, loom, jcstress, miri, sanitizers, fuzzing; ONLY as in test
 	@scripts/setup.sh node postgresql jvm rust
 	@node scripts/deep.mjs $(ONLY)
 
-demo: ## serve the demo on loopback: the same jobs on the main thread, by hand, with Comlink, with Clearway
+demo: ## serve the demo on loopback: the same jobs on the main thread, with hand-written workers, with Comlink, with Clearway
 	@scripts/setup.sh node rust
 	@node scripts/build.mjs
 	@node scripts/native.mjs "C plugins" >/dev/null || echo "demo: the native screen was not built; JavaScript draws the remote control's"
@@ -40,20 +40,20 @@ remote: ## serve the remote control on loopback: frames one way, commands the ot
 	@node scripts/native.mjs "C plugins" >/dev/null || echo "remote: the native screen was not built; JavaScript draws"
 	@npm run --silent start -w @clearway-examples/remote-control
 
-bench: ## the numbers that we promise, beside their peers, in about five minutes: out/bench.json
+bench: ## measure the promised figures beside other libraries, in about five minutes: out/bench.json
 	@scripts/setup.sh node chromium rust
 	@node scripts/build.mjs
 	@node bench/run.mjs
 
-check: ## format, lint, types, import rules, file sizes, API snapshot, snippets, sizes, packages; ONLY=... as above
+check: ## check format, lint, types, import rules, file sizes, manifests, API snapshot, snippets, figures, sizes; ONLY as in test
 	@scripts/setup.sh node jvm rust
 	@node scripts/check.mjs $(ONLY)
 
-fmt: ## put right what can be put right by a program: format, snippets, API snapshot, licence copies
+fmt: ## fix what a program can fix: format, snippets, figures, API snapshot, licence copies
 	@scripts/setup.sh node jvm rust
 	@node scripts/fmt.mjs
 
-build: ## build the library and the lab
+build: ## build the library, the native addon and the lab
 	@scripts/setup.sh node
 	@node scripts/build.mjs
 
@@ -61,27 +61,27 @@ native: ## build the C codec and the example plugins in C and in Rust
 	@scripts/setup.sh node
 	@node scripts/native.mjs $(ONLY)
 
-loom: ## every interleaving of the native parts that threads share without a lock, in ten minutes
+loom: ## try every interleaving of the lock-free native parts, in ten minutes
 	@node scripts/loom.mjs all
 
-miri: ## the tests of the native core and codecs in an interpreter that sees undefined behaviour; needs nightly
+miri: ## run the tests of the native core and codecs in an interpreter that detects undefined behaviour; needs nightly Rust
 	@cargo +nightly miri --version >/dev/null 2>&1 || { echo "miri is missing. Add it with: rustup toolchain install nightly -c miri,rust-src" >&2; exit 1; }
 	@MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-ignore-leaks" node scripts/cargo.mjs +nightly miri test -q --target-dir target/miri -p clearway-core -p clearway-codec
 
-jcstress: ## the orders in which threads may meet in the JVM's executor, by jcstress, in a few minutes
+jcstress: ## test the JVM executor under many thread interleavings with jcstress, in a few minutes
 	@scripts/setup.sh node jvm
 	@node scripts/jvm-stress.mjs
 
-leaks: ## ten million native messages, and no memory left
+leaks: ## send ten million native messages and check that no memory is left
 	@CLEARWAY_LEAK_MESSAGES=10000000 node scripts/cargo.mjs test -q --release -p clearway-core --test leaks
 
-sanitize: ## the C codec and plugins, and the Rust crates, under address, undefined and thread sanitizers
+sanitize: ## run the C codec and plugins, and the Rust crates, under address, undefined and thread sanitizers
 	@scripts/setup.sh node
 	@node scripts/build.mjs
 	@node scripts/sanitize.mjs $(ONLY)
 
-setup: ## npm packages, Chromium, PostgreSQL, a Python with pyarrow, a JDK and Maven, Xvfb, the Rust packages
+setup: ## install npm packages, Chromium, PostgreSQL, a Python with pyarrow, a JDK and Maven, Xvfb, the Rust packages
 	@scripts/setup.sh node chromium postgresql python jvm xvfb rust
 
-clean: ## remove what was built
+clean: ## remove the build output
 	rm -rf out ts/*/dist .cache native/target native/c/build native/plugins/*/build native/fuzz/target jvm/target jvm/*/target
