@@ -6,37 +6,37 @@ export const nativeErrorCodes = [
   "invalid-argument",
   /** the addon was not built: this machine has no Rust toolchain, or the build was not run */
   "addon-missing",
-  /** the library could not be loaded: no such file, for another system, or a symbol is missing */
+  /** the library could not be loaded: no such file, built for another system, or a missing symbol */
   "load-failed",
-  /** the library is no Clearway plugin: it exports no `clearway_plugin_init` */
+  /** the library is not a Clearway plugin: it exports no `clearway_plugin_init` */
   "not-a-plugin",
   /** the plugin was built for another major version of the ABI */
   "wrong-version",
-  /** the plugin's own start refused, or crashed */
+  /** the plugin's initialisation failed or crashed */
   "init-failed",
-  /** the handler runs elsewhere, or answers later: `call` cannot wait for it; use `send` */
+  /** the handler runs on another thread or answers later, so `call` cannot wait for it; use `send` */
   "not-direct",
-  /** the plugin has no handler, or no source, for the channel */
+  /** the plugin has no handler and no source for the channel */
   "no-handler",
   /** the handler does not know the method */
   "not-implemented",
-  /** the handler failed; the message is its own */
+  /** the handler failed; the message is the handler's */
   "failed",
-  /** the handler panicked; the plugin lives on */
+  /** the handler panicked; the plugin keeps running */
   "panicked",
-  /** the plugin gave an answer that cannot be: a length beyond its memory, a stale reference */
+  /** the plugin's answer is invalid: a length beyond its memory, or a stale reference */
   "bad-answer",
-  /** too many calls are under way, or a queue is full */
+  /** too many calls are pending, or a queue is full */
   "full",
   /** more bytes or names than the limits allow */
   "too-large",
-  /** events came faster than they were read, and `whenFull` is `fail` */
+  /** events came faster than the listener read them, and `whenFull` is `fail` */
   "overflow",
-  /** native memory could not be had */
+  /** native memory could not be allocated */
   "out-of-memory",
   /** the memory was used after its release */
   "released",
-  /** the caller gave up, without a reason of its own */
+  /** the caller cancelled without a reason of its own */
   "cancelled",
   /** the plugin is closed, or closed before it answered */
   "closed",

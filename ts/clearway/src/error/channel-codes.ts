@@ -5,11 +5,11 @@
  * them; spec/errors.md lists all.
  */
 export const channelErrorCodes = [
-  /** the other end has a handler for the channel, and that has no such method; or, of a foreign end, nobody there */
+  /** the other end's handler for the channel has no such method; for a foreign end, there may be no handler */
   "not-implemented",
   /** the other end has no handler for the channel */
   "no-handler",
-  /** the transport is closed, and the call or stream with it */
+  /** the transport closed, and the call or stream ended with it */
   "transport-closed",
 ] as const;
 

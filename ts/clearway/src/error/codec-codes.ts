@@ -5,23 +5,23 @@
  * channels does not load them; spec/errors.md lists both, and spec/wire.md says which offset each has.
  */
 export const codecErrorCodes = [
-  /** the bytes end before the value does, or a count is larger than what is left */
+  /** the bytes end before the value does, or a count is larger than the remaining bytes */
   "truncated",
-  /** bytes follow after the value's end */
+  /** bytes follow the end of the value */
   "trailing-bytes",
-  /** a type byte is reserved, or is an extension's that this codec does not have */
+  /** a type byte is reserved, or belongs to an extension that this codec does not have */
   "unknown-tag",
   /** a text is not UTF-8 */
   "bad-utf8",
-  /** a body is not what its type says: digits of a big integer, a method's envelope, JSON */
+  /** content does not match its type: digits of a big integer, a method's envelope, JSON */
   "malformed",
   /** lists, maps and extension values are nested deeper than `depthMax` */
   "too-deep",
-  /** a count or a size is over the codec's limit, or over what the format can say */
+  /** a count or a size exceeds the codec's limit, or the largest that the format can express */
   "too-large",
   /** the codec has no form for a value, such as a function or a Date */
   "not-encodable",
-  /** the host orders the bytes of numbers the other way round (big-endian) */
+  /** the host is big-endian */
   "unsupported-host",
 ] as const;
 

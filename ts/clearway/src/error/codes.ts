@@ -12,45 +12,45 @@ export const errorCodes = [
   "invalid-argument",
   /** the task module exposes no task of that name */
   "unknown-task",
-  /** a value holds something that cannot cross a thread, such as a function or a symbol, or is nested more than 500 deep */
+  /** a value contains something that cannot cross threads, such as a function or a symbol, or is nested more than 500 deep */
   "not-cloneable",
-  /** `strict` was asked for and memory would have been copied instead of moved */
+  /** `strict` was set, and memory would have been copied instead of moved */
   "would-copy",
   /** the queue was full and `whenFull` is `fail` */
   "queue-full",
   /** the call was dropped from a full queue (`dropOldest` or `dropNewest`) */
   "dropped",
-  /** the call was cancelled without a reason of the caller's own */
+  /** the call was cancelled, and the caller gave no reason */
   "cancelled",
   /** the task ran longer than `timeoutMs`, counted from its start */
   "timeout",
-  /** the call was not finished within `deadlineMs`, counted from its submission */
+  /** the call did not finish within `deadlineMs`, counted from its submission */
   "deadline",
   /** the worker could not be started, or its module did not call `expose()` */
   "worker-start-failed",
-  /** the worker died of an uncaught error while the call was with it */
+  /** an uncaught error ended the worker that had the call */
   "worker-crashed",
-  /** the worker ended itself (process.exit, self.close) while the call was with it */
+  /** the worker that had the call ended itself (process.exit, self.close) */
   "worker-exited",
-  /** the worker reached its memory limit while the call was with it */
+  /** the worker that had the call reached its memory limit */
   "out-of-memory",
-  /** a message that held the call, or its answer, could not be read */
+  /** a message with the call or its answer could not be read */
   "message-error",
   /** a resource of the task could not be opened; the cause is attached */
   "resource-failed",
   /** the pool is closed or closing and takes no new calls */
   "pool-closed",
-  /** the pool was terminated while the call was under way */
+  /** the pool was terminated while the call was pending */
   "pool-terminated",
-  /** the task gives one result; it cannot be iterated */
+  /** the task returns one result, which cannot be iterated */
   "not-a-stream",
-  /** the stream's consumer was collected as garbage before the stream's end */
+  /** the stream's consumer was garbage-collected before the stream ended */
   "abandoned",
-  /** the memory was read after it had been moved away or released */
+  /** memory was read after it was moved away or released */
   "released",
-  /** an optional package that this needs is not installed; the message names it */
+  /** an optional package is not installed; the message names it */
   "missing-package",
-  /** the other side sent something that is not part of the protocol */
+  /** the other side sent something that the protocol does not allow */
   "protocol",
 ] as const;
 
