@@ -38,7 +38,7 @@ const sizes = [
   { name: "clearway, metrics (loaded with `metrics: true`)", path: browser("lazy-timings"), limit: "0.8 KB" },
   {
     name: "clearway, what looks after workers and reads streams (loaded while the first worker starts)",
-    path: browser("lazy-upkeep"),
+    path: browser("lazy-lifecycle"),
     limit: "7.8 KB",
     ignore: [records, /^\.\/lazy-(open-ring|feed)\.js$/],
   },

@@ -20,13 +20,26 @@ export const known = [
   {
     why: "the layers of pool/ are still to be separated",
     files: [
-      ...["inline", "lease", "module", "placer"].map((name) => `placement/${name}`),
-      ...["arguments", "backlog", "call-desk", "call-stream", "engine", "feed", "hello", "input", "parts"].map(inPool),
-      ...["placement", "pool-call", "scheduler", "settings", "slot-load", "slot", "stream-handle", "word"].map(inPool),
-      ...["workforce", "upkeep/admission", "upkeep/cancel", "upkeep/early", "upkeep/exit", "upkeep/frames"].map(inPool),
-      ...["upkeep/inputs", "upkeep/metrics", "upkeep/ping", "upkeep/ready", "upkeep/rest"].map(inPool),
-      ...["upkeep/restarts", "upkeep/ring", "upkeep/roll", "upkeep/sending", "upkeep/uncaught"].map(inPool),
-      inPool("upkeep/upkeep"),
+      ...["inline", "inline-grant", "module", "placer"].map((name) => `placement/${name}`),
+      ...["arguments", "backlog", "call-tracker", "call-stream", "engine", "feed", "hello", "input", "parts"].map(
+        inPool,
+      ),
+      ...["placement", "pool-call", "scheduler", "settings", "worker-load", "worker", "stream-handle", "settle"].map(
+        inPool,
+      ),
+      ...[
+        "worker-set",
+        "lifecycle/admission",
+        "lifecycle/cancel",
+        "lifecycle/early",
+        "lifecycle/exit",
+        "lifecycle/frames",
+      ].map(inPool),
+      ...["lifecycle/inputs", "lifecycle/metrics", "lifecycle/ping", "lifecycle/ready", "lifecycle/rest"].map(inPool),
+      ...["lifecycle/restarts", "lifecycle/ring", "lifecycle/roll", "lifecycle/sending", "lifecycle/uncaught"].map(
+        inPool,
+      ),
+      inPool("lifecycle/lifecycle"),
     ].map((name) => `ts/clearway/src/${name}.ts`),
   },
 ];

@@ -52,7 +52,6 @@ export { RemoteError, type RemoteErrorParts } from "./channel/endpoint/remote-er
 export type { HandlerContext } from "./channel/endpoint/served.js";
 export type { EventSink } from "./channel/endpoint/source.js";
 export type { WhenFull } from "./channel/endpoint/source-queue.js";
-export type { MisfitParts } from "./channel/schema/border.js";
 export { type Caller, type ChannelSchema, schema } from "./channel/schema/channel-schema.js";
 export type { Callers, HandlersOf, Listeners, MethodsOf, SourcesOf } from "./channel/schema/facade-types.js";
 export {
@@ -66,6 +65,7 @@ export {
 } from "./channel/schema/schema.js";
 export type { FieldShape, TypeShape } from "./channel/schema/shape.js";
 export type { NamedTypes, ReadOf, StructFields, Type, TypeName, WriteOf } from "./channel/schema/type.js";
+export type { ValidationIssueParts as MisfitParts } from "./channel/schema/validated.js";
 export type { TransportLimits } from "./channel/transport/limits.js";
 export { memoryPair } from "./channel/transport/memory.js";
 export { type PortOptions, portTransport } from "./channel/transport/port.js";

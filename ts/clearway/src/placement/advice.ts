@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
+import type { CallProfile } from "./call-profile.js";
 import type { Model } from "./model.js";
-import type { Site } from "./site.js";
 
 /** What the advisor says of one task. Plain data; times in microseconds. */
 export interface TaskAdvice {
@@ -97,13 +98,14 @@ export function adviceOf(facts: Facts, budgetUs: number): TaskAdvice {
 
 /** The figures of a task's commonest class of arguments, which stand for the task. */
 export function factsOf(model: Model): Pick<Facts, "samples" | "runUs" | "upperUs" | "hopUs" | "inlineUs"> | undefined {
-  let main: Site | undefined;
+  let main: CallProfile | undefined;
   let samples = 0;
   let upperUs = 0;
-  for (const site of model.sites.values()) {
-    samples += site.run.count;
-    upperUs = Math.max(upperUs, site.run.upperUs);
-    if (main === undefined || site.run.count + site.inline.count > main.run.count + main.inline.count) main = site;
+  for (const profile of model.profiles.values()) {
+    samples += profile.run.count;
+    upperUs = Math.max(upperUs, profile.run.upperUs);
+    if (main === undefined || profile.run.count + profile.inline.count > main.run.count + main.inline.count)
+      main = profile;
   }
   if (main === undefined || samples === 0) return undefined;
   return {

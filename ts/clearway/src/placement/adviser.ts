@@ -7,7 +7,7 @@ import type { Model } from "./model.js";
 /** What the advisor asks of the pool. */
 export interface AdviserOwner {
   readonly records: ReadonlyMap<string, TaskRecord>;
-  readonly workforce: { count(state: "ready"): number };
+  readonly workers: { count(state: "ready"): number };
   ping(): Promise<unknown>;
 }
 
@@ -46,7 +46,7 @@ export async function advise(
     };
   });
   const asked = facts.some(({ hopUs, runUs }) => hopUs === undefined && runUs !== undefined);
-  const hopUs = asked && owner.workforce.count("ready") > 0 ? await pingUs(owner, clock) : undefined;
+  const hopUs = asked && owner.workers.count("ready") > 0 ? await pingUs(owner, clock) : undefined;
   const tasks = facts.map((each) => adviceOf({ ...each, hopUs: each.hopUs ?? hopUs }, budgetUs));
   return { tasks, notes, text: textOf(tasks, notes) };
 }

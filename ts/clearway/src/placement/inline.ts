@@ -14,7 +14,7 @@ export interface InlineOwner {
   readonly toWorkers: LedgerSide;
   readonly fromWorkers: LedgerSide;
   /** Knows how many calls are open; the pool's `close` waits until there is none. */
-  readonly desk: { openCount: number; shut(): void };
+  readonly tracker: { openCount: number; shut(): void };
 }
 
 /** Runs tasks on the caller's thread so that a caller cannot tell: nothing is shared, what moves moves, errors cross. */
@@ -87,8 +87,8 @@ export class Inline {
     result: PromiseLike<unknown>,
     strict: boolean,
   ): Promise<unknown> {
-    const { desk } = this.#owner;
-    desk.openCount++;
+    const { tracker } = this.#owner;
+    tracker.openCount++;
     return new Promise((resolve, reject) => {
       let over = false;
       const end = (act: () => void): void => {
@@ -102,7 +102,7 @@ export class Inline {
           task.failed++;
           reject(reason);
         }
-        desk.shut();
+        tracker.shut();
       };
       const abandon = (why: ClearwayError): void =>
         end(() => {

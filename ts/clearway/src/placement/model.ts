@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { Banishment } from "./banishment.js";
-import { type Place, Site, type Together } from "./site.js";
+
+import { CallProfile, type Place, type Together } from "./call-profile.js";
+import { InlineBackoff } from "./inline-backoff.js";
 
 // A task whose arguments come in more kinds than this has no kind that is known well enough.
 const sitesMax = 64;
@@ -10,8 +11,8 @@ const sitesMax = 64;
  * is under way on the pool, are passed in.
  */
 export class Model {
-  readonly banishment = new Banishment();
-  readonly sites = new Map<number, Site>();
+  readonly backoff = new InlineBackoff();
+  readonly profiles = new Map<number, CallProfile>();
   readonly #budgetUs: number;
 
   constructor(budgetUs: number) {
@@ -19,48 +20,48 @@ export class Model {
   }
 
   /** What is known of calls with arguments of this class; undefined when there are too many classes. */
-  site(argumentClass: number): Site | undefined {
-    let site = this.sites.get(argumentClass);
-    if (site === undefined && this.sites.size < sitesMax) {
-      site = new Site(this.#budgetUs);
-      this.sites.set(argumentClass, site);
+  profile(argumentClass: number): CallProfile | undefined {
+    let profile = this.profiles.get(argumentClass);
+    if (profile === undefined && this.profiles.size < sitesMax) {
+      profile = new CallProfile(this.#budgetUs);
+      this.profiles.set(argumentClass, profile);
     }
-    return site;
+    return profile;
   }
 
   /** Where a call runs now, with `leftUs` left of the turn. */
-  place(site: Site | undefined, burst: number, burstId: number, workers: number, leftUs: number): Place {
-    if (site === undefined || this.banishment.active) {
-      this.banishment.served();
+  place(profile: CallProfile | undefined, burst: number, burstId: number, workers: number, leftUs: number): Place {
+    if (profile === undefined || this.backoff.active) {
+      this.backoff.served();
       return "worker";
     }
-    const place = site.choose(burst, burstId, workers);
-    return place === "worker" || site.upperUs > leftUs ? "worker" : place;
+    const place = profile.choose(burst, burstId, workers);
+    return place === "worker" || profile.upperUs > leftUs ? "worker" : place;
   }
 
   /** A call ran inline for so long. `pausedUs`: of that, how long the machine did not run this thread at all. */
-  ranInline(site: Site, us: number, place: Place, pausedUs = 0): void {
+  ranInline(profile: CallProfile, us: number, place: Place, pausedUs = 0): void {
     if (us > this.#budgetUs) {
       // The stall was the machine's, and would have been without the call.
       if (us - pausedUs <= this.#budgetUs) return;
-      this.banishment.overrun();
-      site.overran();
+      this.backoff.overrun();
+      profile.overran();
       return;
     }
-    this.banishment.clean(us);
-    site.ranInline(us, place);
+    this.backoff.clean(us);
+    profile.ranInline(us, place);
   }
 
   /** Calls of these kinds ran inline and were measured together, no part of it over the budget. */
-  ranTogether(sites: ReadonlyMap<number, Site>, ran: Together): void {
-    this.banishment.clean(ran.us);
-    for (const site of sites.values()) site.ranTogether(ran, sites.size);
+  ranTogether(profiles: ReadonlyMap<number, CallProfile>, ran: Together): void {
+    this.backoff.clean(ran.us);
+    for (const profile of profiles.values()) profile.ranTogether(ran, profiles.size);
   }
 
   /** Calls of these kinds ran inline one after the other, and together exceeded the budget. Each may have been the long one. */
-  overranTogether(sites: ReadonlyMap<number, Site>, us: number, pausedUs = 0): void {
+  overranTogether(profiles: ReadonlyMap<number, CallProfile>, us: number, pausedUs = 0): void {
     if (us - pausedUs <= this.#budgetUs) return;
-    this.banishment.overrun();
-    for (const site of sites.values()) site.overran();
+    this.backoff.overrun();
+    for (const profile of profiles.values()) profile.overran();
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import type { WorkerSource } from "../pool/slot.js";
+import type { WorkerSource } from "../pool/worker.js";
 import { definitionOfTask, type TaskDefinition } from "../task/task.js";
 
 /** The task module on the caller's side, or why it is not there. */

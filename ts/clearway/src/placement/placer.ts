@@ -3,17 +3,17 @@ import { parent } from "#host";
 import type { ClearwayError } from "../error/clearway-error.js";
 import type { Placement } from "../pool/options.js";
 import type { CallSettings, Settings } from "../pool/settings.js";
-import type { WorkerSource } from "../pool/slot.js";
 import type { TaskRecord } from "../pool/task-record.js";
+import type { WorkerSource } from "../pool/worker.js";
 import type { TaskDefinition } from "../task/task.js";
 import type { Advice } from "./advice.js";
 import { type AdviserOwner, advise } from "./adviser.js";
+import type { CallProfile } from "./call-profile.js";
 import { type Clock, threadClock } from "./clock.js";
 import { Inline, type InlineOwner } from "./inline.js";
-import { Lease } from "./lease.js";
+import { InlineGrant } from "./inline-grant.js";
 import { Model } from "./model.js";
 import { type LoadedModule, loadModule } from "./module.js";
-import type { Site } from "./site.js";
 import { argumentClass } from "./size.js";
 import { Traffic } from "./traffic.js";
 import { Turn } from "./turn.js";
@@ -37,7 +37,7 @@ export type Answered = (runUs: number) => void;
 interface Known {
   readonly model: Model;
   readonly definition: TaskDefinition | undefined;
-  readonly answered: Map<Site, Answered>;
+  readonly answered: Map<CallProfile, Answered>;
 }
 
 /** Decides for each call whether it runs here or in a worker, and runs those that run here. */
@@ -47,7 +47,7 @@ export class Placer {
   readonly #turn: Turn;
   readonly #traffic = new Traffic();
   readonly #inline: Inline;
-  readonly #lease = new Lease();
+  readonly #grant = new InlineGrant();
   readonly #known = new Map<TaskRecord, Known>();
   readonly #budgetUs: number;
   #module: LoadedModule | undefined;
@@ -98,13 +98,13 @@ export class Placer {
   }
 
   #place(task: TaskRecord, args: unknown[], options: CallSettings): Promise<unknown> | Answered | undefined {
-    const lease = this.#lease;
-    if (lease.task === task && lease.options === options && this.#owner.ended === undefined) {
+    const grant = this.#grant;
+    if (grant.task === task && grant.options === options && this.#owner.ended === undefined) {
       const kind = argumentClass(args);
-      if ((lease.left > 0 && lease.covers(kind)) || this.#extend(kind)) {
-        const answer = this.#inline.run(task, lease.definition!, args, options.strict);
+      if ((grant.left > 0 && grant.covers(kind)) || this.#extend(kind)) {
+        const answer = this.#inline.run(task, grant.definition!, args, options.strict);
         if (answer !== undefined) {
-          lease.take();
+          grant.take();
           return answer;
         }
       }
@@ -126,35 +126,35 @@ export class Placer {
   ): Promise<unknown> | Answered | undefined {
     const { nowUs } = this.#clock;
     if (!this.#traffic.inBurst) this.#beginBurst();
-    const lease = this.#lease;
-    if (lease.used > 0) this.#account();
+    const grant = this.#grant;
+    if (grant.used > 0) this.#account();
     const burst = this.#traffic.called();
     const kind = argumentClass(args);
-    const site = known.model.site(kind);
-    if (site === undefined) {
-      lease.end();
+    const profile = known.model.profile(kind);
+    if (profile === undefined) {
+      grant.end();
       return undefined;
     }
-    if (lease.model === known.model && lease.covers(kind)) site.looked(burst, this.#traffic.burstId);
-    const workers = this.#owner.workforce.count("ready");
+    if (grant.model === known.model && grant.covers(kind)) profile.looked(burst, this.#traffic.burstId);
+    const workers = this.#owner.workers.count("ready");
     const fromUs = nowUs();
     this.#traffic.learnSend(fromUs);
-    const leftUs = this.#roomUs(fromUs, burst, site.inlineUs);
+    const leftUs = this.#roomUs(fromUs, burst, profile.inlineUs);
     if (this.#turn.watched) this.#mark(fromUs);
-    const place = known.model.place(site, burst, this.#traffic.burstId, workers, leftUs);
+    const place = known.model.place(profile, burst, this.#traffic.burstId, workers, leftUs);
     const answer = place === "worker" ? undefined : this.#inline.run(task, definition, args, options.strict);
     if (answer === undefined) {
-      lease.end();
+      grant.end();
       this.#traffic.left(fromUs, nowUs);
-      return this.#answered(known, site);
+      return this.#answered(known, profile);
     }
     const toUs = nowUs();
     const us = toUs - fromUs;
-    known.model.ranInline(site, us, place, this.#pausedUs(fromUs, toUs));
+    known.model.ranInline(profile, us, place, this.#pausedUs(fromUs, toUs));
     this.#spent(fromUs, toUs);
-    if (place !== "inline" || known.model.banishment.active || lease.surprised) lease.end();
-    if (place === "inline" && !known.model.banishment.active) {
-      lease.grant(task, definition, options, known.model, kind, site, burst, us, toUs, leftUs - us);
+    if (place !== "inline" || known.model.backoff.active || grant.surprised) grant.end();
+    if (place === "inline" && !known.model.backoff.active) {
+      grant.grant(task, definition, options, known.model, kind, profile, burst, us, toUs, leftUs - us);
     }
     return answer;
   }
@@ -164,31 +164,31 @@ export class Placer {
     return this.#traffic.roomUs(this.#turn.leftUs(nowUs), this.#budgetUs, burst, inlineUs);
   }
 
-  // Lets a call run under the lease that is the first of a burst or of a kind, or for which the clock has to be looked at.
+  // Lets a call run under the grant that is the first of a burst or of a kind, or for which the clock has to be looked at.
   #extend(kind: number): boolean {
-    const lease = this.#lease;
-    if (lease.resting) {
+    const grant = this.#grant;
+    if (grant.resting) {
       this.#beginBurst();
       const nowUs = this.#clock.nowUs();
-      if (!lease.resume(nowUs, this.#turn.leftUs(nowUs))) return false;
-    } else if (lease.left === 0) {
-      if (lease.used === 0) return false;
+      if (!grant.resume(nowUs, this.#turn.leftUs(nowUs))) return false;
+    } else if (grant.left === 0) {
+      if (grant.used === 0) return false;
       const nowUs = this.#account();
       const burst = this.#traffic.expected(0);
-      if (!lease.renew(burst, nowUs, this.#roomUs(nowUs, burst, lease.costUs))) return false;
+      if (!grant.renew(burst, nowUs, this.#roomUs(nowUs, burst, grant.costUs))) return false;
     }
-    if (lease.covers(kind)) return true;
-    return lease.widen(kind, this.#traffic.expected(lease.used), this.#traffic.burstId);
+    if (grant.covers(kind)) return true;
+    return grant.widen(kind, this.#traffic.expected(grant.used), this.#traffic.burstId);
   }
 
-  // What ran under the lease is measured as one: over the budget it banishes as one run would.
+  // What ran under the grant is measured as one: over the budget it banishes as one run would.
   #account(): number {
-    const lease = this.#lease;
-    const { fromUs } = lease;
-    this.#traffic.add(lease.used);
+    const grant = this.#grant;
+    const { fromUs } = grant;
+    this.#traffic.add(grant.used);
     const nowUs = this.#clock.nowUs();
     this.#spent(fromUs, nowUs);
-    lease.look(nowUs, this.#budgetUs, this.#pausedUs(fromUs, nowUs));
+    grant.look(nowUs, this.#budgetUs, this.#pausedUs(fromUs, nowUs));
     return nowUs;
   }
 
@@ -224,15 +224,15 @@ export class Placer {
     return made;
   }
 
-  #answered(known: Known, site: Site): Answered {
-    let answered = known.answered.get(site);
+  #answered(known: Known, profile: CallProfile): Answered {
+    let answered = known.answered.get(profile);
     if (answered === undefined) {
       answered = (runUs) => {
         if (runUs < 0) return this.#traffic.lost();
-        site.ran(runUs);
-        this.#traffic.answered(site, runUs, this.#owner.workforce.count("ready"), this.#clock.nowUs);
+        profile.ran(runUs);
+        this.#traffic.answered(profile, runUs, this.#owner.workers.count("ready"), this.#clock.nowUs);
       };
-      known.answered.set(site, answered);
+      known.answered.set(profile, answered);
     }
     return answered;
   }
@@ -265,8 +265,8 @@ export class Placer {
   }
 
   readonly #burstEnded = (): void => {
-    if (this.#lease.used > 0) this.#account();
-    this.#lease.rest(this.#traffic.burstEnded());
+    if (this.#grant.used > 0) this.#account();
+    this.#grant.rest(this.#traffic.burstEnded());
   };
 
   readonly #turnEnded = (): void => {

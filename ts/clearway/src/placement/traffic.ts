@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { rounds, type Site } from "./site.js";
+import { type CallProfile, rounds } from "./call-profile.js";
 
 // A period that never ends (calls arrive faster than they are answered) is read after so many answers and begun anew.
 const periodCalls = 512;
@@ -37,7 +37,7 @@ export class Traffic {
   #firstAnswered = false;
   #tainted = false;
   #widest = 1;
-  readonly #sites = new Set<Site>();
+  readonly #profiles = new Set<CallProfile>();
 
   /** A call was made. Returns how many calls its burst is expected to have. */
   called(): number {
@@ -97,10 +97,10 @@ export class Traffic {
   }
 
   /** A call was answered, after `runUs` in one of `workers` workers. */
-  answered(site: Site, runUs: number, workers: number, nowUs: () => number): void {
+  answered(profile: CallProfile, runUs: number, workers: number, nowUs: () => number): void {
     this.#calls++;
     this.#runUs += runUs;
-    this.#sites.add(site);
+    this.#profiles.add(profile);
     if (!this.#firstAnswered) {
       this.#firstAnswered = true;
       this.#firstHopUs = nowUs() - this.#beganUs - runUs;
@@ -112,7 +112,7 @@ export class Traffic {
     const restUs = (atUs - this.#beganUs - rounds(this.#calls, workers) * meanUs) / this.#calls;
     // Where calls trickle in, a period is mostly waiting for the next call: there the first one's own way is the hop.
     const hopUs = Math.max(0, Math.min(restUs, this.#firstHopUs));
-    if (!this.#tainted) for (const site of this.#sites) site.learnHop(this.#widest, hopUs);
+    if (!this.#tainted) for (const profile of this.#profiles) profile.learnHop(this.#widest, hopUs);
     if (!over) this.#begin(atUs);
   }
 
@@ -128,6 +128,6 @@ export class Traffic {
     this.#firstHopUs = Number.POSITIVE_INFINITY;
     this.#firstAnswered = this.#tainted = false;
     this.#widest = Math.max(1, this.#sent);
-    this.#sites.clear();
+    this.#profiles.clear();
   }
 }

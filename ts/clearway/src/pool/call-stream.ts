@@ -2,11 +2,11 @@
 import { ClearwayError } from "../error/clearway-error.js";
 import type { Consumer, ConsumerWire } from "../stream/consumer.js";
 import { Op } from "../transport/protocol.js";
-import type { CallDesk } from "./call-desk.js";
-import type { Upkeep } from "./parts.js";
+import type { CallTracker } from "./call-tracker.js";
+import type { Lifecycle } from "./parts.js";
 import type { PoolCall } from "./pool-call.js";
+import { tellEnded } from "./settle.js";
 import type { StreamHandle } from "./stream-handle.js";
-import { tellEnded } from "./word.js";
 
 // A stream that its reader forgot would hold its worker's generator for ever. When the handle is collected, it is ended.
 const forgotten = new FinalizationRegistry<CallStream>((stream) =>
@@ -18,7 +18,7 @@ export class CallStream implements ConsumerWire {
   /** What reads it: a part that is there before the first worker is ready. Nothing is granted without. */
   consumer: Consumer | undefined;
   readonly #call: PoolCall;
-  readonly #desk: CallDesk;
+  readonly #tracker: CallTracker;
   /** Weak: whether the caller still has it is the question. */
   readonly #handle: WeakRef<StreamHandle>;
   /** The first that was told before there was a consumer: the call's end. */
@@ -26,9 +26,9 @@ export class CallStream implements ConsumerWire {
   /** What its reader asked for before there was a consumer, in order. */
   #asked: (() => void)[] = [];
 
-  constructor(call: PoolCall, desk: CallDesk, handle: StreamHandle) {
+  constructor(call: PoolCall, tracker: CallTracker, handle: StreamHandle) {
     this.#call = call;
-    this.#desk = desk;
+    this.#tracker = tracker;
     this.#handle = new WeakRef(handle);
     forgotten.register(handle, this);
   }
@@ -39,7 +39,7 @@ export class CallStream implements ConsumerWire {
   }
 
   /** Gives it what reads it, if it has not got that. */
-  open({ Consumer }: Upkeep): void {
+  open({ Consumer }: Lifecycle): void {
     if (this.consumer) return;
     this.consumer = new Consumer(this.#call.options.window, this);
     this.#untold?.(this.consumer);
@@ -63,20 +63,20 @@ export class CallStream implements ConsumerWire {
    */
   end(why: () => ClearwayError): void {
     this.#asked = [];
-    if (this.#call.isStream) this.#desk.cancel(this.#call, why());
+    if (this.#call.isStream) this.#tracker.cancel(this.#call, why());
   }
 
   grant(items: number, bytes: number): void {
-    const { id, slot, state } = this.#call;
-    if (slot) {
-      slot.transport.send(Op.Credit, id, items, bytes);
-      slot.count(this.#call);
-      slot.setRef(true);
-    } else if (state === "idle") this.#desk.enqueue(this.#call);
+    const { id, worker, state } = this.#call;
+    if (worker) {
+      worker.transport.send(Op.Credit, id, items, bytes);
+      worker.count(this.#call);
+      worker.setRef(true);
+    } else if (state === "idle") this.#tracker.enqueue(this.#call);
   }
 
   cancel(): void {
     // It is told when the task's `finally` has run.
-    this.#desk.cancel(this.#call, undefined, tellEnded);
+    this.#tracker.cancel(this.#call, undefined, tellEnded);
   }
 }

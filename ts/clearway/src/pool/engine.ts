@@ -6,33 +6,33 @@ import type { Placer } from "../placement/placer.js";
 import { emptySide } from "../transfer/ledger.js";
 import { detach, prepareArguments } from "./arguments.js";
 import { Backlog } from "./backlog.js";
-import { CallDesk } from "./call-desk.js";
+import { CallTracker } from "./call-tracker.js";
 import { stackAbove } from "./caller-stack.js";
-import { loadPlacement, loadUpkeep, type Upkeep } from "./parts.js";
+import type { Metrics } from "./lifecycle/metrics.js";
+import { type Lifecycle, loadPlacement, loadUpkeep } from "./parts.js";
 import { PoolCall } from "./pool-call.js";
 import { Scheduler } from "./scheduler.js";
 import type { CallSettings, Settings } from "./settings.js";
-import type { Slot, WorkerSource } from "./slot.js";
 import { iterablePromise, StreamHandle } from "./stream-handle.js";
 import { TaskRecords, unknownTask } from "./task-record.js";
 import { within } from "./timer.js";
-import type { Metrics } from "./upkeep/metrics.js";
+import type { PoolWorker, WorkerSource } from "./worker.js";
 import { poolClosed, startFailure } from "./worker-failure.js";
-import { Workforce } from "./workforce.js";
+import { WorkerSet } from "./worker-set.js";
 
-/** A pool without its typed face: takes calls in, and joins desk, backlog, scheduler and workers. */
+/** A pool without its typed face: takes calls in, and joins tracker, backlog, scheduler and workers. */
 export class Engine {
   readonly toWorkers = emptySide();
   readonly fromWorkers = emptySide();
   readonly records = new TaskRecords();
   readonly backlog: Backlog;
-  readonly workforce: Workforce;
-  readonly desk = new CallDesk(this);
+  readonly workers: WorkerSet;
+  readonly tracker = new CallTracker(this);
   readonly scheduler: Scheduler;
   /** The times of calls, where they are asked for; there before the first worker is ready. */
   metrics: Metrics | undefined;
   /** Looks after workers; there before the first is ready. */
-  upkeep: Upkeep | undefined;
+  lifecycle: Lifecycle | undefined;
   /** Decides where calls run; undefined while nobody asked for it. */
   placer: Placer | undefined;
   #readyWaiters: { resolve(): void; reject(why: unknown): void }[] = [];
@@ -49,15 +49,15 @@ export class Engine {
     readonly once = false,
   ) {
     this.backlog = new Backlog(settings);
-    this.workforce = new Workforce(source, this);
-    this.scheduler = new Scheduler(settings, this.backlog, this.workforce, this.desk);
-    this.workforce.fill();
-    for (const slot of this.workforce) slot.setRef(false);
+    this.workers = new WorkerSet(source, this);
+    this.scheduler = new Scheduler(settings, this.backlog, this.workers, this.tracker);
+    this.workers.fill();
+    for (const worker of this.workers) worker.setRef(false);
     // Behind the workers, so that they are under way. Where it fails, the first that gets ready says so.
     expectPart(async () => {
-      this.upkeep = await loadUpkeep();
-      if (settings.metrics) this.metrics = new this.upkeep.Metrics(settings.onError);
-      this.upkeep.sendEarly(this);
+      this.lifecycle = await loadUpkeep();
+      if (settings.metrics) this.metrics = new this.lifecycle.Metrics(settings.onError);
+      this.lifecycle.sendEarly(this);
     });
   }
 
@@ -67,26 +67,26 @@ export class Engine {
     const placed = this.placer?.place(record, args, options);
     if (placed instanceof Promise) return placed;
     const { kind } = record;
-    const { desk } = this;
+    const { tracker } = this;
     const call = new PoolCall(this.nextId(), record, args, options, kind === "function" ? "" : stackAbove(caller));
     call.placed = placed;
     const answer =
       kind === "stream"
-        ? new StreamHandle(call, desk)
+        ? new StreamHandle(call, tracker)
         : kind
           ? call.promise()
-          : iterablePromise(call.promise(), new StreamHandle(call, desk));
+          : iterablePromise(call.promise(), new StreamHandle(call, tracker));
     try {
       if (this.records.known && record.index < 0) throw unknownTask(name, this.records);
       // Its kind is known from a worker that was ready.
-      if (kind === "stream" && this.upkeep) call.stream?.open(this.upkeep);
+      if (kind === "stream" && this.lifecycle) call.stream?.open(this.lifecycle);
       if (this.settings.metrics) call.submittedMs = now();
       prepareArguments(call);
       // A stream leaves when somebody reads; what is moved leaves its owner now.
       if (kind === "stream") detach(call);
-      else desk.enqueue(call);
+      else tracker.enqueue(call);
     } catch (reason) {
-      desk.refuse(call, reason);
+      tracker.refuse(call, reason);
     }
     return answer;
   }
@@ -107,7 +107,7 @@ export class Engine {
   /** Settles when a worker is ready, and with it what measures; rejects when no worker can be started. */
   async ready(): Promise<void> {
     if (this.ended) throw this.ended;
-    if (this.workforce.count("ready") === 0) {
+    if (this.workers.count("ready") === 0) {
       await new Promise<void>((resolve, reject) => {
         this.#readyWaiters.push({ resolve, reject });
         this.startForReady();
@@ -132,12 +132,12 @@ export class Engine {
   async #close(timeoutMs: number): Promise<void> {
     this.tellReady(this.ended);
     const endMs = now() + timeoutMs;
-    const inTime = await within(this.desk.idle(), timeoutMs);
+    const inTime = await within(this.tracker.idle(), timeoutMs);
     if (!inTime) await this.#abandon(poolClosed(` and the call took more than ${timeoutMs} ms more`));
-    const { workforce } = this;
-    workforce.stopped = true;
-    await this.upkeep?.retireAll(workforce, endMs - now());
-    await workforce.terminate(poolClosed());
+    const { workers } = this;
+    workers.stopped = true;
+    await this.lifecycle?.retireAll(workers, endMs - now());
+    await workers.terminate(poolClosed());
   }
 
   /** Fails every call and ends every thread, now. */
@@ -152,7 +152,7 @@ export class Engine {
   async #abandon(why: ClearwayError): Promise<void> {
     this.#giveUp(why);
     this.placer?.abandon(why);
-    await this.workforce.terminate(why);
+    await this.workers.terminate(why);
     // What was with a worker and had not begun came back to wait; no worker will come for it.
     this.#giveUp(why);
   }
@@ -164,8 +164,8 @@ export class Engine {
   }
 
   /** A worker has fewer calls, or is less busy. */
-  eased(slot: Slot): void {
-    this.upkeep?.eased(slot);
+  loadDropped(worker: PoolWorker): void {
+    this.lifecycle?.loadDropped(worker);
     this.scheduler.run();
   }
 
@@ -175,23 +175,23 @@ export class Engine {
   }
 
   /** A worker is gone that was never ready. */
-  neverReady(slot: Slot, why = startFailure("it ended before it called expose()")): void {
-    slot.life.exit(false);
-    this.upkeep?.bringBack(slot, why);
-    this.workforce.put(slot.index, undefined);
-    this.#failStart(slot.index, why);
+  neverReady(worker: PoolWorker, why = startFailure("it ended before it called expose()")): void {
+    worker.life.exit(false);
+    this.lifecycle?.bringBack(worker, why);
+    this.workers.put(worker.index, undefined);
+    this.#failStart(worker.index, why);
   }
 
   /** Who waits for a worker gets one, also where the last one is on its way out and no call waits. */
   startForReady(): void {
     if (this.#readyWaiters.length === 0) return;
-    if (this.noneComes) this.workforce.start();
-    for (const slot of this.workforce) slot.setRef(true);
+    if (this.noneComes) this.workers.start();
+    for (const worker of this.workers) worker.setRef(true);
   }
 
   /** Whether no worker is there or on its way. */
   get noneComes(): boolean {
-    return this.workforce.count("ready") + this.workforce.count("starting") === 0;
+    return this.workers.count("ready") + this.workers.count("starting") === 0;
   }
 
   // No worker will come: nothing that waits for one may wait for ever. The next call tries again: a module that cannot be
@@ -203,7 +203,7 @@ export class Engine {
   }
 
   #giveUp(why: ClearwayError, place?: number): void {
-    for (const call of this.backlog.all(place)) this.desk.cancel(call, why);
+    for (const call of this.backlog.all(place)) this.tracker.cancel(call, why);
   }
 
   /** Those who wait for a worker hear that there is one, or why none will come. */

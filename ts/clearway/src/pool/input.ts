@@ -15,7 +15,7 @@ export interface InputWire {
 
 /**
  * A stream that the caller feeds into a task. Nothing is drawn before the worker gives credit: what becomes of it then is in
- * `upkeep/inputs.ts`.
+ * `lifecycle/inputs.ts`.
  */
 export class Input {
   /** Of its frames; 0 before its call leaves. */

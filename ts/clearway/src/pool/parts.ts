@@ -2,10 +2,10 @@
 import { part } from "../lazy/part.js";
 
 /** What looks after workers. */
-export type Upkeep = typeof import("./upkeep/upkeep.js");
+export type Lifecycle = typeof import("./lifecycle/lifecycle.js");
 
 /** Loads what looks after workers, if nobody has. No worker counts as ready before that is there. */
-export const loadUpkeep = /* @__PURE__ */ part<Upkeep>(async () => import("./upkeep/upkeep.js"));
+export const loadUpkeep = /* @__PURE__ */ part<Lifecycle>(async () => import("./lifecycle/lifecycle.js"));
 
 /** Loads what decides where calls run, if nobody has. Without it they go to workers. */
 export const loadPlacement = /* @__PURE__ */ part(async () => import("../placement/placer.js"));

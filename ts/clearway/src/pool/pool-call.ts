@@ -9,9 +9,9 @@ import { rejected } from "./caller-stack.js";
 import type { Input } from "./input.js";
 import type { Queued } from "./queue.js";
 import type { CallSettings } from "./settings.js";
-import type { Slot } from "./slot.js";
 import type { TaskRecord } from "./task-record.js";
 import type { Timer } from "./timer.js";
+import type { PoolWorker } from "./worker.js";
 
 const nothing: object[] = [];
 
@@ -34,7 +34,7 @@ export class PoolCall extends CallLife implements Queued {
   inputs: Input[] | undefined;
   /** What to enter in the ledger when it leaves; a call that never leaves crosses nothing. */
   crossing: LedgerSide | undefined;
-  slot: Slot | undefined;
+  worker: PoolWorker | undefined;
   /** Set for a stream, and for a call of which nobody knows yet whether it is one. */
   stream: CallStream | undefined;
   /** Counts among what its worker is busy with. A stream that waits for its reader does not. */

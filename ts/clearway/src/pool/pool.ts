@@ -7,8 +7,8 @@ import type { Callers } from "../task/caller.js";
 import { Engine } from "./engine.js";
 import type { CallOptions, PoolOptions } from "./options.js";
 import { type CallSettings, callSettingsOf, settingsOf } from "./settings.js";
-import type { WorkerSource } from "./slot.js";
 import { type PoolStats, statsOf } from "./stats.js";
+import type { WorkerSource } from "./worker.js";
 
 /** Something whose tasks can be called. */
 export interface Callable<Module> {

@@ -4,7 +4,7 @@ import { Engine } from "./engine.js";
 import type { CallOptions, PoolOptions } from "./options.js";
 import { type Callable, callable } from "./pool.js";
 import { callSettingsOf, runRules, settingsOf } from "./settings.js";
-import type { WorkerSource } from "./slot.js";
+import type { WorkerSource } from "./worker.js";
 
 /** What a one-shot may be told: what a call may, and what concerns its one worker. */
 export interface RunOptions

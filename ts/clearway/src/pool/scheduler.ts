@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { Backlog } from "./backlog.js";
-import type { CallDesk } from "./call-desk.js";
+import type { CallTracker } from "./call-tracker.js";
 import { accepts, place } from "./placement.js";
 import type { PoolCall } from "./pool-call.js";
 import type { Settings } from "./settings.js";
-import type { Slot } from "./slot.js";
-import type { Workforce } from "./workforce.js";
+import type { PoolWorker } from "./worker.js";
+import type { WorkerSet } from "./worker-set.js";
 
 // What a worker's start costs (15 ms in Node, 6 to 12 in Chromium, measured): a backlog of short tasks that will be done
 // sooner than that is no reason to start one.
 const startUs = 15_000;
 
 // Whether a call of the same key is under way there: a worker that runs one call at a time keeps their order by itself.
-function hasKey(slot: Slot, { options }: PoolCall): boolean {
-  return slot.calls.values().some((each) => each.counted && each.options.key === options.key);
+function hasKey(worker: PoolWorker, { options }: PoolCall): boolean {
+  return worker.calls.values().some((each) => each.counted && each.options.key === options.key);
 }
 
 /** Matches calls that wait with workers that are free, and asks for more workers when that is worth it. */
 export class Scheduler {
   readonly #settings: Settings;
   readonly #backlog: Backlog;
-  readonly #workforce: Workforce;
-  readonly #desk: CallDesk;
+  readonly #workers: WorkerSet;
+  readonly #tracker: CallTracker;
   #running = false;
   #again = false;
 
-  constructor(settings: Settings, backlog: Backlog, workforce: Workforce, desk: CallDesk) {
+  constructor(settings: Settings, backlog: Backlog, workers: WorkerSet, tracker: CallTracker) {
     this.#settings = settings;
     this.#backlog = backlog;
-    this.#workforce = workforce;
-    this.#desk = desk;
+    this.#workers = workers;
+    this.#tracker = tracker;
   }
 
   /** Something changed: sends what can be sent. May be called from within itself. */
@@ -42,56 +42,56 @@ export class Scheduler {
       this.#again = false;
       for (const queue of this.#backlog.queues) {
         for (let call = queue.peek(); call; call = queue.peek()) {
-          const slot = this.#slotFor(call);
-          if (!slot) break;
+          const worker = this.#slotFor(call);
+          if (!worker) break;
           // What left may have been what another queue gave way to.
           this.#again = true;
           this.#backlog.take(queue);
           try {
-            if (this.#desk.admits(call)) slot.post(call);
+            if (this.#tracker.admits(call)) worker.post(call);
           } catch (reason) {
-            this.#desk.refuse(call, reason);
+            this.#tracker.refuse(call, reason);
           }
         }
       }
     }
     this.#running = false;
-    if (this.#backlog.length > 0 && !this.#workforce.complete) this.#grow();
+    if (this.#backlog.length > 0 && !this.#workers.complete) this.#grow();
   }
 
   /** The common case: nothing else waits and a worker is free. Sends the call without queueing it; false if it must wait. */
   sendNow(call: PoolCall): boolean {
     if (this.#backlog.length > 0 || call.record.index < 0 || call.isStream || call.deep) return false;
-    const slot = this.#slotFor(call);
-    slot?.post(call);
-    return slot !== undefined;
+    const worker = this.#slotFor(call);
+    worker?.post(call);
+    return worker !== undefined;
   }
 
-  #slotFor(call: PoolCall): Slot | undefined {
-    const { slots } = this.#workforce;
+  #slotFor(call: PoolCall): PoolWorker | undefined {
+    const { members } = this.#workers;
     const { concurrency } = this.#settings;
-    if (call.options.place < 0) return place(slots, call, concurrency);
-    const slot = slots[call.options.place];
-    if (!slot || !accepts(slot, call, concurrency)) return undefined;
+    if (call.options.place < 0) return place(members, call, concurrency);
+    const worker = members[call.options.place];
+    if (!worker || !accepts(worker, call, concurrency)) return undefined;
     const first = this.#backlog.shared.peek();
     // It gives way to what is more urgent, or as urgent and older.
     const behind = first && (first.priority - call.priority || call.id - first.id) > 0;
-    return behind || (concurrency > 1 && hasKey(slot, call)) ? undefined : slot;
+    return behind || (concurrency > 1 && hasKey(worker, call)) ? undefined : worker;
   }
 
   #grow(): void {
     const { shared, queues } = this.#backlog;
     queues.forEach((queue, at) => {
-      if (queue !== shared && queue.length > 0) this.#workforce.start(at);
+      if (queue !== shared && queue.length > 0) this.#workers.start(at);
     });
     const { meanUs } = shared.peek()?.record.estimate ?? {};
-    const soonDone = meanUs !== undefined && meanUs * shared.length < startUs && this.#workforce.count("ready") > 0;
+    const soonDone = meanUs !== undefined && meanUs * shared.length < startUs && this.#workers.count("ready") > 0;
     if (!soonDone) {
-      for (let wanted = shared.length - this.#workforce.starting.length; wanted > 0; wanted--) {
-        if (!this.#workforce.start()) break;
+      for (let wanted = shared.length - this.#workers.starting.length; wanted > 0; wanted--) {
+        if (!this.#workers.start()) break;
       }
     }
     // Somebody waits for these now: the process must not end before they are there.
-    for (const slot of this.#workforce) if (slot.life.state === "starting") slot.setRef(true);
+    for (const worker of this.#workers) if (worker.life.state === "starting") worker.setRef(true);
   }
 }

@@ -35,7 +35,7 @@ export interface PoolStats {
 }
 
 export function statsOf(engine: Engine): PoolStats {
-  const slots = [...engine.workforce];
+  const members = [...engine.workers];
   const at = now();
   const tasks: Record<string, TaskStats> = Object.create(null);
   for (const { name, index, calls, ok, failed, cancelled, inline } of engine.records.values()) {
@@ -43,14 +43,14 @@ export function statsOf(engine: Engine): PoolStats {
   }
   return {
     workers: {
-      size: slots.length,
-      ready: engine.workforce.count("ready"),
-      busy: slots.filter((slot) => slot.load > 0).length,
-      restarts: engine.workforce.restarts,
-      utilisation: slots.map((slot) => slot.runUs / 1000 / Math.max(1, at - slot.startedMs)),
+      size: members.length,
+      ready: engine.workers.count("ready"),
+      busy: members.filter((worker) => worker.load > 0).length,
+      restarts: engine.workers.restarts,
+      utilisation: members.map((worker) => worker.runUs / 1000 / Math.max(1, at - worker.startedMs)),
     },
     queue: { items: engine.backlog.length, bytes: engine.backlog.bytes },
-    open: engine.desk.openCount,
+    open: engine.tracker.openCount,
     tasks,
     ledger: structuredClone({ toWorkers: engine.toWorkers, fromWorkers: engine.fromWorkers }),
   };

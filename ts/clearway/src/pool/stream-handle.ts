@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { Reader } from "../stream/reader.js";
 import type { Stream } from "../task/caller.js";
-import type { CallDesk } from "./call-desk.js";
 import { CallStream } from "./call-stream.js";
+import type { CallTracker } from "./call-tracker.js";
 import { loadUpkeep } from "./parts.js";
 import type { PoolCall } from "./pool-call.js";
 import { partMissing } from "./worker-failure.js";
@@ -11,9 +11,9 @@ import { partMissing } from "./worker-failure.js";
 export class StreamHandle extends Reader implements Stream<unknown> {
   readonly #stream: CallStream;
 
-  constructor(call: PoolCall, desk: CallDesk) {
+  constructor(call: PoolCall, tracker: CallTracker) {
     super();
-    this.#stream = call.stream = new CallStream(call, desk, this);
+    this.#stream = call.stream = new CallStream(call, tracker, this);
   }
 
   next(): Promise<IteratorResult<unknown>> {
@@ -36,7 +36,7 @@ export class StreamHandle extends Reader implements Stream<unknown> {
     return new Promise((resolve, reject) => {
       stream.later(() => resolve(this.#ask(what, value)));
       loadUpkeep().then(
-        (upkeep) => stream.open(upkeep),
+        (lifecycle) => stream.open(lifecycle),
         (cause) => {
           const why = partMissing(cause);
           stream.end(() => why);

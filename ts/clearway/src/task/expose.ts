@@ -2,7 +2,7 @@
 import { parent } from "#host";
 import { object } from "../error/checked.js";
 import { ClearwayError } from "../error/clearway-error.js";
-import { receive } from "./reception.js";
+import { receive } from "./bootstrap.js";
 import { definitionOfTask, type Exposed, type TaskMap } from "./task.js";
 
 let exposed = false;

@@ -2,7 +2,7 @@
 import type { IncomingMessage, Server } from "node:http";
 import { type TransportLimits, transportLimits } from "../channel/transport/limits.js";
 import { invalid } from "../error/clearway-error.js";
-import type { CheckToken, Rules } from "./judge.js";
+import type { CheckToken, Rules } from "./authorize.js";
 import { randomToken } from "./token.js";
 
 export interface WebSocketServerOptions extends TransportLimits {

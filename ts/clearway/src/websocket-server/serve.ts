@@ -6,8 +6,8 @@ import type { ChannelTransport } from "../channel/transport/transport.js";
 import { ClearwayError } from "../error/clearway-error.js";
 import { SocketTransport } from "../websocket/socket-transport.js";
 import { subprotocol } from "../websocket/subprotocol.js";
+import { authorize, pathOf, type Refusal } from "./authorize.js";
 import { Connections } from "./connections.js";
-import { judge, pathOf, type Refusal } from "./judge.js";
 import { type ServerRules, serverOptions, type WebSocketServerOptions } from "./options.js";
 import { attach, isFor } from "./paths.js";
 import { reportError } from "./report-error.js";
@@ -79,7 +79,7 @@ export async function serveWebSockets(
     });
     judging++;
     try {
-      return await Promise.race([judge(request, connections.size + judging - 1, rules), late]);
+      return await Promise.race([authorize(request, connections.size + judging - 1, rules), late]);
     } catch {
       return [401, "the token could not be checked"];
     } finally {

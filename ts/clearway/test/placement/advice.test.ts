@@ -73,7 +73,7 @@ test.each([
     for (let run = 0; run < 20; run++) record.estimate.add(1);
     const owner: AdviserOwner = {
       records: new Map([["score", record]]),
-      workforce: { count: () => 1 },
+      workers: { count: () => 1 },
       ping: async () => {
         pings++;
         nowUs += pings === 5 ? hop + 5000 : hop;

@@ -78,9 +78,9 @@ export class PaperCaller {
       ended: undefined,
       toWorkers: emptySide(),
       fromWorkers: emptySide(),
-      desk: { openCount: 0, shut: () => {} },
+      tracker: { openCount: 0, shut: () => {} },
       records: new TaskRecords(),
-      workforce: { count: () => workers },
+      workers: { count: () => workers },
       ping: async () => {},
     };
     this.placer = new Placer(owner, clock, false);

@@ -105,7 +105,7 @@ describe("cold runs", () => {
   test("over the budget banish all the same", () => {
     const world = new World();
     Object.assign(world, { coldUs: 5000, coldRuns: 1 });
-    while (world.model.banishment.times === 0) world.batch(times(1, 1));
+    while (world.model.backoff.times === 0) world.batch(times(1, 1));
     for (let call = 0; call < 64; call++) expect(world.batch(times(1, 1)).inline).toBe(0);
   });
 });
@@ -155,7 +155,7 @@ describe("unlearning", () => {
     expect(inlineShare(1)).toBeGreaterThan(0.95);
     expect(inlineShare(200)).toBeLessThan(0.05);
     expect(inlineShare(1)).toBeGreaterThan(0.95);
-    expect(world.model.banishment.times).toBe(0);
+    expect(world.model.backoff.times).toBe(0);
   });
 });
 
@@ -174,9 +174,9 @@ describe("outliers", () => {
     const draw = random(2);
     const rare = () => (draw() < 1 / 3000 ? 5000 : 1);
     const stallsIn = (calls: number) => {
-      const before = world.model.banishment.times;
+      const before = world.model.backoff.times;
       for (let round = 0; round < calls / 10; round++) world.batch(times(10, rare));
-      return world.model.banishment.times - before;
+      return world.model.backoff.times - before;
     };
     const early = stallsIn(60_000);
     expect(early).toBeGreaterThan(0);

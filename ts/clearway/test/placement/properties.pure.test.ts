@@ -53,21 +53,21 @@ test("nothing runs inline that is predicted over what is left of the turn", () =
       (facts, start, costs) => {
         const draw = random(start);
         const world = Object.assign(new World(), facts);
-        const predicted: [placed: boolean, upperUs: number, leftUs: number, banished: boolean][] = [];
+        const predicted: [placed: boolean, upperUs: number, leftUs: number, backingOff: boolean][] = [];
         const { place } = Model.prototype;
-        world.model.place = (site, burst, burstId, workers, leftUs) => {
-          const banished = world.model.banishment.active;
-          const where = place.call(world.model, site, burst, burstId, workers, leftUs);
-          predicted.push([where !== "worker", site?.upperUs ?? 0, leftUs, banished]);
+        world.model.place = (profile, burst, burstId, workers, leftUs) => {
+          const backingOff = world.model.backoff.active;
+          const where = place.call(world.model, profile, burst, burstId, workers, leftUs);
+          predicted.push([where !== "worker", profile?.upperUs ?? 0, leftUs, backingOff]);
           return where;
         };
         for (let round = 0; round < 200; round++) {
           world.batch(times(1 + Math.floor(draw() * 30), () => costs[Math.floor(draw() * costs.length)]!));
         }
-        for (const [placed, upperUs, leftUs, banished] of predicted) {
+        for (const [placed, upperUs, leftUs, backingOff] of predicted) {
           if (!placed) continue;
           expect(upperUs).toBeLessThanOrEqual(leftUs);
-          expect(banished).toBe(false);
+          expect(backingOff).toBe(false);
         }
       },
     ),
@@ -82,10 +82,10 @@ test("after an overrun nothing runs inline for the whole back-off, whatever the 
       const world = Object.assign(new World(), facts);
       let left = 0;
       for (let call = 0; call < 5000; call++) {
-        const { times: before } = world.model.banishment;
+        const { times: before } = world.model.backoff;
         const played = world.batch(times(1, () => (draw() < 0.002 ? 4000 : 1)));
         if (left > 0) expect(played.inline).toBe(0);
-        left = world.model.banishment.times > before ? world.model.banishment.callsLeft : Math.max(0, left - 1);
+        left = world.model.backoff.times > before ? world.model.backoff.callsLeft : Math.max(0, left - 1);
       }
     }),
     { numRuns: 50 },

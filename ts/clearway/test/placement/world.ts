@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
+import type { CallProfile, Place } from "../../src/placement/call-profile.js";
 import { Model } from "../../src/placement/model.js";
-import type { Place, Site } from "../../src/placement/site.js";
 import { Traffic } from "../../src/placement/traffic.js";
 import { Turn } from "../../src/placement/turn.js";
 
@@ -58,8 +59,8 @@ export class World {
     const sent: Call[] = [];
     for (const call of calls) {
       const burst = this.#traffic.called();
-      const site = this.model.site(call.kind ?? 0);
-      const place = force ?? this.#place(site, burst);
+      const profile = this.model.profile(call.kind ?? 0);
+      const place = force ?? this.#place(profile, burst);
       if (place === "worker") {
         played.worker++;
         if (force === undefined) this.#traffic.left(this.nowUs, () => this.nowUs);
@@ -75,7 +76,7 @@ export class World {
       played.longestUs = Math.max(played.longestUs, us);
       if (place === "inline" && force !== undefined) continue;
       this.#turn.spent(fromUs, this.nowUs);
-      if (site) this.model.ranInline(site, us, place);
+      if (profile) this.model.ranInline(profile, us, place);
     }
     played.stallUs = this.nowUs - beganUs;
     this.#traffic.burstEnded();
@@ -85,11 +86,11 @@ export class World {
     return played;
   }
 
-  #place(site: Site | undefined, burst: number): Place {
+  #place(profile: CallProfile | undefined, burst: number): Place {
     this.#traffic.learnSend(this.nowUs);
     const leftUs = this.#turn.leftUs(this.nowUs);
-    const roomUs = this.#traffic.roomUs(leftUs, this.budgetUs, burst, site?.inlineUs ?? 0);
-    return this.model.place(site, burst, this.#traffic.burstId, this.workers, roomUs);
+    const roomUs = this.#traffic.roomUs(leftUs, this.budgetUs, burst, profile?.inlineUs ?? 0);
+    return this.model.place(profile, burst, this.#traffic.burstId, this.workers, roomUs);
   }
 
   #answer(sent: readonly Call[], told: boolean): void {
@@ -103,10 +104,10 @@ export class World {
     for (const { call, us } of done) {
       this.nowUs = Math.max(this.nowUs, us);
       if (!told) continue;
-      const site = this.model.site(call.kind ?? 0);
+      const profile = this.model.profile(call.kind ?? 0);
       // The worker's clock is read in whole microseconds.
-      site?.ran(Math.round(call.us));
-      if (site) this.#traffic.answered(site, Math.round(call.us), this.workers, () => this.nowUs);
+      profile?.ran(Math.round(call.us));
+      if (profile) this.#traffic.answered(profile, Math.round(call.us), this.workers, () => this.nowUs);
     }
   }
 }

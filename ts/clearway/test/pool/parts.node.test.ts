@@ -18,7 +18,7 @@ const nothingLeft = { open: 0, queue: { items: 0 }, workers: { size: 0 } };
 
 describe("without what looks after workers", () => {
   test("a pool fails as it does where no worker can be started, with the cause, and tries again", async () => {
-    const { pool, come } = await partial("upkeep", "missing");
+    const { pool, come } = await partial("lifecycle", "missing");
     for (let turn = 0; turn < 2; turn++) {
       const answers = await Promise.all([
         reasonOf(pool.ready()),
@@ -38,7 +38,7 @@ describe("without what looks after workers", () => {
   });
 
   test("a pool closes and ends", async () => {
-    const { pool } = await partial("upkeep", "missing");
+    const { pool } = await partial("lifecycle", "missing");
     const failed = reasonOf(pool.call.add(1, 2));
     await pool.close();
     expect(await failed).toMatchObject({ code: "worker-start-failed" });
@@ -46,7 +46,7 @@ describe("without what looks after workers", () => {
   });
 
   test("a worker does not get ready in time where that does not come", async () => {
-    const { pool } = await partial("upkeep", "late", { startTimeoutMs: 500 });
+    const { pool } = await partial("lifecycle", "late", { startTimeoutMs: 500 });
     expect(await reasonOf(pool.call.add(1, 2))).toMatchObject({
       code: "worker-start-failed",
       message: expect.stringContaining("in time"),
@@ -57,7 +57,7 @@ describe("without what looks after workers", () => {
 
 describe("while what looks after workers is loaded", () => {
   test("calls wait for it", async () => {
-    const { pool, asked, come } = await partial("upkeep", "late");
+    const { pool, asked, come } = await partial("lifecycle", "late");
     const calls = Promise.all([pool.call.add(1, 2), pool.with({ key: 1, priority: 1 }).call.add(3, 4)]);
     const failed = reasonOf(pool.call.fail("no"));
     await asked;
@@ -68,7 +68,7 @@ describe("while what looks after workers is loaded", () => {
   });
 
   test("a cancelled call is dropped", async () => {
-    const { pool, asked, come } = await partial("upkeep", "late");
+    const { pool, asked, come } = await partial("lifecycle", "late");
     const leaving = new AbortController();
     const call = reasonOf(pool.with({ signal: leaving.signal }).call.forEver());
     await asked;
@@ -81,7 +81,7 @@ describe("while what looks after workers is loaded", () => {
   test.each(["close", "terminate"] as const)(
     "%s() ends the pool, and what comes later changes nothing",
     async (end) => {
-      const { pool, asked, come } = await partial("upkeep", "late");
+      const { pool, asked, come } = await partial("lifecycle", "late");
       const call = reasonOf(pool.call.add(1, 2));
       await asked;
       if (end === "close") await pool.close({ timeoutMs: 0 });
@@ -95,7 +95,7 @@ describe("while what looks after workers is loaded", () => {
 
 describe("a stream that is asked while what looks after workers is loaded", () => {
   test("answers in the order in which it was asked", async () => {
-    const { pool, asked, come } = await partial("upkeep", "late");
+    const { pool, asked, come } = await partial("lifecycle", "late");
     const stream = pool.call.numbers(3);
     const steps = Promise.all([stream.next(), stream.next(), stream.next(), stream.next()]);
     await asked;
@@ -105,7 +105,7 @@ describe("a stream that is asked while what looks after workers is loaded", () =
   });
 
   test("is let finish by close()", async () => {
-    const { pool, asked, come } = await partial("upkeep", "late");
+    const { pool, asked, come } = await partial("lifecycle", "late");
     const values = (async () => {
       const read: number[] = [];
       for await (const value of pool.call.numbers(40)) read.push(value);
@@ -120,7 +120,7 @@ describe("a stream that is asked while what looks after workers is loaded", () =
   });
 
   test("begins nothing when it was ended before", async () => {
-    const { pool, asked, come } = await partial("upkeep", "late");
+    const { pool, asked, come } = await partial("lifecycle", "late");
     const stream = pool.call.numbers(3);
     const steps = Promise.all([stream.next(), stream.return()]);
     await asked;
@@ -131,13 +131,13 @@ describe("a stream that is asked while what looks after workers is loaded", () =
   });
 
   test("tells its reader when the task is no stream, and when the pool ends", async () => {
-    const { pool, asked, come } = await partial("upkeep", "late");
+    const { pool, asked, come } = await partial("lifecycle", "late");
     const noStream = pool.call.add(1, 2) as unknown as AsyncIterator<number>;
     const steps = reasonOf(noStream.next());
     await asked;
     come();
     expect(await steps).toMatchObject({ code: "not-a-stream" });
-    const other = await partial("upkeep", "late");
+    const other = await partial("lifecycle", "late");
     const next = reasonOf(other.pool.call.numbers(3).next());
     await other.asked;
     await other.pool.terminate();

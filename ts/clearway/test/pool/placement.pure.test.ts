@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { Estimate, mayGoAhead } from "../../src/pool/estimate.js";
 import { accepts, place, placeOfKey } from "../../src/pool/placement.js";
 import type { PoolCall } from "../../src/pool/pool-call.js";
-import type { Slot } from "../../src/pool/slot.js";
+import type { PoolWorker } from "../../src/pool/worker.js";
 import fc from "../fixtures/fast-check.js";
 
 function estimateOf(...samplesUs: number[]): Estimate {
@@ -16,11 +16,11 @@ function estimateOf(...samplesUs: number[]): Estimate {
 const eight = (us: number): Estimate => estimateOf(...new Array<number>(8).fill(us));
 
 /** What placement looks at, of a worker and of a call. */
-const slot = (
+const worker = (
   over: { state?: string; load?: number; guarded?: number; busyUs?: number; tasksRun?: number } = {},
-): Slot => {
+): PoolWorker => {
   const { state = "ready", ...rest } = over;
-  return { life: { state }, load: 0, guarded: 0, busyUs: 0, tasksRun: 0, ...rest } as unknown as Slot;
+  return { life: { state }, load: 0, guarded: 0, busyUs: 0, tasksRun: 0, ...rest } as unknown as PoolWorker;
 };
 const call = (estimate: Estimate, guarded = false): PoolCall =>
   ({ guarded, record: { estimate } }) as unknown as PoolCall;
@@ -71,35 +71,35 @@ describe("the estimate of a task", () => {
 describe("placement", () => {
   test("gives a worker that is not ready nothing", () => {
     for (const state of ["starting", "draining", "closing", "gone"]) {
-      expect(accepts(slot({ state }), call(eight(1)), 8)).toBe(false);
+      expect(accepts(worker({ state }), call(eight(1)), 8)).toBe(false);
     }
   });
 
   test("fills a worker up to its concurrency", () => {
     const unknown = call(new Estimate());
-    expect(accepts(slot({ load: 1 }), unknown, 2)).toBe(true);
-    expect(accepts(slot({ load: 2 }), unknown, 2)).toBe(false);
+    expect(accepts(worker({ load: 1 }), unknown, 2)).toBe(true);
+    expect(accepts(worker({ load: 2 }), unknown, 2)).toBe(false);
   });
 
   test("sends short calls ahead, but none that may have to be killed, nor behind such a one", () => {
-    expect(accepts(slot({ load: 1 }), call(eight(10)), 1)).toBe(true);
-    expect(accepts(slot({ load: 1 }), call(eight(10), true), 1)).toBe(false);
-    expect(accepts(slot({ load: 1, guarded: 1 }), call(eight(10)), 1)).toBe(false);
-    expect(accepts(slot({ load: 9, busyUs: 995 }), call(eight(10)), 1)).toBe(false);
+    expect(accepts(worker({ load: 1 }), call(eight(10)), 1)).toBe(true);
+    expect(accepts(worker({ load: 1 }), call(eight(10), true), 1)).toBe(false);
+    expect(accepts(worker({ load: 1, guarded: 1 }), call(eight(10)), 1)).toBe(false);
+    expect(accepts(worker({ load: 9, busyUs: 995 }), call(eight(10)), 1)).toBe(false);
   });
 
   test("adds a short call to a worker that is awake rather than wake another", () => {
-    const awake = slot({ load: 1, busyUs: 10 });
-    expect(place([slot(), awake], call(eight(5)), 1)).toBe(awake);
-    const busy = slot({ load: 9, busyUs: 60 });
-    const asleep = slot();
+    const awake = worker({ load: 1, busyUs: 10 });
+    expect(place([worker(), awake], call(eight(5)), 1)).toBe(awake);
+    const busy = worker({ load: 9, busyUs: 60 });
+    const asleep = worker();
     expect(place([busy, asleep], call(eight(5)), 1)).toBe(asleep);
   });
 
   test("otherwise takes the freest worker, and among equals the one used most", () => {
-    const used = slot({ tasksRun: 5 });
-    expect(place([slot({ load: 1 }), slot(), undefined, used], call(new Estimate()), 4)).toBe(used);
-    expect(place([slot({ load: 1 })], call(new Estimate()), 1)).toBeUndefined();
+    const used = worker({ tasksRun: 5 });
+    expect(place([worker({ load: 1 }), worker(), undefined, used], call(new Estimate()), 4)).toBe(used);
+    expect(place([worker({ load: 1 })], call(new Estimate()), 1)).toBeUndefined();
   });
 
   test("gives a key the same place each time, within bounds, and spreads keys over all places", () => {

@@ -2,9 +2,9 @@
 import type { MethodCall } from "../codec/codec.js";
 import { standardMethodCodec } from "../codec/standard.js";
 import { Status } from "../wire/frame.js";
-import type { Handler } from "./desk.js";
 import { nothing } from "./link.js";
 import { earlyMax } from "./options.js";
+import type { Handler } from "./request-router.js";
 
 /** The channel on which the other end sets how many early messages are kept (spec/wire.md). */
 export const controlChannel = "dev.flutter/channel-buffers";

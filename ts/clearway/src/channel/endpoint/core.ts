@@ -6,22 +6,22 @@ import { Flag, type Frame, Op, readFrame, Status } from "../wire/frame.js";
 import type { Hello, WireName } from "../wire/hello.js";
 import { type CallOptions, Calls } from "./calls.js";
 import { control, controlChannel } from "./control.js";
-import { Desk } from "./desk.js";
 import { type Encoded, Link, type Received } from "./link.js";
-import { Listens } from "./listens.js";
 import type { EndpointSettings } from "./options.js";
 import { Outbox, type Waiting } from "./outbox.js";
-import { PlainListens } from "./plain-listens.js";
+import { PlainSubscriptions } from "./plain-subscriptions.js";
+import { type AskedStream, Publishers } from "./publishers.js";
+import { RequestRouter } from "./request-router.js";
 import { Served } from "./served.js";
 import type { Source } from "./source.js";
-import { type AskedStream, Sources } from "./sources.js";
+import { Subscriptions } from "./subscriptions.js";
 
 /** An endpoint's parts, and the shell around them: frames in, frames out. The channels (`messages.ts` and beside) use it. */
 export class Core {
   readonly link: Link;
-  readonly desk: Desk<AskedStream>;
-  readonly listens: Listens;
-  readonly plainListens: PlainListens;
+  readonly router: RequestRouter<AskedStream>;
+  readonly subscriptions: Subscriptions;
+  readonly plainListens: PlainSubscriptions;
   /** Streams that a foreign end listens to. */
   readonly plainSources = new Set<Source>();
   /** Those whose code still runs, whether anybody listens or not. */
@@ -30,7 +30,7 @@ export class Core {
   readonly #transport: ChannelTransport;
   readonly #outbox: Outbox;
   readonly #calls: Calls;
-  readonly #sources: Sources;
+  readonly #publishers: Publishers;
   #tellClosed!: (reason: CloseReason) => void;
   /** Settles posts that wait for room, when nothing leaves any more. */
   readonly #posts = new Set<Waiting>();
@@ -40,20 +40,20 @@ export class Core {
     this.#transport = transport;
     this.link = new Link(transport, settings, wire, there);
     this.#outbox = new Outbox(() => this.link.congested);
-    this.#calls = new Calls(this.link, this.#outbox, () => this.desk.weigh());
-    this.listens = new Listens(this.link, this.#outbox);
-    this.plainListens = new PlainListens(this.link, this.#calls);
-    this.desk = new Desk<AskedStream>(this.link, {
+    this.#calls = new Calls(this.link, this.#outbox, () => this.router.weigh());
+    this.subscriptions = new Subscriptions(this.link, this.#outbox);
+    this.plainListens = new PlainSubscriptions(this.link, this.#calls);
+    this.router = new RequestRouter<AskedStream>(this.link, {
       mayPause: () => this.#calls.size === 0,
       end: (reason) => this.terminate(reason),
     });
-    this.#sources = new Sources(this.link);
+    this.#publishers = new Publishers(this.link);
     this.closed = new Promise((resolve) => {
       this.#tellClosed = resolve;
     });
-    this.desk.handle(
+    this.router.handle(
       controlChannel,
-      control((name, count) => this.desk.resize(name, count)),
+      control((name, count) => this.router.resize(name, count)),
     );
   }
 
@@ -105,8 +105,8 @@ export class Core {
 
   drained(): void {
     this.link.congested = false;
-    this.desk.drain();
-    this.#sources.drain();
+    this.router.drain();
+    this.#publishers.drain();
     for (const source of [...this.plainSources]) source.drain();
     this.#outbox.drain();
   }
@@ -117,11 +117,11 @@ export class Core {
     this.#outbox.clear();
     for (const post of [...this.#posts]) post.refuse(this.link.closedError("post"));
     this.#calls.closed();
-    this.listens.closed();
+    this.subscriptions.closed();
     this.plainListens.closed();
-    this.#sources.closed();
+    this.#publishers.closed();
     for (const source of [...this.plainSources]) source.cancel(this.link.closedError(`events of ${source.channel}`));
-    this.desk.closed();
+    this.router.closed();
     this.#tellClosed(reason);
   }
 
@@ -138,14 +138,14 @@ export class Core {
   }
 
   async #close(timeoutMs: number): Promise<void> {
-    this.#sources.finish();
+    this.#publishers.finish();
     for (const source of [...this.plainSources]) source.cancel(this.link.closedError("closing"), Status.done);
-    this.desk.refuseEarly();
+    this.router.refuseEarly();
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, Math.min(timeoutMs, 2 ** 31 - 1));
     });
-    await Promise.race([Promise.all([this.#calls.idle(), this.desk.idle()]), late, this.closed]);
+    await Promise.race([Promise.all([this.#calls.idle(), this.router.idle()]), late, this.closed]);
     clearTimeout(timer);
     this.terminate();
   }
@@ -156,10 +156,10 @@ export class Core {
       wire,
       transport: this.#transport.name,
       calls: this.#calls.size,
-      handling: this.desk.size,
-      waitingBytes: this.desk.waitingBytes + this.link.queued.bytes,
-      listening: this.listens.size + this.plainListens.size,
-      serving: this.#sources.size + this.plainSources.size,
+      handling: this.router.size,
+      waitingBytes: this.router.waitingBytes + this.link.queued.bytes,
+      listening: this.subscriptions.size + this.plainListens.size,
+      serving: this.#publishers.size + this.plainSources.size,
       ledger: structuredClone(ledger),
     };
   }
@@ -172,24 +172,24 @@ export class Core {
       case Op.reply:
         return this.#calls.reply(frame, message);
       case Op.cancel:
-        return this.desk.cancel(frame.id, frame.a);
+        return this.router.cancel(frame.id, frame.a);
       case Op.stop: {
-        const waiting = this.#sources.cancel(frame.id);
-        if (waiting) this.desk.withdraw(waiting);
+        const waiting = this.#publishers.cancel(frame.id);
+        if (waiting) this.router.withdraw(waiting);
         return;
       }
       case Op.listen: {
         const channel = this.#channel(frame);
-        const asked = channel === undefined ? undefined : this.#sources.ask(frame, channel, message);
-        if (asked) this.desk.listen(asked, message.body.length);
+        const asked = channel === undefined ? undefined : this.#publishers.ask(frame, channel, message);
+        if (asked) this.router.listen(asked, message.body.length);
         return;
       }
       case Op.event:
-        return this.listens.event(frame, message);
+        return this.subscriptions.event(frame, message);
       case Op.end:
-        return this.listens.end(frame);
+        return this.subscriptions.end(frame);
       case Op.credit:
-        return this.#sources.credit(frame);
+        return this.#publishers.credit(frame);
       default:
         this.link.broken(`a frame of kind ${frame.op}`);
     }
@@ -208,7 +208,7 @@ export class Core {
   #request(frame: Frame, message: Received, wanted: boolean, channel = this.#channel(frame)): void {
     if (channel === undefined) return;
     const { a, b, id } = frame;
-    this.desk.request(new Served(this.link, id, channel, message, wanted, a, b, this.desk));
+    this.router.request(new Served(this.link, id, channel, message, wanted, a, b, this.router));
   }
 
   #channel({ name }: Frame): string | undefined {

@@ -7,8 +7,8 @@ import type { Core } from "./core.js";
 import type { EventStream } from "./event-stream.js";
 import type { Encoded, Received } from "./link.js";
 import { checkServe, type ListenOptions, type ServeOptions } from "./listen-options.js";
-import { remote } from "./plain-listens.js";
-import { plainSource } from "./plain-source.js";
+import { plainSource } from "./plain-publisher.js";
+import { remote } from "./plain-subscriptions.js";
 import type { EventSink, Source } from "./source.js";
 import { noAnswer } from "./status.js";
 
@@ -57,7 +57,7 @@ export function eventsOf(core: Core, name: string, codec: MethodCodec): Events {
     listen<T>(args: unknown = null, options: ListenOptions = {}) {
       if (link.wire === "plain") return core.plainListens.listen(name, codec, args, options) as EventStream<T>;
       const message = link.encodeCall(codec, "listen", args);
-      return core.listens.listen(link.name(name), name, message, read, options) as EventStream<T>;
+      return core.subscriptions.listen(link.name(name), name, message, read, options) as EventStream<T>;
     },
     serve<T, A>(open: (args: A, sink: EventSink<T>) => EventSource<T>, options: ServeOptions = {}) {
       const limits = checkServe(options);
@@ -70,8 +70,8 @@ export function eventsOf(core: Core, name: string, codec: MethodCodec): Events {
         }
       };
       if (link.wire === "plain")
-        return core.desk.handle(name, plainSource(core, { name, codec, limits, encode, begin }));
-      return core.desk.handle(name, {
+        return core.router.handle(name, plainSource(core, { name, codec, limits, encode, begin }));
+      return core.router.handle(name, {
         request(served) {
           served.answer(Status.notImplemented);
           return undefined;

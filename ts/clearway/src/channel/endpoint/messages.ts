@@ -57,7 +57,7 @@ export function messagesOf<T, W>(core: Core, name: string, codec: MessageCodec<T
         if (value === undefined) return served.answer(Status.done, { ...nothing, flags: Flag.empty });
         served.answer(Status.done, link.encode(codec, value, "result"));
       };
-      return core.desk.handle(name, {
+      return core.router.handle(name, {
         request: (served) =>
           respond(
             () => handler(link.decode<T>(codec, served.message), served),

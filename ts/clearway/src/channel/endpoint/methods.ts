@@ -8,7 +8,7 @@ import type { CallOptions } from "./calls.js";
 import type { Core } from "./core.js";
 import type { Link } from "./link.js";
 import { respond } from "./messages.js";
-import { remote } from "./plain-listens.js";
+import { remote } from "./plain-subscriptions.js";
 import type { HandlerContext, Served } from "./served.js";
 import { noAnswer } from "./status.js";
 import { stitched } from "./stitch.js";
@@ -61,7 +61,7 @@ export function methodsOf(core: Core, name: string, codec: MethodCodec): Methods
         const success = { kind: "success", value: moved ? value.value : value } as const;
         served.answer(Status.done, link.encodeAs(codec.reply, success, moved ? "move" : "result"));
       };
-      return core.desk.handle(name, {
+      return core.router.handle(name, {
         request: (served) =>
           respond(
             () => {

@@ -3,12 +3,12 @@ import { invalid } from "../../error/clearway-error.js";
 import type { Endpoint } from "../endpoint/endpoint.js";
 import type { ServeOptions } from "../endpoint/listen-options.js";
 import type { MethodHandler } from "../endpoint/methods.js";
-import { border } from "./border.js";
 import type { Callers, HandlersOf, Listeners } from "./facade-types.js";
-import { Fits } from "./fit.js";
 import { readSchema, type SchemaData, type SchemaShape } from "./schema.js";
 import type { TypeShape } from "./shape.js";
 import { checkedSink, checkedSource, checkedStream } from "./streams.js";
+import { validated } from "./validated.js";
+import { Validators } from "./validator.js";
 
 /** One end's way to the other's methods and events, by name and with types. */
 export interface Caller<S> {
@@ -34,8 +34,8 @@ type LooseHandlers = {
 export class ChannelSchema<const S> {
   /** The schema as it was checked, for whoever makes something else of it. */
   readonly shape: SchemaShape;
-  readonly #write = new Fits("write");
-  readonly #read = new Fits("read");
+  readonly #write = new Validators("write");
+  readonly #read = new Validators("read");
 
   /** Made by {@link schema}. */
   constructor(data: S) {
@@ -100,7 +100,7 @@ export class ChannelSchema<const S> {
   }
 
   #out(type: TypeShape, channel: string, name: string, root: string) {
-    return border(this.#write.of(type), `${channel}, ${name}`, root, "invalid-argument");
+    return validated(this.#write.of(type), `${channel}, ${name}`, root, "invalid-argument");
   }
 
   #in(
@@ -110,7 +110,7 @@ export class ChannelSchema<const S> {
     root: string,
     code: "protocol" | "invalid-argument" = "protocol",
   ) {
-    return border(this.#read.of(type), `${channel}, ${name}`, root, code);
+    return validated(this.#read.of(type), `${channel}, ${name}`, root, code);
   }
 }
 

@@ -2,10 +2,10 @@
 import type { EventStream } from "../endpoint/event-stream.js";
 import type { EventSource } from "../endpoint/events.js";
 import type { EventSink } from "../endpoint/source.js";
-import type { Border } from "./border.js";
+import type { Validated } from "./validated.js";
 
 /** A stream whose events are checked when they are read. One that does not fit ends it, there too. */
-export function checkedStream(stream: EventStream<unknown>, enter: Border): EventStream<unknown> {
+export function checkedStream(stream: EventStream<unknown>, enter: Validated): EventStream<unknown> {
   return {
     get dropped() {
       return stream.dropped;
@@ -32,7 +32,7 @@ export function checkedStream(stream: EventStream<unknown>, enter: Border): Even
 }
 
 /** A sink that checks what it is given. */
-export function checkedSink(sink: EventSink, leave: Border): EventSink {
+export function checkedSink(sink: EventSink, leave: Validated): EventSink {
   return {
     channel: sink.channel,
     get signal() {
@@ -46,7 +46,7 @@ export function checkedSink(sink: EventSink, leave: Border): EventSink {
 }
 
 /** The events of a source, checked as they are drawn. */
-export function checkedSource(source: unknown, leave: Border): EventSource<unknown> {
+export function checkedSource(source: unknown, leave: Validated): EventSource<unknown> {
   if (source === undefined || source === null) return undefined;
   if (isIterable(source)) return checkedEvents(source, leave);
   return (async () => {
@@ -55,7 +55,7 @@ export function checkedSource(source: unknown, leave: Border): EventSource<unkno
   })();
 }
 
-async function* checkedEvents(events: AsyncIterable<unknown> | Iterable<unknown>, leave: Border) {
+async function* checkedEvents(events: AsyncIterable<unknown> | Iterable<unknown>, leave: Validated) {
   for await (const event of events) yield leave(event);
 }
 

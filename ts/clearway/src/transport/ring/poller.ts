@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { Patience } from "./patience.js";
+import { AdaptiveSpin } from "./adaptive-spin.js";
 
 /** A lane as whoever looks after it sees it. */
 export interface PolledLane {
@@ -24,7 +24,7 @@ export interface Loop {
 
 interface Hot {
   readonly lane: PolledLane;
-  readonly patience: Patience;
+  readonly spin: AdaptiveSpin;
   on: boolean;
   /** When something was sent or came last; NaN: in this turn. */
   sinceMs: number;
@@ -54,7 +54,7 @@ const restMax = 127;
 
 /**
  * The caller's waiting: it never blocks. While answers are expected it looks once a turn of the event loop, for as long as
- * patience lasts; then the lane parks, and the worker posts one message for all that it has. Timers, I/O and frames come
+ * spin lasts; then the lane parks, and the worker posts one message for all that it has. Timers, I/O and frames come
  * between any two looks. With no lane hot it does nothing at all. One for all lanes of a thread.
  *
  * Who makes one call after the other would wait for a turn each time, which takes longer than the answer. So on a lane that is
@@ -80,7 +80,7 @@ export class Poller {
   add(lane: PolledLane): { sent(alone?: boolean): void; woken(): void } {
     const hot: Hot = {
       lane,
-      patience: new Patience(windowUs),
+      spin: new AdaptiveSpin(windowUs),
       on: false,
       sinceMs: 0,
       lookedMs: 0,
@@ -98,7 +98,7 @@ export class Poller {
       woken: () => {
         // It goes on looking.
         if (hot.on) return;
-        hot.patience.woken((this.#loop.now() - hot.sinceMs) * 1000);
+        hot.spin.woken((this.#loop.now() - hot.sinceMs) * 1000);
         if (this.#hasPatience(hot) && lane.expects()) return this.#heat(hot);
         // Whoever posted has cleared the word that says that this side sleeps. What came while it was set again is read.
         if (!lane.park()) this.#heat(hot);
@@ -117,7 +117,7 @@ export class Poller {
       if (!lane.waiting) continue;
       hot.rest = 0;
       hot.glanced = true;
-      hot.patience.met();
+      hot.spin.met();
       lane.drain();
       return;
     }
@@ -127,7 +127,7 @@ export class Poller {
   // Whether to look at a lane from now on. If not, this is when its wait began.
   #hasPatience(hot: Hot): boolean {
     hot.sinceMs = this.#loop.now();
-    return hot.patience.at(hot.sinceMs) > 0;
+    return hot.spin.at(hot.sinceMs) > 0;
   }
 
   #heat(hot: Hot): void {
@@ -157,7 +157,7 @@ export class Poller {
   };
 
   #stays(hot: Hot, clock: number): boolean {
-    const { lane, patience } = hot;
+    const { lane, spin } = hot;
     const waited = !Number.isNaN(hot.sinceMs);
     if (!waited) hot.sinceMs = clock;
     const jumped = waited && clock - hot.lookedMs > jumpMs;
@@ -165,8 +165,8 @@ export class Poller {
     const { glanced } = hot;
     hot.glanced = false;
     if (lane.drain()) {
-      if (jumped) patience.gaveUp();
-      else patience.met();
+      if (jumped) spin.gaveUp();
+      else spin.met();
       hot.sinceMs = clock;
       return true;
     }
@@ -174,8 +174,8 @@ export class Poller {
     // The next call is often made when an answer was read.
     if (glanced) return true;
     if (lane.expects()) {
-      if ((clock - hot.sinceMs) * 1000 < patience.at(clock)) return true;
-      patience.gaveUp();
+      if ((clock - hot.sinceMs) * 1000 < spin.at(clock)) return true;
+      spin.gaveUp();
     }
     return !lane.park();
   }

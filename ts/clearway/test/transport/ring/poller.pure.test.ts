@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
-import { Patience } from "../../../src/transport/ring/patience.js";
+import { AdaptiveSpin } from "../../../src/transport/ring/adaptive-spin.js";
 import { Poller } from "../../../src/transport/ring/poller.js";
 
 /** A poller on a loop that turns when told, a lane whose frames are a number, and what the test does with them. */
@@ -139,7 +139,7 @@ describe("the caller's poller", () => {
     expect([turn(), lane.parked]).toEqual([false, true]);
   });
 
-  test("parks when its patience is over, and looks no more until an answer came soon", () => {
+  test("parks when its spin is over, and does not poll again before an answer arrives soon", () => {
     const { lane, polled, turn, pass } = setUp(1 / 128);
     const turns = (): number => {
       let count = 0;
@@ -222,42 +222,42 @@ describe("the caller's poller", () => {
   });
 });
 
-describe("patience", () => {
+describe("AdaptiveSpin", () => {
   test("is whole after a meeting, and nothing after a miss", () => {
-    const patience = new Patience(50);
-    patience.gaveUp();
-    expect(patience.at(0)).toBe(0);
-    patience.met();
-    expect(patience.at(0)).toBe(50);
+    const spin = new AdaptiveSpin(50);
+    spin.gaveUp();
+    expect(spin.at(0)).toBe(0);
+    spin.met();
+    expect(spin.at(0)).toBe(50);
   });
 
   test("is tried again when something came soon after going to sleep, not when it came late", () => {
-    const patience = new Patience(50);
-    patience.gaveUp();
-    patience.woken(2000);
-    expect(patience.at(0)).toBe(0);
-    patience.woken(40);
-    expect(patience.at(0)).toBe(50);
+    const spin = new AdaptiveSpin(50);
+    spin.gaveUp();
+    spin.woken(2000);
+    expect(spin.at(0)).toBe(0);
+    spin.woken(40);
+    expect(spin.at(0)).toBe(50);
   });
 
   test("is tried ever more seldom where every wait ends in sleep and then an answer, as on a core that both share", () => {
-    const patience = new Patience(200);
+    const spin = new AdaptiveSpin(200);
     const trials: number[] = [];
     for (let at = 1; at <= 600; at++) {
-      if (patience.at(0) > 0) trials.push(at);
-      patience.gaveUp();
-      patience.woken(210);
+      if (spin.at(0) > 0) trials.push(at);
+      spin.gaveUp();
+      spin.woken(210);
     }
     expect(trials).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 384, 512]);
-    patience.met();
-    patience.gaveUp();
-    patience.woken(210);
-    expect(patience.at(0)).toBe(200);
+    spin.met();
+    spin.gaveUp();
+    spin.woken(210);
+    expect(spin.at(0)).toBe(200);
   });
 
   test("rests for a while when the core was taken away", () => {
-    const patience = new Patience(50);
-    patience.jumped(100);
-    expect([patience.at(101), patience.at(106)]).toEqual([0, 50]);
+    const spin = new AdaptiveSpin(50);
+    spin.jumped(100);
+    expect([spin.at(101), spin.at(106)]).toEqual([0, 50]);
   });
 });

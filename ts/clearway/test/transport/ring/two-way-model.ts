@@ -3,7 +3,7 @@
 // A caller and a worker with a ring and a port each way, as a machine that takes one step of one thread at a time: calls go
 // there, answers come back, and whoever finds the other asleep sends by port. What `model.ts` shows in finer steps (the
 // order, a full ring) is one step here; what is new is that each side's sleep depends on both directions. How long anybody
-// waits awake is left open: wherever patience decides, both ways are gone. `explore` goes through every order of steps.
+// waits awake is left open: wherever AdaptiveSpin decides, both ways are gone. `explore` goes through every order of steps.
 
 /** What the caller may forget when a message has woken it, and what the sender may do wrong. */
 export type Slip = "none" | "awake without looking" | "not parked after all" | "clear after post" | "sleeps unasked";

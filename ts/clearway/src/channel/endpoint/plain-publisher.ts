@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { ClearwayError } from "../../error/clearway-error.js";
+import type { MethodCodec } from "../codec/codec.js";
+import { Op, Status } from "../wire/frame.js";
+import type { Core } from "./core.js";
+import { type Encoded, nothing } from "./link.js";
+import { writeEnvelope } from "./methods.js";
+import type { Handler } from "./request-router.js";
+import type { Served } from "./served.js";
+import { Source } from "./source.js";
+import type { QueueLimits } from "./source-queue.js";
+
+/** How a channel's events are served. */
+export interface PlainServing {
+  readonly name: string;
+  readonly codec: MethodCodec;
+  readonly limits: QueueLimits;
+  encode(event: unknown): Encoded;
+  begin(source: Source, args: unknown): Promise<void> | undefined;
+}
+
+/**
+ * Serves events to a foreign end (spec/wire.md): `listen` and `cancel` are methods, one stream a channel, no credit. What the
+ * transport does not take is queued.
+ */
+export function plainSource(core: Core, { name, codec, limits, encode, begin }: PlainServing): Handler {
+  const { link } = core;
+  const done = { ...nothing, body: codec.reply.encode({ kind: "success", value: null }) };
+  let active: Source | undefined;
+
+  const envelope = (error: unknown): Uint8Array | undefined => {
+    try {
+      return writeEnvelope(codec, link.errorParts(error, name), link);
+    } catch (thrown) {
+      link.report(thrown, name);
+      return undefined;
+    }
+  };
+
+  const open = (channel: Uint8Array, args: unknown): void => {
+    const source: Source = new Source(
+      name,
+      limits,
+      {
+        encode,
+        event: (message) => link.send({ op: Op.message, name: channel }, message),
+        end: (status, error) => {
+          if (status === Status.error) {
+            const body = envelope(error);
+            if (body) link.control({ op: Op.message, name: channel }, { ...nothing, body });
+          }
+          link.control({ op: Op.message, name: channel });
+        },
+        report: (error) => link.report(error, name),
+        charge: link.queued,
+        held: () => link.congested,
+      },
+      () => {
+        core.plainSources.delete(source);
+        if (active === source) active = undefined;
+      },
+    );
+    source.queue.credit.grant(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
+    core.plainSources.add(source);
+    active = source;
+    const running = begin(source, args);
+    if (running === undefined) return;
+    core.plainRunning.add(source);
+    void running.then(() => core.plainRunning.delete(source));
+  };
+
+  const answer = (served: Served): void => {
+    const { method, args } = link.decode(codec.call, served.message);
+    if (method === "listen" && core.plainRunning.size >= link.settings.callsMax) served.answer(Status.busy);
+    else if (method === "listen") {
+      active?.cancel(new ClearwayError("cancelled", `${name}: a second listen took this one's place`));
+      const channel = link.name(name);
+      // The answer goes first: it says that events may come.
+      served.answer(Status.done, done);
+      open(channel, args);
+    } else if (method === "cancel") {
+      if (active === undefined) {
+        const none = { code: "error", message: "No active stream to cancel", details: null, stack: "" };
+        const body = writeEnvelope(codec, none, link);
+        return served.answer(Status.done, { ...nothing, body });
+      }
+      active.cancel(new ClearwayError("cancelled", "the listener has cancelled"));
+      served.answer(Status.done, done);
+    } else served.answer(Status.notImplemented);
+  };
+
+  return {
+    request(served) {
+      try {
+        answer(served);
+      } catch (error) {
+        served.fail(error, (parts) => writeEnvelope(codec, parts, link));
+      }
+      return undefined;
+    },
+  };
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { ClearwayError } from "../../error/clearway-error.js";
+import type { MethodCodec } from "../codec/codec.js";
+import type { Calls } from "./calls.js";
+import { guarded, Listener } from "./event-stream.js";
+import { type Link, nothing, type Received } from "./link.js";
+import { checkListen, type ListenOptions } from "./listen-options.js";
+import { RemoteError } from "./remote-error.js";
+import type { WhenFull } from "./source-queue.js";
+import { noAnswer } from "./status.js";
+import { replaced } from "./subscriptions.js";
+
+type Sent = (name: string, body: Uint8Array) => Promise<Received>;
+
+interface Listen {
+  readonly stream: Listener<Received>;
+  readonly end: (end: { error: unknown } | { error?: never }) => void;
+  /** Tells the other end that nobody reads any more. */
+  readonly stop: () => void;
+  readonly capacity: number;
+  readonly whenFull: WhenFull | undefined;
+  /** Dropped since the event that was kept last, under `dropNewest`. */
+  missed: number;
+}
+
+// Without credit the other end sends as fast as it likes; so many are kept before the policy has its say.
+const capacityDefault = 1024;
+
+/**
+ * Streams of events of a foreign end: `listen` and `cancel` are methods, each event is a message, and a message without bytes is
+ * the end (spec/wire.md). There is no credit, so the reader's own buffer is bounded: `dropOldest` and `dropNewest` drop and report
+ * it, and everything else ends the stream with `queue-full`, because nothing is lost in silence.
+ */
+export class PlainSubscriptions {
+  readonly #link: Link;
+  readonly #call: Sent;
+  readonly #open = new Map<string, Listen>();
+
+  constructor(link: Link, calls: Calls) {
+    this.#link = link;
+    this.#call = (name, body) => calls.call(link.name(name), name, { ...nothing, body }, {});
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  listen(channel: string, codec: MethodCodec, args: unknown, options: ListenOptions): Listener<Received> {
+    checkListen(options);
+    const { signal, capacity = capacityDefault, whenFull, onDrop } = options;
+    const body = codec.call.encode({ method: "listen", args });
+    const stop = (): void => {
+      if (this.#open.get(channel) !== listen) return;
+      this.#open.delete(channel);
+      this.#cancel(channel, codec, args);
+    };
+    const abort = (): void => {
+      stop();
+      stream.fail(signal?.reason);
+    };
+    const stream = new Listener<Received>(
+      {
+        decode: (message) => readEvent(this.#link, codec, channel, message),
+        grant: () => {},
+        cancel: stop,
+        done: () => signal?.removeEventListener("abort", abort),
+        onDrop: guarded(onDrop, (error) => this.#link.report(error, channel)),
+      },
+      { items: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY },
+    );
+    const end = (how: { error: unknown } | { error?: never }): void => {
+      if (this.#open.get(channel) === listen) this.#open.delete(channel);
+      stream.ended(listen.missed, how);
+    };
+    const listen: Listen = { stream, end, stop, capacity, whenFull, missed: 0 };
+    const reason = signal?.aborted
+      ? signal.reason
+      : this.#link.over
+        ? this.#link.closedError(`events of ${channel}`)
+        : undefined;
+    if (reason !== undefined) {
+      stream.fail(reason);
+      return stream;
+    }
+    // The other end cancels the first by itself when it hears of the second.
+    this.#open.get(channel)?.end({ error: replaced(channel) });
+    this.#open.set(channel, listen);
+    signal?.addEventListener("abort", abort, { once: true });
+    this.#call(channel, body).then(
+      (reply) => {
+        if (this.#open.get(channel) !== listen) return;
+        const error = readRefusal(this.#link, codec, channel, reply);
+        if (error !== undefined) end({ error });
+      },
+      (error) => end({ error }),
+    );
+    return stream;
+  }
+
+  // How it ends there is of no use to anybody here any more. The arguments were encoded once; they may not be a second time.
+  #cancel(channel: string, codec: MethodCodec, args: unknown): void {
+    try {
+      this.#call(channel, codec.call.encode({ method: "cancel", args })).catch(() => {});
+    } catch (error) {
+      this.#link.report(error, channel);
+    }
+  }
+
+  /** A message came; false when nobody listens to its channel. */
+  message(channel: string, message: Received): boolean {
+    const listen = this.#open.get(channel);
+    if (listen === undefined) return false;
+    if (message.body.length === 0) listen.end({});
+    else keep(listen, channel, message);
+    return true;
+  }
+
+  closed(): void {
+    for (const [channel, { end }] of [...this.#open]) end({ error: this.#link.closedError(`events of ${channel}`) });
+  }
+}
+
+function keep(listen: Listen, channel: string, message: Received): void {
+  const { stream, capacity, whenFull } = listen;
+  if (stream.waiting >= capacity) {
+    if (whenFull === "dropNewest") {
+      listen.missed++;
+      return;
+    }
+    if (whenFull !== "dropOldest") {
+      listen.stop();
+      return stream.fail(new ClearwayError("queue-full", `${channel}: the reader is ${capacity} events behind`));
+    }
+    stream.dropOldest();
+  }
+  stream.arrived(message, 0, listen.missed);
+  listen.missed = 0;
+}
+
+function readEvent(link: Link, codec: MethodCodec, channel: string, message: Received): unknown {
+  const envelope = link.decode(codec.reply, message);
+  if (envelope.kind === "success") return envelope.value;
+  throw envelope.kind === "error" ? remote(envelope, channel) : noAnswer(channel);
+}
+
+function readRefusal(link: Link, codec: MethodCodec, channel: string, reply: Received): unknown {
+  try {
+    readEvent(link, codec, channel, reply);
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+/** The error for a plain envelope's. */
+export function remote(
+  { code, message, details, stack }: { code: string; message: string | null; details: unknown; stack?: string | null },
+  channel: string,
+): RemoteError {
+  return new RemoteError(code, message ?? "", { details, channel, stack: stack ?? "" });
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { ClearwayError } from "../../error/clearway-error.js";
+import { type Frame, Op, Status, whenFullShift } from "../wire/frame.js";
+import { type Encoded, type Link, nothing, type Received } from "./link.js";
+import { limitsFor } from "./listen-options.js";
+import type { Asked } from "./request-router.js";
+import { Source, type SourceWire } from "./source.js";
+import type { QueueLimits } from "./source-queue.js";
+
+/** Whoever serves a channel's events: how they are queued, encoded, and begun. */
+export interface Serving {
+  readonly limits: QueueLimits;
+  encode(event: unknown): Encoded;
+  /** What it returns settles when nothing runs for the stream any more, and never rejects. Nothing: nothing does. */
+  begin(source: Source, args: Received): Promise<void> | undefined;
+}
+
+/** A stream that the other end asked for, on Clearway's wire. */
+export class AskedStream implements Asked {
+  readonly #publishers: Publishers;
+  /** What was granted before it began. */
+  items: number;
+  bytes: number;
+
+  constructor(
+    sources: Publishers,
+    readonly id: number,
+    readonly channel: string,
+    readonly args: Received,
+    frame: Frame,
+  ) {
+    this.#publishers = sources;
+    this.items = frame.a;
+    this.bytes = frame.b;
+    this.asked = { capacity: frame.c, policy: frame.flags >>> whenFullShift };
+  }
+
+  readonly asked: { capacity: number; policy: number };
+
+  refuse(status: Status): void {
+    this.#publishers.refuse(this, status);
+  }
+
+  serve(serving: Serving): void {
+    this.#publishers.serve(this, serving);
+  }
+}
+
+/** Streams of events that this end serves, on Clearway's wire. */
+export class Publishers {
+  readonly #link: Link;
+  /** By id: asked for and not begun, or begun. */
+  readonly #asked = new Map<number, AskedStream>();
+  readonly #open = new Map<number, Source>();
+  /** Those whose code still runs, though nobody may listen any more. They take a place until it ends. */
+  readonly #running = new Set<Source>();
+
+  constructor(link: Link) {
+    this.#link = link;
+  }
+
+  get size(): number {
+    return this.#open.size + this.#asked.size;
+  }
+
+  /** The other end listens. Undefined where it may not. */
+  ask(frame: Frame, channel: string, args: Received): AskedStream | undefined {
+    const { id } = frame;
+    if (this.#asked.has(id) || this.#open.has(id)) {
+      this.#link.broken(`two streams of number ${id}`);
+      return undefined;
+    }
+    this.#replace(channel);
+    const asked = new AskedStream(this, id, channel, args, frame);
+    this.#asked.set(id, asked);
+    let places = this.size;
+    for (const source of this.#running) if (source.ended) places++;
+    if (places <= this.#link.settings.callsMax) return asked;
+    asked.refuse(Status.busy);
+    return undefined;
+  }
+
+  serve(asked: AskedStream, { limits, encode, begin }: Serving): void {
+    if (!this.#asked.delete(asked.id)) return;
+    const { id, channel } = asked;
+    const link = this.#link;
+    const wire: SourceWire = {
+      encode,
+      event: (message, dropped) => link.send({ op: Op.event, id, a: dropped }, message),
+      end: (status, error, dropped) => {
+        const body = status === Status.error ? link.errorBody(error, channel) : nothing;
+        link.control({ op: Op.end, id, a: status, b: dropped }, body);
+      },
+      report: (error) => link.report(error, channel),
+      charge: link.queued,
+      held: () => link.congested,
+    };
+    const source = new Source(channel, limitsFor(asked.asked, limits), wire, () => this.#open.delete(id));
+    source.queue.credit.grant(asked.items, asked.bytes);
+    this.#open.set(id, source);
+    const running = begin(source, asked.args);
+    if (running === undefined) return;
+    this.#running.add(source);
+    void running.then(() => this.#running.delete(source));
+  }
+
+  refuse({ id }: AskedStream, status: Status): void {
+    if (this.#asked.delete(id)) this.#link.control({ op: Op.end, id, a: status });
+  }
+
+  credit({ id, a, b }: Frame): void {
+    const source = this.#open.get(id);
+    if (source) {
+      source.queue.credit.grant(a, b);
+      return source.drain();
+    }
+    const asked = this.#asked.get(id);
+    if (asked === undefined) return;
+    asked.items += a;
+    asked.bytes += b;
+  }
+
+  /** The listener has cancelled. Returns the stream that has not begun yet, if it is one. */
+  cancel(id: number): AskedStream | undefined {
+    this.#open.get(id)?.cancel(new ClearwayError("cancelled", "the listener has cancelled"));
+    const asked = this.#asked.get(id);
+    this.#asked.delete(id);
+    return asked;
+  }
+
+  /** The transport has room again. */
+  drain(): void {
+    for (const source of [...this.#open.values()]) source.drain();
+  }
+
+  /** Ends those that run, as this end closes. */
+  finish(): void {
+    for (const source of [...this.#open.values()]) source.cancel(this.#link.closedError("closing"), Status.cancelled);
+  }
+
+  closed(): void {
+    this.#asked.clear();
+    for (const source of [...this.#open.values()]) source.cancel(this.#link.closedError(`events of ${source.channel}`));
+  }
+
+  // A second listen of a channel ends the first: spec/wire.md.
+  #replace(channel: string): void {
+    for (const source of this.#open.values()) {
+      if (source.channel !== channel) continue;
+      source.cancel(
+        new ClearwayError("cancelled", `${channel}: a second listen took this one's place`),
+        Status.cancelled,
+      );
+      return;
+    }
+    for (const asked of this.#asked.values()) if (asked.channel === channel) return asked.refuse(Status.cancelled);
+  }
+}

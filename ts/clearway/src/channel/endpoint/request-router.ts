@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { ClearwayError, invalid } from "../../error/clearway-error.js";
+import { type FrameParts, Status } from "../wire/frame.js";
+import { Early } from "./early.js";
+import type { Encoded, Link } from "./link.js";
+import { Replies, type RepliesOwner } from "./replies.js";
+import type { Served, ServedOwner } from "./served.js";
+import { after, type Timer } from "./timer.js";
+
+/** A stream that the other end asks for. */
+export interface Asked {
+  readonly id: number;
+  readonly channel: string;
+  /** Answers that there is none. */
+  refuse(status: Status): void;
+}
+
+/** What serves a channel at this end. None of it throws. */
+export interface Handler<A extends Asked = Asked> {
+  /** What it returns settles when the handler has ended, and never rejects. Nothing: it has. */
+  request(served: Served): Promise<void> | undefined;
+  /** Without it the channel has no events. */
+  listen?(asked: A): void;
+}
+
+interface Held<A> {
+  readonly entry: Served | A;
+  readonly bytes: number;
+}
+
+/** Requests of the other end: hands them to their channel's handler, and keeps those that come before it. */
+export class RequestRouter<A extends Asked> implements ServedOwner {
+  readonly #link: Link;
+  readonly #handlers = new Map<string, Handler<A>>();
+  readonly #early: Early<Served | A>;
+  readonly #replies: Replies;
+  /** By id, those that were not answered yet, whether they run or wait. */
+  readonly #open = new Map<number, Served>();
+  /** Posts that are not done: nobody waits for them, and they have no ids. */
+  readonly #posts = new Set<Served>();
+  /** Requests that hold a place: until the handler has ended and the answer has left, also when nobody waits for them any more. */
+  readonly #places = new Set<Served>();
+  /** In their order, those that came while too many answers waited. */
+  #held: Held<A>[] = [];
+  #heldBytes = 0;
+  #timer: Timer | undefined;
+  #idle: (() => void)[] = [];
+
+  constructor(link: Link, owner: Pick<RepliesOwner, "mayPause" | "end">) {
+    this.#link = link;
+    const { early, earlyBytesMax, earlyMs } = link.settings;
+    this.#early = new Early({ each: early, bytesMax: earlyBytesMax, keptMs: earlyMs });
+    this.#replies = new Replies(link, { ...owner, onRoom: () => this.#release() });
+  }
+
+  /** How many requests hold a place. */
+  get size(): number {
+    return this.#places.size;
+  }
+
+  /** Bytes of answers that wait for the other end to read. */
+  get waitingBytes(): number {
+    return this.#replies.bytes;
+  }
+
+  /** Registers a channel's handler, to which what came early goes at the end of this tick. Throws `invalid-argument` for a second one. */
+  handle(name: string, handler: Handler<A>): Disposable {
+    if (this.#handlers.has(name)) throw invalid("channel", "handled once", name);
+    this.#handlers.set(name, handler);
+    queueMicrotask(() => {
+      if (this.#handlers.get(name) !== handler) return;
+      for (const entry of this.#early.take(name)) this.#hand(handler, entry);
+    });
+    return {
+      [Symbol.dispose]: () => {
+        if (this.#handlers.get(name) === handler) this.#handlers.delete(name);
+      },
+    };
+  }
+
+  request(served: Served): void {
+    const { callsMax } = this.#link.settings;
+    if (served.wanted && this.#open.has(served.id)) return this.#link.broken(`two calls of number ${served.id}`);
+    const room = this.#places.size < callsMax;
+    if (room) this.#places.add(served);
+    if (served.wanted) this.#open.set(served.id, served);
+    else this.#posts.add(served);
+    if (!room) return served.answer(Status.busy);
+    this.#admit(served, served.message.body.length);
+  }
+
+  listen(asked: A, bytes: number): void {
+    this.#admit(asked, bytes);
+  }
+
+  /** A call was cancelled there. */
+  cancel(id: number, status: number): void {
+    const served = this.#open.get(id);
+    if (served === undefined) return;
+    this.withdraw(served);
+    served.abort(new ClearwayError(status === Status.timeout ? "timeout" : "cancelled", "the caller has cancelled"));
+  }
+
+  /** What waits for its handler is not asked for any more; false when it does not wait. */
+  withdraw(entry: Served | A): boolean {
+    const index = this.#held.findIndex((each) => each.entry === entry);
+    if (index < 0) return this.#early.remove(entry.channel, entry);
+    const [{ bytes }] = this.#held.splice(index, 1) as [Held<A>];
+    this.#heldBytes -= bytes;
+    return true;
+  }
+
+  /** Sets how many early messages of a channel are kept; the oldest that are too many are dropped. */
+  resize(name: string, count: number): void {
+    for (const entry of this.#early.resize(name, count)) refuse(entry, Status.dropped);
+  }
+
+  settled(served: Served): void {
+    if (served.wanted) this.#open.delete(served.id);
+    else this.#posts.delete(served);
+    this.#look();
+  }
+
+  reply(parts: FrameParts, message: Encoded, gone: () => void): void {
+    this.#replies.send(parts, message, gone);
+  }
+
+  left(served: Served): void {
+    this.#places.delete(served);
+    this.#look();
+  }
+
+  /** The transport has room again. */
+  drain(): void {
+    this.#replies.drain();
+  }
+
+  /** This end begins to wait for an answer, or has stopped: whether the transport may be paused is another matter then. */
+  weigh(): void {
+    this.#replies.weigh();
+  }
+
+  /** Settles when every request has its answer, and that has left. */
+  idle(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#idle.push(resolve);
+      this.#look();
+    });
+  }
+
+  /** Answers what waits for a handler: there will be none. */
+  refuseEarly(): void {
+    this.#expire(Number.POSITIVE_INFINITY);
+  }
+
+  /** The transport is closed. */
+  closed(): void {
+    clearTimeout(this.#timer);
+    this.#early.expire(Number.POSITIVE_INFINITY);
+    this.#held = [];
+    this.#replies.clear();
+    for (const served of [...this.#open.values(), ...this.#posts])
+      served.abort(this.#link.closedError(`call of ${served.channel}`));
+    this.#places.clear();
+    this.#handlers.clear();
+  }
+
+  #look(): void {
+    if (this.#open.size + this.#posts.size + this.#replies.size > 0) return;
+    for (const each of this.#idle.splice(0)) each();
+  }
+
+  // No handler begins while the other end does not read the answers that are there.
+  #admit(entry: Served | A, bytes: number): void {
+    if (this.#held.length === 0 && !this.#replies.full) return this.#take(entry, bytes);
+    this.#replies.weigh();
+    if (this.#heldBytes >= this.#link.settings.replyBytesMax) return refuse(entry, Status.busy);
+    this.#held.push({ entry, bytes });
+    this.#heldBytes += bytes;
+  }
+
+  #release(): void {
+    const held = this.#held;
+    let at = 0;
+    while (at < held.length && !this.#replies.full) {
+      const { entry, bytes } = held[at++]!;
+      this.#heldBytes -= bytes;
+      this.#take(entry, bytes);
+    }
+    this.#held = held.slice(at);
+  }
+
+  #take(entry: Served | A, bytes: number): void {
+    const { channel } = entry;
+    const handler = this.#handlers.get(channel);
+    if (handler !== undefined) return this.#hand(handler, entry);
+    if (this.#link.settings.earlyMs === 0) return refuse(entry, Status.noHandler);
+    // A message of no bytes is not free either.
+    for (const gone of this.#early.add(channel, entry, bytes + 64, Date.now())) refuse(gone, Status.dropped);
+    this.#wind();
+  }
+
+  #hand(handler: Handler<A>, entry: Served | A): void {
+    if (isServed(entry)) {
+      if (entry.settled) return;
+      entry.start();
+      const running = handler.request(entry);
+      if (running === undefined) entry.ended();
+      else void running.then(() => entry.ended());
+    } else if (handler.listen) handler.listen(entry);
+    else entry.refuse(Status.notImplemented);
+  }
+
+  #wind(): void {
+    const next = this.#early.nextMs;
+    if (this.#timer !== undefined || next === undefined || next === Number.POSITIVE_INFINITY) return;
+    this.#timer = after(Math.max(next - Date.now(), 1), () => {
+      this.#timer = undefined;
+      this.#expire(Date.now());
+      this.#wind();
+    });
+  }
+
+  #expire(nowMs: number): void {
+    for (const entry of this.#early.expire(nowMs)) refuse(entry, Status.noHandler);
+  }
+}
+
+function isServed(entry: Served | Asked): entry is Served {
+  return "wanted" in entry;
+}
+
+function refuse(entry: Served | Asked, status: Status): void {
+  if (isServed(entry)) entry.answer(status);
+  else entry.refuse(status);
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { ClearwayError } from "../../error/clearway-error.js";
+import { type Frame, Op, Status, whenFullShift } from "../wire/frame.js";
+import { failure } from "./calls.js";
+import { guarded, Listener } from "./event-stream.js";
+import type { Encoded, Link, Received } from "./link.js";
+import { checkListen, type ListenOptions, policyNumber } from "./listen-options.js";
+import type { Outbox, Waiting } from "./outbox.js";
+
+/** A stream that this end listens to. */
+interface Listen extends Waiting {
+  readonly id: number;
+  readonly channel: string;
+  readonly stream: Listener<Received>;
+  /** Lets go of the listener's signal. */
+  unlisten: () => void;
+}
+
+/** Streams of events that this end listens to, on Clearway's wire. A second one of a channel ends the first. */
+export class Subscriptions {
+  readonly #link: Link;
+  readonly #outbox: Outbox;
+  readonly #open = new Map<number, Listen>();
+  #last = 0;
+
+  constructor(link: Link, outbox: Outbox) {
+    this.#link = link;
+    this.#outbox = outbox;
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** Begins a stream. Throws `invalid-argument`; everything else is told by the stream. */
+  listen(
+    name: Uint8Array,
+    channel: string,
+    args: Encoded,
+    decode: (message: Received) => unknown,
+    options: ListenOptions,
+  ): Listener<Received> {
+    const window = checkListen(options);
+    const { signal, capacity = 0, whenFull, onDrop } = options;
+    const id = this.#nextId();
+    const drop = (tell: boolean): void => {
+      if (!this.#open.delete(id) || this.#outbox.remove(listen) || !tell) return;
+      this.#link.control({ op: Op.stop, id });
+    };
+    const stream = new Listener<Received>(
+      {
+        decode,
+        onDrop: guarded(onDrop, (error) => this.#link.report(error, channel)),
+        grant: (items, bytes) => this.#link.control({ op: Op.credit, id, a: items, b: bytes }),
+        cancel: () => drop(true),
+        done: () => listen.unlisten(),
+      },
+      window,
+    );
+    const flags = policyNumber(whenFull) << whenFullShift;
+    const parts = { op: Op.listen, id, name, flags, a: window.items, b: window.bytes, c: capacity };
+    const refuse = (reason: unknown): void => {
+      drop(false);
+      stream.fail(reason);
+    };
+    const listen: Listen = {
+      id,
+      channel,
+      stream,
+      unlisten: () => {},
+      refuse,
+      leave: () => this.#link.send(parts, args),
+    };
+    const refusal = this.#refusal(channel, signal);
+    if (refusal !== undefined) {
+      stream.fail(refusal.reason);
+      return stream;
+    }
+    for (const other of [...this.#open.values()]) {
+      if (other.channel !== channel) continue;
+      this.#open.delete(other.id);
+      this.#outbox.remove(other);
+      other.stream.ended(0, { error: replaced(channel) });
+    }
+    this.#open.set(id, listen);
+    if (signal) {
+      const abort = (): void => {
+        drop(true);
+        stream.fail(signal.reason);
+      };
+      signal.addEventListener("abort", abort, { once: true });
+      listen.unlisten = () => signal.removeEventListener("abort", abort);
+    }
+    this.#outbox.push(listen);
+    return stream;
+  }
+
+  event({ id, a }: Frame, message: Received): void {
+    const listen = this.#open.get(id);
+    const bytes = message.attachments.reduce((sum, each) => sum + each.length, message.body.length);
+    if (listen && !listen.stream.arrived(message, bytes, a))
+      this.#link.broken(`an event without credit: ${listen.channel}`);
+  }
+
+  end(frame: Frame): void {
+    const listen = this.#open.get(frame.id);
+    if (listen === undefined) return;
+    this.#open.delete(frame.id);
+    listen.stream.ended(frame.b, frame.a === Status.done ? {} : { error: failure(frame, listen.channel) });
+  }
+
+  /** The transport is closed. */
+  closed(): void {
+    for (const { stream, channel } of this.#open.values())
+      stream.ended(0, { error: this.#link.closedError(`events of ${channel}`) });
+    this.#open.clear();
+  }
+
+  #refusal(channel: string, signal: AbortSignal | undefined): { reason: unknown } | undefined {
+    const { callsMax } = this.#link.settings;
+    if (signal?.aborted) return { reason: signal.reason };
+    if (this.#link.over) return { reason: this.#link.closedError(`events of ${channel}`) };
+    if (this.#open.size < callsMax) return undefined;
+    return { reason: new ClearwayError("queue-full", `streams under way: ${callsMax}, as many as callsMax`) };
+  }
+
+  #nextId(): number {
+    do this.#last = (this.#last % 0xffff_ffff) + 1;
+    while (this.#open.has(this.#last));
+    return this.#last;
+  }
+}
+
+/** What the first reader of a channel is told when a second one begins. */
+export function replaced(channel: string): ClearwayError {
+  return new ClearwayError("cancelled", `${channel}: a second listen took this one's place`);
+}

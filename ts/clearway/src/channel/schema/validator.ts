@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { float64 } from "../codec/float64.js";
+import type { FieldShape, TypeShape } from "./shape.js";
+import type { TypeName } from "./type.js";
+import { ValidationIssue } from "./validation-issue.js";
+
+/**
+ * Checks a value and returns it as it goes on: to the codec (`write`), or to the program (`read`). Lists, maps and structs
+ * are made anew, with the fields of the schema in its order; texts, bytes and lists of numbers are the ones that came.
+ * Throws a {@link ValidationIssue}.
+ */
+export type Validator = (value: unknown) => unknown;
+
+export type Direction = "write" | "read";
+
+/** Makes the checks of a schema's types. Types that are used at several places are made once. */
+export class Validators {
+  readonly #made = new Map<TypeShape, Validator>();
+
+  constructor(readonly direction: Direction) {}
+
+  of(shape: TypeShape): Validator {
+    let fit = this.#made.get(shape);
+    if (fit === undefined) {
+      fit = this.#make(shape);
+      this.#made.set(shape, fit);
+    }
+    return fit;
+  }
+
+  #make(shape: TypeShape): Validator {
+    switch (shape.kind) {
+      case "list":
+        return listOf(this.of(shape.of));
+      case "map":
+        return mapOf(this.of(shape.of));
+      case "nullable": {
+        const some = this.of(shape.of);
+        return (value) => (value === null || value === undefined ? null : some(value));
+      }
+      case "struct":
+        return structOf(
+          shape.fields,
+          shape.fields.map(({ type }) => this.of(type)),
+          this.direction === "write",
+        );
+      case "one-of": {
+        const texts = new Set<unknown>(shape.texts);
+        const expected = `one of ${shape.texts.map((text) => JSON.stringify(text)).join(", ")}`;
+        return (value) => (texts.has(value) ? value : refuse(expected, value));
+      }
+      default:
+        return this.direction === "write" && shape.kind === "f64" ? writeFloat : named[shape.kind];
+    }
+  }
+}
+
+function refuse(expected: string, value: unknown): never {
+  throw new ValidationIssue(expected, value);
+}
+
+const i32: Validator = (value) =>
+  typeof value === "number" && (value | 0) === value ? value + 0 : refuse("a whole number of 32 bits", value);
+
+const i64Max = (1n << 63n) - 1n;
+
+// One form on both sides, so that a handler in the same process sees what one behind a wire sees.
+const i64: Validator = (value) => {
+  if (typeof value === "number" && Number.isSafeInteger(value)) return BigInt(value);
+  if (typeof value === "bigint" && value <= i64Max && value >= -i64Max - 1n) return value;
+  return refuse("a whole number of 64 bits", value);
+};
+
+const number: Validator = (value) => (typeof value === "number" ? value : refuse("a number", value));
+
+const writeFloat: Validator = (value) => (typeof value === "number" ? float64(value) : refuse("a number", value));
+
+const arrayOf =
+  (type: abstract new (...args: never[]) => unknown, name: string): Validator =>
+  (value) =>
+    value instanceof type ? value : refuse(`a ${name}`, value);
+
+const named: Readonly<Record<TypeName, Validator>> = {
+  any: (value) => (value === undefined ? null : value),
+  null: (value) => (value === null || value === undefined ? null : refuse("null", value)),
+  bool: (value) => (typeof value === "boolean" ? value : refuse("true or false", value)),
+  i32,
+  int: (value) => (Number.isSafeInteger(value) ? value : refuse("a whole number up to 2^53", value)),
+  i64,
+  f64: number,
+  text: (value) => (typeof value === "string" ? value : refuse("a text", value)),
+  bytes: arrayOf(Uint8Array, "Uint8Array"),
+  i32s: arrayOf(Int32Array, "Int32Array"),
+  i64s: arrayOf(BigInt64Array, "BigInt64Array"),
+  f32s: arrayOf(Float32Array, "Float32Array"),
+  f64s: arrayOf(Float64Array, "Float64Array"),
+};
+
+function listOf(item: Validator): Validator {
+  return (value) => {
+    if (!Array.isArray(value)) return refuse("a list", value);
+    const out = new Array<unknown>(value.length);
+    for (let at = 0; at < value.length; at++) out[at] = inside(item, value[at], at);
+    return out;
+  };
+}
+
+function mapOf(item: Validator): Validator {
+  return (value) => {
+    // Without a prototype: a key called `__proto__` is a key.
+    const out = Object.create(null) as Record<string, unknown>;
+    for (const [key, each] of Object.entries(plainObject(value, "a map with texts as keys")))
+      out[key] = inside(item, each, key);
+    return out;
+  };
+}
+
+// Fields that the schema does not know: written, they would be lost without a word; read, they are a newer schema's.
+function structOf(fields: readonly FieldShape[], fits: readonly Validator[], strict: boolean): Validator {
+  const names = fields.map(({ name }) => name);
+  const known = new Set(names);
+  const expected = `an object with ${names.join(", ") || "no fields"}`;
+  return (value) => {
+    const from = plainObject(value, expected);
+    const out: Record<string, unknown> = {};
+    for (let at = 0; at < names.length; at++) {
+      const name = names[at] as string;
+      out[name] = inside(fits[at] as Validator, Object.hasOwn(from, name) ? from[name] : undefined, name);
+    }
+    if (strict) {
+      for (const name of Object.keys(from))
+        if (!known.has(name) && from[name] !== undefined)
+          throw new ValidationIssue("left out, as the schema has no such field", from[name]).inside(name);
+    }
+    return out;
+  };
+}
+
+function plainObject(value: unknown, expected: string): Record<string, unknown> {
+  if (
+    value === null ||
+    typeof value !== "object" ||
+    Array.isArray(value) ||
+    ArrayBuffer.isView(value) ||
+    value instanceof Map
+  )
+    return refuse(expected, value);
+  return value as Record<string, unknown>;
+}
+
+function inside(fit: Validator, value: unknown, key: string | number): unknown {
+  try {
+    return fit(value);
+  } catch (thrown) {
+    throw thrown instanceof ValidationIssue ? thrown.inside(key) : thrown;
+  }
+}

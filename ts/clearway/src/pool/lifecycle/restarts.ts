@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import type { ClearwayError } from "../../error/clearway-error.js";
+import type { Engine } from "../engine.js";
+import { after } from "../timer.js";
+
+// A worker that ends by accident is replaced at once. One that ends as soon as it is ready, whatever it is asked, would be
+// replaced for ever: so many in a row, each after twice the time, 0.6 s in all, are no accident.
+const inVainMax = 8;
+const firstRestMs = 10;
+// So long a pool rests at most where another worker lives, which may take the calls in the end.
+const restMsMax = 2_000;
+
+interface Restarts {
+  /** Workers in a row that ended without having begun a call. */
+  inVain: number;
+  /** Calls that were answered when the last of them ended. */
+  answered: number;
+}
+
+const known = new WeakMap<Engine, Restarts>();
+
+/** A worker ended that had begun none of its calls, which wait again. Starts others more and more slowly, then fails the calls. */
+export function endedInVain(engine: Engine, place: number, why: ClearwayError): void {
+  const { workers } = engine;
+  const restarts = known.get(engine) ?? { inVain: 0, answered: 0 };
+  known.set(engine, restarts);
+  const answered = answeredBy(engine);
+  restarts.inVain = answered === restarts.answered ? restarts.inVain + 1 : 1;
+  restarts.answered = answered;
+  if (restarts.inVain > inVainMax && engine.noneComes) return engine.startFailed(place, why);
+  if (restarts.inVain === 1 || workers.resting) return;
+  const restMs = Math.min(restMsMax, firstRestMs * 2 ** (restarts.inVain - 2));
+  workers.resting = after(restMs, () => {
+    workers.resting = undefined;
+    engine.scheduler.run();
+    engine.startForReady();
+  });
+}
+
+function answeredBy({ records }: Engine): number {
+  let sum = 0;
+  for (const { ok, failed } of records.values()) sum += ok + failed;
+  return sum;
+}
