@@ -55,5 +55,5 @@ export const errorCodes = [
   "protocol",
 ] as const;
 
-/** One of the codes of {@link errorCodes}, or a code of a codec or a channel. */
+/** One of the codes of {@link errorCodes}, of a codec or of a channel. */
 export type ErrorCode = (typeof errorCodes)[number] | CodecErrorCode | ChannelErrorCode;

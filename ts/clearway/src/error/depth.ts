@@ -12,10 +12,7 @@ export function checkDepth(root: unknown): void {
   }
 }
 
-/**
- * Returns whether structured clone would recurse deeper than `depthMax` into this value. It visits objects in the same order, without
- * recursion.
- */
+/** Returns whether structured clone would recurse deeper than `depthMax` into this value. It follows the same paths without recursion. */
 export function isDeep(root: unknown): boolean {
   const seen = new Set<unknown>();
   const path = [[root].values()];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/** Returns the caller's stack in the form that follows the worker's stack. */
+/** Formats the caller's stack to be appended to the worker's. */
 export function underSeam(callerStack: string): string {
   return callerStack && `\n    --- called from ---\n${callerStack}`;
 }

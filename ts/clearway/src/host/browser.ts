@@ -5,7 +5,7 @@ import { isBuffer, tagOf } from "./tag.js";
 
 const mark = "clearway:";
 
-/** Returns the number of threads that the machine can run at once, as the browser reports it. */
+/** Returns the browser's count of threads that the machine runs at once. */
 export function cores(): number {
   return globalThis.navigator?.hardwareConcurrency || 2;
 }
@@ -64,10 +64,11 @@ function holdLock(stem: string, held: (name: string) => void): void {
 let ownLifeline: Promise<string> | undefined;
 
 /**
- * Returns the name of a lock that this worker holds as long as it lives, so that other threads can detect its end.
+ * Returns the name of a lock that this worker holds as long as it lives.
  *
- * The promise settles once the lock is held, and never where locks are denied. Returns undefined on pages, because a lock would exclude
- * them from the browser's back/forward cache, and in insecure contexts, which have no locks.
+ * Other threads use the lock to detect the worker's end. The promise settles once the lock is held, and never where locks are denied.
+ * Returns undefined on pages, because a lock would exclude them from the browser's back/forward cache, and in insecure contexts, which
+ * have no locks.
  */
 export function lifeline(): Promise<string> | undefined {
   if (typeof document !== "undefined" || !globalThis.navigator?.locks) return undefined;
@@ -134,7 +135,7 @@ interface WorkerScope extends EventTarget {
   postMessage(message: unknown, transfer: Transferable[]): void;
 }
 
-/** Returns the connection to the thread that started this dedicated worker; undefined on a page and in other scopes. */
+/** Returns the connection to the thread that started this dedicated worker. Returns undefined on a page and in other scopes. */
 export function parent(): ParentEndpoint | undefined {
   const Scope = (globalThis as Record<string, unknown>)["DedicatedWorkerGlobalScope"];
   if (typeof Scope !== "function" || !(globalThis instanceof Scope)) return undefined;
@@ -180,7 +181,7 @@ export function parent(): ParentEndpoint | undefined {
   };
 }
 
-/** Returns the bytes of JavaScript heap that this thread uses, where the browser reports them (Chromium). */
+/** Returns the bytes of JavaScript heap that this thread uses. Only Chromium reports them. */
 export function heapBytes(): number | undefined {
   return (performance as { memory?: { usedJSHeapSize: number } }).memory?.usedJSHeapSize;
 }
@@ -210,16 +211,18 @@ export function isTransferable(value: object): boolean {
 const wasmPageBytes = 65_536;
 
 /**
- * Returns whether posting this object may fail after the objects before it in the list were moved. At most one such object per message.
+ * Returns whether a failed post of this object may lose others. Those before it in the list were already moved.
+ *
+ * The port transport posts the frames that have such objects in separate messages.
  */
 export function isDoubtful(object: object): boolean {
   return isBuffer(object) && object.byteLength > 0 && object.byteLength % wasmPageBytes === 0;
 }
 
 // Chromium's postMessage throws on WebAssembly memory, which comes in whole pages. By then it has already detached the objects before
-// it in the list, which would be lost. Possible WebAssembly memory therefore comes first, and `port.ts` posts each such buffer in a
-// separate message. One loss remains, with a typed error: buffers of whole pages in the same result as such memory. Copy that memory
-// first.
+// it in the list, which would be lost. Possible WebAssembly memory therefore comes first, and `port.ts` posts the frames that have any
+// in separate messages. One loss remains, with a typed error: buffers of whole pages in the same result as such memory. Copy those
+// buffers before.
 function doubtfulFirst(transfer: readonly object[]): Transferable[] {
   if (transfer.length < 2 || !transfer.some(isDoubtful)) return transfer as Transferable[];
   return [...transfer].sort((a, b) => Number(isDoubtful(b)) - Number(isDoubtful(a))) as Transferable[];

@@ -42,19 +42,19 @@ export interface WorkerHandle extends Endpoint {
 export interface ParentEndpoint extends Endpoint {
   /** Whether Clearway's mark shows that a pool started this worker from a URL. */
   readonly marked: boolean;
-  /** The pool's greeting at the start of this worker, on hosts that can pass it along (Node). It saves waiting for a message. */
+  /** The pool's greeting at the start of this worker. Only some hosts (Node) can pass it along; it saves waiting for a message. */
   readonly greeting: unknown;
   listen(onMessage: OnMessage, onMessageError: () => void): void;
-  /** Calls `last` when this worker is about to end by itself (process.exit, self.close), as a last chance to post. */
+  /** Calls `last` when this worker is about to end by itself (process.exit, self.close). It is the last chance to post. */
   onEnding(last: () => void): void;
   /** Stops listening, so that a worker that does not belong to Clearway can end. */
   ignore(): void;
   /** Settles when all of this worker's printed output has left; undefined if none is waiting. */
   printed(): Promise<void> | undefined;
   /**
-   * Requests a lock of that name, holds it as long as this worker lives, and notifies the other side once it is held (browsers only).
+   * Requests a lock of that name and holds it as long as this worker lives (browsers only).
    *
-   * Takes effect once. Sends no notification where there are no locks.
+   * Notifies the other side once the lock is held. Takes effect once. Sends no notification where there are no locks.
    */
   holdLifeline(name: string): void;
 }

@@ -254,7 +254,7 @@ export function isTransferable(value: object): boolean {
 
 const marked = (threads as { isMarkedAsUntransferable?: (value: object) => boolean }).isMarkedAsUntransferable;
 
-/** Returns whether posting this object may fail after the objects before it in the list were moved. Never in Node. */
+/** Returns whether a failed post of this object may lose others. Never in Node. */
 export function isDoubtful(_object: object): boolean {
   return false;
 }

@@ -7,7 +7,7 @@ const limitMs = 30_000;
 const asItIs = (cause: unknown): unknown => cause;
 
 /**
- * Returns a loader for a part of the library, which is loaded once, at its first use.
+ * Returns a loader for a part of the library. The part is loaded once, at its first use.
  *
  * If a load fails or takes too long, the next caller tries again. `explain` returns the error for the failed load.
  */

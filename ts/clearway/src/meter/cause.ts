@@ -5,11 +5,15 @@ import type { MarkShare, ScriptShare, StackSample, StallCause } from "./stall.js
 export interface Evidence {
   readonly lengthMs: number;
   readonly machineMs: number;
-  /** The thread's own run-queue wait supports `machineMs` at least as strongly as the watcher's delay does. */
+  /** The run queue accounts for at least as much as the watcher. `machineMs` is then the thread's own wait for a core. */
   readonly queued?: boolean;
   readonly unwokenMs: number;
   readonly gcMs: number;
-  /** The name of the function that `measure()` ran without a break for at least half of the stall. */
+  /**
+   * Name of the measured function, if it covers at least half of the stall.
+   *
+   * `measure()` ran it without returning to the loop.
+   */
   readonly call?: string | undefined;
   readonly scripts: readonly ScriptShare[];
   /** The part of the stall that the scripts cover together. */

@@ -49,9 +49,10 @@ export class FrameLog {
   }
 
   /**
-   * Returns when a missed frame was due that came only within `startMs` to `endMs`, or after it.
+   * Returns since when a frame was missing in the span from `startMs` to `endMs`.
    *
-   * The thread, or the compositor that shows its frames, was held from that moment on. Returns `undefined` if no frame was missed.
+   * That frame came only within the span or after it. The thread, or the compositor that shows its frames, was held from the returned
+   * time on. Returns `undefined` if no frame was missed.
    */
   missedSince(startMs: number, endMs: number): number | undefined {
     if (this.#rateIn <= 0) {

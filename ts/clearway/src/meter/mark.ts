@@ -22,7 +22,7 @@ export interface Mark {
 }
 
 /**
- * Labels the work that runs from now on, so that stalls in this time name the label.
+ * Labels the work that runs from now on. Stalls in this time name the label.
  *
  * With a function, labels its run, until its promise settles if it returns one, and returns the function's result. An async label
  * covers everything that runs until it ends, even unrelated work: such a label says "while", not "because".

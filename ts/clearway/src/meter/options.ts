@@ -4,7 +4,7 @@ import { flag, type Rules, text } from "./checked.js";
 /** A quarter of a frame at 60 Hz: a shorter stall costs no frame even at 240 Hz, and hitches up to 250 Hz stay exact. */
 export const floorMsDefault = 4;
 export const hzDefault = 60;
-/** At most some 3 MB of explained stalls; almost three hours at one stall per second. */
+/** At most some 3 MB of explained stalls. They last almost three hours at one stall per second. */
 export const stallsMaxDefault = 10_000;
 
 /** Options of both `measure` and `watch`. */

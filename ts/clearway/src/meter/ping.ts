@@ -15,7 +15,7 @@ export type PingTarget = { ping(): Promise<PingAnswer | undefined> } | (() => Pr
 export interface PingOptions {
   /** Pings sent, one after another; default 20. */
   readonly count?: number;
-  /** Time from the start of one ping to the start of the next; default 0, back to back. A ping that takes longer delays the next. */
+  /** Time between the starts of two pings; default 0, back to back. A ping that takes longer delays the next. */
   readonly intervalMs?: number;
   /** Ends the series early. The report covers the pings that returned. */
   readonly signal?: AbortSignal;
@@ -51,7 +51,7 @@ export interface PingReport {
 export interface OneWayReport {
   /** The remote clock minus the local one. */
   readonly clockOffsetMs: number;
-  /** Error of the offset and of each one-way time, plus or minus, as long as neither clock drifts. */
+  /** Error of the offset and of each one-way time, plus or minus. It holds as long as neither clock drifts. */
   readonly errorMs: number;
   readonly thereMsMean: number;
   readonly backMsMean: number;

@@ -7,8 +7,9 @@ interface Kept<Value> {
 }
 
 /**
- * Intervals with a value, in a ring of fixed size, so memory stays bounded however long the app runs. The recorder only needs evidence
- * within `settleMs` of its time.
+ * A ring of fixed size for intervals with a value.
+ *
+ * Memory stays bounded however long the app runs. The recorder only needs evidence within `settleMs` of its time.
  */
 export class SpanRing<Value> {
   #kept: Kept<Value>[] = [];

@@ -39,7 +39,7 @@ export interface Stall {
   /** Since the start of the run. */
   readonly startMs: number;
   readonly lengthMs: number;
-  /** The true length lies within `lengthMs` plus or minus this error, given how the stall was detected. */
+  /** The true length lies within `lengthMs` plus or minus this error. It depends on how the stall was detected. */
   readonly errorMs: number;
   readonly cause: StallCause;
   /** The reason for this cause, in one sentence. */

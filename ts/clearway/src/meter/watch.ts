@@ -9,7 +9,7 @@ import { start } from "./start.js";
 export interface WatchOptions extends MeterOptions {
   /** Stalls kept; default 10,000. Beyond that the oldest are dropped, and the report covers the time after them. */
   readonly stallsMax?: number;
-  /** Called with each stall once its cause is known, up to 150 ms after its end. Must not throw. */
+  /** Called with each stall once its cause is known. This is up to 150 ms after its end. Must not throw. */
   readonly onStall?: (stall: Stall) => void;
 }
 

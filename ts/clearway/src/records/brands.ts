@@ -18,7 +18,7 @@ export function typedArrayLength(value: unknown): number {
   return lengthOf.call(value);
 }
 
-/** Returns the milliseconds of a `Date`, NaN for an invalid one; undefined for any other value. */
+/** Returns the milliseconds of a `Date`, NaN for an invalid one. Returns undefined for any other value. */
 export function timeOf(value: unknown): number | undefined {
   if (value === null || typeof value !== "object") return undefined;
   return whereItIs(getTime, value);

@@ -7,10 +7,10 @@ import { arrays, type Values } from "./vector/numbers.js";
 import type { Vector } from "./vector/vector.js";
 
 /**
- * A cursor over the rows of one chunk, which the caller moves by the chunk's own row numbers.
+ * A cursor over the rows of one chunk.
  *
- * It never continues into another chunk: a loop that could do so, however rarely, keeps its sum in memory in every step
- * (spec/decisions).
+ * The caller moves it by the chunk's own row numbers. It never continues into another chunk: a loop that could do so, however rarely,
+ * keeps its sum in memory in every step (spec/decisions).
  */
 export class ChunkCursor<R> {
   /** The table's number of this chunk's row 0. */
@@ -29,9 +29,10 @@ export class ChunkCursor<R> {
   }
 
   /**
-   * Moves to the row `row`, from 0 up to `length`, and returns the same object each time. Allocates nothing.
+   * Moves to a row, from 0 up to `length`, and returns it.
    *
-   * Reading a column throws if `row` is outside that range or not a whole number.
+   * The result is the same object each time. Allocates nothing. Reading a column throws if `row` is outside that range or not a whole
+   * number.
    */
   at(row: number): R {
     const view = this.row;

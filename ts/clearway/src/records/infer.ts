@@ -15,7 +15,7 @@ export interface InferOptions {
   sampleRows?: number;
 }
 
-/** The type that a value of an ordinary row has when it is read from a table. */
+/** The type of an ordinary row's value when it is read from a table. */
 type ReadAs<T> = T extends Date
   ? number
   : T extends readonly number[]
@@ -46,7 +46,7 @@ const inferOptions = ["sampleRows"];
 const sampleRowsDefault = 100;
 
 /**
- * Infers a record from the first of some rows, as a convenience for trying things out.
+ * Infers a record from the first of some rows. It is a convenience for trying things out.
  *
  * - `number` becomes `f64`, whole or not, so that no later number fails.
  * - `bigint` becomes `i64`, and `Date` a timestamp of ms.
@@ -96,7 +96,7 @@ export function tableFromRows<T extends object>(
 
 type FindFurther = (row: Record<string, unknown>) => [column: string, value: unknown] | undefined;
 
-/** Returns a function that finds a row's first property that is not one of these columns, including those of structs. */
+/** Returns a function that finds a row's first unknown property. It also searches the row's structs. */
 function furtherColumn(shapes: readonly Shape[], path = ""): FindFurther {
   const names = new Set(shapes.map(({ name }) => name));
   const structs = shapes.flatMap((shape): [string, FindFurther][] =>

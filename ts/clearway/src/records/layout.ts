@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A chunk of a table: one block of memory, one Arrow record batch. Little-endian, like Arrow. spec/records.md describes it in prose.
 //
-//      byte 0          4          8          12         16         20         24
-//           +----------+----------+----------+----------+----------+----------+-- ... --+--------+
-//           | "CWR1"   | rows     | buffers  | 0        | offset 0 | bytes 0  | a pair  | zeros  |
-//           | u32      | u32      | n, u32   | u32      | u32      | u32      | each    | to 64  |
-//           +----------+----------+----------+----------+----------+----------+-- ... --+--------+
-//           | buffer 0                                            | zeros to a multiple of 64    |
-//           +------------------------------------------------------+------------------------------+
-//           | buffer 1 ...                                                                        |
-//           +-------------------------------------------------------------------------------------+
+//   byte 0          4          8          12         16         20         24
+//        +----------+----------+----------+----------+----------+----------+-- ... --+--------+
+//        | "CWR1"   | rows     | buffers  | 0        | offset 0 | bytes 0  | a pair  | zeros  |
+//        | u32      | u32      | n, u32   | u32      | u32      | u32      | each    | to 64  |
+//        +----------+----------+----------+----------+----------+----------+-- ... --+--------+
+//        | buffer 0                                            | zeros to a multiple of 64    |
+//        +------------------------------------------------------+------------------------------+
+//        | buffer 1 ...                                                                        |
+//        +-------------------------------------------------------------------------------------+
 //
 // `offset` counts from the chunk's first byte. `bytes` does not include the padding. The buffers are in Arrow's order, columns depth
 // first:
 //
-//      bool                      validity, bits
-//      i8 ... f64, timestamp     validity, values
-//      date                      validity, values (i32 days)
-//      text, bytes               validity, offsets (i32, rows + 1), data
-//      text with a dictionary    validity, codes (i32), then the dictionary's offsets (i32, entries + 1), data
-//      list                      validity, offsets (i32, rows + 1), then its items: bits or values
-//      list of text              validity, offsets (i32, rows + 1), then the texts' offsets (i32, texts + 1), their data
-//      struct                    validity, then the buffers of its columns
+//   bool                      validity, bits
+//   i8 ... f64, timestamp     validity, values
+//   date                      validity, values (i32 days)
+//   text, bytes               validity, offsets (i32, rows + 1), data
+//   text with a dictionary    validity, codes (i32), then the dictionary's offsets (i32, entries + 1), data
+//   list                      validity, offsets (i32, rows + 1), then its items: bits or values
+//   list of text              validity, offsets (i32, rows + 1), then the texts' offsets (i32, texts + 1), their data
+//   struct                    validity, then the buffers of its columns
 //
 // Validity has one bit per row, least significant first, 1 for a value. It has 0 bytes if no row is null.
 

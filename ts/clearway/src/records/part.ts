@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 /**
- * One chunk's share of a column, as raw memory, for loops without a call per row.
+ * One chunk's share of a column, as raw memory. It is for loops without a call per row.
  *
  * Its arrays are views of the table's memory and stay valid as long as the table. Null rows hold 0 or an empty value there; `isNull`
  * detects them.

@@ -77,7 +77,7 @@ export class RecordType<F extends Fields = Fields> {
   }
 
   /**
-   * Makes a table from an Arrow table of the package `apache-arrow`, whose columns must be these.
+   * Makes a table from a table of the package `apache-arrow`. The columns must be these.
    *
    * Copies each buffer once, because a table owns its memory. Throws `missing-package`, and `protocol` for other columns.
    */

@@ -49,9 +49,10 @@ export class Scan<R> {
 }
 
 /**
- * Iterates for tables with a column named like a cursor's own property (`$row`), with one row that moves by its symbols.
+ * Iterates over rows with one row object that moves by its symbols.
  *
- * It is slower and was not measured itself: a hand-written generator took 6 times as long per row as a scan on Node 20.
+ * It is for tables with a column named like a cursor's own property (`$row`). It is slower and was not measured itself: a hand-written
+ * generator took 6 times as long per row as a scan on Node 20.
  */
 export function* rowScan<R>(segments: readonly Segment[], Row: RowClass): IterableIterator<R, undefined> {
   const view = new Row([], 0);

@@ -94,7 +94,7 @@ export function checkName(name: string): void {
   if (isRefused(name)) throw invalid("a column's name", "another one", name);
 }
 
-/** Checks that the columns are within the limits that {@link readShapes} enforces on the receiving side. Throws `invalid-argument`. */
+/** Checks columns against the limits that {@link readShapes} enforces on the receiving side. Throws `invalid-argument`. */
 export function checkExtent(shapes: readonly Shape[], depth = 0, extent = new Extent()): void {
   const wide = extent.addColumns(shapes.length, depth);
   if (wide !== undefined) throw new ClearwayError("invalid-argument", `the columns are ${wide}`);

@@ -53,7 +53,7 @@ export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>
     return this.#schema;
   }
 
-  /** Bytes of its chunks, each counted whole even if this table is a slice of it. 0 after they are gone. */
+  /** Bytes of its chunks. Each counts whole, even if this table is a slice of it. 0 after they are gone. */
   get byteLength(): number {
     return [...this.#chunks()].reduce((sum, { data }) => sum + data.byteLength, 0);
   }
@@ -80,9 +80,10 @@ export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>
   }
 
   /**
-   * Returns a cursor for each chunk, which the caller moves by number in an inner loop: the fastest way to read row by row.
+   * Returns a cursor for each chunk: the fastest way to read row by row.
    *
-   * Rows count from each chunk's first row. Allocates one cursor per chunk, when the loop reaches that chunk.
+   * The caller moves each cursor by number in an inner loop. Rows count from each chunk's first row. Allocates one cursor per chunk,
+   * when the loop reaches that chunk.
    */
   *cursors(): IterableIterator<ChunkCursor<Row<R>>, undefined> {
     let first = 0;
@@ -164,7 +165,7 @@ export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>
   }
 
   /**
-   * Returns the table as an Arrow table of the package `apache-arrow`, whose vectors are views of this memory. Copies nothing.
+   * Returns the table as a table of the package `apache-arrow`. Its vectors are views of this memory. Copies nothing.
    *
    * Throws `missing-package` if the package is not installed.
    */

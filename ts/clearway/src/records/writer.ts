@@ -12,7 +12,7 @@ import { Segments } from "./segments.js";
 import { Table } from "./table.js";
 
 export interface WriterOptions {
-  /** Rows per chunk; default 65,536 in the first million rows, and a million (2^20) after that. */
+  /** Rows per chunk. The default is 65,536 in the first million rows, and a million (2^20) after that. */
   rowsPerChunk?: number;
 }
 

@@ -11,9 +11,10 @@ export interface ResourceDefinition<T> {
   /** Closes the resource. Errors are ignored, because the resource is abandoned in any case. */
   close?(value: T): void | PromiseLike<void>;
   /**
-   * Called at once when the holding task is cancelled or times out, before the task has ended.
+   * Called at once when the task that holds the resource is cancelled or times out.
    *
-   * Use it to cancel the query that runs on the connection. The worker then closes the resource, because its state is unknown.
+   * The task has not ended yet. Use `cancel` to cancel the query that runs on the connection. The worker then closes the resource,
+   * because its state is unknown.
    */
   cancel?(value: T): void | PromiseLike<void>;
   /** Idle time in milliseconds after which the resource is closed. Default 30,000; Infinity keeps it. */

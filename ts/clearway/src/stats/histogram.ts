@@ -45,7 +45,9 @@ export class Histogram {
     return this.#count;
   }
 
-  /** Returns the value below which a share `q` (0 to 1) of the samples lies, in microseconds; NaN if there are none. */
+  /**
+   * Returns a quantile in microseconds: the value below which a share `q` (0 to 1) of the samples lies. Returns NaN if there are none.
+   */
   quantile(q: number): number {
     if (this.#count === 0) return Number.NaN;
     const rank = Math.max(1, Math.ceil(q * this.#count));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/** The methods common to the reading ends of all streams, whatever their `next` and `return` do. */
+/** The methods that the reading ends of all streams share. */
 export abstract class Reader implements AsyncIterableIterator<unknown, unknown, void>, AsyncDisposable {
   abstract next(): Promise<IteratorResult<unknown>>;
   abstract return(value?: unknown): Promise<IteratorResult<unknown>>;

@@ -4,7 +4,7 @@ import { tagOf } from "../host/tag.js";
 import { isMap, isSet } from "./find.js";
 
 /**
- * Rebuilds the containers of a value and replaces every view that is a key of `replaced`.
+ * Rebuilds the containers of a value and replaces the views in `replaced`.
  *
  * It does not change the value itself, because the task may keep it. Like structured clone, it keeps only the own enumerable properties
  * of class instances. Everything else is returned unchanged. It follows cycles, and two references to one object stay one.

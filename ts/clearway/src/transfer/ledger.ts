@@ -39,7 +39,7 @@ export function enterCopy(side: LedgerSide, reason: CopyReason, bytes: number, c
   if (entry.count === 0) delete side.copies[reason];
 }
 
-/** Returns the entry of one value, to merge it, or to undo it if the value did not cross after all. */
+/** Returns the entry of one value. The caller merges it, or undoes it if the value did not cross after all. */
 export function entryOf(found: Pick<Found, "movedBytes" | "sharedBytes" | "copies">): LedgerSide {
   const side = emptySide();
   enter(side, found);

@@ -3,7 +3,9 @@ import { FastestWay } from "./fastest-way.js";
 import type { Found } from "./turns.js";
 
 /**
- * Finds stalls from a heartbeat that another thread sends (a worker's messages), for hosts that do not report their idle time.
+ * Finds stalls from a heartbeat that another thread sends, such as a worker's messages.
+ *
+ * It is for hosts that do not report their idle time.
  *
  *     sent       d0      d1      d2      d3      d4      (on the sender, converted to this clock)
  *     answered   d0      d1                       .....   d2, d3 and d4 arrive in one burst at the end

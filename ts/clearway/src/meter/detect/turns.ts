@@ -7,9 +7,9 @@ export interface Found {
   /** Lower bound of the stall's start. Anything that ran since then may belong to the stall. */
   readonly earliestMs: number;
   readonly errorMs: number;
-  /** The part of the stall in which the loop had nothing to do and still was not woken. */
+  /** The part of the stall in which the idle loop was not woken. */
   readonly unwokenMs: number;
-  /** True if this continues the last stall found, which ended at `startMs`, and is not a new one. */
+  /** True if this continues the last stall found, which ended at `startMs`. */
   readonly goesOn?: boolean;
 }
 

@@ -15,7 +15,11 @@ export interface BeatsEvents {
   silent(): void;
   /** The worker could not be started, or it ended. No more beats will arrive. */
   failed(why: string): void;
-  /** A steady beat was sent at `sentMs` (its own clock) and answered at `atMs` (this clock). `heldMs` is how late the sender woke. */
+  /**
+   * A steady beat was answered at `atMs` (this clock).
+   *
+   * The sender sent it at `sentMs` (its own clock) and had woken `heldMs` late.
+   */
   beat(sentMs: number, atMs: number, heldMs: number): void;
 }
 
@@ -80,7 +84,11 @@ export class Beats {
     this.#settle();
   }
 
-  /** Waits in steps, because the loop handles a timer that fell due while the thread was held before it handles the messages. */
+  /**
+   * Waits for the first beat in steps.
+   *
+   * After the thread was held, the loop handles a timer that fell due before it handles the waiting messages.
+   */
   #listen(steps: number): void {
     this.#silence = setTimeout(() => {
       if (steps > 1) return this.#listen(steps - 1);

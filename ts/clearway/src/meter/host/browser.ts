@@ -19,7 +19,7 @@ const beatMsDefault = 2;
 const beatMsBrief = 1;
 /** Frames after which the display's rate is known. */
 const readyFrames = 5;
-/** A watcher that wakes later than this was held by the machine or by the thread that it watches. */
+/** A watcher that wakes later than this was held. The machine or the watched thread held it. */
 const heldMsMin = 2.5;
 /** No scheduler delays a ready thread this long: the page and the watcher both slept, with the machine or in a frozen tab. */
 const asleepMsMin = 10_000;
@@ -41,7 +41,7 @@ export function observe(options: ObserveOptions, sink: Sink): Observer {
     if (found) sink.found(found);
   };
   const timers = new TimerBeats(options.floorMs, now, report);
-  /** Evaluates the first beat after a run's end, which shows whether the thread was held at the end. */
+  /** Evaluates the first beat after a run's end. It shows whether the thread was held at the end. */
   const finishAt = (found: Found | undefined): void => {
     const endMs = endedMs ?? now();
     endedMs = undefined;

@@ -25,7 +25,7 @@ export interface ObserveOptions {
   readonly floorMs: number;
   readonly stacks: boolean;
   readonly beatMs?: number | undefined;
-  /** The observation is short and is settled after its end, so it may cost more, measure more finely and report later. */
+  /** The observation is short and settled after its end. It may cost more, measure more finely and report later. */
   readonly brief?: boolean;
   /** Count the display's real frames, where there are some. */
   readonly frames: boolean;
@@ -42,7 +42,11 @@ export interface Observer {
   pass(): number;
   /** Begins a run at the returned time. Nothing before it counts. */
   begin(): number;
-  /** Records that the thread did not return to its loop from `begin()` to the returned time, as the caller knows. The run continues. */
+  /**
+   * Records that the thread was held from `begin()` to the returned time.
+   *
+   * The caller knows that the thread did not return to its loop. The run continues.
+   */
   held(): number;
   /**
    * Ends the run at the returned time and reports the stall that was still open.

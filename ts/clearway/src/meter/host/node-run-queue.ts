@@ -19,7 +19,7 @@ export class RunQueue {
     this.#waitedMs = this.#read();
   }
 
-  /** Returns the milliseconds that the thread waited since the last call; 0 where the system does not count them. */
+  /** Returns the milliseconds that the thread waited since the last call. Returns 0 where the system does not count them. */
   take(): number {
     const before = this.#waitedMs;
     this.#waitedMs = this.#read();

@@ -12,7 +12,7 @@ export interface ThreadObserver extends Pick<Observer, "begin" | "held" | "end" 
 
 const now = (): number => performance.now();
 
-/** Observes this thread by its timers, for runtimes that do not report how long their loop slept. */
+/** Observes this thread by its timers. It is for runtimes that do not report how long their loop slept. */
 export function observeTimers(floorMs: number, sink: Sink): ThreadObserver {
   let beginMs = now();
   const timers = new TimerBeats(floorMs, now, (found) => {

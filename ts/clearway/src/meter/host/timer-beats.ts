@@ -5,16 +5,16 @@ import type { Found } from "../detect/turns.js";
 
 /** Timers find every stall of at least this length. */
 export const timerFloorMs = 20;
-/** Chromium delays a page's timers by up to 8 ms to save wakes, so a shorter period would add no information. */
+/** Chromium delays a page's timers by up to 8 ms to save wakes. A shorter period would add no information. */
 const periodMs = 8;
-/** The start of a stall is known to plus or minus half a beat, so a stall of 20 ms may appear this short. */
+/** A stall of 20 ms may appear this short. Its start is known to plus or minus half a beat. */
 const foundFloorMs = timerFloorMs - periodMs / 2;
 
 /**
- * Detects stalls from the watched thread's own timers, which are coarse but available on every host.
+ * Detects stalls from the watched thread's own timers.
  *
- * It is used while no better source runs: before the first beats of the watcher's thread, where there is no such thread, and where the
- * loop does not report its idle time.
+ * They are coarse but available on every host. They are used while no better source runs: before the first beats of the watcher's
+ * thread, where there is no such thread, and where the loop does not report its idle time.
  */
 export class TimerBeats {
   readonly #floorMs: number;
@@ -59,7 +59,7 @@ export class TimerBeats {
     this.#timer = undefined;
   }
 
-  /** A timer is due on this thread's own clock, so the fastest transit time starts at 0. */
+  /** Returns a new detector. A timer is due on this thread's own clock, so the fastest transit time starts at 0. */
   #fresh(): BeatDetector {
     return new BeatDetector(this.#floorMs, new FastestWay(0));
   }

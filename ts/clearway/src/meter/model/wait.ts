@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 /**
- * Returns the probability, 0 to 1, that an event at a random moment of the run waits longer than `overMs`.
+ * Returns the probability, 0 to 1, that an event waits longer than `overMs`.
  *
- * The result is exact, not sampled: an event waits longer than x if it arrives in the part of a stall that lies more than x before the
- * stall's end. These arrivals make up sum max(0, b - x) of the run.
+ * The event arrives at a random moment of the run. The result is exact, not sampled: an event waits longer than x if it arrives in the
+ * part of a stall that lies more than x before the stall's end. These arrivals make up sum max(0, b - x) of the run.
  *
  * Stalls below the meter's floor are not recorded, so an `overMs` under the floor gives a lower bound.
  */

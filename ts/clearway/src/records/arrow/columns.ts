@@ -106,7 +106,7 @@ export class Columns {
 
 const msPerDay = 86_400_000n;
 
-/** Returns days from Arrow's Date32, or from its Date64, which counts milliseconds and holds whole days by definition. */
+/** Returns days from Arrow's Date32 or Date64. A Date64 counts milliseconds and holds whole days by definition. */
 function daysOf(column: string, data: Data, rows: number, validity: Uint8Array): Int32Array {
   const values = data.values as Int32Array | BigInt64Array | undefined;
   checkLength(column, values, rows);

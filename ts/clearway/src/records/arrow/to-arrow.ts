@@ -14,7 +14,7 @@ import { arrowFields, itemType } from "./types.js";
 // The package's own types connect a column's type with its buffers only if the type is known at compile time.
 type Props = { type: DataType; length: number } & Record<string, unknown>;
 
-/** Builds an Arrow table over the same memory, with a record batch for each run of rows. Copies nothing: O(columns × chunks). */
+/** Builds an Arrow table over the same memory. Each run of rows becomes a record batch. Copies nothing: O(columns × chunks). */
 export async function toArrow(shapes: readonly Shape[], segments: readonly Segment[]): Promise<Table> {
   const arrow = await loadArrow();
   const make = arrow.makeData as unknown as (props: Props) => Data;

@@ -36,7 +36,10 @@ export class Growth {
 /** Initial rows of the scratch memory: one page of 4-byte values. */
 export const firstRows = 1024;
 
-/** Copies a typed array into a larger one. The new length is twice the old, but at most `max` and at least `needed`. */
+/**
+ * Copies a typed array into a larger one and drops the old one. The new length is twice the old, but at most `max` and at least
+ * `needed`.
+ */
 export function grown<T extends { readonly length: number; set(from: T): void }>(
   Type: new (length: number) => T,
   from: T,

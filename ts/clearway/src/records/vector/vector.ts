@@ -11,7 +11,7 @@ export interface Vector {
   part(start: number, rows: number): Part;
 }
 
-/** Base class of all vectors. Structured clone rejects any object that reads one, before it copies memory. */
+/** Base class of all vectors. Structured clone rejects any object that contains a vector, before it copies memory. */
 export class Unsendable {
   readonly cannotBeSent = cannotBeSent;
 }
