@@ -32,7 +32,7 @@ export class ChunkCursor<R> {
    * Moves to a row, from 0 up to `length`, and returns it.
    *
    * The result is the same object each time. Allocates nothing. Reading a column throws if `row` is outside that range or not a whole
-   * number.
+   * number. A struct throws only when one of its own columns is read.
    */
   at(row: number): R {
     const view = this.row;
