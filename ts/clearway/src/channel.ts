@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /**
- * `clearway/channel`: named messages, methods and events between two ends, over any transport; and how their values become
- * bytes, in Flutter's wire format, JSON, text or bytes as they are.
+ * `clearway/channel`: named messages, methods and events between two ends, over any transport.
+ *
+ * It also encodes their values as bytes: in Flutter's wire format, as JSON, as text or as raw bytes.
  *
  * @module
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /**
- * `clearway/meter`: how long the thread was held, by what.
+ * `clearway/meter`: how long the thread was blocked, and by what.
  *
- * Knows nothing of the rest of Clearway and can be used without it.
+ * Independent of the rest of Clearway and usable without it.
  */
 export { type DeviceFactor, type DeviceFactorOptions, deviceFactor, type ScaledMs, scaleMs } from "./meter/device.js";
 export { formatPing, formatReport } from "./meter/format.js";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /**
- * `clearway/records`: tables of typed rows that cross threads with nothing decoded.
+ * `clearway/records`: tables of typed rows that cross threads without decoding.
  *
  * @module
  */

@@ -2,8 +2,8 @@
 
 export { ClearwayError } from "./error/clearway-error.js";
 /**
- * `clearway/worker`: what a task module imports. A task module is an ordinary module: import it in a unit test and call
- * its functions.
+ * `clearway/worker`: the imports of a task module. A task module is an ordinary module: a unit test can import it and call its
+ * functions.
  *
  * @module
  */

@@ -1,27 +1,31 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { invalid } from "./clearway-error.js";
 
-/** What an option must be: at least a number, of one of the types that a text names, one of some words, a group with rules of its own, or else. */
+/**
+ * The requirement for an option: a least number, the name of a type (or several), a list of words, a group with its own rules, or a
+ * test.
+ */
 export type Rule = number | string | readonly unknown[] | Rules | Test;
-/** Whether a value will do; if not, what it must be. */
+/** Returns true for a valid value, else the requirement in words. */
 export type Test = (value: unknown) => true | string;
 export type Rules = { readonly [option: string]: Rule };
 
-/** A finite number without a fraction. */
+/** Makes a test for a finite number without a fraction, at least `least`. */
 export const whole =
   (least: number): Test =>
   (value) =>
     (Number.isInteger(value) && (value as number) >= least) || `a whole number, ${least} or more`;
 
-/** The value, which must be an object. */
+/** Returns the value. Throws `invalid-argument` if it is not an object. */
 export function object<Value>(name: string, value: Value): Value & object {
   if (typeof value === "object" && value) return value;
   throw invalid(name, "an object", value);
 }
 
 /**
- * The options that are given, each read once and checked, and the defaults of the others; `undefined` is not given. Throws
- * `invalid-argument` that names a bad one with its value, and for an unknown one the nearest that there is.
+ * Reads each given option once, checks it and fills in the defaults. An option with the value `undefined` counts as not given.
+ *
+ * Throws `invalid-argument`, which names an invalid option with its value, and for an unknown option the most similar known name.
  */
 export function checked<Options extends object>(options: Options, rules: Rules, defaults?: object, path = ""): Options {
   const complete: Record<string, unknown> = { ...defaults };
@@ -46,7 +50,7 @@ export function checked<Options extends object>(options: Options, rules: Rules, 
   return complete as Options;
 }
 
-// How many letters are in one of them only.
+// Returns the number of letters that only one of the two names contains.
 function distance(a: string, b: string): number {
   return [...(a + b)].filter((letter) => !a.includes(letter) || !b.includes(letter)).length;
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 /**
- * The codes of errors that a codec throws, all with an `offset`. They stand beside the other codes so that an app without
- * channels does not load them; spec/errors.md lists both, and spec/wire.md says which offset each has.
+ * The error codes that a codec throws. All these errors have an `offset`.
+ *
+ * The codes are in a separate file so that an app without channels does not load them. spec/errors.md lists all codes, and spec/wire.md
+ * defines the offset of each. A test compares each code's comment with spec/errors.md.
  */
 export const codecErrorCodes = [
   /** the bytes end before the value does, or a count is larger than the remaining bytes */

@@ -3,9 +3,10 @@ import type { ChannelErrorCode } from "./channel-codes.js";
 import type { CodecErrorCode } from "./codec-codes.js";
 
 /**
- * Every code a {@link ClearwayError} may carry, except for those of codecs and channels (`codecErrorCodes` and
- * `channelErrorCodes` of `clearway/channel`). The list is the contract: other languages use the same codes, and a test compares
- * it, with what each means, with `spec/errors.md`.
+ * Every code of a {@link ClearwayError}, except for those of codecs and channels.
+ *
+ * Those are `codecErrorCodes` and `channelErrorCodes` of `clearway/channel`. The list is a contract: other languages use the same
+ * codes, and a test compares it, with each code's comment, with `spec/errors.md`.
  */
 export const errorCodes = [
   /** an argument or an option is out of its range; the message names it and its value */
@@ -54,5 +55,5 @@ export const errorCodes = [
   "protocol",
 ] as const;
 
-/** One of the codes of {@link errorCodes}, or one that a codec or a channel throws. */
+/** One of the codes of {@link errorCodes}, of a codec or of a channel. */
 export type ErrorCode = (typeof errorCodes)[number] | CodecErrorCode | ChannelErrorCode;

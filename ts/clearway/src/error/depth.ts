@@ -12,7 +12,7 @@ export function checkDepth(root: unknown): void {
   }
 }
 
-/** Whether structured clone would recurse deeper than `depthMax` into this value. It goes the same way, without recursion. */
+/** Returns whether structured clone would recurse deeper than `depthMax` into this value. It follows the same paths without recursion. */
 export function isDeep(root: unknown): boolean {
   const seen = new Set<unknown>();
   const path = [[root].values()];
@@ -28,7 +28,7 @@ export function isDeep(root: unknown): boolean {
   return false;
 }
 
-// What structured clone opens in an object. Asks no iterator: one of the owner's own might never end.
+// Returns the values that structured clone visits in an object. It calls no custom iterator, which might never end.
 function inside(node: object): unknown[] {
   if (ArrayBuffer.isView(node)) return [];
   if (node instanceof Error) return [node.cause];

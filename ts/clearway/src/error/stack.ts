@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/** The caller's half of a stack, to be put under the worker's. */
+/** Formats the caller's stack to be appended to the worker's. */
 export function underSeam(callerStack: string): string {
   return callerStack && `\n    --- called from ---\n${callerStack}`;
 }
 
-/** Sets a property that the caller may change. A property called `__proto__` stays a property. */
+/** Sets a property that the caller may change. A property named `__proto__` stays a property. */
 export function define(target: object, key: string, value: unknown, enumerable = false): void {
   try {
     Object.defineProperty(target, key, { value, enumerable, configurable: true, writable: true });
   } catch {
-    // A DOMException's own accessors (`code`) may refuse; the value they compute is the same one.
+    // A DOMException's own accessors (`code`) may reject the change. They compute the same value.
   }
 }

@@ -3,10 +3,10 @@ import { ClearwayError } from "./clearway-error.js";
 import { isDeep } from "./depth.js";
 import { define, underSeam } from "./stack.js";
 
-// An error crosses as a plain object, because structured clone keeps neither the class name of a subclass, nor its own
-// properties, nor the errors of an AggregateError, and throws on the first property that cannot be cloned.
+// An error crosses as a plain object. Structured clone keeps neither a subclass's class name, nor its own properties, nor the errors of
+// an AggregateError, and it throws on the first property that cannot be cloned.
 
-/** A thrown value on its way to the other side: an error, or anything else as it is. */
+/** A thrown value in a form that can be posted: an encoded error, or any other value unchanged. */
 export type WireError = WireValue | WireObject;
 
 interface WireValue {
@@ -14,7 +14,7 @@ interface WireValue {
 }
 
 interface WireObject {
-  /** The class that it is made again of: the nearest one that every host has, or ClearwayError. */
+  /** The class from which the error is rebuilt: the nearest class that every host has, or ClearwayError. */
   base: string;
   name: string;
   message: string;
@@ -24,7 +24,7 @@ interface WireObject {
   errors?: WireError[];
 }
 
-// A cause chain is bounded so that a cyclic one ends, and one that was built in a loop does not flood the port.
+// Limits for a cause chain, so that a cyclic chain ends, and a chain that was built in a loop does not flood the port.
 const maxDepth = 16;
 const maxErrors = 256;
 const maxProps = 64;
@@ -36,7 +36,7 @@ const bases = new Map<unknown, AnyError>(
   [Error, TypeError, RangeError, SyntaxError, ReferenceError, EvalError, URIError].map((type) => [type.name, type]),
 );
 
-/** Describes any thrown value so that it can be posted. Never throws. Copies what it takes. */
+/** Encodes any thrown value so that it can be posted. Never throws. Copies all values. */
 export function encodeError(thrown: unknown): WireError {
   try {
     return encode(thrown, 0, { errors: maxErrors });
@@ -46,7 +46,7 @@ export function encodeError(thrown: unknown): WireError {
   }
 }
 
-// `left` is shared by the whole tree: an AggregateError that holds itself twice would double at every depth.
+// The whole tree shares `left`: an AggregateError that contains itself twice would double at every depth.
 function encode(thrown: unknown, depth: number, left: { errors: number }): WireError {
   if (!isError(thrown)) return { value: cloneable(thrown, detailsOf) };
   left.errors--;
@@ -69,8 +69,10 @@ function encode(thrown: unknown, depth: number, left: { errors: number }): WireE
 }
 
 /**
- * Makes the thrown value again. `callerStack` is the stack of the place that called, without its first line; it is put
- * under the worker's, so that a reader sees both halves of the way.
+ * Rebuilds the thrown value.
+ *
+ * `callerStack` is the caller's stack without its first line. It is appended to the worker's stack, so that the stack covers both
+ * threads.
  */
 export function decodeError(wire: WireError, callerStack = ""): unknown {
   if (!("base" in wire)) return wire.value;
@@ -92,14 +94,14 @@ function create({ base, name, message, errors = [] }: WireObject): Error {
     case "DOMException":
       return new DOMException(message, name);
     case "ClearwayError":
-      // Its code is among its properties.
+      // The code is one of its properties.
       return new ClearwayError("protocol", message);
     default:
       return new (bases.get(base) ?? Error)(message);
   }
 }
 
-/** Whether this is an error of any realm: a `vm` context's is not this one's. */
+/** Returns whether this is an error of any realm. An error of a `vm` context is not an instance of this realm's class. */
 function isError(thrown: unknown): thrown is Error {
   return thrown instanceof Error || Object.prototype.toString.call(thrown) === "[object Error]";
 }
@@ -120,7 +122,7 @@ function baseOf(error: Error): string {
   return "Error";
 }
 
-// A subclass that does not set `name` inherits "Error"; its class name says more.
+// A subclass that does not set `name` inherits "Error"; its class name is more specific.
 function nameOf(error: Error): string {
   const name = text(error, "name");
   const className = (read(error, "constructor") as { name?: unknown } | null | undefined)?.name;
@@ -148,7 +150,7 @@ function cloneable(value: unknown, instead: (value: unknown) => unknown = descri
   }
 }
 
-// What is thrown mostly says what went wrong, if only beside something that cannot cross.
+// A thrown object usually describes the problem, even if it also holds a value that cannot cross. Keeps the parts that can.
 function detailsOf(value: unknown): unknown {
   if (value === null || typeof value !== "object") return describe(value);
   const keys = new Set(["name", "message", "code", ...Object.keys(value)]);

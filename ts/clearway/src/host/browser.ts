@@ -5,52 +5,53 @@ import { isBuffer, tagOf } from "./tag.js";
 
 const mark = "clearway:";
 
-/** How many threads the machine says that it runs at once. */
+/** Returns the browser's count of threads that the machine runs at once. */
 export function cores(): number {
   return globalThis.navigator?.hardwareConcurrency || 2;
 }
 
-/** What `resourceLimits` may say, as a rule of `checked()`: they have no effect here. */
+/** The rule of `checked()` for `resourceLimits`, which have no effect in browsers. */
 export const limitRules = "object";
 
-/** Calls `act` when the signal is aborted. Returns what takes that back. */
+/** Calls `act` when the signal aborts. Returns a function that unsubscribes. */
 export function onAbort(signal: AbortSignal, act: () => void): () => void {
   signal.addEventListener("abort", act, { once: true });
   return () => signal.removeEventListener("abort", act);
 }
 
-/** The function as it is: browsers have no async contexts. */
+/** Returns the function unchanged: browsers have no async contexts. */
 export const inContext = <Act>(act: Act): Act => act;
 
-/** Milliseconds since the epoch, as fine as the page's isolation allows; comparable between threads. */
+/** Returns milliseconds since the epoch, as precise as the page's isolation allows; comparable between threads. */
 export function now(): number {
   return performance.timeOrigin + performance.now();
 }
 
-/** Whether a part that is loaded later is a request: then it is asked for before it is needed. */
+/** Whether loading a part needs a network request. If so, parts are requested before they are needed. */
 export const partsTravel = true;
 
-/** Whether a worker may live on after an uncaught error. */
+/** Whether a worker may survive an uncaught error. */
 export const outlivesErrors = true;
 
-/** Milliseconds of a monotonic clock, for differences within this thread. */
+/** Returns milliseconds of a monotonic clock, for differences within this thread. */
 export function clock(): number {
   return performance.now();
 }
 
-/** Makes `clock` as quick as it can be: it is. */
+/** Prepares `clock` to be fast. In browsers it already is. */
 export function warmClock(): void {}
 
-/** Starts a module worker from its URL. Returns at once; a module that fails to load is told by `error`. */
+/** Starts a module worker from its URL and returns at once. If the module fails to load, `error` is called. */
 export function spawn(url: URL | string, options: SpawnOptions, events: WorkerEvents): WorkerHandle {
   return adopt(new Worker(url, { type: "module", name: mark + options.name }), events);
 }
 
-// Locks are kept by origin: who is of another origin finds no holder for a name that is held.
+// Locks belong to an origin. A thread of another origin sees no holder for a held name.
 const originEnd = `@${globalThis.origin}`;
 
-// Holds a lock as long as this thread lives, and calls `held` with its name once it is granted, never before: a browser takes
-// in the request only when the thread is free, and that may be long after. Not at all where locks are denied (opaque origins).
+// Holds a lock as long as this thread lives, and calls `held` with its name once the lock is granted, never before. The browser
+// processes the request only when the thread is free, which may be much later. `held` is never called where locks are denied (opaque
+// origins).
 function holdLock(stem: string, held: (name: string) => void): void {
   const name = stem + originEnd;
   const hold = (): Promise<never> => {
@@ -63,9 +64,11 @@ function holdLock(stem: string, held: (name: string) => void): void {
 let ownLifeline: Promise<string> | undefined;
 
 /**
- * In a worker, the name of a lock that it holds as long as it lives, for who wants to know when it is gone: settles once the lock
- * is held, which is never where locks are denied. Undefined on pages, which would lose their place in the browser's cache
- * by it, and where the context is not secure: there are no locks.
+ * Returns the name of a lock that this worker holds as long as it lives.
+ *
+ * Other threads use the lock to detect the worker's end. The promise settles once the lock is held, and never where locks are denied.
+ * Returns undefined on pages, because a lock would exclude them from the browser's back/forward cache, and in insecure contexts, which
+ * have no locks.
  */
 export function lifeline(): Promise<string> | undefined {
   if (typeof document !== "undefined" || !globalThis.navigator?.locks) return undefined;
@@ -74,8 +77,10 @@ export function lifeline(): Promise<string> | undefined {
 }
 
 /**
- * Calls `end` when the worker is gone that holds the lock of this name. The name is told once the lock is held: where nobody
- * holds it, the worker is gone already. Does nothing for a worker of another origin, and rejects where there are no locks.
+ * Calls `end` when the worker that holds the lock of this name is gone.
+ *
+ * A worker reports the name once it holds the lock, so if no thread holds it, the worker is already gone. Does nothing for a worker of
+ * another origin. Rejects where there are no locks.
  */
 export async function watchLifeline(name: string, signal: AbortSignal, end: () => void): Promise<void> {
   if (!name.endsWith(originEnd)) return;
@@ -95,7 +100,7 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
     if (lifeline.signal.aborted) return;
     lifeline.abort();
     worker.onmessage = worker.onerror = null;
-    // A worker that is taken for dead must not go on: its calls may run again elsewhere.
+    // A worker that counts as dead must stop, because its calls may run again elsewhere.
     worker.terminate();
     events.exit(undefined);
   };
@@ -103,18 +108,18 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
     if (typeof data?.clearwayLifeline === "string") {
       watchLifeline(data.clearwayLifeline, lifeline.signal, end).catch(() => {});
     } else if (data?.clearwayEnding === true) {
-      // Comes after the worker's last message: nothing is lost.
+      // Arrives after the worker's last message, so no message is lost.
       end();
     } else if (data === null) {
-      // So Chromium gives what it cannot read.
+      // Chromium delivers `null` for a message that it cannot read.
       events.messageError(false);
     } else events.message(data);
   };
-  // Chromium's Worker has the event and no `onmessageerror`: set there, it would never be called.
+  // Chromium's Worker has the event but no `onmessageerror` property; a handler set there would never be called.
   worker.addEventListener("messageerror", () => events.messageError(true), { signal: lifeline.signal });
   worker.onerror = (event) => {
     event.preventDefault();
-    // A module that cannot be fetched gives a plain Event without a message.
+    // For a module that cannot be fetched, the event is a plain Event without a message.
     events.error(event.error ?? new Error(event.message || "the worker's module could not be loaded"));
   };
   return {
@@ -130,7 +135,7 @@ interface WorkerScope extends EventTarget {
   postMessage(message: unknown, transfer: Transferable[]): void;
 }
 
-/** The wire to the side that started this dedicated worker; undefined on a page and in other scopes. */
+/** Returns the connection to the thread that started this dedicated worker. Returns undefined on a page and in other scopes. */
 export function parent(): ParentEndpoint | undefined {
   const Scope = (globalThis as Record<string, unknown>)["DedicatedWorkerGlobalScope"];
   if (typeof Scope !== "function" || !(globalThis instanceof Scope)) return undefined;
@@ -145,7 +150,8 @@ export function parent(): ParentEndpoint | undefined {
     listen: (onMessage, onMessageError) => {
       const heard = (event: Event): void => {
         const { data } = event as MessageEvent;
-        // So Chromium gives what it cannot read. A worker that others can post to may be given that by them.
+        // Chromium delivers `null` for a message that it cannot read. If other code can post to the worker, `null` may be that code's
+        // message.
         if (data === null && marked) onMessageError();
         else onMessage(data);
       };
@@ -167,7 +173,7 @@ export function parent(): ParentEndpoint | undefined {
     ignore: () => ignore(),
     printed: () => undefined,
     holdLifeline: (name) => {
-      // Locks exist in secure contexts only; elsewhere `close` above is the one ending that is told.
+      // Locks exist in secure contexts only. Elsewhere only `close` above reports the worker's end.
       if (held || !navigator.locks) return;
       held = true;
       holdLock(name, (told) => scope.postMessage({ clearwayLifeline: told }, []));
@@ -175,7 +181,7 @@ export function parent(): ParentEndpoint | undefined {
   };
 }
 
-/** Bytes of JavaScript heap that this thread uses, where the browser tells (Chromium). */
+/** Returns the bytes of JavaScript heap that this thread uses. Only Chromium reports them. */
 export function heapBytes(): number | undefined {
   return (performance as { memory?: { usedJSHeapSize: number } }).memory?.usedJSHeapSize;
 }
@@ -183,9 +189,9 @@ export function heapBytes(): number | undefined {
 let turns: MessageChannel | undefined;
 const waiting: (() => void)[] = [];
 
-/** Lets waiting messages be handled, then calls `next`. */
+/** Calls `next` after the waiting messages were handled. */
 export function afterMessages(next: () => void): void {
-  // A message to oneself queues behind those that wait, and is not clamped to 4 ms as a nested timer is.
+  // A message to the own thread queues behind the waiting ones and is not clamped to 4 ms like a nested timer.
   if (turns === undefined) {
     turns = new MessageChannel();
     turns.port1.onmessage = () => waiting.shift()?.();
@@ -197,30 +203,35 @@ export function afterMessages(next: () => void): void {
 const transferable =
   /^(MessagePort|(Readable|Writable|Transform|WebTransport(Receive|Send))Stream|ImageBitmap|OffscreenCanvas|VideoFrame|AudioData|RTCDataChannel|MediaSourceHandle)$/;
 
-/** Whether structured clone moves this object (buffers apart), of any realm. */
+/** Returns whether structured clone moves this object, of any realm. Buffers are handled separately. */
 export function isTransferable(value: object): boolean {
   return transferable.test(tagOf(value));
 }
 
 const wasmPageBytes = 65_536;
 
-/** Whether a refusal of this object comes only after what stands before it in the list was moved. One a message at most. */
+/**
+ * Returns whether a failed post of this object may lose others. Those before it in the list were already moved.
+ *
+ * The port transport posts the frames that have such objects in separate messages.
+ */
 export function isDoubtful(object: object): boolean {
   return isBuffer(object) && object.byteLength > 0 && object.byteLength % wasmPageBytes === 0;
 }
 
-// Chromium's postMessage throws on WebAssembly's memory, which comes in whole pages, but has taken by then what stands
-// before it in the list, and would lose it. What may be such memory therefore stands first, and `port.ts` posts it in messages
-// of their own. Still lost, with a typed error: whole pages that stand in one result with such memory. Copy that before.
+// Chromium's postMessage throws on WebAssembly memory, which comes in whole pages. By then it has already detached the objects before
+// it in the list, which would be lost. Possible WebAssembly memory therefore comes first, and `port.ts` posts the frames that have any
+// in separate messages. One loss remains, with a typed error: buffers of whole pages in the same result as such memory. Copy those
+// buffers before.
 function doubtfulFirst(transfer: readonly object[]): Transferable[] {
   if (transfer.length < 2 || !transfer.some(isDoubtful)) return transfer as Transferable[];
   return [...transfer].sort((a, b) => Number(isDoubtful(b)) - Number(isDoubtful(a))) as Transferable[];
 }
 
-/** Whether this memory is kept by its owner. Browsers do not tell; see the fallback in the transport. */
+/** Returns whether the memory's owner keeps it. Browsers do not report this; the transport handles the failed post. */
 export function isUntransferable(_buffer: ArrayBuffer): boolean {
   return false;
 }
 
-/** Throws for a buffer that was moved before. Browsers do so when it is posted. */
+/** Throws for a buffer that was moved before. Browsers do this themselves when it is posted. */
 export function refuseDetached(_object: object): void {}

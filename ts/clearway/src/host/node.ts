@@ -9,20 +9,20 @@ import { isBuffer } from "./tag.js";
 
 const mark = "clearway:worker";
 
-// Asks a worker for all that it has printed, and is the answer. Between Clearway's frames, which are arrays.
+// Requests all of a worker's printed output, and is also the answer. It travels between Clearway's frames, which are arrays.
 const flush = "clearway:flush";
 
-// Letting go of a worker and holding it again are four calls into Node's core, half a microsecond for each call that is
-// made when the one before is answered. So a worker is let go of when it has been idle for this long, in milliseconds; a
-// script that has nothing else to do ends that much later.
+// Unreferencing a worker and referencing it again are four calls into Node's core, half a microsecond for each call that is made when
+// the previous one is answered. A worker is therefore unreferenced only after it has been idle for this long, in milliseconds. A script
+// with no other work ends that much later.
 const releaseMs = 10;
 
-/** How many threads the machine runs at once. */
+/** Returns the number of threads that the machine can run at once. */
 export function cores(): number {
   return availableParallelism();
 }
 
-/** What `resourceLimits` may say, as rules of `checked()`. */
+/** The rules of `checked()` for `resourceLimits`. */
 export const limitRules = {
   maxOldGenerationSizeMb: 0,
   maxYoungGenerationSizeMb: 0,
@@ -30,12 +30,13 @@ export const limitRules = {
   stackSizeMb: 0,
 };
 
-/** Who hears of each signal's abort, and the one listener that tells them. */
+/** The subscribers to each signal's abort, and the one listener that calls them. */
 const hearing = new WeakMap<AbortSignal, { acts: Set<() => void>; tell: () => void }>();
 
 /**
- * Calls `act` when the signal is aborted. Returns what takes that back. One listener a signal: of more than ten Node warns, and
- * hundreds of calls may share one signal.
+ * Calls `act` when the signal aborts. Returns a function that unsubscribes.
+ *
+ * Each signal has one listener: Node warns of more than ten, and hundreds of calls may share one signal.
  */
 export function onAbort(signal: AbortSignal, act: () => void): () => void {
   let known = hearing.get(signal);
@@ -58,28 +59,28 @@ export function onAbort(signal: AbortSignal, act: () => void): () => void {
   };
 }
 
-/** The function, to be called later in the async context of now (`AsyncLocalStorage`). */
+/** Returns the function bound to the current async context (`AsyncLocalStorage`). */
 export function inContext<Args extends unknown[], Result>(act: (...args: Args) => Result): (...args: Args) => Result {
   return AsyncResource.bind(act);
 }
 
-/** Milliseconds since the epoch, with the resolution of the monotonic clock; comparable between threads. */
+/** Returns milliseconds since the epoch, with the resolution of the monotonic clock; comparable between threads. */
 export function now(): number {
   return performance.timeOrigin + performance.now();
 }
 
 /**
- * Whether a part that is loaded later is a request. Here it is a file, read in 0.3 ms: asked for when it is needed or when the
- * first call has been answered, it holds up no other task's first call.
+ * Whether loading a part needs a network request. In Node it is a file, read in 0.3 ms. Loading parts when they are needed, or after
+ * the first call was answered, does not delay another task's first call.
  */
 export const partsTravel = false;
 
-/** Whether a worker may live on after an uncaught error. */
+/** Whether a worker may survive an uncaught error. */
 export const outlivesErrors = false;
 
 let shiftMs: number | undefined;
 
-/** Milliseconds of a monotonic clock, for differences within this thread. */
+/** Returns milliseconds of a monotonic clock, for differences within this thread. */
 export function clock(): number {
   if (shiftMs !== undefined) return performance.now() + shiftMs;
   const [seconds, nanoseconds] = process.hrtime();
@@ -87,16 +88,18 @@ export function clock(): number {
 }
 
 /**
- * Makes `clock` as quick as it can be. A worker's first look at `performance` takes 0.5 ms, a fortieth of its start; until
- * then the clock is `process.hrtime`, which costs a little more each time (and is the same clock).
+ * Prepares `clock` to be fast.
+ *
+ * A worker's first access to `performance` takes 0.5 ms, a fortieth of its start. Until then `clock` uses `process.hrtime`, which costs
+ * slightly more per call and is the same clock.
  */
 export function warmClock(): void {
   shiftMs ??= clock() - performance.now();
 }
 
-/** Starts a worker from the URL of its module. Returns at once; a module that fails to load is told by `error`. */
+/** Starts a worker from the URL of its module and returns at once. If the module fails to load, `error` is called. */
 export function spawn(url: URL | string, options: SpawnOptions, events: WorkerEvents): WorkerHandle {
-  // One letter is a drive of Windows.
+  // A single letter is a Windows drive, not a URL scheme.
   const worker = new threads.Worker(typeof url === "string" && /^[a-z][a-z0-9+.-]+:/i.test(url) ? new URL(url) : url, {
     workerData: { [mark]: options.greeting },
     name: options.name,
@@ -111,7 +114,8 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
     throw new ClearwayError("invalid-argument", "the factory must return a worker_threads Worker");
   }
   let gone = false;
-  // Heard through a wire of its own, maybe before what the worker said last; before its exit is told, all of that is there.
+  // The error has its own connection and may arrive before the worker's last messages. All of these have arrived before its exit is
+  // reported.
   let uncaught: { reason: unknown } | undefined;
   const exited = new Promise<unknown>((resolve) => {
     const exit = (code?: number): void => {
@@ -119,21 +123,21 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
       worker.removeAllListeners();
       if (uncaught) events.error(uncaught.reason);
       events.exit(code);
-      // What it printed last is here, but maybe not written yet.
+      // The worker's last output has arrived but may not be written yet.
       const unread = [worker.stdout, worker.stderr].filter((each) => each.readableFlowing && each.readableLength > 0);
       resolve(Promise.all(unread.map((each) => once(each, "close"))));
     };
-    // One that has ended before says nothing any more.
+    // A worker that has already ended emits no more events.
     if (worker.threadId < 0) queueMicrotask(exit);
     else worker.once("exit", exit);
   });
   let wanted = true;
   let held = true;
   let release: ReturnType<typeof setTimeout> | undefined;
-  // Set when the worker has printed since it last said that all of that was here.
+  // True if the worker has printed since it last confirmed that all of its output had arrived.
   let printing = false;
   for (const stream of [worker.stdout, worker.stderr]) {
-    // One that the factory's owner reads is his to care for.
+    // If the factory's owner reads the stream, the owner is responsible for its output.
     if (!stream.readableFlowing) continue;
     stream.on("data", () => {
       printing = true;
@@ -151,7 +155,7 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
     }
   };
   worker.on("message", (message) => {
-    // Its last lines were on their way when its last call was answered: it is let go of when they are here.
+    // The worker's last lines were in flight when its last call was answered. It is unreferenced when they have arrived.
     if (message === flush) letGo();
     else events.message(message);
   });
@@ -171,7 +175,7 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
         held = true;
         worker.ref();
       } else if (!on && held && release === undefined) {
-        // Then after a turn of the event loop: what came while this thread was busy is read first.
+        // Then after one turn of the event loop, so that messages that arrived while this thread was busy are read first.
         release = setTimeout(() => setImmediate(letGo), releaseMs);
         release.unref();
       }
@@ -179,7 +183,7 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
   };
 }
 
-/** The wire to the side that started this thread; undefined on a main thread. */
+/** Returns the connection to the thread that started this thread; undefined on a main thread. */
 export function parent(): ParentEndpoint | undefined {
   const port = threads.parentPort;
   if (threads.isMainThread || port === null) return undefined;
@@ -210,7 +214,7 @@ export function parent(): ParentEndpoint | undefined {
   };
 }
 
-// A worker's lines go to its parent one message at a time: the next leaves when the one before was taken.
+// A worker's lines go to its parent one message at a time: the next leaves when the parent has taken the previous one.
 function printed(): Promise<void> | undefined {
   const waiting = [process.stdout, process.stderr].filter((stream) => stream.writableLength > 0);
   if (waiting.length === 0) return undefined;
@@ -219,58 +223,58 @@ function printed(): Promise<void> | undefined {
   );
 }
 
-/** Node's ports tell by themselves when the other side is gone. */
+/** Not needed in Node: its ports report when the other side is gone. */
 export function lifeline(): Promise<string> | undefined {
   return undefined;
 }
 
 export async function watchLifeline(_name: string, _signal: AbortSignal, _end: () => void): Promise<void> {}
 
-/** Bytes of JavaScript heap that this thread uses, where the host tells. */
+/** Returns the bytes of JavaScript heap that this thread uses. */
 export function heapBytes(): number | undefined {
   return process.memoryUsage().heapUsed;
 }
 
-/** Lets waiting messages be handled, then calls `next`. */
+/** Calls `next` after the waiting messages were handled. */
 export function afterMessages(next: () => void): void {
   setImmediate(next);
 }
 
 const transferables = new Set(["MessagePort", "ReadableStream", "WritableStream", "TransformStream"]);
 
-/** Whether structured clone moves this object (buffers apart). */
+/** Returns whether structured clone moves this object. Buffers are handled separately. */
 export function isTransferable(value: object): boolean {
-  // By name first: naming these globals would load Node's web streams, 2 ms of every worker's start.
+  // Compares names first: access to these globals would load Node's web streams, 2 ms of every worker's start.
   const type = value.constructor as { name?: string } | null | undefined;
   if (type?.name === undefined) return false;
   if (transferables.has(type.name)) return type === (globalThis as Record<string, unknown>)[type.name];
-  // FileHandle is not reachable as a global; its class name and descriptor identify it.
+  // FileHandle is not a global; its class name and descriptor identify it.
   return type.name === "FileHandle" && "fd" in value;
 }
 
 const marked = (threads as { isMarkedAsUntransferable?: (value: object) => boolean }).isMarkedAsUntransferable;
 
-/** Whether a refusal of this object comes only after what stands before it in the list was moved. Never in Node. */
+/** Returns whether a failed post of this object may lose others. Never in Node. */
 export function isDoubtful(_object: object): boolean {
   return false;
 }
 
 const wasmPageBytes = 65_536;
 
-/** Whether this memory is kept by its owner: Node's buffer pool, what was marked so, and in Node 20 WebAssembly's. */
+/** Returns whether the memory's owner keeps it: Node's buffer pool, marked buffers, and in Node 20 WebAssembly memory. */
 export function isUntransferable(buffer: ArrayBuffer): boolean {
   if (marked) return marked(buffer);
-  // Node 20 has no way to ask, and copies such a buffer in silence when it stands in a transfer list. The pool in use can be
-  // recognised. WebAssembly's memory comes in whole pages; only for those it is worth the 2.5 us that asking takes.
+  // Node 20 cannot report this and silently copies such a buffer in a transfer list. The pool in use can be recognised. WebAssembly
+  // memory comes in whole pages, so only buffers of whole pages justify the 2.5 us of the test.
   if (buffer === Buffer.allocUnsafe(1).buffer) return true;
   return buffer.byteLength > 0 && buffer.byteLength % wasmPageBytes === 0 && staysInNode20(buffer);
 }
 
-// Node 20 skips what it does not move before it looks for objects that are listed twice, and throws on those before
-// anything moves. Newer ones refuse WebAssembly's memory by themselves; this can go with Node 20.
+// Node 20 skips objects that it does not move before it looks for duplicates in the list. It throws on duplicates before anything
+// moves. Newer versions reject WebAssembly memory themselves; remove this function with Node 20.
 function staysInNode20(buffer: ArrayBuffer): boolean {
   const { stackTraceLimit } = Error;
-  // The stack would take as long again as the rest.
+  // The stack would double the time.
   Error.stackTraceLimit = 0;
   try {
     structuredClone(null, { transfer: [buffer, buffer] });
@@ -283,8 +287,10 @@ function staysInNode20(buffer: ArrayBuffer): boolean {
 }
 
 /**
- * Throws `DataCloneError` for a buffer that was moved before. Node 20 posts one without a word, and the whole message arrives
- * as a `messageerror`. Newer ones throw; this can go with Node 20.
+ * Throws `DataCloneError` for a buffer that was moved before.
+ *
+ * Node 20 posts such a buffer without an error, and the whole message arrives as a `messageerror`. Newer versions throw; remove this
+ * with Node 20.
  */
 export function refuseDetached(object: object): void {
   if (!isBuffer(object) || object.byteLength > 0) return;

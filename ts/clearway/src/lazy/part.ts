@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// So long a part may take, at most. Hosts give up on a server that does not answer after minutes, and no call may wait for
-// that; a part of some KB that is not there by then will not be. As long as a worker may take to start.
+// Longest time for loading a part. Browsers wait minutes for a server that does not answer, and no call may wait that long. A part of
+// some KB that has not arrived by then will not arrive. The limit equals that of a worker's start.
 const limitMs = 30_000;
 
 const asItIs = (cause: unknown): unknown => cause;
 
 /**
- * A part of the library that is loaded once, when first asked for. One that could not be loaded, or not in time, is tried
- * again by the next who asks; `explain` says what the load fails with then.
+ * Returns a loader for a part of the library. The part is loaded once, at its first use.
+ *
+ * If a load fails or takes too long, the next caller tries again. `explain` returns the error for the failed load.
  */
 export function part<Content>(load: () => Promise<Content>, explain = asItIs): () => Promise<Content> {
   let loading: Promise<Content> | undefined;
@@ -27,7 +28,7 @@ export function part<Content>(load: () => Promise<Content>, explain = asItIs): (
   };
 }
 
-/** Loads a part that will be needed soon. Where that fails, whoever needs it tries again, and hears of it. */
+/** Preloads a part that will be needed soon. If this fails, the caller that needs the part loads it again and receives the error. */
 export function expectPart(load: () => Promise<unknown>): void {
   load().catch(() => {});
 }

@@ -1,32 +1,38 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { MarkShare, ScriptShare, StackSample, StallCause } from "./stall.js";
 
-/** Everything that was observed about one stall. */
+/** The evidence about one stall. */
 export interface Evidence {
   readonly lengthMs: number;
   readonly machineMs: number;
-  /** The thread's own waiting says so, and not only another thread's. */
+  /** The run queue accounts for at least as much as the watcher. `machineMs` is then the thread's own wait for a core. */
   readonly queued?: boolean;
   readonly unwokenMs: number;
   readonly gcMs: number;
-  /** What `measure()` was running all the while, without a break. */
+  /**
+   * Name of the measured function, if it covers at least half of the stall.
+   *
+   * `measure()` ran it without returning to the loop.
+   */
   readonly call?: string | undefined;
   readonly scripts: readonly ScriptShare[];
-  /** How much of the stall the scripts cover together. */
+  /** The part of the stall that the scripts cover together. */
   readonly scriptsMs: number;
   readonly stacks: readonly StackSample[];
   readonly marks: readonly MarkShare[];
-  /** Why there is no idle watcher, if there is none. */
+  /** Why no idle watcher runs; `undefined` while one does. */
   readonly noWatcher?: string | undefined;
-  /** Whether garbage collections would have been seen. */
+  /** Whether this host reports garbage collections. */
   readonly gcSeen: boolean;
 }
 
 const ms = (value: number): string => `${value.toFixed(1)} ms`;
 
 /**
- * Names the cause, or says that it is not known. A cause must account for half the stall; the machine is asked first,
- * since a thread that is not run can hold no one up, then the collector, then the app.
+ * Returns the cause of a stall, or `unknown`, with the reason.
+ *
+ * A cause must account for half of the stall. The machine is checked first, because a thread that does not run cannot block anything.
+ * The collector comes next, then the app.
  */
 export function causeOf(evidence: Evidence): { cause: StallCause; because: string } {
   const { lengthMs, machineMs, queued, unwokenMs, gcMs, call, scripts, scriptsMs, stacks, marks } = evidence;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/** What an option must be, in words, and the test. The meter stands alone, so this is its own. */
+/** An option's requirement in words, and its test. The meter is independent of the other parts, so it has its own rules. */
 export type Rule = readonly [must: string, test: (value: never) => boolean];
 export type Rules = { readonly [option: string]: Rule };
 
@@ -13,8 +13,9 @@ export const whole = (least: number): Rule => [
 ];
 
 /**
- * Refuses options that cannot be, naming the field and its value: `RangeError` for a bad value, `TypeError` for an unknown
- * option, with the nearest that there is.
+ * Checks options. The error names the option and its value.
+ *
+ * Throws `RangeError` for a bad value, and `TypeError` for an unknown option, with the most similar known name.
  */
 export function check(options: object, rules: Rules): void {
   if (typeof options !== "object" || !options)
@@ -40,7 +41,7 @@ function shown(value: unknown): string {
       : String(value);
 }
 
-// How many letters are in one of them only.
+// Returns the number of letters that only one of the two names contains.
 function distance(a: string, b: string): number {
   return [...(a + b)].filter((letter) => !a.includes(letter) || !b.includes(letter)).length;
 }

@@ -3,17 +3,17 @@ import { now } from "#meter-host";
 import { check, whole } from "./checked.js";
 
 /**
- * How long the calibration task takes on the reference device: a two-core virtual machine on an Intel Xeon, Node 20.20
- * (medians of 21 runs: 3.06 to 3.33 ms over four processes). It only fixes the unit: between two devices it cancels.
+ * Duration of the calibration task on the reference device: a two-core virtual machine on an Intel Xeon, Node 20.20 (medians of 21
+ * runs: 3.06 to 3.33 ms over four processes). It only fixes the unit and cancels out between two devices.
  */
 export const referenceMs = 3.3;
 
 export interface DeviceFactorOptions {
-  /** Counted runs of the task; 21 unless told. Each takes about `referenceMs` times the factor. */
+  /** Counted runs of the task; default 21. Each takes about `referenceMs` times the factor. */
   readonly runs?: number;
 }
 
-/** How slow this device is, by a task that is the same everywhere. Plain data: keep it, and compare devices by it. */
+/** The speed of this device, measured with a task that is the same everywhere. Plain data: keep it to compare devices. */
 export interface DeviceFactor {
   readonly kind: "clearway-device-factor";
   readonly version: 1;
@@ -21,21 +21,23 @@ export interface DeviceFactor {
   readonly factor: number;
   readonly medianMs: number;
   readonly referenceMs: number;
-  /** Quartiles of the runs: how sure the median is. */
+  /** Quartiles of the runs. They show how certain the median is. */
   readonly p25Ms: number;
   readonly p75Ms: number;
   readonly runs: number;
 }
 
 /**
- * Measures this device. Blocks the thread in pieces of one run (some ms) and lets it answer in between. A factor
- * speaks of this task's kind of work, integer and memory operations on one core, not of a display, disk or network.
+ * Measures this device's speed.
+ *
+ * The measurement blocks the thread for one run (some ms) at a time and lets it answer in between. The factor covers this kind of work,
+ * integer and memory operations on one core. It says nothing about a display, disk or network.
  */
 export async function deviceFactor(options: DeviceFactorOptions = {}): Promise<DeviceFactor> {
   check(options, { runs: whole(3) });
   const { runs = 21 } = options;
   const times: number[] = [];
-  // As many runs again come first, for the compiler.
+  // The same number of uncounted runs comes first, so that the compiler has optimised the task.
   for (let run = -runs; run < runs; run++) {
     const startMs = now();
     const sum = calibrationTask();
@@ -61,12 +63,12 @@ export async function deviceFactor(options: DeviceFactorOptions = {}): Promise<D
 
 export interface ScaledMs {
   readonly ms: number;
-  /** From the quartiles of both devices: the factor itself is a measurement. */
+  /** Bounds from the quartiles of both devices, because the factor itself is a measurement. */
   readonly lowMs: number;
   readonly highMs: number;
 }
 
-/** What takes `ms` on the device `here` takes about this long `there`. Both must have been measured. */
+/** Estimates how long work of `ms` on the device `here` takes on `there`. Both devices must have been measured. */
 export function scaleMs(ms: number, here: DeviceFactor, there: DeviceFactor): ScaledMs {
   return {
     ms: (ms * there.medianMs) / here.medianMs,
@@ -75,12 +77,12 @@ export function scaleMs(ms: number, here: DeviceFactor, there: DeviceFactor): Sc
   };
 }
 
-/** What `calibrationTask` must give: a compiler that leaves the work out gives something else. */
+/** The result that `calibrationTask` must return. A compiler that skips the work returns another one. */
 export const calibrationSum = 1251450432;
 
 const words = new Uint32Array(1 << 16);
 
-/** Fills 256 KB from a xorshift generator, sorts a part of it and folds it: integers, branches and memory, no float. */
+/** Fills 256 KB from a xorshift generator, sorts a part and folds it: integers, branches and memory, no floats. */
 export function calibrationTask(): number {
   let state = 0x9e3779b9;
   for (let round = 0; round < 24; round++) {

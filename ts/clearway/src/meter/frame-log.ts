@@ -2,11 +2,11 @@
 import { type CountedFrames, countDroppedFrames } from "./model/frames.js";
 import { SpanRing } from "./spans.js";
 
-/** Gaps counted at a time. 1800 are half a minute at 60 Hz: long enough for the median to be the display's rate. */
+/** Gaps counted together. 1800 are half a minute at 60 Hz, long enough for the median to be the display's rate. */
 const gapsMax = 1800;
-/** Gaps kept at their place, for stalls that are still being explained: 2 s of frames at 60 Hz, a dozen `settleMs`. */
+/** Gaps kept with their times, for stalls that still lack an explanation: 2 s of frames at 60 Hz, a dozen `settleMs`. */
 const placedMax = 128;
-/** The display's rate is worked out anew after so many frames: sorting the gaps at each stall would cost too much. */
+/** Frames between two computations of the display's rate. Sorting the gaps at each stall would cost too much. */
 const rateFrames = 60;
 
 /** Counts the display's frames and the dropped ones, with bounded memory. */
@@ -35,7 +35,7 @@ export class FrameLog {
     this.#gaps = [];
   }
 
-  /** A run begins: frames until now only tell the display's rate. */
+  /** Begins a run. Earlier frames then only determine the display's rate. */
   begin(): void {
     this.#before = [...this.#before, ...this.#gaps].slice(-gapsMax);
     this.#gaps = [];
@@ -43,14 +43,16 @@ export class FrameLog {
     this.#dropped = 0;
   }
 
-  /** The next gap is no gap: the page was hidden. */
+  /** Ignores the time until the next frame, because the page was hidden. */
   interrupt(): void {
     this.#lastMs = undefined;
   }
 
   /**
-   * Since when a frame had been due that came only in the span from `startMs` to `endMs`, or after it: the thread, or
-   * what shows its frames, was held from then on. `undefined` where none was missed.
+   * Returns since when a frame was missing in the span from `startMs` to `endMs`.
+   *
+   * That frame came only within the span or after it. The thread, or the compositor that shows its frames, was held from the returned
+   * time on. Returns `undefined` if no frame was missed.
    */
   missedSince(startMs: number, endMs: number): number | undefined {
     if (this.#rateIn <= 0) {
@@ -61,7 +63,7 @@ export class FrameLog {
     }
     let sinceMs: number | undefined;
     for (const { startMs: gapStartMs, value: gapEndMs } of this.#placed.during(startMs, endMs)) {
-      // As in the count: under half a frame more than a frame is a late one, not a missed one.
+      // As in the count, a frame that is late by less than half a frame time is late but not missed.
       if (gapEndMs - gapStartMs < this.#frameMs * 1.5) continue;
       const dueMs = gapStartMs + this.#frameMs;
       if (dueMs < endMs) sinceMs = Math.min(sinceMs ?? dueMs, dueMs);
@@ -69,7 +71,7 @@ export class FrameLog {
     return sinceMs;
   }
 
-  /** `undefined` where there were too few frames to tell. */
+  /** Returns the counts, or `undefined` if there were too few frames. */
   count(): CountedFrames | undefined {
     const known = [...this.#before, ...this.#gaps];
     const all = countDroppedFrames(known);

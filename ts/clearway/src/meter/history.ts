@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { Stall } from "./stall.js";
 
-/** A stall at its place on the host's clock. */
+/** A stall with its times on the host's clock. */
 export interface PlacedStall {
   readonly startMs: number;
   readonly endMs: number;
@@ -9,8 +9,10 @@ export interface PlacedStall {
 }
 
 /**
- * The stalls of a run, bounded: past `stallsMax` the oldest are dropped, counted, and the covered time then starts
- * after the last of them, so that every figure stays exact for the time that it covers.
+ * Keeps the stalls of a run in bounded memory.
+ *
+ * Past `stallsMax` it drops and counts the oldest stalls. The covered time then starts after the last dropped stall, so every figure
+ * stays exact for the covered time.
  */
 export class StallHistory {
   #stalls: PlacedStall[] = [];
@@ -39,7 +41,7 @@ export class StallHistory {
   add(stall: PlacedStall): void {
     this.#stalls.push(stall);
     if (this.#stalls.length <= this.stallsMax) return;
-    // A quarter at a time: dropping one by one would move the whole list for each new stall.
+    // Drops a quarter at a time: dropping one by one would move the whole list for each new stall.
     const gone = this.#stalls.splice(0, Math.max(1, this.stallsMax >> 2));
     this.#dropped += gone.length;
     this.#coveredFromMs = gone.at(-1)!.endMs;

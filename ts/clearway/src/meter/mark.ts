@@ -2,7 +2,7 @@
 import { now } from "#meter-host";
 import type { MarkShare } from "./stall.js";
 
-/** Closed marks are kept for stalls that are still being explained; 512 cover any such delay at 1 mark a ms. */
+/** Closed marks kept for stalls that still lack an explanation. 512 cover any such delay at 1 mark per ms. */
 const closedMarksMax = 512;
 
 interface Entry {
@@ -15,18 +15,17 @@ const open = new Set<Entry>();
 const closed: Entry[] = [];
 let nextClosed = 0;
 
-/** An open label. Ends at the end of a `using` block, or by `end()`. */
+/** An open label. It ends at the end of a `using` block, or by `end()`. */
 export interface Mark {
   end(): void;
   [Symbol.dispose](): void;
 }
 
 /**
- * Labels what runs from now on, so that stalls in this time name it. With a function: labels its run, to the
- * settling of its promise if it returns one, and gives back what it returns.
+ * Labels the work that runs from now on. Stalls in this time name the label.
  *
- * An async label covers everything that runs until it ends, also what has nothing to do with it: such a label says
- * "while", not "because".
+ * With a function, labels its run, until its promise settles if it returns one, and returns the function's result. An async label
+ * covers everything that runs until it ends, even unrelated work: such a label says "while", not "because".
  */
 export function mark(label: string): Mark;
 export function mark<R>(label: string, run: () => R): R;
@@ -39,7 +38,7 @@ export function mark<R>(label: string, run?: () => R): Mark | R {
     closed[nextClosed] = entry;
     nextClosed = (nextClosed + 1) % closedMarksMax;
   };
-  // Older browsers lack the symbol; `using` compiled for them looks for the same fallback.
+  // Older browsers lack the symbol. `using` compiled for them uses the same fallback.
   const dispose: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for("Symbol.dispose");
   if (!run) return { end, [dispose]: end } as Mark;
   let result: R;
@@ -57,7 +56,7 @@ export function mark<R>(label: string, run?: () => R): Mark | R {
   return result;
 }
 
-/** The marks that were open between two moments, longest overlap first. */
+/** Returns the marks that were open between two moments, longest overlap first. */
 export function marksDuring(startMs: number, endMs: number): MarkShare[] {
   const overlaps = new Map<string, number>();
   for (const entry of [...closed, ...open]) {

@@ -8,22 +8,23 @@ import { start } from "./start.js";
 export interface MeasureOptions extends MeterOptions {}
 
 export interface Measurement<Value> {
-  /** What the function returned, or its promise's value. */
+  /** The function's return value, or the value of its promise. */
   readonly value: Value;
-  /** From the call to the value, in milliseconds. The same as `report.durationMs`, but for hidden time. */
+  /** Milliseconds from the call to the value. The same as `report.durationMs`, except for hidden time. */
   readonly runtimeMs: number;
   readonly report: StallReport;
   toString(): string;
 }
 
 /**
- * Runs a function once and reports what it did to this thread. A function that blocks for 100 ms is one stall of
- * 100 ms; an async one has its stalls found until its promise settles. Everything on this thread counts, also what
- * runs besides the function.
+ * Runs a function once and reports how it stalled this thread.
  *
- * Waits for the meter's own start (a thread or worker: some 20 ms the first time) before, and for late evidence (some
- * tens of ms) after; neither is counted. Rejects with the function's own error if it throws, and with
- * `RangeError` or `TypeError` for an option that cannot be.
+ * A function that blocks for 100 ms is one stall of 100 ms. For an async function, the meter finds stalls until its promise settles.
+ * The report covers everything on this thread, including work that runs at the same time.
+ *
+ * The call waits for the meter to start (a thread or worker: some 20 ms the first time) before the run, and for late evidence (some
+ * tens of ms) after it. Neither wait is counted. Rejects with the function's own error if it throws, and with `RangeError` or
+ * `TypeError` for an invalid option.
  */
 export async function measure<Value>(
   fn: () => Value | PromiseLike<Value>,
@@ -37,7 +38,7 @@ export async function measure<Value>(
     const beginMs = observer.begin();
     recorder.begin(beginMs, Date.now());
     const returned = fn();
-    // A plain value ends the run here and now: an `await` would count the rest of the tick.
+    // A plain value ends the run immediately: an `await` would count the rest of the tick.
     const held = !isPromiseLike(returned);
     const heldMs = held ? undefined : observer.held();
     const value = held ? returned : await returned;

@@ -4,21 +4,21 @@ import { flag, type Rules, text } from "./checked.js";
 /** A quarter of a frame at 60 Hz: a shorter stall costs no frame even at 240 Hz, and hitches up to 250 Hz stay exact. */
 export const floorMsDefault = 4;
 export const hzDefault = 60;
-/** Some 3 MB of explained stalls at most, and at one stall a second almost three hours. */
+/** At most some 3 MB of explained stalls. They last almost three hours at one stall per second. */
 export const stallsMaxDefault = 10_000;
 
-/** What `measure` and `watch` take alike. */
+/** Options of both `measure` and `watch`. */
 export interface MeterOptions {
-  /** Frame rate that hitches and estimated frames are computed for; 60 unless told. */
+  /** Frame rate used for hitches and estimated frames; default 60. */
   readonly hz?: number;
-  /** Stalls shorter than this are not recorded; 4 ms unless told. */
+  /** Stalls shorter than this are not recorded; default 4 ms. */
   readonly floorMs?: number;
   readonly label?: string;
-  /** Sample the stacks of a held thread (Node); true unless told. */
+  /** Sample the stacks of a held thread (Node); default true. */
   readonly stacks?: boolean;
-  /** Count the display's real frames (browser); true unless told. Keeps the page rendering: see docs/meter.md. */
+  /** Count the display's real frames (browser); default true. Keeps the page rendering: see docs/meter.md. */
   readonly frames?: boolean;
-  /** Time between heartbeats; see docs/meter.md for what each host needs it for. */
+  /** Time between heartbeats. docs/meter.md describes how each host uses it. */
   readonly beatMs?: number;
 }
 

@@ -4,20 +4,20 @@ import { check, listener, type Rules, whole } from "./checked.js";
 import { bestOffset, type ClockOffset } from "./model/offset.js";
 import { quantile } from "./model/tail.js";
 
-/** What the far side answers. `remoteTimeMs` is its own clock, read once while it handled the ping; any zero will do. */
+/** The remote side's answer. `remoteTimeMs` is its own clock, read once while it handled the ping, with any zero. */
 export interface PingAnswer {
   readonly remoteTimeMs?: number;
 }
 
-/** A pool, a channel, or any function that goes there and back. */
+/** A pool, a channel, or any function that makes a round trip. */
 export type PingTarget = { ping(): Promise<PingAnswer | undefined> } | (() => Promise<unknown>);
 
 export interface PingOptions {
-  /** Pings sent, one after another; 20 unless told. */
+  /** Pings sent, one after another; default 20. */
   readonly count?: number;
-  /** Time between the start of one ping and of the next; 0, back to back, unless told. Sent late if the last took longer. */
+  /** Time between the starts of two pings; default 0, back to back. A ping that takes longer delays the next. */
   readonly intervalMs?: number;
-  /** Ends the series early; what was measured is reported. */
+  /** Ends the series early. The report covers the pings that returned. */
   readonly signal?: AbortSignal;
   /** Called with each sample. Must not throw. */
   readonly onSample?: (sample: PingSample) => void;
@@ -39,19 +39,19 @@ export interface PingReport {
     readonly min: number;
     readonly mean: number;
     readonly max: number;
-    /** `null` where fewer than 20 samples lie beyond. */
+    /** `null` if fewer than 20 samples lie beyond the quantile. */
     readonly p50: number | null;
     readonly p90: number | null;
     readonly p99: number | null;
   };
-  /** Only where the far side tells its time. */
+  /** Present only if the remote side reports its time. */
   readonly oneWay?: OneWayReport;
 }
 
 export interface OneWayReport {
-  /** Their clock minus ours. */
+  /** The remote clock minus the local one. */
   readonly clockOffsetMs: number;
-  /** The true offset, and with it each one-way time, lies within plus or minus this, as long as neither clock drifts. */
+  /** Error of the offset and of each one-way time, plus or minus. It holds as long as neither clock drifts. */
   readonly errorMs: number;
   readonly thereMsMean: number;
   readonly backMsMean: number;
@@ -64,7 +64,11 @@ const pingRules: Rules = {
   onSample: listener,
 };
 
-/** Rejects with the target's own error if a ping fails; a target that never answers makes it wait for `signal`. */
+/**
+ * Measures round trips to a target.
+ *
+ * Rejects with the target's own error if a ping fails. If the target never answers, the call waits for `signal`.
+ */
 export async function ping(target: PingTarget, options: PingOptions = {}): Promise<PingReport> {
   check(options, pingRules);
   const { count = 20, intervalMs = 0, signal, onSample } = options;

@@ -19,13 +19,13 @@ export interface RecorderOptions {
   readonly stallsMax: number;
   readonly sources: () => SourceState[];
   readonly onStall?: ((stall: Stall) => void) | undefined;
-  /** A stall was found and is still to be explained. */
+  /** Called when a stall was found, before it is explained. */
   readonly onFound?: (() => void) | undefined;
 }
 
-/** Evidence of the last few seconds; older stalls have been explained by then. */
+/** Entries kept per kind of evidence: the last few seconds. Older stalls have been explained by then. */
 const evidenceMax = 1024;
-/** Spans of hidden time that are kept apart. */
+/** Spans of hidden time that are kept separately. */
 const hiddenMax = 1000;
 
 interface HiddenSpan {
@@ -33,10 +33,7 @@ interface HiddenSpan {
   endMs: number;
 }
 
-/**
- * Takes what a host observes and turns it into explained stalls and a report. Touches no clock and no timer: the time
- * comes with each call.
- */
+/** Turns a host's observations into explained stalls and a report. Uses no clock and no timer: each call passes the time. */
 export class Recorder implements Sink {
   #history: StallHistory;
   #beginMs = 0;
@@ -56,7 +53,7 @@ export class Recorder implements Sink {
     this.#history = new StallHistory(options.stallsMax, 0);
   }
 
-  /** A run begins at `atMs` (host clock), `wallMs` after the epoch. What was recorded before is forgotten. */
+  /** Begins a run at `atMs` (host clock), which is `wallMs` after the epoch. Forgets the previous run. */
   begin(atMs: number, wallMs: number): void {
     this.#beginMs = atMs;
     this.#startedAt = new Date(wallMs).toISOString();
@@ -95,12 +92,12 @@ export class Recorder implements Sink {
   hidden(startMs: number, endMs: number): void {
     this.#frames.interrupt();
     const last = this.#hidden.at(-1);
-    // A watcher that slept in a hidden page says so too.
+    // A watcher that slept in a hidden page also reports the hidden time, so spans can overlap.
     const fromMs = Math.max(startMs, this.#beginMs, last?.endMs ?? 0);
     if (last?.endMs === fromMs) last.endMs = endMs;
     else if (endMs > fromMs) this.#hidden.push({ startMs: fromMs, endMs });
     if (this.#hidden.length <= hiddenMax) return;
-    // The two oldest are joined: where they lie matters only once the stalls of their time were dropped.
+    // Joins the two oldest spans. Their position matters only after the stalls of their time were dropped.
     const [oldest, next] = this.#hidden as [HiddenSpan, HiddenSpan];
     next.startMs -= oldest.endMs - oldest.startMs;
     this.#hidden.shift();
@@ -109,12 +106,12 @@ export class Recorder implements Sink {
     this.#frames.frame(atMs);
   }
 
-  /** A measured function ran from `startMs` to `endMs` without giving the thread back. */
+  /** Records that a measured function ran from `startMs` to `endMs` without returning to the loop. */
   call(startMs: number, endMs: number, name: string): void {
     this.#calls.add(startMs, endMs, name);
   }
 
-  /** Explains every stall that ended at `untilMs` or before, for whose evidence there has been time to arrive. */
+  /** Explains every stall that ended at or before `untilMs`. The caller has given its evidence time to arrive. */
   explain(untilMs: number): void {
     while (this.#pending.length > 0 && this.#pending[0]!.endMs <= untilMs) {
       const placed = this.#explained(this.#pending.shift()!);
@@ -124,7 +121,7 @@ export class Recorder implements Sink {
     }
   }
 
-  /** The report of the run up to `atMs`. Stalls that are still to be explained carry what is known so far. */
+  /** Returns the report of the run up to `atMs`. Stalls that are not yet explained carry the evidence so far. */
   report(atMs: number): StallReport {
     const early = this.#pending.flatMap((found) => (found.endMs <= atMs ? (this.#explained(found) ?? []) : []));
     const { options } = this;
@@ -152,7 +149,7 @@ export class Recorder implements Sink {
   #explained(found: Found): PlacedStall | undefined {
     const { endMs } = found;
     let { startMs, errorMs } = found;
-    // A task with known edges that began where the stall may have begun tells when it did.
+    // A task with known edges shows the stall's start if the task began where the stall may have begun.
     if (errorMs > 1) {
       for (const task of this.#tasks.during(startMs, endMs)) {
         if (Math.abs(task.startMs - startMs) > errorMs + 1) continue;
@@ -161,13 +158,13 @@ export class Recorder implements Sink {
         break;
       }
     }
-    // A frame that was missed while no beat was answered: the thread was held since then at the latest.
+    // A frame was missed while no beat was answered, so the thread was held from then on at the latest.
     const missedMs = this.#frames.missedSince(found.earliestMs, endMs);
     if (missedMs !== undefined) startMs = Math.min(startMs, Math.max(missedMs, found.earliestMs));
     startMs = Math.max(startMs, this.#beginMs);
     const lengthMs = endMs - startMs;
     if (lengthMs < this.options.floorMs) return undefined;
-    // Evidence from as early as the stall may have begun; none of it can weigh more than the stall is long.
+    // Collects evidence from the earliest possible start. Each kind of evidence counts for at most the stall's length.
     const fromMs = Math.min(startMs, Math.max(found.earliestMs, this.#beginMs));
     const ran = this.#scripts.during(fromMs, endMs).filter((script) => script.overlapMs > 0);
     ran.sort((a, b) => b.overlapMs - a.overlapMs);

@@ -7,8 +7,9 @@ interface Kept<Value> {
 }
 
 /**
- * Intervals with a value, kept in a ring of fixed size so that memory stays bounded however long the app runs:
- * evidence is only asked for within `settleMs` of its time.
+ * A ring of fixed size for intervals with a value.
+ *
+ * Memory stays bounded however long the app runs. The recorder only needs evidence within `settleMs` of its time.
  */
 export class SpanRing<Value> {
   #kept: Kept<Value>[] = [];
@@ -21,7 +22,7 @@ export class SpanRing<Value> {
     this.#next = (this.#next + 1) % this.spansMax;
   }
 
-  /** Those that overlap, with how much of them does. A moment (an interval of no length) inside counts with 0. */
+  /** Returns the intervals that overlap, each with the length of its overlap. An interval of no length inside the span counts with 0. */
   during(startMs: number, endMs: number): { startMs: number; overlapMs: number; value: Value }[] {
     const found: { startMs: number; overlapMs: number; value: Value }[] = [];
     for (const kept of this.#kept) {

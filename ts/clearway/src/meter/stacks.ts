@@ -2,8 +2,8 @@
 import type { StackSample } from "./stall.js";
 
 /**
- * The frames of an error's `stack` that belong to the app, innermost first: the probe's own frames, anonymous
- * built-ins and Node's internals are left out.
+ * Returns the app's frames of an error's `stack`, innermost first. Leaves out the probe's own frames, anonymous built-ins and Node's
+ * internals.
  */
 export function appFrames(stack: string): string[] {
   return stack
@@ -13,7 +13,7 @@ export function appFrames(stack: string): string[] {
     .filter((frame) => frame !== "" && !/(^|\()(<anonymous>|node:)/.test(frame));
 }
 
-/** Joins equal stacks, most often seen first. */
+/** Joins equal stacks, most frequent first. */
 export function gatherStacks(samples: readonly (readonly string[])[]): StackSample[] {
   const byText = new Map<string, { frames: readonly string[]; seen: number }>();
   for (const frames of samples) {

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 /**
- * What held the thread.
- * - `machine`: an idle watcher thread was held up at the same time, or the thread was not woken although it had nothing to do.
- * - `gc`: garbage collection took most of it.
- * - `app`: the thread was running (or blocking in a synchronous call of) the app's own code.
- * - `unknown`: no source could tell; `because` says which sources were missing.
+ * The cause of a stall.
+ * - `machine`: an idle watcher thread was delayed at the same time, the thread waited for a core, or the idle thread was woken late.
+ * - `gc`: garbage collection took most of the stall.
+ * - `app`: the thread ran the app's own code, or blocked in a synchronous call of it.
+ * - `unknown`: no source shows the cause; `because` names the missing sources.
  */
 export type StallCause = "machine" | "gc" | "app" | "unknown";
 
 /** A script that ran in the stall, as the browser's long-animation-frame entry names it. */
 export interface ScriptShare {
-  /** Where the script came from; empty where the browser withholds it (cross-origin). */
+  /** The script's address; empty if the browser withholds it (cross-origin). */
   readonly url: string;
   readonly functionName: string;
-  /** What called it: `TimerHandler:setTimeout`, `BUTTON#send.onclick`, ... */
+  /** The caller of the script: `TimerHandler:setTimeout`, `BUTTON#send.onclick`, ... */
   readonly invoker: string;
   readonly durationMs: number;
   /** Part of `durationMs` spent in forced style and layout. */
   readonly layoutMs: number;
 }
 
-/** A stack seen by the watchdog while the thread was held, innermost frame first. */
+/** A stack that the watchdog sampled while the thread was held, innermost frame first. */
 export interface StackSample {
   readonly frames: readonly string[];
-  /** How many samples of this stall showed this very stack. */
+  /** Number of samples of this stall that show this exact stack. */
   readonly seen: number;
 }
 
@@ -39,12 +39,12 @@ export interface Stall {
   /** Since the start of the run. */
   readonly startMs: number;
   readonly lengthMs: number;
-  /** The true length lies within `lengthMs` plus or minus this, by the way it was detected. */
+  /** The true length lies within `lengthMs` plus or minus this error. It depends on how the stall was detected. */
   readonly errorMs: number;
   readonly cause: StallCause;
-  /** One sentence: why this cause. */
+  /** The reason for this cause, in one sentence. */
   readonly because: string;
-  /** How long the machine ran others during this stall: in place of this thread where that is counted, or of an idle watcher. */
+  /** How long the machine ran other threads during this stall: instead of this thread where that is counted, or of an idle watcher. */
   readonly machineMs: number;
   /** How long garbage collection paused the thread during this stall. */
   readonly gcMs: number;

@@ -4,14 +4,14 @@ import type { Observer } from "./host/host.js";
 import { floorMsDefault, hzDefault, type MeterOptions, stallsMaxDefault } from "./options.js";
 import { Recorder, type RecorderOptions } from "./recorder.js";
 
-/** What one kind of run wants beside the options that all take. */
+/** Settings of one kind of run, in addition to the common options. */
 export interface RunWishes extends Pick<RecorderOptions, "onStall" | "onFound"> {
   readonly stallsMax?: number | undefined;
   /** See `ObserveOptions`. */
   readonly brief?: boolean;
 }
 
-/** Starts to observe this thread into a recorder. The options were checked. */
+/** Starts to observe this thread into a recorder. The caller has checked the options. */
 export function start(options: MeterOptions, wishes: RunWishes): { recorder: Recorder; observer: Observer } {
   const floorMs = options.floorMs ?? floorMsDefault;
   const recorder: Recorder = new Recorder({

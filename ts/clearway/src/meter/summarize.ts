@@ -7,7 +7,7 @@ import { worstSecond } from "./model/worst-second.js";
 import type { CauseShare, SourceState, StallReport } from "./report.js";
 import type { Stall, StallCause } from "./stall.js";
 
-/** What a run is made of, before anything is computed. */
+/** The facts of a run, from which the report is computed. */
 export interface RunFacts {
   readonly host: StallReport["host"];
   readonly label: string | undefined;
@@ -22,7 +22,7 @@ export interface RunFacts {
   readonly sources: readonly SourceState[];
 }
 
-/** Waits that people feel or budget for: a frame at 120 and 60 Hz, then 50, 100 (seen as instant), 250 and 1000 ms. */
+/** Waits that people notice or budget for: a frame at 120 and 60 Hz, then 50, 100 (perceived as instant), 250 and 1000 ms. */
 export const waitsOverMs: readonly number[] = [1000 / 120, 1000 / 60, 50, 100, 250, 1000];
 
 const causes: readonly StallCause[] = ["app", "gc", "machine", "unknown"];

@@ -7,21 +7,21 @@ import type { Stall } from "./stall.js";
 import { start } from "./start.js";
 
 export interface WatchOptions extends MeterOptions {
-  /** Stalls kept; 10,000 unless told. Past it the oldest are dropped and the report covers the time after them. */
+  /** Stalls kept; default 10,000. Beyond that the oldest are dropped, and the report covers the time after them. */
   readonly stallsMax?: number;
-  /** Called with each stall once its cause is known: up to 150 ms after its end. Must not throw. */
+  /** Called with each stall once its cause is known. This is up to 150 ms after its end. Must not throw. */
   readonly onStall?: (stall: Stall) => void;
 }
 
-/** A running watch over this thread. Never keeps a process alive. */
+/** A running watch of this thread. Never keeps a process alive. */
 export interface Watch {
-  /** Settles when every source runs or is known to be unavailable. Stalls are seen before that, with fewer causes. */
+  /** Settles when every source runs or is known to be unavailable. The watch finds stalls before that, with fewer causes. */
   readonly ready: Promise<void>;
-  /** The report so far. Computed from the kept stalls on each call: O(n log n). */
+  /** Returns the report so far. Each call computes it from the kept stalls in O(n log n). */
   report(): StallReport;
-  /** Begins anew: what was recorded is forgotten. */
+  /** Forgets all recorded stalls and begins a new run. */
   reset(): void;
-  /** Stops watching. `report()` then gives the final report, again and again. Harmless if called twice. */
+  /** Stops watching. Every later `report()` returns the final report. Further calls do nothing. */
   stop(): void;
   [Symbol.dispose](): void;
 }
@@ -29,8 +29,9 @@ export interface Watch {
 const watchRules: Rules = { ...meterRules, stallsMax: whole(1), onStall: listener };
 
 /**
- * Watches this thread until it is stopped. Its own cost is in docs/meter.md. Throws `RangeError` or `TypeError` for an option
- * that cannot be, having started nothing.
+ * Watches this thread until the watch is stopped. docs/meter.md states its cost.
+ *
+ * Throws `RangeError` or `TypeError` for an invalid option, before it starts anything.
  */
 export function watch(options: WatchOptions = {}): Watch {
   check(options, watchRules);
@@ -38,7 +39,7 @@ export function watch(options: WatchOptions = {}): Watch {
     stallsMax: options.stallsMax,
     onStall: options.onStall,
     onFound: () => {
-      // Explained later, when the evidence is there; by then the observation may have been stopped.
+      // Explains the stall later, when the evidence has arrived. The observation may have been stopped by then.
       const timer = setTimeout(() => recorder.explain(now() - observer.settleMs), observer.settleMs + 1);
       (timer as { unref?: () => void }).unref?.();
     },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What an object really is, whatever realm made it and whatever its own properties say: `instanceof` misses what comes from
-// an iframe or a `vm` context, and takes what only inherits; a `length` of an object's own says anything.
+// These checks read an object's true type, independent of its realm and its own properties. `instanceof` rejects objects of an iframe
+// or a `vm` context and accepts objects that only inherit. An object's own `length` can have any value.
 
 const typedArray = Object.getPrototypeOf(Uint8Array.prototype) as object;
 const nameOf = getterOf<string | undefined>(typedArray, Symbol.toStringTag);
@@ -8,28 +8,28 @@ const lengthOf = getterOf<number>(typedArray, "length");
 const bytesOf = getterOf<number>(ArrayBuffer.prototype, "byteLength");
 const { getTime } = Date.prototype;
 
-/** `"Uint8Array"` and so on; undefined for what is no typed array. */
+/** Returns `"Uint8Array"` and so on; undefined if the value is not a typed array. */
 export function typedArrayName(value: unknown): string | undefined {
   return nameOf.call(value);
 }
 
-/** How many elements a typed array has. Throws for anything else. */
+/** Returns the number of elements of a typed array. Throws for any other value. */
 export function typedArrayLength(value: unknown): number {
   return lengthOf.call(value);
 }
 
-/** Milliseconds of a `Date`, NaN for an invalid one; undefined for what is none. */
+/** Returns the milliseconds of a `Date`, NaN for an invalid one. Returns undefined for any other value. */
 export function timeOf(value: unknown): number | undefined {
   if (value === null || typeof value !== "object") return undefined;
   return whereItIs(getTime, value);
 }
 
-/** Whether it is memory that is not shared. */
+/** Returns whether the value is an unshared buffer. */
 export function isArrayBuffer(value: unknown): value is ArrayBuffer {
   return whereItIs(bytesOf, value) !== undefined;
 }
 
-// Such a method throws for what is not of its kind, and there is no other way to ask.
+// The method throws for a value of another type; there is no other way to test for the type.
 function whereItIs<T>(method: (this: never) => T, value: unknown): T | undefined {
   try {
     return method.call(value as never);

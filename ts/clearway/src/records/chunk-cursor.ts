@@ -7,18 +7,20 @@ import { arrays, type Values } from "./vector/numbers.js";
 import type { Vector } from "./vector/vector.js";
 
 /**
- * A cursor for the rows of one chunk, which the caller moves by the chunk's own row numbers. It never goes on to another
- * chunk: a loop that may do that, however seldom, keeps its sum in memory in every step (spec/decisions).
+ * A cursor over the rows of one chunk.
+ *
+ * The caller moves it by the chunk's own row numbers. It never continues into another chunk: a loop that could do so, however rarely,
+ * keeps its sum in memory in every step (spec/decisions).
  */
 export class ChunkCursor<R> {
   /** The table's number of this chunk's row 0. */
   readonly first: number;
-  /** How many rows. */
+  /** The number of rows. */
   readonly length: number;
   private readonly start: number;
   private readonly row: RowView;
 
-  /** Throws `released`, and `protocol`, as the first read of a chunk does. */
+  /** Throws `released` and `protocol`, as the first read of a chunk does. */
   constructor({ chunk, start, rows }: Segment, first: number, MovingRow: RowClass) {
     this.first = first;
     this.length = rows;
@@ -27,13 +29,15 @@ export class ChunkCursor<R> {
   }
 
   /**
-   * The row `row`, from 0 up to `length`: the same object each time, moved there. Reading one that is outside, or that is no
-   * whole number, throws. Allocates nothing.
+   * Moves to a row, from 0 up to `length`, and returns it.
+   *
+   * The result is the same object each time. Allocates nothing. Reading a column throws if `row` is outside that range or not a whole
+   * number. A struct throws only when one of its own columns is read.
    */
   at(row: number): R {
     const view = this.row;
-    // A place that no column has, and no `throw`: reads fail there, and the loop has no call that slows it. Whole numbers by
-    // `>>>`: with `|` and a comparison more, some runs of the loop took three times as long.
+    // -1 is a row that no column has. Reads fail there, so this method needs no `throw` and the loop has no call that slows it. `>>>`
+    // tests for whole numbers: with `|` and one more comparison, some runs of the loop took three times as long.
     view[atRow] = row >>> 0 === row && row < this.length ? row + this.start : -1;
     return view as R;
   }
@@ -51,7 +55,7 @@ type Slots = { [atRow]: number } & {
 };
 type Getter = (this: Slots) => unknown;
 
-// Written out: a slot of its own for each column of numbers, so that each place in the code meets one kind of array.
+// Written out, so that each column of numbers has its own slot and each place in the code reads one kind of array.
 const getters: readonly Getter[] = [
   function (this: Slots) {
     return this[s0][this[atRow]] ?? nothing(this[s0]);
@@ -73,7 +77,7 @@ const getters: readonly Getter[] = [
   },
 ];
 
-/** The class of rows that move within a chunk: their first columns of numbers are read without a call. */
+/** Returns the class of rows that move within a chunk. Reading one of its first six columns of numbers makes no call. */
 export function movingRow(shapes: readonly Shape[], Row: RowClass): RowClass {
   const slots = shapes.flatMap(({ nullable, kind }, at) => (nullable || !(kind in arrays) ? [] : [at]));
   class MovingRow extends Row {

@@ -12,8 +12,9 @@ export class Chunk {
   #vectors: readonly Vector[] | undefined;
 
   /**
-   * Takes the buffer over, copies nothing and looks at its header only: a table of 1526 chunks held its receiver for
-   * 79 ms (cold, on a busy machine) where this opened the columns as well. Throws `protocol`, or `released`.
+   * Takes ownership of the buffer, copies nothing and reads only its header. Throws `protocol` or `released`.
+   *
+   * When the constructor opened the columns too, a table of 1526 chunks blocked its receiver for 79 ms (cold, on a busy machine).
    */
   constructor(
     readonly data: ArrayBuffer,
@@ -26,8 +27,9 @@ export class Chunk {
   }
 
   /**
-   * The columns, opened when first asked for: O(columns). Throws `protocol` where the chunk does not hold such columns,
-   * and `released` when the memory was moved away or released.
+   * The columns, opened at the first access: O(columns).
+   *
+   * Throws `protocol` if the chunk does not hold these columns, and `released` if the memory was moved away or released.
    */
   get vectors(): readonly Vector[] {
     if (this.data.byteLength === 0) throw gone();
@@ -35,7 +37,7 @@ export class Chunk {
     return this.#vectors;
   }
 
-  /** Gives the memory up, whoever still has views of it: they are empty from here on. See {@link free}. */
+  /** Frees the memory. All views of it are empty from then on. See {@link free}. */
   release(): void {
     if (this.data.byteLength > 0) free(this.data);
   }
@@ -46,8 +48,9 @@ let nowhere: MessagePort | undefined;
 /** Frees the memory of a buffer at once. */
 function free(data: ArrayBuffer & { transfer?(bytes: number): ArrayBuffer }): void {
   if (data.transfer) return void data.transfer(0);
-  // Node 20 has no `transfer`. What is posted to nobody leaves its owner and is dropped. A clone would keep the memory until
-  // the next collection, and for that V8 collects everything at once, which holds the thread: 6 ms in a stream of 100 M rows.
+  // Node 20 has no `transfer`. A buffer that is posted to a closed port leaves its owner and is dropped. `structuredClone` would keep
+  // the memory until the next collection. V8 would then collect everything at once, which blocks the thread: 6 ms in a stream of 100 M
+  // rows.
   if (nowhere === undefined) {
     nowhere = new MessageChannel().port1;
     nowhere.close();
@@ -55,7 +58,7 @@ function free(data: ArrayBuffer & { transfer?(bytes: number): ArrayBuffer }): vo
   nowhere.postMessage(data, [data]);
 }
 
-/** Lays buffers out as one chunk. Allocates its exact size and copies each buffer once. */
+/** Writes buffers into one chunk. Allocates its exact size and copies each buffer once. */
 export function pack(rows: number, buffers: readonly Uint8Array[]): ArrayBuffer {
   const offsets: number[] = [];
   let end = aligned(directoryAt + buffers.length * entryBytes);

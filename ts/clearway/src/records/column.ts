@@ -7,7 +7,7 @@ import type { NumberKind, Shape } from "./shape.js";
 import { arrays } from "./vector/numbers.js";
 import { Unsendable, type Vector } from "./vector/vector.js";
 
-/** One column of a table. Holds no values: reads the table's memory. Reads throw `released` when that is gone. */
+/** One column of a table. It holds no values but reads the table's memory. Reads throw `released` if that memory is gone. */
 export class Column<F extends Field = Field> extends Unsendable {
   readonly name: string;
   readonly length: number;
@@ -25,26 +25,27 @@ export class Column<F extends Field = Field> extends Unsendable {
   }
 
   /**
-   * The column as it lies in memory, a part for each chunk: the fastest way through it. Copies nothing; the arrays are
-   * views that are valid as long as the table is, and not to be posted or moved.
+   * The column's memory, one part per chunk: the fastest way to read it.
+   *
+   * Copies nothing. The arrays are views that stay valid as long as the table. They must not be posted or moved.
    */
   get chunks(): TypesOf<F>["part"][] {
     return this.#segments.list.map(({ chunk, start, rows }) => this.#vector(chunk.vectors).part(start, rows));
   }
 
-  /** The value of a row, as {@link Array.at} counts: from the end when negative, `undefined` outside. */
+  /** Returns a row's value. As in {@link Array.at}, negative rows count from the end; `undefined` if there is no such row. */
   get(row: number): TypesOf<F>["read"] | undefined {
     const place = this.#segments.find(row);
     return place && readColumn(this.#vector(place.chunk.vectors), place.row);
   }
 
-  /** A copy of the whole column: a typed array for numbers that are not nullable, else an array of values. */
+  /** Copies the whole column: a typed array for numbers that are not nullable, else an array of values. */
   toArray(): TypesOf<F>["flat"] {
     const shape = this.#shape;
     const kind = shape.nullable ? undefined : arrayKind(shape);
     if (kind === undefined) return [...this];
     const Type = arrays[kind];
-    // Before memory is made for them: that the chunks hold what they say.
+    // Checks the chunks before memory is allocated for their values.
     const parts = this.chunks as unknown as NumberPart<Int32Array>[];
     const whole = new Type(this.length);
     let at = 0;
@@ -67,7 +68,7 @@ export class Column<F extends Field = Field> extends Unsendable {
   }
 }
 
-// The kind of array whose elements are what the column reads as.
+// Returns the kind of array whose elements equal the column's values.
 function arrayKind(shape: Shape): NumberKind | undefined {
   if (shape.kind === "timestamp") return shape.unit === "ns" ? "i64" : undefined;
   if (shape.kind === "date") return "i32";

@@ -4,7 +4,7 @@ import { type RowClass, readColumn, rowObject } from "./row.js";
 import type { Shape } from "./shape.js";
 import type { Vector } from "./vector/vector.js";
 
-/** A row that moves on. The properties are the object's own, under names written out: engines then know what is in each. */
+/** A row that moves. Its properties are the object's own and have fixed names, so engines know the type of each. */
 export interface Cursor {
   $row: number;
   $vectors: readonly Vector[];
@@ -16,9 +16,9 @@ export type CursorClass = new () => Cursor;
 type Slots = { $row: number } & { [Name in `$${0 | 1 | 2 | 3 | 4 | 5 | 6 | 7}`]: Vector };
 type Getter = (this: Slots) => unknown;
 
-// By hand, a column read through an array of columns took 3.4 times a plain loop, through a property of its own 2.2
-// (spec/decisions/a-row-is-a-view-with-getters.md). Eight, because each is code; further columns go through the array.
-// Called for each column, so that each getter is a function of its own, with type feedback of its own.
+// In a hand-written loop, a read through an array of columns took 3.4 times as long as a plain loop; through a separate property it
+// took 2.2 times (spec/decisions/a-row-is-a-view-with-getters.md). There are eight slots, because each is code; further columns use the
+// array. The outer function is called for each column, so that each getter is a separate function with its own type feedback.
 const slotGetters: readonly (() => Getter)[] = [
   () =>
     function (this: Slots) {
@@ -54,14 +54,14 @@ const slotGetters: readonly (() => Getter)[] = [
     },
 ];
 
-/** Whether no column is called as a cursor's own properties, or hides its `toJSON`. Those that are go by the slower {@link rowScan}. */
+/** Returns whether no column has the name of a cursor's own property or of `toJSON`. Other tables use the slower {@link rowScan}. */
 export function canHaveCursor(shapes: readonly Shape[]): boolean {
   return !shapes.some(({ name }) => /^(toJSON|\$(row|vectors|enter|cannotBeSent|[0-7]))$/.test(name));
 }
 
-/** The class of the cursors of a table with these columns. One is made for each scan. */
+/** Returns the class of the cursors of a table with these columns. Each scan makes one cursor. */
 export function cursorClass(shapes: readonly Shape[], Row: RowClass): CursorClass {
-  // The first columns without nulls get the slots; unset ones are never read.
+  // The first columns without nulls get the slots. Unset slots are never read.
   const slots = shapes.flatMap(({ nullable }, at) => (nullable ? [] : [at])).slice(0, slotGetters.length);
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = slots;
   class RowCursor implements Cursor {
@@ -75,7 +75,7 @@ export function cursorClass(shapes: readonly Shape[], Row: RowClass): CursorClas
     $5: Vector | undefined = undefined;
     $6: Vector | undefined = undefined;
     $7: Vector | undefined = undefined;
-    // Also before it stands at a row, which structured clone would refuse.
+    // Makes structured clone reject the cursor even before it stands at a row.
     $cannotBeSent = cannotBeSent;
 
     $enter(vectors: readonly Vector[], row: number): void {

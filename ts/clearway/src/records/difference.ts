@@ -2,7 +2,7 @@
 import { shown } from "./refusal.js";
 import type { Shape } from "./shape.js";
 
-/** The first difference between the columns that a table has and those it should have, in words. */
+/** Returns the first difference between a table's columns and the expected ones, in words. */
 export function difference(have: readonly Shape[], want: readonly Shape[], path = ""): string {
   const named = ({ name }: Shape): string => clipped(path + name);
   for (let at = 0; at < Math.max(have.length, want.length); at++) {
@@ -20,7 +20,7 @@ export function difference(have: readonly Shape[], want: readonly Shape[], path 
   return "";
 }
 
-/** A column's type as it is declared. */
+/** Returns a column's type as it is declared. */
 function typeOf(shape: Shape): string {
   return shape.nullable ? `nullable(${plainType(shape)})` : plainType(shape);
 }
@@ -38,7 +38,7 @@ function plainType(shape: Shape): string {
   }
 }
 
-// A peer chooses the names.
+// A peer chooses the names, so long ones are clipped.
 function clipped(name: string): string {
   return name.length > 40 ? shown(name) : name;
 }

@@ -13,7 +13,7 @@ import {
   units,
 } from "./shape.js";
 
-/** The types that go with a column: what is read, what may be written, the whole column as one array, a part of it. */
+/** The types of a column: a read value, a written value, the whole column as one array, and a part of it. */
 export interface FieldTypes {
   read: unknown;
   write: unknown;
@@ -36,7 +36,7 @@ type Simple<Read, Flat, P extends Part, Write = Read> = Field<{ read: Read; writ
 type Numbers<Values> = Simple<number, Values, NumberPart<Values>>;
 type BigInts<Values> = Simple<bigint, Values, NumberPart<Values>>;
 
-/** The typed array that holds a kind of numbers. */
+/** The typed array that holds each kind of numbers. */
 export interface ArrayOf {
   i8: Int8Array;
   i16: Int16Array;
@@ -57,7 +57,7 @@ interface Declared {
   nullable: boolean;
 }
 
-// What a field is at run time. Kept apart from the object's type, so that nobody builds on it.
+// The run-time data of each field. It is separate from the object's type, so that no other code depends on it.
 const declared = new WeakMap<object, Declared>();
 
 function field<F>(shape: KindShape, isNullable = false): F {
@@ -68,7 +68,7 @@ function field<F>(shape: KindShape, isNullable = false): F {
 
 const number = <K extends NumberKind>(kind: K): NumberField<K> => field({ kind });
 
-/** Whole numbers, -128 to 127. A value outside, or with a fraction, is refused; nothing wraps around. */
+/** Whole numbers, -128 to 127. A value outside this range or with a fraction is rejected; nothing wraps around. */
 export const i8 = /* @__PURE__ */ number("i8");
 /** Whole numbers of 16 bits, signed. */
 export const i16 = /* @__PURE__ */ number("i16");
@@ -78,24 +78,26 @@ export const i32 = /* @__PURE__ */ number("i32");
 export const i64 = /* @__PURE__ */ number("i64");
 /** Whole numbers, 0 to 255. */
 export const u8 = /* @__PURE__ */ number("u8");
-/** Whole numbers of 16 bits, 0 and up. */
+/** Whole numbers of 16 bits, unsigned. */
 export const u16 = /* @__PURE__ */ number("u16");
-/** Whole numbers of 32 bits, 0 and up. */
+/** Whole numbers of 32 bits, unsigned. */
 export const u32 = /* @__PURE__ */ number("u32");
-/** Whole numbers of 64 bits, 0 and up, as `bigint`. */
+/** Whole numbers of 64 bits, unsigned, as `bigint`. */
 export const u64 = /* @__PURE__ */ number("u64");
-/** Numbers of single precision; what is written is rounded to the nearest. */
+/** Single-precision numbers. Written values are rounded to the nearest. */
 export const f32 = /* @__PURE__ */ number("f32");
-/** JavaScript's own numbers. */
+/** JavaScript's own numbers (double precision). */
 export const f64 = /* @__PURE__ */ number("f64");
-/** True or false, a bit each. */
+/** True or false, one bit each. */
 export const bool: Simple<boolean, boolean[], BitPart> = /* @__PURE__ */ field({ kind: "bool" });
-/** Bytes. What is read is a view of the table's memory, not a copy: it is valid as long as the table is. */
+/** Bytes. A read returns a view of the table's memory, not a copy. The view is valid as long as the table. */
 export const bytes: Simple<Uint8Array, Uint8Array[], BytesPart> = /* @__PURE__ */ field({ kind: "bytes" });
 
 /**
- * Text, as UTF-8; lone surrogates become U+FFFD. With `dictionary`, each different text is kept once a chunk, and rows
- * hold its number: right for columns with few different values; reading one then decodes nothing after the first time.
+ * Text, as UTF-8; lone surrogates become U+FFFD.
+ *
+ * With `dictionary`, each chunk keeps every distinct text once, and rows hold its number. Use it for columns with few distinct values:
+ * each text is then decoded only at its first read.
  */
 export function text(options: { dictionary: true }): Simple<string, string[], CodePart>;
 export function text(options?: { dictionary?: false }): Simple<string, string[], BytesPart>;
@@ -107,8 +109,10 @@ export function text(options: { dictionary?: boolean } = {}): unknown {
 }
 
 /**
- * A moment, counted in `unit` (default `"ms"`) since 1970 in UTC. Read as a number of units (`us` is exact to the year
- * 2255), `ns` as `bigint`; written as that or as a `Date`, which must be a whole number of units.
+ * A moment, counted in `unit` (default `"ms"`) since 1970 in UTC.
+ *
+ * Reads return a number of units (`us` is exact until the year 2255), or a `bigint` for `ns`. Writes take the same type, or a `Date`
+ * that is a whole number of units.
  */
 export function timestamp(options: {
   unit: "ns";
@@ -124,14 +128,15 @@ export function timestamp(options: { unit?: TimeUnit } = {}): unknown {
 }
 
 /**
- * A day of the calendar, without a time and a time zone: a whole number of days since 1970-01-01, as Arrow's Date32. Written
- * as that, or as a `Date` at midnight in UTC; `new Date(days * 86_400_000)` is one.
+ * A calendar day without a time or time zone: a whole number of days since 1970-01-01, like Arrow's Date32.
+ *
+ * Writes take that number, or a `Date` at midnight in UTC, such as `new Date(days * 86_400_000)`.
  */
 export const date: Simple<number, Int32Array, NumberPart<Int32Array>, number | Date> = /* @__PURE__ */ field({
   kind: "date",
 });
 
-/** The same with rows that have no value: `null` is read; `null` and `undefined` are written. */
+/** The same type, for rows that may have no value. Reads return `null`; writes take `null` and `undefined`. */
 export function nullable<T extends FieldTypes>(
   of: Field<T>,
 ): Field<{
@@ -144,8 +149,9 @@ export function nullable<T extends FieldTypes>(
 }
 
 /**
- * A list of numbers, booleans or texts without a dictionary in each row. Numbers are read as a typed array that views the
- * table's memory, the others as an array, made each time.
+ * A list per row, of numbers, booleans or texts without a dictionary.
+ *
+ * A read returns numbers as a typed array that views the table's memory. It returns booleans and texts as a new array each time.
  */
 export function list<
   T extends {
@@ -171,25 +177,25 @@ export function list<
   return field({ kind: "list", of: shape.kind as ItemKind });
 }
 
-/** Columns in a column. */
+/** Columns inside a column. */
 export function struct<F extends Fields>(fields: F): Simple<RowOf<F>, RowOf<F>[], Part, WriteOf<F>> {
   return field({ kind: "struct", columns: shapesOf(fields) });
 }
 
-/** A row as it is read. */
+/** A row as readers see it. */
 export type RowOf<F extends Fields> = { readonly [Name in keyof F]: ReadOf<F[Name]> };
-/** A row as it is written: columns that are nullable may be left out. */
+/** A row as writers take it. Nullable columns may be omitted. */
 export type WriteOf<F extends Fields> = {
   readonly [Name in keyof F as undefined extends TypesOf<F[Name]>["write"] ? never : Name]: TypesOf<F[Name]>["write"];
 } & {
   readonly [Name in keyof F as undefined extends TypesOf<F[Name]>["write"] ? Name : never]?: TypesOf<F[Name]>["write"];
 };
 
-/** What a column reads as. */
+/** The type of a column's read values. */
 export type ReadOf<F> = TypesOf<F>["read"];
 export type TypesOf<F> = F extends Field<infer Types> ? Types : never;
 
-/** The columns as data. Throws `invalid-argument`. */
+/** Returns the columns as data. Throws `invalid-argument`. */
 export function shapesOf(fields: Fields): Shape[] {
   if (fields === null || typeof fields !== "object") throw invalid("fields", "an object of columns", fields);
   const entries = Object.entries(fields);

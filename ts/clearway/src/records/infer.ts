@@ -11,11 +11,11 @@ import { arrays } from "./vector/numbers.js";
 import { type WriterOptions, writerOptions } from "./writer.js";
 
 export interface InferOptions {
-  /** How many rows, from the first on, tell the types; default 100. */
+  /** Number of rows, from the first on, that determine the types; default 100. */
   sampleRows?: number;
 }
 
-/** What a value of an ordinary row reads as, once it is in a table. */
+/** The type of an ordinary row's value when it is read from a table. */
 type ReadAs<T> = T extends Date
   ? number
   : T extends readonly number[]
@@ -28,7 +28,7 @@ type ReadAs<T> = T extends Date
           : { readonly [Name in keyof T]: ReadAs<T[Name]> }
         : T;
 
-/** The columns that rows of type `T` are inferred to have. */
+/** The columns inferred for rows of type `T`. */
 export type InferredFields<T> = {
   readonly [Name in keyof T & string]-?: [T[Name]] extends [number]
     ? typeof types.f64
@@ -42,14 +42,19 @@ export type InferredFields<T> = {
 
 const inferOptions = ["sampleRows"];
 
-// Enough to meet a column's first null nearly always, and no work to speak of.
+// Large enough to include a column's first null in almost every case, and cheap.
 const sampleRowsDefault = 100;
 
 /**
- * The record that some rows seem to have, by the first of them: a convenience for trying things out. `number` becomes
- * `f64`, whole or not, so that no later number can be wrong; `bigint` `i64`; `Date` a timestamp of ms; arrays of numbers
- * `list(f64)`, of texts `list(text())`; a column with null or nothing in the sample `nullable`. Texts have no dictionary. Throws
- * `invalid-argument` for values that no column holds, and for columns of nothing but null.
+ * Infers a record from the first of some rows. It is a convenience for trying things out.
+ *
+ * - `number` becomes `f64`, whole or not, so that no later number fails.
+ * - `bigint` becomes `i64`, and `Date` a timestamp of ms.
+ * - Arrays of numbers become `list(f64)`, and arrays of texts `list(text())`.
+ * - A column with null or a missing value in the sample becomes `nullable`.
+ * - Texts have no dictionary.
+ *
+ * Throws `invalid-argument` for values that no column holds, and for columns with null only.
  */
 export function inferRecord<T extends object>(
   rows: readonly T[],
@@ -67,8 +72,10 @@ export function inferRecord<T extends object>(
 }
 
 /**
- * A table of ordinary rows, whose columns are inferred ({@link inferRecord}). Throws `invalid-argument` on drift: for the
- * first row that has another type in a column, or a column more than the sample, naming both.
+ * Makes a table of ordinary rows and infers its columns ({@link inferRecord}).
+ *
+ * Throws `invalid-argument` for the first row that does not match the sample: another type in a column, or an additional column. The
+ * error names the row and the column.
  */
 export function tableFromRows<T extends object>(
   rows: readonly T[],
@@ -89,7 +96,7 @@ export function tableFromRows<T extends object>(
 
 type FindFurther = (row: Record<string, unknown>) => [column: string, value: unknown] | undefined;
 
-/** What finds a property of a row that is none of these columns, also in its structs. */
+/** Returns a function that finds a row's first unknown property. It also searches the row's structs. */
 function furtherColumn(shapes: readonly Shape[], path = ""): FindFurther {
   const names = new Set(shapes.map(({ name }) => name));
   const structs = shapes.flatMap((shape): [string, FindFurther][] =>

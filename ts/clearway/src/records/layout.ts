@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A chunk of a table: one block of memory, one Arrow record batch. Little-endian, as Arrow is. spec/records.md has the prose.
+// A chunk of a table: one block of memory, one Arrow record batch. Little-endian, like Arrow. spec/records.md describes it in prose.
 //
 //   byte 0          4          8          12         16         20         24
 //        +----------+----------+----------+----------+----------+----------+-- ... --+--------+
@@ -11,8 +11,8 @@
 //        | buffer 1 ...                                                                        |
 //        +-------------------------------------------------------------------------------------+
 //
-// `offset` counts from the chunk's first byte, `bytes` is without the padding. Buffers stand in Arrow's order, columns
-// depth first:
+// `offset` counts from the chunk's first byte. `bytes` does not include the padding. The buffers are in Arrow's order, columns depth
+// first:
 //
 //   bool                      validity, bits
 //   i8 ... f64, timestamp     validity, values
@@ -23,7 +23,7 @@
 //   list of text              validity, offsets (i32, rows + 1), then the texts' offsets (i32, texts + 1), their data
 //   struct                    validity, then the buffers of its columns
 //
-// Validity has a bit a row, least significant first, 1 where there is a value; it is 0 bytes long where no row is null.
+// Validity has one bit per row, least significant first, 1 for a value. It has 0 bytes if no row is null.
 
 /** "CWR1", read as a little-endian u32. */
 export const magic = 0x31525743;
@@ -31,9 +31,9 @@ export const magicAt = 0;
 export const rowsAt = 4;
 export const bufferCountAt = 8;
 export const directoryAt = 16;
-/** A pair of the directory: offset, bytes. */
+/** Size of one directory entry: offset, bytes. */
 export const entryBytes = 8;
-/** What writers align buffers to: Arrow's recommendation, a cache line of every processor in question. */
+/** Alignment that writers use: Arrow's recommendation, and a cache line of every relevant processor. */
 export const alignment = 64;
-/** What readers ask for: Arrow's minimum, and what the widest typed array needs. */
+/** Alignment that readers require: Arrow's minimum, and that of the widest typed array. */
 export const alignmentMin = 8;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 /**
- * One chunk's share of a column, as the memory itself: for loops that want no call a row. Its arrays are views of the
- * table's memory, valid as long as the table is; rows that are null hold 0 or nothing there, and `isNull` tells.
+ * One chunk's share of a column, as raw memory. It is for loops without a call per row.
+ *
+ * Its arrays are views of the table's memory and stay valid as long as the table. Null rows hold 0 or an empty value there; `isNull`
+ * detects them.
  */
 export interface Part {
   readonly length: number;
@@ -25,19 +27,19 @@ export interface BytesPart extends Part {
   readonly data: Uint8Array;
 }
 
-/** Row `i` is `dictionary[codes[i]]`. The dictionary is decoded when it is first asked for. */
+/** Row `i` is `dictionary[codes[i]]`. The dictionary is decoded at its first use. */
 export interface CodePart extends Part {
   readonly codes: Int32Array;
   readonly dictionary: readonly string[];
 }
 
-/** Texts one after the other: text `i` is `data[offsets[i]]` up to `data[offsets[i + 1]]`, as UTF-8. */
+/** A sequence of texts: text `i` is `data[offsets[i]]` up to `data[offsets[i + 1]]`, as UTF-8. */
 export interface Texts {
   readonly offsets: Int32Array;
   readonly data: Uint8Array;
 }
 
-/** Row `i` is `values[offsets[i]]` up to `values[offsets[i + 1]]`; booleans are bits, texts are {@link Texts}. */
+/** Row `i` is `values[offsets[i]]` up to `values[offsets[i + 1]]`. Booleans are bits, texts are {@link Texts}. */
 export interface ListPart<Values> extends Part {
   readonly offsets: Int32Array;
   readonly values: Values;

@@ -17,13 +17,13 @@ declare const fieldsOf: unique symbol;
 /** The fields that a record was declared with. */
 export type FieldsOf<R> = R extends { readonly [fieldsOf]: infer F extends Fields } ? F : never;
 
-/** A row of a table as it is read. */
+/** A row of a table as readers see it. */
 export type Row<R> = RowOf<FieldsOf<R>>;
 
 /** A row as writers take it. */
 export type NewRow<R> = WriteOf<FieldsOf<R>>;
 
-/** What rows are made of. Two records with the same columns in the same order are one. */
+/** The type of a table's rows. Two records with the same columns in the same order are equal. */
 export class RecordType<F extends Fields = Fields> {
   declare readonly [fieldsOf]: F;
   /** The columns, as data. */
@@ -39,7 +39,7 @@ export class RecordType<F extends Fields = Fields> {
     this.Row = rowClass(shapes);
   }
 
-  /** @internal Undefined where a column has the name of a property of cursors. */
+  /** @internal Undefined if a column has the name of a property of cursors. */
   get RowCursor(): CursorClass | undefined {
     if (this.#cursor === undefined && canHaveCursor(this.shapes)) this.#cursor = cursorClass(this.shapes, this.Row);
     return this.#cursor;
@@ -51,12 +51,12 @@ export class RecordType<F extends Fields = Fields> {
     return this.#movingRow;
   }
 
-  /** A writer of a table of such rows. Throws `invalid-argument`. */
+  /** Creates a writer of a table of such rows. Throws `invalid-argument`. */
   table(options?: WriterOptions): TableWriter<RecordType<F>> {
     return new TableWriter<RecordType<F>>(this, options);
   }
 
-  /** A table of these rows, on this thread. Throws as `push` does. */
+  /** Makes a table of these rows on this thread. Throws like `push`. */
   tableOf(rows: Iterable<WriteOf<F>>, options?: WriterOptions): Table<RecordType<F>> {
     const writer = this.table(options);
     writer.pushAll(rows);
@@ -64,9 +64,10 @@ export class RecordType<F extends Fields = Fields> {
   }
 
   /**
-   * The table in what has crossed: one inside of another object, or one that came by a carrier of your own. O(columns +
-   * chunks), copies nothing, takes its buffers over. Throws `protocol` for what is no table, or one of other columns, and
-   * `released` for memory that was moved on; a chunk with columns that it does not hold says so when it is first read.
+   * Returns the table in a received value: one inside another object, or one that arrived by your own transport.
+   *
+   * O(columns + chunks). Copies nothing and takes ownership of the buffers. Throws `protocol` if the value is not a table or has other
+   * columns, and `released` for memory that was moved on. A chunk that does not hold its columns throws when it is first read.
    */
   from(value: unknown): Table<RecordType<F>> {
     const table = tableFrom(value);
@@ -76,8 +77,9 @@ export class RecordType<F extends Fields = Fields> {
   }
 
   /**
-   * A table of what an Arrow table of the package `apache-arrow` holds, whose columns must be these. Copies each buffer
-   * once, because a table owns its memory. Throws `missing-package`, and `protocol` for other columns.
+   * Makes a table from a table of the package `apache-arrow`. The columns must be these.
+   *
+   * Copies each buffer once, because a table owns its memory. Throws `missing-package`, and `protocol` for other columns.
    */
   async fromArrow(arrow: ArrowTable): Promise<Table<RecordType<F>>> {
     const { fromArrow } = await import("./arrow/from-arrow.js");
@@ -86,29 +88,30 @@ export class RecordType<F extends Fields = Fields> {
 }
 
 /**
- * Declares what rows are made of: `record({ rollNum: u32, name: text({ dictionary: true }) })`. Cheap the second time:
- * the classes of its rows are made once for the same columns. Throws `invalid-argument`.
+ * Declares a type of rows: `record({ rollNum: u32, name: text({ dictionary: true }) })`.
+ *
+ * A second call with the same columns is cheap, because the classes of the rows are made once. Throws `invalid-argument`.
  */
 export function record<F extends Fields>(fields: F): RecordType<F> {
   return recordOf(shapesOf(fields)) as RecordType<F>;
 }
 
-/** The table in any value that has crossed, of whatever columns. See {@link RecordType.from}. */
+/** Returns the table in a received value, whatever its columns. See {@link RecordType.from}. */
 export function tableFrom(value: unknown): Table {
   if (value instanceof Table) return value;
   const { shapes, segments } = readMessage(value);
   return new Table(recordOf(shapes), new Segments(segments));
 }
 
-/** A table of whatever columns an Arrow table has. See {@link RecordType.fromArrow}. */
+/** Makes a table from an Arrow table, whatever its columns. See {@link RecordType.fromArrow}. */
 export async function tableFromArrow(arrow: ArrowTable): Promise<Table> {
   const { fromArrow } = await import("./arrow/from-arrow.js");
   return tableFrom(await fromArrow(arrow));
 }
 
-// Rows of one class for all tables with the same columns, so that code that reads a stream of tables meets one class.
+// All tables with the same columns share one row class, so code that reads a stream of tables handles one class.
 const known = new Map<string, RecordType>();
-// More kinds of table than one program has; keeps a sender of ever new columns from filling the memory.
+// More kinds of table than one program has. The limits keep a sender of ever new columns from filling the memory.
 const knownMax = 1000;
 const knownLettersMax = 1 << 22;
 let knownLetters = 0;

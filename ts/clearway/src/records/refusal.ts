@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "../error/clearway-error.js";
 
-/** A value that does not fit its column, before the writer adds which row it was in. */
+/** A value that does not fit its column, before the writer adds the row's number. */
 export class BadValue {
   constructor(
     readonly column: string,
-    /** What the column takes, in words. */
+    /** Describes the values that the column takes. */
     readonly expected: string,
     readonly value: unknown,
-    /** What to do, where it is not what is always said. */
+    /** Advice, if it differs from the usual one. */
     readonly hint?: string,
   ) {}
 }
 
-/** What is told of a row that a table does not take; the error has these as properties too. */
+/** The location of a rejected row. The error has these as properties, too. */
 export interface BadRow {
   column: string;
   row: number;
 }
 
-/** The typed error for a row that does not fit. `hint` says what to do. */
+/** Returns the typed error for a row that does not fit. `hint` advises the caller. */
 export function badRow(bad: BadValue, row: number, hint = hintFor(bad)): ClearwayError {
   const { column, expected, value } = bad;
   const error = new ClearwayError(
@@ -29,12 +29,12 @@ export function badRow(bad: BadValue, row: number, hint = hintFor(bad)): Clearwa
   return Object.assign(error, { column, row } satisfies BadRow);
 }
 
-/** Throws `invalid-argument` for an argument, in the form `name must be …: name=value`. Runs nothing of the value's own. */
+/** Returns the `invalid-argument` error for an argument, as `name must be …: name=value`. Runs no code of the value. */
 export function invalid(name: string, must: string, value: unknown): ClearwayError {
   return new ClearwayError("invalid-argument", `${name} must be ${must}: ${name}=${shown(value)}`);
 }
 
-/** Refuses options that are no object, and one that there is not. Throws `invalid-argument`. */
+/** Checks that options are an object without unknown options. Throws `invalid-argument`. */
 export function checkOptions(options: unknown, known: readonly string[]): void {
   if (options === null || typeof options !== "object") throw invalid("options", "an object", options);
   for (const name of Object.keys(options)) {
@@ -43,17 +43,17 @@ export function checkOptions(options: unknown, known: readonly string[]): void {
 }
 
 /**
- * What structured clone comes to first in whatever reads a table's memory, and refuses with these words: it would drop
- * getters and take whole chunks along.
+ * The first property that structured clone finds in any reader of a table's memory. Structured clone rejects a symbol with this text.
+ * Otherwise it would drop getters and copy whole chunks.
  */
 export const cannotBeSent = Symbol("rows and columns cannot be sent: send the table, or what toObjects() makes");
 
-/** The typed error for memory or a message that is not a table. */
+/** Returns the typed error for memory or a message that is not a table. */
 export function malformed(what: string): ClearwayError {
   return new ClearwayError("protocol", `not a table: ${what}`);
 }
 
-/** The typed error for memory that this side does not hold any more. */
+/** Returns the typed error for memory that this side no longer holds. */
 export function gone(): ClearwayError {
   return new ClearwayError(
     "released",
@@ -62,14 +62,15 @@ export function gone(): ClearwayError {
 }
 
 /**
- * Tells why a read found nothing: the memory is gone, or it says something that cannot be. Reads come here only when a
- * typed array had nothing at a place where there must be something, so the fast path pays one comparison.
+ * Returns the error for a read that found nothing: the memory is gone or malformed.
+ *
+ * Callers use it only if a typed array had no value where one must be, so the fast path pays for one comparison.
  */
 export function unreadable(buffer: ArrayBufferLike, what: string): ClearwayError {
   return buffer.byteLength === 0 ? gone() : malformed(what);
 }
 
-/** A value for a message: short, in one line. */
+/** Formats a value for a message: short, in one line. */
 export function shown(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
   if (typeof value === "bigint") return `${value}n`;

@@ -3,12 +3,12 @@ import { cannotBeSent } from "./refusal.js";
 import type { Shape } from "./shape.js";
 import type { Vector } from "./vector/vector.js";
 
-// Where a row stands. The first is a text that no column is called: structured clone passes symbols over, and would make `{}`
-// of a row, where it now comes to the vectors, which refuse it.
+// The position of a row. The first key is a string that no column may have as its name. Structured clone skips symbols and would turn a
+// row into `{}`. With a string key it reaches the vectors, which reject it.
 export const inChunk = "clearway:row";
 export const atRow = Symbol("clearway.row.at");
 
-/** A row before its columns: which chunk, and where in it. */
+/** A row without its columns: the chunk's vectors and the position in the chunk. */
 export interface RowView {
   [inChunk]: readonly Vector[];
   [atRow]: number;
@@ -17,11 +17,10 @@ export interface RowView {
 export type RowClass = new (vectors: readonly Vector[], row: number) => RowView;
 
 /**
- * The class of the rows of a table with these columns: a getter a column, and `toJSON()`, unless a column is called so.
- * A row holds no values: it reads the table's memory.
+ * Returns the class of the rows of a table with these columns: a getter per column, and `toJSON()` unless a column has that name.
  *
- * One literal makes all getters, yet each is a function of its own with type feedback of its own: it meets one class of
- * vector only, whatever other tables do.
+ * A row holds no values but reads the table's memory. One literal makes all getters, yet each is a separate function with its own type
+ * feedback. It handles only one class of vector, whatever other tables do.
  */
 export function rowClass(shapes: readonly Shape[]): RowClass {
   class Row implements RowView {
@@ -51,8 +50,9 @@ export function rowClass(shapes: readonly Shape[]): RowClass {
 }
 
 /**
- * The same with columns of each row's own: a column called `toJSON` hides the method, and JSON then takes what an object
- * has itself. Slower, for such tables only.
+ * Returns a class that gives each row its own column properties, which is slower.
+ *
+ * It is for tables with a column named `toJSON`. That column hides the method, and JSON then reads an object's own properties.
  */
 function withOwnColumns(Row: RowClass, shapes: readonly Shape[]): RowClass {
   const getters = Object.getOwnPropertyDescriptors(Row.prototype as object) as PropertyDescriptorMap;
@@ -83,7 +83,7 @@ function nullableGetter(column: number): (this: RowView) => unknown {
   };
 }
 
-/** A row's values as a plain object, nested rows too. Bytes and lists stay views of the table's memory. */
+/** Returns a row's values as a plain object, including nested rows. Bytes and lists stay views of the table's memory. */
 export function rowObject(shapes: readonly Shape[], row: RowView): Record<string, unknown> {
   const made: Record<string, unknown> = {};
   for (let at = 0; at < shapes.length; at++) {
@@ -94,7 +94,7 @@ export function rowObject(shapes: readonly Shape[], row: RowView): Record<string
   return made;
 }
 
-/** A value of a column, null where there is none. */
+/** Returns a column's value, or null if the row has none. */
 export function readColumn(vector: Vector, row: number): unknown {
   const { validity } = vector;
   return validity !== undefined && !validity.get(row) ? null : vector.get(row);

@@ -4,15 +4,16 @@ import type { Segment } from "./message.js";
 import { atRow, inChunk, type RowClass } from "./row.js";
 
 /**
- * Goes through rows with one cursor: the same object each time, standing at the next row. Allocates nothing a row: the
- * step that `next()` returns is the iterator itself, which engines turn into twice as fast a loop as an object kept for
- * it (spec/decisions/a-row-is-a-view-with-getters.md).
+ * Iterates over rows with one cursor, the same object each time. Allocates nothing per row.
+ *
+ * `next()` returns the iterator itself as its result. Engines run this loop twice as fast as with a separate result object
+ * (spec/decisions/a-row-is-a-view-with-getters.md).
  */
 export class Scan<R> {
-  // What a step of an iterator has.
+  // The properties of an iterator result.
   done = false;
   value: Cursor | undefined;
-  // Not `#private`: reading such a one in each step made the loop twice as slow on Node 20.
+  // Not `#private`: reading such a field in each step made the loop twice as slow on Node 20.
   private readonly segments: readonly Segment[];
   private following = 0;
   private last = -1;
@@ -48,8 +49,10 @@ export class Scan<R> {
 }
 
 /**
- * The same for columns that are called as a cursor's own properties (`$row`): one row, moved on by its symbols. Slower,
- * and not measured itself: a generator written by hand took 6 times as long a row as a scan on Node 20.
+ * Iterates over rows with one row object that moves by its symbols.
+ *
+ * It is for tables with a column named like a cursor's own property (`$row`). It is slower and was not measured itself: a hand-written
+ * generator took 6 times as long per row as a scan on Node 20.
  */
 export function* rowScan<R>(segments: readonly Segment[], Row: RowClass): IterableIterator<R, undefined> {
   const view = new Row([], 0);

@@ -2,10 +2,10 @@
 import type { Chunk } from "./chunk.js";
 import type { Segment } from "./message.js";
 
-/** The runs of rows that a table is made of, and where in them a row is. */
+/** The runs of rows of a table, and the positions of rows in them. */
 export class Segments {
   readonly length: number;
-  /** Where each run ends, counted in the table's rows. */
+  /** The end of each run, counted in the table's rows. */
   readonly #ends: number[] = [];
 
   constructor(readonly list: readonly Segment[]) {
@@ -17,7 +17,7 @@ export class Segments {
     this.length = end;
   }
 
-  /** Where a row is; undefined outside. Counts from the end when negative. Allocates the answer. */
+  /** Returns a row's position; undefined if there is no such row. Negative rows count from the end. Allocates the result. */
   find(row: number): { chunk: Chunk; row: number } | undefined {
     const whole = Math.trunc(row) || 0;
     const at = whole < 0 ? this.length + whole : whole;
@@ -27,7 +27,7 @@ export class Segments {
     return { chunk, row: start + at - (this.#ends[index]! - rows) };
   }
 
-  /** The runs of rows `from` up to `to`, both inside. Copies nothing. */
+  /** Returns the runs of rows `from` up to `to`, both within the table. Copies nothing. */
   cut(from: number, to: number): Segments {
     if (from >= to) return new Segments([]);
     const cut: Segment[] = [];
@@ -42,7 +42,7 @@ export class Segments {
     return new Segments(cut);
   }
 
-  // The first run that ends beyond the row: O(log chunks).
+  // Returns the first run that ends beyond the row: O(log chunks).
   #indexOf(row: number): number {
     let low = 0;
     let high = this.#ends.length - 1;

@@ -2,18 +2,18 @@
 import { ClearwayError } from "../error/clearway-error.js";
 import { invalid, malformed, shown } from "./refusal.js";
 
-/** Kinds whose values stand side by side in a typed array. */
+/** Kinds whose values form a typed array. */
 export const numberKinds = ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64"] as const;
 export type NumberKind = (typeof numberKinds)[number];
 
-/** What a list may hold. */
+/** The kinds of a list's items. */
 export type ItemKind = NumberKind | "bool" | "text";
 
-/** Ticks a timestamp counts, since 1970-01-01T00:00Z. */
+/** Units of a timestamp, counted since 1970-01-01T00:00Z. */
 export const units = ["s", "ms", "us", "ns"] as const;
 export type TimeUnit = (typeof units)[number];
 
-/** A column as data: what crosses with a table, and what other languages read. */
+/** A column as data. It crosses with a table, and other languages read it. */
 export type Shape = { readonly name: string; readonly nullable: boolean } & KindShape;
 
 export type KindShape =
@@ -23,19 +23,19 @@ export type KindShape =
   | { readonly kind: "list"; readonly of: ItemKind }
   | { readonly kind: "struct"; readonly columns: readonly Shape[] };
 
-// Deeper nesting than any table of people's has; keeps a hostile schema from exhausting the stack.
+// Deeper than any real table's nesting. The limit keeps a hostile schema from exhausting the stack.
 const depthMax = 32;
-// Structured clone keeps lists that are shared, and structs share theirs as they nest: 22 structs in 2,275 bytes had four
-// million columns. So columns are counted as often as rows have them, and so are the letters of their names.
+// Structured clone preserves shared lists, and nested structs can share theirs: 22 structs in 2,275 bytes had four million columns.
+// Columns, and the letters of their names, are therefore counted as often as rows have them.
 const columnsMax = 1 << 16;
 const lettersMax = 1 << 22;
 
-/** How much columns are, those of structs counted for each struct that has them. */
+/** Counts columns, including those of structs once for each struct that has them. */
 export class Extent {
   #columns = 0;
   #letters = 0;
 
-  /** What is wrong about so many columns more at this depth, in words; undefined where nothing is. O(1). */
+  /** Adds columns at a depth. Returns the violated limit in words, or undefined. O(1). */
   addColumns(count: number, depth: number): string | undefined {
     if (depth > depthMax) return `nested deeper than ${depthMax}`;
     this.#columns += count;
@@ -49,8 +49,9 @@ export class Extent {
 }
 
 /**
- * Reads a table's columns from data of unknown origin, as new plain objects. Throws `protocol`. Looks at no more than
- * 65,536 columns, whatever lengths say and whichever lists are shared.
+ * Reads a table's columns from data of unknown origin, as new plain objects. Throws `protocol`.
+ *
+ * Reads at most 65,536 columns, whatever the lists' lengths are and whichever lists are shared.
  */
 export function readShapes(value: unknown, depth = 0, extent = new Extent()): Shape[] {
   if (!Array.isArray(value) || value.length === 0) throw malformed("it has no columns");
@@ -58,7 +59,7 @@ export function readShapes(value: unknown, depth = 0, extent = new Extent()): Sh
   const wide = extent.addColumns(length, depth);
   if (wide !== undefined) throw malformed(`its columns are ${wide}`);
   const names = new Set<string>();
-  // Also where the list has a hole, which `map` would pass over.
+  // `Array.from` also visits holes in the list, which `map` would skip.
   return Array.from({ length }, (_, at) => {
     const each: unknown = value[at];
     if (each === null || typeof each !== "object") throw malformed("a column is no object");
@@ -82,18 +83,18 @@ export function readShapes(value: unknown, depth = 0, extent = new Extent()): Sh
   });
 }
 
-// Setting `__proto__` on a plain object, as toObjects() would, changes the object's prototype instead. Under `clearway:` are
-// the names that say what an object is when it crosses.
+// Setting `__proto__` on a plain object, as toObjects() would do, changes the object's prototype. Names under `clearway:` mark what an
+// object is when it crosses.
 function isRefused(name: string): boolean {
   return name === "__proto__" || name.startsWith("clearway:");
 }
 
-/** Refuses names that no row can carry. */
+/** Checks that rows can have this column name. Throws `invalid-argument`. */
 export function checkName(name: string): void {
   if (isRefused(name)) throw invalid("a column's name", "another one", name);
 }
 
-/** Refuses columns that a table may not have as many of: what {@link readShapes} would refuse elsewhere. */
+/** Checks columns against the limits that {@link readShapes} enforces on the receiving side. Throws `invalid-argument`. */
 export function checkExtent(shapes: readonly Shape[], depth = 0, extent = new Extent()): void {
   const wide = extent.addColumns(shapes.length, depth);
   if (wide !== undefined) throw new ClearwayError("invalid-argument", `the columns are ${wide}`);
@@ -104,7 +105,7 @@ export function checkExtent(shapes: readonly Shape[], depth = 0, extent = new Ex
   }
 }
 
-/** How many buffers the columns have in a chunk. See `layout.ts`. */
+/** Returns the number of buffers that the columns have in a chunk. See `layout.ts`. */
 export function bufferCount(shapes: readonly Shape[]): number {
   return shapes.reduce((sum, shape) => sum + bufferCountOf(shape), 0);
 }

@@ -10,40 +10,41 @@ import { rowObject } from "./row.js";
 import { rowScan, Scan } from "./scan.js";
 import type { Segments } from "./segments.js";
 
-/** Which rows to make into objects. */
+/** The rows to convert into objects. */
 export interface ObjectWindow {
   /** The first row; default 0. */
   from?: number;
   /** The row after the last one; default the table's length. */
   to?: number;
-  /** How many objects may be made at most; more throw. Default 10,000. */
+  /** Largest number of objects; a larger window throws. Default 10,000. */
   rowsMax?: number;
 }
 
-// 10,000 objects of two columns took 1 to 3 ms: less than a frame. A million took 137 ms at once, and could not be
-// sliced to save the frames, because collecting them holds the thread as well.
+// 10,000 objects of two columns took 1 to 3 ms, less than a frame. A million took 137 ms at once. Slicing that work would not save the
+// frames, because collecting the objects blocks the thread as well.
 const rowsMaxDefault = 10_000;
 
 /**
- * Rows in columns, in chunks. Crosses threads with nothing decoded: as a task's result, as a value of a stream, and as an
- * argument, where `move(table)` moves it and a bare table is copied. Its sender then holds nothing of it any more, and
- * reading there throws `released`. Not to be changed.
+ * Rows in columns, in chunks. A table is immutable.
+ *
+ * It crosses threads without decoding: as a task's result, as a stream value, or as an argument. `move(table)` moves an argument; a
+ * bare table is copied. After a move the sender holds none of it, and reading there throws `released`.
  */
 export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>> {
-  /** What crosses. An own property, made in the constructor: structured clone takes no others. */
+  /** The message that crosses. The constructor makes it an own property, because structured clone takes no others. */
   declare readonly "clearway:records": TableMessage;
   readonly #schema: R;
   readonly #segments: Segments;
 
-  /** Tables are made by writers, and received; see {@link RecordType}. */
+  /** Tables come from writers or from a transport; see {@link RecordType}. */
   constructor(schema: R, segments: Segments) {
     this.#schema = schema;
     this.#segments = segments;
-    // An own property that can be enumerated is what structured clone takes of an object, so a table crosses by itself.
+    // Structured clone takes an object's own enumerable properties, so a table crosses without further code.
     Object.defineProperty(this, brand, { enumerable: true, get: () => this.toMessage() });
   }
 
-  /** How many rows. Known also when the memory is gone. */
+  /** The number of rows. Still known after the memory is gone. */
   get length(): number {
     return this.#segments.length;
   }
@@ -52,14 +53,15 @@ export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>
     return this.#schema;
   }
 
-  /** Bytes of memory that its chunks take, whole ones, also where this is a slice of them. 0 when they are gone. */
+  /** Bytes of its chunks. Each counts whole, even if this table is a slice of it. 0 after they are gone. */
   get byteLength(): number {
     return [...this.#chunks()].reduce((sum, { data }) => sum + data.byteLength, 0);
   }
 
   /**
-   * A row, as `Array.at` counts: from the end when negative, `undefined` outside. The row is an object of its own that
-   * reads the table's memory when one of its properties is read.
+   * Returns a row. As in `Array.at`, negative rows count from the end; `undefined` if there is no such row.
+   *
+   * The row is a separate object that reads the table's memory when one of its properties is read.
    */
   at(row: number): Row<R> | undefined {
     const place = this.#segments.find(row);
@@ -67,8 +69,9 @@ export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>
   }
 
   /**
-   * Goes through the rows with one cursor, the same object each time: the fast way. Do not keep it; copy what you need,
-   * or use `for (const row of table)`, whose rows stay.
+   * Iterates over the rows with one cursor, the same object each time. This is the fast way.
+   *
+   * Do not keep the cursor. Copy the values that you need, or use `for (const row of table)`, whose rows stay valid.
    */
   scan(): IterableIterator<Row<R>, undefined> {
     const { RowCursor, Row: RowType } = this.#schema;
@@ -77,8 +80,10 @@ export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>
   }
 
   /**
-   * A cursor for each chunk, to be moved by number in a loop inside of a loop: the fastest way row by row. Rows count from
-   * each chunk's first. Allocates a cursor a chunk, when that chunk's turn comes.
+   * Returns a cursor for each chunk: the fastest way to read row by row.
+   *
+   * The caller moves each cursor by number in an inner loop. Rows count from each chunk's first row. Allocates one cursor per chunk,
+   * when the loop reaches that chunk.
    */
   *cursors(): IterableIterator<ChunkCursor<Row<R>>, undefined> {
     let first = 0;
@@ -89,7 +94,7 @@ export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>
     return undefined;
   }
 
-  /** Goes through the rows, each an object of its own that stays valid as long as the table. */
+  /** Iterates over the rows. Each is a separate object that stays valid as long as the table. */
   *[Symbol.iterator](): IterableIterator<Row<R>, undefined> {
     const { Row: RowType } = this.#schema;
     for (const { chunk, start, rows } of this.#segments.list) {
@@ -99,7 +104,7 @@ export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>
     return undefined;
   }
 
-  /** A column. Throws `invalid-argument` where there is none of that name. Copies nothing. */
+  /** Returns a column. Throws `invalid-argument` if there is none of that name. Copies nothing. */
   column<Name extends keyof FieldsOf<R> & string>(name: Name): Column<FieldsOf<R>[Name]> {
     const { shapes } = this.#schema;
     const at = shapes.findIndex((shape) => shape.name === name);
@@ -109,8 +114,9 @@ export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>
   }
 
   /**
-   * Rows `from` up to `to`, counted as `Array.slice` does. Copies nothing: the slice shares its chunks with this table, so
-   * moving or releasing one takes the memory of both.
+   * Returns the rows `from` up to `to`, counted like `Array.slice`.
+   *
+   * Copies nothing: the slice shares its chunks with this table, so moving or releasing one takes the memory of both.
    */
   slice(from = 0, to = this.length): Table<R> {
     const inside = (at: number): number => {
@@ -121,8 +127,10 @@ export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>
   }
 
   /**
-   * Plain objects of a window of rows. Throws `invalid-argument` for more than `rowsMax` (10,000): objects by the million
-   * cost the frames that a table saves. Bytes and lists in them stay views of the table's memory.
+   * Returns plain objects for a window of rows.
+   *
+   * Throws `invalid-argument` for more than `rowsMax` (10,000), because a million objects cost the frames that a table saves. Bytes and
+   * lists in the objects stay views of the table's memory.
    */
   toObjects(window: ObjectWindow = {}): RowOf<FieldsOf<R>>[] {
     checkOptions(window, ["from", "to", "rowsMax"]);
@@ -141,9 +149,9 @@ export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>
   }
 
   /**
-   * Frees memory now, without waiting for garbage collection (but on Node 20, which cannot): of all chunks, or of those
-   * that end at or before the row `before`. Every row, view and slice of that memory throws `released` from here on, or is an
-   * empty array.
+   * Frees memory now, without waiting for garbage collection: all chunks, or those that end at or before the row `before`.
+   *
+   * From then on every row, view and slice of that memory throws `released` or is an empty array.
    */
   release(options: { before?: number } = {}): void {
     checkOptions(options, ["before"]);
@@ -157,21 +165,22 @@ export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>
   }
 
   /**
-   * The table as an Arrow table of the package `apache-arrow`, whose vectors are views of this memory: copies nothing.
-   * Throws `missing-package` where it is not installed.
+   * Returns the table as a table of the package `apache-arrow`. Its vectors are views of this memory. Copies nothing.
+   *
+   * Throws `missing-package` if the package is not installed.
    */
   async toArrow(): Promise<ArrowTable> {
     const { toArrow } = await import("./arrow/to-arrow.js");
     return toArrow(this.#schema.shapes, this.#segments.list);
   }
 
-  /** What crosses: plain data with its buffers, for a carrier of your own. Copies nothing. Throws `released`. */
+  /** Returns the message that crosses: plain data with its buffers, for your own transport. Copies nothing. Throws `released`. */
   toMessage(): TableMessage {
     return {
       version: 1,
       columns: this.#schema.shapes,
       chunks: this.#segments.list.map(({ chunk, start, rows }) => {
-        // Memory that is gone is an error here, with its name.
+        // Memory that is gone throws here, with the right error code.
         if (chunk.data.byteLength === 0) throw gone();
         return { data: chunk.data, start, rows };
       }),

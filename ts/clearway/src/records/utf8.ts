@@ -6,7 +6,7 @@ const encoder = new TextEncoder();
 // A call into the engine's coder costs about as much as 20 characters in a loop (measured on Node 20 and Chromium).
 const shortMax = 20;
 
-/** Text of a part of some bytes. Bytes that are no UTF-8 become U+FFFD. */
+/** Decodes a range of bytes. Invalid UTF-8 becomes U+FFFD. */
 export function decodeUtf8(bytes: Uint8Array, start: number, end: number): string {
   if (end - start <= shortMax) {
     let text = "";
@@ -21,7 +21,7 @@ export function decodeUtf8(bytes: Uint8Array, start: number, end: number): strin
   return decoder.decode(bytes.subarray(start, end));
 }
 
-/** Writes a text at a place that has room for 3 bytes a character; returns where it ends. */
+/** Writes a text at `start`, where 3 bytes per UTF-16 unit must be free. Returns the end of the text. */
 export function encodeUtf8(text: string, into: Uint8Array, start: number): number {
   const { length } = text;
   if (length <= shortMax) {

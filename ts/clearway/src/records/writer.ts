@@ -12,32 +12,32 @@ import { Segments } from "./segments.js";
 import { Table } from "./table.js";
 
 export interface WriterOptions {
-  /** Rows in a chunk; default 65,536 in the first million rows, and a million (2^20) from there on. */
+  /** Rows per chunk. The default is 65,536 in the first million rows, and a million (2^20) after that. */
   rowsPerChunk?: number;
 }
 
-/** What {@link WriterOptions} has. */
+/** The names in {@link WriterOptions}. */
 export const writerOptions = ["rowsPerChunk"];
 
-// Chunks of 16 K to 256 K rows were within the noise of one another in the time to 1 M rows on the other side; this is
-// the middle (spec/decisions/a-chunk-is-one-buffer.md). A receiver pays for each chunk, so large tables have large ones:
-// 100 M rows come in 111 chunks and not in 1526.
+// Chunks of 16 K to 256 K rows differed only by noise in the time until 1 M rows had arrived on the other side; this is the middle
+// (spec/decisions/a-chunk-is-one-buffer.md). A receiver pays for each chunk, so large tables have large chunks: 100 M rows make 111
+// chunks instead of 1526.
 const rowsPerChunkDefault = 1 << 16;
 const rowsPerLargeChunk = 1 << 20;
 
-/** How large chunks may become. @internal */
+/** Size limits of chunks. @internal */
 export interface ChunkLimits {
-  /** A chunk of so many bytes is closed. */
+  /** A chunk of more than this many bytes is closed. */
   readonly closedBytes: number;
-  /** Columns are added up after so many bytes of texts, bytes and lists. */
+  /** The writer adds up its columns after this many bytes of texts, bytes and lists. */
   readonly growthBytes: number;
-  /** The data of one column. */
+  /** Limit for the data of one column. */
   readonly dataBytes: number;
-  /** All columns: what 32-bit offsets in the directory reach, less room for the directory and for padding. */
+  /** Limit for all columns: the reach of 32-bit offsets in the directory, less room for the directory and the padding. */
   readonly blockBytes: number;
 }
 
-// Far below 2^31, so that a chunk has room for the largest single value that anybody is likely to have.
+// Far below 2^31, so that a chunk has room for the largest value that is likely to occur.
 const chunkLimits: ChunkLimits = {
   closedBytes: 1 << 28,
   growthBytes: 1 << 24,
@@ -45,16 +45,17 @@ const chunkLimits: ChunkLimits = {
   blockBytes: 2 ** 32 - 2 ** 26,
 };
 
-// Adding up the columns for each row would cost as much as the row. Columns of fixed width wait for so many rows.
+// Adding up the columns for each row would cost as much as the row, so columns of fixed width are added up after this many rows.
 const rowsBetweenSums = 256;
 
 /**
- * Takes rows and makes a table of them. A task may return it, or yield it, as it is: its caller gets the {@link Table}.
+ * Takes rows and makes a table of them. A task may return or yield the writer itself; its caller gets the {@link Table}.
+ *
  * Copies each row's values into columns, and each chunk once more into a block of its exact size.
  */
 export class TableWriter<R extends RecordType = RecordType> implements CrossesAs<Table<R>> {
   declare readonly [crossesAs]: Table<R>;
-  /** What crosses. An own property, made in the constructor: structured clone takes no others. */
+  /** The message that crosses. The constructor makes it an own property, because structured clone takes no others. */
   declare readonly "clearway:records": TableMessage;
   readonly #schema: R;
   #rowsPerChunk: number;
@@ -62,9 +63,9 @@ export class TableWriter<R extends RecordType = RecordType> implements CrossesAs
   readonly #segments: Segment[] = [];
   readonly #limits: ChunkLimits;
   readonly #growth: Growth;
-  // Gone with its scratch when the table is finished.
+  // Dropped with its scratch memory when the table is finished.
   #builder: RowsBuilder | undefined;
-  // The chunk's rows; below 0, as ~rows, while a row's values are read: its getters may call this writer.
+  // The chunk's rows. Below 0, as ~rows, while a row's values are read, because the row's getters may call this writer.
   #rows = 0;
   #before = 0;
   #table: Table<R> | undefined;
@@ -82,18 +83,20 @@ export class TableWriter<R extends RecordType = RecordType> implements CrossesAs
     this.#limits = limits;
     this.#growth = new Growth(limits.dataBytes);
     this.#builder = new RowsBuilder("", schema.shapes, this.#growth);
-    // As a table does; whoever posts the writer, or looks for what to move in it, finishes it.
+    // As in a table. Posting the writer, or searching it for values to move, finishes it.
     Object.defineProperty(this, brand, { enumerable: true, get: () => this.finish().toMessage() });
   }
 
-  /** How many rows it has taken. */
+  /** The number of rows taken. */
   get length(): number {
     return this.#before + (this.#rows < 0 ? ~this.#rows : this.#rows);
   }
 
   /**
-   * Takes a row. Properties that are no columns are not looked at. Throws `invalid-argument`, naming column, row and
-   * value, for a row that does not fit: that row is left out, and the writer goes on. The error has `column` and `row`.
+   * Takes a row. Ignores properties that are not columns.
+   *
+   * Throws `invalid-argument`, naming column, row and value, for a row that does not fit. That row is left out, and the writer stays
+   * usable. The error has `column` and `row`.
    */
   push(row: WriteOf<FieldsOf<R>>): void {
     const rows = this.#rows;
@@ -106,22 +109,23 @@ export class TableWriter<R extends RecordType = RecordType> implements CrossesAs
       const sum = rows % rowsBetweenSums === 0 || this.#growth.bytes > this.#limits.growthBytes;
       if (rows + 1 >= this.#rowsPerChunk || (sum && this.#isFull(builder))) this.#closeChunk(builder);
     } catch (reason) {
-      // Also where there is no memory for the chunk: the row is out, and the next one tries again.
+      // This also handles a lack of memory for the chunk: the row is left out, and the next one tries again.
       this.#rows = rows;
       builder.truncate(rows);
       throw reason instanceof BadValue ? badRow(reason, this.length) : reason;
     }
   }
 
-  /** Takes rows until there are none. Stops at one that does not fit, as `push` does; those before stay. */
+  /** Takes all rows. Stops at a row that does not fit and throws like `push`; the rows before it stay. */
   pushAll(rows: Iterable<WriteOf<FieldsOf<R>>>): void {
     if (typeof rows?.[Symbol.iterator] !== "function") throw invalid("rows", "iterable", rows);
     for (const row of rows) this.push(row);
   }
 
   /**
-   * The table of all rows so far; the same one each time. The writer takes no more rows and holds no scratch. Throws
-   * `invalid-argument` when a getter of a row calls it.
+   * Returns the table of all rows so far, the same one each time. The writer then takes no more rows and holds no scratch memory.
+   *
+   * Throws `invalid-argument` if a getter of a row calls it.
    */
   finish(): Table<R> {
     if (this.#table !== undefined) return this.#table;
@@ -149,7 +153,7 @@ export class TableWriter<R extends RecordType = RecordType> implements CrossesAs
     return bytes > closedBytes;
   }
 
-  // Changes nothing before it has the chunk: there may be no memory for it.
+  // Changes nothing until the chunk exists, because its allocation may fail.
   #closeChunk(builder: RowsBuilder): void {
     const { shapes } = this.#schema;
     // The rows as a whole have no validity of their own.
@@ -161,7 +165,7 @@ export class TableWriter<R extends RecordType = RecordType> implements CrossesAs
     builder.truncate(0);
   }
 
-  // The typed error for a call at a time when the writer cannot serve it.
+  // Returns the typed error for a call that the writer cannot serve in its current state.
   #taken(): ClearwayError {
     const why =
       this.#rows < 0

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/** The times of a resource that a lease goes by, in milliseconds. */
+/** The time limits of a resource, in milliseconds. */
 export interface LeaseTimes {
   maxAgeMs: number;
   checkAfterMs: number;
@@ -9,9 +9,7 @@ export interface LeaseTimes {
 /** How the use of a resource ended. */
 export type UseOutcome = "ok" | "failed" | "cancelled";
 
-/**
- * The life of one opened resource, as a pure value: idle, in use, gone. Its methods say what the shell has to do.
- */
+/** The state of one opened resource, as a pure value: idle, used or gone. Its methods return the action that the caller must take. */
 export class Lease {
   readonly #times: LeaseTimes;
   readonly #openedAt: number;
@@ -27,7 +25,7 @@ export class Lease {
     this.#usedAt = now;
   }
 
-  /** A task wants it: use it, check it first, or close it and take another. */
+  /** Takes the resource for a task: use it, check it first, or close it and take another. */
   take(now: number): "use" | "check" | "close" {
     if (this.#state !== "idle") return "close";
     if (now - this.#openedAt >= this.#times.maxAgeMs) return this.#leave();
@@ -36,20 +34,20 @@ export class Lease {
     return this.#suspect || now - this.#usedAt >= this.#times.checkAfterMs ? "check" : "use";
   }
 
-  /** The check came back. */
+  /** Takes the result of the check. */
   checked(good: boolean): "use" | "close" {
     this.#suspect = false;
     return good ? "use" : this.#leave();
   }
 
-  /** The task is done with it: keep it for the next, or close it. */
+  /** Ends a task's use of the resource: keep it for the next task, or close it. */
   release(outcome: UseOutcome, now: number): "keep" | "close" {
     this.#usedAt = now;
     if (now - this.#openedAt >= this.#times.maxAgeMs) return this.#leave();
-    // A cancelled user may have left a query running or a transaction open; nobody can tell.
+    // A cancelled task may have left a query running or a transaction open, which cannot be detected.
     if (outcome === "cancelled") return this.#leave();
     if (outcome === "failed") {
-      // Its user threw: perhaps because of it. Without a check there is no way to know.
+      // The task threw, perhaps because of the resource. Only a check can tell.
       if (!this.#canCheck) return this.#leave();
       this.#suspect = true;
     }
@@ -57,7 +55,7 @@ export class Lease {
     return "keep";
   }
 
-  /** Its idle time is over, or the worker shuts down. */
+  /** Ends the idle time, after its limit or when the worker shuts down. */
   expire(): "close" | "nothing" {
     return this.#state === "idle" ? this.#leave() : "nothing";
   }

@@ -12,7 +12,7 @@ interface Opened {
   idleTimer: ReturnType<typeof setTimeout> | undefined;
 }
 
-/** The clock and timers that leases go by; tests bring their own. */
+/** The clock that leases use. Tests pass their own. */
 export interface Clock {
   now(): number;
 }
@@ -20,13 +20,16 @@ export interface Clock {
 /** The resources that one task holds while it runs. */
 export interface Held {
   readonly values: Record<string, unknown>;
-  /** Tells the resources at once that their task was cancelled. */
+  /** Notifies the resources at once that their task was cancelled. */
   cancel(): void;
-  /** Gives them back. Settles when what had to be closed is closed. Called once. */
+  /** Returns the resources. Settles when those that had to be closed are closed. Call it once. */
   release(outcome: UseOutcome): Promise<void>;
 }
 
-/** Every opened resource of one worker: opens lazily, checks after idling, closes when idle, old, or told. */
+/**
+ * Every opened resource of one worker. Opens resources lazily, checks them after idle time, and closes them when they are idle for too
+ * long, too old, or the worker shuts down.
+ */
 export class Leases {
   readonly #idle = new Map<Definition, Opened[]>();
   readonly #closing = new Set<Promise<void>>();
@@ -38,12 +41,15 @@ export class Leases {
     this.#clock = clock;
   }
 
-  /** How many are open now, in use or idle. */
+  /** Number of open resources, in use or idle. */
   get live(): number {
     return this.#live;
   }
 
-  /** Takes one of each. Opens what is not there. Throws `resource-failed`, holding nothing, when one cannot be had. */
+  /**
+   * Takes one of each resource, opening those that are not idle here. If one cannot be opened, returns the others and throws
+   * `resource-failed`.
+   */
   async hold(resources: Readonly<Record<string, Resource<unknown>>>): Promise<Held> {
     const taken: [string, Opened][] = [];
     const names = Object.keys(resources);
@@ -55,7 +61,7 @@ export class Leases {
     });
     let cancelling: Promise<unknown> | undefined;
     const release = async (outcome: UseOutcome): Promise<void> => {
-      // What is being cancelled is not closed under the hands of its `cancel`.
+      // A resource must not be closed while its `cancel` runs.
       if (cancelling !== undefined) await limited(cancelling);
       await Promise.all(taken.splice(0).map(([, opened]) => this.#release(opened, outcome)));
     };
@@ -74,7 +80,7 @@ export class Leases {
     };
   }
 
-  /** Closes all that is idle, and from now on whatever is given back. Settles when all closings have. */
+  /** Closes all idle resources, and from now on every returned one. Settles when all of them are closed. */
   async shutDown(): Promise<void> {
     this.#shut = true;
     for (const list of this.#idle.values()) {
@@ -138,7 +144,7 @@ export class Leases {
   }
 }
 
-// How long a closing may hold up an answer or a shutdown; what takes longer is given up.
+// How long closing a resource may delay an answer or a shutdown. After that the resource is abandoned.
 const closeLimitMs = 5_000;
 
 // Timers count in 32 bits; a longer one would fire at once.
@@ -152,7 +158,7 @@ function limited(promise: Promise<unknown>): Promise<unknown> {
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
-// A resource that cannot be closed, checked or cancelled is given up; its error has no caller to go to.
+// A resource that cannot be closed, checked or cancelled is abandoned. No caller could receive the error.
 async function attempt<T>(act: () => T): Promise<Awaited<T> | undefined> {
   try {
     return await act();

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// 16 linear steps an octave: a value is off by at most 1/32 of itself. 16 values below the first octave, then 16 an
-// octave up to 2^31 us (36 minutes), then the last bucket takes the rest.
+// 16 linear steps per octave, so a value is off by at most 1/32 of itself. There are 16 values below the first octave, then 16 per
+// octave up to 2^31 us (36 minutes). The last bucket takes all larger values.
 const stepBits = 4;
 const steps = 1 << stepBits;
 const octaves = 32 - stepBits;
 const buckets = steps * octaves;
 
-/** What a histogram says, in microseconds. */
+/** A histogram's figures, in microseconds. */
 export interface Summary {
   count: number;
   min: number;
@@ -19,8 +19,10 @@ export interface Summary {
 }
 
 /**
- * Counts durations in microseconds in log-linear buckets. Allocates 1.8 KB once and nothing afterwards. Quantiles are
- * within 3.2 % of the true value. The lab keeps full HdrHistograms; this one is what the library can afford.
+ * Counts durations in microseconds in log-linear buckets.
+ *
+ * It allocates 1.8 KB once and nothing afterwards. Quantiles are within 3.2 % of the true value. The lab keeps full HdrHistograms,
+ * which would be too expensive in the library.
  */
 export class Histogram {
   readonly #counts = new Uint32Array(buckets);
@@ -29,7 +31,7 @@ export class Histogram {
   #min = Number.POSITIVE_INFINITY;
   #max = 0;
 
-  /** Adds one duration in microseconds; negative ones (a clock between threads may disagree) count as 0. */
+  /** Adds one duration in microseconds. Negative ones (the threads' clocks may disagree) count as 0. */
   record(us: number): void {
     const value = Math.max(us, 0);
     this.#count++;
@@ -43,7 +45,9 @@ export class Histogram {
     return this.#count;
   }
 
-  /** The value under which a share `q` (0 to 1) of the samples lies, in microseconds; NaN when there is none. */
+  /**
+   * Returns a quantile in microseconds: the value below which a share `q` (0 to 1) of the samples lies. Returns NaN if there are none.
+   */
   quantile(q: number): number {
     if (this.#count === 0) return Number.NaN;
     const rank = Math.max(1, Math.ceil(q * this.#count));

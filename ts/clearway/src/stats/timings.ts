@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { Histogram, type Summary } from "./histogram.js";
 
-/** How long each part of a task's calls took, in microseconds. */
+/** How long each phase of a task's calls took, in microseconds. */
 export interface TaskTimings {
-  /** From the call to its leaving for a worker. */
+  /** From the call until it was sent to a worker. */
   queueUs?: Summary;
-  /** From leaving to the start of the task. */
+  /** From sending to the start of the task. */
   transitUs?: Summary;
   /** The task itself. */
   runUs?: Summary;
-  /** From the task's end to the caller's thread. */
+  /** From the task's end until the answer reached the caller's thread. */
   returnUs?: Summary;
 }
 
-/** One call: submitted, posted, started, finished, answered, all in milliseconds on one clock. */
+/** One call's times: submitted, posted, started, finished, answered, all in milliseconds on one clock. */
 export type CallTimes = readonly [number, number, number, number, number];
 
-// In the order in which a call goes through them.
+// In the order of a call's phases.
 const parts = ["queueUs", "transitUs", "runUs", "returnUs"] as const;
 
-/** The histograms of a pool's tasks. Loaded only where somebody asked for metrics. */
+/** The histograms of a pool's tasks. Loaded only if the app asks for metrics. */
 export class Timings {
   readonly #histograms = new Map<string, Histogram[]>();
 
-  /** Adds the four parts of one call. Allocates at a task's first only. */
+  /** Adds the four phases of one call. Allocates only at a task's first call. */
   enter(task: string, times: CallTimes): void {
     let histograms = this.#histograms.get(task);
     if (!histograms) {
@@ -35,7 +35,7 @@ export class Timings {
     });
   }
 
-  /** Summaries of what was entered for a task; empty while that is nothing. */
+  /** Returns the summaries of a task's calls; empty if there are none. */
   of(task: string): TaskTimings {
     const histograms = this.#histograms.get(task) ?? [];
     return Object.fromEntries(histograms.map((histogram, at) => [parts[at], histogram.summary()]));

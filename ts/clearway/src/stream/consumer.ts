@@ -3,11 +3,11 @@ import { revive } from "../transfer/revive.js";
 import { type Grant, ReceiveCredit, type Window } from "./credit.js";
 import { Reader } from "./reader.js";
 
-/** What a consumer asks of its wire. */
+/** The messages that a consumer sends to its producer. */
 export interface ConsumerWire {
   /** Lets the producer send more. */
   grant(items: number, bytes: number): void;
-  /** Asks the producer to end early; it answers with its end or its failure. */
+  /** Asks the producer to end early. The producer answers with its end or its failure. */
   cancel(): void;
 }
 
@@ -18,8 +18,10 @@ type Waiter = {
 };
 
 /**
- * The receiving half of a stream, as an async iterator. Values keep their order; the producer is held at the window.
- * Nothing starts before the first `next()`. `return()` reaches the producer's `finally` and settles after it.
+ * The receiving half of a stream, as an async iterator.
+ *
+ * Values keep their order, and the window limits how far the producer runs ahead. The stream starts with the first `next()`. `return()`
+ * reaches the producer's `finally` and settles after it.
  */
 export class Consumer extends Reader {
   readonly #credit: ReceiveCredit;
@@ -29,7 +31,7 @@ export class Consumer extends Reader {
   #opened = false;
   #returning = false;
   #end: End | undefined;
-  /** What is held on to until nothing is awaited any more. */
+  /** An object to keep alive until no result is awaited any more. */
   keeper: object | undefined;
 
   constructor(window: Window, wire: ConsumerWire) {
@@ -38,12 +40,12 @@ export class Consumer extends Reader {
     this.#wire = wire;
   }
 
-  /** Whether the producer can run now without hearing from this side first. */
+  /** Whether the producer can run now without a further message from this side. */
   get active(): boolean {
     return this.#opened && !this.#end && this.#credit.outstanding;
   }
 
-  /** What the producer may still send: what another producer in its place has to be granted. */
+  /** The credit that the producer may still spend. A replacement for the producer must be granted the same. */
   get credit(): Grant {
     return this.#credit.left;
   }
@@ -64,7 +66,7 @@ export class Consumer extends Reader {
     return result;
   }
 
-  /** Ends the stream early. Values that wait are dropped. Settles when the producer has ended. */
+  /** Ends the stream early and drops the waiting values. Settles when the producer has ended. */
   return(value?: unknown): Promise<IteratorResult<unknown>> {
     this.#ready = [];
     if (this.#end) {
@@ -72,7 +74,7 @@ export class Consumer extends Reader {
       return Promise.resolve({ done: true, value });
     }
     const ended = new Promise<IteratorResult<unknown>>((resolve, reject) =>
-      // An error in the producer's `finally` belongs to whoever ended the stream, as it would without a thread between.
+      // The caller of `return()` gets an error of the producer's `finally`, as it would without a thread boundary.
       this.#waiting.push({ resolve: () => resolve({ done: true, value }), reject }),
     );
     if (!this.#returning) {
@@ -82,7 +84,7 @@ export class Consumer extends Reader {
     return ended;
   }
 
-  /** A value came over the wire. Returns false when the producer broke the window. */
+  /** Takes a value that arrived. Returns false if the producer exceeded the window. */
   arrived(value: unknown, bytes: number): boolean {
     if (this.#end) return true;
     if (!this.#credit.arrived(bytes)) return false;
@@ -98,12 +100,12 @@ export class Consumer extends Reader {
     return true;
   }
 
-  /** The producer ended; `value` is what its generator returned. */
+  /** Records that the producer ended; `value` is its generator's return value. */
   ended(value: unknown): void {
     this.#finish({ done: this.#returning ? undefined : value });
   }
 
-  /** The producer failed, or was lost. Values that arrived before are still given out first. */
+  /** Records that the producer failed or was lost. The consumer still gets the values that arrived before. */
   failed(reason: unknown): void {
     this.#finish({ failed: reason });
   }
@@ -119,7 +121,7 @@ export class Consumer extends Reader {
     for (const { resolve, reject } of this.#waiting.splice(0)) this.#takeEnd().then(resolve, reject);
   }
 
-  // The end is given once, then the iterator is done, as a generator's is.
+  // Returns the end once. After that the iterator is done, like a generator.
   #takeEnd(): Promise<IteratorResult<unknown>> {
     const end = this.#end;
     this.#end = { done: undefined };

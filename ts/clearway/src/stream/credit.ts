@@ -2,19 +2,20 @@
 
 /** How far a producer may run ahead of its consumer. */
 export interface Window {
-  /** Values that may be under way or waiting at once. */
+  /** Values that may be in flight or waiting at once. */
   items: number;
-  /** Bytes of binary memory that may be; one value larger than this may still travel alone. */
+  /** Bytes of binary memory that may be in flight or waiting. One larger value may still be sent alone. */
   bytes: number;
 }
 
-/** 16 values, 1 MiB: enough to hide a wake-up of 50 us at 100,000 values/s, little enough to hold. */
+/** 16 values, 1 MiB: enough to hide a wake-up of 50 us at 100,000 values/s, and cheap to hold. */
 export const defaultWindow: Window = { items: 16, bytes: 1 << 20 };
 
 /**
- * The producer's half: how much it may still send. A pure value; whoever drives the iterator asks it.
- * A value may be sent while both credits are above zero, so that a large one can always travel, and the bytes may go
- * below zero once.
+ * The producer's credit. A pure value; the driver of the iterator queries it.
+ *
+ * A value may be sent while both credits are above zero. A large value can therefore always be sent, and the bytes may go below zero
+ * once.
  */
 export class SendCredit implements Grant {
   items = 0;
@@ -35,15 +36,13 @@ export class SendCredit implements Grant {
   }
 }
 
-/** What to give back to the producer. */
+/** Credit to return to the producer. */
 export interface Grant {
   readonly items: number;
   readonly bytes: number;
 }
 
-/**
- * The consumer's half: what it has taken and not yet given back. Grants are batched: one message for half a window.
- */
+/** The consumer's credit: the values that it has taken and not yet granted again. It batches grants into one message per half window. */
 export class ReceiveCredit {
   readonly #window: Window;
   readonly #out = new SendCredit();
@@ -54,19 +53,19 @@ export class ReceiveCredit {
     this.#window = window;
   }
 
-  /** The first grant: the whole window. */
+  /** Returns the first grant: the whole window. */
   open(): Grant {
     return this.#grant(this.#window);
   }
 
-  /** A value arrived; false when the producer had no credit for it. */
+  /** Records that a value arrived. Returns false if the producer had no credit for it. */
   arrived(bytes: number): boolean {
     if (!this.outstanding) return false;
     this.#out.spend(bytes);
     return true;
   }
 
-  /** A value was taken by the consumer; returns a grant when it is time for one. */
+  /** Records that the consumer took a value. Returns a grant when one is due. */
   taken(bytes: number): Grant | undefined {
     const items = ++this.#owedItems;
     this.#owedBytes += bytes;
@@ -76,12 +75,12 @@ export class ReceiveCredit {
     return this.#grant(grant);
   }
 
-  /** What was granted and not used yet. */
+  /** The credit that was granted and is not used yet. */
   get left(): Grant {
     return this.#out;
   }
 
-  /** Whether the producer can go on, as far as this side knows: false means that it waits for this consumer. */
+  /** Whether the producer can continue, as far as this side knows. False means that it waits for this consumer. */
   get outstanding(): boolean {
     return this.#out.maySend;
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { SendCredit } from "./credit.js";
 
-/** What a producer asks of its wire. */
+/** The messages that a producer sends to its consumer. */
 export interface ProducerWire {
-  /** Posts one value; returns the bytes of binary memory in it. Throws when the value cannot cross. */
+  /** Posts one value and returns its bytes of binary memory. Throws if the value cannot cross. */
   chunk(value: unknown): number;
   end(value: unknown): void;
   fail(reason: unknown): void;
@@ -12,16 +12,18 @@ export interface ProducerWire {
 type AnyIterator = AsyncIterator<unknown, unknown, void> | Iterator<unknown, unknown, void>;
 
 /**
- * The sending half of a stream: draws from an iterator while there is credit. Draws nothing before the first credit and
- * nothing ahead of it. Always ends with exactly one `end` or `fail`: after the iterator's `finally` has run, or, where a value was
- * refused or the iterator cannot hear that it should stop, without waiting for one that is at work.
+ * The sending half of a stream. It reads an iterator while it has credit.
+ *
+ * It reads nothing before the first credit and nothing ahead of its credit. It always ends with exactly one `end` or `fail`, normally
+ * after the iterator's `finally` has run. If a value was rejected, or the iterator cannot learn that it should stop, it does not wait
+ * for a pending `next()`.
  */
 export class Producer {
   readonly #iterator: AnyIterator;
   readonly #wire: ProducerWire;
   readonly #credit = new SendCredit();
   #drawing = false;
-  /** The iterator is at work on its next value, which may never come. */
+  /** The iterator's `next()` is pending and may never settle. */
   #awaiting = false;
   #refused: { reason: unknown } | undefined;
   #stopping = false;
@@ -32,7 +34,7 @@ export class Producer {
     this.#wire = wire;
   }
 
-  /** Settled: has ended or failed. */
+  /** Whether the stream has ended or failed. */
   get over(): boolean {
     return this.#over;
   }
@@ -43,13 +45,15 @@ export class Producer {
   }
 
   /**
-   * The consumer wants no more: runs the iterator's `finally`, then ends. `deaf`: an iterator that is at work hears nothing of it, and
-   * may wait for long; its `finally` runs when it comes back, and nobody waits for that.
+   * Stops for a consumer that wants no more values: runs the iterator's `finally`, then ends.
+   *
+   * `deaf` means that an iterator with a pending `next()` does not learn of the stop and may take long. The stream then ends without
+   * waiting; the iterator's `finally` runs after `next()` has settled.
    */
   stop(deaf = false): void {
     if (this.#over || this.#stopping) return;
     this.#stopping = true;
-    // While the iterator is at work, the loop below sees the flag when it comes back.
+    // While `next()` is pending, the loop below checks the flag after it settles.
     if (!this.#drawing) void this.#finish();
     else if (deaf && this.#awaiting) {
       this.#over = true;
@@ -57,13 +61,13 @@ export class Producer {
     }
   }
 
-  /** A value that was sent could not cross: the iterator is closed, and the stream fails with that. */
+  /** Handles a sent value that could not cross: closes the iterator and fails the stream with that reason. */
   refuse(reason: unknown): void {
     if (this.#over || this.#refused) return;
     this.#refused = { reason };
     if (!this.#awaiting) return this.stop();
     this.#stopping = true;
-    // Its `finally` runs when it comes back: nobody need wait for that to hear of the failure.
+    // The iterator's `finally` runs after its pending `next()`. The consumer learns of the failure without waiting for it.
     this.#over = true;
     this.#wire.fail(reason);
   }
@@ -73,7 +77,7 @@ export class Producer {
     try {
       while (this.#credit.maySend && !this.#stopping) {
         let step = this.#iterator.next();
-        // A synchronous generator is not made to wait a turn for each value.
+        // A synchronous generator does not wait one turn for each value.
         if (isThenable(step)) {
           this.#awaiting = true;
           step = await step;
@@ -90,17 +94,17 @@ export class Producer {
       }
     } catch (reason) {
       this.#awaiting = false;
-      // Closing may take a while: neither a grant nor a stop that comes meanwhile may end the stream without the error.
+      // Closing may take a while. A grant or a stop that arrives in the meantime must not end the stream without the error.
       this.#stopping = true;
       this.#drawing = false;
-      // The iterator threw, and is done; or a value could not cross, and the iterator must still be closed.
+      // Either the iterator threw and is done, or a value could not cross and the iterator must still be closed.
       return this.#finish({ reason });
     }
     this.#drawing = false;
     if (this.#stopping) await this.#finish();
   }
 
-  // Runs the iterator's `finally`. Of two errors the first is the one to tell.
+  // Runs the iterator's `finally`. Of two errors, the first is reported.
   async #finish(failure?: { reason: unknown }): Promise<void> {
     let told = this.#refused ?? failure;
     try {
@@ -119,7 +123,7 @@ function isThenable<T>(value: T | Promise<T> | PromiseLike<T>): value is Promise
   return typeof (value as { then?: unknown }).then === "function";
 }
 
-/** The iterator of an async or sync iterable; undefined when the value is neither (strings do not count). */
+/** Returns the iterator of an async or sync iterable; undefined for other values (including strings). */
 export function iteratorOf(value: unknown): AnyIterator | undefined {
   if (value === null || typeof value !== "object") return undefined;
   const source = value as Partial<AsyncIterable<unknown, unknown, void> & Iterable<unknown, unknown, void>>;

@@ -4,9 +4,10 @@ import { tagOf } from "../host/tag.js";
 import { isMap, isSet } from "./find.js";
 
 /**
- * Rebuilds the containers of a value so that every view in `replaced` is exchanged, without touching the value itself
- * (the task may keep it). Does to class instances what structured clone does: keeps their own enumerable properties.
- * Everything else is passed on as it is. Follows cycles; two references to one object stay one.
+ * Rebuilds the containers of a value and replaces the views in `replaced`.
+ *
+ * It does not change the value itself, because the task may keep it. Like structured clone, it keeps only the own enumerable properties
+ * of class instances. Everything else is returned unchanged. It follows cycles, and two references to one object stay one.
  */
 export function compact(root: unknown, replaced: ReadonlyMap<object, object>): unknown {
   const done = new Map<object, unknown>(replaced);
@@ -40,7 +41,7 @@ export function compact(root: unknown, replaced: ReadonlyMap<object, object>): u
       });
       return copy;
     }
-    // Anything with internal state of its own (dates, blobs, keys, ports) says so in its string tag.
+    // An object with internal state (date, blob, key, port) has a string tag of its own.
     if (tagOf(value) !== "Object") return value;
     const copy: Record<string, unknown> = {};
     done.set(value, copy);

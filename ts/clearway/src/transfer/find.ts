@@ -3,48 +3,49 @@ import { isTransferable, isUntransferable } from "#host";
 import { depthMax } from "../error/depth-max.js";
 import { isBuffer, tagOf } from "../host/tag.js";
 
-/** Why memory was copied where it might have been moved. */
+/** The reason why memory was copied instead of moved. */
 export type CopyReason =
   /** An argument that was not under `move()`. */
   | "argument-not-moved"
-  /** A view on part of a larger buffer: moving the buffer would take memory that the value does not show. */
+  /** A view of part of a larger buffer: moving the buffer would take memory that the value does not show. */
   | "partial-view"
-  /** Memory that its owner does not let go: WebAssembly memory, Node's buffer pool. */
+  /** Memory that its owner keeps: WebAssembly memory, Node's buffer pool. */
   | "not-transferable"
-  /** So little (512 bytes of a result at most) that copying it beside other frames costs less than a message that moves it. */
+  /** At most 512 bytes of a result: copying them with other frames costs less than a message that moves them. */
   | "small"
-  /** The value has more nodes than the search looks at; what lies beyond was not seen (bytes unknown, counted as 0). */
+  /** The value has more nodes than the search visits. It saw no memory beyond the limit (bytes unknown, counted as 0). */
   | "search-limit";
 
-/** What {@link find} found in a value. */
+/** The result of {@link find}. */
 export interface Found {
-  /** What to transfer, each object once. */
+  /** The objects to transfer, each once. */
   transfer: object[];
   movedBytes: number;
   sharedBytes: number;
-  /** What cannot move, or ought not to. */
+  /** Memory that cannot or should not move. */
   copies: { reason: CopyReason; bytes: number }[];
-  /** Whether it may be nested too deep to be read on the other side: `checkDepth` knows. */
+  /** Whether the value may be nested too deep for the other side to read. `checkDepth` gives the exact answer. */
   deep: boolean;
-  /** Views that show part of a larger buffer. Cloned as they are, they would take the whole buffer along. */
+  /** Views of part of a larger buffer. A clone of such a view would include the whole buffer. */
   partial: ArrayBufferView[];
 }
 
 /**
- * How many nodes (properties, elements, entries) a search looks at, at most. 10,000 nodes take under a millisecond
- * (`bench/line/search.mjs`), which a result of that size spends many times over in structured clone.
+ * Largest number of nodes (properties, elements, entries) that a search visits. 10,000 nodes take under a millisecond
+ * (`bench/line/search.mjs`). Structured clone takes many times longer for a result of that size.
  */
 export const searchLimit = 10_000;
 
 /**
- * Finds everything in a value that can be moved: buffers under views, ports, streams, bitmaps, at any depth, through
- * plain objects, arrays, maps, sets and class instances; cycles are followed once. Looks at `limit` nodes at most.
- * Copies and changes nothing.
+ * Finds everything in a value that can be moved: buffers under views, ports, streams, bitmaps, at any depth.
+ *
+ * It searches plain objects, arrays, maps, sets and class instances, follows cycles once and visits at most `limit` nodes. Copies and
+ * changes nothing.
  */
 export function find(root: unknown, limit: number): Found {
   const found: Found = { transfer: [], movedBytes: 0, sharedBytes: 0, copies: [], partial: [], deep: false };
   if (root === null || typeof root !== "object") return found;
-  // The commonest result by far, a whole view, without any set.
+  // The most common result by far is a whole view. It needs no sets.
   if (isView(root) && root.buffer instanceof ArrayBuffer && isWhole(root) && !isUntransferable(root.buffer)) {
     found.transfer.push(root.buffer);
     found.movedBytes = root.byteLength;
@@ -53,10 +54,10 @@ export function find(root: unknown, limit: number): Found {
   const transfer = new Set<object>();
   const partial = new Map<ArrayBuffer, ArrayBufferView[]>();
   const memory = new Set<object>();
-  // A set gives out what is added while it is gone through, so it is the list of work too.
+  // A set's iteration includes entries that are added during it, so this set is also the work list.
   const nodes = new Set<object>([root]);
   let left = limit;
-  // While every object is met once, the search knows how deep the value is: it goes level by level.
+  // The search goes level by level, so it knows the value's depth as long as it meets every object only once.
   let met = 1;
   let opened = 0;
   let level = 0;
@@ -77,7 +78,7 @@ export function find(root: unknown, limit: number): Found {
       level++;
       levelEnd = nodes.size;
     }
-    // Nearly all nodes are plain; asking for a tag would cost them a quarter of the search.
+    // Nearly all nodes are plain. Reading their tags would take a quarter of the search.
     const prototype = Object.getPrototypeOf(node);
     if (prototype === Object.prototype || prototype === Array.prototype) {
       if (left >= 0) add(Array.isArray(node) ? node : Object.values(node));
@@ -93,19 +94,20 @@ export function find(root: unknown, limit: number): Found {
       } else (isUntransferable(buffer) ? memory : transfer).add(buffer);
     } else if (tag === shared) memory.add(buffer);
     else if (isTransferable(node)) transfer.add(node);
-    // Past the limit only what was already found is looked at, and nothing more is opened.
+    // Beyond the limit, the search still visits the objects already found, but opens no more of them.
     else if (tag === "Error") chained ||= typeof (node as Error).cause === "object";
     else if (left < 0 || closed.includes(tag)) continue;
     else if (isMap(node)) {
       for (const entry of node) if (!add(entry)) break;
     } else add(isSet(node) || Array.isArray(node) ? node : Object.values(node));
   }
-  // Fewer objects than that cannot be nested deeper. Where one was met twice or not all were seen, the longest way counts.
+  // A value with at most `depthMax` objects cannot nest deeper than that. If an object was met twice, or not all objects were visited,
+  // the level does not bound the longest path, so the value may be too deep.
   found.deep = chained || left < 0 || (nodes.size > depthMax && (level > depthMax || met > nodes.size));
   for (const [buffer, views] of partial) {
     if (transfer.has(buffer)) continue;
     if (!isUntransferable(buffer) && showsAll(views, buffer)) {
-      // It moves, and the views with it.
+      // The buffer moves, and its views with it.
       transfer.add(buffer);
       continue;
     }
@@ -122,7 +124,7 @@ export function find(root: unknown, limit: number): Found {
   return found;
 }
 
-/** Bytes of the buffers among these objects. */
+/** Returns the total bytes of the buffers among these objects. */
 export function bufferBytes(objects: readonly object[]): number {
   return objects.reduce((sum, each) => sum + (isBuffer(each) ? each.byteLength : 0), 0);
 }
@@ -136,20 +138,20 @@ function isWhole(view: ArrayBufferView): boolean {
 }
 
 const shared = "SharedArrayBuffer";
-/** What has nothing inside that could move. */
+/** Tags of objects that contain nothing that could move. */
 const closed = ["Error", "Date", "RegExp"];
 
-/** A Map of any realm, or of a class of this one that is tagged otherwise. */
+/** Returns whether the value is a Map: of any realm, or of a class of this realm with another tag. */
 export function isMap(value: unknown): value is Map<unknown, unknown> {
   return value instanceof Map || tagOf(value) === "Map";
 }
 
-/** As {@link isMap}. */
+/** Returns whether the value is a Set, like {@link isMap}. */
 export function isSet(value: unknown): value is Set<unknown> {
   return value instanceof Set || tagOf(value) === "Set";
 }
 
-// Whether these views together show their buffer from its start to its end; they may overlap.
+// Returns whether the views together cover the whole buffer. They may overlap.
 function showsAll(views: readonly ArrayBufferView[], buffer: ArrayBuffer): boolean {
   let end = 0;
   for (const view of [...views].sort((a, b) => a.byteOffset - b.byteOffset)) {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { CopyReason, Found } from "./find.js";
 
-/** Bytes of binary memory that crossed one way. Strings, numbers and plain objects are always cloned and not counted. */
+/** Bytes of binary memory that crossed in one direction. Strings, numbers and plain objects are always cloned and not counted. */
 export interface LedgerSide {
   /** Bytes that changed owner without a copy. */
   movedBytes: number;
-  /** Bytes of shared memory that were named in a message (counted each time). */
+  /** Bytes of shared memory in messages (counted for each message). */
   sharedBytes: number;
-  /** Bytes that were copied; `copies` says why. */
+  /** Bytes that were copied; `copies` gives the reasons. */
   copiedBytes: number;
   copies: Partial<Record<CopyReason, { count: number; bytes: number }>>;
 }
 
-/** Both ways: from the caller's thread to the workers, and back. */
+/** Both directions: from the caller's thread to the workers, and back. */
 export interface Ledger {
   toWorkers: LedgerSide;
   fromWorkers: LedgerSide;
@@ -22,7 +22,7 @@ export function emptySide(): LedgerSide {
   return { movedBytes: 0, sharedBytes: 0, copiedBytes: 0, copies: {} };
 }
 
-/** Enters a value that crosses. */
+/** Adds a value that crosses. */
 export function enter(side: LedgerSide, found: Pick<Found, "movedBytes" | "sharedBytes" | "copies">): void {
   side.movedBytes += found.movedBytes;
   side.sharedBytes += found.sharedBytes;
@@ -35,18 +35,18 @@ export function enterCopy(side: LedgerSide, reason: CopyReason, bytes: number, c
   side.copiedBytes += bytes;
   entry.count += count;
   entry.bytes += bytes;
-  // Taken back: as if it had not been entered.
+  // Undone: the reason disappears as if it had never been entered.
   if (entry.count === 0) delete side.copies[reason];
 }
 
-/** The entry of one value, to be merged, and taken back where the value did not cross after all. */
+/** Returns the entry of one value. The caller merges it, or undoes it if the value did not cross after all. */
 export function entryOf(found: Pick<Found, "movedBytes" | "sharedBytes" | "copies">): LedgerSide {
   const side = emptySide();
   enter(side, found);
   return side;
 }
 
-/** Adds `from` to `into`; with `sign` -1, takes back what did not cross after all. */
+/** Adds `from` to `into`. With `sign` -1, undoes an entry whose value did not cross. */
 export function merge(into: LedgerSide, from: LedgerSide, sign: 1 | -1 = 1): void {
   into.movedBytes += sign * from.movedBytes;
   into.sharedBytes += sign * from.sharedBytes;
@@ -59,7 +59,7 @@ export function isEmpty(side: LedgerSide): boolean {
   return side.movedBytes === 0 && side.sharedBytes === 0 && Object.keys(side.copies).length === 0;
 }
 
-/** As it travels. Nearly always something moved and nothing else happened: a number is cheaper to clone than the whole side. */
+/** Returns the form for a message. Most entries only have moved bytes, and a number is cheaper to clone than the whole side. */
 export function onWire(side: LedgerSide): number | LedgerSide {
   return side.sharedBytes === 0 && Object.keys(side.copies).length === 0 ? side.movedBytes : side;
 }

@@ -5,8 +5,8 @@ import { bufferBytes, find } from "./find.js";
 declare const movedBrand: unique symbol;
 
 /**
- * A value under {@link move}. Only Clearway unwraps it, and only where it stands as an argument, a result or a yielded
- * value itself: inside another object it makes the call fail with `not-cloneable`, rather than be copied unseen.
+ * A value under {@link move}. Clearway unwraps it only as an argument, a result or a yielded value itself. Inside another object the
+ * call fails with `not-cloneable`, because the value would otherwise be copied unnoticed.
  */
 export interface Moved<T> {
   readonly [movedBrand]: T;
@@ -14,11 +14,11 @@ export interface Moved<T> {
 
 const brand = Symbol.for("clearway.moved");
 
-/** What is under a {@link Moved}. */
+/** The value inside a {@link Moved}. */
 export class MovedValue {
   readonly value: unknown;
   readonly transfer: readonly object[] | undefined;
-  // A function is what makes structured clone refuse a stray Moved inside another object.
+  // A function: structured clone rejects it, and with it any stray Moved inside another object.
   readonly mustBeAnArgumentItself = (): void => {};
 
   constructor(value: unknown, transfer: readonly object[] | undefined) {
@@ -30,18 +30,19 @@ export class MovedValue {
     Object.defineProperty(MovedValue.prototype, brand, { value: true });
   }
 
-  // `move` stands in two entries that are bundled apart; either marks for both.
+  // Two separately bundled entries contain `move`. The brand makes the values of either valid for both.
   static [Symbol.hasInstance](value: unknown): boolean {
     return (value as { [brand]?: true } | null | undefined)?.[brand] === true;
   }
 }
 
 /**
- * Marks a value to be moved: the sender loses every buffer, port and stream inside it, at any depth, and nothing of
- * them is copied. Throws `would-copy` where something inside cannot be moved and would have to be copied.
+ * Marks a value to be moved: the sender loses every buffer, port and stream inside it, at any depth, and none of them is copied.
  *
- * With `transfer`, exactly those objects are moved and the search is skipped; use it for values with very many nodes, or
- * to move a whole buffer of which the value shows only a part. Throws `invalid-argument` where that is no array of objects.
+ * Throws `would-copy` if the value contains memory that cannot be moved.
+ *
+ * With `transfer`, Clearway moves exactly those objects and skips the search. Use it for values with very many nodes, or to move a
+ * whole buffer of which the value shows only a part. Throws `invalid-argument` if `transfer` is not an array of objects.
  */
 export function move<T>(value: T, transfer?: readonly object[]): Moved<T> {
   if (transfer !== undefined && !(Array.isArray(transfer) && transfer.every((each) => Object(each) === each)))
@@ -49,7 +50,7 @@ export function move<T>(value: T, transfer?: readonly object[]): Moved<T> {
   return new MovedValue(value, transfer) as unknown as Moved<T>;
 }
 
-/** The objects to transfer for a moved value. Throws `would-copy` where the search finds memory that cannot move. */
+/** Returns the objects to transfer for a moved value. Throws `would-copy` if the search finds memory that cannot move. */
 export function transferOf(
   moved: MovedValue,
   limit: number,

@@ -3,13 +3,13 @@ import { ClearwayError, caused } from "../error/clearway-error.js";
 import { isBuffer } from "../host/tag.js";
 import type { CopyReason } from "./find.js";
 
-/** The typed error for what structured clone refused. */
+/** Returns the typed error for a value that structured clone rejected. */
 export function notCloneable(what: string, reason: unknown): ClearwayError {
   const why = reason instanceof Error ? reason.message : String(reason);
   return caused("not-cloneable", `${what} cannot cross a thread: ${why}`, reason);
 }
 
-/** Whether memory among these objects has moved away before. */
+/** Returns whether any buffer among these objects was moved before. */
 export function movedBefore(objects: readonly object[]): boolean {
   return objects.some((each) => {
     if (!isBuffer(each) || each.byteLength > 0) return false;
@@ -21,7 +21,7 @@ export function movedBefore(objects: readonly object[]): boolean {
   });
 }
 
-/** The typed error for a copy that `strict` forbids. */
+/** Returns the typed error for a copy that `strict` forbids. */
 export function wouldCopy(reason: CopyReason, bytes: number): ClearwayError {
   return new ClearwayError("would-copy", `strict: ${bytes} bytes would have been copied (${reason})`);
 }

@@ -8,14 +8,17 @@ const loadRecords = /* @__PURE__ */ part(
   (cause) => caused("missing-package", "what reads tables could not be loaded", cause),
 );
 
-/** Whether a value that has crossed is a table. */
+/** Returns whether a received value is a table. */
 export function isTable(value: unknown): boolean {
   return typeof value === "object" && value !== null && brand in value;
 }
 
 const same = (value: unknown): unknown => value;
 
-/** Hands on what has crossed. A table is made a `Table` again, whose code is loaded when the first one comes: a promise. */
+/**
+ * Passes a received value to `use`. A table first becomes a `Table` again: its code loads with the first one, so the result is a
+ * promise.
+ */
 export function revive<T>(value: unknown, use: (value: unknown) => T): T | Promise<T>;
 export function revive(value: unknown): unknown;
 export function revive(value: unknown, use = same): unknown {

@@ -5,15 +5,17 @@ import { compact } from "./compact.js";
 import { type Found, find, searchLimit } from "./find.js";
 import { MovedValue, transferOf } from "./move.js";
 
-/** A value as it is to be posted, and what moves with it. */
+/** A value ready to be posted, and the objects to move with it. */
 export interface Ready extends Found {
-  /** The value to post: the same one, or a rebuilt one in which partial views are compact. */
+  /** The value to post: the original, or a rebuilt one with compact copies of partial views. */
   value: unknown;
 }
 
 /**
- * What a task gave, ready to be posted: under `move()` as that says (throws `would-copy` where it cannot be), else by a
- * {@link search} of `limit` nodes. Throws `not-cloneable` where it is nested too deep to be read.
+ * Prepares a task's result for posting.
+ *
+ * A value under `move()` is moved, or the call throws `would-copy`. For any other value it does a {@link search} of `limit` nodes.
+ * Throws `not-cloneable` if the value is nested too deep to be read.
  */
 export function makeReady(value: unknown, limit = searchLimit): Omit<Ready, "partial"> {
   const ready =
@@ -25,8 +27,9 @@ export function makeReady(value: unknown, limit = searchLimit): Omit<Ready, "par
 }
 
 /**
- * Finds everything in a task's result that can be moved (see {@link find}). Copies only views that show part of a larger
- * buffer: what stands beside them there is not the caller's to have.
+ * Finds everything in a task's result that can be moved (see {@link find}).
+ *
+ * Copies only views of part of a larger buffer, because the caller must not receive the rest of that buffer.
  */
 export function search(value: unknown, limit = searchLimit): Ready {
   const found = find(value, limit);
@@ -36,7 +39,7 @@ export function search(value: unknown, limit = searchLimit): Ready {
   return { ...found, value: compact(value, replaced) };
 }
 
-// Structured clone of a partial view would copy the *whole* buffer under it; this copies only what the view shows.
+// Structured clone of a partial view would copy the *whole* buffer. This function copies only the bytes that the view shows.
 function compactView(view: ArrayBufferView): ArrayBufferView {
   const bytes = new Uint8Array(view.byteLength);
   bytes.set(new Uint8Array(view.buffer, view.byteOffset, view.byteLength));

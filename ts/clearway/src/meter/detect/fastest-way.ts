@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 /**
- * The fastest way of a message between two threads, as the smallest difference of their clocks seen: receiver's time minus
- * sender's. Clocks that drift would make the smallest stale, so it is renewed from the last two windows.
+ * Tracks the fastest transit of a message between two threads: the smallest difference seen, receiver's time minus sender's time.
+ * Drifting clocks would make an old minimum stale, so only the last two windows count.
  */
 export class FastestWay {
   #olderMs = Number.POSITIVE_INFINITY;
   #taken = 0;
 
-  /** `lagMs`: the smallest that is known from elsewhere. */
+  /** `lagMs` is a minimum that is already known. */
   constructor(
     private lagMs = Number.POSITIVE_INFINITY,
     private readonly window = 5_000,
   ) {}
 
-  /** Infinite before the first message. */
+  /** The smallest difference. Infinite before the first message. */
   get ms(): number {
     return Math.min(this.lagMs, this.#olderMs);
   }

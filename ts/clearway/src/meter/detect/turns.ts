@@ -1,40 +1,39 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/** What a detector found: the thread could not answer from `startMs` to `endMs`, on the host's clock. */
+/** A detected stall: the thread could not answer from `startMs` to `endMs`, on the host's clock. */
 export interface Found {
   readonly startMs: number;
   readonly endMs: number;
-  /** It did not begin before this; what ran since then may belong to it. */
+  /** Lower bound of the stall's start. Anything that ran since then may belong to the stall. */
   readonly earliestMs: number;
   readonly errorMs: number;
-  /** Part of it in which the loop had nothing to do and still was not woken. */
+  /** The part of the stall in which the idle loop was not woken. */
   readonly unwokenMs: number;
-  /** Not another stall than the one that was found last and ended at `startMs`: that went on. */
+  /** True if this continues the last stall found, which ended at `startMs`. */
   readonly goesOn?: boolean;
 }
 
 /**
- * Where in the loop's turn a reading was taken:
- * - `check`: after the poll, by an immediate that never keeps the loop from sleeping. One a turn.
- * - `timer`: in the timers phase. No poll lies between it and the reading before it.
+ * The phase of the loop's turn in which a reading was taken:
+ * - `check`: after the poll, by an immediate that never keeps the loop from sleeping. One per turn.
+ * - `timer`: in the timers phase. No poll lies between this reading and the one before it.
  */
 export type Phase = "check" | "timer";
 
 /**
- * Finds the stalls of a Node event loop, exactly, from its own clock of idle time.
+ * Finds the stalls of a Node event loop, exactly, from the loop's own idle clock.
  *
  *     poll ... | I/O callbacks  check   timers      | poll ...
  *      idle    |<-------------- stall ------------->|
  *              answered         C       T           can answer again
  *
- * A stall runs from the moment that the loop left the poll to the moment that it entered the next: callbacks that run
- * back to back in one turn are one stall to an event that waits for the next poll. Between two readings the loop was
- * busy for (time - idle time), so a stall's length needs no guess about when it began.
+ * A stall lasts from the moment the loop leaves the poll to the moment it enters the next one. Callbacks that run back to back in one
+ * turn are one stall to an event that waits for the next poll. Between two readings the loop was busy for (time - idle time), so the
+ * detector does not estimate a stall's length.
  *
- * What cannot be seen is how the busy time splits around a sleep that began and ended between two readings. It is
- * bounded: the loop sleeps no longer than until the next reading that is due (`dueMs`), 1 ms after any work. All of it
- * is placed after the sleep: that gives the length of a single run of work exactly, and places it too late by the sleep
- * at most if the work came before.
+ * The readings do not show how the busy time splits around a sleep that began and ended between them. The uncertainty is bounded: the
+ * loop sleeps at most until the next reading is due (`dueMs`), 1 ms after any work. The detector places all busy time after the sleep.
+ * The length of a single run of work is then exact. If the work came before the sleep, its start is late by at most the sleep.
  */
 export class TurnDetector {
   #atMs: number;
@@ -56,19 +55,19 @@ export class TurnDetector {
     this.#earliestMs = atMs;
   }
 
-  /** When the next `timer` reading is due, on the host's clock. Set after each reading that arms one. */
+  /** Sets the host time at which the next `timer` reading is due. Call it after each reading that arms one. */
   set dueMs(value: number) {
     this.#dueMs = value;
   }
 
-  /** Forgets what is running: a new run starts here. */
+  /** Forgets the open stall and starts a new run. */
   restart(atMs: number, idleMs: number): void {
     this.#atMs = atMs;
     this.#idleMs = idleMs;
     this.#open(atMs, atMs, 0, 0);
   }
 
-  /** Takes a reading. Returns the stall that it ended, if that reached the floor. */
+  /** Takes a reading. Returns the stall that it ended, if that stall reached the floor. */
   read(phase: Phase, atMs: number, idleMs: number): Found | undefined {
     const gapMs = atMs - this.#atMs;
     const sleptMs = Math.min(gapMs, Math.max(0, idleMs - this.#idleMs));
@@ -76,14 +75,14 @@ export class TurnDetector {
     const beforeMs = this.#atMs;
     this.#atMs = atMs;
     this.#idleMs = idleMs;
-    // No poll since the last reading: the run goes on.
+    // No poll since the last reading: the stall continues.
     if (phase === "timer" && sleptMs === 0) return undefined;
-    // Work before the sleep cannot be more than what was left until the next reading fell due.
+    // Work before the sleep fits into the time that was left until the next reading was due.
     const unsureMs = sleptMs === 0 ? 0 : Math.min(busyMs, Math.max(0, this.#dueMs - beforeMs - sleptMs));
     const closed = this.#close(beforeMs);
     const wokeMs = beforeMs + sleptMs;
     const unwokenMs = sleptMs > 0 ? wokeMs - this.#dueMs : 0;
-    // Timers have a granularity of 1 ms: a wake that is late by less than the floor is no news.
+    // Timers have a granularity of 1 ms, so a wake that is late by less than the floor is normal.
     if (unwokenMs >= this.floorMs) this.#open(this.#dueMs, beforeMs, unsureMs, unwokenMs);
     else this.#open(atMs - busyMs, unsureMs > 0 ? beforeMs : atMs - busyMs, unsureMs, 0);
     return closed;

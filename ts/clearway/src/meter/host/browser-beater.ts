@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 /**
- * `[sent]`, or `[sent, due]` where the beater itself woke late: it was due at `due`. Both in milliseconds on the beater's
- * own clock. A number array costs less to clone than an object, 500 times a second.
+ * A beat: `[sent]`, or `[sent, due]` if the beater itself woke late and was due at `due`. Both are milliseconds on the beater's own
+ * clock. An array of numbers costs less to clone than an object, 500 times per second.
  */
 export type BeatMessage = readonly [sentMs: number] | readonly [sentMs: number, dueMs: number];
 
 /**
- * The beater's thread: sends a beat every `periodMs`, and is otherwise idle, so that a late one tells of the machine.
+ * Runs in the beater's thread and sends a beat every `periodMs`. The thread is otherwise idle, so a late beat points to the machine.
  *
- * The page's own timers would not do: Chromium lets them wait up to 8 ms for each other to save wakes, just before
- * the very tasks that make stalls. A worker's timers are clamped to 4 ms; `Atomics.wait` is not, and a WebAssembly
- * memory gives it shared memory without cross-origin isolation.
+ * The page's own timers are unsuitable: Chromium delays them by up to 8 ms to save wakes, just before the tasks that cause stalls. A
+ * worker's timers are clamped to 4 ms, but `Atomics.wait` is not. A WebAssembly memory provides shared memory for it without
+ * cross-origin isolation.
  *
- * Runs from its own source text in another thread: it may use nothing from outside itself. Its inner functions are
+ * The function runs from its own source text in another thread, so it must not use anything outside itself. Its inner functions are
  * methods, because bundlers that keep names wrap any other named function in a helper that this thread would lack.
  */
 export function beater(scope: { postMessage(message: unknown): void }, periodMs: number): void {
-  // Beyond this a late wake is no timer's rounding. An undisturbed wait of 1 ms took 1.06 to 1.15 ms.
+  // A wake later than this is more than the timer's rounding. An undisturbed wait of 1 ms took 1.06 to 1.15 ms.
   const lateMs = 0.3;
   let dueMs = 0;
   const heart = {
     beat(): void {
       const sentMs = performance.now();
       const wantedMs = dueMs;
-      // Before anything else: whatever keeps this thread from its core from here on makes the next beat late.
+      // Set first, so that any later loss of this thread's core makes the next beat late.
       dueMs = sentMs + waitMs;
       scope.postMessage(sentMs - wantedMs > lateMs ? [sentMs, wantedMs] : [sentMs]);
     },
@@ -35,7 +35,7 @@ export function beater(scope: { postMessage(message: unknown): void }, periodMs:
         Atomics.wait(cell, 0, 0, 0);
         return cell;
       } catch {
-        // No shared memory or no waiting here: timers stand in, with a coarser beat.
+        // Shared memory or waiting is not available here. Timers send a coarser beat instead.
         return undefined;
       }
     },

@@ -2,27 +2,31 @@
 import { FastestWay } from "../detect/fastest-way.js";
 import { type BeatMessage, beater } from "./browser-beater.js";
 
-/** So many beats show how fast a message can be; the detector's zero rests on the fastest. */
+/** Beats that establish the fastest transit time of a message, which is the detector's zero. */
 const steadyBeats = 20;
-/** Steps of waiting for the first beat: 2 s in which this thread answers. Time in which it is held is one step. */
+/** Steps of waiting for the first beat: 2 s in which this thread answers. A time in which the thread is held counts as one step. */
 const silentSteps = 20;
 const silentStepMs = 100;
 
 export interface BeatsEvents {
-  /** The first beats have come: how fast a message can be is known. */
+  /** The first beats have arrived, so the fastest transit time is known. */
   steady(): void;
-  /** No beat after 2 s, without an error: some content security policies block a worker so. Beats may still come. */
+  /** No beat arrived in 2 s, without an error: some content security policies block a worker this way. Beats may still arrive. */
   silent(): void;
-  /** The worker cannot be started, or it ended. No beat comes any more. */
+  /** The worker could not be started, or it ended. No more beats will arrive. */
   failed(why: string): void;
-  /** A steady beat was sent at `sentMs` (its own clock) and is answered now, `atMs` on ours; `heldMs` is how late it woke. */
+  /**
+   * A steady beat was answered at `atMs` (this clock).
+   *
+   * The sender sent it at `sentMs` (its own clock) and had woken `heldMs` late.
+   */
   beat(sentMs: number, atMs: number, heldMs: number): void;
 }
 
-/** One worker that sends beats, made from a Blob URL. Its clock is its own: nothing learned from another applies to it. */
+/** One worker that sends beats, started from a Blob URL. It has its own clock, so measurements of another worker do not apply to it. */
 export class Beats {
   readonly fastest: FastestWay = new FastestWay();
-  /** Settles after the first beats, or when there are none. Never rejects. */
+  /** Settles after the first beats, or when there will be none. Never rejects. */
   readonly ready: Promise<void>;
   #settle: () => void = () => {};
   #worker: Worker | undefined;
@@ -52,7 +56,7 @@ export class Beats {
       this.#worker = worker;
       worker.onmessage = ({ data: [sentMs, dueMs] }: MessageEvent<BeatMessage>) => {
         const atMs = performance.now();
-        // Late answers of a worker that was stopped.
+        // A late message of a worker that was stopped.
         if (this.#worker !== worker) return;
         if (++this.#received > steadyBeats) return events.beat(sentMs, atMs, dueMs === undefined ? 0 : sentMs - dueMs);
         this.fastest.take(atMs - sentMs);
@@ -71,7 +75,7 @@ export class Beats {
     }
   }
 
-  /** Ends the worker. Harmless if called twice. */
+  /** Ends the worker. Further calls do nothing. */
   stop(): void {
     clearTimeout(this.#silence);
     this.#worker?.terminate();
@@ -80,7 +84,11 @@ export class Beats {
     this.#settle();
   }
 
-  /** In steps, because messages that came while the thread was held are handled after a timer that fell due. */
+  /**
+   * Waits for the first beat in steps.
+   *
+   * After the thread was held, the loop handles a timer that fell due before it handles the waiting messages.
+   */
   #listen(steps: number): void {
     this.#silence = setTimeout(() => {
       if (steps > 1) return this.#listen(steps - 1);

@@ -2,23 +2,25 @@
 import type { FastestWay } from "../detect/fastest-way.js";
 import { Beats } from "./browser-beats.js";
 
-/** A heart that is no longer used, or not so fast, goes on for this: a start takes some 10 ms and disturbs what is measured next. */
+/** An unused or too frequent heart continues for this long. Starting one takes some 10 ms and disturbs the next measurement. */
 const lingerMs = 3_000;
-/** Workers that never beat: after so many, no further one is tried. A policy reports each. */
+/** Number of failed workers after which no further one is tried. A content security policy reports each. */
 const failedMax = 3;
 
 export interface HeartListener {
-  /** Beats come at least so often. */
+  /** Longest time between two beats that this listener accepts. */
   readonly periodMs: number;
-  /** Beats come from now on, of a thread whose messages take `fastest`; with `undefined` none come until the next call. */
+  /** Beats now come from a thread whose messages take `fastest`. With `undefined`, none come until the next call. */
   beating(fastest: FastestWay | undefined): void;
   /** See `BeatsEvents.beat`. */
   beat(sentMs: number, atMs: number, heldMs: number): void;
 }
 
 /**
- * The one source of beats of this thread, shared by all that observe the thread. It beats as often as the most demanding
- * listener wants: another frequency is another worker, which takes over once its beats are steady.
+ * This thread's only source of beats, shared by all its observers.
+ *
+ * It beats as often as the most demanding listener requires. Another frequency needs another worker, which takes over once its beats
+ * are steady.
  */
 class Heart {
   readonly #listeners = new Set<HeartListener>();
@@ -102,7 +104,7 @@ class Heart {
   }
 
   #stop(): void {
-    // A worker that never beat is as good as one that failed.
+    // A worker that never sent a beat counts as failed.
     if (this.#starting && this.#why !== undefined) this.#failed++;
     this.#starting?.stop();
     this.#beats?.stop();

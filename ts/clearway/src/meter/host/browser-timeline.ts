@@ -2,7 +2,7 @@
 import type { SourceState } from "../report.js";
 import type { Sink } from "./host.js";
 
-/** Long-animation-frame entries, as far as they are used here; TypeScript's DOM library does not have them yet. */
+/** The fields of long-animation-frame entries that the meter uses. TypeScript's DOM library does not declare them yet. */
 interface LoafScript extends PerformanceEntry {
   readonly sourceURL: string;
   readonly sourceFunctionName: string;
@@ -15,12 +15,12 @@ interface LoafEntry extends PerformanceEntry {
 
 export interface Timeline {
   readonly sources: readonly SourceState[];
-  /** Hands over what the browser has queued. */
+  /** Passes the browser's queued entries to the sink. */
   flush(): void;
   stop(): void;
 }
 
-/** Listens to the browser's own records of long tasks and long animation frames, where it keeps them. */
+/** Observes the browser's records of long tasks and long animation frames, where it keeps them. */
 export function openTimeline(sink: Sink): Timeline {
   const sources: SourceState[] = [];
   const open: { observer: PerformanceObserver; take: (entries: PerformanceEntryList) => void }[] = [];
@@ -35,7 +35,7 @@ export function openTimeline(sink: Sink): Timeline {
     const observer = new PerformanceObserver((list) => takeAll(list.getEntries()));
     observer.observe({ type });
     open.push({ observer, take: takeAll });
-    // Seen with Chromium 156: a frame embedded in its page gets long tasks but no long animation frames.
+    // Observed in Chromium 156: an embedded frame gets long tasks but no long animation frames.
     if (type === "long-animation-frame" && window.top !== window)
       sources.push({ name, available: false, why: "an embedded frame is told of no scripts, only its top page is" });
     else sources.push({ name, available: true });

@@ -13,17 +13,17 @@ export const kind: StallReport["host"] = inPage ? "browser" : "browser-worker";
 
 export const now = (): number => performance.now();
 
-/** Bounds the start of a stall to plus or minus 1 ms. What it costs is in docs/meter.md. */
+/** Bounds the start of a stall to plus or minus 1 ms. Its cost is in docs/meter.md. */
 const beatMsDefault = 2;
-/** Plus or minus half a millisecond, for the length of a measurement. */
+/** Bounds it to plus or minus 0.5 ms, during a measurement. */
 const beatMsBrief = 1;
-/** The display's rate is known after so many frames. */
+/** Frames after which the display's rate is known. */
 const readyFrames = 5;
-/** A watcher that wakes later than this was held by the machine, or by the thread that it watches. */
+/** A watcher that wakes later than this was held. The machine or the watched thread held it. */
 const heldMsMin = 2.5;
-/** No scheduler leaves a ready thread for so long: page and watcher both slept, with the machine or in a frozen tab. */
+/** No scheduler delays a ready thread this long: the page and the watcher both slept, with the machine or in a frozen tab. */
 const asleepMsMin = 10_000;
-/** Entries about a frame come after it was shown. */
+/** The browser delivers entries about a frame after it has shown the frame. */
 const settleMs = 150;
 
 export function observe(options: ObserveOptions, sink: Sink): Observer {
@@ -33,7 +33,7 @@ export function observe(options: ObserveOptions, sink: Sink): Observer {
   let hiddenSinceMs: number | undefined;
   let endedMs: number | undefined;
   let frames = 0;
-  /** Of the heart's beats; `undefined` while the page's own timers beat in its place. */
+  /** Evaluates the heart's beats; `undefined` while the page's own timers beat instead. */
   let detector: BeatDetector | undefined;
   let periodMs = 0;
 
@@ -41,14 +41,14 @@ export function observe(options: ObserveOptions, sink: Sink): Observer {
     if (found) sink.found(found);
   };
   const timers = new TimerBeats(options.floorMs, now, report);
-  /** The first beat after a run's end tells whether the thread was held when it ended. */
+  /** Evaluates the first beat after a run's end. It shows whether the thread was held at the end. */
   const finishAt = (found: Found | undefined): void => {
     const endMs = endedMs ?? now();
     endedMs = undefined;
-    // Where the watcher itself was kept from its core until after the end, other evidence has to tell when the stall began.
+    // If the watcher itself had no core until after the end, only other evidence shows when the stall began.
     if (found && found.earliestMs < endMs) report({ ...found, startMs: Math.min(found.startMs, endMs), endMs });
   };
-  /** Reports the stall that is open at `atMs`: silence is taken for one, also a silent watcher's. */
+  /** Reports the stall that is open at `atMs`. Silence counts as a stall, even when the watcher caused it. */
   const finish = (atMs: number): void => {
     if (detector) report(detector.finish(atMs, periodMs));
     else timers.finish(atMs);
@@ -96,7 +96,7 @@ export function observe(options: ObserveOptions, sink: Sink): Observer {
     }
     return atMs;
   };
-  // Neither a frozen page nor one that waits in the history runs, and not every browser says that it is hidden first.
+  // Frozen pages and pages in the back/forward cache do not run, and not every browser reports them as hidden first.
   const onVisibility = ({ type }: Pick<Event, "type">): void => {
     const away = document.visibilityState === "hidden" || type === "freeze" || type === "pagehide";
     const atMs = pass();
@@ -170,7 +170,7 @@ export function observe(options: ObserveOptions, sink: Sink): Observer {
       const atMs = pass();
       if (hiddenSinceMs === undefined) {
         if (held) report(heldSince(beginMs, atMs));
-        // What settles can wait for the next beat.
+        // The caller settles next, and settling waits for the next beat.
         else if (options.brief && detector) {
           endedMs = atMs;
           return atMs;
@@ -180,11 +180,11 @@ export function observe(options: ObserveOptions, sink: Sink): Observer {
       return atMs;
     },
     settle: async () => {
-      // Two frames of its own, whether or not frames are counted: entries come after the frame that they are about.
+      // Waits for two frames, whether or not frames are counted, because entries arrive after the frame that they describe.
       let shown = 0;
       if (inPage && hiddenSinceMs === undefined) await untilFrames(() => shown++ >= 2, 250);
       await new Promise((resolve) => setTimeout(resolve, 30));
-      // Not one beat in all that time: the watcher is gone, and the thread has answered since, so there is no telling.
+      // No beat arrived in all that time: the watcher is gone. The thread has answered since, so the stall's end is unknown.
       endedMs = undefined;
       timeline.flush();
     },
@@ -199,12 +199,12 @@ export function observe(options: ObserveOptions, sink: Sink): Observer {
   };
 }
 
-/** A stall of known edges: that of the clock, which a page without isolation has in steps of 0.1 ms. */
+/** Returns a stall with known edges. Its error is the clock's resolution: 0.1 ms in a page without isolation. */
 function heldSince(startMs: number, endMs: number): Found {
   return { startMs, endMs, earliestMs: startMs, errorMs: 0.1, unwokenMs: 0 };
 }
 
-/** Asks at each frame, for `msMax` at most: a page that shows none must neither hang this nor be asked for ever. */
+/** Checks at each frame until `enough` returns true, for at most `msMax`. A page that shows no frames must not block the caller. */
 function untilFrames(enough: () => boolean, msMax: number): Promise<void> {
   return new Promise((resolve) => {
     let over = false;

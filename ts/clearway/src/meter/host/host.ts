@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What `#meter-host` gives, in `node.ts` and in `browser.ts`: `kind`, `now()` (monotonic ms) and `observe(options, sink)`.
+// The exports of `#meter-host`, in `node.ts` and `browser.ts`: `kind`, `now()` (monotonic ms) and `observe(options, sink)`.
 import type { Found } from "../detect/turns.js";
 import type { SourceState } from "../report.js";
 import type { ScriptShare } from "../stall.js";
 
-/** Where a host puts what it observes. All times in milliseconds on the host's `now()`. */
+/** Receives a host's observations. All times are milliseconds on the host's `now()`. */
 export interface Sink {
   found(stall: Found): void;
-  /** The idle watcher was not woken between these moments although it should have been. */
+  /** The idle watcher was due at `startMs` but woke only at `endMs`. */
   watcherHeld(startMs: number, endMs: number): void;
-  /** The thread was ready to run between these moments, and the machine ran others. */
+  /** The thread was ready to run in this interval, and the machine ran other threads. */
   queued(startMs: number, endMs: number): void;
   garbageCollected(startMs: number, endMs: number): void;
-  /** A single task that held the thread, with exact edges. */
+  /** A single task held the thread, with exact edges. */
   task(startMs: number, endMs: number): void;
   script(startMs: number, endMs: number, script: ScriptShare): void;
   stack(atMs: number, frames: readonly string[]): void;
@@ -25,7 +25,7 @@ export interface ObserveOptions {
   readonly floorMs: number;
   readonly stacks: boolean;
   readonly beatMs?: number | undefined;
-  /** The observation will not last and is settled after its end: it may cost more, see more finely, and tell later. */
+  /** The observation is short and settled after its end. It may cost more, measure more finely and report later. */
   readonly brief?: boolean;
   /** Count the display's real frames, where there are some. */
   readonly frames: boolean;
@@ -33,24 +33,29 @@ export interface ObserveOptions {
 
 /** One running observation of the current thread. */
 export interface Observer {
-  /** Settles when every source is running, or is known to be unavailable. Never rejects. Keeps the process until then. */
+  /** Settles when every source runs or is known to be unavailable. Never rejects. Keeps the process alive until then. */
   ready(): Promise<void>;
-  /** How long evidence about a moment may take to arrive. */
+  /** The longest time that evidence about a moment needs to arrive. */
   readonly settleMs: number;
   sources(): SourceState[];
-  /** Hands over the time that the page has been hidden for until now, and returns this moment. */
+  /** Reports the hidden time of the page until now, and returns the current time. */
   pass(): number;
-  /** Begins a run at the returned moment: nothing before it counts. */
+  /** Begins a run at the returned time. Nothing before it counts. */
   begin(): number;
-  /** The caller knows that the thread never went back to its loop from `begin()` to the returned moment; the run goes on. */
+  /**
+   * Records that the thread was held from `begin()` to the returned time.
+   *
+   * The caller knows that the thread did not return to its loop. The run continues.
+   */
   held(): number;
   /**
-   * Ends the run at the returned moment, and reports the stall that was still open. `held`: the caller knows that the
-   * thread never went back to its loop since `begin()`.
+   * Ends the run at the returned time and reports the stall that was still open.
+   *
+   * `held` means that the caller knows that the thread did not return to its loop since `begin()`.
    */
   end(held: boolean): number;
   /** Settles when the evidence about everything before now has arrived. Never rejects. */
   settle(): Promise<void>;
-  /** Stops everything and keeps nothing. */
+  /** Stops all sources and keeps no data. */
   stop(): void;
 }

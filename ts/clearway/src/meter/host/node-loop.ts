@@ -8,18 +8,18 @@ import { nodeWatcher } from "./node-watcher.js";
 
 const now = (): number => performance.now();
 
-/** Time that the loop slept, kept by libuv to the nanosecond. Unlike `eventLoopUtilization()` it allocates nothing. */
+/** Returns how long the loop has slept, as libuv counts it, to the nanosecond. Unlike `eventLoopUtilization()` it allocates nothing. */
 const slept = (): number => performance.nodeTiming.idleTime;
 
-/** Whether the loop tells it. Deno and Bun run this host's code, and do not. */
+/** Returns whether the loop reports its idle time. Deno and Bun run this host's code and do not report it. */
 export const sleepIsTold = (): boolean => Number.isFinite(performance.nodeTiming?.idleTime) && !process.versions["bun"];
 
-/** After work the next reading follows this soon: it bounds what cannot be told apart to the 1 ms of a timer. */
+/** Delay from work to the next reading. It bounds the uncertainty to the 1 ms of a timer. */
 const soonMs = 1;
-/** Less than this since the last reading is the meter itself (measured: 10 to 60 us a reading on a cold cache). */
+/** Busy time below this is the meter itself (measured: 10 to 60 us per reading on a cold cache). */
 const workMs = 0.2;
 
-/** Observes this thread by its event loop's own clock of idle time: stalls are told exactly. */
+/** Observes this thread by its event loop's own idle clock, which makes stalls exact. */
 export function observeLoop(floorMs: number, beatMs: number, sink: Sink): ThreadObserver {
   const detector = new TurnDetector(floorMs, now(), slept());
   const queue = new RunQueue();
@@ -35,8 +35,8 @@ export function observeLoop(floorMs: number, beatMs: number, sink: Sink): Thread
   const read = (phase: "check" | "timer"): void => {
     const atMs = now();
     const sleptMs = slept();
-    // Before it is reported: what the thread waited belongs to the run that ends here. Else with each beat, so that nothing older
-    // than one is counted.
+    // Read the run queue before reporting: the thread's wait belongs to the stall that ends here. Also read it at each timer, so that
+    // no wait older than one beat is counted.
     const busyMs = atMs - lastMs - (sleptMs - lastSleptMs);
     if (busyMs >= floorMs || phase === "timer") {
       const waitedMs = queue.take();
@@ -53,7 +53,7 @@ export function observeLoop(floorMs: number, beatMs: number, sink: Sink): Thread
     lastSleptMs = sleptMs;
   };
 
-  // An immediate without a reference does not keep the loop from sleeping, and runs once a turn, after the poll.
+  // An immediate without a reference does not keep the loop from sleeping. It runs once per turn, after the poll.
   const check = (): void => {
     if (stopped) return;
     setImmediate(check).unref();

@@ -4,8 +4,10 @@ import { closeSync, openSync, readSync } from "node:fs";
 const space = 0x20;
 
 /**
- * How long this thread was ready to run while the machine ran others: Linux counts it, to the nanosecond
- * (`schedstat`: time run, time waited, turns). A reading is a system call of 1 to 3 us and allocates nothing.
+ * Reads how long this thread was ready to run while the machine ran other threads.
+ *
+ * Linux counts this to the nanosecond (`schedstat`: time run, time waited, turns). A reading is a system call of 1 to 3 us and
+ * allocates nothing.
  */
 export class RunQueue {
   readonly #file: number | undefined;
@@ -17,7 +19,7 @@ export class RunQueue {
     this.#waitedMs = this.#read();
   }
 
-  /** Milliseconds that it has waited since the last call; 0 where nobody counts them. */
+  /** Returns the milliseconds that the thread waited since the last call. Returns 0 where the system does not count them. */
   take(): number {
     const before = this.#waitedMs;
     this.#waitedMs = this.#read();
@@ -48,6 +50,6 @@ function open(): number | undefined {
   try {
     return openSync("/proc/thread-self/schedstat", "r");
   } catch {
-    return undefined; // no Linux, or one that does not count
+    return undefined; // not Linux, or a kernel without this count
   }
 }

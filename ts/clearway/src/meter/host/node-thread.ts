@@ -5,14 +5,14 @@ import type { Observer, Sink } from "./host.js";
 import { nodeWatcher } from "./node-watcher.js";
 import { TimerBeats, timerFloorMs } from "./timer-beats.js";
 
-/** What finds the stalls of a thread, by whatever its runtime tells. */
+/** Finds the stalls of a thread with the means that its runtime offers. */
 export interface ThreadObserver extends Pick<Observer, "begin" | "held" | "end" | "stop"> {
   readonly source: SourceState;
 }
 
 const now = (): number => performance.now();
 
-/** Observes this thread by its timers, for runtimes that do not tell how long their loop slept. */
+/** Observes this thread by its timers. It is for runtimes that do not report how long their loop slept. */
 export function observeTimers(floorMs: number, sink: Sink): ThreadObserver {
   let beginMs = now();
   const timers = new TimerBeats(floorMs, now, (found) => {
@@ -20,7 +20,7 @@ export function observeTimers(floorMs: number, sink: Sink): ThreadObserver {
     if (found) sink.found(found);
   });
   timers.start();
-  /** A caller that never gave the thread back knows the stall's edges. */
+  /** Reports a stall with known edges: the caller did not return to the loop since `begin()`. */
   const heldUntil = (atMs: number): void => {
     if (atMs - beginMs < floorMs) return;
     sink.found({ startMs: beginMs, endMs: atMs, earliestMs: beginMs, errorMs: 0.1, unwokenMs: 0 });

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { Session } from "node:inspector";
 
-/** What the watchdog's thread is started with. */
+/** Start-up data of the watchdog's thread. */
 export interface WatchdogData {
-  /** `[0]`: when the watched thread last answered, in whole ms since `baseNs`; `[1]`: how many want its stacks. */
+  /** `[0]`: when the watched thread last answered, in whole ms since `baseNs`. `[1]`: the number of observers that want its stacks. */
   readonly shared: Int32Array;
-  /** `process.hrtime` of the watched thread at its clock's 0; the clock is the same on all threads. */
+  /** `process.hrtime` of the watched thread at its clock's 0. All threads share this clock. */
   readonly baseNs: bigint;
   readonly tickMs: number;
   /** Time without an answer after which the stack is sampled. */
@@ -22,24 +22,24 @@ export type WatchdogMessage =
   | { readonly type: "noStacks"; readonly why: string };
 
 /**
- * The watchdog's thread: idle but for a tick, so that when *it* is late the machine is to blame, and able to look at
- * the watched thread while that cannot answer.
+ * Runs in the watchdog's thread. The thread is idle except for a tick, so a late tick points to the machine. It can observe the watched
+ * thread while that thread cannot answer.
  *
- * It looks through an inspector session, by having an expression evaluated. V8 serves that in the middle of running
- * JavaScript (and of `Atomics.wait`), on top of the held stack, so the expression's own stack trace shows it. No
- * debugger is enabled and no profiler started: both would cost the watched app its optimised code or its time. Code
- * that never returns to JavaScript (a long native call) is seen when it does.
+ * The watchdog evaluates an expression through an inspector session. V8 runs it in the middle of running JavaScript (and of
+ * `Atomics.wait`), on top of the held stack, so the expression's own stack trace shows that stack. The watchdog enables no debugger and
+ * starts no profiler, because both would slow the watched app down. A long native call that never returns to JavaScript is sampled when
+ * it returns.
  *
- * The session is open only while the thread is held: an open one would make a process wait for it when it ends.
+ * The session is open only while the thread is held: an open session would make the process wait for it at its end.
  *
- * Runs from its own source text in another thread: it may use nothing from outside itself. Its inner functions are
+ * The function runs from its own source text in another thread, so it must not use anything outside itself. Its inner functions are
  * methods, because bundlers that keep names wrap any other named function in a helper that this thread would lack.
  */
 export function watchdog(requireModule: (name: string) => unknown): void {
   const threads = requireModule("node:worker_threads") as typeof import("node:worker_threads");
   const data = threads.workerData as WatchdogData;
   const port = threads.parentPort!;
-  // A tick comes up to 1 ms late by the timers' granularity, and somewhat later on a busy but sound machine.
+  // A tick is up to 1 ms late because of the timers' granularity, and slightly later on a busy but healthy machine.
   const heldMs = 2.5;
   const expression = `(() => { const limit = Error.stackTraceLimit, prepare = Error.prepareStackTrace;
     try { Error.stackTraceLimit = ${data.framesMax}; Error.prepareStackTrace = undefined; return new Error().stack; }
@@ -80,7 +80,7 @@ export function watchdog(requireModule: (name: string) => unknown): void {
       if (!session) return;
       asking = true;
       samples++;
-      // Ever more seldom: a stall of seconds is explained by its first samples.
+      // The interval grows, because the first samples of a long stall explain it.
       nextSampleMs = atMs + data.sampleEveryMs * Math.max(1, samples >> 2);
       session.post("Runtime.evaluate", { expression, silent: true, returnByValue: true }, (error, answer) => {
         asking = false;

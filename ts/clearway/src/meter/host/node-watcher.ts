@@ -4,7 +4,7 @@ import type { SourceState } from "../report.js";
 import { appFrames } from "../stacks.js";
 import { type WatchdogData, type WatchdogMessage, watchdog } from "./node-watchdog.js";
 
-/** How long an unused watchdog stays: starting one takes some 20 ms and disturbs what is measured next. */
+/** How long an unused watchdog stays. Starting one takes some 20 ms and disturbs the next measurement. */
 const lingerMs = 5_000;
 
 export interface WatcherSink {
@@ -13,10 +13,7 @@ export interface WatcherSink {
   stack(atMs: number, frames: readonly string[]): void;
 }
 
-/**
- * The one watchdog of this thread, shared by all that observe it, started at the first use. It never keeps the
- * process alive.
- */
+/** This thread's only watchdog, shared by all its observers and started at the first use. It never keeps the process alive. */
 class NodeWatcher {
   readonly #sinks = new Set<WatcherSink>();
   readonly #shared = new Int32Array(new SharedArrayBuffer(8));
@@ -31,7 +28,7 @@ class NodeWatcher {
     return this.#sinks.size > 0;
   }
 
-  /** Adds a sink, and starts the watchdog if there is none. The first user's beat and tick hold. */
+  /** Adds a sink, and starts the watchdog unless one runs or has failed. The first user's beat and tick apply. */
   use(sink: WatcherSink, beatMs: number, tickMs: number): void {
     clearTimeout(this.#linger);
     this.#sinks.add(sink);
@@ -39,7 +36,7 @@ class NodeWatcher {
     if (!this.#worker && this.#failed === undefined) this.#start(beatMs, tickMs);
   }
 
-  /** Settles when the watchdog runs or has failed. Who waits for it keeps the process alive until then. */
+  /** Settles when the watchdog runs or has failed. A pending call keeps the process alive until then. */
   async whenReady(): Promise<void> {
     if (this.#worker && !this.#running) this.#worker.ref();
     await this.#ready;
@@ -59,7 +56,7 @@ class NodeWatcher {
     this.#linger.unref();
   }
 
-  /** The thread answered at `atMs`. One atomic store, nothing else: called in every turn of the loop. */
+  /** Records that the thread answered at `atMs`. It is one atomic store, because every turn of the loop calls it. */
   answered(atMs: number): void {
     Atomics.store(this.#shared, 0, atMs | 0);
   }
@@ -113,7 +110,7 @@ class NodeWatcher {
         worker.on("exit", (code) => {
           if (this.#worker === worker) fail(`the watcher thread ended with code ${code}`);
         });
-        // After the listeners: adding one takes the reference again.
+        // After the listeners, because adding a listener takes the reference again.
         worker.unref();
       } catch (error) {
         fail(`no watcher thread: ${error instanceof Error ? error.message : String(error)}`);

@@ -12,11 +12,11 @@ export const kind: StallReport["host"] = isMainThread ? "node" : "node-worker";
 export const now = (): number => performance.now();
 
 /**
- * The heartbeat of a quiet loop. It only tells the watchdog that the loop lives, and bounds how long two runs of work
- * can be taken for one; stalls are measured by the loop's own clock whatever it is. 10 ms cost 100 wakes a second.
+ * The heartbeat of a quiet loop. It shows the watchdog that the loop answers, and bounds how long two runs of work can look like one.
+ * The loop's own clock measures the stalls, at any heartbeat. 10 ms cost 100 wakes per second.
  */
 const beatMsDefault = 10;
-/** The watcher's own tick: how finely the machine's doing is seen. Half as often for a lasting watch, for its cost. */
+/** The watcher's own tick: how precisely delays by the machine are seen. A lasting watch ticks half as often, to cost less. */
 const tickMs = 10;
 const tickMsBrief = 5;
 export function observe(options: ObserveOptions, sink: Sink): Observer {

@@ -3,16 +3,18 @@ import { BeatDetector } from "../detect/beats.js";
 import { FastestWay } from "../detect/fastest-way.js";
 import type { Found } from "../detect/turns.js";
 
-/** Stalls of this length and longer are always found by timers. */
+/** Timers find every stall of at least this length. */
 export const timerFloorMs = 20;
-/** Chromium delays a page's timers by up to 8 ms to save wakes, so a finer beat would tell nothing more. */
+/** Chromium delays a page's timers by up to 8 ms to save wakes. A shorter period would add no information. */
 const periodMs = 8;
-/** The start of a stall is known to plus or minus half a beat: a stall of 20 ms may look this short. */
+/** A stall of 20 ms may appear this short. Its start is known to plus or minus half a beat. */
 const foundFloorMs = timerFloorMs - periodMs / 2;
 
 /**
- * Beats of the watched thread's own timers: coarse, but available on every host. They detect stalls while no better source
- * runs: before the first beats of the watcher's thread, where there is none, and where the loop does not tell its idle time.
+ * Detects stalls from the watched thread's own timers.
+ *
+ * They are coarse but available on every host. They are used while no better source runs: before the first beats of the watcher's
+ * thread, where there is no such thread, and where the loop does not report its idle time.
  */
 export class TimerBeats {
   readonly #floorMs: number;
@@ -29,7 +31,7 @@ export class TimerBeats {
     this.#detector = this.#fresh();
   }
 
-  /** Begins to beat; the thread answers now. No effect while it beats. */
+  /** Starts to beat; the thread answers now. Has no effect while it beats. */
   start(): void {
     if (this.#timer !== undefined) return;
     this.#detector = this.#fresh();
@@ -57,7 +59,7 @@ export class TimerBeats {
     this.#timer = undefined;
   }
 
-  /** A timer is due on this thread's own clock, so the fastest way is known: none. */
+  /** Returns a new detector. A timer is due on this thread's own clock, so the fastest transit time starts at 0. */
   #fresh(): BeatDetector {
     return new BeatDetector(this.#floorMs, new FastestWay(0));
   }

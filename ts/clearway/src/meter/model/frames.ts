@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 /**
- * Frames that stalls are expected to cost at `hz`. A stall of length b covers b / P frame times on average, over all
- * phases; the last of those frames still comes, late, so b / P - 1 are lost.
+ * Returns the frames that stalls are expected to drop at `hz`.
+ *
+ * A stall of length b covers b / P frame times on average, over all phases. The last of those frames still appears, late, so b / P - 1
+ * are lost.
  */
 export function expectedDroppedFrames(lengthsMs: readonly number[], hz: number): number {
   const frameMs = 1000 / hz;
@@ -18,10 +20,11 @@ export interface CountedFrames {
 }
 
 /**
- * Frames really dropped, from the times between the frames that came. The display's own rate is the median gap:
- * it holds as long as most frames come in time, and a run where they do not reports through its stalls anyway.
+ * Counts the frames that were really dropped, from the times between the shown frames.
  *
- * Returns `undefined` under 4 gaps: too few to tell the display's rate.
+ * The median gap gives the display's own rate. It is right if most frames appear in time; in any other run the stalls show the problem.
+ *
+ * Returns `undefined` for fewer than 4 gaps, which are too few to find the display's rate.
  */
 export function countDroppedFrames(gapsMs: readonly number[], minHz = 24): CountedFrames | undefined {
   if (gapsMs.length < 4) return undefined;

@@ -2,8 +2,8 @@
 import type { HitchVerdicts } from "../report.js";
 
 /**
- * Hitch ratio: milliseconds per second that frames came later than the frame time of `hz` allows,
- * sum max(0, b - 1000/F) / T.
+ * Returns the hitch ratio: milliseconds per second that frames came later than the frame time at `hz` allows, sum max(0, b - 1000/F) /
+ * T.
  */
 export function hitchRatio(lengthsMs: readonly number[], durationMs: number, hz: number): number {
   if (durationMs <= 0) return 0;
@@ -14,8 +14,8 @@ export function hitchRatio(lengthsMs: readonly number[], durationMs: number, hz:
 }
 
 /**
- * The two published readings of a hitch ratio. The strict limits are the 5 and 10 ms/s of Apple's Xcode Organizer and
- * WWDC 2020 session 10077; the lenient ones are the newer 10, 25 and 50 ms/s.
+ * Returns the two published readings of a hitch ratio. The strict limits are the 5 and 10 ms/s of Apple's Xcode Organizer and WWDC 2020
+ * session 10077. The lenient limits are the newer 10, 25 and 50 ms/s.
  */
 export function hitchVerdicts(msPerSecond: number): HitchVerdicts {
   return {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/** One round trip: sent and back on our clock, handled at `remoteMs` on theirs. */
+/** One round trip: sent and returned on the local clock, handled at `remoteMs` on the remote clock. */
 export interface TimedTrip {
   readonly sentMs: number;
   readonly remoteMs: number;
@@ -8,18 +8,20 @@ export interface TimedTrip {
 }
 
 export interface ClockOffset {
-  /** Their clock minus ours. */
+  /** The remote clock minus the local one. */
   readonly offsetMs: number;
   readonly errorMs: number;
 }
 
 /**
- * Their clock against ours. A single trip only says that it was handled between sending and return: the offset lies
- * within `remote - back` and `remote - sent`, whose midpoint is the usual guess and whose half width, half the round
- * trip, the error. All trips together must agree, so the offset lies in the intersection: the tightest trip bounds it
- * at least as well, and slow ways on different legs of different trips bound it better.
+ * Returns the offset of the remote clock from the local one, and its error.
  *
- * Where the intersection is empty the clocks drifted during the series: then the fastest trip alone is taken.
+ * A single trip only shows that it was handled between sending and return. The offset lies between `remote - back` and `remote - sent`.
+ * The midpoint is the usual estimate; its error is half the width, which is half the round trip. The offset must satisfy all trips, so
+ * it lies in the intersection of their intervals. The intersection is at most as wide as the tightest trip's interval, and narrower
+ * when different trips were slow in different directions.
+ *
+ * An empty intersection means that the clocks drifted during the series. The fastest trip alone then gives the offset.
  */
 export function bestOffset(trips: readonly TimedTrip[]): ClockOffset | undefined {
   if (trips.length === 0) return undefined;

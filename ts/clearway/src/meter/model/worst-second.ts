@@ -6,11 +6,13 @@ export interface Span {
 }
 
 /**
- * The second of the run that was stalled most. Exact over all positions, not only over whole seconds: as the window
- * slides, its stalled time changes slope only where an edge of the window meets an edge of a stall, so the maximum is
- * reached with the window's start on a stall's start or its end on a stall's end.
+ * Returns the second of the run that was stalled most. O(n log n).
  *
- * `stalls` in order and apart from each other. O(n log n).
+ * The result is exact over all positions, not only over whole seconds. As the window slides, its stalled time changes slope only where
+ * an edge of the window meets an edge of a stall. The maximum is therefore reached with the window's start on a stall's start, or with
+ * its end on a stall's end.
+ *
+ * `stalls` must be in order and must not overlap.
  */
 export function worstSecond(
   stalls: readonly Span[],

@@ -6,17 +6,17 @@ import { bitsOf, checkLength, corrupt, firstOf, isValid, memory, validityOf } fr
 import { bytesFrom, bytesIn, spanOf } from "./spans.js";
 import { unsupported } from "./types.js";
 
-/** The copies of an Arrow table's columns: buffers in the order of `layout.ts`. */
+/** Copies an Arrow table's columns into buffers, in the order of `layout.ts`. */
 export class Columns {
-  /** `room` is how many bytes may be copied. */
+  /** `room` is the number of bytes that may be copied. */
   constructor(private room: number) {}
 
-  // In that package, values and offsets begin with the first row, whatever `offset` says; only bits are counted from it.
+  // In apache-arrow, values and offsets begin with the first row, whatever `offset` says. Only bits count from `offset`.
   copy(shape: Shape, column: string, data: Data, rows: number): Uint8Array[] {
     const validity = validityOf(column, data, rows);
     if (validity.length > 0 && !shape.nullable) throw corrupt(column, "is not nullable and has nulls");
     const buffers = [validity, ...this.#values(shape, column, data, rows, validity)];
-    // Those of a struct have counted themselves.
+    // A struct's columns have subtracted their own bytes.
     if (shape.kind !== "struct") for (const { length } of buffers) this.room -= length;
     if (this.room >= 0) return buffers;
     throw invalid(
@@ -70,20 +70,21 @@ export class Columns {
     const codes = new Int32Array(rows);
     for (let row = 0; row < rows; row++) {
       const code = isValid(validity, row) ? Number(values?.[row]) : 0;
-      // Indices have up to 64 bits. One that is nowhere says so when it is read: it may belong to a struct that is null.
+      // Indices have up to 64 bits. An index outside the dictionary fails when it is read, because its row may belong to a struct that
+      // is null.
       codes[row] = code === (code | 0) ? code : -1;
     }
     return [memory(codes), offsets, bytes];
   }
 
-  // It may come in several pieces, a first one and what was added later.
+  // A dictionary may have several pieces: the first one and later additions.
   #dictionary(column: string, { dictionary, type }: Data): [Uint8Array, Uint8Array] {
     const pieces = (dictionary?.data ?? []).map((data) => {
       if (data.nullCount > 0) throw unsupported(column, "dictionaries with null in them", String(type));
       return bytesFrom(column, data, data.length, this.room);
     });
     const lengths = pieces.map(([offsets]) => offsets.byteLength / 4 - 1);
-    // One entry at least, as codes of null rows are to be in it.
+    // At least one entry, because the codes of null rows must be in the dictionary.
     const offsets = new Int32Array(
       Math.max(
         1,
@@ -105,7 +106,7 @@ export class Columns {
 
 const msPerDay = 86_400_000n;
 
-/** Days of Arrow's Date32, or of its Date64, which counts milliseconds and has whole days by its definition. */
+/** Returns days from Arrow's Date32 or Date64. A Date64 counts milliseconds and holds whole days by definition. */
 function daysOf(column: string, data: Data, rows: number, validity: Uint8Array): Int32Array {
   const values = data.values as Int32Array | BigInt64Array | undefined;
   checkLength(column, values, rows);
@@ -121,7 +122,7 @@ function daysOf(column: string, data: Data, rows: number, validity: Uint8Array):
   return days;
 }
 
-/** How many bytes a column's rows will be, roughly. Throws `protocol` where it has fewer values than rows. */
+/** Estimates the bytes of a column's rows. Throws `protocol` if the column has fewer values than rows. */
 export function weightOf(shape: Shape, column: string, data: Data, rows: number): number {
   switch (shape.kind) {
     case "bool":
@@ -138,7 +139,7 @@ export function weightOf(shape: Shape, column: string, data: Data, rows: number)
       const first = Number(data.valueOffsets[0]);
       const count = Number(data.valueOffsets[rows]) - first;
       const items = data.children[0];
-      // What is corrupt is found when it is copied.
+      // Copying detects corrupt offsets later.
       if (shape.of !== "text" || !items || !(first >= 0 && count >= 0 && first + count <= items.length)) {
         return rows * 4 + (count > 0 ? count * 8 : 0);
       }

@@ -10,13 +10,14 @@ import { loadArrow } from "./load.js";
 import { corrupt } from "./memory.js";
 import { shapesFrom } from "./types.js";
 
-// As writers close chunks: record batches of others may be larger than a chunk may be.
+// The size at which writers close chunks. Record batches from other writers may be larger than a chunk's limit.
 const chunkBytes = 1 << 28;
 
 /**
- * What an Arrow table holds, as a message of ours. Copies each buffer once into a chunk that the table owns, one for each
- * record batch, or several for one of more than 256 MiB; decodes no values. Throws `invalid-argument` for what tables do
- * not have, and `protocol` for memory that does not hold what it says.
+ * Converts an Arrow table into a table message.
+ *
+ * Copies each buffer once into a chunk that the new table owns: one chunk per record batch, or several for a batch of more than 256
+ * MiB. Decodes no values. Throws `invalid-argument` for content that tables do not support, and `protocol` for corrupt memory.
  */
 export async function fromArrow(table: Table, wanted?: readonly Shape[]): Promise<Branded> {
   const arrow = await loadArrow();
@@ -38,7 +39,7 @@ export async function fromArrow(table: Table, wanted?: readonly Shape[]): Promis
   return { [brand]: { version: 1, columns, chunks } };
 }
 
-/** Record batches small enough for a chunk each: halves, and halves of those. */
+/** Splits a record batch in halves until each piece fits into one chunk. */
 export function pieces(columns: readonly Shape[], batch: RecordBatch, bytesMax: number): RecordBatch[] {
   const rows = batch.numRows;
   if (rows === 0) return [];
@@ -57,7 +58,7 @@ export function childOf(data: Data, shape: Shape, at: number): Data {
   return child;
 }
 
-// Texts by views, dictionaries and columns may share memory, so what is copied may be much more than what there is.
+// Texts in views, dictionaries and columns may share memory, so the copy may be much larger than the source.
 const roomMin = 1 << 28;
 const roomPerByte = 64;
 

@@ -4,23 +4,23 @@ import type { ClearwayError } from "../../error/clearway-error.js";
 import { noBytes } from "../builder/builder.js";
 import { malformed, shown } from "../refusal.js";
 
-/** The typed error for Arrow memory that does not hold what it says. */
+/** Returns the typed error for corrupt Arrow memory. */
 export function corrupt(column: string, what: string): ClearwayError {
   return malformed(`column ${shown(column)} of the Arrow table ${what}`);
 }
 
-/** Refuses a buffer that is shorter than its rows ask for, before memory is made for them. */
+/** Checks, before memory is allocated, that a buffer is long enough for its rows. Throws `protocol`. */
 export function checkLength(column: string, values: { readonly length: number } | undefined, needed: number): void {
   const length = values?.length ?? 0;
   if (length < needed) throw corrupt(column, `has ${length} values where there should be ${needed}`);
 }
 
-/** A bit a row, 1 where there is a value; nothing where no row is null. */
+/** Returns one bit per row, 1 for a value; empty if no row is null. */
 export function validityOf(column: string, data: Data, rows: number): Uint8Array {
   return data.nullCount === 0 ? noBytes : bitsOf(column, data.nullBitmap, data.offset, rows);
 }
 
-/** A copy of some bits, from the first bit of the first byte on. In that package only bits are counted from `offset`. */
+/** Copies bits, so that they start at bit 0 of byte 0. In apache-arrow only bits count from `offset`. */
 export function bitsOf(column: string, from: Uint8Array | undefined, start: number, count: number): Uint8Array {
   checkLength(column, from, Math.ceil((start + count) / 8));
   const first = start >> 3;
@@ -32,12 +32,12 @@ export function bitsOf(column: string, from: Uint8Array | undefined, start: numb
   return to;
 }
 
-/** Whether a row has a value, by what {@link validityOf} gave. */
+/** Returns whether a row has a value, given the result of {@link validityOf}. */
 export function isValid(validity: Uint8Array, row: number): boolean {
   return validity.length === 0 || ((validity[row >> 3]! >> (row & 7)) & 1) === 1;
 }
 
-/** The memory of the first elements of an array, whatever it is. Copies nothing. */
+/** Returns the memory of the first elements of any typed array. Copies nothing. */
 export function firstOf(column: string, values: Int32Array | undefined, count: number): Uint8Array {
   checkLength(column, values, count);
   return memory((values ?? noBytes).subarray(0, count));

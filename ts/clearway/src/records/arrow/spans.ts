@@ -3,7 +3,7 @@ import type { Data } from "apache-arrow";
 import { invalid } from "../refusal.js";
 import { checkLength, corrupt, isValid, memory, validityOf } from "./memory.js";
 
-/** A column of texts, bytes or lists: its offsets from 0 on, and where in Arrow's data they begin. */
+/** The rows of a column of texts, bytes or lists: offsets from 0, and the range that they cover in Arrow's data. */
 export interface Span {
   readonly offsets: Int32Array;
   readonly first: number;
@@ -12,7 +12,7 @@ export interface Span {
 
 const offsetMax = 0x7fff_ffff;
 
-/** Offsets of 32 or 64 bits. Throws `protocol` where they go back or end beyond `size`. */
+/** Reads offsets of 32 or 64 bits. Throws `protocol` if they decrease or end beyond `size`. */
 export function spanOf(column: string, data: Data, rows: number, size: number): Span {
   const from = data.valueOffsets as unknown as ArrayLike<number | bigint> | undefined;
   if (rows > 0) checkLength(column, from, rows + 1);
@@ -30,7 +30,7 @@ export function spanOf(column: string, data: Data, rows: number, size: number): 
   return { offsets, first, last: before };
 }
 
-/** Texts or bytes, as offsets and data. `room` is how many bytes there may be. */
+/** Reads texts or bytes as offsets and data. `room` is the number of bytes that may be copied. */
 export function bytesFrom(column: string, data: Data, rows: number, room: number): [Uint8Array, Uint8Array] {
   if (isView(data)) return viewsFrom(column, data, rows, room);
   const values = data.values as Uint8Array | undefined;
@@ -38,7 +38,7 @@ export function bytesFrom(column: string, data: Data, rows: number, room: number
   return [memory(offsets), values?.subarray(first, last) ?? new Uint8Array(0)];
 }
 
-/** How many bytes the texts of a column are, without a look at them: O(1), or O(rows) for views. */
+/** Returns the total bytes of a column's texts without reading them: O(1), or O(rows) for views. */
 export function bytesIn(column: string, data: Data, rows: number): number {
   if (!isView(data)) {
     checkLength(column, data.valueOffsets, rows > 0 ? rows + 1 : 0);
@@ -50,11 +50,11 @@ export function bytesIn(column: string, data: Data, rows: number): number {
   return sum;
 }
 
-// A view is 16 bytes: how long the text is, and either the text, or its first 4 bytes, the number of a buffer, and where in it.
+// A view has 16 bytes: the text's length, then either the text, or its first 4 bytes, a buffer's number and an offset in that buffer.
 const viewBytes = 16;
 const inlineMax = 12;
 
-// `Type.BinaryView` and `Type.Utf8View`, which older versions of the package do not have.
+// Matches `Type.BinaryView` and `Type.Utf8View`, which older versions of the package do not export.
 function isView({ type }: Data): boolean {
   return (type.typeId as number) === 23 || (type.typeId as number) === 24;
 }

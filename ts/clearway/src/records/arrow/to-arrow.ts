@@ -11,10 +11,10 @@ import type { Bitmap, Vector } from "../vector/vector.js";
 import { type Arrow, loadArrow } from "./load.js";
 import { arrowFields, itemType } from "./types.js";
 
-// The package's own types tell a column's type from its buffers only where the type is known at compile time.
+// The package's own types connect a column's type with its buffers only if the type is known at compile time.
 type Props = { type: DataType; length: number } & Record<string, unknown>;
 
-/** An Arrow table over the same memory, a record batch for each run of rows. Copies nothing: O(columns × chunks). */
+/** Builds an Arrow table over the same memory. Each run of rows becomes a record batch. Copies nothing: O(columns × chunks). */
 export async function toArrow(shapes: readonly Shape[], segments: readonly Segment[]): Promise<Table> {
   const arrow = await loadArrow();
   const make = arrow.makeData as unknown as (props: Props) => Data;
@@ -41,7 +41,7 @@ function dataOf(
   length: number,
 ): Data {
   const nullBitmap = vector.validity?.bytes;
-  // Null counts are not kept; the package counts where it needs to.
+  // Tables do not keep null counts; the package counts nulls when it needs them.
   const base = { type, length, nullCount: nullBitmap ? -1 : 0, nullBitmap };
   const spansOf = ({ spans, data }: BytesVector): Data => make({ ...base, valueOffsets: spans.offsets, data });
   switch (shape.kind) {
@@ -72,7 +72,7 @@ function dataOf(
         return make({ ...base, valueOffsets: offsets, child });
       }
       const { items } = vector as ListVector;
-      // By the column's type, not the object's class: this part is bundled apart and has classes of its own.
+      // Checks the column's type, not the object's class: this part is a separate bundle with its own classes.
       const bits = shape.of === "bool";
       const child = make({
         type: itemType(arrow, shape.of),

@@ -18,7 +18,7 @@ const numbers = {
   f64: "Float64",
 } as const;
 
-/** Our columns as Arrow's fields. A dictionary's type has an identity, so they are made once a table. */
+/** Converts columns to Arrow's fields. A dictionary's type has an identity, so call this once per table. */
 export function arrowFields(arrow: Arrow, shapes: readonly Shape[]): Field[] {
   return shapes.map((shape) => new arrow.Field(shape.name, arrowType(arrow, shape), shape.nullable));
 }
@@ -44,16 +44,17 @@ function arrowType(arrow: Arrow, shape: Shape): DataType {
   }
 }
 
-/** The type of a list's items. */
+/** Returns the Arrow type of a list's items. */
 export function itemType(arrow: Arrow, kind: ItemKind): DataType {
   if (kind === "text") return new arrow.Utf8();
   return kind === "bool" ? new arrow.Bool() : new arrow[numbers[kind]]();
 }
 
 /**
- * Arrow's fields as our columns. Where `wanted` has a column of that name it says whether nulls are allowed: most writers
- * of Arrow call every field nullable. Throws `invalid-argument`, with the column and its type, for a type that tables do not
- * have.
+ * Converts Arrow's fields to columns.
+ *
+ * Most Arrow writers declare every field nullable. If `wanted` has a column of the same name, that column decides whether nulls are
+ * allowed. Throws `invalid-argument`, naming the column and its type, for a type that tables do not support.
  */
 export function shapesFrom(arrow: Arrow, fields: readonly Field[], wanted?: readonly Shape[], path = ""): Shape[] {
   return fields.map((field) => {
@@ -87,7 +88,7 @@ function kindFrom(arrow: Arrow, column: string, type: DataType, wanted: readonly
   throw unsupported(column, `columns of Arrow's type ${type}`, String(type));
 }
 
-/** Text of 32-bit or 64-bit offsets, or as views. */
+/** Returns whether the type is text with 32-bit or 64-bit offsets, or as views. */
 function isText({ DataType }: Arrow, type: DataType): boolean {
   return DataType.isUtf8(type) || DataType.isLargeUtf8(type) || DataType.isUtf8View?.(type);
 }
@@ -96,7 +97,7 @@ function isBytes({ DataType }: Arrow, type: DataType): boolean {
   return DataType.isBinary(type) || DataType.isLargeBinary(type) || DataType.isBinaryView?.(type);
 }
 
-/** The typed error for what tables do not have; it has the column and Arrow's type as properties too. */
+/** Returns the typed error for content that tables do not support. It has the column and Arrow's type as properties, too. */
 export function unsupported(column: string, what: string, type: string): ClearwayError {
   const message = `tables have no ${what}: ${column}. Cast the column to another type, or leave it out.`;
   return Object.assign(new ClearwayError("invalid-argument", message), { column, type });

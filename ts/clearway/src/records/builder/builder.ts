@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 /**
- * Takes the values of one column for one chunk after the other. Its arrays are scratch that grows by doubling and is used
- * again for the next chunk; nothing is allocated a row.
+ * Collects the values of one column for one chunk after another.
+ *
+ * Its arrays are scratch memory that grows by doubling and is reused for the next chunk. It allocates nothing per row.
  */
 export interface Builder {
-  /** Takes a value. Throws {@link BadValue} and may leave a part of it: the writer truncates. */
+  /** Adds a value. Throws {@link BadValue} and may leave a part of the value; the writer then truncates. */
   push(value: unknown): void;
-  /** Takes a place for a row that is null. */
+  /** Adds an empty value for a row that is null. */
   pushEmpty(): void;
-  /** Forgets everything from row `rows` on. */
+  /** Removes every row from `rows` on. */
   truncate(rows: number): void;
-  /** What the chunk holds, in the order of `layout.ts`: views of the scratch, to be copied at once. */
+  /** Returns the chunk's buffers in the order of `layout.ts`. They are views of the scratch memory, so the caller copies them at once. */
   buffers(): Uint8Array[];
   /** Bytes of its buffers so far, without padding. */
   readonly bytes: number;
@@ -21,21 +22,24 @@ export interface Builder {
 export const offsetMax = 0x7fff_ffff;
 
 /**
- * What the columns of one writer share. Each adds its own bytes of texts, bytes and lists, because a single row can be
- * larger than any interval of rows allows for.
+ * The growth counter that the columns of one writer share. Each column adds its own bytes of texts, bytes and lists, because a single
+ * row can exceed the growth that a fixed number of rows allows for.
  */
 export class Growth {
-  /** Since the writer last added up its columns. */
+  /** Bytes since the writer last added up its columns. */
   bytes = 0;
 
-  /** `dataBytesMax` is how long the data of one column may become in a chunk; smaller in tests only. */
+  /** `dataBytesMax` limits the data of one column in a chunk. Only tests set it lower. */
   constructor(readonly dataBytesMax = offsetMax) {}
 }
 
-/** How many rows scratch begins with: a page of 4-byte values. */
+/** Initial rows of the scratch memory: one page of 4-byte values. */
 export const firstRows = 1024;
 
-/** A larger copy of a typed array, at least `needed` long, and no longer than `max` otherwise. The old one is garbage. */
+/**
+ * Copies a typed array into a larger one and drops the old one. The new length is twice the old, but at most `max` and at least
+ * `needed`.
+ */
 export function grown<T extends { readonly length: number; set(from: T): void }>(
   Type: new (length: number) => T,
   from: T,
@@ -49,7 +53,7 @@ export function grown<T extends { readonly length: number; set(from: T): void }>
 
 export const noBytes = new Uint8Array(0);
 
-/** The memory of the first elements of a typed array, as bytes. */
+/** Returns the memory of the first elements of a typed array as bytes. Copies nothing. */
 export function bytesOf(values: { buffer: ArrayBufferLike; BYTES_PER_ELEMENT: number }, count: number): Uint8Array {
   return new Uint8Array(values.buffer, 0, count * values.BYTES_PER_ELEMENT);
 }

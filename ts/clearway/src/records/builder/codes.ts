@@ -3,7 +3,7 @@ import { BadValue } from "../refusal.js";
 import { type Builder, bytesOf, firstRows, type Growth, grown, noBytes } from "./builder.js";
 import { TextBuilder } from "./texts.js";
 
-/** Text by its number in a dictionary, which begins anew with each chunk. */
+/** Text as codes into a dictionary. Each chunk has a new dictionary. */
 export class CodeBuilder implements Builder {
   readonly #codeOf = new Map<string, number>();
   readonly #texts: TextBuilder;
@@ -26,12 +26,12 @@ export class CodeBuilder implements Builder {
     this.#put(this.#codeOf.get(value) ?? this.#add(value));
   }
 
-  // A null row has a code all the same, which nobody reads.
+  // A null row has a code too, which no reader uses.
   pushEmpty(): void {
     this.#put(0);
   }
 
-  // A text that only a refused row held stays in the dictionary; that does no harm.
+  // A text that occurred only in a rejected row stays in the dictionary, which is harmless.
   truncate(rows: number): void {
     this.#rows = Math.min(rows, this.#rows);
     if (rows > 0) return;
@@ -40,8 +40,7 @@ export class CodeBuilder implements Builder {
   }
 
   buffers(): Uint8Array[] {
-    // In a chunk of nothing but nulls as well, code 0 stands for something: Arrow's readers ask for that in the columns of a
-    // struct that is null.
+    // Code 0 needs an entry even in a chunk of nulls only: Arrow's readers look it up in the columns of a struct that is null.
     if (this.#rows > 0 && this.#codeOf.size === 0) this.#add("");
     const [, offsets, data] = this.#texts.buffers();
     return [noBytes, bytesOf(this.#codes, this.#rows), offsets!, data!];

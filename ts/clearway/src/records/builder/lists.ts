@@ -18,7 +18,7 @@ function itemsOf(of: ItemKind, column: string, growth: Growth): Items {
   return of === "bool" ? new BitBuilder(column) : numberBuilder(of, column);
 }
 
-/** Lists of numbers, booleans or texts: offsets, and the items of all rows one after the other. */
+/** Lists of numbers, booleans or texts: offsets, and the items of all rows in one sequence. */
 export class ListBuilder implements Builder {
   readonly #items: Items;
   readonly #takes: string;
@@ -80,7 +80,7 @@ export class ListBuilder implements Builder {
     throw new BadValue(this.column, "of fewer than 2^31 items together with its chunk", `${length} items`, hint);
   }
 
-  // Ends a row where its items end, and not where its list says: a list may become shorter while its getters run.
+  // Ends a row after its last item, not at the list's length, because a list may become shorter while its getters run.
   #close(): void {
     const items = this.#items;
     const at = ++this.#rows;

@@ -2,7 +2,7 @@
 import { Bits } from "./bits.js";
 import { type Builder, noBytes } from "./builder.js";
 
-/** The same column with rows that may be null. The class is made anew a column: it then meets one class of builder only. */
+/** Wraps a builder for rows that may be null. Each column gets its own class, so that the class calls only one class of builder. */
 export function nullableBuilder(of: Builder): Builder {
   class NullableBuilder implements Builder {
     readonly #of: Builder;
@@ -32,7 +32,7 @@ export function nullableBuilder(of: Builder): Builder {
       this.#nulls++;
     }
 
-    // A null that is taken back may leave the count too high: the bitmap is then written where it need not be.
+    // Truncating a null may leave the count too high. The chunk then has a bitmap that it does not need.
     truncate(rows: number): void {
       this.#of.truncate(rows);
       this.#valid.truncate(rows);

@@ -20,14 +20,14 @@ const takes: Readonly<Record<NumberKind, string>> = {
 
 interface NumberBuilder extends Builder {
   readonly length: number;
-  /** Takes what is already of the right type. */
+  /** Adds values of the right type without checking them. */
   pushAll(values: Values): void;
 }
 
-// Numbers that a float holds (rounded, in f32) need no look back; others must read as they were written.
+// Floats need no check after the store (f32 rounds). Every other kind must read back as the value that was written.
 type Plain = number[];
 
-/** A class of its own for each kind, for the same reason as `vector/numbers.ts`. */
+/** Makes a separate class for each kind, for the same reason as `vector/numbers.ts`. */
 function makeClass(kind: NumberKind): new (column: string) => NumberBuilder {
   const Type = arrays[kind];
   const jsType = kind === "i64" || kind === "u64" ? "bigint" : "number";

@@ -12,7 +12,7 @@ import { DateBuilder, TimeBuilder } from "./times.js";
 
 type Put = (row: Record<string, unknown>) => void;
 
-/** Rows of several columns: a table's, or those of a struct. */
+/** Rows of several columns: a table's columns, or a struct's. */
 export class RowsBuilder implements Builder {
   readonly #columns: readonly Builder[];
   readonly #put: Put;
@@ -50,8 +50,8 @@ export class RowsBuilder implements Builder {
 }
 
 /**
- * One function a column, each calling the next: a loop over the columns would call builders of every class at one place
- * in the code, which costs three times as much a row.
+ * Returns a chain of functions, one per column, each calling the next. A loop over the columns would call builders of every class at
+ * one place in the code, which costs three times as much per row.
  */
 function chain(shapes: readonly Shape[], columns: readonly Builder[]): Put {
   let put: Put | undefined;
@@ -73,7 +73,10 @@ function link(name: string, column: Builder, next: Put | undefined): Put {
   };
 }
 
-/** A property that every object inherits, as `constructor`: only where the row has its own, or its class a getter. */
+/**
+ * Reads a property whose name every object inherits, such as `constructor`. The property counts only if the row has its own, or if its
+ * class has a getter.
+ */
 function notInherited(row: Record<string, unknown>, name: string): unknown {
   for (let at: object | null = row; at !== null && at !== Object.prototype; at = Object.getPrototypeOf(at)) {
     const found = Object.getOwnPropertyDescriptor(at, name);

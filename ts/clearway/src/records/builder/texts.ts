@@ -4,7 +4,7 @@ import { BadValue } from "../refusal.js";
 import { encodeUtf8 } from "../utf8.js";
 import { type Builder, bytesOf, firstRows, type Growth, grown, noBytes } from "./builder.js";
 
-/** Offsets, and bytes that grow. What texts, bytes and dictionaries have in common. */
+/** Offsets, and bytes that grow. Texts, bytes and dictionaries share this class. */
 export class Runs {
   #offsets: Int32Array = new Int32Array(firstRows + 1);
   #data: Uint8Array = new Uint8Array(firstRows * 8);
@@ -17,12 +17,12 @@ export class Runs {
     return this.end + this.rows * 4;
   }
 
-  /** Room for so many more bytes. Throws where the offsets would not hold the end. */
+  /** Makes room for `bytes` more bytes and returns the data. Throws `BadValue` if 32-bit offsets cannot hold the new end. */
   room(bytes: number, column: string, value: unknown): Uint8Array {
     const needed = this.end + bytes;
     if (needed > this.#data.length) {
-      // The writer closes chunks long before; one value alone may be too large. Growth ends where offsets end, so what
-      // fits into the array needs no further check.
+      // The writer closes chunks long before this limit, but one value alone may exceed it. The array never grows beyond the offsets'
+      // limit, so a value that fits into the array needs no further check.
       const max = this.growth.dataBytesMax;
       if (needed > max) {
         const hint = "Split the value over several rows.";
@@ -74,7 +74,7 @@ export class TextBuilder implements Builder {
   push(value: unknown): void {
     if (typeof value !== "string") throw new BadValue(this.column, "a text", value);
     const runs = this.#runs;
-    // A UTF-16 unit becomes 3 bytes at most.
+    // A UTF-16 unit becomes at most 3 bytes.
     const data = runs.room(value.length * 3, this.column, value);
     runs.close(encodeUtf8(value, data, runs.end));
   }

@@ -6,12 +6,12 @@ import type { Values } from "./numbers.js";
 import { Bitmap, nullTest, Unsendable, type Vector } from "./vector.js";
 
 /**
- * Where each row's share of some data begins and ends. What the offsets say is checked when they are read, not when a
- * table arrives: that would take as long as the table is.
+ * The start and end of each row's share of some data. Offsets are checked when they are read, not when a table arrives, because a check
+ * on arrival would take time in proportion to the rows.
  *
- * Offsets that go back are met by whoever reads all rows, so all values together are no more than the data. Where rows
- * may be passed over, as nulls and the entries of a dictionary are, the first read looks at all offsets: else a megabyte
- * could hold a hundred thousand texts of half a megabyte each.
+ * A reader of all rows detects decreasing offsets, so all values together are no larger than the data. Readers may skip rows that are
+ * null, or entries of a dictionary; in these columns the first read checks all offsets. Otherwise one megabyte could hold a hundred
+ * thousand texts of half a megabyte each.
  */
 export class Spans {
   #unseen: boolean;
@@ -19,7 +19,7 @@ export class Spans {
   constructor(
     readonly offsets: Int32Array,
     readonly rows: number,
-    /** Whether readers may pass over rows. */
+    /** Whether readers may skip rows. */
     sparse: boolean,
   ) {
     this.#unseen = sparse;
@@ -33,7 +33,7 @@ export class Spans {
     return start;
   }
 
-  /** Where the row ends in data of that size. */
+  /** Returns the row's end in data of that size. */
   end(row: number, start: number, size: number): number {
     const end = this.offsets[row + 1];
     if (end === undefined) throw unreadable(this.offsets.buffer, "a column ends before its table does");
@@ -82,7 +82,7 @@ export class BytesVector extends Unsendable implements Vector {
   }
 }
 
-/** Text, decoded each time that it is read. */
+/** Text, decoded at each read. */
 export class TextVector extends BytesVector {
   override get(row: number): string {
     const { spans, data } = this;
@@ -123,7 +123,7 @@ export class ListVector extends Unsendable implements Vector {
   }
 }
 
-/** Lists of texts. A row reads as an array, decoded each time. */
+/** Lists of texts. A row reads as an array, decoded at each read. */
 export class TextListVector extends Unsendable implements Vector {
   constructor(
     readonly spans: Spans,

@@ -5,13 +5,13 @@ import { cannotBeSent, unreadable } from "../refusal.js";
 /** One column of one chunk, readable row by row. Rows count from the chunk's first. */
 export interface Vector {
   readonly validity: Bitmap | undefined;
-  /** The value of a row that is not null. Callers keep `row` inside the chunk. Throws when the memory is gone or malformed. */
+  /** Returns the value of a row that is not null. Callers keep `row` inside the chunk. Throws if the memory is gone or malformed. */
   get(row: number): unknown;
-  /** A run of rows as the memory itself. */
+  /** Returns a run of rows as raw memory. */
   part(start: number, rows: number): Part;
 }
 
-/** What every vector begins with: whoever sends what reads it is refused before memory is copied. */
+/** Base class of all vectors. Structured clone rejects any object that contains a vector, before it copies memory. */
 export class Unsendable {
   readonly cannotBeSent = cannotBeSent;
 }
@@ -27,7 +27,7 @@ export class Bitmap {
   }
 }
 
-/** The `isNull` of a part. */
+/** Returns the `isNull` function of a part. */
 export function nullTest(validity: Bitmap | undefined, start: number): (row: number) => boolean {
   return validity === undefined ? () => false : (row) => !validity.get(start + row);
 }
