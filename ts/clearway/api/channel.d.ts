@@ -362,16 +362,6 @@ interface CallOptions {
     readonly deadlineMs?: number | undefined;
 }
 
-/** What a handler is given beside the message. */
-interface HandlerContext {
-    /** The channel's name. */
-    readonly channel: string;
-    /** Aborts when the caller has cancelled, its time is over, or the transport is closed. Made when it is first read. */
-    readonly signal: AbortSignal;
-    /** How many milliseconds the caller had left when it sent the call; undefined without a deadline. */
-    readonly deadlineMs: number | undefined;
-}
-
 /** Values of a stream of events, each when it is asked for. Ending the loop ends the stream at the other end. */
 interface EventStream<T> extends AsyncIterableIterator<T, void, void>, AsyncDisposable {
     /** How many events were dropped so far, before the one that was read last. */
@@ -406,6 +396,16 @@ interface ServeOptions {
  * of 2 the next one is under way while one is read.
  */
 declare function latest(window?: number): ListenOptions;
+
+/** What a handler is given beside the message. */
+interface HandlerContext {
+    /** The channel's name. */
+    readonly channel: string;
+    /** Aborts when the caller has cancelled, its time is over, or the transport is closed. Made when it is first read. */
+    readonly signal: AbortSignal;
+    /** How many milliseconds the caller had left when it sent the call; undefined without a deadline. */
+    readonly deadlineMs: number | undefined;
+}
 
 /** What the one who serves events is given beside the listener's arguments. */
 interface EventSink<T = unknown> {
@@ -696,37 +696,6 @@ type WriteFields<Fields, Types> = {
     readonly [Name in keyof Fields as undefined extends WriteOf<Fields[Name], Types> ? Name : never]?: WriteOf<Fields[Name], Types>;
 };
 
-/**
- * A type that has been checked: what validators and generators of other languages read. Names of the schema's own types are
- * resolved; `name` keeps what such a type was called.
- */
-type TypeShape = {
-    readonly kind: TypeName;
-} | {
-    readonly kind: "list" | "map" | "nullable";
-    readonly of: TypeShape;
-} | {
-    readonly kind: "struct";
-    readonly fields: readonly FieldShape[];
-    readonly name?: string;
-} | {
-    readonly kind: "one-of";
-    readonly texts: readonly string[];
-    readonly name?: string;
-};
-interface FieldShape {
-    readonly name: string;
-    readonly type: TypeShape;
-}
-
-/** What is told of a value that does not fit its schema; the error has these as properties too. */
-interface MisfitParts {
-    /** Where, such as `args.places[3].city`. */
-    readonly path: string;
-    /** What must stand there. */
-    readonly expected: string;
-}
-
 type Part<S, Name extends string> = S extends {
     readonly [Key in Name]: infer Value;
 } ? Value : unknown;
@@ -776,6 +745,29 @@ type HandlersOf<S> = (S extends {
 } : {
     readonly events?: Record<string, never>;
 });
+
+/**
+ * A type that has been checked: what validators and generators of other languages read. Names of the schema's own types are
+ * resolved; `name` keeps what such a type was called.
+ */
+type TypeShape = {
+    readonly kind: TypeName;
+} | {
+    readonly kind: "list" | "map" | "nullable";
+    readonly of: TypeShape;
+} | {
+    readonly kind: "struct";
+    readonly fields: readonly FieldShape[];
+    readonly name?: string;
+} | {
+    readonly kind: "one-of";
+    readonly texts: readonly string[];
+    readonly name?: string;
+};
+interface FieldShape {
+    readonly name: string;
+    readonly type: TypeShape;
+}
 
 /** The methods and events of a channel, as plain data: JSON can hold it, and nothing in it is run. */
 interface SchemaData {
@@ -874,6 +866,14 @@ declare class ChannelSchema<const S> {
  */
 declare function schema<const S extends SchemaData>(data: S): ChannelSchema<S>;
 
+/** What is told of a value that does not fit its schema; the error has these as properties too. */
+interface ValidationIssueParts {
+    /** Where, such as `args.places[3].city`. */
+    readonly path: string;
+    /** What must stand there. */
+    readonly expected: string;
+}
+
 /**
  * Two ends in one thread: for tests, and for parts of an app that may move apart later. Copies nothing: frames are handed
  * over as they are, attachments are moved, so that a sender loses them here as it would elsewhere. Delivers in microtasks.
@@ -906,4 +906,4 @@ interface PortOptions extends TransportLimits {
 declare function portTransport(port: PortLike, options?: PortOptions): ChannelTransport;
 
 export { ChannelSchema, ChannelTransport, ClearwayError, CloseReason, CodecErrorCode, Float64, Moved, RemoteError, TransportLimits, binaryCodec, connect, extension, float64, isCodecError, jsonMessageCodec, jsonMethodCodec, latest, memoryPair, notImplemented, outcome, portTransport, readSchema, schema, standardMessageCodec, standardMethodCodec, stringCodec };
-export type { CallOptions, Caller, Callers, ChannelCopyReason, ChannelLedger, ChannelLedgerSide, Codec, CodecError, CodecLimits, CodecName, DecodeOptions, Endpoint, EndpointOptions, EndpointStats, EventData, EventShape, EventSink, EventSource, EventStream, Events, Extension, FieldShape, HandlerContext, HandlersOf, JsonMessageCodec, JsonMethodCodec, JsonOptions, ListenOptions, Listeners, MessageCodec, MessageHandler, Messages, MethodCall, MethodCodec, MethodData, MethodError, MethodHandler, MethodHandlers, MethodReply, MethodShape, MethodSuccess, Methods, MethodsOf, MisfitParts, NamedTypes, NoReply, Outcome, OutcomeKind, PortLike, PortOptions, ReadOf, RemoteErrorParts, SchemaData, SchemaShape, ServeOptions, SourcesOf, StandardMessageCodec, StandardMethodCodec, StandardOptions, StructFields, Type, TypeName, TypeShape, ValueReader, ValueWriter, WhenFull, WireName, WriteOf };
+export type { CallOptions, Caller, Callers, ChannelCopyReason, ChannelLedger, ChannelLedgerSide, Codec, CodecError, CodecLimits, CodecName, DecodeOptions, Endpoint, EndpointOptions, EndpointStats, EventData, EventShape, EventSink, EventSource, EventStream, Events, Extension, FieldShape, HandlerContext, HandlersOf, JsonMessageCodec, JsonMethodCodec, JsonOptions, ListenOptions, Listeners, MessageCodec, MessageHandler, Messages, MethodCall, MethodCodec, MethodData, MethodError, MethodHandler, MethodHandlers, MethodReply, MethodShape, MethodSuccess, Methods, MethodsOf, ValidationIssueParts as MisfitParts, NamedTypes, NoReply, Outcome, OutcomeKind, PortLike, PortOptions, ReadOf, RemoteErrorParts, SchemaData, SchemaShape, ServeOptions, SourcesOf, StandardMessageCodec, StandardMethodCodec, StandardOptions, StructFields, Type, TypeName, TypeShape, ValueReader, ValueWriter, WhenFull, WireName, WriteOf };

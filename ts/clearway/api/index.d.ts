@@ -4,14 +4,14 @@ import { W as Window } from './types-credit.js';
 import { C as CrossesAs } from './types-crossing.js';
 import { Task } from './worker.js';
 
-/** Node's limits on a worker's memory, in megabytes (MiB), as `worker_threads` takes them. */
+/** Node's limits on a worker's memory, in MiB, as `worker_threads` takes them. */
 interface ResourceLimits {
     maxOldGenerationSizeMb?: number;
     maxYoungGenerationSizeMb?: number;
     codeRangeSizeMb?: number;
     stackSizeMb?: number;
 }
-/** What a factory returns: Node's `Worker` or a browser's, by what they share, so that one type serves both. */
+/** A factory's result: the methods that Node's `Worker` and a browser's share, so that one type fits both. */
 interface WorkerLike {
     postMessage(message: unknown, transfer: never[]): void;
     terminate(): unknown;
@@ -181,39 +181,39 @@ type Callers<Module> = {
     readonly [Name in keyof TasksOf<Module> & string]: Callable$1<TasksOf<Module>[Name]>;
 };
 
-/** Why memory was copied where it might have been moved. */
+/** The reason why memory was copied instead of moved. */
 type CopyReason = 
 /** An argument that was not under `move()`. */
 "argument-not-moved"
-/** A view on part of a larger buffer: moving the buffer would take memory that the value does not show. */
+/** A view of part of a larger buffer: moving the buffer would take memory that the value does not show. */
  | "partial-view"
-/** Memory that its owner does not let go: WebAssembly memory, Node's buffer pool. */
+/** Memory that its owner keeps: WebAssembly memory, Node's buffer pool. */
  | "not-transferable"
-/** So little (512 bytes of a result at most) that copying it beside other frames costs less than a message that moves it. */
+/** At most 512 bytes of a result: copying them with other frames costs less than a message that moves them. */
  | "small"
-/** The value has more nodes than the search looks at; what lies beyond was not seen (bytes unknown, counted as 0). */
+/** The value has more nodes than the search visits. It saw no memory beyond the limit (bytes unknown, counted as 0). */
  | "search-limit";
 
-/** Bytes of binary memory that crossed one way. Strings, numbers and plain objects are always cloned and not counted. */
+/** Bytes of binary memory that crossed in one direction. Strings, numbers and plain objects are always cloned and not counted. */
 interface LedgerSide {
     /** Bytes that changed owner without a copy. */
     movedBytes: number;
-    /** Bytes of shared memory that were named in a message (counted each time). */
+    /** Bytes of shared memory in messages (counted for each message). */
     sharedBytes: number;
-    /** Bytes that were copied; `copies` says why. */
+    /** Bytes that were copied; `copies` gives the reasons. */
     copiedBytes: number;
     copies: Partial<Record<CopyReason, {
         count: number;
         bytes: number;
     }>>;
 }
-/** Both ways: from the caller's thread to the workers, and back. */
+/** Both directions: from the caller's thread to the workers, and back. */
 interface Ledger {
     toWorkers: LedgerSide;
     fromWorkers: LedgerSide;
 }
 
-/** What a histogram says, in microseconds. */
+/** A histogram's figures, in microseconds. */
 interface Summary {
     count: number;
     min: number;
@@ -224,15 +224,15 @@ interface Summary {
     max: number;
 }
 
-/** How long each part of a task's calls took, in microseconds. */
+/** How long each phase of a task's calls took, in microseconds. */
 interface TaskTimings {
-    /** From the call to its leaving for a worker. */
+    /** From the call until it was sent to a worker. */
     queueUs?: Summary;
-    /** From leaving to the start of the task. */
+    /** From sending to the start of the task. */
     transitUs?: Summary;
     /** The task itself. */
     runUs?: Summary;
-    /** From the task's end to the caller's thread. */
+    /** From the task's end until the answer reached the caller's thread. */
     returnUs?: Summary;
 }
 

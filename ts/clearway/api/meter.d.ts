@@ -1,8 +1,8 @@
 interface DeviceFactorOptions {
-    /** Counted runs of the task; 21 unless told. Each takes about `referenceMs` times the factor. */
+    /** Counted runs of the task; default 21. Each takes about `referenceMs` times the factor. */
     readonly runs?: number;
 }
-/** How slow this device is, by a task that is the same everywhere. Plain data: keep it, and compare devices by it. */
+/** The speed of this device, measured with a task that is the same everywhere. Plain data: keep it to compare devices. */
 interface DeviceFactor {
     readonly kind: "clearway-device-factor";
     readonly version: 1;
@@ -10,39 +10,41 @@ interface DeviceFactor {
     readonly factor: number;
     readonly medianMs: number;
     readonly referenceMs: number;
-    /** Quartiles of the runs: how sure the median is. */
+    /** Quartiles of the runs. They show how certain the median is. */
     readonly p25Ms: number;
     readonly p75Ms: number;
     readonly runs: number;
 }
 /**
- * Measures this device. Blocks the thread in pieces of one run (some ms) and lets it answer in between. A factor
- * speaks of this task's kind of work, integer and memory operations on one core, not of a display, disk or network.
+ * Measures this device's speed.
+ *
+ * The measurement blocks the thread for one run (some ms) at a time and lets it answer in between. The factor covers this kind of work,
+ * integer and memory operations on one core. It says nothing about a display, disk or network.
  */
 declare function deviceFactor(options?: DeviceFactorOptions): Promise<DeviceFactor>;
 interface ScaledMs {
     readonly ms: number;
-    /** From the quartiles of both devices: the factor itself is a measurement. */
+    /** Bounds from the quartiles of both devices, because the factor itself is a measurement. */
     readonly lowMs: number;
     readonly highMs: number;
 }
-/** What takes `ms` on the device `here` takes about this long `there`. Both must have been measured. */
+/** Estimates how long work of `ms` on the device `here` takes on `there`. Both devices must have been measured. */
 declare function scaleMs(ms: number, here: DeviceFactor, there: DeviceFactor): ScaledMs;
 
-/** What the far side answers. `remoteTimeMs` is its own clock, read once while it handled the ping; any zero will do. */
+/** The remote side's answer. `remoteTimeMs` is its own clock, read once while it handled the ping, with any zero. */
 interface PingAnswer {
     readonly remoteTimeMs?: number;
 }
-/** A pool, a channel, or any function that goes there and back. */
+/** A pool, a channel, or any function that makes a round trip. */
 type PingTarget = {
     ping(): Promise<PingAnswer | undefined>;
 } | (() => Promise<unknown>);
 interface PingOptions {
-    /** Pings sent, one after another; 20 unless told. */
+    /** Pings sent, one after another; default 20. */
     readonly count?: number;
-    /** Time between the start of one ping and of the next; 0, back to back, unless told. Sent late if the last took longer. */
+    /** Time between the starts of two pings; default 0, back to back. A ping that takes longer delays the next. */
     readonly intervalMs?: number;
-    /** Ends the series early; what was measured is reported. */
+    /** Ends the series early. The report covers the pings that returned. */
     readonly signal?: AbortSignal;
     /** Called with each sample. Must not throw. */
     readonly onSample?: (sample: PingSample) => void;
@@ -62,48 +64,52 @@ interface PingReport {
         readonly min: number;
         readonly mean: number;
         readonly max: number;
-        /** `null` where fewer than 20 samples lie beyond. */
+        /** `null` if fewer than 20 samples lie beyond the quantile. */
         readonly p50: number | null;
         readonly p90: number | null;
         readonly p99: number | null;
     };
-    /** Only where the far side tells its time. */
+    /** Present only if the remote side reports its time. */
     readonly oneWay?: OneWayReport;
 }
 interface OneWayReport {
-    /** Their clock minus ours. */
+    /** The remote clock minus the local one. */
     readonly clockOffsetMs: number;
-    /** The true offset, and with it each one-way time, lies within plus or minus this, as long as neither clock drifts. */
+    /** Error of the offset and of each one-way time, plus or minus. It holds as long as neither clock drifts. */
     readonly errorMs: number;
     readonly thereMsMean: number;
     readonly backMsMean: number;
 }
-/** Rejects with the target's own error if a ping fails; a target that never answers makes it wait for `signal`. */
+/**
+ * Measures round trips to a target.
+ *
+ * Rejects with the target's own error if a ping fails. If the target never answers, the call waits for `signal`.
+ */
 declare function ping(target: PingTarget, options?: PingOptions): Promise<PingReport>;
 
 /**
- * What held the thread.
- * - `machine`: an idle watcher thread was held up at the same time, or the thread was not woken although it had nothing to do.
- * - `gc`: garbage collection took most of it.
- * - `app`: the thread was running (or blocking in a synchronous call of) the app's own code.
- * - `unknown`: no source could tell; `because` says which sources were missing.
+ * The cause of a stall.
+ * - `machine`: an idle watcher thread was delayed at the same time, the thread waited for a core, or the idle thread was woken late.
+ * - `gc`: garbage collection took most of the stall.
+ * - `app`: the thread ran the app's own code, or blocked in a synchronous call of it.
+ * - `unknown`: no source shows the cause; `because` names the missing sources.
  */
 type StallCause = "machine" | "gc" | "app" | "unknown";
 /** A script that ran in the stall, as the browser's long-animation-frame entry names it. */
 interface ScriptShare {
-    /** Where the script came from; empty where the browser withholds it (cross-origin). */
+    /** The script's address; empty if the browser withholds it (cross-origin). */
     readonly url: string;
     readonly functionName: string;
-    /** What called it: `TimerHandler:setTimeout`, `BUTTON#send.onclick`, ... */
+    /** The caller of the script: `TimerHandler:setTimeout`, `BUTTON#send.onclick`, ... */
     readonly invoker: string;
     readonly durationMs: number;
     /** Part of `durationMs` spent in forced style and layout. */
     readonly layoutMs: number;
 }
-/** A stack seen by the watchdog while the thread was held, innermost frame first. */
+/** A stack that the watchdog sampled while the thread was held, innermost frame first. */
 interface StackSample {
     readonly frames: readonly string[];
-    /** How many samples of this stall showed this very stack. */
+    /** Number of samples of this stall that show this exact stack. */
     readonly seen: number;
 }
 /** A `mark()` that was open during the stall. */
@@ -116,12 +122,12 @@ interface Stall {
     /** Since the start of the run. */
     readonly startMs: number;
     readonly lengthMs: number;
-    /** The true length lies within `lengthMs` plus or minus this, by the way it was detected. */
+    /** The true length lies within `lengthMs` plus or minus this error. It depends on how the stall was detected. */
     readonly errorMs: number;
     readonly cause: StallCause;
-    /** One sentence: why this cause. */
+    /** The reason for this cause, in one sentence. */
     readonly because: string;
-    /** How long the machine ran others during this stall: in place of this thread where that is counted, or of an idle watcher. */
+    /** How long the machine ran other threads during this stall: instead of this thread where that is counted, or of an idle watcher. */
     readonly machineMs: number;
     /** How long garbage collection paused the thread during this stall. */
     readonly gcMs: number;
@@ -130,11 +136,11 @@ interface Stall {
     readonly marks: readonly MarkShare[];
 }
 
-/** Both published readings of a hitch ratio, in words. See `model/hitch.ts` for the limits. */
+/** Both published readings of a hitch ratio, in words. The limits are in `model/hitch.ts`. */
 interface HitchVerdicts {
-    /** 5 and under good, over 5 to 10 warning, over 10 critical. */
+    /** Up to 5 good, up to 10 warning, over 10 critical. */
     readonly strict: "good" | "warning" | "critical";
-    /** 10 and under good, to 25 fair, to 50 poor, over 50 critical. */
+    /** Up to 10 good, up to 25 fair, up to 50 poor, over 50 critical. */
     readonly lenient: "good" | "fair" | "poor" | "critical";
 }
 interface HitchReport {
@@ -145,20 +151,20 @@ interface HitchReport {
 }
 interface FrameReport {
     readonly hz: number;
-    /** Frames that the run had room for. */
+    /** Frames that fit into the run. */
     readonly expected: number;
     readonly dropped: number;
-    /** True where no real frames exist (Node, worker scopes, hidden pages): computed from the stalls. */
+    /** True if there are no real frames (Node, worker scopes, hidden pages): the figures are computed from the stalls. */
     readonly estimated: boolean;
 }
 interface WaitShare {
     readonly overMs: number;
-    /** Probability, 0 to 1, that an event arriving at a random moment waits longer than `overMs`. */
+    /** Probability, 0 to 1, that an event at a random moment waits longer than `overMs`. */
     readonly share: number;
 }
 interface TailQuantile {
     readonly quantile: number;
-    /** `null` where fewer than 20 stalls lie beyond this quantile: the sample cannot carry it. */
+    /** `null` if fewer than 20 stalls lie beyond this quantile: the sample is too small. */
     readonly lengthMs: number | null;
 }
 interface CauseShare {
@@ -166,16 +172,17 @@ interface CauseShare {
     readonly stalls: number;
     readonly totalMs: number;
 }
-/** A source of evidence, and whether it could be had here. */
+/** A source of evidence, and whether it is available here. */
 interface SourceState {
     readonly name: string;
     readonly available: boolean;
-    /** Why not, where it is not available. */
+    /** The reason, if the source is not available. */
     readonly why?: string;
 }
 /**
- * One run's stalls and everything computed from them. Plain data: `JSON.stringify` keeps all of it.
- * Every length is in milliseconds; `startMs` counts from `startedAt`. The same in every language: `spec/stalls.schema.json`.
+ * The stalls of one run and all figures computed from them. Plain data: `JSON.stringify` keeps all of it.
+ *
+ * Every length is in milliseconds. `startMs` counts from `startedAt`. All languages use this form: `spec/stalls.schema.json`.
  */
 interface StallReport {
     readonly kind: "clearway-stalls";
@@ -184,18 +191,18 @@ interface StallReport {
     readonly label?: string;
     /** ISO 8601. */
     readonly startedAt: string;
-    /** T: the time covered by `stalls`; time while the page was hidden is left out. */
+    /** T: the time that `stalls` cover, without the time in which the page was hidden. */
     readonly durationMs: number;
     /** Shorter stalls are not recorded. */
     readonly floorMs: number;
     /** Every recorded stall of the covered time, in order. */
     readonly stalls: readonly Stall[];
-    /** Recorded earlier, then dropped to keep memory bounded; the covered time starts after the last of them. */
+    /** Older stalls that were dropped to keep memory bounded. The covered time starts after the last of them. */
     readonly droppedStalls: number;
     readonly longestMs: number;
     /** Mean wait of an event that arrives at a random moment: sum of b^2 / 2T. */
     readonly lagMeanMs: number;
-    /** Longest wait that any event could have met; the same as `longestMs`. */
+    /** Longest possible wait of an event; the same as `longestMs`. */
     readonly lagMaxMs: number;
     /** Sum of all stall lengths. */
     readonly stalledMs: number;
@@ -210,89 +217,90 @@ interface StallReport {
     readonly tail: readonly TailQuantile[];
     readonly causes: readonly CauseShare[];
     readonly sources: readonly SourceState[];
-    /** Time that the page was hidden, and the run did not count. */
+    /** Time in which the page was hidden. The run does not count it. */
     readonly hiddenMs: number;
 }
 
-/** The report for a terminal: a sentence, the figures, the longest stalls with their causes. No trailing newline. */
+/** Formats the report for a terminal: a sentence, the figures, the longest stalls with their causes. No trailing newline. */
 declare function formatReport(report: StallReport, options?: {
     readonly stallsMax?: number;
 }): string;
-/** A ping's figures in a line or two. */
+/** Formats a ping's figures in one or two lines. */
 declare function formatPing(report: PingReport): string;
 
-/** An open label. Ends at the end of a `using` block, or by `end()`. */
+/** An open label. It ends at the end of a `using` block, or by `end()`. */
 interface Mark {
     end(): void;
     [Symbol.dispose](): void;
 }
 /**
- * Labels what runs from now on, so that stalls in this time name it. With a function: labels its run, to the
- * settling of its promise if it returns one, and gives back what it returns.
+ * Labels the work that runs from now on. Stalls in this time name the label.
  *
- * An async label covers everything that runs until it ends, also what has nothing to do with it: such a label says
- * "while", not "because".
+ * With a function, labels its run, until its promise settles if it returns one, and returns the function's result. An async label
+ * covers everything that runs until it ends, even unrelated work: such a label says "while", not "because".
  */
 declare function mark(label: string): Mark;
 declare function mark<R>(label: string, run: () => R): R;
 
-/** What `measure` and `watch` take alike. */
+/** Options of both `measure` and `watch`. */
 interface MeterOptions {
-    /** Frame rate that hitches and estimated frames are computed for; 60 unless told. */
+    /** Frame rate used for hitches and estimated frames; default 60. */
     readonly hz?: number;
-    /** Stalls shorter than this are not recorded; 4 ms unless told. */
+    /** Stalls shorter than this are not recorded; default 4 ms. */
     readonly floorMs?: number;
     readonly label?: string;
-    /** Sample the stacks of a held thread (Node); true unless told. */
+    /** Sample the stacks of a held thread (Node); default true. */
     readonly stacks?: boolean;
-    /** Count the display's real frames (browser); true unless told. Keeps the page rendering: see docs/meter.md. */
+    /** Count the display's real frames (browser); default true. Keeps the page rendering: see docs/meter.md. */
     readonly frames?: boolean;
-    /** Time between heartbeats; see docs/meter.md for what each host needs it for. */
+    /** Time between heartbeats. docs/meter.md describes how each host uses it. */
     readonly beatMs?: number;
 }
 
 interface MeasureOptions extends MeterOptions {
 }
 interface Measurement<Value> {
-    /** What the function returned, or its promise's value. */
+    /** The function's return value, or the value of its promise. */
     readonly value: Value;
-    /** From the call to the value, in milliseconds. The same as `report.durationMs`, but for hidden time. */
+    /** Milliseconds from the call to the value. The same as `report.durationMs`, except for hidden time. */
     readonly runtimeMs: number;
     readonly report: StallReport;
     toString(): string;
 }
 /**
- * Runs a function once and reports what it did to this thread. A function that blocks for 100 ms is one stall of
- * 100 ms; an async one has its stalls found until its promise settles. Everything on this thread counts, also what
- * runs besides the function.
+ * Runs a function once and reports how it stalled this thread.
  *
- * Waits for the meter's own start (a thread or worker: some 20 ms the first time) before, and for late evidence (some
- * tens of ms) after; neither is counted. Rejects with the function's own error if it throws, and with
- * `RangeError` or `TypeError` for an option that cannot be.
+ * A function that blocks for 100 ms is one stall of 100 ms. For an async function, the meter finds stalls until its promise settles.
+ * The report covers everything on this thread, including work that runs at the same time.
+ *
+ * The call waits for the meter to start (a thread or worker: some 20 ms the first time) before the run, and for late evidence (some
+ * tens of ms) after it. Neither wait is counted. Rejects with the function's own error if it throws, and with `RangeError` or
+ * `TypeError` for an invalid option.
  */
 declare function measure<Value>(fn: () => Value | PromiseLike<Value>, options?: MeasureOptions): Promise<Measurement<Value>>;
 
 interface WatchOptions extends MeterOptions {
-    /** Stalls kept; 10,000 unless told. Past it the oldest are dropped and the report covers the time after them. */
+    /** Stalls kept; default 10,000. Beyond that the oldest are dropped, and the report covers the time after them. */
     readonly stallsMax?: number;
-    /** Called with each stall once its cause is known: up to 150 ms after its end. Must not throw. */
+    /** Called with each stall once its cause is known. This is up to 150 ms after its end. Must not throw. */
     readonly onStall?: (stall: Stall) => void;
 }
-/** A running watch over this thread. Never keeps a process alive. */
+/** A running watch of this thread. Never keeps a process alive. */
 interface Watch {
-    /** Settles when every source runs or is known to be unavailable. Stalls are seen before that, with fewer causes. */
+    /** Settles when every source runs or is known to be unavailable. The watch finds stalls before that, with fewer causes. */
     readonly ready: Promise<void>;
-    /** The report so far. Computed from the kept stalls on each call: O(n log n). */
+    /** Returns the report so far. Each call computes it from the kept stalls in O(n log n). */
     report(): StallReport;
-    /** Begins anew: what was recorded is forgotten. */
+    /** Forgets all recorded stalls and begins a new run. */
     reset(): void;
-    /** Stops watching. `report()` then gives the final report, again and again. Harmless if called twice. */
+    /** Stops watching. Every later `report()` returns the final report. Further calls do nothing. */
     stop(): void;
     [Symbol.dispose](): void;
 }
 /**
- * Watches this thread until it is stopped. Its own cost is in docs/meter.md. Throws `RangeError` or `TypeError` for an option
- * that cannot be, having started nothing.
+ * Watches this thread until the watch is stopped. docs/meter.md states its cost.
+ *
+ * Throws `RangeError` or `TypeError` for an invalid option, before it starts anything.
  */
 declare function watch(options?: WatchOptions): Watch;
 

@@ -1,15 +1,15 @@
 import * as apache_arrow from 'apache-arrow';
 import { C as CrossesAs, c as crossesAs } from './types-crossing.js';
 
-/** Kinds whose values stand side by side in a typed array. */
+/** Kinds whose values form a typed array. */
 declare const numberKinds: readonly ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64"];
 type NumberKind = (typeof numberKinds)[number];
-/** What a list may hold. */
+/** The kinds of a list's items. */
 type ItemKind = NumberKind | "bool" | "text";
-/** Ticks a timestamp counts, since 1970-01-01T00:00Z. */
+/** Units of a timestamp, counted since 1970-01-01T00:00Z. */
 declare const units: readonly ["s", "ms", "us", "ns"];
 type TimeUnit = (typeof units)[number];
-/** A column as data: what crosses with a table, and what other languages read. */
+/** A column as data. It crosses with a table, and other languages read it. */
 type Shape = {
     readonly name: string;
     readonly nullable: boolean;
@@ -31,8 +31,10 @@ type KindShape = {
 };
 
 /**
- * One chunk's share of a column, as the memory itself: for loops that want no call a row. Its arrays are views of the
- * table's memory, valid as long as the table is; rows that are null hold 0 or nothing there, and `isNull` tells.
+ * One chunk's share of a column, as raw memory. It is for loops without a call per row.
+ *
+ * Its arrays are views of the table's memory and stay valid as long as the table. Null rows hold 0 or an empty value there; `isNull`
+ * detects them.
  */
 interface Part {
     readonly length: number;
@@ -51,17 +53,17 @@ interface BytesPart extends Part {
     readonly offsets: Int32Array;
     readonly data: Uint8Array;
 }
-/** Row `i` is `dictionary[codes[i]]`. The dictionary is decoded when it is first asked for. */
+/** Row `i` is `dictionary[codes[i]]`. The dictionary is decoded at its first use. */
 interface CodePart extends Part {
     readonly codes: Int32Array;
     readonly dictionary: readonly string[];
 }
-/** Texts one after the other: text `i` is `data[offsets[i]]` up to `data[offsets[i + 1]]`, as UTF-8. */
+/** A sequence of texts: text `i` is `data[offsets[i]]` up to `data[offsets[i + 1]]`, as UTF-8. */
 interface Texts {
     readonly offsets: Int32Array;
     readonly data: Uint8Array;
 }
-/** Row `i` is `values[offsets[i]]` up to `values[offsets[i + 1]]`; booleans are bits, texts are {@link Texts}. */
+/** Row `i` is `values[offsets[i]]` up to `values[offsets[i + 1]]`. Booleans are bits, texts are {@link Texts}. */
 interface ListPart<Values> extends Part {
     readonly offsets: Int32Array;
     readonly values: Values;
@@ -70,12 +72,12 @@ interface ListPart<Values> extends Part {
 /** One column of one chunk, readable row by row. Rows count from the chunk's first. */
 interface Vector {
     readonly validity: Bitmap | undefined;
-    /** The value of a row that is not null. Callers keep `row` inside the chunk. Throws when the memory is gone or malformed. */
+    /** Returns the value of a row that is not null. Callers keep `row` inside the chunk. Throws if the memory is gone or malformed. */
     get(row: number): unknown;
-    /** A run of rows as the memory itself. */
+    /** Returns a run of rows as raw memory. */
     part(start: number, rows: number): Part;
 }
-/** What every vector begins with: whoever sends what reads it is refused before memory is copied. */
+/** Base class of all vectors. Structured clone rejects any object that contains a vector, before it copies memory. */
 declare class Unsendable {
     readonly cannotBeSent: symbol;
 }
@@ -92,20 +94,22 @@ declare class Chunk {
     readonly data: ArrayBuffer;
     readonly rows: number;
     /**
-     * Takes the buffer over, copies nothing and looks at its header only: a table of 1526 chunks held its receiver for
-     * 79 ms (cold, on a busy machine) where this opened the columns as well. Throws `protocol`, or `released`.
+     * Takes ownership of the buffer, copies nothing and reads only its header. Throws `protocol` or `released`.
+     *
+     * When the constructor opened the columns too, a table of 1526 chunks blocked its receiver for 79 ms (cold, on a busy machine).
      */
     constructor(data: ArrayBuffer, shapes: readonly Shape[], buffers?: number);
     /**
-     * The columns, opened when first asked for: O(columns). Throws `protocol` where the chunk does not hold such columns,
-     * and `released` when the memory was moved away or released.
+     * The columns, opened at the first access: O(columns).
+     *
+     * Throws `protocol` if the chunk does not hold these columns, and `released` if the memory was moved away or released.
      */
     get vectors(): readonly Vector[];
-    /** Gives the memory up, whoever still has views of it: they are empty from here on. See {@link free}. */
+    /** Frees the memory. All views of it are empty from then on. See {@link free}. */
     release(): void;
 }
 
-/** How a table crosses: data that structured clone, `postMessage` and IndexedDB take as it is. */
+/** The form in which a table crosses: data that structured clone, `postMessage` and IndexedDB accept. */
 interface TableMessage {
     readonly version: 1;
     readonly columns: readonly Shape[];
@@ -124,7 +128,7 @@ interface Segment {
 
 declare const inChunk = "clearway:row";
 declare const atRow: unique symbol;
-/** A row before its columns: which chunk, and where in it. */
+/** A row without its columns: the chunk's vectors and the position in the chunk. */
 interface RowView {
     [inChunk]: readonly Vector[];
     [atRow]: number;
@@ -132,26 +136,30 @@ interface RowView {
 type RowClass = new (vectors: readonly Vector[], row: number) => RowView;
 
 /**
- * A cursor for the rows of one chunk, which the caller moves by the chunk's own row numbers. It never goes on to another
- * chunk: a loop that may do that, however seldom, keeps its sum in memory in every step (spec/decisions).
+ * A cursor over the rows of one chunk.
+ *
+ * The caller moves it by the chunk's own row numbers. It never continues into another chunk: a loop that could do so, however rarely,
+ * keeps its sum in memory in every step (spec/decisions).
  */
 declare class ChunkCursor<R> {
     /** The table's number of this chunk's row 0. */
     readonly first: number;
-    /** How many rows. */
+    /** The number of rows. */
     readonly length: number;
     private readonly start;
     private readonly row;
-    /** Throws `released`, and `protocol`, as the first read of a chunk does. */
+    /** Throws `released` and `protocol`, as the first read of a chunk does. */
     constructor({ chunk, start, rows }: Segment, first: number, MovingRow: RowClass);
     /**
-     * The row `row`, from 0 up to `length`: the same object each time, moved there. Reading one that is outside, or that is no
-     * whole number, throws. Allocates nothing.
+     * Moves to a row, from 0 up to `length`, and returns it.
+     *
+     * The result is the same object each time. Allocates nothing. Reading a column throws if `row` is outside that range or not a whole
+     * number. A struct throws only when one of its own columns is read.
      */
     at(row: number): R;
 }
 
-/** The types that go with a column: what is read, what may be written, the whole column as one array, a part of it. */
+/** The types of a column: a read value, a written value, the whole column as one array, and a part of it. */
 interface FieldTypes {
     read: unknown;
     write: unknown;
@@ -174,7 +182,7 @@ type Simple<Read, Flat, P extends Part, Write = Read> = Field<{
 }>;
 type Numbers<Values> = Simple<number, Values, NumberPart<Values>>;
 type BigInts<Values> = Simple<bigint, Values, NumberPart<Values>>;
-/** Whole numbers, -128 to 127. A value outside, or with a fraction, is refused; nothing wraps around. */
+/** Whole numbers, -128 to 127. A value outside this range or with a fraction is rejected; nothing wraps around. */
 declare const i8: Numbers<Int8Array<ArrayBufferLike>>;
 /** Whole numbers of 16 bits, signed. */
 declare const i16: Numbers<Int16Array<ArrayBufferLike>>;
@@ -184,23 +192,25 @@ declare const i32: Numbers<Int32Array<ArrayBufferLike>>;
 declare const i64: BigInts<BigInt64Array<ArrayBufferLike>>;
 /** Whole numbers, 0 to 255. */
 declare const u8: Numbers<Uint8Array<ArrayBufferLike>>;
-/** Whole numbers of 16 bits, 0 and up. */
+/** Whole numbers of 16 bits, unsigned. */
 declare const u16: Numbers<Uint16Array<ArrayBufferLike>>;
-/** Whole numbers of 32 bits, 0 and up. */
+/** Whole numbers of 32 bits, unsigned. */
 declare const u32: Numbers<Uint32Array<ArrayBufferLike>>;
-/** Whole numbers of 64 bits, 0 and up, as `bigint`. */
+/** Whole numbers of 64 bits, unsigned, as `bigint`. */
 declare const u64: BigInts<BigUint64Array<ArrayBufferLike>>;
-/** Numbers of single precision; what is written is rounded to the nearest. */
+/** Single-precision numbers. Written values are rounded to the nearest. */
 declare const f32: Numbers<Float32Array<ArrayBufferLike>>;
-/** JavaScript's own numbers. */
+/** JavaScript's own numbers (double precision). */
 declare const f64: Numbers<Float64Array<ArrayBufferLike>>;
-/** True or false, a bit each. */
+/** True or false, one bit each. */
 declare const bool: Simple<boolean, boolean[], BitPart>;
-/** Bytes. What is read is a view of the table's memory, not a copy: it is valid as long as the table is. */
+/** Bytes. A read returns a view of the table's memory, not a copy. The view is valid as long as the table. */
 declare const bytes: Simple<Uint8Array, Uint8Array[], BytesPart>;
 /**
- * Text, as UTF-8; lone surrogates become U+FFFD. With `dictionary`, each different text is kept once a chunk, and rows
- * hold its number: right for columns with few different values; reading one then decodes nothing after the first time.
+ * Text, as UTF-8; lone surrogates become U+FFFD.
+ *
+ * With `dictionary`, each chunk keeps every distinct text once, and rows hold its number. Use it for columns with few distinct values:
+ * each text is then decoded only at its first read.
  */
 declare function text(options: {
     dictionary: true;
@@ -209,8 +219,10 @@ declare function text(options?: {
     dictionary?: false;
 }): Simple<string, string[], BytesPart>;
 /**
- * A moment, counted in `unit` (default `"ms"`) since 1970 in UTC. Read as a number of units (`us` is exact to the year
- * 2255), `ns` as `bigint`; written as that or as a `Date`, which must be a whole number of units.
+ * A moment, counted in `unit` (default `"ms"`) since 1970 in UTC.
+ *
+ * Reads return a number of units (`us` is exact until the year 2255), or a `bigint` for `ns`. Writes take the same type, or a `Date`
+ * that is a whole number of units.
  */
 declare function timestamp(options: {
     unit: "ns";
@@ -219,11 +231,12 @@ declare function timestamp(options?: {
     unit?: "s" | "ms" | "us";
 }): Simple<number, number[], NumberPart<BigInt64Array>, number | Date>;
 /**
- * A day of the calendar, without a time and a time zone: a whole number of days since 1970-01-01, as Arrow's Date32. Written
- * as that, or as a `Date` at midnight in UTC; `new Date(days * 86_400_000)` is one.
+ * A calendar day without a time or time zone: a whole number of days since 1970-01-01, like Arrow's Date32.
+ *
+ * Writes take that number, or a `Date` at midnight in UTC, such as `new Date(days * 86_400_000)`.
  */
 declare const date: Simple<number, Int32Array, NumberPart<Int32Array>, number | Date>;
-/** The same with rows that have no value: `null` is read; `null` and `undefined` are written. */
+/** The same type, for rows that may have no value. Reads return `null`; writes take `null` and `undefined`. */
 declare function nullable<T extends FieldTypes>(of: Field<T>): Field<{
     read: T["read"] | null;
     write: T["write"] | null | undefined;
@@ -231,8 +244,9 @@ declare function nullable<T extends FieldTypes>(of: Field<T>): Field<{
     part: T["part"];
 }>;
 /**
- * A list of numbers, booleans or texts without a dictionary in each row. Numbers are read as a typed array that views the
- * table's memory, the others as an array, made each time.
+ * A list per row, of numbers, booleans or texts without a dictionary.
+ *
+ * A read returns numbers as a typed array that views the table's memory. It returns booleans and texts as a new array each time.
  */
 declare function list<T extends {
     read: number | bigint | boolean | string;
@@ -240,60 +254,61 @@ declare function list<T extends {
     flat: unknown;
     part: NumberPart<unknown> | BitPart | BytesPart;
 }>(of: Field<T>): Simple<T["flat"], T["flat"][], ListPart<T["part"] extends BitPart ? Uint8Array : T["part"] extends BytesPart ? Texts : T["flat"]>, ArrayLike<T["write"]>>;
-/** Columns in a column. */
+/** Columns inside a column. */
 declare function struct<F extends Fields>(fields: F): Simple<RowOf<F>, RowOf<F>[], Part, WriteOf<F>>;
-/** A row as it is read. */
+/** A row as readers see it. */
 type RowOf<F extends Fields> = {
     readonly [Name in keyof F]: ReadOf<F[Name]>;
 };
-/** A row as it is written: columns that are nullable may be left out. */
+/** A row as writers take it. Nullable columns may be omitted. */
 type WriteOf<F extends Fields> = {
     readonly [Name in keyof F as undefined extends TypesOf<F[Name]>["write"] ? never : Name]: TypesOf<F[Name]>["write"];
 } & {
     readonly [Name in keyof F as undefined extends TypesOf<F[Name]>["write"] ? Name : never]?: TypesOf<F[Name]>["write"];
 };
-/** What a column reads as. */
+/** The type of a column's read values. */
 type ReadOf<F> = TypesOf<F>["read"];
 type TypesOf<F> = F extends Field<infer Types> ? Types : never;
 
-/** The runs of rows that a table is made of, and where in them a row is. */
+/** The runs of rows of a table, and the positions of rows in them. */
 declare class Segments {
     #private;
     readonly list: readonly Segment[];
     readonly length: number;
     constructor(list: readonly Segment[]);
-    /** Where a row is; undefined outside. Counts from the end when negative. Allocates the answer. */
+    /** Returns a row's position; undefined if there is no such row. Negative rows count from the end. Allocates the result. */
     find(row: number): {
         chunk: Chunk;
         row: number;
     } | undefined;
-    /** The runs of rows `from` up to `to`, both inside. Copies nothing. */
+    /** Returns the runs of rows `from` up to `to`, both within the table. Copies nothing. */
     cut(from: number, to: number): Segments;
 }
 
-/** One column of a table. Holds no values: reads the table's memory. Reads throw `released` when that is gone. */
+/** One column of a table. It holds no values but reads the table's memory. Reads throw `released` if that memory is gone. */
 declare class Column<F extends Field = Field> extends Unsendable {
     #private;
     readonly name: string;
     readonly length: number;
     constructor(segments: Segments, shape: Shape, at: number);
     /**
-     * The column as it lies in memory, a part for each chunk: the fastest way through it. Copies nothing; the arrays are
-     * views that are valid as long as the table is, and not to be posted or moved.
+     * The column's memory, one part per chunk: the fastest way to read it.
+     *
+     * Copies nothing. The arrays are views that stay valid as long as the table. They must not be posted or moved.
      */
     get chunks(): TypesOf<F>["part"][];
-    /** The value of a row, as {@link Array.at} counts: from the end when negative, `undefined` outside. */
+    /** Returns a row's value. As in {@link Array.at}, negative rows count from the end; `undefined` if there is no such row. */
     get(row: number): TypesOf<F>["read"] | undefined;
-    /** A copy of the whole column: a typed array for numbers that are not nullable, else an array of values. */
+    /** Copies the whole column: a typed array for numbers that are not nullable, else an array of values. */
     toArray(): TypesOf<F>["flat"];
     [Symbol.iterator](): IterableIterator<TypesOf<F>["read"]>;
 }
 
-/** A table of the optional package `apache-arrow`; where that is not installed, anything. */
+/** A table of the optional package `apache-arrow`; `any` if that package is not installed. */
 /** @ts-ignore: an optional peer */
 type ArrowTable = apache_arrow.Table;
 
-/** A row that moves on. The properties are the object's own, under names written out: engines then know what is in each. */
+/** A row that moves. Its properties are the object's own and have fixed names, so engines know the type of each. */
 interface Cursor {
     $row: number;
     $vectors: readonly Vector[];
@@ -301,115 +316,128 @@ interface Cursor {
 }
 type CursorClass = new () => Cursor;
 
-/** Which rows to make into objects. */
+/** The rows to convert into objects. */
 interface ObjectWindow {
     /** The first row; default 0. */
     from?: number;
     /** The row after the last one; default the table's length. */
     to?: number;
-    /** How many objects may be made at most; more throw. Default 10,000. */
+    /** Largest number of objects; a larger window throws. Default 10,000. */
     rowsMax?: number;
 }
 /**
- * Rows in columns, in chunks. Crosses threads with nothing decoded: as a task's result, as a value of a stream, and as an
- * argument, where `move(table)` moves it and a bare table is copied. Its sender then holds nothing of it any more, and
- * reading there throws `released`. Not to be changed.
+ * Rows in columns, in chunks. A table is immutable.
+ *
+ * It crosses threads without decoding: as a task's result, as a stream value, or as an argument. `move(table)` moves an argument; a
+ * bare table is copied. After a move the sender holds none of it, and reading there throws `released`.
  */
 declare class Table<R extends RecordType = RecordType> implements Iterable<Row<R>> {
     #private;
-    /** What crosses. An own property, made in the constructor: structured clone takes no others. */
+    /** The message that crosses. The constructor makes it an own property, because structured clone takes no others. */
     readonly "clearway:records": TableMessage;
-    /** Tables are made by writers, and received; see {@link RecordType}. */
+    /** Tables come from writers or from a transport; see {@link RecordType}. */
     constructor(schema: R, segments: Segments);
-    /** How many rows. Known also when the memory is gone. */
+    /** The number of rows. Still known after the memory is gone. */
     get length(): number;
     get schema(): R;
-    /** Bytes of memory that its chunks take, whole ones, also where this is a slice of them. 0 when they are gone. */
+    /** Bytes of its chunks. Each counts whole, even if this table is a slice of it. 0 after they are gone. */
     get byteLength(): number;
     /**
-     * A row, as `Array.at` counts: from the end when negative, `undefined` outside. The row is an object of its own that
-     * reads the table's memory when one of its properties is read.
+     * Returns a row. As in `Array.at`, negative rows count from the end; `undefined` if there is no such row.
+     *
+     * The row is a separate object that reads the table's memory when one of its properties is read.
      */
     at(row: number): Row<R> | undefined;
     /**
-     * Goes through the rows with one cursor, the same object each time: the fast way. Do not keep it; copy what you need,
-     * or use `for (const row of table)`, whose rows stay.
+     * Iterates over the rows with one cursor, the same object each time. This is the fast way.
+     *
+     * Do not keep the cursor. Copy the values that you need, or use `for (const row of table)`, whose rows stay valid.
      */
     scan(): IterableIterator<Row<R>, undefined>;
     /**
-     * A cursor for each chunk, to be moved by number in a loop inside of a loop: the fastest way row by row. Rows count from
-     * each chunk's first. Allocates a cursor a chunk, when that chunk's turn comes.
+     * Returns a cursor for each chunk: the fastest way to read row by row.
+     *
+     * The caller moves each cursor by number in an inner loop. Rows count from each chunk's first row. Allocates one cursor per chunk,
+     * when the loop reaches that chunk.
      */
     cursors(): IterableIterator<ChunkCursor<Row<R>>, undefined>;
-    /** Goes through the rows, each an object of its own that stays valid as long as the table. */
+    /** Iterates over the rows. Each is a separate object that stays valid as long as the table. */
     [Symbol.iterator](): IterableIterator<Row<R>, undefined>;
-    /** A column. Throws `invalid-argument` where there is none of that name. Copies nothing. */
+    /** Returns a column. Throws `invalid-argument` if there is none of that name. Copies nothing. */
     column<Name extends keyof FieldsOf<R> & string>(name: Name): Column<FieldsOf<R>[Name]>;
     /**
-     * Rows `from` up to `to`, counted as `Array.slice` does. Copies nothing: the slice shares its chunks with this table, so
-     * moving or releasing one takes the memory of both.
+     * Returns the rows `from` up to `to`, counted like `Array.slice`.
+     *
+     * Copies nothing: the slice shares its chunks with this table, so moving or releasing one takes the memory of both.
      */
     slice(from?: number, to?: number): Table<R>;
     /**
-     * Plain objects of a window of rows. Throws `invalid-argument` for more than `rowsMax` (10,000): objects by the million
-     * cost the frames that a table saves. Bytes and lists in them stay views of the table's memory.
+     * Returns plain objects for a window of rows.
+     *
+     * Throws `invalid-argument` for more than `rowsMax` (10,000), because a million objects cost the frames that a table saves. Bytes and
+     * lists in the objects stay views of the table's memory.
      */
     toObjects(window?: ObjectWindow): RowOf<FieldsOf<R>>[];
     /**
-     * Frees memory now, without waiting for garbage collection (but on Node 20, which cannot): of all chunks, or of those
-     * that end at or before the row `before`. Every row, view and slice of that memory throws `released` from here on, or is an
-     * empty array.
+     * Frees memory now, without waiting for garbage collection: all chunks, or those that end at or before the row `before`.
+     *
+     * From then on every row, view and slice of that memory throws `released` or is an empty array.
      */
     release(options?: {
         before?: number;
     }): void;
     /**
-     * The table as an Arrow table of the package `apache-arrow`, whose vectors are views of this memory: copies nothing.
-     * Throws `missing-package` where it is not installed.
+     * Returns the table as a table of the package `apache-arrow`. Its vectors are views of this memory. Copies nothing.
+     *
+     * Throws `missing-package` if the package is not installed.
      */
     toArrow(): Promise<ArrowTable>;
-    /** What crosses: plain data with its buffers, for a carrier of your own. Copies nothing. Throws `released`. */
+    /** Returns the message that crosses: plain data with its buffers, for your own transport. Copies nothing. Throws `released`. */
     toMessage(): TableMessage;
 }
 
 interface WriterOptions {
-    /** Rows in a chunk; default 65,536 in the first million rows, and a million (2^20) from there on. */
+    /** Rows per chunk. The default is 65,536 in the first million rows, and a million (2^20) after that. */
     rowsPerChunk?: number;
 }
-/** How large chunks may become. @internal */
+/** Size limits of chunks. @internal */
 interface ChunkLimits {
-    /** A chunk of so many bytes is closed. */
+    /** A chunk of more than this many bytes is closed. */
     readonly closedBytes: number;
-    /** Columns are added up after so many bytes of texts, bytes and lists. */
+    /** The writer adds up its columns after this many bytes of texts, bytes and lists. */
     readonly growthBytes: number;
-    /** The data of one column. */
+    /** Limit for the data of one column. */
     readonly dataBytes: number;
-    /** All columns: what 32-bit offsets in the directory reach, less room for the directory and for padding. */
+    /** Limit for all columns: the reach of 32-bit offsets in the directory, less room for the directory and the padding. */
     readonly blockBytes: number;
 }
 /**
- * Takes rows and makes a table of them. A task may return it, or yield it, as it is: its caller gets the {@link Table}.
+ * Takes rows and makes a table of them. A task may return or yield the writer itself; its caller gets the {@link Table}.
+ *
  * Copies each row's values into columns, and each chunk once more into a block of its exact size.
  */
 declare class TableWriter<R extends RecordType = RecordType> implements CrossesAs<Table<R>> {
     #private;
     readonly [crossesAs]: Table<R>;
-    /** What crosses. An own property, made in the constructor: structured clone takes no others. */
+    /** The message that crosses. The constructor makes it an own property, because structured clone takes no others. */
     readonly "clearway:records": TableMessage;
     /** Writers are made by {@link RecordType.table}. */
     constructor(schema: R, options?: WriterOptions, limits?: ChunkLimits);
-    /** How many rows it has taken. */
+    /** The number of rows taken. */
     get length(): number;
     /**
-     * Takes a row. Properties that are no columns are not looked at. Throws `invalid-argument`, naming column, row and
-     * value, for a row that does not fit: that row is left out, and the writer goes on. The error has `column` and `row`.
+     * Takes a row. Ignores properties that are not columns.
+     *
+     * Throws `invalid-argument`, naming column, row and value, for a row that does not fit. That row is left out, and the writer stays
+     * usable. The error has `column` and `row`.
      */
     push(row: WriteOf<FieldsOf<R>>): void;
-    /** Takes rows until there are none. Stops at one that does not fit, as `push` does; those before stay. */
+    /** Takes all rows. Stops at a row that does not fit and throws like `push`; the rows before it stay. */
     pushAll(rows: Iterable<WriteOf<FieldsOf<R>>>): void;
     /**
-     * The table of all rows so far; the same one each time. The writer takes no more rows and holds no scratch. Throws
-     * `invalid-argument` when a getter of a row calls it.
+     * Returns the table of all rows so far, the same one each time. The writer then takes no more rows and holds no scratch memory.
+     *
+     * Throws `invalid-argument` if a getter of a row calls it.
      */
     finish(): Table<R>;
 }
@@ -419,11 +447,11 @@ declare const fieldsOf: unique symbol;
 type FieldsOf<R> = R extends {
     readonly [fieldsOf]: infer F extends Fields;
 } ? F : never;
-/** A row of a table as it is read. */
+/** A row of a table as readers see it. */
 type Row<R> = RowOf<FieldsOf<R>>;
 /** A row as writers take it. */
 type NewRow<R> = WriteOf<FieldsOf<R>>;
-/** What rows are made of. Two records with the same columns in the same order are one. */
+/** The type of a table's rows. Two records with the same columns in the same order are equal. */
 declare class RecordType<F extends Fields = Fields> {
     #private;
     readonly [fieldsOf]: F;
@@ -433,45 +461,48 @@ declare class RecordType<F extends Fields = Fields> {
     readonly Row: RowClass;
     /** Made by {@link record}. */
     constructor(shapes: readonly Shape[]);
-    /** @internal Undefined where a column has the name of a property of cursors. */
+    /** @internal Undefined if a column has the name of a property of cursors. */
     get RowCursor(): CursorClass | undefined;
     /** @internal */
     get MovingRow(): RowClass;
-    /** A writer of a table of such rows. Throws `invalid-argument`. */
+    /** Creates a writer of a table of such rows. Throws `invalid-argument`. */
     table(options?: WriterOptions): TableWriter<RecordType<F>>;
-    /** A table of these rows, on this thread. Throws as `push` does. */
+    /** Makes a table of these rows on this thread. Throws like `push`. */
     tableOf(rows: Iterable<WriteOf<F>>, options?: WriterOptions): Table<RecordType<F>>;
     /**
-     * The table in what has crossed: one inside of another object, or one that came by a carrier of your own. O(columns +
-     * chunks), copies nothing, takes its buffers over. Throws `protocol` for what is no table, or one of other columns, and
-     * `released` for memory that was moved on; a chunk with columns that it does not hold says so when it is first read.
+     * Returns the table in a received value: one inside another object, or one that arrived by your own transport.
+     *
+     * O(columns + chunks). Copies nothing and takes ownership of the buffers. Throws `protocol` if the value is not a table or has other
+     * columns, and `released` for memory that was moved on. A chunk that does not hold its columns throws when it is first read.
      */
     from(value: unknown): Table<RecordType<F>>;
     /**
-     * A table of what an Arrow table of the package `apache-arrow` holds, whose columns must be these. Copies each buffer
-     * once, because a table owns its memory. Throws `missing-package`, and `protocol` for other columns.
+     * Makes a table from a table of the package `apache-arrow`. The columns must be these.
+     *
+     * Copies each buffer once, because a table owns its memory. Throws `missing-package`, and `protocol` for other columns.
      */
     fromArrow(arrow: ArrowTable): Promise<Table<RecordType<F>>>;
 }
 /**
- * Declares what rows are made of: `record({ rollNum: u32, name: text({ dictionary: true }) })`. Cheap the second time:
- * the classes of its rows are made once for the same columns. Throws `invalid-argument`.
+ * Declares a type of rows: `record({ rollNum: u32, name: text({ dictionary: true }) })`.
+ *
+ * A second call with the same columns is cheap, because the classes of the rows are made once. Throws `invalid-argument`.
  */
 declare function record<F extends Fields>(fields: F): RecordType<F>;
-/** The table in any value that has crossed, of whatever columns. See {@link RecordType.from}. */
+/** Returns the table in a received value, whatever its columns. See {@link RecordType.from}. */
 declare function tableFrom(value: unknown): Table;
-/** A table of whatever columns an Arrow table has. See {@link RecordType.fromArrow}. */
+/** Makes a table from an Arrow table, whatever its columns. See {@link RecordType.fromArrow}. */
 declare function tableFromArrow(arrow: ArrowTable): Promise<Table>;
 
 interface InferOptions {
-    /** How many rows, from the first on, tell the types; default 100. */
+    /** Number of rows, from the first on, that determine the types; default 100. */
     sampleRows?: number;
 }
-/** What a value of an ordinary row reads as, once it is in a table. */
+/** The type of an ordinary row's value when it is read from a table. */
 type ReadAs<T> = T extends Date ? number : T extends readonly number[] ? Float64Array : T extends undefined ? null : T extends object ? T extends ArrayBufferView | readonly unknown[] ? T : {
     readonly [Name in keyof T]: ReadAs<T[Name]>;
 } : T;
-/** The columns that rows of type `T` are inferred to have. */
+/** The columns inferred for rows of type `T`. */
 type InferredFields<T> = {
     readonly [Name in keyof T & string]-?: [T[Name]] extends [number] ? typeof f64 : Field<{
         read: ReadAs<T[Name]>;
@@ -481,15 +512,22 @@ type InferredFields<T> = {
     }>;
 };
 /**
- * The record that some rows seem to have, by the first of them: a convenience for trying things out. `number` becomes
- * `f64`, whole or not, so that no later number can be wrong; `bigint` `i64`; `Date` a timestamp of ms; arrays of numbers
- * `list(f64)`, of texts `list(text())`; a column with null or nothing in the sample `nullable`. Texts have no dictionary. Throws
- * `invalid-argument` for values that no column holds, and for columns of nothing but null.
+ * Infers a record from the first of some rows. It is a convenience for trying things out.
+ *
+ * - `number` becomes `f64`, whole or not, so that no later number fails.
+ * - `bigint` becomes `i64`, and `Date` a timestamp of ms.
+ * - Arrays of numbers become `list(f64)`, and arrays of texts `list(text())`.
+ * - A column with null or a missing value in the sample becomes `nullable`.
+ * - Texts have no dictionary.
+ *
+ * Throws `invalid-argument` for values that no column holds, and for columns with null only.
  */
 declare function inferRecord<T extends object>(rows: readonly T[], options?: InferOptions): RecordType<InferredFields<T>>;
 /**
- * A table of ordinary rows, whose columns are inferred ({@link inferRecord}). Throws `invalid-argument` on drift: for the
- * first row that has another type in a column, or a column more than the sample, naming both.
+ * Makes a table of ordinary rows and infers its columns ({@link inferRecord}).
+ *
+ * Throws `invalid-argument` for the first row that does not match the sample: another type in a column, or an additional column. The
+ * error names the row and the column.
  */
 declare function tableFromRows<T extends object>(rows: readonly T[], options?: InferOptions & WriterOptions): Table<RecordType<InferredFields<T>>>;
 

@@ -1,6 +1,6 @@
-/** Only for the compiler: what a value is on the other side. */
+/** Only for the compiler: the type of a value on the other side. */
 declare const crossesAs: unique symbol;
-/** A value that the other side gets as another type. */
+/** A value that arrives on the other side as another type. */
 interface CrossesAs<T> {
     readonly [crossesAs]: T;
 }

@@ -1,21 +1,23 @@
-/** How to open, check and close something dear that a worker keeps between tasks: a connection, a model, a file. */
+/** How to open, check and close an expensive object that a worker keeps between tasks: a connection, a model, a file. */
 interface ResourceDefinition<T> {
-    /** Opens it, inside the worker, when a task first needs it. What it throws fails the task with `resource-failed`. */
+    /** Opens the resource inside the worker, when a task first needs it. If it throws, the task fails with `resource-failed`. */
     open(): T | PromiseLike<T>;
-    /** Whether it can still be used. `false`, or an error thrown, closes it and opens another. */
+    /** Returns whether the resource is still usable. After `false` or an error, the worker closes it and opens another. */
     check?(value: T): boolean | PromiseLike<boolean>;
-    /** Closes it. Errors are ignored: it is given up in any case. */
+    /** Closes the resource. Errors are ignored, because the resource is abandoned in any case. */
     close?(value: T): void | PromiseLike<void>;
     /**
-     * Called at once when the task that holds it is cancelled or runs out of time, before the task has ended: cancel the
-     * query that runs on the connection. Afterwards the resource is closed, for its state is not known.
+     * Called at once when the task that holds the resource is cancelled or times out.
+     *
+     * The task has not ended yet. Use `cancel` to cancel the query that runs on the connection. The worker then closes the resource,
+     * because its state is unknown.
      */
     cancel?(value: T): void | PromiseLike<void>;
-    /** Closed after so long without use, in milliseconds. Default 30,000; Infinity keeps it. */
+    /** Idle time in milliseconds after which the resource is closed. Default 30,000; Infinity keeps it. */
     idleMs?: number;
-    /** Not used again when so old, in milliseconds, counted from opening. Default Infinity. */
+    /** Age in milliseconds, counted from opening, after which the resource is not used again. Default Infinity. */
     maxAgeMs?: number;
-    /** Checked before use when it has not been used for so long, in milliseconds. Default 1,000; 0 checks each time. */
+    /** Idle time in milliseconds after which the resource is checked before use. Default 1,000; 0 checks each time. */
     checkAfterMs?: number;
 }
 declare const brand: unique symbol;
@@ -24,8 +26,10 @@ interface Resource<T> {
     readonly [brand]: Required<Pick<ResourceDefinition<T>, "idleMs" | "maxAgeMs" | "checkAfterMs">> & ResourceDefinition<T>;
 }
 /**
- * Defines a resource. Opens nothing: a worker opens it when a task that names it first runs there. One task at a time
- * holds it; a worker that runs several tasks at once opens several. Throws `invalid-argument` for a definition that is none.
+ * Defines a resource and opens nothing. A worker opens it when it first runs a task that names it.
+ *
+ * One task at a time holds a resource; a worker that runs several tasks at once opens several. Throws `invalid-argument` for an invalid
+ * definition.
  */
 declare function resource<T>(definition: ResourceDefinition<T>): Resource<T>;
 

@@ -39,7 +39,7 @@ export class Backlog {
     const over = this.length >= items || (this.length > 0 && this.bytes + call.bytes > bytes);
     if (!over || whenFull === "wait") return undefined;
     if (whenFull === "fail") {
-      throw new ClearwayError("queue-full", `the queue is full: ${this.length} calls, ${this.bytes} bytes wait`);
+      throw new ClearwayError("queue-full", `the queue is full: ${this.length} calls, ${this.bytes} bytes`);
     }
     if (whenFull === "dropNewest") return call;
     const oldest = this.queues.flatMap((queue) => queue.oldest() ?? []);

@@ -135,7 +135,7 @@ export class CallTracker {
       call.unlisten = onAbort(signal, abort);
     }
     if (deadlineMs === undefined) return;
-    const why = new ClearwayError("deadline", `the call was not finished within ${deadlineMs} ms`);
+    const why = new ClearwayError("deadline", `the call did not end within ${deadlineMs} ms`);
     call.deadline = after(deadlineMs, () => this.expire(call, why));
   }
 

@@ -20,14 +20,14 @@ export function accepts(worker: PoolWorker, call: PoolCall, concurrency: number)
  * waking another; else the freest, and among equals the one used last, whose caches are warm.
  */
 export function place(
-  members: readonly (PoolWorker | undefined)[],
+  all: readonly (PoolWorker | undefined)[],
   call: PoolCall,
   concurrency: number,
 ): PoolWorker | undefined {
   let best: PoolWorker | undefined;
   // By index: every call comes through here, and an iterator is three objects.
-  for (let at = 0; at < members.length; at++) {
-    const worker = members[at];
+  for (let at = 0; at < all.length; at++) {
+    const worker = all[at];
     if (!worker || !accepts(worker, call, concurrency)) continue;
     if (
       worker.load > 0 &&

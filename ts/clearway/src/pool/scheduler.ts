@@ -68,10 +68,10 @@ export class Scheduler {
   }
 
   #slotFor(call: PoolCall): PoolWorker | undefined {
-    const { members } = this.#workers;
+    const { all } = this.#workers;
     const { concurrency } = this.#settings;
-    if (call.options.place < 0) return place(members, call, concurrency);
-    const worker = members[call.options.place];
+    if (call.options.place < 0) return place(all, call, concurrency);
+    const worker = all[call.options.place];
     if (!worker || !accepts(worker, call, concurrency)) return undefined;
     const first = this.#backlog.shared.peek();
     // It gives way to what is more urgent, or as urgent and older.

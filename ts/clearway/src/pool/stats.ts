@@ -35,7 +35,7 @@ export interface PoolStats {
 }
 
 export function statsOf(engine: Engine): PoolStats {
-  const members = [...engine.workers];
+  const all = [...engine.workers];
   const at = now();
   const tasks: Record<string, TaskStats> = Object.create(null);
   for (const { name, index, calls, ok, failed, cancelled, inline } of engine.records.values()) {
@@ -43,11 +43,11 @@ export function statsOf(engine: Engine): PoolStats {
   }
   return {
     workers: {
-      size: members.length,
+      size: all.length,
       ready: engine.workers.count("ready"),
-      busy: members.filter((worker) => worker.load > 0).length,
+      busy: all.filter((worker) => worker.load > 0).length,
       restarts: engine.workers.restarts,
-      utilisation: members.map((worker) => worker.runUs / 1000 / Math.max(1, at - worker.startedMs)),
+      utilisation: all.map((worker) => worker.runUs / 1000 / Math.max(1, at - worker.startedMs)),
     },
     queue: { items: engine.backlog.length, bytes: engine.backlog.bytes },
     open: engine.tracker.openCount,

@@ -6,7 +6,7 @@ import { PoolWorker, type WorkerSource } from "./worker.js";
 
 /** The workers of a pool: where they stand, and how they start. Knows nothing of the calls that wait. */
 export class WorkerSet {
-  readonly members: (PoolWorker | undefined)[];
+  readonly all: (PoolWorker | undefined)[];
   readonly #source: WorkerSource;
   readonly #engine: Engine;
   /** Workers whose places others have by now. */
@@ -21,32 +21,32 @@ export class WorkerSet {
   constructor(source: WorkerSource, engine: Engine) {
     this.#source = source;
     this.#engine = engine;
-    this.members = new Array(engine.settings.max).fill(undefined);
+    this.all = new Array(engine.settings.max).fill(undefined);
   }
 
   *[Symbol.iterator](): Generator<PoolWorker> {
-    for (const worker of this.members) if (worker) yield worker;
+    for (const worker of this.all) if (worker) yield worker;
     yield* this.outgoing;
   }
 
   count(state: PoolWorker["life"]["state"]): number {
-    return this.members.filter((worker) => worker?.life.state === state).length;
+    return this.all.filter((worker) => worker?.life.state === state).length;
   }
 
   /** Workers that start, and have no call yet. */
   get starting(): PoolWorker[] {
-    return this.members.filter((worker) => worker?.life.state === "starting" && !worker.load) as PoolWorker[];
+    return this.all.filter((worker) => worker?.life.state === "starting" && !worker.load) as PoolWorker[];
   }
 
   /** Whether every place has a worker that is ready: there is nobody to start, and nobody to wait for. */
   get complete(): boolean {
-    for (const worker of this.members) if (worker?.life.state !== "ready") return false;
+    for (const worker of this.all) if (worker?.life.state !== "ready") return false;
     return true;
   }
 
   /** Starts a worker at this place, or at the first free one. Returns undefined when there is none, or it cannot be made. */
-  start(place = this.members.indexOf(undefined)): PoolWorker | undefined {
-    if (this.stopped || this.resting || place < 0 || this.members[place]) return undefined;
+  start(place = this.all.indexOf(undefined)): PoolWorker | undefined {
+    if (this.stopped || this.resting || place < 0 || this.all[place]) return undefined;
     try {
       const worker = new PoolWorker(place, this.#source, this.#engine);
       this.put(place, worker);
@@ -70,7 +70,7 @@ export class WorkerSet {
   }
 
   put(place: number, worker: PoolWorker | undefined): void {
-    this.members[place] = worker;
+    this.all[place] = worker;
     this.size += worker ? 1 : -1;
   }
 }

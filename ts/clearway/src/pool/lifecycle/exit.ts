@@ -30,7 +30,7 @@ export function exited(worker: PoolWorker, code: number | undefined): void {
     const mayHaveRun = !known || (told ? call.state !== "posted" : streaming);
     inVain = lost(worker, call, worker.begun?.has(call.id) ?? mayHaveRun, why) && inVain;
   }
-  if (workers.members[worker.index] === worker) workers.put(worker.index, undefined);
+  if (workers.all[worker.index] === worker) workers.put(worker.index, undefined);
   workers.outgoing.delete(worker);
   if (crashed || (killed && !why.code.startsWith("pool-"))) workers.restarts++;
   if (worker.tasksRun > 0 || now() - worker.startedMs > provenMs) workers.fill();

@@ -76,7 +76,7 @@ function close(worker: PoolWorker): void {
 /** Gives a worker's place to another at once. It goes on with the calls that it has, for as long as they take. */
 export function supersede(worker: PoolWorker): void {
   const { workers } = worker.engine;
-  if (workers.members[worker.index] !== worker) return;
+  if (workers.all[worker.index] !== worker) return;
   workers.put(worker.index, undefined);
   workers.outgoing.add(worker);
   workers.fill();
