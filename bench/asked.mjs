@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The table as data: what is promised, as a ratio of one interleaved run, and how much. Read by the lines, which fill it in,
-// and by the tests. `sense` says on which side of `value` a figure has to lie; lines without `value` are told, not asked.
+// The table's promises as data: a ratio of one interleaved run, and its target. The lines measure them; tests read them too. `sense` says
+// on which side of `value` a figure must be. Lines without `value` have no target.
 
 const atLeast = (value, unit = "ratio") => ({ sense: "at least", value, unit });
 const atMost = (value, unit = "ratio") => ({ sense: "at most", value, unit });
@@ -73,7 +73,7 @@ export const asked = {
 };
 
 /**
- * "met", "missed", or "told" where nothing was asked.
+ * Returns "met", "missed", or "told" for a line without a target.
  * @param {{ sense: string, value?: number }} promise
  */
 export function verdict({ sense, value }, figure) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Automatic placement: batches of 100 calls of four kinds of work, against the better of always inline and always a
-// worker, through the same pool.
+// Automatic placement: batches of 100 calls of four kinds of work, compared with the better of always inline and always a worker, through
+// the same pool.
 import { bestOf, median, quantile, ratio, spread } from "./statistics.mjs";
 
 const budgetMs = 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `make bench`: what is promised and can be read off a clock, beside its peers, on every host; prints the table and writes
-// out/bench.json in the format of results.json.
+// `make bench`: measures all promises that a clock can measure, with the peers, on every host. Prints the table and writes out/bench.json
+// in the format of results.json.
 // node bench/run.mjs [--profile quick|full] [--host node,chromium] [--only call,flight] [--seed N] [--out FILE] [--record]
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
@@ -24,7 +24,7 @@ const { values } = parseArgs({
     only: { type: "string", default: Object.keys(lines).join(",") },
     seed: { type: "string", default: "1" },
     out: { type: "string", default: fileURLToPath(new URL("../out/bench.json", import.meta.url)) },
-    // Writes bench/results.json as well, the copy that is committed.
+    // Also writes bench/results.json, the committed copy.
     record: { type: "boolean", default: false },
   },
 });
@@ -77,7 +77,7 @@ for (const name of hosts) {
   await host.close();
 }
 
-/** Lines that were not measured stand in the table with the reason. */
+/** Adds lines that were not measured to the table, with the reason. */
 function leaveOut(host, names, why, status) {
   for (const id of names.flatMap((name) => promisesOf[name])) {
     if (!collect.cells.some((cell) => cell.scenario === id && cell.host === host))
@@ -91,7 +91,7 @@ const results = assemble({ known, profile, seed, planned, done, interrupted, run
 console.log(table(results));
 console.log("\nTo be doubted:");
 for (const { message, next } of results.warnings) console.log(`- ${message} Next: ${next}.`);
-// What does not keep to the schema is shown, and not written.
+// Results that do not match the schema are printed but not written.
 await assertResults(results);
 const text = `${JSON.stringify(results, null, 2)}\n`;
 mkdirSync(dirname(values.out), { recursive: true });

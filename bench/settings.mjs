@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// How much each profile measures. `quick` is made to end within five minutes on two cores, both hosts together; its
-// rounds are as many as that allows. `full` is for figures that are to be quoted: the middle half of 40 rounds and more.
+// How much each profile measures. `quick` ends within five minutes on two cores, for both hosts together, and has as many rounds as
+// that allows. `full` is for figures to quote: 40 rounds and more, fewer only where a round takes long.
 
 export const profiles = {
   quick: {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Interleaved rounds: in each round every subject is measured once, in a new random order, so that a machine that gets
-// slower gets slower for all. What is compared is the ratio within a round; its median and middle half are the result.
+// Interleaved rounds: each round measures every subject once, in a new random order, so that a machine that becomes slower affects all
+// subjects. The result is the ratio within a round: its median and middle half.
 
-/** A repeatable random order (mulberry32). */
+/** Returns a function that shuffles a list in a repeatable random order (mulberry32). */
 export function shuffler(seed) {
   let state = seed >>> 0;
   const random = () => {
@@ -21,7 +21,7 @@ export function shuffler(seed) {
   };
 }
 
-/** The value under which a share `q` of the numbers lies. */
+/** Returns the value below which a share `q` of the numbers lies. */
 export function quantile(numbers, q) {
   const sorted = Float64Array.from(numbers).sort();
   return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))];
@@ -29,7 +29,7 @@ export function quantile(numbers, q) {
 
 export const median = (numbers) => quantile(numbers, 0.5);
 
-/** Median and middle half. */
+/** Returns median and middle half. */
 export function spread(numbers) {
   return {
     median: median(numbers),
@@ -39,12 +39,12 @@ export function spread(numbers) {
   };
 }
 
-/** Two series of one interleaved run, round by round. */
+/** Compares two series of one interleaved run, round by round. */
 export function ratio(a, b) {
   return spread(a.slice(0, b.length).map((value, round) => value / b[round]));
 }
 
-/** The name of the series whose median is the best; `sense` says whether low or high is good. */
+/** Returns the name of the series with the best median. `sense` says whether low or high is good. */
 export function bestOf(series, sense) {
   const ranked = Object.entries(series).map(([name, numbers]) => [name, median(numbers)]);
   ranked.sort((a, b) => (sense === "low" ? a[1] - b[1] : b[1] - a[1]));
@@ -53,7 +53,7 @@ export function bestOf(series, sense) {
 
 const quantiles = { p1: 0.01, p10: 0.1, p50: 0.5, p90: 0.9, p99: 0.99, p999: 0.999 };
 
-/** All samples as the figures that results.json has. A quantile with fewer than 20 samples beyond it is `unsupported`. */
+/** Returns all samples as the figures of results.json. A quantile with fewer than 20 samples beyond it is `unsupported`. */
 export function distribution(samples, unit) {
   const sorted = Float64Array.from(samples).sort();
   const n = sorted.length;
@@ -70,5 +70,5 @@ export function distribution(samples, unit) {
   };
 }
 
-/** Four significant digits: more would claim what no clock here can tell. */
+/** Rounds to four significant digits: no clock here can measure more. */
 export const round = (value) => Number(value.toPrecision(4));

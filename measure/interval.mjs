@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The median of a few repetitions with its interval, and whether a limit is kept. Pure.
+// Computes the median of a few repetitions with its interval, and whether a limit is kept. Pure.
 
-/** The least share of cases in which an interval must hold the true median. */
+/** Smallest share of cases in which an interval must contain the true median. */
 const coverageMin = 0.95;
 
-/** P(X <= k) for X binomial with n trials of probability one half: by this the ranks around a median are found. */
+/** Returns P(X <= k) for a binomial X with n trials of probability one half. It gives the ranks around a median. */
 function atMostHeads(k, n) {
   let term = 2 ** -n;
   let sum = 0;
@@ -16,9 +16,9 @@ function atMostHeads(k, n) {
 }
 
 /**
- * `{ median, low, high, coverage, n }` of the samples, which may be infinite. `low` and `high` are order statistics: the
- * narrowest symmetric ranks that hold the true median in at least 95 of 100 cases, whatever the distribution; with fewer
- * than six samples all of them, and `coverage` says how often that holds. Throws `RangeError` without samples.
+ * Returns `{ median, low, high, coverage, n }` of the samples, which may be infinite. `low` and `high` are order statistics: the
+ * narrowest symmetric ranks that contain the true median in at least 95 of 100 cases, for any distribution. With fewer than six samples
+ * they are the extremes, and `coverage` gives the probability. Throws `RangeError` without samples.
  */
 export function intervalOf(samples) {
   const n = samples.length;
@@ -32,8 +32,8 @@ export function intervalOf(samples) {
 }
 
 /**
- * "kept" where the whole interval lies on the asked side of the limit, "out" where the whole of it lies on the other,
- * else "undecided": the noise is larger than the distance to the limit.
+ * Returns "kept" if the whole interval is on the required side of the limit, "out" if the whole of it is on the other side, else
+ * "undecided": the noise is larger than the distance to the limit.
  */
 export function verdictOf({ low, high }, { sense, limit }) {
   const [best, worst] = sense === "at most" ? [low, high] : [-high, -low];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Holds this thread for known times under the meter, in Node and in a page alike, and says by how much the meter was off.
+// Blocks this thread for known times under the meter, in Node and in a page, and returns the meter's errors.
 
-/** The lengths in milliseconds, each with how many waits of it are compared. */
+/** Lengths in milliseconds, each with the number of stalls to compare. */
 export const lengths = [
   [5, 15],
   [20, 15],
@@ -10,24 +10,24 @@ export const lengths = [
   [500, 7],
 ];
 
-/** The meter's promise: 1 ms or 5 %, whichever is more. */
+/** The meter's promised tolerance: 1 ms or 5 %, whichever is more. */
 export const toleranceMs = (lengthMs) => Math.max(1, lengthMs * 0.05);
 
-// A timer is up to so much late where nothing is in its way: Node's are in whole milliseconds.
+// Largest delay of a timer on an idle thread: Node's timers have whole milliseconds.
 const lateMs = 2;
 
-/** Works for about `ms`. Returns how long it really was, by the clock that the meter reads too. */
+/** Works for about `ms`. Returns the real length, by the clock that the meter uses too. */
 function busy(ms) {
   const startMs = performance.now();
   while (performance.now() - startMs < ms);
   return { startMs, lengthMs: performance.now() - startMs };
 }
 
-// Lengths that do not fall into step with any heartbeat.
+// These lengths do not fall into step with any heartbeat.
 const pauseMs = (index) => 13 + ((index * 7) % 11);
 const pause = (index) => new Promise((resolve) => setTimeout(resolve, pauseMs(index)));
 
-/** Settles when the event loop has turned. */
+/** Settles after a turn of the event loop. */
 function turn() {
   return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();
@@ -40,9 +40,9 @@ function turn() {
 }
 
 /**
- * Waits `count` times for about `ms`, and returns the waits that the machine left in peace. The machine may take the thread
- * off its core beside a wait, and then the stall really is longer than the wait: a timer before it is late, or the turn after
- * it takes more than `besideMs`. Tries ten times as often at most.
+ * Blocks the thread `count` times for about `ms`. Returns the stalls that the machine did not disturb. The machine may take the thread
+ * off its core next to a stall, which then really is longer: a timer before it is late, or the turn after it takes more than `besideMs`.
+ * Makes at most ten times `count` attempts.
  */
 async function knownStalls(mark, count, ms, besideMs) {
   const known = [];
@@ -60,13 +60,13 @@ async function knownStalls(mark, count, ms, besideMs) {
 }
 
 /**
- * For each length: by how many milliseconds the meter was off beyond its tolerance, a sample a wait, null for a wait that it
- * did not see. `besideMs(lengthMs)` bounds what the machine may add to a wait.
+ * Returns, for each length, the meter's errors beyond its tolerance in milliseconds: one sample per stall, null for a stall that the
+ * meter did not find. `besideMs(lengthMs)` limits what the machine may add to a stall.
  */
 export async function errorsByLength({ measure, mark }, besideMs) {
   const found = [];
   for (const [ms, count] of lengths) {
-    // A floor under the shortest, so that an estimate that is a little short still counts as seen.
+    // The floor is below the shortest length, so that a slightly low estimate still counts as found.
     const { value: known, report } = await measure(() => knownStalls(mark, count, ms, besideMs(ms)), { floorMs: 3 });
     const errors = known.map(({ label, lengthMs }) => {
       const stall = report.stalls.find(({ marks }) => marks.some((share) => share.label === label));
@@ -77,7 +77,7 @@ export async function errorsByLength({ measure, mark }, besideMs) {
   return found;
 }
 
-/** The figures of one host from what `errorsByLength` gave. */
+/** Yields one host's figures from the result of `errorsByLength`. */
 export function* figuresOf(host, found) {
   for (const { ms, errors } of found) {
     const name = `error of the meter beyond 1 ms or 5 %: stalls of ${ms} ms, ${host}`;

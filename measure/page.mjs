@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// An example's page with its own server in a process of its own, in a Chromium of its own.
+// Opens an example's page in a separate Chromium, served by a separate process.
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -8,7 +8,7 @@ import { chromiumFlags, chromiumPath } from "../scripts/chromium.mjs";
 
 const limitMs = 180_000;
 
-/** Opens `query` of the example at `serve`, calls `use` with the page, and ends server and browser. */
+/** Opens `query` of the example at `serve`, calls `use` with the page, then ends server and browser. */
 export async function withPage(serve, query, { flags = [], viewport = { width: 1280, height: 860 } }, use) {
   const server = spawn(process.execPath, [fileURLToPath(serve), "--port", "0"], {
     stdio: ["ignore", "pipe", "inherit"],

@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `make measure`: everything that a clock, a sampler or the optimiser decides, and that `make test` therefore leaves alone.
-// Prints each figure's median with its interval beside its limit, and writes out/measure.json. Exit status 1 where a figure
-// is out: where the whole interval lies beyond the limit. `node measure/run.mjs WORD...` takes the figures so named.
+// `make measure`: measures everything that depends on a clock, a sampler or the optimiser, which `make test` therefore does not test.
+// Prints each figure's median with its interval and its limit, and writes out/measure.json. The exit status is 1 if a figure is out,
+// which means that its whole interval is beyond the limit, or if a group failed. `node measure/run.mjs WORD...` measures only those
+// groups.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus, loadavg } from "node:os";
 import { fileURLToPath } from "node:url";
@@ -17,8 +18,8 @@ import { remoteControl } from "./figures/remote-control.mjs";
 import { intervalOf, verdictOf } from "./interval.mjs";
 
 /**
- * Each yields `{ name, unit, sense: "at most" | "at least", limit, samples }`, or `{ name, missing }` where something that it
- * needs is not there.
+ * Each group yields `{ name, unit, sense: "at most" | "at least", limit, samples }`, or `{ name, missing }` if a tool or a JDK that it
+ * needs is missing.
  */
 const groups = { budgets, nodeMeter, chromiumMeter, jvm, idle, hostilePeers, demo, remoteControl };
 const out = fileURLToPath(new URL("../out/", import.meta.url));

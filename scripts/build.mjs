@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `node scripts/build.mjs [clearway] [clearway-native] [clearway-lab] [--force]`: builds these packages, or all of them, in
-// this order. Leaves alone what is built already, unless it is forced.
+// `node scripts/build.mjs [clearway] [clearway-native] [clearway-lab] [--force]`: builds these packages, or all of them, in this order.
+// Skips packages that are up to date, unless `--force` is given.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -46,7 +46,7 @@ function build(name, folders, tools = "") {
 }
 
 build("clearway", ["ts/clearway"]);
-// Built anew when Rust has come, or gone.
+// Built again when Rust is installed, updated or removed.
 const rust = spawnSync("cargo", ["--version"], { encoding: "utf8" }).stdout ?? "none";
 build("clearway-native", ["native/crates", "ts/clearway", "ts/clearway-native"], rust);
 build("clearway-lab", ["ts/clearway", "ts/clearway-lab"]);

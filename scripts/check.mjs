@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `make check`: everything that can be judged without running the library.
+// `make check`: every check that does not run the library.
 import { checks, jvmFormat } from "./check/stages.mjs";
 import { runStages } from "./stages.mjs";
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The browser that tests and checks drive. The lab, which people install by itself, finds its own in the same places.
+// Finds the browser for tests and checks. The lab, which people install separately, searches the same places itself.
 import { existsSync } from "node:fs";
 
 const places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
-/** The path of a Chromium. CLEARWAY_CHROMIUM goes before all others. Throws when there is none. */
+/** Returns the path of a Chromium. CLEARWAY_CHROMIUM takes precedence. Throws when there is none. */
 export function chromiumPath() {
   const given = process.env.CLEARWAY_CHROMIUM;
   const path = given ? [given].find(existsSync) : places.find(existsSync);
@@ -18,7 +18,7 @@ export function chromiumPath() {
   return path;
 }
 
-/** Flags for a browser that asks nobody and draws without a screen, `--headless` apart. */
+/** Flags, besides `--headless`, for a browser that asks no questions and needs no screen. */
 export const chromiumFlags = [
   "--no-sandbox",
   "--disable-gpu",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// How many tests a stage ran, read from what the test runners print: Vitest, cargo test, and the plain line of our own
-// programs (`12 passed, 0 failed`, `, 3 skipped`).
+// Counts the tests that a stage ran, from the output of Vitest, of cargo test, and of Clearway's own programs (`12 passed, 0 failed`, `,
+// 3 skipped`).
 
 const ansi = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*[A-Za-z]`, "g");
 const vitest = /^\s*Tests\s+(?=.*\(\d+\))(.+)$/;
@@ -18,7 +18,7 @@ function countOfLine(line) {
   return { passed, failed, skipped: vitestCount(theirs, "skipped") };
 }
 
-/** `{ passed, failed, skipped }` summed over all the runs that the output tells of; undefined where it tells of none. */
+/** Returns `{ passed, failed, skipped }` summed over all runs in the output; undefined if it has none. */
 export function countOf(output) {
   const counts = output.replace(ansi, "").split(/\r?\n/).map(countOfLine).filter(Boolean);
   if (counts.length === 0) return undefined;

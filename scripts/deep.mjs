@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `make deep`: what takes too long for `make test`. Random orders from a new seed, every interleaving under loom, jcstress,
-// miri, sanitizers and coverage-guided fuzzing. What needs nightly Rust is left out by name where there is none.
-// CLEARWAY_DEEP_ORDERS (20,000 unless told) is how many orders are played of pools and channels; 1,000,000 take a day.
+// `make deep`: tests that take too long for `make test`. Random orders from a new seed, every interleaving under loom, jcstress, miri,
+// sanitizers and coverage-guided fuzzing. Without nightly Rust, it names the stages that it leaves out. CLEARWAY_DEEP_ORDERS is the
+// number of orders for pools and channels; default 20,000; 1,000,000 take a day.
 import { spawnSync } from "node:child_process";
 import { chosen } from "./maven.mjs";
 import { builds, sayMissing, toolchains } from "./native.mjs";
@@ -23,7 +23,7 @@ sayMissing("deep");
 if (!miri) console.error("deep: miri is missing. Add it with: rustup toolchain install nightly -c miri,rust-src");
 if (!fuzzer) console.error("deep: cargo-fuzz is missing. Add it with: cargo install cargo-fuzz");
 
-// Printed by each test that fails, with the path to what failed.
+// Each failing test prints the seed, with the path to the failure.
 const seed = process.env.CLEARWAY_FUZZ_SEED ?? String(Date.now() % 2 ** 31);
 console.log(`deep: CLEARWAY_FUZZ_SEED=${seed}`);
 const random = (runs) => ({ CLEARWAY_FUZZ_SEED: seed, CLEARWAY_FUZZ_RUNS: String(runs) });
@@ -51,7 +51,7 @@ const stages = [
   {
     name: "channels: orders",
     command: vitest("--project", "node", "test/channel/endpoint/no-hang.test.ts"),
-    // Eight carriers and wires play so many each.
+    // Each of eight combinations of carrier and wire plays this many.
     env: random(Math.ceil(orders / 8)),
     after: ["build"],
     lane: "typescript",

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `make fmt`: puts right what a program can. What it changes is for its author to look at: the API snapshot above all.
+// `make fmt`: fixes everything that a program can fix. Review its changes, above all those of the API snapshot.
 import { runStages } from "./stages.mjs";
 
 const node = process.execPath;
 const own = (path) => [node, `scripts/${path}.mjs`, "--write"];
 
-// One after the other, in this order: the format comes behind what writes files.
+// Stages run one after the other, in this order: formatting follows the stages that write files.
 const after = ["build"];
 const stages = [
   { name: "build", command: [node, "scripts/build.mjs"] },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Exit status 0 when node_modules holds what package-lock.json asks for. Compares with the lock file that npm keeps
-// inside node_modules, so that it is right after `git pull`, after `npm install`, and after an install broken off.
+// Exits with status 0 if node_modules contains what package-lock.json requires. Compares it with the lock file that npm keeps inside
+// node_modules. The result is therefore right after `git pull`, after `npm install`, and after an interrupted install.
 import { readFileSync } from "node:fs";
 
 function packages(path) {
@@ -17,7 +17,7 @@ const present = packages("../node_modules/.package-lock.json");
 function fits([path, want]) {
   if (!path.includes("node_modules/")) return true; // the workspace's own packages
   const have = present[path];
-  if (!have) return want.optional === true; // made for another platform
+  if (!have) return want.optional === true; // a package for another platform
   return have.link === true ? want.link === true : have.version === want.version && have.integrity === want.integrity;
 }
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The classes of jvm/, compiled once for all that needs them: the tests on each JDK, and conformance.
+// Compiles the classes of jvm/ once for all users: the tests on each JDK, and conformance.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { chosen, folder, jdks, maven } from "./maven.mjs";
 import { paths, root } from "./sources.mjs";
 
-/** What the classes were made of, left by the build that made them. */
+/** File with the fingerprint of the compiled classes, written by their build. */
 const stamp = join(folder, "target/classes.sha256");
 
-/** What the classes are made of, and by which JDKs. */
+/** Returns the fingerprint of the sources and the JDKs. */
 function fingerprint(found) {
   const hash = createHash("sha256").update(JSON.stringify([chosen(found).builds, Math.max(0, ...found.keys())]));
   const made = paths().filter((path) => /^jvm\/(pom\.xml$|[^/]+\/(pom\.xml$|src\/))/.test(path));
@@ -34,20 +34,20 @@ function stand(print) {
   return left === print && names.length > 0 && names.every(compiled);
 }
 
-/** Whether the classes of all modules, their tests and what Maven leaves beside them are those of these sources. */
+/** Whether the compiled classes of all modules and tests, and Maven's other output, match these sources. */
 export const areCompiled = (found) => stand(fingerprint(found));
 
-/** Compiles all modules and their tests, where that is not done already. Returns Maven's exit status, 127 without a JDK. */
+/** Compiles all modules and their tests unless that is done already. Returns Maven's exit status, or 127 without a JDK. */
 export function compile(found = jdks()) {
   const print = fingerprint(found);
   if (stand(print)) return 0;
   rmSync(stamp, { force: true });
-  // The compiler adds and never takes away: a class whose source is gone would still be run.
+  // The compiler never deletes classes: a class whose source is gone would still run.
   for (const kind of ["classes", "test-classes"]) {
     for (const { name } of targets(kind)) rmSync(join(folder, name, "target", kind), { recursive: true });
   }
-  // Two modules at a time; more would want more memory. By this phase the libraries that conformance runs with are copied.
-  // The format is checked in the same run: a run of its own takes 15 s.
+  // Two modules at a time; more would need more memory. The phase is late enough to copy the libraries for conformance. The same run
+  // checks the format, because a separate run takes 15 s.
   const status = maven(["-Pstress", "process-test-classes", "spotless:check", "-T", "2"], found);
   if (status !== 0) return status;
   mkdirSync(join(folder, "target"), { recursive: true });
@@ -55,7 +55,7 @@ export function compile(found = jdks()) {
   return 0;
 }
 
-/** What has Maven take the classes as they stand. */
+/** Options that make Maven use the existing classes. */
 export const asTheyStand = [
   "-Dcompiled=true",
   "-Dkotlin.phase=none",

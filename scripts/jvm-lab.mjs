@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `node scripts/jvm-lab.mjs`: compiles the lab's runner for the JVM, and leaves in jvm/lab/target/runner.json with what, and
-// on which JDKs, the lab can start it. Quick when nothing has changed. Exit status 1, and a plain word, where it cannot.
+// `node scripts/jvm-lab.mjs`: compiles the lab's runner for the JVM. Writes to jvm/lab/target/runner.json how the lab can start it, and
+// on which JDKs. Quick when nothing has changed. On failure it says why and exits with status 1.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -12,7 +12,7 @@ import { libclearway, plugins } from "./native.mjs";
 import { isProgram } from "./problems.mjs";
 import { paths, root } from "./sources.mjs";
 
-/** What the runner is made of; the lab's own modules are last. Those of `foreign` stand only where a JDK 22 or newer does. */
+/** The runner's modules; the lab's own are last. Those of `foreign` are compiled only with a JDK 22 or newer. */
 const modules = ["executor", "channel", "channel-websocket", "lab"];
 const foreign = ["native", "lab-foreign"];
 const all = [...modules, ...foreign];
@@ -32,12 +32,12 @@ function fingerprint() {
 
 const classesOf = (names) => names.map((name) => join(folder, name, "target/classes"));
 
-/** The C of the peers: the lab's own, and what reaches it by JNI. */
+/** C sources of the native peers: the lab's own, and their JNI part. */
 const plain = "ts/clearway-lab/native/plain.c";
 const sources = [plain, "jvm/lab/src/main/c/peers.c"];
 const peers = join(target, "native", process.platform === "darwin" ? "libpeers.dylib" : "libpeers.so");
 
-/** Compiles the native peers. Where it cannot, says why; their cells tell, too. */
+/** Compiles the native peers. On failure it says why; the cells that need them say so too. */
 function compilePeers(jdk) {
   rmSync(peers, { force: true });
   if (process.platform !== "linux") return console.error("jvm-lab: the native peers are written for Linux; left out");
@@ -50,30 +50,30 @@ function compilePeers(jdk) {
   else if (status !== 0) rmSync(peers, { force: true });
 }
 
-/** What the last build left, where that still stands. */
+/** Returns the last build if it is still valid. */
 function built(print) {
   if (!existsSync(file)) return undefined;
   const left = JSON.parse(readFileSync(file, "utf8"));
   return left.print === print && left.classpath.every((path) => existsSync(path)) ? left : undefined;
 }
 
-/** Where the runner finds what is native; each file may be missing, and cells that need it then say so. */
+/** System properties with the paths of native files. A file may be missing; the cells that need it then say so. */
 const properties = {
   "clearway.lab.peers": peers,
   "clearway.lab.plugin": plugins.c.example,
   "clearway.library": libclearway,
 };
 
-/** Where Maven leaves the paths of what the runner is run with. */
+/** File in which Maven leaves the runner's class path. */
 const librariesFile = join(target, "runtime.classpath");
 
-/** Compiles the runner's modules, where a build of everything has not done it already. */
+/** Compiles the runner's modules unless a full build has already done so. */
 function compileOwn(own, found) {
   if (areCompiled(found) && existsSync(librariesFile)) return true;
   return maven(["process-classes", "-pl", own === all ? "lab,lab-foreign" : "lab", "-am"], found) === 0;
 }
 
-/** Returns whether the runner stands. */
+/** Builds the runner. Returns whether it exists. */
 export function buildRunner() {
   const found = jdks();
   const own = hasForeign(found) ? all : modules;
@@ -84,7 +84,7 @@ export function buildRunner() {
     console.log("build: the lab's runner for the JVM");
     if (!compileOwn(own, found)) return false;
     const libraries = readFileSync(librariesFile, "utf8").trim().split(delimiter);
-    // In one build Maven names a module by its folder of classes, in another by a jar that nobody has made.
+    // Maven names a module by its folder of classes in one build, and by a jar that does not exist in another.
     const classes = classesOf(own);
     classpath = [...classes, ...libraries.filter((path) => !classes.includes(path) && path.endsWith(".jar"))];
     compilePeers(found.get(chosen(found).builds));

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `node scripts/jvm-stress.mjs [quick|default|tough]`: the orders in which threads may meet in the executor's cursor, its
-// stealing and its lifecycle, tried by jcstress on the JDK that builds. Its reports go to out/jcstress.
+// `node scripts/jvm-stress.mjs [quick|default|tough]`: tests the interleavings of threads in the executor's cursor, stealing and
+// lifecycle with jcstress, on the JDK that builds. Writes reports to out/jcstress.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -30,7 +30,7 @@ mkdirSync(out, { recursive: true });
 const classes = ["stress", "executor"].map((module) => join(folder, module, "target/classes"));
 const classPath = [...classes, readFileSync(paths, "utf8").trim()].join(":");
 const java = join(found.get(chosen(found).builds), "bin/java");
-// A look at a thread's stack takes some 20 us and stops the thread: with more of them in a round, rounds time out.
+// A sample of a thread's stack takes about 20 us and stops the thread. With more samples in a round, rounds time out.
 const strides = ["-strideSize", "32", "-strideCount", "4"];
 const run = spawnSync(java, ["-cp", classPath, "org.openjdk.jcstress.Main", "-m", mode, ...strides, "-r", out], {
   cwd: out,

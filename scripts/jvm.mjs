@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `node scripts/jvm.mjs compile`, `test 17|25|… [25]`, `measure 17|25|…`, `edt 17|25|…`, `bench-codec`, `bench-native`, `format`, `check-format`, or
-// `fetch`: what is done with jvm/.
+// `node scripts/jvm.mjs compile`, `test 17|25|… [25]`, `measure 17|25|…`, `edt 17|25|…`, `bench-codec`, `bench-native`, `format`,
+// `check-format`, or `fetch`: the tasks of jvm/.
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -9,13 +9,13 @@ import { asTheyStand, compile } from "./jvm-classes.mjs";
 import { chosen, folder, foreignMin, jdks, maven, missing, oldest } from "./maven.mjs";
 import { isProgram } from "./problems.mjs";
 
-/** What `make test` asks of a JDK that is not there. */
+/** Says that a requested JDK is missing. Returns 127. */
 function sayMissing(version, found) {
   console.error(`no JDK ${version} was found; there are: ${[...found.keys()].join(", ") || "none"}. ${missing.jdk}`);
   return 127;
 }
 
-/** Runs all tests on JDK `version` and, in the same run of Maven, what differs there on the JDK `newest`, where one is named. */
+/** Runs all tests on JDK `version`. If `newest` is given, the same Maven run also tests there what differs on that JDK. */
 function test(version, newest) {
   const found = jdks();
   for (const asked of [version, newest]) if (asked !== undefined && !found.has(asked)) return sayMissing(asked, found);
@@ -34,13 +34,13 @@ function test(version, newest) {
 const reports = "surefire-reports";
 const newestReports = "surefire-reports-newest";
 
-/** The folders of this name that the last build left, one a module. */
+/** Returns the folders of this name that the last build left, one per module. */
 function leftIn(name) {
   const modules = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
   return modules.map((module) => join(folder, module.name, "target", name)).filter((path) => existsSync(path));
 }
 
-/** One line that counts what ran, from the reports that Surefire leaves in the folders called `name`. */
+/** Returns one line with the counts of tests, from Surefire's reports in the folders called `name`. */
 function summary(version, name) {
   const sums = { tests: 0, failures: 0, errors: 0, skipped: 0 };
   for (const path of leftIn(name)) {
@@ -53,7 +53,7 @@ function summary(version, name) {
   return `jvm, JDK ${version}: ${sums.tests - failed - sums.skipped} passed, ${failed} failed, ${sums.skipped} skipped`;
 }
 
-/** Runs what has the tag `measure` on JDK `version`: each figure is printed as JSON after `figure: `. Asserts nothing. */
+/** Runs the tests with the tag `measure` on JDK `version`. Each prints its figures as JSON after `figure: `. Asserts nothing. */
 function measure(version) {
   const found = jdks();
   if (!found.has(version)) return sayMissing(version, found);
@@ -72,7 +72,7 @@ function measure(version) {
   );
 }
 
-/** Prints how long the adaptive executor holds Swing's event thread, and what the meter costs. Measures; tests nothing. */
+/** Prints how long the adaptive executor blocks Swing's event thread, and what the meter costs. Measures; tests nothing. */
 function edt(version) {
   const home = jdks().get(version);
   if (home === undefined) return sayMissing(version, jdks());
@@ -80,7 +80,7 @@ function edt(version) {
   return maven(["test", "-pl", "executor,meter", ...one, `-Djvm=${join(home, "bin/java")}`]);
 }
 
-/** What native plugins cost, on the newest JDK: the table of jvm/README.md. */
+/** Measures the cost of native plugins on the newest JDK, for the table in jvm/README.md. */
 function benchNative() {
   const found = jdks();
   const newest = Math.max(0, ...found.keys());
@@ -90,7 +90,7 @@ function benchNative() {
   return maven(["test", "-pl", "native", "-am", ...one, ...fork], found);
 }
 
-/** What the standard codec takes beside msgpack-java and Jackson, on the JDK that builds or on `version`: jvm/README.md. */
+/** Measures the standard codec against msgpack-java and Jackson, on the JDK that builds or on `version`, for jvm/README.md. */
 function benchCodec(version) {
   const found = jdks();
   const status = maven(["test-compile", "-pl", "channel"], found);
@@ -101,7 +101,7 @@ function benchCodec(version) {
   return spawnSync(join(home, "bin/java"), args, { stdio: "inherit" }).status ?? 1;
 }
 
-/** `jvm/stress` is in no build but its own; it is formatted as the others are. */
+/** Formats all modules. `jvm/stress` is part of no other build, but is formatted too. */
 const format = (goal) => maven(["-Pstress", `spotless:${goal}`]);
 
 const verbs = {

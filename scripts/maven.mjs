@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Maven in jvm/, and the JDKs of this machine, with a plain word where one is missing.
+// Runs Maven in jvm/ and finds this machine's JDKs. Says what to install if one is missing.
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -7,23 +7,23 @@ import { fileURLToPath } from "node:url";
 
 export const folder = fileURLToPath(new URL("../jvm", import.meta.url));
 
-/** What builds, and what the bytecode asks for. */
+/** The oldest supported JDK, and the release of the bytecode. */
 export const oldest = 17;
 
-/** What to do where the JDK that builds is missing. */
+/** Instructions for a machine without the JDK that builds, or without Maven. */
 export const missing = {
   jdk: "a JDK 17 is missing. Add it with: apt-get install -y --no-install-recommends openjdk-17-jdk-headless",
   maven: "Maven is missing. Add it with: apt-get install -y --no-install-recommends maven",
 };
 
-/** Where systems and people put JDKs, one folder each; CLEARWAY_JDKS names more, with `:` between. */
+/** Folders in which systems and people install JDKs. CLEARWAY_JDKS names more JDKs, separated by `:`. */
 const shelves = [
   "/usr/lib/jvm",
   "/Library/Java/JavaVirtualMachines",
   join(process.env.HOME ?? "/", ".sdkman/candidates/java"),
 ];
 
-/** The feature release (17, 25) of the JDK in `home`, or undefined where that is none that can compile. */
+/** Returns the feature release (17, 25) of the JDK in `home`; undefined if no JDK with a compiler is there. */
 export function release(home) {
   const facts = join(home, "release");
   if (!existsSync(join(home, "bin/javac")) || !existsSync(facts)) return undefined;
@@ -31,7 +31,7 @@ export function release(home) {
   return version ? Number(version[1]) : undefined;
 }
 
-/** A JDK's home by feature release, the first found of each: JAVA_HOME, CLEARWAY_JDKS, the program `javac`, the shelves. */
+/** Returns the JDKs' homes by feature release, the first found of each: JAVA_HOME, CLEARWAY_JDKS, the program `javac`, `shelves`. */
 export function jdks() {
   const homes = [process.env.JAVA_HOME, ...(process.env.CLEARWAY_JDKS ?? "").split(":")].filter(Boolean);
   const javac = spawnSync("sh", ["-c", "command -v javac"], { encoding: "utf8" }).stdout.trim();
@@ -47,7 +47,7 @@ export function jdks() {
   return found;
 }
 
-/** The JDK that builds (17, or the next that is there) and what else the tests run on: the newest from 24 on. */
+/** Returns the JDK that builds (17, or the next newer one) and the other one for tests: the newest from 24 on. */
 export function chosen(found = jdks()) {
   const versions = [...found.keys()].sort((a, b) => a - b);
   const builds = versions.find((version) => version >= oldest);
@@ -55,15 +55,15 @@ export function chosen(found = jdks()) {
   return { builds, newest };
 }
 
-/** Since when java.lang.foreign, which jvm/native is compiled against, is final. */
+/** First release in which java.lang.foreign is final. jvm/native is compiled against it. */
 export const foreignMin = 22;
 
-/** Whether one of these has it. */
+/** Whether one of these JDKs has it. */
 export function hasForeign(found) {
   return Math.max(0, ...found.keys()) >= foreignMin;
 }
 
-/** What has Maven build what needs that, with the newest JDK that has it; nothing where none has. */
+/** Returns the option to build the modules that need it, with the newest JDK; without such a JDK, no options. */
 function foreign(found) {
   if (hasForeign(found)) return [`-Dforeign.jdk=${found.get(Math.max(...found.keys()))}`];
   console.error(`jvm: no JDK ${foreignMin} or newer was found: native plugins are left out`);
@@ -71,12 +71,13 @@ function foreign(found) {
 }
 
 /**
- * The compiler runs for two minutes, of which the JVM's second compiler took a third: 183 s with it, 125 without, on two cores;
- * 115 with a heap that need not grow. The first alone, with the check of the format, keeps 300 MB of code. Whoever sets MAVEN_OPTS knows better.
+ * Maven's default options. The compiler runs for two minutes, of which the JVM's second compiler took a third: 183 s with it, 125 s
+ * without it, on two cores; 115 s with a heap that need not grow. The first compiler alone, with the format check, keeps 300 MB of code.
+ * A MAVEN_OPTS in the environment takes precedence.
  */
 const quick = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=512m -XX:+UseSerialGC -Xms1500m";
 
-/** Runs Maven in jvm/ with the JDK that builds; returns its exit status. Says what is missing, and returns 127, without. */
+/** Runs Maven in jvm/ with the JDK that builds. Returns its exit status; without JDK or Maven, says what is missing and returns 127. */
 export function maven(args, found = jdks(), stdio = "inherit") {
   const home = found.get(chosen(found).builds);
   if (home === undefined) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `make native`: builds the C codec and the example plugins. What needs a toolchain that is not there is left out by name.
+// `make native`: builds the C codec and the example plugins. Names the parts that it leaves out for lack of a toolchain.
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { missing as rustMissing } from "./cargo.mjs";
@@ -14,7 +14,7 @@ const built = {
   rust: (name) => join(root, "native/target/release", library(`clearway_${name}_rust`)),
 };
 
-/** Where the plugins of native/plugins/README.md stand when they are built: `example` and `misbehave`, in `c` and `rust`. */
+/** Paths of the built plugins of native/plugins/README.md: `example` and `misbehave`, in `c` and `rust`. */
 export const plugins = Object.fromEntries(
   Object.entries(built).map(([language, path]) => [
     language,
@@ -22,15 +22,15 @@ export const plugins = Object.fromEntries(
   ]),
 );
 
-/** What loads them in other languages than JavaScript; built with the plugins in Rust. */
+/** The library with which languages other than JavaScript load plugins. Built with the Rust plugins. */
 export const libclearway = join(root, "native/target/release", library("clearway"));
 
-/** Whether there is what C is built with, and what Rust is. */
+/** Whether this machine has the tools that C and Rust need. */
 export const toolchains = { c: has("cc") && has("make"), rust: has("cargo") };
 
 const make = (folder) => ["make", "-s", "-C", `native/${folder}`];
 
-/** What builds each, as stages. */
+/** The stages that build the native parts. */
 export const builds = [
   ...(toolchains.c
     ? [
@@ -57,7 +57,7 @@ export const builds = [
     : []),
 ];
 
-/** Says what is missing. */
+/** Says which toolchains are missing. */
 export function sayMissing(title) {
   if (!toolchains.c)
     console.error(

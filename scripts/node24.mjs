@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Where the pinned Node 24 stands that the tests run on beside the machine's own Node. It comes as a platform package
-// rather than through the `node` package, whose install script fetches a binary that no lock file vouches for.
+// Finds the pinned Node 24, on which the tests run in addition to the machine's own Node. It comes from a platform package. The install
+// script of the `node` package would fetch a binary that no lock file verifies.
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-/** Path of the Node 24 binary, or undefined where none is packed for this platform. */
+/** Returns the path of the Node 24 binary; undefined if there is no package for this platform. */
 export function node24() {
   const path = fileURLToPath(
     new URL(`../node_modules/node-${process.platform}-${process.arch}/bin/node`, import.meta.url),

@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Which stage runs next: what each stage comes after, and which lanes are busy. Starts nothing itself.
+// Chooses the next stage to run, from each stage's `after` and from the busy lanes. Starts no process itself.
 
-// `needs` and `cargo` are for who makes a list of stages out of several.
+// `needs` and `cargo` are for scripts that combine several lists of stages.
 const fields = ["name", "command", "cwd", "env", "after", "lane", "timeoutMinutes", "needs", "cargo"];
 
-/** The order of a run of stages. Ask `next()` until it returns nothing, and report each end by `ended()`. */
+/** The order of a run of stages. Call `next()` until it returns undefined, and report each end with `ended()`. */
 export class Plan {
-  /** The stages that this run means to run, in their order. */
+  /** The stages of this run, in order. */
   chosen;
-  /** Words of `only` that no stage's name contains. */
+  /** Words of `only` that occur in no stage's name. */
   unknown;
   #byName;
-  /** "running", "passed", "failed" by a stage's name; no entry before it starts. */
+  /** "running", "passed" or "failed" by stage name; no entry before the stage starts. */
   #state = new Map();
   #stopped = false;
 
   /**
-   * Chooses the stages whose name contains a word of `only` (all, where there are no words) and, transitively, what they
-   * come `after`. Throws for a name in `after` that is no stage's, and for
-   * a field that no stage has.
+   * Chooses the stages whose names contain a word of `only` (all stages if there are no words), and transitively the stages in their
+   * `after`. Throws for an unknown name in `after`, and for an unknown field.
    */
   constructor(stages, only = []) {
     this.#byName = new Map(stages.map((stage) => [stage.name, stage]));
@@ -40,8 +39,8 @@ export class Plan {
   }
 
   /**
-   * The next stage to start, now marked as running: the first whose `after` have all passed, of a lane that is idle where
-   * there is one. Undefined where none can start now.
+   * Returns the next stage to start and marks it as running: the first one whose `after` stages have all passed, preferably of an idle
+   * lane. Returns undefined if none can start now.
    */
   next() {
     if (this.#stopped) return undefined;
@@ -57,12 +56,12 @@ export class Plan {
     this.#state.set(name, failure ? "failed" : "passed");
   }
 
-  /** Starts nothing more. */
+  /** Starts no further stages. */
   stop() {
     this.#stopped = true;
   }
 
-  /** The chosen stages that never started, each with the failed stage that it comes after, where that is why. */
+  /** Returns the chosen stages that never started, each with the failed `after` stage if that is the reason. */
   notRun() {
     return this.chosen
       .filter(({ name }) => !this.#state.has(name))

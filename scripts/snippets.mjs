@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Code in Markdown is taken from files that the tests run. A marker stands on the line above a fence:
+// Checks that code in Markdown is the same as in files that the tests run. A marker is on the line above a fence:
 //
 //   <!-- snippet: examples/quick-start/main.ts#name -->
 //
-// The fence holds the lines between `// #region name` and `// #endregion name`, or the whole file without `#name`.
-// Checks by default; `--write` puts the fences right.
+// The fence contains the lines between `// #region name` and `// #endregion name`, or the whole file if there is no `#name`. Checks by
+// default; `--write` updates the fences.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import { isProgram, report } from "./problems.mjs";
@@ -28,7 +28,7 @@ function dedent(lines) {
   return lines.map((line) => line.slice(indent));
 }
 
-/** The lines that a marker asks for. Throws with the reason when they cannot be had. */
+/** Returns the lines that a marker names. Throws if they do not exist, with the reason. */
 export function excerpt(text, name) {
   const lines = text.split("\n");
   const inner = (line) => !/#(end)?region\b/.test(line);
@@ -44,7 +44,7 @@ export function excerpt(text, name) {
   return dedent(body);
 }
 
-/** `{ page, problems, count }`: `text` with every fence right; `read` gives a file's text or undefined. */
+/** Returns `{ page, problems, count }`: `text` with every fence updated. `read` returns a file's text or undefined. */
 export function splice(text, read) {
   const lines = text.split("\n");
   const out = [];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The files of this repository: what git tracks, and what is new and not ignored.
+// Lists the files of this repository: those that git tracks, and new ones that it does not ignore.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 
 export const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** Paths relative to the root, in order, optionally only those that match. */
+/** Returns sorted paths relative to the root, optionally only those that match. */
 export function paths(pattern = /./) {
   const listed = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
     cwd: root,
@@ -20,11 +20,11 @@ export function paths(pattern = /./) {
     .sort();
 }
 
-/** The same as `[{ path, text }]`. */
+/** Returns the same files as `[{ path, text }]`. */
 export function files(pattern) {
   return paths(pattern).map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }));
 }
 
-/** Written by people, in a language with comments. */
+/** Files written by people, in a language with comments. */
 export const source =
   /\.(ts|tsx|mts|cts|js|mjs|cjs|css|html|sh|rs|c|h|kt|java)$|(^|\/)(Makefile|Cargo\.toml|pom\.xml)$|^\.ci\/run$/;

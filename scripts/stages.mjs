@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Runs named stages, several at once, and goes on after a failure. Ends with a table that names what failed and why, the
-// slowest stages and the number of tests. Writes the same as JSON to out/stages.json.
+// Runs named stages, several at once, and continues after a failure. Ends with a table of failures with their reasons, the slowest stages
+// and the number of tests. With `record`, writes the same to that file as JSON.
 import { spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -12,15 +12,15 @@ import { root } from "./sources.mjs";
 
 const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`;
 
-// Only the end of a stage's output is kept for the excerpt: the account of failures stands there.
+// Only the end of a stage's output is kept for the excerpt: the summary of failures is there.
 const keptCharacters = 400_000;
-// A browser or a database that a killed stage leaves behind may hold its output open.
+// A browser or a database left behind by a killed stage may keep its output open.
 const drainMs = 10_000;
-// Stages at once. More than four would need more memory than small machines have: a compiler takes half a gigabyte.
+// Most stages at once. More than four would need more memory than small machines have: a compiler takes half a gigabyte.
 const lanesMax = 4;
 const slowestShown = 10;
 
-// POSIX `times` prints the processor time of all children that were waited for: minutes and seconds, user and system.
+// POSIX `times` prints the processor time of all finished children: minutes and seconds, user and system.
 const timed = ["sh", "-c", '"$@"; status=$?; times >&3; exit $status', "sh"];
 
 function cpuMsOf(text) {
@@ -30,8 +30,8 @@ function cpuMsOf(text) {
 }
 
 /**
- * Runs one stage in a process group of its own, so that a stage that hangs can be ended with everything that it started.
- * Passes its output on to `say` as it arrives.
+ * Runs one stage in a separate process group, so that a hanging stage can be killed with all its processes. Passes its output to `say` as
+ * it arrives.
  */
 function run({ command, cwd = ".", env = {}, timeoutMinutes = 20 }, say) {
   return new Promise((resolve) => {
@@ -58,11 +58,11 @@ function run({ command, cwd = ".", env = {}, timeoutMinutes = 20 }, say) {
       try {
         process.kill(-child.pid, signal);
       } catch {
-        // The group is gone already.
+        // The group has already ended.
       }
     };
     const interrupt = () => {
-      kill(why === undefined ? "SIGINT" : "SIGKILL"); // the second Ctrl-C ends it at once
+      kill(why === undefined ? "SIGINT" : "SIGKILL"); // the second Ctrl-C kills it at once
       why = "interrupted";
     };
     const late = setTimeout(() => {
@@ -90,7 +90,7 @@ function run({ command, cwd = ".", env = {}, timeoutMinutes = 20 }, say) {
   });
 }
 
-/** Runs one stage and prints its output: as it arrives, or in one piece at the end where stages run side by side. */
+/** Runs one stage and prints its output: as it arrives, or at the end in one piece if stages run in parallel. */
 async function runOne(title, stage, inOnePiece) {
   const heading = `\n--- ${title}: ${stage.name}`;
   const said = [];
@@ -108,10 +108,9 @@ async function runOne(title, stage, inOnePiece) {
 }
 
 /**
- * Runs `stages` (`{ name, command, cwd?, env?, after?, lane?, timeoutMinutes? }`), or those whose name contains one of the
- * words of `only`, with everything that they come `after`. `after` names stages that must have passed. Stages of different
- * `lane`s run side by side; a free lane takes stages of the other lanes too. `lanes` is how many run at once. Sets the exit
- * status; returns the outcomes.
+ * Runs `stages` (`{ name, command, cwd?, env?, after?, lane?, timeoutMinutes? }`), or those whose names contain one of the words in
+ * `only`, with everything in their `after`. `after` names stages that must have passed. Stages of different `lane`s run in parallel; a
+ * free lane also takes stages of the other lanes. `lanes` is how many run at once. Sets the exit status; returns the outcomes.
  */
 export async function runStages(title, stages, only = [], { lanes = lanesHere(), record } = {}) {
   const plan = new Plan(stages, only);
@@ -180,7 +179,7 @@ const sumOf = (outcomes, key) => outcomes.reduce((sum, { tests }) => sum + (test
 function tell(title, outcomes, notRun, totalMs) {
   console.log(`\n${title}`);
   const failed = outcomes.filter(({ failure }) => failure);
-  // Failures stand first, each with its reason: of a long account often only the beginning or the end is read.
+  // Failures come first, each with its reason: in long output, often only the beginning or the end is read.
   for (const { name, failure, ms, tests, said } of [...failed, ...outcomes.filter(({ failure }) => !failure)]) {
     const count = tests ? `${tests.passed + tests.failed} tests` : "";
     const line = `  ${failure ? "FAILED" : "ok    "}  ${name.padEnd(34)} ${seconds(ms).padStart(8)}  ${count.padEnd(12)} ${failure ?? ""}`;

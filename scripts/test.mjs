@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `make test`: builds, checks, and runs every test on every host that we promise. Two lanes: what is TypeScript beside what
-// is native or runs on the JVM. Goes on after a failure and names it. Leaves every stage's time in out/stages.json.
+// `make test`: builds, checks, and runs every test on every supported host. Two lanes: TypeScript, and native code with the JVM.
+// Continues after a failure and names it. Writes every stage's time to out/stages.json.
 import { checks } from "./check/stages.mjs";
 import { chosen, oldest } from "./maven.mjs";
 import { builds, plugins, sayMissing, toolchains } from "./native.mjs";
@@ -23,7 +23,7 @@ sayMissing("test");
 const jdk = chosen();
 if (!jdk.newest) console.error("test: no JDK 24 or newer was found; the tests of what differs there are left out");
 
-/** Those of `names` that this machine can build. */
+/** Returns those of `names` that this machine can build. */
 const present = (...names) => names.filter((name) => builds.some((build) => build.name === name));
 const cPlugins = present("native: C plugins", "native: plugin check");
 const rustPlugins = present("native: Rust plugins");
@@ -48,9 +48,9 @@ const cargo = (name, ...args) => ({
 const addon = { after: ["native: addon", ...allPlugins] };
 const stages = [
   { name: "build", command: [node, "scripts/build.mjs", "clearway", "clearway-lab"], lane: "typescript" },
-  // Long stages first in each lane, so that no lane is left with one at the end.
+  // Long stages come first in each lane, so that no lane ends with one.
   ...(jdk.builds ? [{ name: "jvm: compile", command: [node, "scripts/jvm.mjs", "compile"], lane: "native" }] : []),
-  // Cargo locks its target folder, so what uses Cargo waits for the first build rather than for the lock.
+  // Cargo locks its target folder, so stages with Cargo wait for the first build instead of the lock.
   { name: "native: addon", command: [node, "scripts/build.mjs", "clearway-native"], after: ["build"], lane: "native" },
   {
     name: "library, chromium",
@@ -63,7 +63,7 @@ const stages = [
         {
           name: "library, node 24",
           ...tests("ts/clearway", { program: newer, projects: ["node"] }),
-          // The first of the orders that the machine's own Node plays.
+          // The first ones of the orders that the machine's own Node plays.
           env: { CLEARWAY_FUZZ_RUNS: "60" },
         },
       ]

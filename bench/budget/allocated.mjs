@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the library's own code allocates on this thread, as V8's sampling heap profiler sees it with an interval of one byte:
-// every allocation, those that were collected since included.
+// Measures what the library's own code allocates on this thread, with V8's sampling heap profiler at an interval of one byte: every
+// allocation, including those already collected.
 
-/** Runs `work` and returns the samples taken under it, as `{ size, … }` in bytes: those of the library's functions. */
+/** Runs `work` and returns the samples of the library's functions meanwhile, as `{ size, … }` in bytes. */
 export async function allocatedDuring(session, work) {
   await session.post("HeapProfiler.startSampling", {
     samplingInterval: 1,
@@ -14,7 +14,7 @@ export async function allocatedDuring(session, work) {
   return ofLibrary(profile);
 }
 
-/** What was allocated under the library's functions, down to the next function of somebody else's. */
+/** Returns the allocations under the library's functions, down to the next function of other code. */
 function ofLibrary({ head, samples }) {
   const own = new Set();
   const walk = (node, isOwn) => {

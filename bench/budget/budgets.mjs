@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The committed budgets, and the measurement that they are held against.
-//   node bench/budget/budgets.mjs     measures everything anew and writes budgets.json, for a change that is meant
+// The committed budgets, and the measurement that is compared with them.
+// node bench/budget/budgets.mjs     measures everything again and writes budgets.json, for an intended change
 import { execFile } from "node:child_process";
 import { readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -12,36 +12,36 @@ const run = promisify(execFile);
 const file = new URL("../budgets.json", import.meta.url);
 const child = fileURLToPath(new URL("child.mjs", import.meta.url));
 
-/** Carriers by the names that the budgets use, and what a pool is told. */
+/** Carriers by their names in the budgets, with the pool's option for each. */
 export const carriers = { port: "port", ring: "auto" };
 
 /** `{ measuredOn, operations: { [name]: { [carrier]: { copiedBytes, allocations, allocatedBytes } } } }`. */
 export const budgets = JSON.parse(readFileSync(file, "utf8"));
 
-/** Every operation by every carrier that this build can do: `[operation, carrier]`. */
+/** Returns every operation with every carrier that this build supports: `[operation, carrier]`. */
 export function budgeted() {
   return Object.entries(operations)
     .filter(([, { tasks }]) => hasRecords || tasks !== "records.tasks")
     .flatMap(([name]) => Object.keys(carriers).map((carrier) => [name, carrier]));
 }
 
-/** What one operation costs now. Takes about a second, in a process of its own. */
+/** Returns the present cost of one operation. Takes about a second, in a separate process. */
 export async function measureBudget(name, carrier) {
   const { stdout } = await run(process.execPath, ["--no-opt", child, name, carriers[carrier]]);
   return JSON.parse(stdout);
 }
 
 /**
- * How far the bytes may lie over their budget. The cheapest of nine runs lay within 0.5 % of each other in six repetitions of
- * each operation on an idle machine, and within 2 % in three on a busy one. Another version of V8 allocates otherwise.
+ * Returns the factor by which bytes may exceed their budget. In six repetitions of each operation on an idle machine, the cheapest of
+ * nine runs varied by 0.5 %, and in three on a busy one by 2 %. Other versions of V8 allocate differently.
  */
 export function allowance() {
   return process.versions.node.split(".")[0] === budgets.measuredOn.node ? 1.04 : 1.5;
 }
 
 /**
- * How far the count may. V8 tells equal objects of one function as one entry or as several, as it comes: a chunk's was 13.9 to
- * 17.2 on a busy machine, over the same bytes within 2 %.
+ * Returns the factor by which the count may exceed its budget. V8 reports equal objects of one function as one entry or as several, at
+ * random: the count of a chunk was 13.9 to 17.2 on a busy machine, with bytes that varied by 2 %.
  */
 export function countAllowance() {
   return Math.max(1.3, allowance());

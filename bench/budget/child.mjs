@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// node --no-opt bench/budget/child.mjs OPERATION CARRIER: prints what one operation costs on the caller's thread, as JSON.
+// node --no-opt bench/budget/child.mjs OPERATION CARRIER: prints the cost of one operation on the caller's thread, as JSON.
 //
-// Bytes copied come from the pool's ledger and are exact. Allocations come from V8's sampling heap profiler with an interval
-// of one byte, so that it sees every one, those that were collected since included. What counts is what the library's own
-// code allocates, built-in functions that it calls included; what Node allocates to deliver a message or an immediate is
-// told apart by the stack and left out, because it depends on how many messages the scheduler let come together.
-// Without the optimising compiler, because it folds allocations together, and how many depends on when it came round to it:
-// so every allocation counts that the code asks for, and compiled code makes do with about half.
-// The worker has a heap of its own, which is not looked at.
-// Told is the cheapest of several runs. What a message costs is shared among the calls that came in it, and how many come
-// together is the scheduler's; a collection may fall into a run and end what earlier ones dropped. Both only add.
+// Bytes copied come from the pool's ledger and are exact. Allocations come from V8's sampling heap profiler with an interval of one byte,
+// so it sees every allocation, including those already collected. Only allocations of the library's own code count, with the built-in
+// functions that it calls. The stack tells apart what Node allocates to deliver a message or an immediate. That is left out, because it
+// depends on how many messages the scheduler delivers together.
+//
+// The optimising compiler is off. It merges allocations, and how many depends on when it compiles. Every allocation in the code therefore
+// counts, and compiled code makes about half of them. The worker has a separate heap, which is not measured.
+//
+// The result is the cheapest of several runs. The cost of a message is shared among its calls, and the scheduler decides how many calls
+// arrive together. A garbage collection may fall into a run and clean up after earlier ones. Both only add.
 import { writeSync } from "node:fs";
 import { Session } from "node:inspector/promises";
 import { pool } from "clearway";
 import { allocatedDuring } from "./allocated.mjs";
 import { operations } from "./operations.mjs";
 
-/** Loads what is loaded late, and fills the inline caches. */
+/** Loads the lazily loaded parts, and fills the inline caches. */
 const warmRuns = 4;
 const runs = 9;
 
@@ -38,7 +39,7 @@ const copiedBefore = copiedSoFar();
 const seen = [];
 for (let run = 0; run < runs; run++) {
   const samples = await allocatedDuring(session, () => operation.run(made, operation.count));
-  // Two equal objects of one function may stand as one entry: its size is that of both.
+  // Two equal objects of one function may be one entry, with the size of both.
   seen.push({ allocations: samples.length, allocatedBytes: samples.reduce((sum, { size }) => sum + size, 0) });
 }
 const copied = copiedSoFar() - copiedBefore;

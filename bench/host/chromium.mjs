@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Chromium as a host: one browser, every probe in a fresh context and so in a fresh renderer process.
+// Chromium as a host: one browser, with each probe in a fresh context and therefore in a fresh renderer process.
 import { readFileSync } from "node:fs";
 import { chromium } from "playwright-core";
 import { standApart, threadsOf } from "./cores.mjs";
 import { servePage } from "./page-server.mjs";
 import { source } from "./source.mjs";
 
-/** What Chromium calls a worker's thread. Of the processes that came with a page, its own is the one that has workers. */
+/** Chromium's name of a worker's thread. Among the processes that a page starts, only its own one has workers. */
 const workerThread = /DedicatedWorker/;
 
-/** Rejects when there is no Chromium, in words that say what to do. */
+/** Rejects when there is no Chromium, with a message that says what to do. */
 export async function openChromium() {
   const find = await source("ts/clearway-lab/src/runner/chromium-find.ts");
   const executablePath = find.findChromium();
@@ -46,7 +46,7 @@ export async function openChromium() {
       return await page.evaluate(([name, params]) => globalThis.bench(name, params), [name, params]);
     } finally {
       clearTimeout(timer);
-      await context.close().catch(() => {}); // it may be closed already, by the timer
+      await context.close().catch(() => {}); // the timer may have closed it already
     }
   }
 
@@ -61,7 +61,7 @@ export async function openChromium() {
   };
 }
 
-/** CPU time of all threads of a process, in milliseconds. The system's own clock ticks are 10 ms; this is exact. */
+/** Returns the processor time of all threads of a process, in milliseconds. The system's own clock ticks are 10 ms; this value is exact. */
 function cpuMs(pid) {
   let ns = 0;
   for (const thread of threadsOf(pid))

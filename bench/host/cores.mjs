@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Which core a thread runs on decides what a message costs: on one core a hand-over is a context switch (8 to 15 us a
-// round trip here), on two it is waking a core that has halted (40 to 60 us), or one that was kept awake (about 28). The
-// scheduler changes its mind between rounds. So a run says which of the three it is:
+// The positions of the threads decide what a message costs. On one core, a hand-over is a context switch (8 to 15 us per round trip
+// here). On two, it wakes a core that has halted (40 to 60 us) or one that was kept awake (about 28 us). The scheduler moves threads
+// between rounds. Each run therefore names one of three states:
 //
-//   apart    the calling thread on one core, the workers on another; cores halt when they have nothing to do
-//   awake    the same, and an endless loop at idle priority (SCHED_IDLE) on both cores, so that none ever halts
-//   free     the scheduler decides; how often both threads were seen on one core stands beside the figures
+//   apart    the calling thread on one core, the workers on another; idle cores halt
+//   awake    the same, with an endless loop at idle priority (SCHED_IDLE) on both cores, so that none ever halts
+//   free     the scheduler decides; the results say how often both threads were seen on one core
 import { execFileSync, spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 
@@ -17,7 +17,7 @@ export const stateText = {
   free: "where the scheduler puts them",
 };
 
-/** The cores that this process may use: pinning is by their numbers. Empty outside Linux. */
+/** Returns the numbers of the cores that this process may use, for pinning. Empty outside Linux. */
 export function allowedCores() {
   try {
     const list = /^Cpus_allowed_list:\s*(.+)$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? "";
@@ -30,7 +30,7 @@ export function allowedCores() {
   }
 }
 
-/** Why threads cannot be told where to run, or undefined when they can. */
+/** Returns why threads cannot be pinned for a state; undefined when they can. */
 export function whyNot(state) {
   if (state === "free") return undefined;
   if (process.platform !== "linux")
@@ -46,14 +46,14 @@ export function whyNot(state) {
   return undefined;
 }
 
-/** Threads of a process, by number; `name` filters by what the system calls them. */
+/** Returns the numbers of a process's threads; `name` filters by the system's name of a thread. */
 export function threadsOf(pid, name) {
   const all = readdirSync(`/proc/${pid}/task`).map(Number);
   if (name === undefined) return all;
   return all.filter((thread) => name.test(readFileSync(`/proc/${pid}/task/${thread}/comm`, "utf8")));
 }
 
-/** Puts the calling thread of a process on the first core and the given threads on the second. */
+/** Pins a process's calling thread to the first core and the given threads to the second. */
 export function standApart(pid, workers) {
   const [first, second] = allowedCores();
   execFileSync("taskset", ["-pc", String(first), String(pid)], { stdio: "ignore" });
@@ -61,20 +61,20 @@ export function standApart(pid, workers) {
     try {
       execFileSync("taskset", ["-pc", String(second), String(thread)], { stdio: "ignore" });
     } catch (error) {
-      // A helper thread may have ended since it was listed; that one needs no core.
+      // A helper thread that has ended since it was listed needs no core.
       if (threadsOf(pid).includes(thread)) throw error;
     }
   }
 }
 
-/** The core that a thread of this process ran on last. */
+/** Returns the core that a thread of this process last ran on. */
 export function coreOf(thread) {
   const stat = readFileSync(`/proc/self/task/${thread}/stat`, "utf8");
-  // Field 39, counted from behind the name, which may hold spaces and brackets.
+  // Field 39, counted from behind the name, which may contain spaces and brackets.
   return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[36]);
 }
 
-/** Runs something while no core halts. */
+/** Calls `use` while no core halts. */
 export async function keptAwake(use) {
   const loops = allowedCores().map((core) =>
     spawn("chrt", ["-i", "0", "taskset", "-c", String(core), process.execPath, "-e", "for (;;);"], { stdio: "ignore" }),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What a probe needs from its host, in a page. The bench's process lends what a page cannot do: `benchStandApart`
-// and `benchCpuMs` are its functions.
+// What a probe needs from its host, in a page. The benchmark's process does what a page cannot: `benchStandApart` and `benchCpuMs` are
+// its functions.
 import { call } from "../probe/call.mjs";
 import { flight } from "../probe/flight.mjs";
 import { idle } from "../probe/idle.mjs";
@@ -15,7 +15,7 @@ import { subjects } from "../subject/page.mjs";
 const host = {
   name: "chromium",
   subjects,
-  // A timer that was set by a timer is late by up to 4 ms in pages; a task with a delay is not.
+  // In pages, a timer set by a timer is late by up to 4 ms; a task with a delay is not.
   sleep: (ms) => scheduler.postTask(() => {}, { delay: ms }),
   workerUrl: (name) => new URL(`./worker-${name.split("/").at(-1)}.js`, import.meta.url),
   openWorker(url) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A fresh process for one measurement: told by its parent which probe to run with which parameters.
+// A fresh process for one measurement. Its parent sends the probe's name and parameters.
 import { host } from "./in-node.mjs";
 
 process.once("message", async ({ probe, params }) => {
@@ -10,6 +10,6 @@ process.once("message", async ({ probe, params }) => {
   } catch (error) {
     answer = { error: error instanceof Error ? (error.stack ?? error.message) : String(error) };
   }
-  // Peers leave threads and timers behind: the process does not wait for them.
+  // Peers leave threads and timers behind, so the process exits without waiting for them.
   process.send(answer, () => process.exit(0));
 });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The page and its workers, bundled in memory and served on loopback, isolated (COOP and COEP), so that the page has
+// Bundles the page and its workers in memory, and serves them on loopback. The page is isolated (COOP and COEP), so that it has
 // SharedArrayBuffer and fine timers.
 import { readdirSync, readFileSync } from "node:fs";
 import http from "node:http";
@@ -21,8 +21,8 @@ const document = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Cl
 const dist = dirname(fileURLToPath(import.meta.resolve("clearway"))).replace(/node$/, "browser");
 const isLater = /^(lazy-.*|records)\.js$/;
 
-// As Vite does it: each worker's own code stands in one file, and what the library loads later in files of their own. esbuild's
-// own splitting would put a helper of its own into one more file, which every worker fetches before it begins.
+// As Vite does it: each worker's own code is one file, and lazily loaded parts of the library are separate files. esbuild's own splitting
+// would put a helper into one more file, which every worker fetches before it starts.
 const later = {
   name: "what is loaded later",
   setup: ({ onResolve }) =>
@@ -58,7 +58,7 @@ async function bundle() {
     logLevel: "error",
     define: { "process.env.NODE_ENV": '"production"' },
     plugins: [later],
-    // Reached only behind a test for Node, or where this build has no such entry.
+    // Imported only behind a test for Node, or missing in this build.
     external: ["node:*", "worker_threads", "os", "child_process", ...(hasRecords ? [] : ["clearway/records"])],
   });
   const files = new Map(built.outputFiles.map(({ path, contents }) => [basename(path), contents]));
@@ -69,7 +69,7 @@ async function bundle() {
   return files;
 }
 
-/** `{ url, close }` of the page. */
+/** Starts the server. Returns `{ url, close }`. */
 export async function servePage() {
   const files = await bundle();
   const server = http.createServer((request, response) => {

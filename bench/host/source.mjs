@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Modules of the library and of the lab that are not public, for measuring them and for not writing them twice: bundled
-// from their TypeScript sources and imported.
+// Imports modules of the library and of the lab that are not public, to measure them or to reuse them: bundles their TypeScript sources
+// first.
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,7 +9,7 @@ import { build } from "esbuild";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const folder = join(root, "node_modules/.cache/clearway/bench");
 
-/** Imports a source file, given by its path from the root. */
+/** Imports a source file by its path from the root. */
 export async function source(path) {
   mkdirSync(folder, { recursive: true });
   const outfile = join(folder, path.replaceAll("/", "-").replace(/\.ts$/, `-${process.pid}.mjs`));

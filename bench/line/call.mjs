@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// One trivial call after the other, and after idling, in each of the three states of the cores.
+// Consecutive trivial calls, and calls after idling, in each of the three states of the cores.
 
 import { keptAwake, states, stateText, whyNot } from "../host/cores.mjs";
 import { twinOf } from "../probe/call.mjs";
@@ -9,11 +9,11 @@ import { known, peersOf, subjectOf } from "./subjects.mjs";
 const reference = "postMessage";
 
 export async function call({ host, collect, settings, seed }) {
-  // A page's clock steps by 5 us, several times what a call by the ring takes: calls are timed in groups there.
+  // A page's clock steps by 5 us, several times the length of a call through the ring. Pages therefore time calls in groups.
   const group = host.name === "chromium" ? 20 : 1;
   const plans = [
     { gapMs: 0, passes: 1, slice: 200 / group, rounds: settings.callRounds, roles: ["clearway", "peer", "reference"] },
-    // Short passes: how long a halted core takes to wake changes within a second. Peers are not asked for here.
+    // Short passes, because the time a halted core takes to wake changes within a second. This plan has no peers.
     { gapMs: 2, passes: 5, slice: 4, rounds: settings.gapRounds, roles: ["clearway", "reference"] },
   ];
   for (const state of states) {
@@ -60,7 +60,7 @@ function enter(host, state, { gapMs }, figures, collect) {
   }
   delete p50[twinOf(reference)];
   const peer = bestOf(peersOf(host, p50), "low");
-  // Not paired by how the threads stood: a carrier that keeps its worker awake also keeps it on a core of its own.
+  // Not paired by core: a carrier that keeps its worker awake also keeps it on a separate core.
   collect.promise(
     "call-over-peer",
     host,
@@ -73,7 +73,7 @@ function enter(host, state, { gapMs }, figures, collect) {
     { ...about, detail: inUs(reference, "clearway") },
     ratio(p50[reference], p50.clearway),
   );
-  // Where the port is the only carrier, it is what "clearway" stands for.
+  // If the port is the only carrier, "clearway" uses it.
   const port = p50["clearway port"] ? "clearway port" : "clearway";
   collect.promise(
     "port-over-bare",
@@ -84,20 +84,20 @@ function enter(host, state, { gapMs }, figures, collect) {
 }
 
 /**
- * The ratio over the rounds in which both pairs of threads were seen on one core, or both on two: where the scheduler
- * decides and the difference of carriers is asked for, the rest compares its moods. All rounds where nothing was seen.
+ * Returns the ratio over rounds in which both pairs of threads were seen on one core, or both on two. When the scheduler decides, other
+ * rounds would compare its choices and not the carriers. Uses all rounds if nothing was seen.
  */
 function alike(figures, mine, theirs) {
   const same = figures[mine].onOneCore.map(
     (each, round) => each !== "both" && each === figures[theirs].onOneCore[round],
   );
-  // Under four there is no middle half to speak of.
+  // Fewer than four rounds have no middle half.
   const use = same.filter(Boolean).length < 4 ? same.map(() => true) : same;
   const of = (name) => figures[name].p50Us.filter((_, round) => use[round]);
   return ratio(of(mine), of(theirs));
 }
 
-/** How far the reference lay from itself: the outer bound of the middle half of its rounds, as a factor. */
+/** Records how far the reference differs from itself: the 75th percentile of its rounds' ratios. */
 function floor(host, params, p50, collect) {
   const apart = p50[reference].map((value, round) => {
     const other = p50[twinOf(reference)][round];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// One mixed message of 2 KB, encoded and decoded, by the standard codec and by its peers without shared records.
+// One mixed message of 2 KB, encoded and decoded by the standard codec and by its peers without shared records.
 import { bestOf, median, ratio } from "../statistics.mjs";
 import { codecs } from "../subject/codecs.mjs";
 
@@ -17,7 +17,7 @@ export async function codec({ host, collect, settings, seed }) {
   const named = (wanted) => codecs.filter(wanted).map(({ name }) => name);
   const best = (names) => bestOf(Object.fromEntries(names.map((name) => [name, figures[name].us])), "low");
   const whole = best(named(({ name, role }) => role === "peer" && figures[name].changed.length === 0));
-  // Bringing back bytes where numbers were is less work; who does not mind has a faster peer.
+  // Returning bytes instead of numbers is less work. For users who accept that, some peers are faster.
   const any = best(named(({ name, role }) => role === "peer" && figures[name].changed.length > 0));
   for (const [id, peer] of [
     ["codec-over-peer", whole],

@@ -4,7 +4,7 @@ import { bestOf, ratio, shuffler } from "../statistics.mjs";
 import { known, subjectOf } from "./subjects.mjs";
 
 const inFlight = 1000;
-/** With many small tasks one core is the caller's: more than two workers do not help a caller with two cores. */
+/** The caller needs one core for many small tasks: on two cores, more than two workers do not help. */
 const threadCounts = [1, 2];
 
 export async function flight({ host, collect, settings, seed }) {

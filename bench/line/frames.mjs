@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Streams from native code: frames at a rate, with the longest stall, and small events as fast as there is credit.
+// Streams from native code: frames at a fixed rate, with the longest stall; and small events as fast as credit allows.
 import { nativeFiles } from "../native/build.mjs";
 import { median, spread } from "../statistics.mjs";
 

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What a warm pool costs that has nothing to do.
+// The cost of a warm, idle pool.
 import { spread } from "../statistics.mjs";
 import { known } from "./subjects.mjs";
 
 /**
- * V8 collects garbage in the background for some ten seconds when an app falls idle: a bare worker costs 0.4 % of a core then.
- * After fifteen one run in some still met a last collection, of 30 ms, which is 0.3 % of the ten seconds that are looked at.
+ * V8 collects garbage in the background for about ten seconds after an app becomes idle; a bare worker then costs 0.4 % of a core. Even
+ * after fifteen seconds, one run in a few met a last collection of 30 ms, which is 0.3 % of the ten measured seconds.
  */
 const settleMs = 30_000;
 const idleMs = 10_000;
 
 export async function idle({ host, collect }) {
-  // Each in a process of its own, and idle: in Node they do not disturb each other, so they may sleep at the same time.
-  // A browser's pages take turns, and there the bare worker is left out, which is told but not asked.
+  // In Node each subject is idle in a separate process, so they are measured at the same time without disturbing one another. A browser's
+  // pages take turns, and there the bare worker, which has no target, is left out.
   const atOnce = host.name === "node";
   const all = known(host.name, 1).filter(({ role }) => role === "clearway" || (atOnce && role === "reference"));
   const measure = async (subject) => {

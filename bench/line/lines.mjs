@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The lines of the table, in its order.
+// The lines of the table, in order.
 import { call } from "./call.mjs";
 import { codec } from "./codec.mjs";
 import { flight } from "./flight.mjs";
@@ -30,12 +30,12 @@ export const lines = {
   search,
 };
 
-/** Lines that Node alone has: no page loads native code, and the codec's peers are measured beside `v8.serialize`. */
+/** Lines for Node only: pages load no native code, and the codec's peers include `v8.serialize`. */
 const inNodeOnly = ["codec", "native", "frames", "search"];
 
 export const hasLine = (host, line) => host === "node" || !inNodeOnly.includes(line);
 
-/** Which promises a line answers for, so that one that failed is still named in the table. */
+/** The promises of each line, so that the table still names those of a failed line. */
 export const promisesOf = {
   call: ["call-over-peer", "call-over-bare", "port-over-bare", "gap-over-bare"],
   flight: ["flight-over-peer", "flight-over-bare"],

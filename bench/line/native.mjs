@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Native plugins beside C alone, Node-API by hand and koffi. Each case in a process of its own.
+// Native plugins compared with C alone, hand-written Node-API and koffi. Each case runs in a separate process.
 import { nativeFiles } from "../native/build.mjs";
 import { median, ratio, spread } from "../statistics.mjs";
 
-/** What each promise compares: `of` is divided by `over`, or the other way round where `asked` says how many times faster. */
+/** The comparisons of each promise: `of` divided by `over`, or the reverse with `faster`, for promises of a speed-up. */
 const compared = {
   memset: [
     { id: "memset-over-c", of: "plugin, native memory", over: "in C, native memory" },
@@ -67,7 +67,7 @@ export async function native({ host, collect, settings, seed }) {
 
 function enter(operation, name, { us, copiedBytes }, host, collect) {
   const role = isReference(name) ? "reference" : name.startsWith("koffi") ? "peer" : "clearway";
-  // The ledger is the plugin's; of what others copy it knows nothing.
+  // The plugin's ledger does not count what other subjects copy.
   const ledger = role === "clearway" ? { copiedBytes: { unit: "bytes", value: copiedBytes } } : {};
   const metrics = { latency: { unit: "us", samples: us }, ...ledger };
   collect.measured("native", host.name, { name, role }, { operation }, metrics);
@@ -76,7 +76,7 @@ function enter(operation, name, { us, copiedBytes }, host, collect) {
 function copied(figures, host, collect) {
   for (const of of megabytes) {
     const { copiedBytes, uncopiedBytes } = figures[of];
-    // Both ways: 2 MB. A ledger that saw less has not seen the message.
+    // Both ways: 2 MB. A ledger with less has missed the message.
     if (copiedBytes + uncopiedBytes < 2 << 20)
       throw new Error(`the ledger counted too little: way="${of}" bytes=${copiedBytes + uncopiedBytes}`);
     const detail = `${(uncopiedBytes / 2 ** 20).toFixed(1)} MB lent or moved`;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Automatic placement against always inline and always a worker. The measurement stands in ../placement.mjs.
+// Automatic placement compared with always inline and always a worker. ../placement.mjs has the measurement.
 import { existsSync } from "node:fs";
 
 const file = new URL("../placement.mjs", import.meta.url);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The search of a result for memory to move. It is not public: built from its source for this.
+// The search of a result for memory to move. It is not public, so it is built from its source.
 import { source } from "../host/source.mjs";
 
 const subjects = {
@@ -9,7 +9,7 @@ const subjects = {
   "100,000 small objects (cut at the limit)": () => Array.from({ length: 100_000 }, (_, at) => ({ at, name: "x" })),
 };
 
-/** What it costs, in microseconds; told, not asked. It is bounded: see the last two. */
+/** Measures the search in microseconds; it has no target. The search is bounded: compare the last two subjects. */
 export async function search({ host, collect }) {
   const { search: find } = await source("ts/clearway/src/transfer/search.ts");
   for (const [name, make] of Object.entries(subjects)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// From nothing to the first result, one worker.
+// From nothing to the first result, with one worker.
 import { median, ratio } from "../statistics.mjs";
 import { subjectOf } from "./subjects.mjs";
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// 100 M students as records: too many for the other ways, so the figure is a stall and no ratio. As one table, and as a
-// stream of tables that are read and released one after the other. Full profile only.
+// 100 M students as records: too many for the other mechanisms, so the figure is a stall and not a ratio. As one table, and as a stream
+// of tables that are read and released one after the other. Full profile only.
 import { freemem } from "node:os";
 import { median, spread } from "../statistics.mjs";
 import { hasRecords, noRecords } from "../subject/records.mjs";
 
 const wanted = 100_000_000;
-/** A number and a dictionary code a row, and the worker's buffers while it fills them: twice that, and half again to spare. */
+/** Per row a number and a dictionary code; twice, for the worker's buffers while it fills them; and half again in reserve. */
 const bytesARow = 8 * 2 * 1.5;
 
 const ways = { "students-huge": "records", "students-huge-stream": "records in parts" };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A million students from a worker, by structured clone, as JSON, as columns by hand, as records.
+// A million students from a worker: by structured clone, as JSON, as hand-written columns, as records.
 import { median, ratio, shuffler } from "../statistics.mjs";
 import { hasRecords, noRecords } from "../subject/records.mjs";
 
 const rows = 1_000_000;
-/** Few names, as a column of text with a dictionary expects, and all names different. */
+/** Few different names, as a text column with a dictionary expects; and all names different. */
 const data = [
   { names: 1000, text: "1000 names" },
   { names: rows, text: "every name another" },

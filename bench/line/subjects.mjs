@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the lines know of the subjects without running them.
+// What the lines know about the subjects without running them.
 import { subjects as inNode } from "../subject/node.mjs";
 
-/** A page's subjects cannot be imported here; their names, roles and reasons come from the page itself, once. */
+/** A page's subjects cannot be imported here. The page itself returns their names, roles and reasons, once. */
 let inPage = () => [];
 
 export async function learn(host) {
@@ -11,7 +11,7 @@ export async function learn(host) {
   inPage = (threads) => told[threads];
 }
 
-/** All subjects of a host: `{ name, role, settings, unavailable? }`. */
+/** Returns all subjects of a host: `{ name, role, settings, unavailable? }`. */
 export const known = (host, threads) => (host === "node" ? inNode(threads) : inPage(threads));
 
 export function subjectOf(host, name, threads = 1) {
@@ -20,7 +20,7 @@ export function subjectOf(host, name, threads = 1) {
   return found;
 }
 
-/** Those of the series that belong to peers. */
+/** Returns those of the series that belong to peers. */
 export function peersOf(host, series, threadsIn = () => 1, nameIn = (key) => key) {
   return Object.fromEntries(
     Object.entries(series).filter(([key]) => subjectOf(host, nameIn(key), threadsIn(key)).role === "peer"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Compiles the peers and the plugin that the benchmark uses, with the system's C compiler, into out/native.
+// Compiles the benchmark's peers and plugin with the system's C compiler, into out/native.
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -9,7 +9,7 @@ import { missing as rustMissing } from "../../scripts/cargo.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** Node-API's header: beside this Node, or with the packed Node 24, whose Node-API is a superset. */
+/** Returns the folder of Node-API's header: next to this Node, or in the packed Node 24, whose Node-API is a superset. */
 function headers() {
   const beside = join(dirname(process.execPath), "../include/node");
   const require = createRequire(import.meta.url);
@@ -35,8 +35,8 @@ function compile(from, to, ...options) {
 let built;
 
 /**
- * `files`: the peers by hand and the plugin, compiled when first asked for; or `why` there are none, and what to do. Throws
- * an Error where a compiler is there and fails: its own words stand above.
+ * Returns `files`, the hand-written peers and the plugin, compiled on first use; or `why` there are none, with what to do. Throws an
+ * Error if a compiler fails; it has then printed its own messages.
  */
 export function nativeFiles() {
   built ??= make();

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What is measured of native plugins: each case makes subjects `{ times, run(times) }`, where `run` gives microseconds for one
-// operation on average over so many.
+// The cases of native plugins. Each case creates subjects `{ times, run(times) }`; `run` returns the average microseconds of one
+// operation.
 import { createRequire } from "node:module";
 import { standardMethodCodec } from "clearway/channel";
 
 const MB = 1 << 20;
 const require = createRequire(import.meta.url);
 
-/** An operation that ends when it returns. */
+/** A synchronous operation. */
 const timed = (times, call) => ({
   times,
   run() {
@@ -17,7 +17,7 @@ const timed = (times, call) => ({
   },
 });
 
-/** An operation that is awaited. */
+/** An asynchronous operation. */
 const awaited = (times, call) => ({
   times,
   async run() {
@@ -27,10 +27,10 @@ const awaited = (times, call) => ({
   },
 });
 
-/** What has its own clock, in C. */
+/** A subject with its own clock, in C. */
 const told = (run) => ({ times: 1, run });
 
-/** The peers that go by koffi, or why there are none. */
+/** Returns the peers that use koffi, or why there are none. */
 function byKoffi(file, subjects) {
   try {
     const library = require("koffi").load(file);
@@ -46,7 +46,7 @@ function memset({ bareFile, plugin }) {
   const filled = plugin.allocate(8 * MB).bytes;
   const shared = new Uint8Array(new SharedArrayBuffer(8 * MB));
   const own = new Uint8Array(8 * MB).fill(1);
-  // A quarter of a megabyte at a time: with lists of two million elements koffi ends the process.
+  // A quarter of a megabyte at a time: koffi crashes the process with lists of two million elements.
   const list = Array.from({ length: MB / 4 }, () => 1);
   const { subjects, without } = byKoffi(bareFile, (func) => {
     const lend = func("void bare_fill(uint8_t *data, uint32_t size)");
@@ -117,7 +117,7 @@ function megabyte({ plugin }) {
     subjects: {
       "direct, null": timed(20_000, () => nothing.call()),
       "direct, 1 MB lent": timed(20_000, () => echo.call(lent).release()),
-      // Told beside: what is lent for the time of a call only has to be copied to be given back.
+      // For comparison: memory that is lent only for the duration of a call must be copied to be returned.
       "direct, 1 MB of an ArrayBuffer": timed(20, () => echo.call(plain).release()),
       "pool, null": awaited(200, () => poolNothing.send()),
       "pool, 1 MB lent": awaited(200, async () => (await poolEcho.send(lent)).release()),
@@ -126,7 +126,7 @@ function megabyte({ plugin }) {
   };
 }
 
-/** With the options that the plugin is loaded with. */
+/** The cases, with the plugin's options. */
 export const cases = {
   memset: { make: memset, options: { views: "shared" } },
   method: { make: method },

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Writes the figures of a kept run into Markdown. A page marks where a table belongs:
+// Writes the figures of a kept run into Markdown. A page marks the place of a table:
 //
 //   <!-- figures: calls -->
 //   <!-- end of figures -->
 //
-// The lines between the two marks are generated. `summary`, `machine` and the names in tables.mjs are known.
+// The lines between the marks are generated. Valid names are `summary`, `machine` and the names in tables.mjs.
 import { summary, tables } from "./tables.mjs";
 
 const begin = /^<!-- figures: ([\w-]+) -->$/;
 const end = "<!-- end of figures -->";
 const hosts = { node: "Node", chromium: "Chromium" };
 
-/** `{ page, problems, count }`: `text` with every marked table written anew from `results`. Does not throw. */
+/** Returns `{ page, problems, count }`: `text` with every marked table generated from `results`. Does not throw. */
 export function fill(text, results) {
   const lines = text.split("\n");
   const out = [];
@@ -43,7 +43,7 @@ function block(name, results) {
   const rows = name === "summary" ? summary : tables[name];
   if (rows === undefined)
     throw new Error(`no table is called ${name}; there are: machine, summary, ${Object.keys(tables).join(", ")}`);
-  // A blank line ends the comment: without it, no table follows in Markdown.
+  // A blank line ends the comment. Without it, Markdown would not recognise the table.
   return ["", ...(name === "summary" ? summaryTable(rows, results) : promiseTable(rows, results)), ""];
 }
 
@@ -104,7 +104,7 @@ function cellOf({ promise, of, over, state }, host, { cells }) {
   );
 }
 
-/** Median and middle half; "missed" where the promise was. */
+/** Returns median and middle half, and "missed" if the promise was. */
 function figure(cell) {
   if (cell === undefined) return "";
   if (cell.status !== "ok") return cell.status;
@@ -119,7 +119,7 @@ function target({ params, metrics }) {
   return params.asked === undefined ? "" : `${params.sense} ${params.asked}${unit(metrics.figure?.unit)}`;
 }
 
-/** Clearway's own figure and the one that it is compared with, from the detail "53.3 over 1.0 us" of a ratio. */
+/** Returns Clearway's figure and the compared one, from the detail "53.3 over 1.0 us" of a ratio. */
 function pair(cell) {
   const found = /^([\d.]+)( \S+)? over ([\d.]+)(.*)$/.exec(cell.params.detail ?? "");
   if (!found) return `${number(cell.metrics.figure.value)}${unit(cell.metrics.figure.unit)}`;
@@ -129,7 +129,7 @@ function pair(cell) {
   return `**${ours}${of}**, ${cell.params.over.replace(/, \d+$/, "")} ${theirs}${of}`;
 }
 
-/** Clearway's figure is the first of the two where a low ratio is good, and where both are calls per second. */
+/** Whether Clearway's figure is the first: if a low ratio is good, and if both are calls per second. */
 function isOursFirst({ params, scenario }) {
   return params.sense === "at most" || scenario.startsWith("flight-");
 }

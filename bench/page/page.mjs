@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `node bench/page/page.mjs`: checks that the figures in the pages are those of the kept run, bench/results.json. `--write`
-// writes them.
+// `node bench/page/page.mjs`: checks that the figures in the pages are those of the kept run, bench/results.json. `--write` writes them.
 import { readFileSync, writeFileSync } from "node:fs";
 import { isProgram, report } from "../../scripts/problems.mjs";
 import { fill } from "./fill.mjs";
 
-/** Pages with figures; every other page links to docs/performance.md. */
+/** Pages with figures. All other pages link to docs/performance.md. */
 const pages = ["README.md", "docs/performance.md"];
 
 if (isProgram(import.meta)) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The tables of docs/performance.md and of the README, as data: which promise of bench/results.json stands in which row.
+// The tables of docs/performance.md and of the README as data: the promise of bench/results.json in each row.
 
 const states = ["each thread on its own core", "the same, cores kept awake", "where the scheduler puts them"];
 const stateTitles = ["own cores", "own cores, kept from sleeping", "cores chosen by the scheduler"];
 
-/** One row for each of the three ways in which the scheduler can place two threads. */
+/** Returns one row for each of the three ways in which the scheduler can place two threads. */
 const inEachState = (title, promise, of) =>
   states.map((state, at) => ({ title: `${title}, ${stateTitles[at]}`, promise, of, state }));
 
@@ -113,7 +113,7 @@ export const tables = {
   ],
 };
 
-/** The README's five rows: a figure of Clearway's beside what it is compared with. */
+/** The README's five rows: Clearway's figure and the compared one. */
 export const summary = [
   {
     title: "One warm call, round trip, each thread on its own core",

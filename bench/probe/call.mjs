@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Measured on the host: one trivial call after the other, on warm workers, in slices that take turns.
+// Measured on the host: consecutive trivial calls on warm workers, in interleaved slices.
 import { median, shuffler } from "../statistics.mjs";
 
 /**
- * `state`: see host/cores.mjs. Each plan has `gapMs`, slept before each call; `roles`, whose turn it is;
- * and `rounds` of so many `passes` over the subjects, each with a `slice` of calls. `group`: calls behind one reading of
- * the clock, for clocks with coarse steps. Returns for each plan and subject the p50 of each round, all samples, in
- * microseconds, and whether both threads stood on one core.
+ * Measures the calls. `state`: see host/cores.mjs. Each plan has `gapMs`, the sleep before each call; `roles`, the roles of its subjects;
+ * and `rounds`, each of `passes` over the subjects with a `slice` of calls. `group` is the number of calls per reading of the clock, for
+ * clocks with coarse steps. Returns for each plan and subject the p50 of each round and all samples, in microseconds, and whether both
+ * threads were on one core.
  */
 export async function call({ state, plans, group, seed }, host) {
   const running = [];
@@ -25,7 +25,7 @@ export async function call({ state, plans, group, seed }, host) {
   for (const { gapMs, passes, slice, rounds, roles } of plans) {
     const taking = running.filter(({ role }) => roles.includes(role));
     const figures = Object.fromEntries(taking.map(({ name }) => [name, { p50Us: [], samplesUs: [], onOneCore: [] }]));
-    // The first round is for the caches.
+    // The first round fills the caches.
     for (let round = -1; round < rounds; round++) {
       const seen = new Map(taking.map(({ name }) => [name, { samples: [], cores: [] }]));
       for (let pass = 0; pass < passes; pass++) {
@@ -48,11 +48,11 @@ export async function call({ state, plans, group, seed }, host) {
   return all;
 }
 
-/** Compiles what is called. The first round, which is not counted, does the rest. */
+/** Calls that get the code compiled. The first, uncounted round does the rest. */
 const warmCalls = 2000;
 /**
- * Calls at the head of a slice that are not counted: the worker has slept while the others had their turn, and a carrier
- * that tunes its waiting needs up to 200 calls to trust the machine again. What a first call costs is the gap's question.
+ * Uncounted calls at the start of a slice. The worker has slept while the others had their turn, and a carrier that tunes its spinning
+ * needs up to 200 calls to adapt again. The plan with a gap measures the cost of a first call.
  */
 const leadCalls = 300;
 
@@ -66,12 +66,12 @@ async function takeSlice(call, { slice, gapMs, group }, samples, host) {
   }
 }
 
-/** True or false when all passes of a round saw the same, "both" when they did not, null when nothing could be seen. */
+/** Returns true or false if all passes of a round agree, "both" if they do not, null if nothing could be seen. */
 function agreed(cores) {
   return cores.every((each) => each === cores[0]) ? cores[0] : "both";
 }
 
-/** The reference once more, with a worker of its own: how far the same thing lies from itself. */
+/** Adds the reference a second time with its own worker, which shows how far equal things differ. */
 function withTwin(subjects) {
   const reference = subjects.find(({ role }) => role === "reference");
   return [...subjects, { ...reference, name: twinOf(reference.name) }];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Measured in Node: small events from native code, as fast as there is credit.
+// Measured in Node: small events from native code, as fast as credit allows.
 import { loadPlugin } from "clearway-native";
 
-/** Events a second of every round, and how many were lost in all. */
+/** Returns the events per second of every round, and the total number of lost events. */
 export async function firehose({ file, count, rounds }) {
   const plugin = await loadPlugin(file);
   const told = new Uint8Array(Uint32Array.of(count, 16, 0).buffer);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Measured on the host: tasks a second with many calls in flight. One subject a process (or page): pools in one process
-// share a heap, and the garbage of one would be collected in the time of another.
+// Measured on the host: tasks per second with many calls in flight. One subject per process (or page): pools in one process share a heap,
+// and one pool's garbage would be collected in another one's time.
 
-// What the optimising compiler needs to have seen. How long it takes to come round to it depends on what else the machine
-// does: on a busy one 150 ms left the fastest mechanisms, which have the most code of their own, a third slower.
+// Calls that the optimising compiler needs to have seen. When it compiles depends on the load of the machine: after 150 ms on a busy one,
+// the fastest mechanisms, which have the most code of their own, were still a third slower.
 const warmCalls = 200_000;
 
 /**
- * Each of `inFlight` loops makes its next call when its last one is answered. Returns tasks a second, after at least
- * `warmMsMin` and either enough calls for the compiler or `warmMsMax`.
+ * Runs `inFlight` loops, each of which makes its next call when the last one is answered. Returns tasks per second, after a warm-up of at
+ * least `warmMsMin` that ends with enough calls for the compiler, or after `warmMsMax`.
  */
 export async function flight({ name, threads, inFlight, warmMsMin, warmMsMax, measuredMs }, host) {
   const subject = host.subjects(threads).find((each) => each.name === name);
@@ -16,7 +16,7 @@ export async function flight({ name, threads, inFlight, warmMsMin, warmMsMax, me
   const { call, stop } = await subject.start();
   await tasksASecond(call, inFlight, warmMsMax, (done, forMs) => done >= warmCalls && forMs >= warmMsMin);
   const figure = await tasksASecond(call, inFlight, measuredMs);
-  // A pool that waits for its workers' peace is not what is measured here.
+  // Does not wait for `stop`: how long a pool waits for its workers to end is not measured here.
   void Promise.resolve(stop()).catch(() => {});
   return figure;
 }
@@ -30,7 +30,7 @@ async function tasksASecond(call, inFlight, lastsMs, enough = () => false) {
       while (!over) {
         await call(done);
         done++;
-        // The clock is read for every 64th answer only: reading it costs as much as a small part of a call.
+        // Reads the clock for every 64th answer only: a reading costs as much as a small part of a call.
         if (done % 64 !== 0) continue;
         const forMs = performance.now() - begin;
         over = forMs >= lastsMs || enough(done, forMs);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Measured in Node: frames of native memory at a given rate, and what the loss, the ledger and the meter say of them.
+// Measured in Node: frames of native memory at a given rate; their losses, the ledger's bytes and the meter's stalls.
 import { measure } from "clearway/meter";
 import { loadPlugin } from "clearway-native";
 
-/** The meter records no stall that is shorter; a run without one is reported as held so long at most. */
+/** The meter's floor: it records no shorter stall, and a run without any is reported with this length. */
 const floorMs = 1;
 
 /**
- * `seconds` of frames from the plugin in `file`. Every frame is read where its number stands, and released at once.
- * Rejects with an Error when the ledger counted fewer bytes than came, for then its zero would say nothing.
+ * Receives `seconds` of frames from the plugin in `file`. Reads the number in each frame and releases the frame at once. Rejects with an
+ * Error if the ledger counted fewer bytes than arrived, because its zero would then mean nothing.
  */
 export async function frames({ file, seconds, warmSeconds, bytes, perSecond }) {
   const plugin = await loadPlugin(file);
@@ -29,8 +29,8 @@ export async function frames({ file, seconds, warmSeconds, bytes, perSecond }) {
     }
     lost += wanted - next;
   };
-  // What a first frame compiles and maps is no frame's cost. Nor is what V8 collects 8 s after a worker was started (the meter's own),
-  // twice and for 2 to 5 ms, in any process: it is told beside.
+  // The warm-up takes the first frame's compiling and mapping. It also takes two garbage collections of 2 to 5 ms, which V8 makes 8 s
+  // after the start of a worker (the meter's own) in any process. Its stalls are reported separately.
   const options = { floorMs, stacks: false };
   const warm = await measure(() => show(Math.round(perSecond * warmSeconds)), options);
   const before = plugin.stats().ledger.fromNative;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Measured on the host: a warm pool with nothing to do.
+// Measured on the host: a warm, idle pool.
 
-/** Warms a subject, waits until the heap has calmed down, then sleeps under `host.cpuOver`. Returns what that gives. */
+/** Warms a subject, waits until the heap is quiet, then sleeps under `host.cpuOver`. Returns the result of that. */
 export async function idle({ name, calls, settleMs, idleMs }, host) {
   const subject = host.subjects(1).find((each) => each.name === name);
   const running = subject && (await subject.start());

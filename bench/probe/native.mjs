@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Measured in Node: one case of native/cases.mjs, its subjects in rounds that take turns, and what the ledger says of each.
+// Measured in Node: one case of native/cases.mjs, its subjects in interleaved rounds, with the ledger's bytes for each.
 import { loadPlugin } from "clearway-native";
 import { cases } from "../native/cases.mjs";
 import { shuffler } from "../statistics.mjs";
 
-/** Rounds that are not counted: what is called is compiled, and memory is touched for the first time. */
+/** Uncounted rounds: they compile the called code and touch memory for the first time. */
 const warmRounds = 3;
 
 /**
- * By subject: microseconds an operation of every round, and the bytes that the plugin's ledger counted, both ways, as copied
- * and as not copied (shared, lent or moved), an operation. `without` names peers that cannot run here, with the reason.
+ * Returns by subject the microseconds per operation of every round, and the bytes per operation that the plugin's ledger counted in both
+ * directions, as copied and as not copied (shared, lent or moved). `without` names peers that cannot run here, with the reason.
  */
 export async function native({ name, files, rounds, seed }) {
   const { options, make } = cases[name];

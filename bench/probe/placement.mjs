@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Measured on the host: batches of calls, each made in one turn and awaited together, with `placement` auto, inline and
-// worker on one pool, interleaved. How long making a batch held the thread is told, too.
+// Measured on the host: batches of calls with `placement` auto, inline and worker on one pool, interleaved. Each batch is made in one
+// turn and awaited together. Also measures how long making a batch blocks the thread.
 import { pool } from "clearway";
 import { shuffler } from "../statistics.mjs";
 
 const list = Array.from({ length: 1000 }, (_, at) => at);
 
-// A round of arithmetic is twenty batches, or the clock would be most of it; until auto is steady takes some thousands of
-// calls of lists, whose code is compiled late, and none of what never runs inline.
+// A round of arithmetic has twenty batches; otherwise the clock would take most of it. Until auto is steady, calls with lists take some
+// thousands, because their code is compiled late; work that never runs inline takes none.
 const kinds = {
   arithmetic: { batches: 20, warmUp: 400, argument: (at) => at },
   lists: { batches: 4, warmUp: 300, argument: () => list },
@@ -15,14 +15,14 @@ const kinds = {
   tenMs: { batches: 1, warmUp: 1, argument: (at) => at },
 };
 
-/** Per kind of work and placement: `ms` a batch, and `heldMs`, the longest of a round. */
+/** Returns by kind of work and placement: `ms` per batch, and `heldMs`, the longest of a round. */
 export async function placement({ rounds, calls, seed }, host) {
   const made = pool(host.workerUrl("placed.tasks"), { size: 2 });
   await made.ready();
   const places = Object.fromEntries(
     ["auto", "inline", "worker"].map((placement) => [placement, made.with({ placement }).call]),
   );
-  // The first call asks for the module on this thread; the advisor waits for it.
+  // The first call requests the module on this thread; the advisor waits for it.
   await made.advise();
   await places.auto.arithmetic(1);
   await made.advise();
@@ -35,7 +35,7 @@ export async function placement({ rounds, calls, seed }, host) {
         if (name !== "inline" || batches > 1) await batch(places[name], kind, argument, calls, host);
       }
     }
-    // Steady after having had the pool for itself: what the others did meanwhile to the hop is forgotten.
+    // These calls let auto become steady with the pool for itself: it forgets how the others changed the hop.
     for (let round = 0; round < warmUp; round++) await batch(places.auto, kind, argument, calls, host);
     const few = batches === 1 ? Math.min(rounds, 5) : rounds;
     for (let round = 0; round < few; round++) {
@@ -66,7 +66,7 @@ async function batch(tasks, kind, argument, calls, host) {
   const heldMs = performance.now() - begin;
   await Promise.all(answers);
   const ms = performance.now() - begin;
-  // Each batch in a turn of its own, as an app's would be.
+  // Each batch runs in a separate turn, as an app's would.
   await host.sleep(0);
   return { ms, heldMs };
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Measured on the host: from nothing to the first result, one worker, each subject once a round.
+// Measured on the host: from nothing to the first result with one worker, each subject once per round.
 import { shuffler } from "../statistics.mjs";
 
-/** Milliseconds of every round, by subject. */
+/** Returns the milliseconds of every round, by subject. */
 export async function start({ rounds, seed }, host) {
   const subjects = host.subjects(1).filter(({ unavailable }) => unavailable === undefined);
   const figures = Object.fromEntries(subjects.map(({ name }) => [name, []]));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Measured on the host: 64 KB chunks from worker to main, and what the ledger says of them.
+// Measured on the host: 64 KB chunks from a worker to the main thread, and the ledger's bytes.
 
-/** Chunks a second of every round, and the bytes that the ledger counted as copied. */
+/** Returns the chunks per second of every round, and the copied bytes per chunk that the ledger counted. */
 export async function stream({ rounds, chunks, bytes }, host) {
   const figures = {};
   for (const subject of host.subjects(1).filter(({ role, unavailable }) => role === "clearway" && !unavailable)) {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Measured on the host, a fresh process or page each: N students made in a worker, usable on this thread. "Usable" is
-// shown by reading the length, the first row and the last, inside the measured time.
+// Measured on the host, each in a fresh process or page: N students made in a worker and usable on this thread. As proof, the measured
+// time includes reading the length, the first row and the last.
 import { pool } from "clearway";
 import { measure } from "clearway/meter";
 import { nameAt } from "../worker/students-make.mjs";
 
-/** The meter records no stall that is shorter; a run without one is reported as held so long at most. */
+/** The meter's floor: it records no shorter stall, and a run without any is reported with this length. */
 const floorMs = 1;
-/** Small, to load and compile what is called, on both threads; what a cold start costs is another line. */
+/** A small run that loads and compiles the called code on both threads. Another line measures a cold start. */
 const warmRows = 20_000;
 
 const decoder = new TextDecoder();
 
-/** Asks a worker and reads its answer: what stands behind each kind is in worker/students-make.mjs. */
+/** Readers of a worker's answer, by kind. worker/students-make.mjs has the other side. */
 const kinds = {
   clone: (message) => ({ length: message.length, at: (row) => message[row] }),
   json: (message) => kinds.clone(JSON.parse(message)),
@@ -26,8 +26,8 @@ const kinds = {
 };
 
 /**
- * Milliseconds from the request to the proof, and the longest stall of this thread meanwhile: of all, and of those that
- * the meter does not lay to the machine (a thread that was not woken, or an idle watcher held up as well).
+ * Returns the milliseconds from the request to the proof, and the longest stall of this thread meanwhile: of all stalls, and of those
+ * that the meter does not attribute to the machine (a thread that was not woken, or an idle watcher that was late too).
  */
 export async function students({ kind, rows, names }, host) {
   const { make, stop } = kind.startsWith("records") ? await byPool(kind, host) : await byHand(kind, host);
@@ -51,19 +51,19 @@ export async function students({ kind, rows, names }, host) {
 }
 
 const student = (row, names) => ({ rollNum: row + 1, name: nameAt(row, names) });
-/** Length, first and last row; a row may be a view that the next one moves. */
+/** Returns length, first and last row; a row may be a view that the next one moves. */
 const proof = (table) => [table.length, copy(table.at(0)), copy(table.at(table.length - 1))];
 const copy = ({ rollNum, name }) => ({ rollNum, name });
 
 async function byPool(kind, host) {
-  // Only here: whoever reads a table needs the records, and a build without them has no such entry.
+  // Imported only here: code that reads tables needs the records, and a build without them lacks this entry.
   await import("clearway/records");
   const made = pool(host.workerUrl("records.tasks"), { size: 1 });
   const make = kind === "records" ? made.call.students : inParts(made.call.studentsInParts);
   return { make, stop: () => made.close() };
 }
 
-/** Each part is read and released before the next is asked for: what stays is the length and two rows. */
+/** Reads and releases each part before requesting the next. Only the length and two rows stay. */
 const inParts = (call) => async (rows, names) => {
   const ends = {};
   let length = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A run as results.json: its shape is spec/results.schema.json.
+// Builds results.json from a run; spec/results.schema.json defines its shape.
 import { existsSync, readFileSync } from "node:fs";
 import { source } from "../host/source.mjs";
 
@@ -19,7 +19,7 @@ const peers = [
 const facts = await source("ts/clearway-lab/src/machine/facts.ts");
 const { machineWarnings } = await source("ts/clearway-lab/src/run/machine-warnings.ts");
 
-/** What has to be known before the run. */
+/** Returns the facts that must be collected before the run. */
 export function before() {
   return {
     machine: facts.machineFacts(),
@@ -29,7 +29,7 @@ export function before() {
   };
 }
 
-/** The whole file as an object. */
+/** Returns the whole file as an object. */
 export function assemble({ known, profile, seed, planned, done, interrupted, runtimes, cells, noiseFloor }) {
   const machine = { ...known.machine, stealPercent: facts.stealPercent(known.times, facts.cpuTimes()) };
   const build = { ...facts.buildFacts(runtimes.chromium ?? null), peers: versions() };
@@ -56,7 +56,7 @@ export function assemble({ known, profile, seed, planned, done, interrupted, run
   };
 }
 
-/** Throws an Error that names the places when the object departs from the schema. */
+/** Throws an Error with the paths at which the object does not match the schema. */
 export async function assertResults(results) {
   const schema = await source("ts/clearway-lab/src/run/schema.ts");
   schema.assertResults(results);
@@ -98,7 +98,7 @@ function twins(mechanism, { state, gapMs }) {
   return `Two workers behind the same bare ${mechanism} (${state}, gap ${gapMs} ms)`;
 }
 
-/** A factor within which two runs of the same thing may lie before the table's 1.1 and 1.15 mean nothing. */
+/** A factor between two runs of the same thing above which the targets 1.1 and 1.15 mean nothing. */
 const noiseHigh = 1.1;
 
 function versions() {

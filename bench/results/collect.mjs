@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Gathers what the lines find, as cells of results.json. Family "bench" has what was measured, by mechanism; family
-// "promise" has the table: a ratio or a figure, what was asked, and whether it is met.
+// Collects the lines' findings as cells of results.json. Family "bench" has the measurements by mechanism. Family "promise" has the
+// table: a ratio or a figure, its target, and whether it is met.
 import { asked, verdict } from "../asked.mjs";
 import { distribution, round } from "../statistics.mjs";
 
@@ -14,7 +14,7 @@ export function collector() {
     cells,
     noiseFloor,
 
-    /** A subject's figures. `metrics` maps a name to `{ unit, samples }` (all of them) or `{ unit, value }`. */
+    /** Adds a subject's figures. `metrics` maps a name to `{ unit, samples }` (all of them) or `{ unit, value }`. */
     measured(scenario, host, { name, role, settings }, params, metrics) {
       const given = Object.entries(metrics).map(([metric, { unit, samples, value }]) => [
         metric,
@@ -24,14 +24,13 @@ export function collector() {
       cell(scenario, host, name, role, all, { status: "ok", metrics: Object.fromEntries(given) });
     },
 
-    /** A subject that cannot run here, or did not. */
+    /** Adds a subject that cannot run here, or that failed. */
     absent(scenario, host, { name, role }, params, why, status = "unavailable") {
       cell(scenario, host, name, role, params, { status, why, metrics: {} });
     },
 
     /**
-     * A line of the table. The figure is given with its middle half; `of`, `over` and `state` say what was compared with
-     * what, and how the threads stood.
+     * Adds a line of the table: the figure with its middle half. `of`, `over` and `state` say what was compared, and where the threads ran.
      * @param {{ of: string, over?: string, state?: string, detail?: string }} about
      */
     promise(id, host, about, { median, p25, p75, rounds }) {
@@ -63,7 +62,7 @@ export function collector() {
     },
 
     /**
-     * A line of the table that could not be measured.
+     * Adds a line of the table that could not be measured.
      * @param {{ of: string, over?: string, state?: string, detail?: string }} about
      */
     unmeasured(id, host, about, why, status = "unavailable") {

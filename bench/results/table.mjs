@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The table that `make bench` prints, from the cells alone: what bench.json says is all there is.
+// The table that `make bench` prints. It comes only from the cells, so bench.json has everything.
 
-/** One table a host, as Markdown. */
+/** Returns one table per host, as Markdown. */
 export function table({ cells, machine, run }) {
   const promises = cells.filter(({ family }) => family === "promise");
   const hosts = [...new Set(promises.map(({ host }) => host))];

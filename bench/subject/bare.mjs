@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The reference: a worker and an id map, by hand. `send` posts, `listen` is told of each message.
+// The reference: a worker and an id map, hand-written. `send` posts; `listen` receives each message.
 
-/** Calls over a bare `postMessage`: the least that can be written, with no errors, no cancel, no end of the worker. */
+/** Calls over a bare `postMessage`: the least possible code, without errors, cancellation or the worker's end. */
 export function bare({ send, listen, stop }) {
   const waiting = new Map();
   let next = 0;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Clearway by both carriers, the same on every host.
+// Clearway with both carriers, the same on every host.
 import { pool } from "clearway";
 
-/** Undefined when a pool can be told which carrier to use; else why not. */
+/** Returns undefined if a pool accepts a carrier option, else why not. */
 export function whyNoCarriers(source) {
   try {
-    // Refused before a worker is started, where the option is known.
+    // If the option is known, the pool refuses this value before it starts a worker.
     void pool(source, { size: 1, carrier: "pigeon" }).terminate();
   } catch {
     return undefined;
@@ -13,7 +13,7 @@ export function whyNoCarriers(source) {
   return "this build has one carrier only, the port";
 }
 
-/** The subjects `clearway` and `clearway port`; `source` is a task module's URL, or a factory of workers. */
+/** Returns the subjects `clearway` and `clearway port`. `source` is a task module's URL, or a factory of workers. */
 export function clearways(source, threads) {
   const why = whyNoCarriers(source);
   const subject = (name, options, settings) => ({

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Codecs for one message that a receiver can read which has seen none before: no shared records. `message` gives what is
-// decoded where encoding only writes into memory that is used again.
+// Codecs whose messages a receiver can read without having seen any before: no shared records. `message` returns the bytes to decode, for
+// subjects whose `encode` only writes into reused memory.
 import v8 from "node:v8";
 import { Encoder } from "cbor-x";
 import { standardMessageCodec as standard } from "clearway/channel";

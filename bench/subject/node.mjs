@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// One trivial task, `value * 2`, by every mechanism in Node. Each is set up as its own documentation recommends for many
-// small tasks; `settings` says how, and stands in the results. `start` gives `{ call(value), stop() }`.
+// One trivial task, `value * 2`, with every mechanism in Node. Each is set up as its own documentation recommends for many small tasks;
+// `settings` describes this in the results. `start` returns `{ call(value), stop() }`.
 import { readFileSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import { wrap } from "comlink";
@@ -49,7 +49,7 @@ function poolifier(threads) {
     enableTasksQueue: true,
     tasksQueueOptions: { concurrency: 100 },
   });
-  // Its destroy() sometimes never settles once nothing else keeps the process alive; a second is enough for it.
+  // Its destroy() sometimes never settles once nothing else keeps the process alive. One second is enough for it.
   const second = () => new Promise((resolve) => setTimeout(resolve, 1000));
   return { call: (value) => made.execute(value), stop: () => Promise.race([made.destroy(), second()]) };
 }
@@ -86,7 +86,7 @@ const noOsra =
     ? `osra ${osraVersion} needs a global WebSocket, which this Node (${process.version}) has not: use Node 22 or newer`
     : undefined;
 
-/** All mechanisms for a number of worker threads; those that have no pool only for one. */
+/** Returns all mechanisms for a number of worker threads. Those without a pool only exist for one thread. */
 export function subjects(threads) {
   const both = `minThreads = maxThreads = ${threads}`;
   const single = [

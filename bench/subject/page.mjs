@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The same task by every mechanism that runs in a page. Workers are module workers beside the page's own script.
+// The same task with every mechanism that runs in a page. Workers are module workers in files next to the page's script.
 import { newMessagePortRpcSession } from "capnweb";
 import { wrap } from "comlink";
 import { expose } from "osra";
@@ -56,7 +56,7 @@ const nodeOnly = ["piscina", "piscina tuned", "tinypool", "poolifier"].map((name
   unavailable: "it is made of worker_threads and runs in Node only",
 }));
 
-/** All mechanisms for a number of worker threads; those that have no pool only for one. */
+/** Returns all mechanisms for a number of worker threads. Those without a pool only exist for one thread. */
 export function subjects(threads) {
   const single = [
     { name: "postMessage", role: "reference", settings: "one worker, an id map", start: postMessage },

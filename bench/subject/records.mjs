@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Whether this build has records: the package says so, and the file is there.
+// Whether this build has records: the package lists the entry, and its file exists.
 import { existsSync, readFileSync } from "node:fs";
 
 const folder = new URL("../../ts/clearway/", import.meta.url);

@@ -7,7 +7,7 @@ function spin(ms) {
   return ms;
 }
 
-/** Work of four sizes. Also loaded on the caller's thread, for what runs inline. */
+/** Work of four sizes. The caller's thread also loads this module, for calls that run inline. */
 export default expose({
   arithmetic: (x) => Math.sqrt(x * x + 1) / (x + 2),
   lists: (list) =>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tables made in a worker: students, and numbers to scan.
+// Creates tables in a worker: students, and numbers to scan.
 import { f64, record, text, u32 } from "clearway/records";
 import { expose } from "clearway/worker";
 import { nameAt } from "./students-make.mjs";
@@ -16,7 +16,7 @@ export default expose({
     for (let row = 0; row < rows; row++) table.push({ rollNum: row + 1, name: nameAt(row, names) });
     return table;
   },
-  /** The same students as tables of a million rows. */
+  /** The same students as tables of 2^20 rows. */
   *studentsInParts(rows, names) {
     for (let from = 0; from < rows; from += rowsAPart) {
       const table = StudentOfFew.table({ rowsPerChunk: rowsAPart });

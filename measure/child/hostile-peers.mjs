@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// node measure/child/hostile-peers.mjs PORT KIND COUNT: so many peers that misbehave against the server on that port of loopback until this process
-// is killed. Sends "on" to its parent when all of them do.
+// node measure/child/hostile-peers.mjs PORT KIND COUNT: runs COUNT misbehaving peers against the server on that loopback port, until this
+// process is killed. Sends "on" to its parent when all of them misbehave.
 import { connect } from "node:net";
 import { source } from "../../bench/host/source.mjs";
 
@@ -16,23 +16,23 @@ function open() {
 }
 
 const kinds = {
-  /** Calls for 100 MB of answers each, and reads nothing. */
+  /** Requests 100 MB of answers and reads nothing. */
   async "never reads"() {
     const peer = (await open()).greet();
     peer.socket.pause();
     for (let id = 1; id <= 10_000; id++) peer.send(callFrame(id, "large"));
   },
-  /** Calls and never lets go of its places. */
+  /** Makes calls that never end, so that it keeps its places. */
   async "fills its places"() {
     const peer = (await open()).greet();
     for (let id = 1; id <= 10_000; id++) peer.send(callFrame(id, "held"));
   },
-  /** Sends the beginning of the largest message, and no more. */
+  /** Sends the largest message except for its last byte. */
   async "announces and waits"() {
     const peer = (await open()).greet();
     peer.raw(webSocket.announce(1 << 20)).raw(new Uint8Array((1 << 20) - 1));
   },
-  /** Opens the connection and says nothing. */
+  /** Opens the connection and sends nothing. */
   async "says nothing"() {
     await open();
   },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// node measure/child/idle.mjs CARRIER SETTLE_MS IDLE_MS ROUNDS: the processor time of a warm pool that has nothing to do, in % of a
-// core, one figure a round, as JSON.
+// node measure/child/idle.mjs CARRIER SETTLE_MS IDLE_MS ROUNDS: prints the processor time of a warm, idle pool in % of a core, one figure
+// per round, as JSON.
 import { setTimeout as sleep } from "node:timers/promises";
 import { pool } from "clearway";
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What one operation allocates on the caller's thread, held against bench/budgets.json.
+// Compares the allocations of one operation on the caller's thread with bench/budgets.json.
 import {
   allowance,
   budgeted,
@@ -8,10 +8,10 @@ import {
   measureBudget,
 } from "../../bench/budget/budgets.mjs";
 
-/** Processes an operation: the fewest whose interval holds a median in 95 of 100 cases. */
+/** Processes per operation: the fewest whose interval contains the median in 95 of 100 cases. */
 const rounds = 6;
 
-/** Yields, for every operation by every carrier, the bytes and the number of its allocations. About 80 s. */
+/** Yields the bytes and the number of allocations of every operation with every carrier. About 80 s. */
 export async function* budgets() {
   for (const [name, carrier] of budgeted()) {
     const budget = committed.operations[name][carrier];

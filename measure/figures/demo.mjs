@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the demo shows people: how long each way holds the page's thread, as the demo's own meter says.
+// Measures the demo: how long each way blocks the page's thread, according to the demo's own meter.
 import { withPage } from "../page.mjs";
 
 const rounds = 6;
@@ -10,7 +10,7 @@ const asked = [
   ["students", "comlink", "longestStallMs", 10],
   ["students", "main-thread", "longestStallMs", 2],
   ["photo", "main-thread", "longestStallMs", 5],
-  // Its stalls are short and many: the frames that they cost say it better.
+  // Its stalls are short and many, so the dropped frames describe them better.
   ["upload", "main-thread", "droppedFrames", 2],
 ];
 
@@ -19,7 +19,7 @@ export async function* demo() {
   const found = await withPage(
     new URL("../../examples/demo/serve.mjs", import.meta.url),
     "",
-    // The page collects garbage before each run, where it may: the garbage of one is not billed to the next.
+    // With this flag the page collects garbage before each run, so that one run does not pay for another's garbage.
     { flags: ["--js-flags=--expose-gc"] },
     async (page) => {
       const all = asked.map(() => []);
@@ -44,7 +44,7 @@ export async function* demo() {
   }
 }
 
-/** Presses a button, waits for its result in the table, and reads it. */
+/** Presses a button, waits for its result in the table, and returns the result. */
 async function press(page, job, way) {
   const row = page.locator(`tr[data-job="${job}"][data-way="${way}"]`);
   const before = Number((await row.getAttribute("data-runs")) ?? 0);

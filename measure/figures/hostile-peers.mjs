@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What an honest client of a channel server notices of eight peers that misbehave, and what they cost the server's memory.
+// Measures how eight misbehaving peers slow down an honest client of a channel server, and how much server memory one costs.
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
@@ -14,8 +14,8 @@ const calls = 3000;
 const warmUp = 3000;
 
 /**
- * Yields, for each kind of peer, an honest client's p99 beside eight of them over its p99 alone, a ratio for each round; and by how much one
- * of them makes the server's memory grow at most, in MiB. About 50 s.
+ * Yields two figures for each kind of peer: an honest client's p99 next to eight of them over its p99 alone, as one ratio per round; and
+ * the growth of the server's peak memory through one of them, in MiB. About 50 s.
  */
 export async function* hostilePeers() {
   for (const kind of kinds) {
@@ -45,7 +45,7 @@ export async function* hostilePeers() {
   }
 }
 
-/** What `act` gives, with a server, its port and a client's channel to it, warmed up. */
+/** Calls `act` with a server, its port, and a client's warm channel to it. Returns its result. */
 async function withServer(act) {
   const server = fork(child("channel-server"), { execArgv: ["--expose-gc"] });
   try {
@@ -61,7 +61,7 @@ async function withServer(act) {
   }
 }
 
-/** Calls `act` while so many peers misbehave. */
+/** Calls `act` while `count` peers misbehave. */
 async function attacked(port, kind, count, act) {
   const peers = fork(child("hostile-peers"), [port, kind, `${count}`]);
   try {
@@ -79,7 +79,7 @@ async function peakOf(server) {
   return peakBytes;
 }
 
-/** The 99th percentile of `count` calls, one after the other, in milliseconds. */
+/** Returns the 99th percentile of `count` consecutive calls, in milliseconds. */
 async function p99(echo, count) {
   const took = new Float64Array(count);
   for (let at = 0; at < count; at++) {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What a warm pool costs in Node while it has nothing to do.
+// Measures the processor time of a warm, idle pool in Node.
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
 const run = promisify(execFile);
 const child = fileURLToPath(new URL("../child/idle.mjs", import.meta.url));
-// V8 collects garbage in the background for some ten seconds when an app falls idle.
+// V8 collects garbage in the background for about ten seconds after an app becomes idle.
 const settleMs = 15_000;
 const idleMs = 3000;
 const rounds = 6;
 
-/** Yields one figure a carrier, measured at the same time: they sleep, and do not disturb each other. About 35 s. */
+/** Yields one figure per carrier. Both are measured at the same time: they sleep, and do not disturb each other. About 35 s. */
 export async function* idle() {
   const carriers = ["auto", "port"];
   const found = await Promise.all(

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the JVM's tests with the tag "measure" print as figures, on each JDK that `make test` uses.
+// Collects the figures that the JVM's tests with the tag "measure" print, on each JDK that `make test` uses.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { chosen } from "../../scripts/maven.mjs";
 
 const script = fileURLToPath(new URL("../../scripts/jvm.mjs", import.meta.url));
 
-/** Yields the figures that `node scripts/jvm.mjs measure JDK` prints, one JSON object a line after `figure: `. */
+/** Yields the figures that `node scripts/jvm.mjs measure JDK` prints: one JSON object per line after `figure: `. */
 export async function* jvm() {
   const { builds, newest } = chosen();
   if (builds === undefined) return yield { name: "jvm", missing: "no JDK 17 or newer was found" };

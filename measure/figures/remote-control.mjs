@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Whether the remote control's meter puts a delay that was added to the network down to the network.
+// Tests whether the remote control's meter attributes an added network delay to the network.
 import { withPage } from "../page.mjs";
 
 const rounds = 6;
 const least = 24;
 
-/** Yields the network's share of what the whole way gained by a delay of 60 ms each way. About 40 s. */
+/** Yields the network's share of the increase that a delay of 60 ms in each direction causes. About 40 s. */
 export async function* remoteControl() {
   const serve = new URL("../../examples/remote-control/serve.mjs", import.meta.url);
   const samples = [];
@@ -26,7 +26,7 @@ async function shareOfNetwork(page) {
   return (after.network - before.network) / (after.whole - before.whole);
 }
 
-/** Medians over at least so many commands, while the pointer moves over the screen. */
+/** Returns medians over at least `least` commands, while the pointer moves over the screen. */
 async function medians(page) {
   const box = await page.locator("#screen").boundingBox();
   const countOf = async (row) => Number(await page.locator(`tr[data-row="${row}"]`).getAttribute("data-count"));

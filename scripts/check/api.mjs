@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The public API as committed in each package's `api` must be what the build makes, so that a change of it is seen in review.
-// `--write` takes over what was built.
+// Compares each package's committed public API, in `api`, with the built one, so that reviews see every change of it. `--write` replaces
+// the committed API with the built one.
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ const packages = {
 const declarations = (folder) =>
   existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(".d.ts")) : [];
 
-/** Names of the declaration files that differ between two folders. */
+/** Returns the names of the declaration files that differ between two folders. */
 export function differences(one, other) {
   const names = new Set([...declarations(one), ...declarations(other)]);
   const read = (folder, name) =>

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Finds files that import one another in a circle. Type imports and dynamic imports count: a reader follows them, too.
+// Finds files that import one another in a cycle. Type imports and dynamic imports count, because a reader follows them too.
 import { posix } from "node:path";
 import ts from "typescript";
 import { isProgram, report } from "../problems.mjs";
 import { files } from "../sources.mjs";
 
-/** Where circles are looked for. */
+/** Folders that the check covers. */
 const packages = /^ts\/[\w-]+\/src\//;
 
 /**
- * Circles that exist, each with the reason. A circle may shrink and may not grow: a file that leaves it is taken off this list.
+ * Known cycles, each with its reason. A cycle may shrink but not grow: remove a file from this list when it leaves its cycle.
  * @type {{ files: string[], why: string }[]}
  */
 export const known = [
@@ -48,7 +48,7 @@ function inPool(name) {
   return `pool/${name}`;
 }
 
-/** Each circle of `[{ path, text }]`, as the sorted paths of its files. Tarjan's strongly connected components. */
+/** Returns each cycle of `[{ path, text }]` as the sorted paths of its files. Uses Tarjan's strongly connected components. */
 export function circles(sources) {
   const texts = new Map(sources.map(({ path, text }) => [path, text]));
   const importsOf = (path) =>
@@ -76,7 +76,7 @@ export function circles(sources) {
   return found;
 }
 
-/** Circles of `sources` that are not in `allowed`, files that joined one, and files of `allowed` that have left theirs. */
+/** Returns cycles of `sources` that are not in `allowed`, files that joined one, and files of `allowed` that have left theirs. */
 export function circleProblems(sources, allowed = known) {
   const problems = [];
   const found = circles(sources);

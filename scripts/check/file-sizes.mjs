@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A file is one concept, usually 80 to 400 lines: a longer one owns two. Tests and styles count as well.
+// A file is one concept, usually 80 to 400 lines; a longer file contains two. Tests and styles count too.
 import { isProgram, report } from "../problems.mjs";
 import { files, source } from "../sources.mjs";
 
@@ -13,7 +13,7 @@ export const exempt = {
   "native/include/clearway.h": "made by a program, from files that are not too long",
 };
 
-/** A problem for each of `[{ path, text }]` that is too long, and for each exemption without a file. */
+/** Returns a problem for each of `[{ path, text }]` that is too long, and for each exemption without a file. */
 export function sizes(sources, reasons = exempt) {
   const problems = [];
   for (const { path, text } of sources) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Who may import whom, as data. `make check` holds the code to it; ARCHITECTURE.md prints it (`make fmt` writes it there).
+// Import rules as data. `make check` tests the code against them; ARCHITECTURE.md prints them (`make fmt` writes them there).
 
-/** Folders and entries of ts/clearway/src. A folder may always import itself; what is not listed here may not exist. */
+/** Folders and entries of ts/clearway/src. A folder may always import itself. Any folder must be listed here. */
 export const folders = {
   error: { may: [], why: "typed errors and how they cross; everything else throws them" },
   stats: { may: [], why: "histograms and counters; pure" },
@@ -54,16 +54,16 @@ export const folders = {
   "meter.ts": { may: ["meter"], why: "entry `clearway/meter`" },
 };
 
-/** What the build puts in place of an import that differs by host; the files of both hosts stand in one folder. */
+/** Imports that the build replaces by host. The files of both hosts are in one folder. */
 export const aliases = { "#host": "host", "#meter-host": "meter", "#serving": "task" };
 
-/** Optional packages of the library, loaded when asked for, and the folders that may. */
+/** Optional packages that the library loads on request, and the folders that may import them. */
 export const peers = { "apache-arrow": ["records"], ws: ["websocket-server"] };
 
-/** Who may import `node:*`. Everyone else goes through `#host`, so that one source serves Node and browsers. */
+/** Folders that may import `node:*`. All others use `#host`, so that one source serves Node and browsers. */
 export const builtins = ["host", "meter", "stdio", "websocket-server"];
 
-/** Other parts of the repository, by path; the first that fits counts. */
+/** Other parts of the repository, by path. The first match applies. */
 export const parts = [
   { part: "ts/clearway/src/", mayNot: ["clearway", "clearway-lab"], why: "no runtime dependency, and no way round" },
   { part: "ts/clearway/", mayNot: ["clearway-lab"], why: "nobody knows the lab" },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Holds every import to import-rules.mjs, and ARCHITECTURE.md to the same rules (`--write` puts its table right).
+// Checks every import against import-rules.mjs, and the table in ARCHITECTURE.md (`--write` updates the table).
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import ts from "typescript";
@@ -10,7 +10,7 @@ import { aliases, builtins, folders, parts, peers } from "./import-rules.mjs";
 const library = "ts/clearway/src/";
 const packageName = (specifier) => specifier.split("/", specifier.startsWith("@") ? 2 : 1).join("/");
 
-/** The folder or entry of the library that a path belongs to. */
+/** Returns the folder or entry of the library that a path belongs to. */
 function place(path) {
   const rest = path.slice(library.length);
   return rest.includes("/") ? rest.slice(0, rest.indexOf("/")) : rest.replace(/\.js$/, ".ts");
@@ -43,7 +43,7 @@ function acrossParts(path, specifier, to) {
   return undefined;
 }
 
-/** Problems in `sources` (`[{ path, text }]`), one sentence each. */
+/** Returns the problems in `sources` (`[{ path, text }]`), one sentence each. */
 export function importProblems(sources) {
   const problems = [];
   for (const { path, text } of sources) {
@@ -64,7 +64,7 @@ export function importProblems(sources) {
 const begin = "<!-- import rules: written by `make fmt` from scripts/check/import-rules.mjs -->";
 const end = "<!-- end of import rules -->";
 
-/** The rules as ARCHITECTURE.md prints them. */
+/** Returns the rules as ARCHITECTURE.md prints them. */
 export function rulesTable() {
   const rows = Object.entries(folders).map(
     ([name, { may, why }]) =>
@@ -73,7 +73,7 @@ export function rulesTable() {
   return [begin, "| in `ts/clearway/src` | may import | what it is |", "|---|---|---|", ...rows, end].join("\n");
 }
 
-/** `page` with its table replaced, or undefined where the markers are missing. */
+/** Returns `page` with its table replaced; undefined if the markers are missing. */
 export function withRules(page) {
   const [start, stop] = [page.indexOf(begin), page.indexOf(end)];
   if (start < 0 || stop < start) return undefined;

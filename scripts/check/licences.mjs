@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Every source file says its licence in one line near its top, and every package carries the licence texts, the same as
-// at the root (`--write` copies them).
+// Checks that every source file names its licence near its top, and that every package has the same licence texts as the root (`--write`
+// copies them).
 import { copyFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isProgram, report } from "../problems.mjs";
@@ -8,7 +8,7 @@ import { files, root, source } from "../sources.mjs";
 
 const line = "SPDX-License-Identifier: MIT OR Apache-2.0";
 
-/** Files of `[{ path, text }]` whose first three lines (a `#!` or doctype may come first) do not hold the line. */
+/** Returns the files of `[{ path, text }]` whose first three lines do not contain the line. A `#!` or a doctype may come first. */
 export function licenceProblems(sources) {
   return sources
     .filter(({ text }) => !text.split("\n", 3).some((first) => first.includes(line)))

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Nothing committed may name a place of one person's machine or network: home folders, checkouts, package registries.
+// Committed files must not name places of one person's machine or network: home folders, checkouts, package registries.
 import { isProgram, report } from "../problems.mjs";
 import { files } from "../sources.mjs";
 
-// Written in pieces so that this file does not name what it looks for.
+// Written in pieces, so that this file does not match its own patterns.
 const places = [
   { pattern: new RegExp(`(^|[^\\w.])/${"work"}/`), what: "a checkout's absolute path" },
   { pattern: new RegExp(`(^|[^\\w.])/${"root"}/`), what: "a home folder" },
@@ -16,7 +16,7 @@ const places = [
 const text =
   /\.(ts|tsx|mts|js|mjs|json|jsonl|md|html|css|svg|sh|rs|c|h|toml|lock|yml|yaml|txt|csv)$|(^|\/)(Makefile|\.npmrc|\.gitignore)$|^\.ci\//;
 
-/** Lines of `[{ path, text }]` that name such a place. */
+/** Returns the lines of `[{ path, text }]` that name such a place. */
 export function machineProblems(sources) {
   return sources.flatMap(({ path, text }) =>
     text.split("\n").flatMap((line, index) => {

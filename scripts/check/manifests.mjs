@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// package.json files and the lock file: the library depends on nothing, versions are exact, nothing comes from a host.
+// Checks the package.json files and the lock file: the library has no dependencies, versions are exact, no entry names a host.
 import { isProgram, report } from "../problems.mjs";
 import { files } from "../sources.mjs";
 import { peers } from "./import-rules.mjs";
 
 const exact = /^\d+\.\d+\.\d+(-[\w.]+)?$/;
 
-/** Problems of one package.json. */
+/** Returns the problems of one package.json. */
 export function manifestProblems(path, manifest) {
   const problems = [];
   if (manifest.name === "clearway") {
@@ -28,7 +28,7 @@ export function manifestProblems(path, manifest) {
   return problems;
 }
 
-/** Problems of package-lock.json. */
+/** Returns the problems of package-lock.json. */
 export function lockProblems(lock) {
   return Object.entries(lock.packages).flatMap(([path, entry]) => {
     if (!path.includes("node_modules/") || entry.link) return [];

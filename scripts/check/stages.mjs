@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The checks, as stages: none writes what another reads. `needs` says what must stand before: "built" the packages of npm,
-// "cargo" a turn at Cargo's target folder. The programs are started by path: `.bin` would go through whichever Node comes
-// first.
+// The checks, as stages. None writes files that another one reads. `needs` names a condition: "built", the built npm packages; "cargo", a
+// turn at Cargo's target folder. Programs are started by path: `.bin` would use the first Node on the PATH.
 const node = process.execPath;
 const tool = (path, ...args) => [node, `node_modules/${path}`, ...args];
 const own = (name, ...args) => [node, `scripts/check/${name}.mjs`, ...args];
@@ -12,7 +11,7 @@ const projects = ["ts/clearway", "ts/clearway-native", "ts/clearway-lab", "examp
 export const checks = [
   { name: "format and lint", command: tool("@biomejs/biome/bin/biome", "check", "--error-on-warnings", ".") },
   {
-    // One process for all projects. Each leaves a .tsbuildinfo, by which the next run looks at what has changed.
+    // One process for all projects. Each writes a .tsbuildinfo, with which the next run checks only what has changed.
     name: "types",
     command: tool("typescript/bin/tsc", "-b", ...projects),
     needs: "built",
@@ -37,7 +36,7 @@ export const checks = [
   { name: "sizes", command: tool("size-limit/bin.js"), needs: "built" },
 ];
 
-/** Formatting of Kotlin and Java. `make test` checks it in Maven's one run for the JVM. */
+/** Formatting of Kotlin and Java. `make test` checks it in Maven's single run for the JVM. */
 export const jvmFormat = {
   name: "jvm format",
   command: [node, "scripts/jvm.mjs", "check-format"],

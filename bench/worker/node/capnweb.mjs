@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// As its README's section on MessagePorts does: a channel of its own, one end sent over, a target class.
+// As in its README's section on MessagePorts: a separate channel, one end of which is sent to the worker, and a target class.
 import { parentPort } from "node:worker_threads";
 import { newMessagePortRpcSession, RpcTarget } from "capnweb";
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// One listener for each signal, however many calls and streams have it: Node warns of a leak from the eleventh on.
+// One listener per signal, however many calls and streams share it: Node warns of a leak from the eleventh listener on.
 
 interface Watched {
   readonly told: Set<() => void>;
@@ -8,7 +8,7 @@ interface Watched {
 
 const watched = new WeakMap<AbortSignal, Watched>();
 
-/** Calls `told` once when the signal is aborted. Returns what ends that; again does nothing. */
+/** Calls `told` once when the signal is aborted. Returns a function that cancels this; calling it again does nothing. */
 export function onAbort(signal: AbortSignal, told: () => void): () => void {
   const found = watched.get(signal) ?? watch(signal);
   found.told.add(told);
@@ -29,7 +29,7 @@ function watch(signal: AbortSignal): Watched {
       try {
         each();
       } catch (error) {
-        // What one call's end throws is not the others'.
+        // An error of one callback must not stop the others.
         queueMicrotask(() => {
           throw error;
         });

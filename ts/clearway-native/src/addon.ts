@@ -5,32 +5,32 @@ import { fileURLToPath } from "node:url";
 import { NativeError } from "./error.js";
 
 /**
- * How JavaScript sees native memory. `shared`: a SharedArrayBuffer, which other threads may have too. `detachable`: an
- * ArrayBuffer, empty after its release. `copied`: an ArrayBuffer of its own.
+ * How JavaScript sees native memory. `shared`: a SharedArrayBuffer, which other threads may have too. `detachable`: an ArrayBuffer, empty
+ * after its release. `copied`: an independent ArrayBuffer.
  */
 export type ViewKind = "shared" | "detachable" | "copied";
 
 /** What this runtime can do with memory that crosses. */
 export interface NativeFeatures {
-  /** How native memory becomes a SharedArrayBuffer: by Node-API, by V8's own functions, or not at all. */
+  /** How native memory becomes a SharedArrayBuffer: with Node-API, with V8's own functions, or not at all. */
   mapping: "node-api" | "v8" | "none";
   /** Whether native code may keep JavaScript's memory beyond a call. */
   keeps: boolean;
 }
 
-/** The core's own name of a memory, or of a reply; a stale one is refused, not followed. */
+/** The core's number of a memory or of a reply. The core refuses a stale number. */
 export type Slot = number;
 
-/** A message as the addon takes it: nothing for null, bytes, or a memory's number; then numbers of what goes along. */
+/** A message in the addon's form: nothing for null, bytes, or a memory's number; then the numbers of attached memories. */
 export type Given = [bytes?: Uint8Array | Slot | undefined, attached?: Float64Array];
 
-/** What the addon, native/crates/node, gives. None of it is public; all of it refuses wrong arguments. */
+/** The functions of the addon, native/crates/node. None is public; all of them refuse wrong arguments. */
 export interface Addon {
   features(): NativeFeatures;
   /**
-   * Loads a plugin. What comes later is written to the first two (see `record.ts`), what a direct call answers to the other
-   * two; `onWake` is called on this thread when there is something to drain. A number is a status of clearway.h, whose text
-   * stands as the first record's in the latter.
+   * Loads a plugin. The addon writes later records to `heads` and `body` (see `record.ts`), and answers of direct calls to `answerHeads`
+   * and `answerBody`. It calls `onWake` on this thread when there are records to drain. A returned number is a status of clearway.h; its
+   * text is then the first record of the answer buffers.
    */
   open(
     path: string,
@@ -40,18 +40,18 @@ export interface Addon {
     answerBody: Uint8Array,
     onWake: () => void,
   ): object | number;
-  /** Ends it on a thread of its own; a closed record follows. */
+  /** Closes the plugin on a separate thread; a closed record follows. */
   close(port: object): void;
-  /** Whether this port keeps the process running. */
+  /** Sets whether this port keeps the process running. */
   hold(port: object, keep: boolean): void;
-  /** The number of a line to a channel, for `call`; until the port goes. */
+  /** Returns the number of a channel's line, for `call`. It is valid as long as the port. */
   direct(port: object, channel: string): number;
   /**
-   * Calls a channel's handler, here and now: gives nothing for a null answer, 1 for one that was written as the first record. With
-   * `keeps`, JavaScript has the memory that it sends, and is given `keeps` where the answer is all of that memory.
+   * Calls a channel's handler at once, on this thread. Returns undefined for a null answer, and 1 for an answer that it wrote as the
+   * first record. With `keeps`, JavaScript owns the memory that it sends, and the result is true if the answer is all of that memory.
    */
   call(line: number, ...given: Given | [lent: Slot, none: undefined, keeps: true]): 1 | true | undefined;
-  /** Sends to the plugin's own threads; a reply record with this `call` follows. Gives a status. */
+  /** Sends to the plugin's own threads. A reply record with this `call` follows. Returns a status. */
   send(port: object, channel: string, call: number, ...given: Given): number;
   cancel(port: object, call: number): void;
   listen(
@@ -66,22 +66,24 @@ export interface Addon {
   ): number;
   grant(port: object, stream: number, items: number): void;
   unlisten(port: object, stream: number): void;
-  /** Answers a message of the plugin's. Gives a status. */
+  /** Answers a message of the plugin. Returns a status. */
   answer(port: object, reply: Slot, status: 0, ...given: Given): number;
   answer(port: object, reply: Slot, status: number, text: string): number;
-  /** Writes records, as many as there are and fit; gives how many. */
+  /** Writes waiting records, as many as fit, and returns their number. */
   drain(port: object): number;
-  /** Native memory of so many bytes, or a negative status. */
+  /** Allocates native memory of `size` bytes. Returns a negative status on failure. */
   allocate(port: object, size: number): Slot;
-  /** Keeps the memory of a view while native code may have it; a returned record with `id` follows. Negative: a status. 0:
-   * it cannot be kept, because this Node cannot, or because the buffer is resizable and may shrink. */
+  /**
+   * Keeps the memory of a view while native code may use it; a returned record with `id` follows. A negative result is a status. 0 means
+   * that the memory cannot be kept: this Node cannot do it, or the buffer is resizable and may shrink.
+   */
   lend(port: object, bytes: Uint8Array, id: number): Slot;
   size(port: object, slot: Slot): number;
-  /** A buffer over the memory; undefined where this runtime has no views of that kind. */
+  /** Returns a buffer over the memory; undefined if this runtime has no views of that kind. */
   view(port: object, slot: Slot, kind: ViewKind): ArrayBuffer | SharedArrayBuffer | undefined;
-  /** Gives this side's reference up; makes `buffer` empty, where it is an ArrayBuffer over it. Gives a status. */
+  /** Releases this side's reference. Empties `buffer` if it is an ArrayBuffer over the memory. Returns a status. */
   release(port: object, slot: Slot, buffer?: ArrayBufferLike): number;
-  /** Tells the garbage collector of memory that it does not see. */
+  /** Tells the garbage collector about memory that it does not count. */
   adjust(port: object, bytes: number): void;
   stats(port: object): Record<string, number>;
 }
@@ -91,7 +93,7 @@ const place = (): string =>
 
 let loaded: Addon | undefined;
 
-/** The addon, loaded when first needed. Throws `addon-missing` where it was not built. */
+/** Returns the addon; loads it on first use. Throws `addon-missing` if it was not built. */
 export function addon(): Addon {
   if (loaded) return loaded;
   const path = place();

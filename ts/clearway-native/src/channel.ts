@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Entry `clearway-native/channel`: a plugin's channels at an endpoint of `clearway/channel`, or as one.
+// Entry `clearway-native/channel`: serves a plugin's channels at an endpoint of `clearway/channel`, or as one.
 import {
   binaryCodec,
   connect,
@@ -13,26 +13,28 @@ import type { WhenFull } from "./events.js";
 import type { NativeMessage } from "./message.js";
 import type { Plugin } from "./plugin.js";
 
-/** Which of a plugin's channels an endpoint serves. */
+/** The channels of a plugin that an endpoint serves. */
 export interface ServedChannels {
-  /** Channels of messages and methods, whatever their codec: their bytes go through as they are. */
+  /** Channels of messages and methods, with any codec: their bytes are passed on unchanged. */
   messages?: readonly string[];
-  /** Channels of events, by name, each with the codec of its events: they are decoded here, and encoded for the endpoint. */
+  /** Channels of events by name, each with the codec of its events. Events are decoded here and encoded again for the endpoint. */
   events?: Readonly<Record<string, MessageCodec<unknown>>>;
   /** Channels of the plugin's own messages, which the endpoint's other end handles. */
   asks?: readonly string[];
-  /** How many events may wait in native code for a listener, and what is lost beyond. Default 64, `wait`. */
+  /** Events that may wait in native code per listener. Default: 64. `whenFull` says which are lost beyond that; default: `wait`. */
   items?: number;
   whenFull?: WhenFull;
 }
 
 /**
- * Serves a plugin at an endpoint: whoever is at its other end, in this thread (`memoryPair`), in a worker or behind a socket, calls
- * the plugin's channels, listens to its events and handles its messages. A null message is one without bytes. Messages of 16 KiB and
- * more cross without a copy where the plugin was loaded with `views: "shared"` and both ends can have shared memory: native memory
- * is seen by the other end as it is, and stays until that has let it go. Otherwise what the plugin answers is copied once, so that
- * its memory is free at once. What comes for the plugin is lent to it. Ends when it is disposed; the plugin and the endpoint stay
- * open. Throws `invalid-argument` for a channel that is served already.
+ * Serves a plugin at an endpoint. The endpoint's other end, in this thread (`memoryPair`), in a worker or behind a socket, calls the
+ * plugin's channels, listens to its events and handles its messages. A null message becomes one without bytes.
+ *
+ * Messages of 16 KiB and more cross without a copy if the plugin was loaded with `views: "shared"` and both ends can have shared memory.
+ * The other end then sees the native memory itself, which stays allocated until that end has let it go. Otherwise the plugin's answers
+ * are copied once, so that their memory is free at once. Messages to the plugin are lent to it.
+ *
+ * Disposing ends the service; plugin and endpoint stay open. Throws `invalid-argument` for a channel that is already served.
  */
 export function servePlugin(plugin: Plugin, endpoint: Endpoint, channels: ServedChannels): Disposable {
   const served: Disposable[] = [];
@@ -53,7 +55,7 @@ export function servePlugin(plugin: Plugin, endpoint: Endpoint, channels: Served
     for (const name of channels.asks ?? []) {
       const there = endpoint.messages(name, binaryCodec);
       served.push(
-        // Encoded before this returns, and not released before it is answered: no copy of our own.
+        // `send` encodes before it returns, and the message is released only after the answer: no copy is needed here.
         plugin.handle(name, async ({ bytes }) => (await there.send(bytes ?? new Uint8Array())) ?? null),
       );
     }
@@ -65,9 +67,9 @@ export function servePlugin(plugin: Plugin, endpoint: Endpoint, channels: Served
 }
 
 /**
- * An endpoint on this thread whose other end is the plugin: its channels are called, listened to and handled with codecs, schemas,
- * deadlines and outcomes as those of any other end. Serves `channels` as {@link servePlugin} does, with the same copies. When the
- * plugin closes, calls fail as remote errors; the endpoint stays open. When the endpoint closes, the plugin's own messages find no
+ * Returns an endpoint on this thread whose other end is the plugin. Its channels are called, listened to and handled with codecs,
+ * schemas, deadlines and outcomes, as those of any other end. Serves `channels` as {@link servePlugin} does, with the same copies. When
+ * the plugin closes, calls fail as remote errors; the endpoint stays open. When the endpoint closes, the plugin's own messages find no
  * handler; the plugin stays open. Rejects with `invalid-argument`.
  */
 export async function pluginEndpoint(
@@ -99,13 +101,13 @@ async function send(
     answer.release();
     return own ?? undefined;
   } catch (error) {
-    // No bytes at all are how a method's reply says it.
+    // A method's reply without bytes means "not implemented".
     if ((error as { code?: unknown }).code === "not-implemented") return undefined;
     throw error;
   }
 }
 
-/** A message's bytes as they stay after its release: shared memory as it is, else a copy of native memory. */
+/** Returns bytes that survive the message's release: shared memory as it is, a copy of other native memory. */
 function kept({ bytes, memory }: NativeMessage): Uint8Array | null {
   return memory === undefined || memory.kind === "shared" ? bytes : (bytes?.slice() ?? null);
 }
@@ -120,7 +122,7 @@ async function* events(
 ): AsyncGenerator<unknown> {
   const told = standardMessageCodec.encode(args);
   for await (const event of plugin.channel(channel).listen({ arguments: told, items, whenFull, signal })) {
-    // Copies what it returns, but for bytes that may be shared.
+    // Decoding copies. Bytes of the binary codec are kept as they are if their memory is shared.
     const value = codec.name === "binary" ? kept(event) : codec.decode(event.bytes ?? new Uint8Array());
     event.release();
     yield value;

@@ -5,17 +5,17 @@ import { Message, type NativeMessage, nullMessage } from "./message.js";
 import { bodyBytes, field, headsMax, kind, stride } from "./record.js";
 
 const decoder = new TextDecoder();
-// Above it, a copy in C++ is faster than a loop in JavaScript: measured with 8 to 64 bytes in Node 20.
+// Above this size, a copy in C++ is faster than a loop in JavaScript: measured with 8 to 64 bytes in Node 20.
 const loopBytesMax = 32;
 
-/** Where the addon writes records, and how JavaScript reads them. */
+/** The buffers that the addon writes records into, and functions to read them. */
 export class Records {
   readonly heads = new Float64Array(headsMax * stride);
   readonly body = new Uint8Array(bodyBytes);
 
   constructor(
     readonly home: MemoryHome,
-    /** The view that was lent under this number. */
+    /** Returns the view that was lent under a number. */
     readonly lent: (id: number) => Uint8Array | undefined,
   ) {}
 
@@ -23,13 +23,13 @@ export class Records {
     return this.heads[record * stride + field[name]] as number;
   }
 
-  /** What went wrong, a log's text, the name of a message's channel. */
+  /** Returns a record's text: an error, a log entry, or the name of a message's channel. */
   text(record: number): string {
     const at = this.get(record, "textAt");
     return decoder.decode(this.body.subarray(at, at + this.get(record, "text")));
   }
 
-  /** What a record says; its attachments stand in the records after it. */
+  /** Returns a record's message. Its attachments are in the records after it. */
   message(record: number): NativeMessage {
     const size = this.get(record, "size");
     const attached = this.get(record, "attached");
@@ -39,12 +39,12 @@ export class Records {
     const attachments = attached === 0 ? undefined : this.#attached(record + 1, attached);
     if (size < 0) return new Message(null, undefined, 0, 0, attachments);
     if (slot === 0) {
-      // Into the queue, where it was not taken from memory of its own, and out of it.
+      // Copied twice: into the queue, unless it came from memory, and out of it here. The ledger counts one copy.
       enterCopy(this.home.fromNative, "no-memory", size);
       return new Message(this.#copy(at, size), undefined, 0, 0, attachments);
     }
     if (slot < 0) {
-      // Memory of ours that comes back: the very view that was lent, or a part of it.
+      // The plugin returns JavaScript's own memory: the view that was lent, or a part of it.
       this.home.fromNative.sharedBytes += size;
       return new Message(this.#own(this.lent(-slot), at, size), undefined, 0, 0, attachments);
     }
@@ -53,7 +53,7 @@ export class Records {
     return new Message(undefined, new NativeMemory(this.home, slot), at, size, attachments);
   }
 
-  /** Undefined where JavaScript has moved the buffer away since: then reading the message throws, and nothing else does. */
+  /** Returns the lent view or a part of it; undefined if JavaScript has moved the buffer away. Reading such a message then throws. */
   #own(view: Uint8Array | undefined, at: number, size: number): Uint8Array | undefined {
     if (view === undefined || view.byteLength === size) return view;
     return view.byteLength < at + size ? undefined : view.subarray(at, at + size);
@@ -71,6 +71,6 @@ export class Records {
   }
 }
 
-/** Kinds of which more than one record may be one thing. */
+/** Returns the number of records that belong to one message, itself included. */
 export const recordsOf = (records: Records, record: number): number =>
   records.get(record, "kind") === kind.attached ? 1 : 1 + records.get(record, "attached");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/** Every code that a {@link NativeError} may carry. A test compares the list, with what each means, with `spec/errors.md`. */
+/** Every code that a {@link NativeError} may carry. A test compares the list, and each code's comment, with `spec/errors.md`. */
 export const nativeErrorCodes = [
   /** an argument or an option is out of its range; the message names it and its value */
   "invalid-argument",
@@ -47,10 +47,10 @@ export const nativeErrorCodes = [
 /** One of the codes of {@link nativeErrorCodes}. */
 export type NativeErrorCode = (typeof nativeErrorCodes)[number];
 
-/** What this package throws. Tell cases apart by {@link NativeError.code}, never by the message. */
+/** An error of this package. Distinguish errors by {@link NativeError.code}, never by the message. */
 export class NativeError extends Error {
   override readonly name = "NativeError";
-  /** What went wrong, from a closed list. */
+  /** The kind of error, from a closed list. */
   readonly code: NativeErrorCode;
 
   constructor(code: NativeErrorCode, message: string, options?: ErrorOptions) {
@@ -59,13 +59,13 @@ export class NativeError extends Error {
   }
 }
 
-/** `invalid-argument` for a value outside its range, in the form `name must be …: name=value`. */
+/** Returns `invalid-argument` for a value outside its range, in the form `name must be …: name=value`. */
 export function invalid(name: string, must: string, value: unknown): NativeError {
   const shown = typeof value === "string" ? JSON.stringify(value) : textOf(value);
   return new NativeError("invalid-argument", `${name} must be ${must}: ${name}=${shown}`);
 }
 
-/** What was thrown, as a text. Never throws: a message that cannot be read must not keep its caller waiting. */
+/** Returns a thrown value as a text. Never throws: an unreadable message must not keep its caller waiting. */
 export function textOf(thrown: unknown): string {
   try {
     return String(thrown instanceof Error ? thrown.message : thrown);

@@ -5,41 +5,41 @@ import type { NativeMessage } from "./message.js";
 import type { Payload } from "./payload.js";
 import type { Port, StreamSink } from "./port.js";
 
-/** What is lost when events come faster than they are read: nothing (the source waits), the stream, the oldest, the newest. */
+/** What a full queue does: the source waits, the stream fails, or the oldest or newest event is dropped. */
 export type WhenFull = "wait" | "fail" | "dropOldest" | "dropNewest";
 
 export interface ListenOptions {
-  /** What the source is told. Default null. */
+  /** Arguments for the source. Default: null. */
   arguments?: Payload;
   /**
-   * How many events may wait on the native side, and as many again on JavaScript's. Default 64. For a firehose of small
-   * events 1024: what a batch costs is shared by more of them.
+   * Events that may wait on the native side, and as many again on JavaScript's. Default: 64. For a firehose of small events use 1024:
+   * more events then share the cost of a batch.
    */
   items?: number;
-  /** How many bytes may wait on the native side. One event that is larger may. Default 64 MiB: eight frames of 1080p. */
+  /** Bytes that may wait on the native side. A single larger event may too. Default: 64 MiB, which is eight frames of 1080p. */
   bytes?: number;
-  /** Default `wait`. */
+  /** What a full queue does. Default: `wait`. */
   whenFull?: WhenFull;
-  /** Ends the stream; the iterator throws the signal's reason. */
+  /** Ends the stream. The iterator throws the signal's reason. */
   signal?: AbortSignal;
 }
 
-/** Only the newest event: what waits is dropped for what comes. For frames and sensors. */
+/** Options for only the newest event: a new event replaces the one that waits. For frames and sensors. */
 export const latest = (): { items: number; whenFull: WhenFull } => ({ items: 1, whenFull: "dropOldest" });
 
 /**
- * Events of a plugin, in order. Whoever reads owns what comes: release each message that has native memory, or have it done
- * by `using`. Leaving the loop cancels the source.
+ * Events of a plugin, in order. The reader owns each message: release those with native memory, or declare them with `using`. Leaving the
+ * loop cancels the source.
  */
 export interface NativeEvents extends AsyncIterableIterator<NativeMessage, undefined, void>, AsyncDisposable {
-  /** How many events were dropped so far, by the policy that was asked for. */
+  /** Number of events dropped so far under the chosen policy. */
   readonly dropped: number;
-  /** Cancels the source; what waits is released. */
+  /** Cancels the source and releases waiting events. */
   return(): Promise<IteratorResult<NativeMessage, undefined>>;
   [Symbol.asyncIterator](): NativeEvents;
 }
 
-const policies: readonly WhenFull[] = ["wait", "fail", "dropOldest", "dropNewest"]; // CLEARWAY_WHEN_FULL_... in order
+const policies: readonly WhenFull[] = ["wait", "fail", "dropOldest", "dropNewest"]; // the order of CLEARWAY_WHEN_FULL_...
 const done = { value: undefined, done: true } as const;
 
 interface Reader {
@@ -47,7 +47,7 @@ interface Reader {
   reject(error: unknown): void;
 }
 
-/** Listens. Throws what is wrong with the options; what the source refuses, the iterator throws. */
+/** Listens to a channel's events. Throws `invalid-argument` for wrong options. Refusals by the source are thrown by the iterator. */
 export function listen(port: Port, channel: string, options: ListenOptions): NativeEvents {
   const { items = 64, bytes = 64 << 20, whenFull = "wait", signal } = options;
   if (!(Number.isInteger(items) && items >= 1 && items <= 65_536)) throw invalid("items", "1 to 65536", items);
@@ -65,7 +65,7 @@ class Events implements NativeEvents, StreamSink {
   readonly #readers: Reader[] = [];
   readonly #batch: number;
   readonly #signal: AbortSignal | undefined;
-  /** Ends the listening to the signal. */
+  /** Removes the stream's listener from the signal. */
   #deaf: (() => void) | undefined;
   #queue: NativeMessage[] = [];
   #head = 0;
@@ -79,7 +79,7 @@ class Events implements NativeEvents, StreamSink {
     at: { items: number; bytes: number; policy: number; given: Payload; signal: AbortSignal | undefined },
   ) {
     this.#port = port;
-    // Credit goes back in halves of the window: the source is asked seldom, and never has to stop for want of it.
+    // Credit is returned in halves of the window: this calls the source rarely, and the source never stops for lack of credit.
     this.#batch = Math.max(1, at.items >> 1);
     this.#stream = port.listen(channel, [at.items, at.bytes, at.policy, at.items], at.given, this);
     this.#signal = at.signal;
@@ -94,7 +94,7 @@ class Events implements NativeEvents, StreamSink {
     const value = this.#queue[this.#head];
     if (value !== undefined) {
       this.#head++;
-      // Emptied in one go; a queue that is never empty is cut when half of it is read.
+      // A queue that has been read completely is emptied at once.
       if (this.#head === this.#queue.length) {
         this.#queue.length = 0;
         this.#head = 0;
@@ -170,7 +170,7 @@ class Events implements NativeEvents, StreamSink {
     this.#ended = true;
     this.#deaf?.();
     const [first, ...rest] = this.#readers.splice(0);
-    // The first who waits hears of the error; it is said once, as in any iterator.
+    // An error rejects the first waiting reader, and only that one, as in any iterator.
     if (first && error !== undefined) first.reject(error);
     else {
       this.#error = error;

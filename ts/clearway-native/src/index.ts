@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The package's one entry: native plugins in Node. docs/native.md.
+// The package's main entry: native plugins in Node. docs/native.md.
 export type { NativeFeatures, ViewKind } from "./addon.js";
 export { NativeError, type NativeErrorCode, nativeErrorCodes } from "./error.js";
 export { type ListenOptions, latest, type NativeEvents, type WhenFull } from "./events.js";

@@ -2,29 +2,29 @@
 
 /** Why memory was copied at the boundary. */
 export type NativeCopyReason =
-  /** The other side gave bytes that stand in no memory of their own: they are copied into the queue. */
+  /** The other side gave bytes that are in no memory of their own. They are copied into the queue. */
   | "no-memory"
-  /** So few bytes (under 4096) that copying them costs less than lending them. */
+  /** Fewer than 4096 bytes, so that copying them costs less than lending them. */
   | "small"
-  /** This Node cannot keep an ArrayBuffer's memory while native code has it (a version that was not tried). */
+  /** This Node cannot keep an ArrayBuffer's memory while native code has it (an untested version). */
   | "not-kept"
-  /** The ArrayBuffer is resizable: JavaScript could take its memory away while native code has it. */
+  /** The ArrayBuffer is resizable: JavaScript could shrink it while native code has it. */
   | "resizable"
   /** This runtime allows no views of native memory (Electron, or `views: "copied"`). */
   | "not-viewed";
 
-/** Bytes that crossed one way. */
+/** Bytes that crossed in one direction. */
 export interface NativeLedgerSide {
-  /** Bytes that both sides saw at the same time: shared, or lent for the time of a call. */
+  /** Bytes that both sides saw at the same time: shared, or lent for the duration of a call. */
   sharedBytes: number;
   /** Bytes that changed owner without a copy: native memory viewed by an ArrayBuffer. */
   movedBytes: number;
-  /** Bytes that were copied; `copies` says why. */
+  /** Bytes that were copied; `copies` has the reasons. */
   copiedBytes: number;
   copies: Partial<Record<NativeCopyReason, { count: number; bytes: number }>>;
 }
 
-/** Both ways. A snapshot: it does not change afterwards. */
+/** Both directions. A snapshot: it does not change afterwards. */
 export interface NativeLedger {
   toNative: NativeLedgerSide;
   fromNative: NativeLedgerSide;

@@ -3,26 +3,26 @@ import type { Slot } from "./addon.js";
 import { NativeError } from "./error.js";
 import { Message, type NativeMessage } from "./message.js";
 
-/** What a lent memory needs of the plugin that it is lent to. */
+/** What lent memory needs from the plugin that has it. */
 export interface LendingHome {
   endLoan(slot: Slot): void;
 }
 
 /**
- * Memory of JavaScript's that native code may use beyond one call, and which it sees without a copy. It ends in two steps:
- * `release()` takes it out of the hands of JavaScript's calls at once, and `returned` settles when native code has given
- * its last reference back. `await using` waits for both. Until then, native code may still write to it.
+ * JavaScript's memory that native code may use beyond one call, without a copy. A loan ends in two steps. `release()` at once forbids
+ * JavaScript's calls to use it; `returned` settles when native code has given back its last reference. `await using` waits for both.
+ * Until then, native code may still write to the memory.
  */
 export class LentMemory implements AsyncDisposable {
-  /** What was lent: the very view, readable all the time. */
+  /** The lent view itself, readable at any time. */
   readonly bytes: Uint8Array;
-  /** Settles when native code has it no more. */
+  /** Settles when native code no longer has the memory. */
   readonly returned: Promise<void>;
   readonly #home: LendingHome;
   #slot: Slot | undefined;
-  /** @internal What a handler says that answers with all of it. Nothing to release, so it is one for all. */
+  /** @internal The message of a handler that answers with all of the memory. It needs no release, so one instance serves every call. */
   readonly message: NativeMessage;
-  /** @internal Bytes when it was lent: what native code sees, also where the view was detached since. */
+  /** @internal Bytes at the time of the loan. Native code sees this many, even if the view was detached since. */
   readonly lentBytes: number;
 
   /** @internal */
@@ -35,7 +35,7 @@ export class LentMemory implements AsyncDisposable {
     this.returned = returned;
   }
 
-  /** Bytes. */
+  /** Size in bytes. */
   get size(): number {
     return this.bytes.byteLength;
   }
@@ -44,7 +44,7 @@ export class LentMemory implements AsyncDisposable {
     return this.#slot === undefined;
   }
 
-  /** No call may use it any more: that throws `released`. Again does nothing. */
+  /** Forbids calls to use the memory: they throw `released`. Calling it again does nothing. */
   release(): void {
     if (this.#slot === undefined) return;
     const slot = this.#slot;
@@ -57,7 +57,7 @@ export class LentMemory implements AsyncDisposable {
     await this.returned;
   }
 
-  /** @internal The number by which the addon knows it. Throws `released`. */
+  /** @internal The addon's number of the memory. Throws `released`. */
   get slot(): Slot {
     if (this.#slot === undefined) {
       throw new NativeError("released", `the loan was ended: size=${this.bytes.byteLength}`);

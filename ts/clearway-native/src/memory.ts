@@ -3,7 +3,7 @@ import type { Addon, Slot, ViewKind } from "./addon.js";
 import { NativeError } from "./error.js";
 import { enterCopy, type NativeLedgerSide } from "./ledger.js";
 
-/** What a memory needs of the plugin that it came from. */
+/** What native memory needs from its plugin. */
 export interface MemoryHome {
   readonly addon: Addon;
   readonly port: object;
@@ -17,27 +17,27 @@ interface Net {
   slot: Slot;
 }
 
-// The net under those who forget `release()`: without the detaching, since a view may have outlived its memory's object.
+// Releases memory whose owner forgot `release()`. It does not detach the buffer, because a view may outlive the memory's object.
 const net = new FinalizationRegistry<Net>(({ home, slot }) => {
   home.leaked++;
   home.addon.release(home.port, slot);
 });
 
-// The garbage collector does not count what a SharedArrayBuffer of native memory holds, so it is told, and told again here.
+// The garbage collector does not count the native memory of a SharedArrayBuffer. `adjust` reports it, and takes the report back here.
 const outside = new FinalizationRegistry<{ home: MemoryHome; size: number }>(({ home, size }) => {
   home.addon.adjust(home.port, -size);
 });
 
 /**
- * Native memory, seen from JavaScript without a copy where the runtime can. Give it back with `using` or `release()`: then
- * a view of kind `detachable` is empty, and a native slab is free for its next use. Where that is forgotten, the garbage
- * collector does it some time, and the plugin's `stats().leaked` counts it.
+ * Native memory, seen from JavaScript without a copy if the runtime can do that. Give it back with `using` or `release()`. A `detachable`
+ * view is then empty, and a native slab is free for its next use. If the owner forgets it, the garbage collector does it later, and the
+ * plugin's `stats().leaked` counts it.
  *
- * A `shared` view cannot be taken away, because another thread may be reading it: after the release, `bytes` throws, and
- * what was taken from it before stays readable; its memory is not used anew until no thread has it any more.
+ * A `shared` view cannot be taken away, because another thread may be reading it. After the release `bytes` throws, but views taken
+ * earlier stay readable. The memory is not used again until no thread has it.
  */
 export class NativeMemory implements Disposable {
-  /** Bytes. */
+  /** Size in bytes. */
   readonly size: number;
   readonly #home: MemoryHome;
   #slot: Slot | undefined;
@@ -52,13 +52,13 @@ export class NativeMemory implements Disposable {
     net.register(this, { home, slot }, this);
   }
 
-  /** How JavaScript sees it; made with the first look at `bytes`. */
+  /** The kind of view. The first use of `bytes` or `kind` creates the view. */
   get kind(): ViewKind {
     void this.bytes;
     return this.#kind as ViewKind;
   }
 
-  /** All of it. The same object each time. Throws `released` after the release. */
+  /** A view of all the memory; the same object each time. Throws `released` after the release. */
   get bytes(): Uint8Array {
     if (this.#slot === undefined)
       throw new NativeError("released", `the native memory was released: size=${this.size}`);
@@ -70,7 +70,7 @@ export class NativeMemory implements Disposable {
     return this.#slot === undefined;
   }
 
-  /** Gives this side's reference up. At once, without waiting for a collection. Again does nothing. */
+  /** Releases this side's reference at once, without waiting for a garbage collection. Calling it again does nothing. */
   release(): void {
     const slot = this.#slot;
     if (slot === undefined) return;
@@ -85,7 +85,7 @@ export class NativeMemory implements Disposable {
     this.release();
   }
 
-  /** @internal The number by which the addon knows it. Throws `released`. */
+  /** @internal The addon's number of the memory. Throws `released`. */
   get slot(): Slot {
     if (this.#slot === undefined)
       throw new NativeError("released", `the native memory was released: size=${this.size}`);
@@ -111,7 +111,7 @@ export class NativeMemory implements Disposable {
   }
 }
 
-/** What is tried, one after the other. */
+/** Kinds of view to try, in order. */
 const fallbacks: Record<ViewKind, readonly ViewKind[]> = {
   shared: ["shared", "detachable", "copied"],
   detachable: ["detachable", "copied"],

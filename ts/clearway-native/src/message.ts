@@ -3,25 +3,25 @@ import { NativeError } from "./error.js";
 import type { NativeMemory } from "./memory.js";
 
 /**
- * What a plugin said: bytes, or null, and memories that came along. With `using`, or `release()`, its native memory is given
- * back at once; where it has none, that does nothing.
+ * A plugin's message: bytes or null, and attached memories. `using` or `release()` gives its native memory back at once; without native
+ * memory they do nothing.
  */
 export interface NativeMessage extends Disposable {
   /**
-   * Null where the message is null. Yours while `memory` is undefined, else a view of it. Throws `released` after the release, and
-   * where the bytes stand in memory that was lent and whose buffer JavaScript has moved away since.
+   * The message's bytes; null for a null message. JavaScript's own bytes if `memory` is undefined, else a view of it. Throws `released`
+   * after the release, and when the bytes are in lent memory whose buffer JavaScript has moved away.
    */
   readonly bytes: Uint8Array | null;
-  /** The native memory in which the bytes stand; undefined where they are JavaScript's own. */
+  /** The native memory that holds the bytes; undefined if they are JavaScript's own. */
   readonly memory: NativeMemory | undefined;
-  /** Further memories, none of them copied. */
+  /** Attached memories, none of them copied. */
   readonly attachments: readonly NativeMessage[];
   release(): void;
 }
 
 const none: readonly NativeMessage[] = Object.freeze([]);
 
-/** A null without anything: the same object each time. */
+/** A null message without attachments: the same object each time. */
 export const nullMessage: NativeMessage = Object.freeze({
   bytes: null,
   memory: undefined,
@@ -63,7 +63,7 @@ export class Message implements NativeMessage {
 
   release(): void {
     this.memory?.release();
-    // Hardly any message has some, and an iterator costs as much as the rest of a call.
+    // Few messages have attachments, and an iterator costs as much as the rest of a call.
     if (this.attachments.length > 0) for (const each of this.attachments) each.release();
   }
 

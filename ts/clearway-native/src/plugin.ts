@@ -14,28 +14,28 @@ import { statuses } from "./status.js";
 
 export interface PluginOptions {
   /**
-   * How JavaScript sees native memory: the first of `shared`, `detachable`, `copied`, from this one on, that the runtime
-   * can. Default `detachable`: its views end with their release. `shared` is for memory that goes on to worker threads.
+   * How JavaScript sees native memory: the first kind, from this one on in the order `shared`, `detachable`, `copied`, that the runtime
+   * supports. Default: `detachable`, whose views end with their release. Use `shared` for memory that goes on to worker threads.
    */
   views?: ViewKind;
-  /** Told what the plugin logs: `level` 0 to 3, from debug to error. Default: warnings and errors to stderr. */
+  /** Receives the plugin's log: `level` 0 to 3, from debug to error. Default: warnings and errors go to stderr. */
   onLog?(level: number, text: string): void;
 }
 
-/** What a plugin's opening has done so far. A snapshot. */
+/** Counters of a plugin's opening. A snapshot. */
 export interface PluginStats {
   /** Bytes that crossed, and how. */
   ledger: NativeLedger;
-  /** Native memories that nobody released, and the garbage collector did. Above 0, a `using` is missing somewhere. */
+  /** Native memories that the garbage collector released. Above 0, a `using` or `release()` is missing somewhere. */
   leaked: number;
   /** Counters of the native side. */
   native: Record<string, number>;
 }
 
 export interface SendOptions {
-  /** Memories that go along with the message. */
+  /** Memories attached to the message. */
   attachments?: Attachments;
-  /** Rejects the call with its reason, and tells the plugin that nobody waits any more. */
+  /** Rejects the call with the signal's reason, and tells the plugin that the caller no longer waits. */
   signal?: AbortSignal;
 }
 
@@ -43,53 +43,54 @@ export interface SendOptions {
 export interface NativeChannel {
   readonly name: string;
   /**
-   * Calls the handler on this thread, now: for handlers that run direct. Copies nothing to native code; allocates nothing
-   * where the answer is null. `bytes` may be written to by the handler. Throws what the handler answers with, `no-handler`,
-   * and `not-direct` for a handler that runs elsewhere or answers later.
+   * Calls the handler at once on this thread, for handlers that run directly. Copies nothing to native code, and allocates nothing if the
+   * answer is null. The handler may write to the message's bytes. Throws the handler's error, `no-handler`, and `not-direct` for a
+   * handler that runs elsewhere or answers later.
    */
   call(message?: Payload, attachments?: Attachments): NativeMessage;
   /**
-   * Sends to the handler where it runs: on the plugin's pool, on its serial queue, or here. Bytes of 4096 or more are lent,
-   * not copied: leave them alone until the promise settles. Never blocks.
+   * Sends to the handler where it runs: on the plugin's pool, on its serial queue, or on this thread. Messages of 4096 bytes or more are
+   * lent, not copied: do not use them until the promise settles. Never blocks.
    */
   send(message?: Payload, options?: SendOptions): Promise<NativeMessage>;
-  /** The channel's events, with credit. */
+  /** Listens to the channel's events, with credit. */
   listen(options?: ListenOptions): NativeEvents;
 }
 
-/** A native plugin, opened for this thread. Another thread opens it for itself; both may be open at once. */
+/** A native plugin, opened for this thread. Each thread opens it for itself; several may be open at once. */
 export interface Plugin extends AsyncDisposable, Disposable {
   readonly path: string;
   channel(name: string): NativeChannel;
-  /** Native memory that JavaScript fills and hands over without a copy. Holds what it held before: it is pooled. */
+  /** Allocates native memory, which JavaScript fills and passes on without a copy. It is pooled and not cleared: it holds old contents. */
   allocate(size: number): NativeMemory;
-  /** Lets native code use memory of JavaScript's beyond one call. Throws `would-copy` where this Node cannot keep it. */
+  /** Lends JavaScript's memory to native code beyond one call. Throws `would-copy` if this Node cannot keep the memory. */
   lend(bytes: Uint8Array): LentMemory;
-  /** Handles the plugin's own messages. What the message holds is released when the handler's promise settles. */
+  /** Handles the plugin's own messages. Each message is released when the handler's promise settles. */
   handle(channel: string, handler: (message: NativeMessage) => Payload | Promise<Payload>): Disposable;
   stats(): PluginStats;
   /**
-   * Ends it: calls under way fail with `closed`, streams end with it, and when this settles none of its code runs for this
-   * opening any more. Memory that is out stays until it is released. Waits for handlers that run, and holds nobody up. An opening
-   * that is not closed stays, with about a megabyte, until its thread ends: its sources and handlers may be in use.
+   * Closes the plugin for this thread. Open calls fail with `closed`, and streams end with it. When this settles, none of the plugin's
+   * code runs for this opening any more. Memory that is still in use stays until its release. Waits for running handlers, without
+   * blocking the thread. An opening that is not closed stays, with about a megabyte, until its thread ends, because its sources and
+   * handlers may be in use.
    */
   close(): Promise<void>;
 }
 
 /**
- * Loads a plugin, a shared library that exports `clearway_plugin_init` (native/include/clearway.h). Code in it runs with all
- * the rights of the process. Throws `addon-missing`, `load-failed`, `not-a-plugin`, `wrong-version`, `init-failed`.
+ * Loads a plugin, a shared library that exports `clearway_plugin_init` (native/include/clearway.h). Its code runs with all rights of the
+ * process. Throws `addon-missing`, `load-failed`, `not-a-plugin`, `wrong-version`, `init-failed`.
  */
 export async function loadPlugin(path: string | URL, options: PluginOptions = {}): Promise<Plugin> {
   const { views = "detachable", onLog = toStderr } = options;
   if (!["shared", "detachable", "copied"].includes(views))
     throw invalid("views", "shared, detachable or copied", views);
-  // A bare name would be looked for in the system's folders.
+  // The system would search its own folders for a bare name.
   const file = path instanceof URL ? fileURLToPath(path) : resolve(path);
   return new OpenPlugin(new Port(addon(), file, views, onLog));
 }
 
-/** What this Node can do with native memory. Loads the addon; throws `addon-missing`. */
+/** Returns what this Node can do with native memory. Loads the addon; throws `addon-missing`. */
 export function nativeFeatures(): NativeFeatures {
   return addon().features();
 }

@@ -13,14 +13,14 @@ import { Pump, type RecordSink } from "./pump.js";
 import { kind } from "./record.js";
 import { statusError, statuses } from "./status.js";
 
-/** Told of what belongs to one stream of events. */
+/** Receives the events of one stream. */
 export interface StreamSink {
   event(message: NativeMessage): void;
   lost(count: number): void;
   end(error: unknown): void;
 }
 
-/** Told of a message of the plugin's; answers by `Port.answer`. */
+/** Receives a message of the plugin, and answers it with `Port.answer`. */
 export type MessageSink = (message: NativeMessage, reply: Slot) => void;
 
 interface Waiting {
@@ -29,10 +29,10 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-// A loan costs about what it costs to copy so much (0.3 us): measured with bench/native.
+// A loan costs about as much as copying this many bytes (0.3 us): measured with bench/native.
 const loanBytesMin = 4096;
 
-/** One opening of a plugin, seen from one thread of JavaScript: what is under way, and whose it is. */
+/** One opening of a plugin by one JavaScript thread. Tracks open calls, streams and loans. */
 export class Port implements MemoryHome, RecordSink {
   readonly port: object;
   readonly ledger: NativeLedger = { toNative: emptySide(), fromNative: emptySide() };
@@ -46,12 +46,12 @@ export class Port implements MemoryHome, RecordSink {
   readonly #waiting = new Map<number, Waiting>();
   readonly #streams = new Map<number, StreamSink>();
   readonly #lent = new Map<number, { bytes: Uint8Array; returned: (() => void) | undefined }>();
-  /** Loans that were ended, and that native code has yet. */
+  /** Loans that have ended but that native code still has. */
   #awaited = 0;
   readonly #keeps: boolean;
-  // A direct call may be made while records are read: its answer stands elsewhere.
+  // Separate from the queue's records: a direct call may be made while those are read.
   readonly #answer: Records;
-  // One function for all lines: the engine calls what it has always seen in a place at less cost.
+  // One function for all lines: the engine calls a function faster if that place has always called the same one.
   readonly #call: Addon["call"];
 
   constructor(
@@ -76,13 +76,13 @@ export class Port implements MemoryHome, RecordSink {
     return this.#closing !== undefined;
   }
 
-  /** The way to one channel's handler on this thread, for `call`. */
+  /** Returns the line to a channel's handler on this thread, for `call`. */
   line(channel: string): number {
     this.#check();
     return this.addon.direct(this.port, channel);
   }
 
-  /** Calls the handler of a channel on this thread. */
+  /** Calls a channel's handler on this thread. */
   call(line: number, channel: string, payload: Payload, attachments: Attachments | undefined): NativeMessage {
     if (this.#closing !== undefined) this.#check();
     const call = this.#call;
@@ -107,7 +107,7 @@ export class Port implements MemoryHome, RecordSink {
     return answer.message(0);
   }
 
-  /** Rejects with the reason of `signal`; the plugin is told, and its answer dropped. */
+  /** Sends a message. When `signal` aborts, rejects with its reason, tells the plugin, and drops the answer. */
   send(channel: string, payload: Payload, attachments?: Attachments, signal?: AbortSignal): Promise<NativeMessage> {
     return new Promise((resolve, reject) => {
       this.#check();
@@ -131,7 +131,7 @@ export class Port implements MemoryHome, RecordSink {
           reject(error);
         },
       });
-      // Whatever refuses it, a slot that throws as well: nothing was sent, and nothing is waited for.
+      // Whatever fails here, even a memory's `slot`: nothing was sent, so no answer is expected.
       try {
         const along = attachments && this.#slots(attachments);
         const status = this.#give(payload, (given) =>
@@ -211,14 +211,14 @@ export class Port implements MemoryHome, RecordSink {
     this.addon.release(this.port, slot);
   }
 
-  /** Ends a loan: from now on somebody may be waiting for its return. */
+  /** Ends a loan. From now on, code may wait for its return, so the process stays alive. */
   endLoan(slot: Slot): void {
     this.#awaited++;
     this.#hold();
     this.release(slot);
   }
 
-  /** Answers a message of the plugin's. Throws where the payload cannot be given: the message then has no answer yet. */
+  /** Answers a message of the plugin. Throws if the payload cannot be sent; the message then has no answer yet. */
   answer(reply: Slot, payload: Payload): void {
     const status = this.#give(payload, (given) => this.addon.answer(this.port, reply, 0, given));
     if (status !== 0) throw statusError(status, "answer");
@@ -229,13 +229,13 @@ export class Port implements MemoryHome, RecordSink {
   }
 
   /**
-   * Settles when no code of the plugin's runs for this opening any more. What is under way fails with `closed`; memory that
-   * is out stays what it is until it is released.
+   * Closes the opening. Settles when none of the plugin's code runs for it any more. Open calls fail with `closed`; memory in use stays
+   * valid until its release.
    */
   close(): Promise<void> {
     if (this.#closing === undefined) {
       const closing = new Promise<void>((resolve) => {
-        this.addon.close(this.port); // where this throws, nothing has happened, and closing may be tried again
+        this.addon.close(this.port); // if this throws, nothing has happened, and closing may be tried again
         this.#closed = resolve;
       });
       if (this.#closed === undefined) return closing;
@@ -245,7 +245,7 @@ export class Port implements MemoryHome, RecordSink {
     return this.#closing;
   }
 
-  // What the pump reads.
+  // Records, read by the pump.
 
   reply(records: Records, record: number): void {
     const id = records.get(record, "id");
@@ -292,7 +292,7 @@ export class Port implements MemoryHome, RecordSink {
   log(records: Records, record: number): void {
     const text = records.text(record);
     const level = records.get(record, "status");
-    queueMicrotask(() => this.onLog(level, text)); // an error of the listener's is not the pump's
+    queueMicrotask(() => this.onLog(level, text)); // a listener's error must not stop the pump
   }
 
   returned(id: number): void {
@@ -337,7 +337,7 @@ export class Port implements MemoryHome, RecordSink {
     }
   }
 
-  /** Lends what is worth a loan for the time of a call, and names in the ledger how the bytes cross. */
+  /** Gives a payload to native code for the duration of `use`, lending it if it is large enough. Enters in the ledger how it crosses. */
   #give(payload: Payload, use: (given?: Uint8Array | Slot | undefined) => number): number {
     const { toNative } = this.ledger;
     if (payload === null) return use();
@@ -355,11 +355,11 @@ export class Port implements MemoryHome, RecordSink {
     try {
       return use(slot);
     } finally {
-      this.release(slot); // native code has references of its own by now
+      this.release(slot); // native code has its own references by now
     }
   }
 
-  /** 0 where the buffer is resizable: then nothing was lent. */
+  /** Lends a view's memory. Returns 0 for a resizable buffer; then nothing was lent. */
   #lend(bytes: Uint8Array, returned: (() => void) | undefined): Slot {
     const id = this.#next++;
     const slot = this.addon.lend(this.port, bytes, id);
@@ -379,7 +379,7 @@ export class Port implements MemoryHome, RecordSink {
     if (this.#closing) throw new NativeError("closed", `the plugin is closed: ${this.path}`);
   }
 
-  /** The process runs on while something is awaited; a handler that waits to be asked does not keep it. */
+  /** Keeps the process alive while an answer, an event, a loan or a close is awaited. Handlers alone do not keep it alive. */
   #hold(): void {
     const keep = this.#waiting.size > 0 || this.#streams.size > 0 || this.#awaited > 0 || this.#closed !== undefined;
     if (keep === this.#held) return;

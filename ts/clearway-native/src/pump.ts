@@ -2,7 +2,7 @@
 import { type Records, recordsOf } from "./decode.js";
 import { kind } from "./record.js";
 
-/** What the pump tells, record by record. */
+/** Receives records one by one. */
 export interface RecordSink {
   reply(records: Records, record: number): void;
   event(records: Records, record: number): void;
@@ -12,17 +12,17 @@ export interface RecordSink {
   log(records: Records, record: number): void;
   returned(id: number): void;
   closed(): void;
-  /** One of the above threw, for this record alone: memory that ran out, a view's own method that throws. */
+  /** One of the above methods threw, for this record only: out of memory, or an overridden method of a view that throws. */
   failed(records: Records, record: number, error: unknown): void;
 }
 
-// One turn of the event loop lets others have theirs after so long: an eighth of a frame at 60 Hz. Measured with a source
-// of a million events a second: timers are then late by 2 ms at most, and throughput is within 3 % of a pump without bound.
+// Longest turn of the pump before the event loop continues: an eighth of a frame at 60 Hz. Measured with a source of a million events a
+// second: timers are then late by at most 2 ms, and throughput is within 3 % of a pump without a limit.
 const turnMs = 2;
 
 /**
- * Reads what comes from native code. Woken once, when something comes where there was nothing, and then reads until there
- * is nothing left; a long turn is cut, and goes on behind whatever else the event loop has to do.
+ * Reads records from native code. The addon wakes it once, when the first record arrives in an empty queue. It then reads until the queue
+ * is empty. It interrupts a long turn and continues after the rest of the event loop.
  */
 export class Pump {
   #next: NodeJS.Immediate | undefined;
@@ -34,9 +34,9 @@ export class Pump {
     readonly sink: RecordSink,
   ) {}
 
-  /** What the addon calls, and what ends a pause. */
+  /** Called by the addon, and after a pause. */
   readonly run = (): void => {
-    // Woken while a pause waits to be over, or from inside a reader: that turn goes on with what has come.
+    // Woken during a pause, or from inside a reader: the turn to come, or the one under way, reads the new records.
     if (this.#next !== undefined || this.#reading) return;
     const until = performance.now() + turnMs;
     this.#reading = true;
@@ -63,7 +63,7 @@ export class Pump {
   #read(count: number): void {
     const { records, sink } = this;
     for (let at = 0; at < count; at += recordsOf(records, at)) {
-      // What one record throws is its own: the others of the drain are not written a second time.
+      // Each record fails by itself: the addon writes the other records of a drain only once.
       try {
         this.#tell(at);
       } catch (error) {

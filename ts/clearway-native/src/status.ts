@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The statuses of clearway.h, and what each is here. A test compares the numbers with the header.
+// The statuses of clearway.h, and their error codes. A test compares the numbers with the header.
 import { NativeError, type NativeErrorCode } from "./error.js";
 
-/** `CLEARWAY_...` of the header, by name. */
+/** The header's `CLEARWAY_...` statuses, by name. */
 export const statuses = {
   OK: 0,
   PENDING: 1,
@@ -26,7 +26,7 @@ export const statuses = {
   OVERFLOW: 19,
 } as const;
 
-/** The addon's own, below the header's: calls.rs. */
+/** The addon's own status, below the header's: calls.rs. */
 const notDirect = -1;
 
 const codes: Record<Exclude<keyof typeof statuses, "OK" | "PENDING">, NativeErrorCode> = {
@@ -57,7 +57,7 @@ const byStatus = new Map<number, NativeErrorCode>(
 // A plugin's own statuses begin here.
 const ownMin = 1000;
 
-/** The error for a status other than `CLEARWAY_OK`; `text` is what the other side said of it. */
+/** Returns the error for a status other than `CLEARWAY_OK`. `text` is the other side's description. */
 export function statusError(status: number, what: string, text = ""): NativeError {
   if (status === notDirect) {
     return new NativeError("not-direct", `${what}: its handler runs elsewhere, or answers later: use send()`);

@@ -2,19 +2,19 @@
 import { type CloseReason, readReason } from "../channel/transport/transport.js";
 import { closeBytesMax, headerBytes, kindAt, kindClose, kindFrame, mark, sizeAt } from "./layout.js";
 
-/** What a {@link FrameReader} finds. */
+/** Receives what a {@link FrameReader} finds. */
 export interface Found {
   frame(frame: Uint8Array): void;
-  /** The end: the other side's last word, or what is wrong. Nothing is found after it. */
+  /** The stream's end: the other end's close frame, or a protocol error. Nothing follows it. */
   end(reason: CloseReason): void;
 }
 
-// As much of a stray line as says who wrote it.
+// Enough of a stray line to recognise the program that printed it.
 const excerptBytesMax = 80;
 
 /**
- * Cuts a stream of bytes into frames, whatever pieces it comes in. A pure value: it reads nothing itself. Copies each body
- * once, into memory of its exact size, which is allocated only after the size was checked.
+ * Splits a stream of bytes into frames; the pieces may have any size. Does no I/O. Copies each body once, into memory of its exact size,
+ * which it allocates only after checking the size.
  */
 export class FrameReader {
   readonly #frameBytesMax: number;
@@ -34,12 +34,12 @@ export class FrameReader {
     this.#found = found;
   }
 
-  /** Whether the stream stands inside a frame, so that its end would be a loss. */
+  /** Whether the stream is inside a frame, so that its end would lose data. */
   get inside(): boolean {
     return this.#headerFilled > 0;
   }
 
-  /** Takes the next piece. Keeps nothing of its memory. */
+  /** Reads the next piece. Keeps no reference to its memory. */
   push(piece: Uint8Array): void {
     let at = 0;
     while (!this.#ended && at < piece.length) {
@@ -98,7 +98,7 @@ export class FrameReader {
     else this.#end(readClose(body));
   }
 
-  // Usually a line that the other end, or a library of its, printed to its standard output.
+  // Usually a line that the other end, or a library there, printed to its standard output.
   #stray(piece: Uint8Array, at: number, place: number): void {
     const begun = this.#header.subarray(0, place);
     const rest = piece.subarray(at, at + excerptBytesMax);

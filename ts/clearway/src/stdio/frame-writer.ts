@@ -2,7 +2,7 @@
 import type { CloseReason } from "../channel/transport/transport.js";
 import { closeBytesMax, headerBytes, kindAt, kindClose, kindFrame, mark, sizeAt } from "./layout.js";
 
-/** What stands before a frame of so many bytes. Allocates it. */
+/** Returns the header of a frame of `size` bytes. Allocates it. */
 export function frameHeader(size: number, kind = kindFrame): Uint8Array {
   const header = new Uint8Array(headerBytes);
   header.set(mark);
@@ -11,11 +11,11 @@ export function frameHeader(size: number, kind = kindFrame): Uint8Array {
   return header;
 }
 
-/** The last word, header and body. What the other end may not know (`cause`) stays here. */
+/** Returns a close frame, header and body. The reason's `cause` stays at this end. */
 export function closeFrame({ code, message, detail }: CloseReason): Uint8Array {
   const text = (parts: object): Uint8Array => new TextEncoder().encode(JSON.stringify(parts));
   let body = text({ code, message, detail });
-  // A message of somebody else's, such as an error's: its beginning says enough.
+  // The message may come from other code, such as a host's error. Its beginning is enough.
   if (body.length > closeBytesMax) body = text({ code, message: message.slice(0, 1000) });
   const frame = new Uint8Array(headerBytes + body.length);
   frame.set(frameHeader(body.length, kindClose));

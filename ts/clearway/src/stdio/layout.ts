@@ -8,20 +8,20 @@
 //         | "C" | "W" |     |     | little    |                    |
 //         +-----+-----+-----+-----+-----------+--------------------+
 //
-// The mark stands before each frame and not once at the start, so that a line which somebody prints in between is found
-// where it begins. Its first byte is a letter, but no line begins with "CW" and a byte 1.
+// Each frame has a mark, and not only the stream, so that the reader finds a stray line where it begins. The mark's first byte is a
+// letter, but no line begins with "CW" and a byte 1.
 
 /** Bytes before a body. */
 export const headerBytes = 8;
-/** What each frame begins with: two letters and the version. */
+/** First bytes of each frame: two letters and the version. */
 export const mark: readonly number[] = [0x43, 0x57, 0x01];
 export const kindAt = 3;
 export const sizeAt = 4;
 
-/** The body is a frame of the channel's. */
+/** The body is a frame of the channel. */
 export const kindFrame = 0;
-/** The last word: the body is the reason, as JSON. Nothing follows. */
+/** The body is the close reason, as JSON. Nothing follows. */
 export const kindClose = 1;
 
-/** A reason is for people; one that is longer is no reason. */
+/** Longest close reason. It is meant for people; a longer one is a protocol error. */
 export const closeBytesMax = 8192;

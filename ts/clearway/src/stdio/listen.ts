@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { EventEmitter } from "node:events";
 
-/** Listens, and returns how to stop. */
+/** Adds a listener and returns a function that removes it. */
 export function listen<Args extends unknown[]>(
   emitter: EventEmitter,
   event: string,

@@ -12,23 +12,23 @@ import { FrameReader } from "./frame-reader.js";
 import { closeFrame, frameHeader } from "./frame-writer.js";
 import { listen } from "./listen.js";
 
-/** A pair of streams that carry bytes: what comes, and what goes. */
+/** A pair of streams that carry bytes: one to read, one to write. */
 export interface StdioStreams {
   readonly readable: Readable;
   readonly writable: Writable;
 }
 
-/** Who watches a process: calls back at its end, with how it ended; returns how to stop watching. */
+/** Watches a process and calls back with how it ended. Returns a function that stops watching. */
 export type WatchExit = (onExit: (reason: CloseReason) => void) => () => void;
 
-// The parts of an end come one by one: an error of the stream to the other end, the last bytes from it, the exit status of
-// its process. One that does not come (a grandchild holds the pipe open) is not waited for any longer. Without load they
-// come within a few milliseconds.
+// The signs of an end arrive separately: an error of the stream to the other end, the last bytes from it, the exit status of its process.
+// The transport waits this long for the rest; a sign may never come (a grandchild holds the pipe open). Without load they arrive within a
+// few milliseconds.
 const partsMs = 1000;
-// What was sent leaves before the end, but a reader that has stopped reading must not hold up `closed` for ever.
+// Sent frames leave before the end, but a peer that no longer reads must not delay `closed` for ever.
 const leaveMs = 5000;
 
-/** Frames over two streams of bytes; {@link streamTransport}. */
+/** Carries frames over two streams of bytes; see {@link streamTransport}. */
 export class StdioTransport implements ChannelTransport {
   readonly name = "stdio";
   readonly moves = false;
@@ -41,16 +41,16 @@ export class StdioTransport implements ChannelTransport {
   readonly #reader: FrameReader;
   readonly #hasProcess: boolean;
   #sink: ChannelSink | undefined;
-  /** What came before the sink, or while it was busy. */
+  /** Pieces that arrived before the sink, or while it was busy. */
   readonly #pieces: Uint8Array[] = [];
   #delivering = false;
   #stops: (() => void)[];
   #full = false;
   #paused = false;
-  /** Set once it is over: nothing arrives or leaves any more. */
+  /** Set at the end: nothing arrives or leaves any more. */
   #end: CloseReason | undefined;
   #told = false;
-  /** What is known of an end that the other side did not announce. */
+  /** The best known reason for an end that the other end did not announce. */
   #loss: CloseReason | undefined;
   #readAll = false;
   #exited = false;
@@ -71,8 +71,8 @@ export class StdioTransport implements ChannelTransport {
     });
     const failed = (cause: Error): void =>
       this.#lost({ code: "lost", message: `the stream failed: ${cause.message}`, cause });
-    // Not read before `open`; but when a process ends, Node reads what is left of its output, and whoever does not listen then
-    // has lost it.
+    // Nothing is read before `open`. When a process ends, however, Node reads the rest of its output, and without a listener that output
+    // is lost.
     readable.pause();
     this.#stops = [
       listen(readable, "data", (piece: Uint8Array) => this.#piece(piece)),
@@ -101,7 +101,7 @@ export class StdioTransport implements ChannelTransport {
   send(frame: Uint8Array, attachments: readonly Uint8Array[] = []): boolean {
     checkFrame(frame, attachments, this);
     if (this.#end !== undefined || !this.#writable.writable) return false;
-    // Both parts leave in one system call where the stream can.
+    // Both parts leave in one system call if the stream can do that.
     this.#writable.cork();
     this.#writable.write(frameHeader(frame.byteLength));
     this.#writable.write(frame, () => this.#left());
@@ -110,7 +110,7 @@ export class StdioTransport implements ChannelTransport {
     return !this.#full;
   }
 
-  /** What was read already still comes: a piece of the stream may hold many frames. */
+  /** Stops reading. Frames already read are still delivered: one piece of the stream may hold many. */
   pause(): void {
     this.#paused = true;
     this.#readable.pause();
@@ -131,7 +131,7 @@ export class StdioTransport implements ChannelTransport {
     else this.#deliver();
   }
 
-  /** Streams within one process may bring the next piece while a sink answers to this one; it waits its turn. */
+  /** Delivers pieces one at a time. A stream within one process may bring the next piece while the sink handles this one. */
   #deliver(): void {
     if (this.#delivering) return;
     this.#delivering = true;
@@ -139,14 +139,14 @@ export class StdioTransport implements ChannelTransport {
     this.#delivering = false;
   }
 
-  /** A frame has left. The stream's own `drain` would come at its mark of 16 KiB, not at the window's. */
+  /** Called when a frame has left. The stream's own `drain` event fires at its mark of 16 KiB, not at the window's. */
   #left(): void {
     if (!this.#full || this.#end !== undefined || this.#writable.writableLength * 2 > this.#windowBytes) return;
     this.#full = false;
     this.#sink?.drained();
   }
 
-  /** Ends it; with `say` the other end is told. */
+  /** Ends the transport. With `say`, sends the reason to the other end. */
   #finish(reason: CloseReason, say: boolean): void {
     if (this.#end !== undefined) return;
     this.#end = reason;
@@ -156,7 +156,7 @@ export class StdioTransport implements ChannelTransport {
     else left();
     const late = setTimeout(left, leaveMs);
     this.#stops.push(() => clearTimeout(late));
-    // A process cannot end its own standard output, which others may still write to.
+    // A process must not end its own standard output: other code may still write to it.
     if (!isStandard(this.#writable)) this.#writable.end();
   }
 
@@ -168,15 +168,15 @@ export class StdioTransport implements ChannelTransport {
 
   #exit(reason: CloseReason): void {
     this.#exited = true;
-    this.#loss = reason; // says more than that a stream was closed
+    this.#loss = reason; // a process's exit says more than a closed stream
     this.#lost(reason);
   }
 
-  /** The other end is gone without a word, as far as one can see from here. */
+  /** Handles an end without a close frame, as far as this end can tell. */
   #lost(reason: CloseReason): void {
     this.#loss ??= reason;
     if (this.#end !== undefined) return this.#tell();
-    // Without a sink, what came before the end has not been delivered.
+    // Without a sink, frames that arrived before the end have not been delivered yet.
     if (this.#sink === undefined) return;
     if (this.#readAll && (this.#exited || !this.#hasProcess)) this.#finish(this.#loss, false);
     else this.#waitForParts();
@@ -195,9 +195,9 @@ export class StdioTransport implements ChannelTransport {
   }
 
   /**
-   * Lets go of the streams. What still comes is read and dropped until the other end ends, too: destroyed at once, a socket
-   * would take back what has not been read there. An error that still comes is nobody's business, but one without a listener
-   * ends the process.
+   * Releases the streams. Reads and drops further bytes until the other end has ended too: destroying a socket at once would discard
+   * bytes that the other end has not read yet. Further errors are ignored, with a listener, because an error without a listener ends the
+   * process.
    */
   #leave(): void {
     for (const stop of this.#stops.splice(0)) stop();
@@ -207,7 +207,7 @@ export class StdioTransport implements ChannelTransport {
       const ignore = listen(stream, "error", () => {});
       stream.once("close", ignore);
     }
-    // Read on, the process's own input would keep it alive.
+    // Reading on would let the process's own input keep the process alive.
     if (isStandard(readable) || readable.readableEnded) return void readable.destroy();
     readable.resume();
     const late = setTimeout(() => readable.destroy(), leaveMs);

@@ -7,24 +7,26 @@ import { listen } from "./listen.js";
 import { type StdioStreams, StdioTransport } from "./stdio-transport.js";
 
 /**
- * A transport over two streams of bytes, such as a pipe or a socket: frames with their sizes in front (spec/stdio.md).
- * Copies each frame that arrives once, and none that leaves. The streams are the transport's from now on: nobody else reads
- * or writes there, and when it closes it destroys what comes and ends what goes.
+ * Returns a transport over two streams of bytes, such as a pipe or a socket. Each frame has its size in front (spec/stdio.md). Copies
+ * each frame that arrives once, and copies none that leaves. The transport owns the streams: no other code may read or write them. When
+ * it closes, it destroys the readable one and ends the writable one.
  *
- * Where the streams lead is not known: of errors code and message cross, unless the endpoint's `exposeErrors` is true. Nothing is read
- * before `open`. Backpressure is the streams' own: `send` returns false when more than `windowBytes` wait.
- * Something that is no frame closes it with `protocol`, a frame over the limit with `too-large` before memory is taken for
- * it, the streams' end without a last word with `lost`. Throws `invalid-argument`.
+ * The transport does not know where the streams lead. Errors therefore cross only with code and message, unless the endpoint's
+ * `exposeErrors` is true. Nothing is read before `open`. Back-pressure is the streams' own: `send` returns false when more than
+ * `windowBytes` wait.
+ *
+ * Closes with `protocol` on bytes that are no frame, with `too-large` on a frame over the limit, before allocating memory for it, and
+ * with `lost` when the streams end without a close frame. Throws `invalid-argument`.
  */
 export function streamTransport(streams: StdioStreams, limits: TransportLimits = {}): ChannelTransport {
   return new StdioTransport(streams, limits, false);
 }
 
 /**
- * The parent's end of a channel to a child process, over the child's standard input and output; they must be pipes, and what
- * the child prints there is no frame. The child's death closes it with `lost`, and says how it died: `detail` is
- * `{ exitCode }` or `{ signal }`; a child that cannot be started closes it with `failed`. The process stays the caller's: it
- * is not killed. See {@link streamTransport}. Throws `invalid-argument`.
+ * Returns the parent's end of a channel to a child process, over the child's standard input and output. Both must be pipes, and the child
+ * must not print to its output. When the child dies, the transport closes with `lost`; `detail` is `{ exitCode }` or `{ signal }`. A
+ * child that cannot be started closes it with `failed`. The caller still owns the process: the transport does not kill it. See {@link
+ * streamTransport}. Throws `invalid-argument`.
  */
 export function childTransport(child: ChildProcess, limits: TransportLimits = {}): ChannelTransport {
   const { stdin, stdout } = child;
@@ -36,7 +38,7 @@ export function childTransport(child: ChildProcess, limits: TransportLimits = {}
     );
   return new StdioTransport({ readable: stdout, writable: stdin }, limits, true, (onExit) => {
     const exited = (code: number | null, signal: NodeJS.Signals | null): void => onExit(exitReason(code, signal));
-    // A child that runs also says `error` where a signal could not be sent to it.
+    // A running child also emits `error` when a signal could not be sent to it.
     const failed = (cause: Error): void => {
       if (child.pid === undefined)
         onExit({ code: "failed", message: `the process could not be started: ${cause.message}`, cause });
@@ -51,10 +53,10 @@ export function childTransport(child: ChildProcess, limits: TransportLimits = {}
 }
 
 /**
- * The child's end of a channel to the process that started it, over its own standard input and output. Nothing else may be
- * printed to `process.stdout` meanwhile (`console.error` goes elsewhere); on POSIX it is written to synchronously, so that a
- * parent that does not read holds this thread up. The parent's end closes it; nothing of it keeps the process alive then.
- * See {@link streamTransport}. Throws `invalid-argument`.
+ * Returns the child's end of a channel to its parent process, over the process's own standard input and output. No code may print to
+ * `process.stdout` meanwhile (`console.error` uses another stream). On POSIX, writing to it is synchronous, so a parent that does not
+ * read blocks this thread. The parent's end closes the transport; nothing of it keeps the process alive afterwards. See {@link
+ * streamTransport}. Throws `invalid-argument`.
  */
 export function parentTransport(limits: TransportLimits = {}): ChannelTransport {
   return new StdioTransport({ readable: process.stdin, writable: process.stdout }, limits, true);

@@ -3,19 +3,19 @@ import type { Endpoint } from "../host/host.js";
 import type { Op } from "./protocol.js";
 
 /**
- * A faster way beside a port, for frames that fit it. One order holds for both: once a lane is open, what leaves by port
- * is posted through it.
+ * A faster way than the port, for small frames. Lane and port share one order: once a lane is open, frames that leave by port are posted
+ * through it.
  */
 export interface Lane extends Endpoint {
-  /** Takes a small frame, copying it; false when it has to go by port, and then nothing has left. Never blocks. */
+  /** Sends a small frame, copying it. Returns false when the frame has to go by port; then nothing has left. Never blocks. */
   send(op: Op, id: number, a: unknown, b: unknown): boolean;
-  /** Bytes of binary memory in the frame that was taken last. */
+  /** Bytes of binary memory in the frame sent last. */
   readonly binaryBytes: number;
-  /** Whether the other side sleeps and has not been told of what was sent. */
+  /** Whether the other side sleeps and no message has woken it for the sent frames. */
   readonly owesWake: boolean;
-  /** Wakes the other side, if it is owed that: one message for all that was sent. */
+  /** Wakes the other side if necessary, with one message for all sent frames. */
   wake(): void;
 }
 
-/** In place of a chunk's `b`: as many bytes of binary memory as its value turns out to hold. A lane's `send` takes it. */
+/** A chunk's `b`, if a lane's `send` is to write the bytes of binary memory in its value there. */
 export const countBytes = Symbol.for("clearway.countBytes");

@@ -12,11 +12,12 @@ interface Transfer {
 }
 
 /**
- * The port carrier: frames of one tick travel as one `postMessage`. Copies values, moves what is named. Once there is a
- * lane, frames that it takes leave by it at once; from the first that it does not take, the rest of the tick goes by port.
+ * Sends frames through the port: frames of one tick cross as one `postMessage`. Copies values and moves the named objects. Once there is
+ * a lane, frames that it accepts leave through it at once. After the first frame that it does not accept, the rest of the tick goes by
+ * port.
  */
 export class PortTransport implements Transport {
-  /** The faster way for small frames. It must be open on the other side when the next message of the port arrives there. */
+  /** The faster way for small frames. The other side must have opened it before the port's next message arrives there. */
   lane: Lane | undefined;
   readonly #endpoint: Endpoint;
   readonly #refused: Refused;
@@ -38,16 +39,16 @@ export class PortTransport implements Transport {
     this.#schedule();
   }
 
-  /** Sends a frame now, and by port, with all that waits: the other side may stand at the mark of a message that was lost. */
+  /** Posts a frame now, with all waiting frames, and never by the lane. The other side may be stopped at the mark of a lost message. */
   post(op: Op, id: number, a?: unknown): void {
     this.#frames.push(op, id, a, undefined);
     this.flush();
   }
 
-  // Apart from `send`, which would make a context for these closures in every call.
+  // Separate from `send`, where each call would create a context for these closures.
   #take(transfer: readonly object[]): void {
-    // The same object twice in one message would reach both receivers; apart, the second fails as it should. And a
-    // refusal of one frame's memory must not cost another's that was moved before it.
+    // An object named twice in one message would reach both receivers. In separate messages the second one fails, as it should. And a
+    // refusal of one frame's memory must not cost another frame memory that was moved before it.
     if (
       this.#transfers.length > 0 &&
       (transfer.some((object) => this.#transfers.some((each) => each.object === object)) ||
@@ -59,9 +60,9 @@ export class PortTransport implements Transport {
     for (const object of transfer) this.#transfers.push({ object, frame });
   }
 
-  /** Sends a frame by the lane or not at all: false when there is none, or it has to go by port. */
+  /** Sends a frame by the lane or not at all. Returns false when there is no lane, or the frame has to go by port. */
   sendByLane(op: Op, id: number, a: unknown, b: unknown): boolean {
-    // What waits for the port was sent before.
+    // Frames that wait for the port were sent before this one.
     if (!this.lane || this.#frames.length > 0 || this.#apart || !this.lane.send(op, id, a, b)) return false;
     if (this.lane.owesWake) this.#schedule();
     return true;
@@ -88,7 +89,7 @@ export class PortTransport implements Transport {
       for (const { object } of transfers) refuseDetached(object);
       this.#post(frames, transfers.length === 0 ? none : transfers.map((each) => each.object));
     } catch (reason) {
-      // What is sent from within a refusal must not overtake the frames that are still to be posted.
+      // A frame sent from within a refusal must not overtake the frames still to be posted.
       this.#apart = true;
       try {
         this.#postApart(frames, transfers, reason);
@@ -108,8 +109,8 @@ export class PortTransport implements Transport {
     this.#transfers = [];
   }
 
-  // A throwing postMessage has moved nothing, so each frame can be tried by itself; only the bad ones are refused. One
-  // exception: Chromium throws on WebAssembly memory after it has moved what stands before it in the list.
+  // A throwing postMessage has moved nothing, so each frame can be tried alone and only the bad ones are refused. One exception: Chromium
+  // throws on WebAssembly memory after it has moved the objects before it in the list.
   #postApart(frames: unknown[], transfers: Transfer[], first: unknown): void {
     for (let at = 0; at < frames.length; at += frameSlots) {
       const frame = frames.slice(at, at + frameSlots);
@@ -129,5 +130,5 @@ export class PortTransport implements Transport {
 
 const none: readonly object[] = [];
 
-// Its reactions are microtasks. Node's `queueMicrotask` takes three times as long: 60 ns against 22, once a tick.
+// The reactions of a promise are microtasks. Node's `queueMicrotask` takes three times as long: 60 ns instead of 22 ns, once per tick.
 const now = Promise.resolve();

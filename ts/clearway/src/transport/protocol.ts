@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// A message is one flat array of frames, four slots a frame, so that calls made in one tick cross as one message and
-// structured clone meets one dense array instead of an object a call:
+// A message is one flat array of frames, with four slots per frame. Calls made in one tick thus cross as one message, and
+// structured clone copies one dense array instead of an object per call:
 //
 //   [ op, id, a, b,  op, id, a, b,  ... ]
 //
-// `id` names the call (or the input stream) that the frame belongs to. What `a` and `b` hold:
+// `id` is the call (or the input stream) that the frame belongs to. Contents of `a` and `b`:
 //
 //   caller to worker                          worker to caller
-//   Hello       -  settings     -             Ready       -  [name, kind][]   -
+//   Hello       -  settings     -             Ready       -  [name, kind, placement][]  -
 //   Call (4)    id task|flags   args          Started     id -                -
 //   Input (1)   id arg index    InputStream   Result      id value            run us
-//   Cancel      id reason       -             Failure     id WireError        run us
-//   Credit      id items        bytes         Progress    id value            -
+//   Cancel (7)  id reason       -             Failure     id WireError        run us
+//   Credit (7)  id items        bytes         Progress    id value            -
 //   Close       -  -            -             Times       id started ms       finished ms
 //   Ping        n  -            -             Pong        n  now ms           -
 //                                             Ledger      -  bytes moved, or a LedgerSide
@@ -26,13 +26,14 @@
 //                                             Broken (6)  -  -                -
 //
 // (1) before its Call, which may run as soon as it is read.
-// (2) first in a message, beside a ring: the message's number since the ring began. 0 has none: look at the ring.
-// (3) the worker has loaded its end, and can take one. Sent where the settings say that the caller would give it.
-// (5) a message was lost, either way: a call that was sent before this, and that is neither answered nor here, was in it.
-// (6) the ring was broken: nothing in it can be believed any more.
-// (4) sent before `Ready`: the task's name instead, and no flags. What is no function is not run, and sent again.
+// (2) first in a message, with a ring: the message's number since the ring began. 0 is no number: read the ring.
+// (3) the worker has loaded its end and can take a ring. Sent if the settings say that the caller offers one.
+// (4) before `Ready`: `a` is the task's name, without flags. A name that is no function is not run, and the caller sends the call again.
+// (5) a message was lost in one of the directions. A call sent before this that has no answer, and is not in the list, was in it.
+// (6) the ring was broken: nothing in it is valid any more.
+// (7) also from the worker, for an input stream; its Cancel has no reason.
 
-/** What a frame says. The numbers are the wire; add at the end, never renumber. An enum, because bundlers inline it. */
+/** Kinds of frame. The numbers are part of the wire: add at the end, never renumber. An enum, because bundlers inline it. */
 export enum Op {
   Hello = 0,
   Call = 1,
@@ -62,37 +63,37 @@ export enum Op {
   Broken = 25,
 }
 
-/** Flags of a call, in the low bits of its slot `a`; the task's index stands above them. */
+/** Flags of a call, in the low bits of slot `a`. The bits above them hold the task's index. */
 export enum CallFlag {
   /**
-   * Told by `Started` before it runs, with everything before it flushed: it may have to be killed. So is, as long as such a call is
-   * open, each other one, where a worker runs several at once.
+   * The worker sends `Started` before it runs the call, and flushes everything before it: the call may have to be killed. In a worker
+   * that runs several calls at once, every other call gets a `Started` too while such a call is open.
    */
   guarded = 1,
   /** Throw instead of copying memory. */
   strict = 2,
-  /** Somebody listens to progress. */
+  /** The caller listens to progress. */
   progress = 4,
 }
 
 export const callFlagBits = 3;
 
-/** What the pool tells a worker first. */
+/** Settings in the pool's first message to a worker. */
 export interface HelloSettings {
   clearway: 1;
   concurrency: number;
   metrics: boolean;
-  /** Look at the heap after tasks and report it: some limit depends on it. */
+  /** Measure the heap after tasks and report it, because a limit depends on it. */
   reportHeap: boolean;
-  /** A ring may be had: the worker says when it can take one. */
+  /** The pool offers a ring: the worker says when it can take one. */
   ring: boolean;
-  /** Cells in which a call's id is written when it is cancelled; absent without shared memory. */
+  /** Cells in which the caller writes the id of a cancelled call; absent without shared memory. */
   cancelCells: Int32Array | undefined;
-  /** The name of the lock that tells of this worker's death. */
+  /** Name of the lock whose release reports this worker's death. */
   lifeline: string;
 }
 
-/** A stream from the caller: its id, and how far the caller may run ahead of the task. */
+/** A stream from the caller: its id, and how far the caller may be ahead of the task. */
 export type InputStream = [id: number, items: number, bytes: number];
 
 /** How a task answers: with one result, or with a stream. */
@@ -100,7 +101,7 @@ export type TaskKind = "function" | "stream";
 
 export const frameSlots = 4;
 
-/** Whether a message is one of ours, before anything in it is believed. */
+/** Whether a message has the form of frames. Its contents are not yet checked. */
 export function isFrames(message: unknown): message is unknown[] {
   return (
     Array.isArray(message) &&

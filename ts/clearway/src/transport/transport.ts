@@ -2,22 +2,19 @@
 import type { Op } from "./protocol.js";
 
 /**
- * Carries frames to the other side, in order. The contract that every carrier keeps (the suite `test/transport` runs over
- * each of them):
- *
- * - `send` takes a frame and returns at once; it never blocks. The frame leaves at the latest at the end of the tick, or
- *   with `flush`.
- * - `transfer` is moved when the frame leaves; the caller no longer touches it.
- * - A frame that cannot be encoded does not hurt the others: it alone is handed to `refused`, with the reason, and what
- *   it would have moved is still the sender's.
+ * Carries frames to the other side, in order. The suite in `test/transport` tests this contract with every carrier:
+ * - `send` takes a frame and returns at once; it never blocks. The frame leaves at the end of the tick, or earlier with `flush`.
+ * - `transfer` is moved when the frame leaves. The caller must not use it after `send`.
+ * - A frame that cannot be encoded does not affect the others. `refused` receives that frame and the reason; the sender keeps the objects
+ *   that it would have moved.
  */
 export interface Transport {
   send(op: Op, id: number, a?: unknown, b?: unknown, transfer?: readonly object[]): void;
-  /** Posts what was sent so far, now. */
+  /** Posts the frames sent so far, now. */
   flush(): void;
-  /** Drops what has not left; nothing leaves any more, and nobody is woken for what has. */
+  /** Drops the frames that have not left. Nothing leaves after this, and no wake-up is sent for frames that have left. */
   close(): void;
 }
 
-/** Told of a frame that could not cross, with what it would have moved. */
+/** Receives a frame that could not cross, with the objects it would have moved. */
 export type Refused = (op: Op, id: number, a: unknown, reason: unknown, transfer: readonly object[]) => void;

@@ -4,13 +4,13 @@ import { offeredToken } from "../websocket/subprotocol.js";
 import { isLoopbackAddress, originAllowed } from "./origin.js";
 import { sameToken } from "./token.js";
 
-/** Looks at a token that is not compared with one text; may look somewhere else for it. */
+/** Checks a token in the caller's own way, for example in a database. */
 export type CheckToken = (token: string, request: IncomingMessage) => boolean | Promise<boolean>;
 
-/** What a request is judged by. */
+/** The rules for accepting a request. */
 export interface Rules {
   readonly path: string;
-  /** False: there is none. */
+  /** False: no token is needed. */
   readonly token: string | CheckToken | false;
   readonly origins: readonly string[] | undefined;
   readonly remote: boolean;
@@ -21,8 +21,8 @@ export interface Rules {
 export type Refusal = readonly [status: number, why: string];
 
 /**
- * Whether a request to connect is let in: undefined, or the refusal. What costs nothing is looked at first; nothing of the
- * connection is kept meanwhile but its socket.
+ * Checks a request to connect. Returns undefined to accept it, or the refusal. Cheap checks come first. Meanwhile nothing is kept of the
+ * connection except its socket.
  */
 export async function authorize(
   request: IncomingMessage,
@@ -41,12 +41,12 @@ export async function authorize(
   return right === true ? undefined : [401, "the token is wrong"];
 }
 
-/** The path that was asked for, without its query. */
+/** Returns the requested path, without its query. */
 export function pathOf({ url = "/" }: IncomingMessage): string {
   return url.split("?", 1)[0] ?? "/";
 }
 
-// A page has the subprotocols' header alone; other programs may send the usual one.
+// A page can only set the header of the subprotocols; other programs may send the usual one.
 function tokenOf({ headers }: IncomingMessage): string | undefined {
   const offered = (headers["sec-websocket-protocol"] ?? "").split(",").map((each) => each.trim());
   return offeredToken(offered) ?? /^Bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1];

@@ -5,14 +5,14 @@ import type { SocketTransport } from "../websocket/socket-transport.js";
 
 interface Connection {
   readonly transport: SocketTransport;
-  /** Whether anything came since the last look. */
+  /** Whether anything arrived since the last check. */
   alive: boolean;
 }
 
-// Where more waits to leave, the last ping's answer would come too late to say anything.
+// Above this number of waiting bytes, a pong would arrive too late to matter.
 const pongBytesMax = 1 << 20;
 
-/** The connections that are open. Looks after them: one that is gone without a word is noticed by its silence. */
+/** The open connections. Pings each of them and aborts those that do not answer. */
 export class Connections {
   readonly #open = new Map<WebSocket, Connection>();
   readonly #pingMs: number;
@@ -36,7 +36,7 @@ export class Connections {
     this.#timer ??= setInterval(() => this.#look(), this.#pingMs);
     socket.on("pong", alive);
     socket.on("message", alive);
-    // Not by `ws` itself: a client that pings and never reads would make the answers pile up.
+    // Not left to `ws`: a client that pings and never reads would make the answers pile up.
     socket.on("ping", (data) => {
       alive();
       if (socket.readyState === socket.OPEN && socket.bufferedAmount < pongBytesMax) socket.pong(data);
@@ -50,7 +50,7 @@ export class Connections {
     });
   }
 
-  /** Closes them all. Settles when none is left. */
+  /** Closes all connections. Settles when none is left. */
   async close(reason: CloseReason): Promise<void> {
     if (this.#open.size === 0) return;
     const emptied = new Promise<void>((resolve) => this.#emptied.push(resolve));
@@ -61,13 +61,13 @@ export class Connections {
   #look(): void {
     for (const [socket, connection] of this.#open) {
       if (connection.alive) this.#ask(socket, connection);
-      // A thread that was held up has not read what came meanwhile: that is read first.
+      // A thread that was blocked has not read its messages yet. They are read first.
       else setImmediate(() => this.#judge(socket, connection));
     }
   }
 
   #judge(socket: WebSocket, connection: Connection): void {
-    // A socket that is paused reads no pong, either; nobody has opened its transport yet.
+    // A paused socket reads no pong either: its transport is not open yet.
     if (connection.alive || socket.isPaused) return this.#ask(socket, connection);
     connection.transport.abort({ code: "timeout", message: `no answer to a ping within ${this.#pingMs} ms` });
   }

@@ -6,40 +6,40 @@ import type { CheckToken, Rules } from "./authorize.js";
 import { randomToken } from "./token.js";
 
 export interface WebSocketServerOptions extends TransportLimits {
-  /** A server of yours that it is attached to. Left out: one of its own, on `host` and `port`. */
+  /** An existing server to attach to. Default: the channels' own server, on `host` and `port`. */
   readonly server?: Pick<Server, "on" | "off" | "listeners" | "address">;
-  /** The port of its own server; default 0: one that is free. */
+  /** The port of the own server. Default: 0, any free port. */
   readonly port?: number;
-  /** The address of its own server; default 127.0.0.1: nobody else's machine reaches it. */
+  /** The address of the own server. Default: 127.0.0.1, which no other machine reaches. */
   readonly host?: string;
-  /** The path of the channel; default "/". */
+  /** The path of the channel. Default: "/". */
   readonly path?: string;
   /**
-   * What a client has to show, or a function that says whether it is right (a rejection is a no). Left out: a random one, in
-   * the result's `token`. False: none, so that every program on this machine may connect.
+   * The token that a client must send, or a function that checks it (a rejected promise refuses the client). Default: a random token, in
+   * the result's `token`. False: no token, so every program on this machine may connect.
    */
   readonly token?: string | CheckToken | false;
   /**
-   * The origins whose pages may connect, such as "https://example.com". Left out: the server's own, under a name of this
-   * machine. Programs that are not browsers send no origin; the token is for them.
+   * Origins whose pages may connect, such as "https://example.com". Default: the server's own origin, under a name of this machine.
+   * Programs other than browsers send no origin; the token protects against them.
    */
   readonly origins?: readonly string[];
-  /** Whether connections from other machines are let in; default false. Put TLS in front of it. */
+  /** Whether other machines may connect. Default: false. Put TLS in front of it. */
   readonly remote?: boolean;
-  /** How many connections there may be at once; default 64. */
+  /** Most connections at the same time. Default: 64. */
   readonly connectionsMax?: number;
-  /** How long a client may take to be let in, its token's check included, in milliseconds; default 10,000. */
+  /** Time limit of accepting a client, including the token's check, in milliseconds. Default: 10,000. */
   readonly handshakeMs?: number;
-  /** A connection that was silent for so long is pinged, and ended after as long again; default 15,000 milliseconds. */
+  /** Interval of pings, in milliseconds. A connection that sends nothing for one interval after a ping is ended. Default: 15,000. */
   readonly pingMs?: number;
   /**
-   * Receives what the function for connections threw. Default: `console.error`, except for what any client can cause at will: it
-   * left before its hello, said none in time, or something else (`transport-closed`, `deadline`, `protocol`).
+   * Receives errors of the function for connections. Default: `console.error`, except for errors that any client can cause: it left
+   * before its hello, sent none in time, or sent something else (`transport-closed`, `deadline`, `protocol`).
    */
   readonly onError?: (error: unknown, request: IncomingMessage) => void;
 }
 
-/** The options, complete. */
+/** The options with all defaults filled in. */
 export interface ServerRules extends Required<TransportLimits>, Rules {
   readonly host: string;
   readonly port: number;
@@ -48,7 +48,7 @@ export interface ServerRules extends Required<TransportLimits>, Rules {
   readonly onError: WebSocketServerOptions["onError"];
 }
 
-/** The options, checked and complete. Throws `invalid-argument`. */
+/** Returns the validated options, with defaults. Throws `invalid-argument`. */
 export function serverOptions(given: WebSocketServerOptions): ServerRules {
   const limits = transportLimits(given);
   const { path = "/", token = randomToken(), remote = false } = given;

@@ -6,15 +6,15 @@ import { invalid } from "../error/clearway-error.js";
 type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => unknown;
 type Upgradable = Pick<Server, "on" | "off" | "listeners">;
 
-// Under which a listener of ours says its path: others of ours on the same server look for it, those of another copy of the library
-// as well.
+// A listener of Clearway's stores its path under this key. Other such listeners on the same server read it, including those of another
+// copy of the library.
 const pathKey = Symbol.for("clearway.channel.websocketPath");
 
 interface Ours {
   [pathKey]?: string;
 }
 
-/** Listens to a server's upgrades, at a path. Throws `invalid-argument` where another server of channels has that path. */
+/** Adds a listener for a server's upgrades at a path. Throws `invalid-argument` when another channel server has that path. */
 export function attach(server: Upgradable, upgrade: Upgrade, path: string): void {
   for (const each of server.listeners("upgrade"))
     if ((each as Ours)[pathKey] === path) throw invalid("path", "free on this server", path);
@@ -22,8 +22,8 @@ export function attach(server: Upgradable, upgrade: Upgrade, path: string): void
 }
 
 /**
- * Whether a listener of ours has to answer a request for a path: its own, or one that nobody has. Listeners that are not ours may have
- * any; where there are ours alone, the first of them refuses what none has.
+ * Whether this listener must answer a request for a path: its own path, or a path without a listener. Foreign listeners may handle any
+ * path. If all listeners are Clearway's, the first one refuses paths that none of them has.
  */
 export function isFor(server: Upgradable, upgrade: Upgrade, path: string): boolean {
   if ((upgrade as Ours)[pathKey] === path) return true;

@@ -4,10 +4,10 @@ import { ClearwayError } from "../error/clearway-error.js";
 
 type OnError = (error: unknown, request: IncomingMessage) => void;
 
-// What a client causes whenever it likes must not fill this machine's log.
+// Errors that a client can cause at will must not fill this machine's log.
 const clientCodes = ["transport-closed", "deadline", "protocol"];
 
-/** Hands an error of the function for connections to its owner's listener, or to the console. Never throws. */
+/** Passes an error of the function for connections to `onError`, or to the console. Never throws. */
 export function reportError(onError: OnError | undefined, error: unknown, request: IncomingMessage): void {
   try {
     if (onError) return onError(error, request);

@@ -12,33 +12,33 @@ import { type ServerRules, serverOptions, type WebSocketServerOptions } from "./
 import { attach, isFor } from "./paths.js";
 import { reportError } from "./report-error.js";
 
-/** A server of channels, until it is closed. */
+/** A running server of channels. */
 export interface WebSocketChannels extends AsyncDisposable {
-  /** Where clients connect to, such as "ws://127.0.0.1:40123/". */
+  /** URL that clients connect to, such as "ws://127.0.0.1:40123/". */
   readonly url: string;
-  /** What they have to show, where that is one text. */
+  /** The token that clients must send; undefined when a function checks it or none is needed. */
   readonly token: string | undefined;
-  /** How many connections there are. */
+  /** Number of open connections. */
   readonly connections: number;
-  /** Lets nobody in any more, tells everybody, and settles when all connections have ended. A server of yours stays open. */
+  /** Accepts no more connections, closes the open ones, and settles when all have ended. Does not close a server that was passed in. */
   close(): Promise<void>;
 }
 
 /**
- * Receives each connection that was let in. A transport that is not opened holds its sender up. May be async: an error that it
- * throws or rejects with closes the connection (`failed`), and goes to `onError`.
+ * Receives each accepted connection. A transport that is not opened holds its sender back. May be async: an error that it throws or
+ * rejects with closes the connection (`failed`) and goes to `onError`.
  */
 export type OnTransport = (transport: ChannelTransport, request: IncomingMessage) => unknown;
 
-// A text message of ours ("taken 9007199254740991") fits in, whatever the limit of frames is.
+// A control message ("taken 9007199254740991") fits, whatever the limit of frames is.
 const controlBytes = 64;
 
 /**
- * Serves channels over WebSockets, by the package `ws`. On this machine alone, with a token, to pages of its own origin
- * alone, unless told otherwise; refuses by an HTTP status before there is a connection. Messages over `frameBytesMax` are
- * refused when they are announced. See {@link WebSocketServerOptions}, and `webSocketTransport` for backpressure and ends.
+ * Serves channels over WebSockets, with the package `ws`. By default it accepts only this machine, only clients with the token, and only
+ * pages of its own origin. It refuses with an HTTP status, before there is a connection. It refuses messages over `frameBytesMax` as soon
+ * as their size is announced. See {@link WebSocketServerOptions}; see `webSocketTransport` for back-pressure and close reasons.
  *
- * Throws `invalid-argument`, `missing-package` where `ws` is not installed, and Node's error for a port that is taken.
+ * Throws `invalid-argument`, `missing-package` when `ws` is not installed, and Node's error for a port in use.
  */
 export async function serveWebSockets(
   options: WebSocketServerOptions,
@@ -51,7 +51,8 @@ export async function serveWebSockets(
     noServer: true,
     clientTracking: false,
     maxPayload: Math.max(frameBytesMax, controlBytes),
-    // What a frame holds is compressed already, or worth more in time than in bytes; and a bomb is refused by its size.
+    // A frame's contents are often compressed already, and compression costs more time than it saves in bytes. Without it, a message's
+    // announced size is its real size, so a compression bomb is refused.
     perMessageDeflate: false,
     autoPong: false,
     handleProtocols: (offered) => (offered.has(subprotocol) ? subprotocol : false),
@@ -64,14 +65,14 @@ export async function serveWebSockets(
     try {
       await onTransport(transport, request);
     } catch (error) {
-      // The client hears that it failed, and not why: that is for this machine's log.
+      // The client learns only that serving failed. The error itself goes to this machine's log.
       transport.close({ code: "failed", message: "the server could not serve this connection" });
       reportError(rules.onError, error, request);
     }
   };
 
-  // Its place is kept until the token's check has settled or the time is over, also where the client has left: a check that takes long
-  // must not be made to run any number of times at once.
+  // A check keeps its place until it settles or times out, even after the client has left. Otherwise a client could start any number of
+  // slow checks at once.
   const judged = async (request: IncomingMessage): Promise<Refusal | undefined> => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<Refusal>((resolve) => {
@@ -104,7 +105,7 @@ export async function serveWebSockets(
         void accept(transport, request);
       });
     } catch (error) {
-      // Somebody else's listener has taken the socket already, which is that one's now.
+      // A foreign listener has already taken the socket and owns it.
       reportError(rules.onError, error, request);
     }
   };
@@ -133,13 +134,13 @@ export async function serveWebSockets(
   };
 }
 
-/** A server that does nothing else. Whoever does not say within the time what he wants is sent away by Node. */
+/** Starts an HTTP server that only upgrades. Node closes connections that send no request within the timeout. */
 async function listening({ host, port, handshakeMs, connectionsMax }: ServerRules): Promise<Server> {
   const times = { headersTimeout: handshakeMs, requestTimeout: handshakeMs, connectionsCheckingInterval: handshakeMs };
   const server = createServer(times, (_, response) => {
     response.writeHead(426, { Connection: "close", "Content-Type": "text/plain" }).end("a WebSocket is wanted\n");
   });
-  // Those that are let in, and as many that are being looked at.
+  // Room for the accepted connections, and for the same number of connections that are being checked.
   server.maxConnections = connectionsMax * 2;
   server.listen(port, host);
   await once(server, "listening");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { CloseCode, CloseReason } from "../channel/transport/transport.js";
 
-// Close reasons as status codes and back. A browser may send 1000 and 3000 to 4999 alone, so those of ours stand in the
-// range for private use. spec/websocket.md has the table.
+// Converts close reasons to status codes and back. A browser may send only 1000 and 3000 to 4999, so Clearway's codes are in the range
+// for private use. spec/websocket.md has the table.
 
 const statusOf: Readonly<Record<CloseCode, number>> = {
   closed: 1000,
@@ -14,10 +14,10 @@ const statusOf: Readonly<Record<CloseCode, number>> = {
   failed: 4006,
 };
 
-/** The standard's own, as browsers, proxies and `ws` send them. */
+/** The standard's codes, as browsers, proxies and `ws` send them. */
 const standard: Readonly<Record<number, CloseCode>> = {
   1000: "closed",
-  1001: "closed", // a page was left, a server goes down
+  1001: "closed", // a page was left, a server shuts down
   1002: "protocol",
   1003: "protocol",
   1005: "closed", // closed without a code
@@ -35,13 +35,13 @@ const standard: Readonly<Record<number, CloseCode>> = {
 
 const ours = new Map(Object.entries(statusOf).map(([code, status]) => [status, code as CloseCode]));
 
-/** Status code and text; a close frame has room for 123 bytes, of which a character is never cut. */
+/** Returns status code and text. The text has at most 123 bytes, the room of a close frame, and ends between two characters. */
 export function closeStatus({ code, message }: CloseReason): [status: number, text: string] {
   const { read } = new TextEncoder().encodeInto(message, new Uint8Array(123));
   return [statusOf[code], message.slice(0, read)];
 }
 
-/** What a close event says. `detail` holds the code where it is not one of ours. */
+/** Returns the reason of a close event. `detail` holds a code that is not Clearway's. */
 export function readStatus(status: number, text: string): CloseReason {
   const own = ours.get(status);
   if (own !== undefined) return { code: own, message: text || own };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Backpressure to the other end's reader, where both ends are ours. The sender asks: whenever half of its own window has
-// left, it sends a mark with all that it has sent so far; the receiver echoes the mark when it has taken what came before it.
-// So the ends need not agree on a window. Text messages, because frames are binary ones:
+// Back-pressure when both ends are Clearway's. Each time half of its own window has left, the sender sends a mark with the total of
+// its sent bytes. The receiver echoes the mark when it has taken everything before it. The ends therefore need not agree on a window.
+// Marks are text messages, because frames are binary ones:
 //
-//   "mark 1048600"      the sender has sent so many bytes of frames, 8 added for each
+//   "mark 1048600"      bytes of frames that the sender has sent so far, plus 8 for each
 //   "taken 1048600"     the receiver has taken them
 
 const form = /^(mark|taken) (\d{1,16})$/;
@@ -18,13 +18,13 @@ export function markText(word: Mark["word"], total: number): string {
   return `${word} ${total}`;
 }
 
-/** Undefined for any other text. */
+/** Reads a mark; undefined for any other text. */
 export function readMark(text: string): Mark | undefined {
   const [, word, total] = form.exec(text) ?? [];
   return word === undefined ? undefined : { word: word as Mark["word"], total: Number(total) };
 }
 
-/** The sender's half, a pure value. */
+/** The sender's half of the window. Has no side effects. */
 export class MarkedWindow {
   readonly #windowBytes: number;
   #sent = 0;
@@ -40,7 +40,7 @@ export class MarkedWindow {
     return this.#full;
   }
 
-  /** So many bytes leave. Returns the mark that is to follow them, if it is time for one. */
+  /** Counts sent bytes. Returns the mark to send after them, if one is due. */
   sent(bytes: number): number | undefined {
     this.#sent += bytes;
     if (this.#sent - this.#taken >= this.#windowBytes) this.#full = true;
@@ -49,13 +49,13 @@ export class MarkedWindow {
     return due ? this.#sent : undefined;
   }
 
-  /** A mark for all that was sent, as when it could not be sent in between. */
+  /** Returns a mark for everything sent so far, for a sender that could not send marks in between. */
   markAll(): number {
     this.#marked = this.#sent;
     return this.#sent;
   }
 
-  /** A mark came back: undefined for one that was never sent, else whether it is time to say `drained`. */
+  /** Handles an echoed mark. Returns undefined for a mark that was never sent, else whether to call `drained`. */
   taken(total: number): boolean | undefined {
     if (total <= this.#taken || total > this.#marked) return undefined;
     this.#taken = total;

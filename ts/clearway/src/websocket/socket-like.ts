@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/** A WebSocket as the standard has it, by what is used of it: a browser's, Node's own (22 and up), or that of the package `ws`. */
+/** The parts of a standard WebSocket that Clearway uses: a browser's, Node's own (22 and newer), or one of the package `ws`. */
 export interface WebSocketLike {
   binaryType: string;
   readonly protocol: string;
@@ -12,12 +12,12 @@ export interface WebSocketLike {
   removeEventListener(type: "open" | "message" | "close" | "error", listener: (event: object) => void): void;
 }
 
-/** What `ws` has beyond the standard. */
+/** Methods that `ws` has beyond the standard. */
 export interface NodeSocket extends WebSocketLike {
-  /** No message is read until `resume()`, so that the sender feels it. */
+  /** Reads no message until `resume()`, so that TCP slows the sender down. */
   pause?(): void;
   resume?(): void;
-  /** Ends the connection without the other end's consent. */
+  /** Ends the connection without waiting for the other end. */
   terminate?(): void;
 }
 
@@ -29,16 +29,16 @@ export const connecting = 0;
 export const isOpen = 1;
 export const isClosed = 3;
 
-/** What is used of the standard's events. */
+/** The used parts of the standard's events. */
 export interface SocketEvents {
   open: object;
   message: { readonly data: unknown };
   close: { readonly code: number; readonly reason: string };
-  /** Browsers do not say more. */
+  /** Browsers fill in neither part. */
   error: { readonly message?: string; readonly error?: { readonly code?: string; readonly message?: string } };
 }
 
-/** Listens, and returns how to stop. */
+/** Adds a listener and returns a function that removes it. */
 export function listen<T extends keyof SocketEvents>(
   socket: WebSocketLike,
   type: T,

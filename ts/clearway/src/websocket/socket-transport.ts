@@ -19,13 +19,13 @@ import { MarkedWindow, markText, readMark } from "./mark.js";
 import { connecting, isClosed, isOpen, listen, type NodeSocket, type SocketEvents } from "./socket-like.js";
 import { subprotocol } from "./subprotocol.js";
 
-// An end that does not answer to a close must not hold up `closed` for ever.
+// An end that does not answer a close must not delay `closed` for ever.
 const closeMs = 5000;
-// Where the other end is not ours there is only what waits on this machine to go by, and no event for it. At 1 MiB a poll this
-// is 100 MiB/s, more than a page takes.
+// For an end that is not Clearway's, only the bytes that wait on this machine are known, and no event reports them. At 1 MiB per poll
+// this is 100 MiB/s, more than a page takes.
 const pollMs = 10;
 
-/** Frames as binary messages of one socket, which may be connecting or open; {@link webSocketTransport}. */
+/** Carries frames as binary messages of one socket, connecting or open; see {@link webSocketTransport}. */
 export class SocketTransport implements ChannelTransport {
   readonly name = "websocket";
   readonly moves = false;
@@ -35,30 +35,30 @@ export class SocketTransport implements ChannelTransport {
   readonly #socket: NodeSocket;
   readonly #window: MarkedWindow;
   #sink: ChannelSink | undefined;
-  /** What came before the sink: frames and marks. */
+  /** Frames and marks that arrived before the sink, or while it was paused. */
   #early: (Uint8Array | string)[] = [];
   #earlyBytes = 0;
-  /** What was sent before the socket was open. */
+  /** Frames sent before the socket was open. */
   #waiting: Uint8Array[] = [];
   #received = 0;
   #polledFull = false;
-  /** The socket is paused. */
+  /** Whether the socket is paused. */
   #paused = false;
-  /** The sink is given no frames: {@link pause}. */
+  /** Whether the sink is paused: {@link pause}. */
   #held = false;
-  /** What the other end was last asked to be told, so that a mark that says nothing new is none. */
+  /** Total of the last answered mark. A mark that repeats it is a protocol error. */
   #marked = 0;
-  /** An answer to a mark that waits until there is room for it. */
+  /** A mark whose answer waits for room. */
   #owed: number | undefined;
   #opened: boolean;
-  /** Why it is over, or will be. */
+  /** Why the transport has ended or will end. */
   #end: CloseReason | undefined;
-  /** Closed from here: nothing is delivered any more. */
+  /** Closed at this end: nothing is delivered any more. */
   #deaf = false;
   #ended = false;
   #told = false;
   #stops: (() => void)[];
-  /** Stops what waits for the socket to open. */
+  /** Stops the timer of the socket's opening. */
   #inTime: (() => void) | undefined;
 
   constructor(socket: NodeSocket, limits: TransportLimits, openMs?: number) {
@@ -86,7 +86,7 @@ export class SocketTransport implements ChannelTransport {
   }
 
   pause(): void {
-    // Of a connection that is over there is nobody to hold up, and its end is to be told.
+    // After the end, no sender is left to hold back, and `closed` must still be delivered.
     this.#held = !this.#ended;
   }
 
@@ -110,12 +110,12 @@ export class SocketTransport implements ChannelTransport {
     const over = this.#end !== undefined;
     this.#fail(reason);
     if (over) return;
-    // What was sent leaves before: a socket that connects is waited for, if there is something.
+    // Sent frames leave first: if there are any, the close waits for a connecting socket.
     if (this.#socket.readyState === connecting && this.#waiting.length > 0) return;
     this.#hangUp();
   }
 
-  /** Ends it without the other end's consent, which is not there to give it. */
+  /** Ends the connection without waiting for the other end, which does not answer. */
   abort(reason: CloseReason): void {
     this.close(reason);
     this.#waiting = [];
@@ -126,7 +126,7 @@ export class SocketTransport implements ChannelTransport {
 
   #hangUp(): void {
     const [status, text] = closeStatus(this.#end ?? closedHere);
-    this.#listen(true); // the other end's answer is to be read
+    this.#listen(true); // the other end's answer must be read
     this.#socket.close(status, text);
     this.#after(closeMs, () => {
       this.#socket.terminate?.();
@@ -134,7 +134,7 @@ export class SocketTransport implements ChannelTransport {
     });
   }
 
-  /** Whether the other end is Clearway's; before the socket is open it is taken to be. */
+  /** Whether the other end is Clearway's. Assumed until the socket is open. */
   get #marks(): boolean {
     return !this.#opened || this.#socket.protocol === subprotocol;
   }
@@ -151,7 +151,7 @@ export class SocketTransport implements ChannelTransport {
 
   #post(message: Uint8Array | string): void {
     if (this.#socket.readyState !== isOpen) return;
-    // A socket takes no shared memory.
+    // A socket does not send shared memory.
     const bytes = typeof message !== "string" && isShared(message.buffer) ? message.slice() : message;
     this.#socket.send(bytes as Uint8Array<ArrayBuffer> | string);
   }
@@ -161,7 +161,7 @@ export class SocketTransport implements ChannelTransport {
     return !this.#polledFull;
   }
 
-  /** Looks again and again, while too much waits on this machine. */
+  /** Polls while too many bytes wait on this machine. */
   #poll(full: boolean): void {
     if (!full || this.#polledFull) return;
     this.#polledFull = true;
@@ -182,19 +182,19 @@ export class SocketTransport implements ChannelTransport {
     if (message.length > this.frameBytesMax && typeof message !== "string")
       return this.close({ code: "too-large", message: frameTooLarge(message.length, this.frameBytesMax).message });
     if (this.#sink !== undefined && this.#early.length === 0 && !this.#held) return this.#take(message);
-    // It makes room for what waits to leave, and has no place among the frames.
+    // Such a mark makes room for waiting frames, and needs no place among the received ones.
     if (this.#held && typeof message === "string" && readMark(message)?.word === "taken") return this.#take(message);
     this.#early.push(message);
     this.#earlyBytes += message.length + 8;
-    // A sender of ours stops at its window. Another one feels that nobody reads, where the socket can be paused; where not,
-    // twice the largest frame is more than may come before somebody listens.
+    // A sender with Clearway's window stops by itself. TCP slows any other sender down, if the socket can be paused. If it cannot be
+    // paused, the limit is twice the largest frame and window together.
     const most = this.frameBytesMax + this.#windowBytes;
     if (this.#earlyBytes >= (this.#held ? most : this.#windowBytes)) this.#listen(false);
     if (this.#earlyBytes > 2 * most)
       this.close({ code: "too-large", message: `${this.#earlyBytes} bytes came and nobody listened` });
   }
 
-  /** Gives the sink what waits for it. */
+  /** Delivers waiting messages to the sink. */
   #deliver(): void {
     const early = this.#early;
     let at = 0;
@@ -238,7 +238,7 @@ export class SocketTransport implements ChannelTransport {
     if (drained) this.#sink?.drained();
   }
 
-  // An end that marks and never reads must not make answers pile up here: the last one says what those before it do.
+  // An end that sends marks and never reads must not make answers pile up here. The last answer includes the earlier ones.
   #answer(total: number): void {
     if (this.#owed === undefined && this.#socket.bufferedAmount < this.#windowBytes)
       return this.#post(markText("taken", total));
@@ -266,7 +266,7 @@ export class SocketTransport implements ChannelTransport {
         cause: error,
       });
     if (code.startsWith("WS_ERR_")) return this.#fail({ code: "protocol", message: words ?? code, cause: error });
-    if (this.#opened) return; // a close follows, with its status
+    if (this.#opened) return; // a close event follows, with its status
     const refused = words?.startsWith("Unexpected server response") === true;
     this.#fail({
       code: refused ? "refused" : "failed",
@@ -275,7 +275,7 @@ export class SocketTransport implements ChannelTransport {
     });
   }
 
-  /** Sets why it ends. After an error the socket's own `close` follows. */
+  /** Sets the reason of the end. After an error, the socket's own `close` event follows. */
   #fail(reason: CloseReason): void {
     this.#deaf = true;
     this.#early = [];
@@ -290,7 +290,7 @@ export class SocketTransport implements ChannelTransport {
     this.#end ??= reason;
     this.#ended = true;
     for (const stop of this.#stops.splice(0)) stop();
-    // One that was given up may still say that it was, and `ws` throws what nobody listens to.
+    // An aborted socket may still emit an error, and `ws` throws an error without a listener.
     if (this.#socket.readyState !== isClosed) ignoreErrors(this.#socket);
     this.#held = false;
     if (!this.#told) queueMicrotask(() => (this.#sink === undefined ? undefined : this.#deliver()));
@@ -303,7 +303,7 @@ export class SocketTransport implements ChannelTransport {
     this.#sink.closed(this.#end);
   }
 
-  /** Returns what stops it. */
+  /** Starts a timer. Returns a function that stops it. */
   #after(ms: number, act: () => void): () => void {
     const stop = (): void => {
       clearTimeout(timer);

@@ -5,24 +5,24 @@ import type { AttachmentSink } from "../codec/out-of-band.js";
 import { isShared } from "../transport/limits.js";
 import type { ChannelCopyReason } from "./ledger.js";
 
-/** How a message's large lists leave. */
+/** How large lists of a message leave. */
 export interface AttachmentRules {
-  /** From so many bytes on a list is an attachment. */
+  /** Lists of at least this many bytes become attachments. */
   readonly bytesMin: number;
-  /** The transport moves memory; without, attachments' bytes stand in the frame. */
+  /** The transport moves memory. If false, the bytes of attachments are written into the frame. */
   readonly moves: boolean;
   readonly shares: boolean;
   /** Throw instead of copying an attachment. */
   readonly strict: boolean;
 }
 
-/** Who gives a list away: under `move()` a caller, `result` whoever answers or sends an event, else nobody. */
+/** Who gives a list away: `move`, the caller with `move()`; `result`, the handler or the source of events; `kept`, no one. */
 export type Giving = "kept" | "result" | "move";
 
-// A message of more would spend its time on them; the rest stands in the message. The head has room for 65,535.
+// With more attachments a message would spend its time on them; further lists stay in the message. The head has room for 65,535.
 const attachmentsMax = 1024;
 
-/** Gathers one message's attachments, and what became of their memory. One that took none may serve the next message. */
+/** Collects one message's attachments and how their memory crosses. An instance without attachments can be used for the next message. */
 export class Attachments implements AttachmentSink {
   readonly list: Uint8Array[] = [];
   readonly copies: [reason: ChannelCopyReason, bytes: number][] = [];
@@ -31,7 +31,7 @@ export class Attachments implements AttachmentSink {
   /** Who gives the message's lists away. */
   giving: Giving = "kept";
   readonly #rules: AttachmentRules;
-  /** The numbers of what was taken, by its buffer: the same memory twice in a message stays the same. */
+  /** Attachment numbers by buffer: a buffer that occurs twice in a message becomes one attachment. */
   #taken: Map<ArrayBufferLike, number> | undefined;
 
   constructor(rules: AttachmentRules) {
@@ -42,7 +42,7 @@ export class Attachments implements AttachmentSink {
     const { moves, shares } = this.#rules;
     const { buffer, byteLength } = view;
     const move = this.giving === "move";
-    // Under move() nothing is copied, however small.
+    // With move() even small lists become attachments: nothing may be copied.
     if ((byteLength < this.#rules.bytesMin && !move) || byteLength === 0 || this.list.length >= attachmentsMax)
       return -1;
     if (!moves) return this.#copy(view, "byte-transport");
@@ -63,7 +63,7 @@ export class Attachments implements AttachmentSink {
     return this.list.push(new Uint8Array(buffer, byteOffset, byteLength)) - 1;
   }
 
-  // On a transport of bytes the frame is what the copy is made into.
+  // A transport of bytes needs no copy here: writing the frame makes it.
   #copy({ buffer, byteOffset, byteLength }: ArrayBufferView, reason: ChannelCopyReason): number {
     if (this.giving === "move" || this.#rules.strict) throw wouldCopy(reason, byteLength);
     this.copies.push([reason, byteLength]);
@@ -72,7 +72,7 @@ export class Attachments implements AttachmentSink {
   }
 }
 
-/** The error for memory that was to be moved and cannot. */
+/** Returns the error for memory that had to be moved and cannot. */
 export function wouldCopy(reason: ChannelCopyReason, bytes: number): ClearwayError {
   return new ClearwayError("would-copy", `${bytes} bytes would have been copied (${reason})`);
 }

@@ -7,13 +7,13 @@ import type { Outbox, Waiting } from "./outbox.js";
 import { statusError } from "./status.js";
 import { after, type Timer } from "./timer.js";
 
-/** How a call may end before its answer. */
+/** Limits and cancellation of one call. */
 export interface CallOptions {
-  /** Cancels the call, there too; it rejects with the signal's reason. */
+  /** Cancels the call at both ends. The call rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** How long the handler may take from its start, in ms: the other end ends it. On the plain wire, from the sending on. */
+  /** Limit of the handler's run from its start, in ms. The other end enforces it. On the plain wire this end does, from the call on. */
   readonly timeoutMs?: number | undefined;
-  /** How long the call may take in all, in ms: this end ends it, whatever the other does. */
+  /** Limit of the whole call, in ms. This end enforces it, whatever the other end does. */
   readonly deadlineMs?: number | undefined;
 }
 
@@ -31,14 +31,14 @@ class Call implements Waiting {
   ) {}
 }
 
-/** Calls of this end that are under way. Each settles once: by its answer, its signal, its deadline, or the transport's end. */
+/** Open calls of this end. Each settles once: on its answer, its signal, its deadline, or the transport's end. */
 export class Calls {
   readonly #link: Link;
   readonly #outbox: Outbox;
   readonly #open = new Map<number, Call>();
   #last = 0;
   #idle: (() => void) | undefined;
-  /** Told when this end begins to wait for answers, and when it waits for none any more. */
+  /** Called when the first call opens and when the last open call settles. */
   readonly #onChange: () => void;
 
   constructor(link: Link, outbox: Outbox, onChange: () => void) {
@@ -76,7 +76,7 @@ export class Calls {
     });
   }
 
-  /** A reply came. One that nobody waits for any more is dropped. */
+  /** Settles the call that a reply belongs to. Drops a reply whose call has already settled. */
   reply(frame: Frame, message: Received): void {
     const call = this.#take(frame.id);
     if (call === undefined) return;
@@ -84,13 +84,13 @@ export class Calls {
     call.reject(failure(frame, call.channel));
   }
 
-  /** The transport is closed. */
+  /** Rejects all open calls. The owner calls this when the transport has closed. */
   closed(): void {
     for (const { id, channel } of [...this.#open.values()])
       this.#take(id)?.reject(this.#link.closedError(`call to ${channel}`));
   }
 
-  /** Settles when nothing is under way. */
+  /** Returns a promise that settles when no call is open. */
   idle(): Promise<void> {
     if (this.#open.size === 0) return Promise.resolve();
     return new Promise((resolve) => {
@@ -118,7 +118,7 @@ export class Calls {
     });
   }
 
-  // This end gives up; the other is told, unless it never heard of the call, or could not understand it.
+  // Rejects a call early. The other end receives a cancel, unless the call never left or the wire is plain, which has no cancel.
   #give(call: Call, status: Status, reason: unknown): void {
     if (this.#take(call.id) === undefined) return;
     if (!this.#outbox.remove(call) && this.#link.wire === "clearway")
@@ -147,7 +147,7 @@ export class Calls {
   }
 }
 
-/** The error that a failed reply, or a stream's end, stands for. */
+/** Returns the error that a failed reply, or the end of a stream, carries. */
 export function failure({ a, flags, body }: Frame, channel: string): unknown {
   if (a !== Status.error || (flags & Flag.empty) !== 0) return statusError(a, channel);
   try {
@@ -161,7 +161,7 @@ export function checkMs(name: string, value: number | undefined): void {
   if (value !== undefined && !(value > 0)) throw invalid(name, "more than 0", value);
 }
 
-// 0 is none on the wire, and so is for ever.
+// On the wire, 0 means no limit; longer times than the field holds are also sent as 0.
 function toWire(ms: number): number {
   return ms < 0xffff_ffff ? Math.ceil(ms) : 0;
 }

@@ -10,11 +10,11 @@ import { type EndpointOptions, type EndpointSettings, settingsOf } from "./optio
 import { after, type Timer } from "./timer.js";
 
 /**
- * Makes an endpoint of a transport: both ends say hello and agree on the wire. Takes ownership of the transport, and closes it
- * also when this fails. Register handlers as soon as it has settled: what comes before them waits, within bounds.
+ * Connects an endpoint over a transport: both ends send a hello and agree on the wire. Takes ownership of the transport and closes it on
+ * failure. Register handlers as soon as the promise settles: messages that arrive earlier wait, within limits.
  *
- * Rejects with `invalid-argument`; `protocol` when the other end speaks another wire or version, or does not say hello;
- * `deadline` when it says nothing within `helloMs`; `transport-closed`; and the signal's reason.
+ * Rejects with `invalid-argument`; with `protocol` when the other end has another wire or version, or sends no hello; with `deadline`
+ * when the other end sends nothing within `helloMs`; with `transport-closed`; and with the signal's reason.
  */
 export async function connect(transport: ChannelTransport, options: EndpointOptions = {}): Promise<Endpoint> {
   if (typeof transport?.open !== "function") throw invalid("transport", "a ChannelTransport", transport);
@@ -28,7 +28,7 @@ export async function connect(transport: ChannelTransport, options: EndpointOpti
   });
 }
 
-/** What listens to a transport: first for the hello, then for an endpoint's core. */
+/** The transport's sink: handles the hello, then passes frames to the endpoint's core. */
 class Greeting implements ChannelSink {
   #core: Core | undefined;
   #timer: Timer | undefined;

@@ -6,12 +6,12 @@ import { nothing } from "./link.js";
 import { earlyMax } from "./options.js";
 import type { Handler } from "./request-router.js";
 
-/** The channel on which the other end sets how many early messages are kept (spec/wire.md). */
+/** Channel on which the other end sets how many early messages this end keeps (spec/wire.md). */
 export const controlChannel = "dev.flutter/channel-buffers";
 
 /**
- * Serves the control channel: `resize [name, count]`, and `overflow [name, allowed]`, which sets whether a drop is worth a warning;
- * here none is given.
+ * Serves the control channel. `resize [name, count]` sets the size of a buffer. `overflow [name, allowed]` sets whether a dropped message
+ * causes a warning; this end checks the arguments and ignores them, because it never warns.
  */
 export function control(resize: (name: string, count: number) => void): Handler {
   const done = { ...nothing, body: standardMethodCodec.reply.encode({ kind: "success", value: null }) };
@@ -47,7 +47,7 @@ function count(value: unknown): number {
   throw new RangeError(`a size must be a whole number of 0 or more: size=${String(value)}`);
 }
 
-/** The messages of both methods. */
+/** Encodes the message of a `resize` call. */
 export function resizeMessage(name: string, size: number): Uint8Array {
   return standardMethodCodec.call.encode({ method: "resize", args: [name, size] });
 }

@@ -16,7 +16,7 @@ import { Served } from "./served.js";
 import type { Source } from "./source.js";
 import { Subscriptions } from "./subscriptions.js";
 
-/** An endpoint's parts, and the shell around them: frames in, frames out. The channels (`messages.ts` and beside) use it. */
+/** An endpoint's parts, and the shell around them: frames in, frames out. Channels (`messages.ts`, `methods.ts`, `events.ts`) use it. */
 export class Core {
   readonly link: Link;
   readonly router: RequestRouter<AskedStream>;
@@ -24,7 +24,7 @@ export class Core {
   readonly plainListens: PlainSubscriptions;
   /** Streams that a foreign end listens to. */
   readonly plainSources = new Set<Source>();
-  /** Those whose code still runs, whether anybody listens or not. */
+  /** Streams to a foreign end whose source still runs, with or without a listener. */
   readonly plainRunning = new Set<Source>();
   readonly closed: Promise<CloseReason>;
   readonly #transport: ChannelTransport;
@@ -32,7 +32,7 @@ export class Core {
   readonly #calls: Calls;
   readonly #publishers: Publishers;
   #tellClosed!: (reason: CloseReason) => void;
-  /** Settles posts that wait for room, when nothing leaves any more. */
+  /** Posts that wait for room. When the transport closes, they are rejected. */
   readonly #posts = new Set<Waiting>();
   #closing: Promise<void> | undefined;
 
@@ -61,7 +61,7 @@ export class Core {
     return this.#calls.call(this.link.name(channel), channel, message, options);
   }
 
-  /** Sends what nobody answers. Settles when it has left for the transport. */
+  /** Sends a message that has no reply. Settles when the transport has the message. */
   post(channel: string, message: Encoded): Promise<void> {
     const { link } = this;
     const name = link.name(channel);
@@ -88,7 +88,7 @@ export class Core {
   }
 
   frame(bytes: Uint8Array, beside: readonly Uint8Array[]): void {
-    // This end has ended it, and the transport still gives what it had.
+    // The transport may still deliver frames after this end has closed it.
     if (this.link.reason !== undefined) return;
     const frame = readFrame(bytes, beside);
     if (frame === undefined) return this.link.broken(`a frame of ${bytes.length} bytes that is none`);
@@ -125,7 +125,7 @@ export class Core {
     this.#tellClosed(reason);
   }
 
-  /** Ends streams, lets calls both ways be answered, then closes the transport. */
+  /** Ends streams, waits for open calls of both ends, then closes the transport. */
   close(timeoutMs: number): Promise<void> {
     this.link.closing = true;
     this.#closing ??= this.#close(timeoutMs);
@@ -201,7 +201,7 @@ export class Core {
     const channel = this.#channel(frame);
     if (channel === undefined) return;
     if (!this.plainListens.message(channel, message)) return this.#request(frame, message, frame.id !== 0, channel);
-    // An event wants no answer; whoever asked for one gets it.
+    // Events need no answer. The other end gets one where it asked for one.
     if (frame.id !== 0) this.link.control({ op: Op.answer, id: frame.id });
   }
 
@@ -216,7 +216,7 @@ export class Core {
       try {
         return keyText(name, 0, name.length);
       } catch {
-        // Not UTF-8: told below.
+        // Not UTF-8: reported below.
       }
     }
     this.link.broken(`a channel's name of ${name.length} bytes that cannot be read`);

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/** What is kept of a channel that has no handler yet. */
+/** Early messages of one channel. */
 interface Shelf<T> {
   max: number;
   readonly kept: { readonly entry: T; readonly bytes: number; readonly untilMs: number }[];
 }
 
-/** What a buffer of early messages is bounded by. */
+/** Limits of a buffer of early messages. */
 export interface EarlyLimits {
-  /** Of each channel, unless resized. */
+  /** Messages per channel, unless resized. */
   readonly each: number;
   readonly bytesMax: number;
   readonly keptMs: number;
 }
 
-// Names of channels that were resized and never used stay; so many at most, and then the oldest is forgotten.
+// Resized channels stay here, used or not. Above this number, the oldest channel without messages is removed.
 const shelvesMax = 1024;
 
 /**
- * Early messages, bounded by their number in each channel, by their bytes together, and by time. A pure value: what it gives
- * back was dropped for it or is over its time, and its owner answers it.
+ * Keeps early messages within limits: their number per channel, their total bytes, and their time. It has no clock and no side effects:
+ * it returns the dropped and expired messages, and its owner answers them.
  */
 export class Early<T> {
   readonly #limits: EarlyLimits;
@@ -30,21 +30,21 @@ export class Early<T> {
     this.#limits = limits;
   }
 
-  /** Keeps one; returns those that had to go for it: the oldest of its channel, or itself. */
+  /** Adds a message. Returns the messages it dropped to make room: the channel's oldest ones, or the message itself. */
   add(name: string, entry: T, bytes: number, nowMs: number): T[] {
     const shelf = this.#shelf(name);
     const gone: T[] = [];
     if (shelf.max === 0 || bytes > this.#limits.bytesMax) return [entry];
     while (shelf.kept.length >= shelf.max) gone.push(this.#shift(shelf));
     while (this.#bytes + bytes > this.#limits.bytesMax && shelf.kept.length > 0) gone.push(this.#shift(shelf));
-    // Other channels' messages are not dropped for this one's.
+    // A message never drops messages of other channels.
     if (this.#bytes + bytes > this.#limits.bytesMax) return [...gone, entry];
     shelf.kept.push({ entry, bytes, untilMs: nowMs + this.#limits.keptMs });
     this.#bytes += bytes;
     return gone;
   }
 
-  /** Takes all of a channel's, oldest first. */
+  /** Removes all messages of a channel and returns them, oldest first. */
   take(name: string): T[] {
     const shelf = this.#shelves.get(name);
     const all: T[] = [];
@@ -52,7 +52,7 @@ export class Early<T> {
     return all;
   }
 
-  /** Takes one out; false when it is not there. */
+  /** Removes a message. Returns false when it is not in the buffer. */
   remove(name: string, entry: T): boolean {
     const shelf = this.#shelves.get(name);
     const index = shelf?.kept.findIndex((each) => each.entry === entry) ?? -1;
@@ -62,7 +62,7 @@ export class Early<T> {
     return true;
   }
 
-  /** Sets how many of a channel are kept; returns the oldest that are too many now. */
+  /** Sets how many messages of a channel are kept. Returns the oldest ones above that number. */
   resize(name: string, max: number): T[] {
     const shelf = this.#shelf(name);
     shelf.max = max;
@@ -71,7 +71,7 @@ export class Early<T> {
     return gone;
   }
 
-  /** Takes what was kept long enough. */
+  /** Removes expired messages and returns them. */
   expire(nowMs: number): T[] {
     const gone: T[] = [];
     for (const shelf of this.#shelves.values()) {
@@ -80,7 +80,7 @@ export class Early<T> {
     return gone;
   }
 
-  /** When the next one is over its time; undefined when there is none. */
+  /** Time at which the next message expires; undefined when there is none. */
   get nextMs(): number | undefined {
     let next: number | undefined;
     for (const { kept } of this.#shelves.values()) {

@@ -11,45 +11,45 @@ import { nothing } from "./link.js";
 import { type Messages, messagesOf } from "./messages.js";
 import { type Methods, methodsOf } from "./methods.js";
 
-/** What an endpoint does just now, and has moved and copied so far. */
+/** Open work of an endpoint, and its counters of moved and copied bytes. */
 export interface EndpointStats {
   readonly wire: WireName;
   readonly transport: string;
   /** Calls of this end that wait for their answers. */
   readonly calls: number;
-  /** Calls of the other end that take a place: their handlers have not ended, or their answers have not left. */
+  /** Calls and posts of the other end whose handlers have not ended, or whose answers have not left. */
   readonly handling: number;
-  /** Bytes of answers and of pushed events that wait for the other end to read (`replyBytesMax`, each). */
+  /** Bytes of answers and pushed events that wait for the other end to read. `replyBytesMax` limits each of the two. */
   readonly waitingBytes: number;
-  /** Streams that this end listens to, and that it serves. */
+  /** Streams that this end listens to. */
   readonly listening: number;
   readonly serving: number;
   readonly ledger: ChannelLedger;
 }
 
-/** One end of a way between two; the other is the same. Channels are named, and cost nothing to make. */
+/** One end of a connection; both ends are equal. Channels have names and cost nothing to create. */
 export interface Endpoint extends AsyncDisposable {
   /** The wire that both ends agreed on. */
   readonly wire: WireName;
-  /** Settles with the reason when the transport is closed, whoever closed it. Never rejects. */
+  /** Settles with the reason when either end has closed the transport. Never rejects. */
   readonly closed: Promise<CloseReason>;
-  /** A channel of messages, with the standard codec unless given another. Throws `invalid-argument` for a name too long. */
+  /** Returns a channel of messages. The default codec is the standard one. Throws `invalid-argument` for a name that is too long. */
   messages(name: string): Messages<unknown>;
   messages<T, Written = T>(name: string, codec: MessageCodec<T, Written>): Messages<T, Written>;
-  /** A channel of methods. */
+  /** Returns a channel of methods. */
   methods(name: string, codec?: MethodCodec): Methods;
-  /** A channel of events. */
+  /** Returns a channel of events. */
   events(name: string, codec?: MethodCodec): Events;
-  /** Sets how many early messages of a channel the other end keeps until that has a handler. Rejects as a method's call does. */
+  /** Sets how many messages of a channel the other end keeps until the channel has a handler. Rejects as a method's call does. */
   resize(channel: string, count: number): Promise<void>;
-  /** A copy of the counters; made when asked for. */
+  /** Returns a copy of the counters. */
   stats(): EndpointStats;
   /**
-   * Closes: begins nothing new, ends the streams that it serves, waits until calls both ways are answered, `timeoutMs` (5 s) at
-   * most, then closes the transport. What is left rejects with `transport-closed`. `await using` does the same.
+   * Closes the endpoint: starts nothing new, ends the streams it serves, waits at most `timeoutMs` (5 s) for open calls of both ends,
+   * then closes the transport. Unfinished work rejects with `transport-closed`. `await using` does the same.
    */
   close(options?: { timeoutMs?: number }): Promise<void>;
-  /** Closes at once. Everything under way, both ways, ends with `transport-closed`. */
+  /** Closes at once. All open work of both ends fails with `transport-closed`. */
   terminate(reason?: CloseReason): void;
 }
 

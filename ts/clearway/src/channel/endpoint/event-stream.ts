@@ -2,25 +2,25 @@
 import { ReceiveCredit, type Window } from "../../stream/credit.js";
 import { Reader } from "../../stream/reader.js";
 
-/** Values of a stream of events, each when it is asked for. Ending the loop ends the stream at the other end. */
+/** An event stream's iterator. It reads one event at a time; leaving the loop ends the stream at the other end. */
 export interface EventStream<T> extends AsyncIterableIterator<T, void, void>, AsyncDisposable {
-  /** How many events were dropped so far, before the one that was read last. */
+  /** Number of events dropped before the event that was read last. */
   readonly dropped: number;
-  /** Ends it, there too: what `break` does. Never rejects. */
+  /** Ends the stream at both ends, as `break` does. Never rejects. */
   return(): Promise<IteratorResult<T, void>>;
 }
 
-/** What a stream asks of whoever made it. */
+/** What a stream needs from its owner. */
 export interface StreamOwner<M> {
-  /** Reads an event's message. What it throws ends the stream. */
+  /** Decodes an event's message. An error thrown here ends the stream. */
   decode(message: M): unknown;
   /** Lets the other end send more. */
   grant(items: number, bytes: number): void;
-  /** This end does not want any more. Settles when the other end has been told. */
+  /** Tells the other end that this end wants no more events. */
   cancel(): void;
-  /** It has ended, and nothing waits to be read: there is nothing left that could be cancelled. May be called more than once. */
+  /** Called when the stream has ended and no event waits: there is nothing left to cancel. May be called more than once. */
   done(): void;
-  /** So many events were dropped before the next. Never throws. */
+  /** Called with the number of events dropped before the next one. Never throws. */
   onDrop: ((count: number) => void) | undefined;
 }
 
@@ -32,7 +32,7 @@ interface Kept<M> {
 
 type Next = { resolve: (step: IteratorResult<unknown>) => void; reject: (reason: unknown) => void };
 
-/** A listener for drops that never throws: what it throws is reported. */
+/** Wraps a drop listener so that it never throws. Reports what the listener throws. */
 export function guarded(
   onDrop: ((count: number) => void) | undefined,
   report: (error: unknown) => void,
@@ -47,17 +47,17 @@ export function guarded(
   };
 }
 
-/** The listener's end of a stream: bounded by the credit that it gives. Settles every `next`. */
+/** The listener's end of a stream. Credit limits how many events wait here. Settles every `next`. */
 export class Listener<M> extends Reader {
   dropped = 0;
   readonly #owner: StreamOwner<M>;
   readonly #credit: ReceiveCredit;
   #kept: Kept<M>[] = [];
   #asking: Next[] = [];
-  /** How it ends when all was read. */
+  /** How the stream ends once all events are read. */
   #end: { error: unknown } | { error?: never } | undefined;
   #droppedAtEnd = 0;
-  /** Dropped here since the event that was kept last. */
+  /** Events dropped here since the last event that was kept. */
   #carried = 0;
   #over = false;
 
@@ -65,11 +65,11 @@ export class Listener<M> extends Reader {
     super();
     this.#owner = owner;
     this.#credit = new ReceiveCredit(window);
-    // What the `listen` itself grants.
+    // The initial window, which the `listen` frame grants.
     this.#credit.open();
   }
 
-  /** An event came. False when the other end had no credit for it. */
+  /** Keeps an event. Returns false when the other end sent it without credit. */
   arrived(message: M, bytes: number, dropped: number): boolean {
     if (this.#end !== undefined || this.#over) return true;
     const allowed = this.#credit.arrived(bytes);
@@ -79,12 +79,12 @@ export class Listener<M> extends Reader {
     return allowed;
   }
 
-  /** How many events wait to be read. */
+  /** Number of events that wait to be read. */
   get waiting(): number {
     return this.#kept.length;
   }
 
-  /** Drops the oldest event that waits, and counts it. */
+  /** Drops the oldest waiting event and counts it. */
   dropOldest(): void {
     const [first, second] = this.#kept;
     if (first === undefined) return;
@@ -93,7 +93,7 @@ export class Listener<M> extends Reader {
     else this.#carried += first.dropped + 1;
   }
 
-  /** The stream ended, after what came; with an error, or without. */
+  /** Ends the stream after the waiting events, with or without an error. */
   ended(dropped: number, end: { error: unknown } | { error?: never } = {}): void {
     if (this.#end !== undefined || this.#over) return;
     this.#droppedAtEnd = dropped + this.#carried;
@@ -102,7 +102,7 @@ export class Listener<M> extends Reader {
     this.#settle();
   }
 
-  /** Ends at once, and forgets what was not read: the signal, the deadline, the transport's end. */
+  /** Ends the stream at once and drops waiting events: the signal, the deadline or the transport's end. */
   fail(error: unknown): void {
     if (this.#over) return;
     this.#kept = [];
@@ -158,7 +158,7 @@ export class Listener<M> extends Reader {
       this.#count(this.#droppedAtEnd);
       this.#close();
     }
-    // An error is told once; whoever asks again finds the stream at its end.
+    // An error rejects one `next`. Later ones find the stream at its end.
     if ("error" in end) reject(end.error);
     else resolve({ done: true, value: undefined });
   }

@@ -12,7 +12,7 @@ import { remote } from "./plain-subscriptions.js";
 import type { EventSink, Source } from "./source.js";
 import { noAnswer } from "./status.js";
 
-/** What a source of events gives back: the events; or nothing, and then it sends through the sink until it ends that. */
+/** What a source of events returns: the events, or nothing if it pushes them through the sink until it ends the sink. */
 export type EventSource<T> =
   // biome-ignore lint/suspicious/noConfusingVoidType: a source that gives back nothing is a function without a return
   AsyncIterable<T> | Iterable<T> | void | Promise<AsyncIterable<T> | Iterable<T> | void>;
@@ -21,17 +21,20 @@ export type EventSource<T> =
 export interface Events {
   readonly name: string;
   /**
-   * Listens: the other end begins a stream for the arguments. Nothing is sent beyond the window; `break` ends it at the other
-   * end. A second `listen` of the same channel ends the first, which rejects with `cancelled`. Reading rejects as a method's call
-   * does, once; then the stream is at its end. Throws what the codec throws for the arguments, and `invalid-argument`.
+   * Listens: the other end starts a stream with the arguments. The other end never sends more than the window; `break` ends the stream
+   * there. A second `listen` on a channel ends the first one, which rejects with `cancelled`. Reading rejects as a method's call does,
+   * once; then the stream is at its end. Throws `invalid-argument`, and what the codec throws for the arguments.
    */
   listen<T = unknown>(args?: unknown, options?: ListenOptions): EventStream<T>;
   /**
-   * Serves the channel's events: `open` is called for each listener. An iterable is drawn on only when its next value may leave
-   * at once: the listener has given credit, nothing waits before it, and the transport does not hold back; so nothing of it is
-   * dropped. What is pushed through the sink is queued, up to `capacity`; a full queue does what `whenFull` says. An iterable
-   * that ends, and an async function that does, end the stream. Events are encoded when they are sent, and their large lists moved.
-   * Throws `invalid-argument` for a second one.
+   * Serves the channel's events: calls `open` for each listener.
+   *
+   * An iterable's next value is requested only when that value can leave at once: the listener has given credit, no event waits before
+   * it, and the transport is not congested. Its values are therefore never dropped. Events pushed through the sink are queued, up to
+   * `capacity`; `whenFull` says what a full queue does. The stream ends when the iterable or the async function ends. Events are encoded
+   * when they are sent, and their large lists are moved.
+   *
+   * Throws `invalid-argument` for a second handler of the channel.
    */
   serve<T = unknown, A = unknown>(
     open: (args: A, sink: EventSink<T>) => EventSource<T>,
@@ -96,7 +99,7 @@ export function eventsOf(core: Core, name: string, codec: MethodCodec): Events {
   };
 }
 
-/** Sends what a source gave. What it returns settles when nothing of it runs any more. */
+/** Sends the events that a source returned. The promise settles when none of the source's code runs any more. */
 function drive<T>(source: Source, given: EventSource<T>): Promise<void> | undefined {
   if (given === undefined || given === null) return undefined;
   if (isIterable(given)) return source.pump(given);

@@ -2,29 +2,29 @@
 
 /** Why memory of a message was copied. */
 export type ChannelCopyReason =
-  /** It stands in the message: all of a message's bytes but for its attachments. */
+  /** It was encoded into the message: all bytes of a message except its attachments. */
   | "encoded"
   /** A large list that was not given away with `move()`. */
   | "not-moved"
-  /** A large list that shows a part of its buffer. */
+  /** A large list that is a view of a part of its buffer. */
   | "partial-view"
-  /** Memory that its owner does not let go: WebAssembly's, Node's buffer pool. */
+  /** Memory that cannot be transferred: WebAssembly's, Node's buffer pool. */
   | "not-transferable"
-  /** The transport carries bytes only. */
+  /** The transport carries only bytes. */
   | "byte-transport";
 
-/** Bytes that crossed one way. */
+/** Bytes that crossed in one direction. */
 export interface ChannelLedgerSide {
   /** Bytes that changed owner without a copy. */
   movedBytes: number;
-  /** Bytes of shared memory that were named in a message (counted each time). */
+  /** Bytes of shared memory that a message refers to. Each reference counts. */
   sharedBytes: number;
-  /** Bytes that were copied; `copies` says why. */
+  /** Bytes that were copied; `copies` has the reasons. */
   copiedBytes: number;
   copies: Partial<Record<ChannelCopyReason, { count: number; bytes: number }>>;
 }
 
-/** Both ways, as this end knows them: why the other end copied, only that end knows. */
+/** Both directions, as this end knows them. Why the other end copied, only that end knows. */
 export interface ChannelLedger {
   sent: ChannelLedgerSide;
   received: Pick<ChannelLedgerSide, "movedBytes" | "sharedBytes" | "copiedBytes">;

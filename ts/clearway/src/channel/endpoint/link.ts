@@ -15,48 +15,48 @@ import { emptyLedger, enterCopy } from "./ledger.js";
 import type { EndpointSettings } from "./options.js";
 import type { QueueCharge } from "./source-queue.js";
 
-/** A message as bytes, to be sent. */
+/** An encoded message to send. */
 export interface Encoded {
   readonly body: Uint8Array;
   readonly flags: number;
-  /** Undefined where none could be. */
+  /** Undefined when the message has no attachments. */
   readonly attachments: Attachments | undefined;
 }
 
-/** A message as bytes, as it came. */
+/** A message as it arrived, not yet decoded. */
 export interface Received {
   readonly body: Uint8Array;
   readonly flags: number;
   readonly attachments: readonly Uint8Array[];
-  /** Whether nothing else stands in the memory of the body. */
+  /** Whether the body is alone in its buffer. */
   readonly alone: boolean;
 }
 
 export const nothing: Encoded = { body: new Uint8Array(), flags: 0, attachments: undefined };
 
 const none: readonly Uint8Array[] = [];
-// Names are few and come again and again; a peer cannot fill this, only this end's own code.
+// Few different names are in use. Only this end's code adds names here, not the peer.
 const namesKept = 1024;
 
-/** The way to the other end, once both have agreed: makes values frames, and keeps the ledger. Knows no calls and no streams. */
+/** The connection to the other end, after the hello. Encodes values into frames and keeps the ledger. It knows no calls and no streams. */
 export class Link {
   readonly ledger = emptyLedger();
   /** Why nothing can be sent any more. */
   reason: CloseReason | undefined;
-  /** Whether this end is closing, and begins nothing new. */
+  /** Whether this end is closing and starts nothing new. */
   closing = false;
-  /** Whether the transport asked to hold back. */
+  /** Whether the transport asked this end to hold back. */
   congested = false;
   readonly #transport: ChannelTransport;
   readonly #rules: AttachmentRules;
-  /** One that took nothing, for the next message. */
+  /** An instance without attachments, reused for the next message. */
   #spare: Attachments | undefined;
   readonly #names = new Map<string, Uint8Array>();
-  /** A body of so many bytes fits into a frame, whatever name stands before it. */
+  /** Largest body that fits into a frame with any name. */
   readonly bodyBytesMax: number;
   /** Events that wait for the other end. */
   readonly queued: QueueCharge;
-  /** Whether errors cross whole. */
+  /** Whether errors cross in full. */
   readonly #exposes: boolean;
   readonly #frameBytesMax: number;
   readonly #nameBytesMax: number;
@@ -75,18 +75,18 @@ export class Link {
     this.#exposes = settings.exposeErrors ?? transport.trusted === true;
     this.#rules = { bytesMin, moves: ours && moves, shares: ours && shares, strict };
     this.#frameBytesMax = Math.min(transport.frameBytesMax, there?.frameBytesMax ?? transport.frameBytesMax);
-    // Half of the smallest frame is left for what comes behind a name.
+    // Half of the smallest frame stays free for what follows a name.
     const nameMax = Math.min(settings.nameBytesMax, this.#frameBytesMax - frameBytesMin / 2);
     this.#nameBytesMax = Math.min(nameMax, there?.nameBytesMax ?? nameMax);
     this.bodyBytesMax = this.#frameBytesMax - headBytes - padded(this.#nameBytesMax);
   }
 
-  /** Whether nothing new may begin. */
+  /** Whether nothing new may start. */
   get over(): boolean {
     return this.closing || this.reason !== undefined;
   }
 
-  /** Throws `invalid-argument` for a name that is too long at this end. */
+  /** Throws `invalid-argument` for a name that is too long for this end. */
   checkName(name: string): void {
     const { nameBytesMax } = this.settings;
     if (typeof name !== "string") throw invalid("name", "a string", name);
@@ -94,7 +94,7 @@ export class Link {
       throw invalid("name", `at most ${nameBytesMax} bytes`, name);
   }
 
-  /** The bytes of a name, to be sent. Throws `invalid-argument` for one that is too long for the other end. */
+  /** Returns a name's bytes for sending. Throws `invalid-argument` for a name that is too long for the other end. */
   name(name: string): Uint8Array {
     const known = this.#names.get(name);
     if (known !== undefined) return known;
@@ -105,13 +105,13 @@ export class Link {
     return bytes;
   }
 
-  /** A value's message. Moves nothing yet. Throws what the codec throws, and `would-copy`. */
+  /** Encodes a value. Moves nothing yet. Throws what the codec throws, and `would-copy`. */
   encode<T>(codec: Codec<unknown, T>, given: T, giving: "kept" | "result"): Encoded {
     const moved = given instanceof MovedValue;
     return this.encodeAs(codec, moved ? (given.value as T) : given, moved ? "move" : giving);
   }
 
-  /** A method's call. */
+  /** Encodes a method's call. */
   encodeCall(codec: MethodCodec, method: string, given: unknown): Encoded {
     const moved = given instanceof MovedValue;
     return this.encodeAs(codec.call, { method, args: moved ? given.value : given }, moved ? "move" : "kept");
@@ -121,7 +121,7 @@ export class Link {
     if (this.wire !== "clearway" && giving !== "move")
       return { body: codec.encode(value), flags: 0, attachments: undefined };
     const attachments = this.#spare ?? new Attachments(this.#rules);
-    // Away while it is used: a getter or an extension may send a message of its own.
+    // Cleared while in use: a getter or an extension may send a message of its own.
     this.#spare = undefined;
     attachments.giving = giving;
     if (codec.name === "binary" && value instanceof Uint8Array && attachments.take(value) >= 0)
@@ -140,8 +140,8 @@ export class Link {
   }
 
   /**
-   * The value of a message that came. Bytes are bytes: one end may have written with the binary codec what the other reads with
-   * its own, or the other way round, as whoever passes messages on does. Throws what the codec throws.
+   * Decodes a message that arrived. The two ends may use different codecs: a message that one end wrote with the binary codec can be read
+   * with another codec, and the reverse, as code that forwards messages does. Throws what the codec throws.
    */
   decode<T>(codec: Codec<T, never>, { body, flags, attachments, alone }: Received): T {
     const binary = codec.name === "binary";
@@ -159,7 +159,7 @@ export class Link {
     }
   }
 
-  /** Sends a frame with a message. Throws `too-large`; then nothing has left. A closed link drops it. */
+  /** Sends a frame with a message. Throws `too-large` before anything has left. A closed link drops the frame. */
   send(parts: FrameParts, { body, flags, attachments }: Encoded = nothing): void {
     if (this.reason !== undefined) return;
     const own = (parts.flags ?? 0) | flags;
@@ -172,7 +172,7 @@ export class Link {
     this.#enter(body.length, attachments);
   }
 
-  /** Sends what ends or steers something: small, so that it always fits. Never throws: a transport that does is closed. */
+  /** Sends a control frame, which is small and always fits. Never throws: if the transport throws, the link closes it. */
   control(parts: FrameParts, message: Encoded = nothing): void {
     try {
       this.send(parts, message);
@@ -181,12 +181,12 @@ export class Link {
     }
   }
 
-  /** The body of a failed reply, or of a stream's end, on Clearway's wire: as much of an error as may cross. Never throws. */
+  /** Encodes an error for a failed reply or a stream's end on Clearway's wire, as far as the error may cross. Never throws. */
   errorBody(thrown: unknown, channel: string): Encoded {
     return { ...nothing, body: writeError(this.#redacted(thrown, channel), this.bodyBytesMax, this.#exposes) };
   }
 
-  /** As much of an error as may cross, for the plain wire. Never throws. */
+  /** Returns the parts of an error that may cross, for the plain wire. Never throws. */
   errorParts(thrown: unknown, channel: string): ErrorParts {
     return partsOf(this.#redacted(thrown, channel), this.#exposes);
   }
@@ -202,7 +202,7 @@ export class Link {
     }
   }
 
-  /** Hands an error that no caller hears of to its owner. Never throws. */
+  /** Passes an error that belongs to no call to `onError`. Never throws. */
   report(error: unknown, channel: string): void {
     try {
       this.settings.onError(error, channel);
@@ -211,7 +211,7 @@ export class Link {
     }
   }
 
-  /** The error for a message that no frame without a name has room for; undefined where one has. */
+  /** Returns the error for a message too large for a frame even without a name; undefined when it fits. */
   tooLarge({ body, attachments }: Encoded): ClearwayError | undefined {
     const inside = this.#transport.moves ? none : (attachments?.list ?? none);
     const size = headBytes + insideBytes(body, inside);
@@ -225,7 +225,7 @@ export class Link {
     return writeFrame(parts, { flags, body, inside: list, beside: 0 });
   }
 
-  /** Enters a message that came. */
+  /** Enters a received message in the ledger. */
   arrived({ body, attachments }: Received): void {
     const { received } = this.ledger;
     received.copiedBytes += body.length;
@@ -236,17 +236,17 @@ export class Link {
     }
   }
 
-  /** The other end did not keep to the protocol: the end. */
+  /** Closes the transport: the other end broke the protocol. */
   broken(what: string): void {
     this.close({ code: "protocol", message: what });
   }
 
-  /** Ends the transport. */
+  /** Closes the transport. */
   close(reason: CloseReason): void {
     this.#transport.close(reason);
   }
 
-  /** Reads nothing more for now, where the transport can do that. */
+  /** Stops reading, if the transport can pause. */
   pause(): void {
     this.#transport.pause?.();
   }
@@ -255,7 +255,7 @@ export class Link {
     this.#transport.resume?.();
   }
 
-  /** The error for what the end of the transport ends. */
+  /** Returns the error for work that the transport's end has ended. */
   closedError(what: string): ClearwayError {
     const { message = "closed", cause } = this.reason ?? {};
     const error = new ClearwayError("transport-closed", `${what}: ${message}`, cause === undefined ? {} : { cause });

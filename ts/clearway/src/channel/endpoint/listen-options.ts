@@ -3,25 +3,25 @@ import { invalid } from "../../error/clearway-error.js";
 import { defaultWindow, type Window } from "../../stream/credit.js";
 import type { QueueLimits, WhenFull } from "./source-queue.js";
 
-/** How events are read. */
+/** How a listener reads events. */
 export interface ListenOptions {
-  /** Ends the stream, there too; reading rejects with the signal's reason. */
+  /** Ends the stream at both ends. Reading rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** How far the other end may run ahead of the reader; default 16 events and 1 MiB. */
+  /** How far the other end may be ahead of the reader. Default: 16 events and 1 MiB. */
   readonly window?: Partial<Window>;
-  /** How many pushed events wait at the other end when the window is used up; default what that end says, else 16. */
+  /** How many pushed events wait at the other end once the window is used up. Default: the other end's setting, else 16. */
   readonly capacity?: number;
-  /** What happens there when as many wait; default what the other end says, else "wait". */
+  /** What the other end does when its queue is full. Default: the other end's setting, else "wait". */
   readonly whenFull?: WhenFull;
-  /** Told how many events were dropped, when the one behind them is read. */
+  /** Called with the number of dropped events when the event behind them is read. */
   readonly onDrop?: (count: number) => void;
 }
 
-/** How pushed events are queued for a listener that does not say how itself. */
+/** Queue of pushed events for listeners that do not set their own. */
 export interface ServeOptions {
-  /** What happens when as many wait; default "wait". */
+  /** What a full queue does. Default: "wait". */
   readonly whenFull?: WhenFull;
-  /** How many wait when the listener's window is used up: 1 to 65,535, default 16. What an iterable gives is not drawn before. */
+  /** Events that wait once the listener's window is used up: 1 to 65,535, default 16. Iterables are not read ahead into this queue. */
   readonly capacity?: number;
 }
 
@@ -30,15 +30,15 @@ const capacityMax = 0xffff;
 const capacityDefault = 16;
 
 /**
- * Options for a reader that wants what is newest, such as frames to be drawn: of events that are pushed faster than they are read
- * all but the last are dropped; an iterable is asked for the next one only then. One is under way or waits here; with a window
- * of 2 the next one is under way while one is read.
+ * Returns options for a reader that wants only the newest event, such as frames to draw. Of events that are pushed faster than they are
+ * read, all but the last are dropped. An iterable's next value is requested only when the reader is ready for it. With a window of 1, one
+ * event is in flight or waits here; with a window of 2, the next one is in flight while one is read.
  */
 export function latest(window = 1): ListenOptions {
   return { window: { items: window }, capacity: 1, whenFull: "dropOldest" };
 }
 
-/** The window, complete. Throws `invalid-argument`. */
+/** Returns the complete window. Throws `invalid-argument`. */
 export function checkListen({ window = {}, capacity, whenFull }: ListenOptions): Window {
   const { items = defaultWindow.items, bytes = defaultWindow.bytes } = window;
   for (const [name, value] of Object.entries({ items, bytes }))
@@ -48,7 +48,7 @@ export function checkListen({ window = {}, capacity, whenFull }: ListenOptions):
   return { items, bytes };
 }
 
-/** Throws `invalid-argument`. */
+/** Returns the complete limits. Throws `invalid-argument`. */
 export function checkServe({ capacity = capacityDefault, whenFull = "wait" }: ServeOptions): QueueLimits {
   if (!(Number.isInteger(capacity) && capacity >= 1 && capacity <= capacityMax))
     throw invalid("capacity", `a whole number from 1 to ${capacityMax}`, capacity);
@@ -56,12 +56,12 @@ export function checkServe({ capacity = capacityDefault, whenFull = "wait" }: Se
   return { capacity, whenFull };
 }
 
-/** A policy as a number of the wire: 0 is "what the other end says". */
+/** Returns a policy's number on the wire. 0 leaves the choice to the other end. */
 export function policyNumber(whenFull: WhenFull | undefined): number {
   return whenFull === undefined ? 0 : policies.indexOf(whenFull) + 1;
 }
 
-/** What the listener asked for, and where it did not, what this end says. */
+/** Returns the limits that the listener asked for, with this end's for those it left open. */
 export function limitsFor(asked: { capacity: number; policy: number }, own: QueueLimits): QueueLimits {
   return { capacity: asked.capacity || own.capacity, whenFull: policies[asked.policy - 1] ?? own.whenFull };
 }

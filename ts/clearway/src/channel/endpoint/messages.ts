@@ -8,29 +8,31 @@ import { nothing, type Received } from "./link.js";
 import type { HandlerContext, Served } from "./served.js";
 import { stitch } from "./stitch.js";
 
-/** What a handler of messages gives back: the reply, or nothing, which is an empty reply. */
+/** Handles one message. Returns the reply; undefined is an empty reply. */
 export type MessageHandler<T, Written> = (
   message: T,
   context: HandlerContext,
 ) => Written | undefined | Promise<Written | undefined>;
 
-/** A channel of whole messages, each with a reply if one is wanted. Either end may send and handle. */
+/** A channel of whole messages, each with or without a reply. Either end may send and handle. */
 export interface Messages<T, Written = T> {
   readonly name: string;
   /**
-   * Sends a message and waits for the reply; `undefined` where the handler gave none. Copies what the message holds, or moves its
-   * large lists under `move()`. Rejects with what the codec throws, a {@link RemoteError}, or a ClearwayError: `no-handler`,
-   * `dropped`, `queue-full`, `deadline`, `timeout`, `transport-closed`, `too-large`; with the signal's reason when that aborts.
+   * Sends a message and waits for the reply, which is `undefined` when the handler returned none. Copies the message's lists, or moves
+   * the large ones with `move()`.
+   *
+   * Rejects with what the codec throws; with a {@link RemoteError}; with a ClearwayError: `no-handler`, `dropped`, `queue-full`,
+   * `deadline`, `timeout`, `transport-closed`, `too-large`; and with the signal's reason when the signal aborts.
    */
   send(message: Written, options?: CallOptions): Promise<T | undefined>;
   /**
-   * Sends a message that wants no reply. Settles when it has left for the transport: whoever awaits that never runs ahead of
-   * it. Rejects as `send` does.
+   * Sends a message that has no reply. Settles when the transport has the message, so awaiting each post keeps a sender in step with the
+   * transport. Rejects as `send` does.
    */
   post(message: Written): Promise<void>;
   /**
-   * Handles the other end's messages, those that came early first. What the handler gives is encoded and its large lists moved.
-   * Disposing ends it; later messages wait for the next handler. Throws `invalid-argument` for a second one.
+   * Handles the other end's messages, early ones first. Encodes the handler's replies and moves their large lists. Disposing removes the
+   * handler; later messages wait for the next one. Throws `invalid-argument` for a second handler.
    */
   handle(handler: MessageHandler<T, Written>): Disposable;
 }
@@ -70,8 +72,8 @@ export function messagesOf<T, W>(core: Core, name: string, codec: MessageCodec<T
 }
 
 /**
- * Runs a handler and answers, at once where it has its value at once. What it returns settles when an async handler has ended.
- * Never throws or rejects, as `fail` does not.
+ * Runs a handler and answers; synchronously when the handler returns its value synchronously. The promise settles when an async handler
+ * has ended. Never throws or rejects, provided that `fail` does not throw.
  */
 export function respond<T>(
   run: () => T | Promise<T>,

@@ -13,13 +13,13 @@ import type { HandlerContext, Served } from "./served.js";
 import { noAnswer } from "./status.js";
 import { stitched } from "./stitch.js";
 
-/** A method: takes the call's arguments, gives its result, or throws. */
+/** A method. Takes the call's arguments; returns its result or throws. */
 export type MethodHandler = (args: never, context: HandlerContext) => unknown;
 
-/** What a handler of all methods gives back for one that it does not have. */
+/** A handler of all methods returns this for a method it does not have. */
 export const notImplemented: unique symbol = Symbol("clearway.notImplemented");
 
-/** The methods of a channel by name, or one function for all of them. */
+/** A channel's methods by name, or one function for all of them. */
 export type MethodHandlers =
   | Readonly<Record<string, MethodHandler>>
   | ((method: string, args: unknown, context: HandlerContext) => unknown);
@@ -28,14 +28,13 @@ export type MethodHandlers =
 export interface Methods {
   readonly name: string;
   /**
-   * Calls a method with one value as its arguments. Copies what they hold, or moves their large lists under `move()`. Rejects as
-   * `send` of {@link Messages} does, and with `not-implemented`; the other end's error is a {@link RemoteError}. What `R` says
-   * is not checked.
+   * Calls a method with one value as its arguments. Copies the arguments' lists, or moves the large ones with `move()`. Rejects as `send`
+   * of {@link Messages} does, and with `not-implemented`; the other end's error is a {@link RemoteError}. The type `R` is not checked.
    */
   call<R = unknown>(method: string, args?: unknown, options?: CallOptions): Promise<R>;
   /**
-   * Handles the other end's calls, those that came early first. Results are encoded and their large lists moved; `undefined` is
-   * null. A method that is not there is answered with `not-implemented`. Throws `invalid-argument` for a second handler.
+   * Handles the other end's calls, early ones first. Encodes results and moves their large lists; `undefined` becomes null. A missing
+   * method is answered with `not-implemented`. Throws `invalid-argument` for a second handler.
    */
   handle(handlers: MethodHandlers): Disposable;
 }
@@ -81,15 +80,15 @@ type Run = (method: string, args: unknown, context: HandlerContext) => unknown;
 function runner(handlers: MethodHandlers): Run {
   if (typeof handlers === "function") return handlers;
   return (method, args, context) => {
-    // What an object inherits is no method of the channel's.
+    // Only own properties are methods of the channel; inherited ones are not.
     const own = Object.hasOwn(handlers, method) ? handlers[method] : undefined;
     return typeof own === "function" ? own.call(handlers, args as never, context) : notImplemented;
   };
 }
 
 /**
- * The plain wire's envelope for an error. What the codec has no form for is left out of it, and of one that is too large all but
- * its code and the beginning of its message. Throws what the codec throws for those.
+ * Encodes an error in the plain wire's envelope. Leaves out details that the codec cannot encode. An error that is too large keeps only
+ * its code and the beginning of its message. Throws what the codec throws for those two.
  */
 export function writeEnvelope(
   codec: MethodCodec,
@@ -102,7 +101,7 @@ export function writeEnvelope(
       const body = codec.reply.encode({ ...envelope, details: told });
       if (body.length <= bodyBytesMax) return body;
     } catch {
-      // Its details have no form, or nothing has: that is found out below.
+      // The codec cannot encode the details, or any part of the error. The next attempt tells which.
     }
   }
   const [shortCode, shortMessage] = shortened(code, message, bodyBytesMax);

@@ -2,67 +2,67 @@
 import { invalid } from "../../error/clearway-error.js";
 import type { WireName } from "../wire/hello.js";
 
-/** How an endpoint is set up. */
+/** Settings of an endpoint. */
 export interface EndpointOptions {
   /**
-   * What to speak. "clearway" (the default) is for another end of Clearway's; "plain" is Flutter's platform messages and
-   * nothing else; "either" takes the first of both that the other end's hello names too.
+   * The wire to use. "clearway" (the default) connects two ends of Clearway's; "plain" is Flutter's platform messages and nothing else;
+   * "either" chooses the first of these two that the other end's hello also lists.
    */
   readonly wire?: WireName | "either";
-  /** False for a foreign end that sends no hello and expects none; only with `wire: "plain"`. Default true. */
+  /** False for a foreign end that sends no hello and expects none; only with `wire: "plain"`. Default: true. */
   readonly hello?: boolean;
-  /** How long to wait for the other end's hello; default 30 s. Infinity waits for ever. */
+  /** Time limit of the other end's hello, in ms. Default: 30 s. Infinity: no limit. */
   readonly helloMs?: number;
-  /** Gives up waiting for the hello, with the signal's reason. */
+  /** Stops waiting for the hello; `connect` rejects with the signal's reason. */
   readonly signal?: AbortSignal;
   /**
-   * Calls and streams that this end may have under way, and that it runs for the other, each; default 4096. A call of the other
-   * end's takes its place until its handler has ended and its answer has left, also when it was cancelled.
+   * Most calls and streams that this end may have open, and most that it runs for the other end; each separately. Default: 4096. A call
+   * from the other end occupies its place until its handler has ended and its answer has left, even if it was cancelled.
    */
   readonly callsMax?: number;
   /**
-   * Bytes of answers that may wait for the other end to read; default 16 MiB. From there on none of its requests begins and, where
-   * this end waits for no answer itself, nothing of it is read, until half of them have left. As many bytes of pushed events may wait for
-   * it in all of its streams, whatever capacity it asks for: then a stream is full.
+   * Bytes of answers that may wait for the other end to read. Default: 16 MiB. At this limit none of its requests starts and, unless this
+   * end itself waits for an answer, the transport is paused, until half of the bytes have left. The same number limits the bytes of
+   * pushed events that wait for it in all its streams together, whatever capacity it asks for: at that limit every stream is full.
    */
   readonly replyBytesMax?: number;
-  /** How long an end with so many may read none before it is disconnected (`timeout`), in ms; default 30 s. Infinity: for ever. */
+  /** Time in ms after which an end at that limit that reads nothing is disconnected (`timeout`). Default: 30 s. Infinity: never. */
   readonly stallMs?: number;
-  /** Bytes of a channel's name; default 255, at most 65,535. */
+  /** Longest name of a channel, in bytes. Default: 255, at most 65,535. */
   readonly nameBytesMax?: number;
   /**
-   * Messages kept of each channel that has no handler yet; the oldest is dropped for the next. Default 16. The other end can
-   * change it, channel by channel, up to 1024.
+   * Messages kept per channel without a handler; a further message drops the oldest one. Default: 16. The other end can change the number
+   * of a channel, up to 1024.
    */
   readonly early?: number;
-  /** All early messages together, in bytes; default 1 MiB. */
+  /** Limit of all early messages together, in bytes. Default: 1 MiB. */
   readonly earlyBytesMax?: number;
-  /** How long they are kept; then they are answered with `no-handler`. Default 5 s. */
+  /** How long early messages are kept, in ms, before they are answered with `no-handler`. Default: 5 s. */
   readonly earlyMs?: number;
-  /** From how many bytes on a list of numbers travels beside its message and not in it; default 16 KiB. */
+  /** Smallest size in bytes at which a list of numbers travels next to its message, as an attachment. Default: 16 KiB. */
   readonly attachmentBytesMin?: number;
-  /** Throw `would-copy` where an attachment would be copied. What is small, or a transport of bytes alone carries, too. */
+  /** Throw `would-copy` instead of copying an attachment. Small lists are still copied, and so is every message's encoded body. */
   readonly strict?: boolean;
-  /** Write the stack of a handler's error as the fourth part of a plain envelope, which not every end reads. Default false. */
+  /** Write a handler error's stack as the fourth part of a plain envelope. Not every foreign end can read it. Default: false. */
   readonly stacks?: boolean;
   /**
-   * Whether what a handler or a source throws crosses whole, with stack, properties and causes. Default: to a worker, a child process
-   * and a part of this one; over WebSockets, sockets and other streams its code and message cross, and the `details` of a
-   * {@link RemoteError} that this end made.
+   * Whether errors of handlers and sources cross in full, with stack, properties and causes. Default: true for a worker, a child process
+   * and another part of this process. Over WebSockets, sockets and other streams, only the code and the message cross, and the `details`
+   * of a {@link RemoteError} that this end created.
    */
   readonly exposeErrors?: boolean;
   /**
-   * Chooses what crosses in place of what a handler or a source threw, before anything else is left out of it: an error, such as
-   * a {@link RemoteError}. Where it throws itself, the code `error` crosses and a message that says no more.
+   * Returns the error that crosses instead of the one that a handler or a source threw, for example a {@link RemoteError}. Runs before
+   * anything else is left out. If it throws, the code `error` crosses with a message without details.
    */
   readonly redactError?: (error: unknown, channel: string) => unknown;
-  /** Told of what a handler threw where nobody waits for an answer. Default: `console.error`. */
+  /** Called with handler errors that no caller waits for. Default: `console.error`. */
   readonly onError?: (error: unknown, channel: string) => void;
 }
 
 type Optional = "wire" | "signal" | "exposeErrors" | "redactError";
 
-/** The options, complete. */
+/** The options with all defaults filled in. */
 export interface EndpointSettings
   extends Required<Omit<EndpointOptions, Optional>>,
     Pick<EndpointOptions, "exposeErrors" | "redactError"> {
@@ -72,9 +72,9 @@ export interface EndpointSettings
 
 export const earlyMax = 1024;
 
-// Encoding a list into its message and out again copies it three times where one copy beside it does, and that may be moved. A
-// round trip of it through a port in Node 20: 16 KiB take 32 us encoded and 30 beside, 64 KiB 47 and 37, 1 MiB 651 and 107
-// (bench/channel-attachments.mjs). Below, there is nothing to gain.
+// Encoding a list into its message and decoding it copies it three times. An attachment is copied once, and can be moved instead. A round
+// trip of such a list through a port in Node 20 takes, encoded and as an attachment: 16 KiB 32 us and 30 us, 64 KiB 47 us and 37 us, 1
+// MiB 651 us and 107 us (ts/clearway/bench/channel-attachments.mjs). Below 16 KiB there is nothing to gain.
 const attachmentBytesMin = 16 << 10;
 
 const defaults = {
@@ -93,7 +93,7 @@ const defaults = {
   onError: (error: unknown, channel: string): void => console.error(`clearway/channel, ${channel}:`, error),
 };
 
-/** The settings for some options. Throws `invalid-argument`. */
+/** Returns the complete settings. Throws `invalid-argument`. */
 export function settingsOf(options: EndpointOptions): EndpointSettings {
   const { wire = "clearway", signal, ...given } = options;
   const settings = { ...defaults, ...given };

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/** What waits to leave. `leave` sends it; `refuse` is told where that throws. */
+/** A request that waits to leave. `leave` sends it; `refuse` is called with what `leave` throws. */
 export interface Waiting {
   leave(): void;
   refuse(reason: unknown): void;
 }
 
 /**
- * Requests that wait while the transport asks to hold back, in the order in which they were made. How many, is bounded by
- * whoever makes them. A pure value.
+ * Keeps requests while the transport is congested, in the order they were made. The callers limit how many there are. Has no side effects
+ * of its own.
  */
 export class Outbox {
   #waiting: Waiting[] = [];
@@ -18,7 +18,7 @@ export class Outbox {
     this.#held = held;
   }
 
-  /** Sends it now, or keeps it. False when it was kept. */
+  /** Sends a request now, or keeps it. Returns false when it was kept. */
   push(request: Waiting): boolean {
     if (this.#waiting.length > 0 || this.#held()) {
       this.#waiting.push(request);
@@ -28,7 +28,7 @@ export class Outbox {
     return true;
   }
 
-  /** Takes one out that has not left; false when it has. */
+  /** Removes a request that has not left. Returns false when it has. */
   remove(request: Waiting): boolean {
     const index = this.#waiting.indexOf(request);
     if (index < 0) return false;
@@ -36,7 +36,7 @@ export class Outbox {
     return true;
   }
 
-  /** There is room again. */
+  /** Sends waiting requests. The owner calls this when the transport has room again. */
   drain(): void {
     while (!this.#held()) {
       const next = this.#waiting.shift();
@@ -45,7 +45,7 @@ export class Outbox {
     }
   }
 
-  /** Nothing leaves any more. */
+  /** Drops waiting requests: nothing leaves any more. */
   clear(): void {
     this.#waiting = [];
   }

@@ -3,15 +3,15 @@ import { ClearwayError } from "../../error/clearway-error.js";
 import type { ErrorCode } from "../../error/codes.js";
 import { RemoteError } from "./remote-error.js";
 
-/** What may become of a call, as a value. */
+/** How a call ended, as a value. */
 export type Outcome<T> =
   | { readonly kind: "result"; readonly value: T }
   /** The other end's handler threw. */
   | { readonly kind: "remote-error"; readonly error: RemoteError }
-  /** Nobody ran it, or it was not waited for. */
+  /** The call did not run, or the caller stopped waiting for it. */
   | { readonly kind: OutcomeKind; readonly error: unknown };
 
-/** The ends of a call that are neither a result nor the handler's own error. */
+/** Ends of a call that are neither a result nor the handler's own error. */
 export type OutcomeKind =
   | "not-implemented"
   | "no-handler"
@@ -34,9 +34,9 @@ const kinds: Partial<Record<ErrorCode, OutcomeKind>> = {
 };
 
 /**
- * Waits for a call and gives what became of it as a value, for whoever would otherwise catch and look at codes. Give the call's
- * signal, too: a call rejects with that signal's own reason. What is misuse, such as a value that the codec has no form for,
- * still rejects.
+ * Waits for a call and returns how it ended, as a value. Saves callers from catching errors and comparing codes. Pass the call's signal
+ * too, because a cancelled call rejects with that signal's own reason. Misuse, such as a value that the codec cannot encode, still
+ * rejects.
  */
 export async function outcome<T>(call: Promise<T>, signal?: AbortSignal): Promise<Outcome<T>> {
   try {

@@ -20,8 +20,8 @@ export interface PlainServing {
 }
 
 /**
- * Serves events to a foreign end (spec/wire.md): `listen` and `cancel` are methods, one stream a channel, no credit. What the
- * transport does not take is queued.
+ * Serves events to a foreign end (spec/wire.md): `listen` and `cancel` are methods, each channel has one stream, and there is no credit.
+ * Events are queued while the transport is congested.
  */
 export function plainSource(core: Core, { name, codec, limits, encode, begin }: PlainServing): Handler {
   const { link } = core;
@@ -75,7 +75,7 @@ export function plainSource(core: Core, { name, codec, limits, encode, begin }: 
     else if (method === "listen") {
       active?.cancel(new ClearwayError("cancelled", `${name}: a second listen took this one's place`));
       const channel = link.name(name);
-      // The answer goes first: it says that events may come.
+      // The answer goes first: it tells the other end that events may follow.
       served.answer(Status.done, done);
       open(channel, args);
     } else if (method === "cancel") {

@@ -15,21 +15,21 @@ type Sent = (name: string, body: Uint8Array) => Promise<Received>;
 interface Listen {
   readonly stream: Listener<Received>;
   readonly end: (end: { error: unknown } | { error?: never }) => void;
-  /** Tells the other end that nobody reads any more. */
+  /** Tells the other end that no one listens any more. */
   readonly stop: () => void;
   readonly capacity: number;
   readonly whenFull: WhenFull | undefined;
-  /** Dropped since the event that was kept last, under `dropNewest`. */
+  /** Events dropped since the last one that was kept, under `dropNewest`. */
   missed: number;
 }
 
-// Without credit the other end sends as fast as it likes; so many are kept before the policy has its say.
+// Without credit the other end sends at its own speed. This many events are kept before the policy applies.
 const capacityDefault = 1024;
 
 /**
- * Streams of events of a foreign end: `listen` and `cancel` are methods, each event is a message, and a message without bytes is
- * the end (spec/wire.md). There is no credit, so the reader's own buffer is bounded: `dropOldest` and `dropNewest` drop and report
- * it, and everything else ends the stream with `queue-full`, because nothing is lost in silence.
+ * Event streams of a foreign end: `listen` and `cancel` are methods, each event is a message, and a message without bytes ends the stream
+ * (spec/wire.md). There is no credit, so the reader's own buffer has the limit. A full buffer drops and reports events under `dropOldest`
+ * and `dropNewest`. Under every other policy it ends the stream with `queue-full`, because no event may be lost silently.
  */
 export class PlainSubscriptions {
   readonly #link: Link;
@@ -82,7 +82,7 @@ export class PlainSubscriptions {
       stream.fail(reason);
       return stream;
     }
-    // The other end cancels the first by itself when it hears of the second.
+    // The other end cancels the first stream itself when the second `listen` arrives.
     this.#open.get(channel)?.end({ error: replaced(channel) });
     this.#open.set(channel, listen);
     signal?.addEventListener("abort", abort, { once: true });
@@ -97,7 +97,7 @@ export class PlainSubscriptions {
     return stream;
   }
 
-  // How it ends there is of no use to anybody here any more. The arguments were encoded once; they may not be a second time.
+  // The answer to a cancel is ignored. The arguments were encodable when the stream began, but may not be now.
   #cancel(channel: string, codec: MethodCodec, args: unknown): void {
     try {
       this.#call(channel, codec.call.encode({ method: "cancel", args })).catch(() => {});
@@ -106,7 +106,7 @@ export class PlainSubscriptions {
     }
   }
 
-  /** A message came; false when nobody listens to its channel. */
+  /** Passes a message to its channel's stream. Returns false when no one listens to that channel. */
   message(channel: string, message: Received): boolean {
     const listen = this.#open.get(channel);
     if (listen === undefined) return false;
@@ -152,7 +152,7 @@ function readRefusal(link: Link, codec: MethodCodec, channel: string, reply: Rec
   }
 }
 
-/** The error for a plain envelope's. */
+/** Returns the error that a plain envelope carries. */
 export function remote(
   { code, message, details, stack }: { code: string; message: string | null; details: unknown; stack?: string | null },
   channel: string,

@@ -7,18 +7,18 @@ import type { Asked } from "./request-router.js";
 import { Source, type SourceWire } from "./source.js";
 import type { QueueLimits } from "./source-queue.js";
 
-/** Whoever serves a channel's events: how they are queued, encoded, and begun. */
+/** How a channel's events are queued, encoded and started. */
 export interface Serving {
   readonly limits: QueueLimits;
   encode(event: unknown): Encoded;
-  /** What it returns settles when nothing runs for the stream any more, and never rejects. Nothing: nothing does. */
+  /** Starts the stream. The promise settles when none of the source's code runs any more, and never rejects; undefined: none runs. */
   begin(source: Source, args: Received): Promise<void> | undefined;
 }
 
 /** A stream that the other end asked for, on Clearway's wire. */
 export class AskedStream implements Asked {
   readonly #publishers: Publishers;
-  /** What was granted before it began. */
+  /** Credit granted before the stream began. */
   items: number;
   bytes: number;
 
@@ -46,13 +46,13 @@ export class AskedStream implements Asked {
   }
 }
 
-/** Streams of events that this end serves, on Clearway's wire. */
+/** Event streams that this end serves, on Clearway's wire. */
 export class Publishers {
   readonly #link: Link;
-  /** By id: asked for and not begun, or begun. */
+  /** By id: streams that have not begun. `#open` has those that have. */
   readonly #asked = new Map<number, AskedStream>();
   readonly #open = new Map<number, Source>();
-  /** Those whose code still runs, though nobody may listen any more. They take a place until it ends. */
+  /** Streams whose source still runs, with or without a listener. They occupy a place until it ends. */
   readonly #running = new Set<Source>();
 
   constructor(link: Link) {
@@ -63,7 +63,7 @@ export class Publishers {
     return this.#open.size + this.#asked.size;
   }
 
-  /** The other end listens. Undefined where it may not. */
+  /** Takes in a listen. Returns undefined when the other end may not open the stream. */
   ask(frame: Frame, channel: string, args: Received): AskedStream | undefined {
     const { id } = frame;
     if (this.#asked.has(id) || this.#open.has(id)) {
@@ -120,7 +120,7 @@ export class Publishers {
     asked.bytes += b;
   }
 
-  /** The listener has cancelled. Returns the stream that has not begun yet, if it is one. */
+  /** Cancels a stream for its listener. Returns the stream if it has not begun. */
   cancel(id: number): AskedStream | undefined {
     this.#open.get(id)?.cancel(new ClearwayError("cancelled", "the listener has cancelled"));
     const asked = this.#asked.get(id);
@@ -128,12 +128,12 @@ export class Publishers {
     return asked;
   }
 
-  /** The transport has room again. */
+  /** Sends waiting events. The owner calls this when the transport has room again. */
   drain(): void {
     for (const source of [...this.#open.values()]) source.drain();
   }
 
-  /** Ends those that run, as this end closes. */
+  /** Ends all streams, because this end closes. */
   finish(): void {
     for (const source of [...this.#open.values()]) source.cancel(this.#link.closedError("closing"), Status.cancelled);
   }
@@ -143,7 +143,7 @@ export class Publishers {
     for (const source of [...this.#open.values()]) source.cancel(this.#link.closedError(`events of ${source.channel}`));
   }
 
-  // A second listen of a channel ends the first: spec/wire.md.
+  // A second listen on a channel ends the first: spec/wire.md.
   #replace(channel: string): void {
     for (const source of this.#open.values()) {
       if (source.channel !== channel) continue;

@@ -3,28 +3,28 @@ import { underSeam } from "../../error/stack.js";
 
 const brand = Symbol.for("clearway.remoteError");
 
-/** What may stand beside an error's code and message. */
+/** Optional parts of an error. */
 export interface RemoteErrorParts {
-  /** Any value of the standard codec. */
+  /** Any value that the standard codec can encode. */
   readonly details?: unknown;
   readonly cause?: unknown;
   readonly channel?: string;
-  /** The stack at the other end, and that of the call. */
+  /** The stack at the other end. */
   readonly stack?: string;
   readonly callerStack?: string;
 }
 
 /**
- * What the other end's handler threw. A handler throws one itself to choose code and details; of any other error it throws,
- * the code is its `code`, or "error". Between two ends of Clearway's wire `cause` is what was thrown there, with its class
- * name, stack, properties and causes, and the stack goes on with that of the call.
+ * An error that the other end's handler threw. A handler throws one to choose code and details; for every other error the code is the
+ * error's own `code`, or "error". Between two ends of Clearway's wire, `cause` is the error thrown there, with class name, stack,
+ * properties and causes, if the other end exposes errors. Then the stack continues with the call's.
  */
 export class RemoteError extends Error {
   override readonly name = "RemoteError";
-  /** The handler's own; any text. */
+  /** The handler's own code; any text. */
   readonly code: string;
   readonly details: unknown;
-  /** The channel's name; empty where it has not crossed. */
+  /** The channel's name; empty for an error that has not crossed. */
   readonly channel: string;
 
   constructor(code: string, message: string, parts: RemoteErrorParts = {}) {
@@ -35,12 +35,12 @@ export class RemoteError extends Error {
     if (parts.stack) this.stack = parts.stack + underSeam(parts.callerStack ?? "");
   }
 
-  // A getter, and not a property that is defined below: that would stay in an app that has codecs only.
+  // A getter, not a property defined after the class: bundlers would keep such a property in an app that uses only codecs.
   get [brand](): true {
     return true;
   }
 
-  // As with ClearwayError: entries that are bundled apart have each their own class.
+  // As with ClearwayError: entries that are bundled separately each have their own class.
   static override [Symbol.hasInstance](value: unknown): boolean {
     return (value as { [brand]?: true } | null | undefined)?.[brand] === true;
   }

@@ -4,13 +4,13 @@ import type { FrameParts } from "../wire/frame.js";
 import type { Encoded, Link } from "./link.js";
 import { after, type Timer } from "./timer.js";
 
-/** Whose replies they are. */
+/** The owner of the replies. */
 export interface RepliesOwner {
-  /** Whether nothing is to come that this end itself waits for. Two ends that both wait for answers must both read. */
+  /** Whether this end waits for nothing itself. Two ends that both wait for answers must both read. */
   mayPause(): boolean;
-  /** There is room for more. */
+  /** Called when there is room for more. */
   onRoom(): void;
-  /** Ends the connection at once: an end that does not read cannot be waited for. */
+  /** Closes the connection at once, because the other end does not read. */
   end(reason: CloseReason): void;
 }
 
@@ -18,20 +18,20 @@ interface Reply {
   readonly parts: FrameParts;
   readonly message: Encoded;
   readonly bytes: number;
-  /** It has left for the transport, or never will. */
+  /** Called when the reply has left for the transport, or never will. */
   readonly gone: () => void;
 }
 
-// What a reply without bytes takes here, about.
+// Estimated size here of a reply without bytes.
 const replyBytes = 64;
-// Refusals that may wait beside the answers of `callsMax` calls. An end that lets more wait does not read at all; Go's HTTP/2 server
-// draws the line for such frames at 10,000.
+// Most refusals that may wait in addition to the answers of `callsMax` calls. A peer that lets more wait does not read at all. Go's
+// HTTP/2 server sets its limit for such frames at 10,000.
 const refusalsMax = 8192;
 
 /**
- * Replies that wait while the transport asks to hold back, charged to the other end. While they are too many bytes, `full` holds: no
- * handler begins, and the transport is paused where nothing that it would bring could help. An end that reads none of them for
- * `stallMs` meanwhile is disconnected.
+ * Replies that wait while the transport is congested. Their bytes are charged to the other end. At the limit, `full` is true: no handler
+ * starts, and the transport is paused unless this end waits for an answer itself. A peer that reads none of them for `stallMs` is
+ * disconnected.
  */
 export class Replies {
   readonly #link: Link;
@@ -63,7 +63,7 @@ export class Replies {
     return this.#full;
   }
 
-  /** Sends a reply now, or as soon as there is room. Never throws. */
+  /** Sends a reply now, or when there is room. Never throws. */
   send(parts: FrameParts, message: Encoded, gone: () => void): void {
     const link = this.#link;
     if (link.reason !== undefined) return gone();
@@ -80,7 +80,7 @@ export class Replies {
     if (this.#bytes >= replyBytesMax) this.#fill();
   }
 
-  /** Pauses the transport, or lets go of it, as it may be now. */
+  /** Pauses or resumes the transport, as the state now requires. */
   weigh(): void {
     const pause = this.#full && this.#mayPause();
     if (pause === this.#paused) return;
@@ -89,7 +89,7 @@ export class Replies {
     else this.#link.resume();
   }
 
-  /** The transport has room again. */
+  /** Sends waiting replies. The owner calls this when the transport has room again. */
   drain(): void {
     const before = this.#waiting.length;
     let at = 0;
@@ -100,12 +100,12 @@ export class Replies {
       this.#link.control(parts, message);
       gone();
     }
-    // What came while these left stands behind them, in the same list.
+    // Replies pushed during the loop are at the end of the same list.
     this.#waiting = waiting.slice(at);
     if (this.#full && this.#waiting.length < before) this.#look();
   }
 
-  /** Nothing leaves any more. */
+  /** Drops waiting replies: nothing leaves any more. */
   clear(): void {
     clearTimeout(this.#stalled);
     this.#full = false;
@@ -119,7 +119,7 @@ export class Replies {
     this.weigh();
   }
 
-  /** Some have left. */
+  /** Called when some replies have left. */
   #look(): void {
     clearTimeout(this.#stalled);
     if (this.#bytes * 2 > this.#link.settings.replyBytesMax) return this.#wind();

@@ -11,15 +11,15 @@ import { after, type Timer } from "./timer.js";
 export interface Asked {
   readonly id: number;
   readonly channel: string;
-  /** Answers that there is none. */
+  /** Answers that there is no such stream. */
   refuse(status: Status): void;
 }
 
-/** What serves a channel at this end. None of it throws. */
+/** Serves a channel at this end. Its methods never throw. */
 export interface Handler<A extends Asked = Asked> {
-  /** What it returns settles when the handler has ended, and never rejects. Nothing: it has. */
+  /** Handles a call or a post. The promise settles when the handler has ended, and never rejects; undefined: it has ended already. */
   request(served: Served): Promise<void> | undefined;
-  /** Without it the channel has no events. */
+  /** Handles a listen. Channels without this method have no events. */
   listen?(asked: A): void;
 }
 
@@ -28,19 +28,19 @@ interface Held<A> {
   readonly bytes: number;
 }
 
-/** Requests of the other end: hands them to their channel's handler, and keeps those that come before it. */
+/** Passes the other end's requests to their channels' handlers. Keeps requests that arrive before their handler. */
 export class RequestRouter<A extends Asked> implements ServedOwner {
   readonly #link: Link;
   readonly #handlers = new Map<string, Handler<A>>();
   readonly #early: Early<Served | A>;
   readonly #replies: Replies;
-  /** By id, those that were not answered yet, whether they run or wait. */
+  /** Calls without an answer, by id. They run or wait. */
   readonly #open = new Map<number, Served>();
-  /** Posts that are not done: nobody waits for them, and they have no ids. */
+  /** Posts that have not ended. They have no ids, because no caller waits for them. */
   readonly #posts = new Set<Served>();
-  /** Requests that hold a place: until the handler has ended and the answer has left, also when nobody waits for them any more. */
+  /** Requests that occupy a place: until the handler has ended and the answer has left, even after the caller has cancelled. */
   readonly #places = new Set<Served>();
-  /** In their order, those that came while too many answers waited. */
+  /** Requests that arrived while too many bytes of answers waited, in order of arrival. */
   #held: Held<A>[] = [];
   #heldBytes = 0;
   #timer: Timer | undefined;
@@ -53,17 +53,19 @@ export class RequestRouter<A extends Asked> implements ServedOwner {
     this.#replies = new Replies(link, { ...owner, onRoom: () => this.#release() });
   }
 
-  /** How many requests hold a place. */
+  /** Number of requests that occupy a place. */
   get size(): number {
     return this.#places.size;
   }
 
-  /** Bytes of answers that wait for the other end to read. */
+  /** Bytes of answers that the other end has not read. */
   get waitingBytes(): number {
     return this.#replies.bytes;
   }
 
-  /** Registers a channel's handler, to which what came early goes at the end of this tick. Throws `invalid-argument` for a second one. */
+  /**
+   * Registers a channel's handler. A microtask passes it the early messages. Throws `invalid-argument` for a second handler of a channel.
+   */
   handle(name: string, handler: Handler<A>): Disposable {
     if (this.#handlers.has(name)) throw invalid("channel", "handled once", name);
     this.#handlers.set(name, handler);
@@ -93,7 +95,7 @@ export class RequestRouter<A extends Asked> implements ServedOwner {
     this.#admit(asked, bytes);
   }
 
-  /** A call was cancelled there. */
+  /** Cancels a call: the other end has cancelled it. */
   cancel(id: number, status: number): void {
     const served = this.#open.get(id);
     if (served === undefined) return;
@@ -101,7 +103,7 @@ export class RequestRouter<A extends Asked> implements ServedOwner {
     served.abort(new ClearwayError(status === Status.timeout ? "timeout" : "cancelled", "the caller has cancelled"));
   }
 
-  /** What waits for its handler is not asked for any more; false when it does not wait. */
+  /** Removes a request that waits for its handler. Returns false when it does not wait. */
   withdraw(entry: Served | A): boolean {
     const index = this.#held.findIndex((each) => each.entry === entry);
     if (index < 0) return this.#early.remove(entry.channel, entry);
@@ -110,7 +112,7 @@ export class RequestRouter<A extends Asked> implements ServedOwner {
     return true;
   }
 
-  /** Sets how many early messages of a channel are kept; the oldest that are too many are dropped. */
+  /** Sets how many early messages of a channel are kept. Drops the oldest ones above that number. */
   resize(name: string, count: number): void {
     for (const entry of this.#early.resize(name, count)) refuse(entry, Status.dropped);
   }
@@ -130,17 +132,17 @@ export class RequestRouter<A extends Asked> implements ServedOwner {
     this.#look();
   }
 
-  /** The transport has room again. */
+  /** Sends waiting answers. The owner calls this when the transport has room again. */
   drain(): void {
     this.#replies.drain();
   }
 
-  /** This end begins to wait for an answer, or has stopped: whether the transport may be paused is another matter then. */
+  /** Decides again whether to pause the transport. The owner calls this when it begins or stops waiting for answers. */
   weigh(): void {
     this.#replies.weigh();
   }
 
-  /** Settles when every request has its answer, and that has left. */
+  /** Returns a promise that settles when every request is answered and all answers have left. */
   idle(): Promise<void> {
     return new Promise((resolve) => {
       this.#idle.push(resolve);
@@ -148,12 +150,12 @@ export class RequestRouter<A extends Asked> implements ServedOwner {
     });
   }
 
-  /** Answers what waits for a handler: there will be none. */
+  /** Refuses early messages: their handlers will not come. */
   refuseEarly(): void {
     this.#expire(Number.POSITIVE_INFINITY);
   }
 
-  /** The transport is closed. */
+  /** Aborts all requests. The owner calls this when the transport has closed. */
   closed(): void {
     clearTimeout(this.#timer);
     this.#early.expire(Number.POSITIVE_INFINITY);
@@ -170,7 +172,7 @@ export class RequestRouter<A extends Asked> implements ServedOwner {
     for (const each of this.#idle.splice(0)) each();
   }
 
-  // No handler begins while the other end does not read the answers that are there.
+  // No handler starts while too many bytes of answers wait for the other end.
   #admit(entry: Served | A, bytes: number): void {
     if (this.#held.length === 0 && !this.#replies.full) return this.#take(entry, bytes);
     this.#replies.weigh();
@@ -195,7 +197,7 @@ export class RequestRouter<A extends Asked> implements ServedOwner {
     const handler = this.#handlers.get(channel);
     if (handler !== undefined) return this.#hand(handler, entry);
     if (this.#link.settings.earlyMs === 0) return refuse(entry, Status.noHandler);
-    // A message of no bytes is not free either.
+    // Every message counts 64 bytes more than its body: an empty message occupies memory too.
     for (const gone of this.#early.add(channel, entry, bytes + 64, Date.now())) refuse(gone, Status.dropped);
     this.#wind();
   }

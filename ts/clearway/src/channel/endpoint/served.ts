@@ -5,36 +5,36 @@ import { type FrameParts, Op, Status } from "../wire/frame.js";
 import { type Encoded, type Link, nothing, type Received } from "./link.js";
 import { after, type Timer } from "./timer.js";
 
-/** What a handler is given beside the message. */
+/** A handler's second argument. */
 export interface HandlerContext {
   /** The channel's name. */
   readonly channel: string;
-  /** Aborts when the caller has cancelled, its time is over, or the transport is closed. Made when it is first read. */
+  /** Aborts when the caller has cancelled, the time limit is over, or the transport has closed. Created when first read. */
   readonly signal: AbortSignal;
-  /** How many milliseconds the caller had left when it sent the call; undefined without a deadline. */
+  /** Milliseconds that the caller had left when it sent the call; undefined without a deadline. */
   readonly deadlineMs: number | undefined;
 }
 
-/** Who keeps a request's place, and sends its answer. */
+/** Keeps a request's place and sends its answer. */
 export interface ServedOwner {
-  /** It is answered, or nobody waits for the answer. */
+  /** Called when the request is answered, or when no caller waits any more. */
   settled(served: Served): void;
-  /** Sends its answer; `gone` is called when that has left. Never throws. */
+  /** Sends the answer and calls `gone` when it has left. Never throws. */
   reply(parts: FrameParts, message: Encoded, gone: () => void): void;
-  /** Its handler has ended, and its answer has left: it takes no place any more. */
+  /** Called when the handler has ended and the answer has left: the request frees its place. */
   left(served: Served): void;
 }
 
-/** A request of the other end's: a call or a post. It is answered once; later answers, and those nobody waits for, are dropped. */
+/** A call or a post from the other end. It is answered once: later answers, and answers no caller waits for, are dropped. */
 export class Served implements HandlerContext {
   readonly deadlineMs: number | undefined;
   settled = false;
   #controller: AbortController | undefined;
   #aborted: unknown;
   #timer: Timer | undefined;
-  /** Its handler runs. */
+  /** Whether the handler runs. */
   #running = false;
-  /** Its answer waits to leave. */
+  /** Whether the answer waits to leave. */
   #leaving = false;
 
   constructor(
@@ -42,7 +42,7 @@ export class Served implements HandlerContext {
     readonly id: number,
     readonly channel: string,
     readonly message: Received,
-    /** Whether anybody waits for the answer. */
+    /** Whether the other end wants an answer. */
     readonly wanted: boolean,
     deadlineMs: number,
     readonly timeoutMs: number,
@@ -59,7 +59,7 @@ export class Served implements HandlerContext {
     return this.#controller.signal;
   }
 
-  /** The handler is about to run. */
+  /** Starts the time limit. The owner calls this just before the handler runs. */
   start(): void {
     this.#running = true;
     if (this.timeoutMs === 0) return;
@@ -69,13 +69,13 @@ export class Served implements HandlerContext {
     });
   }
 
-  /** The handler has ended. One that does not end when its signal aborts keeps its place until it does. */
+  /** Called when the handler has ended. A handler that ignores its signal keeps its place until it ends. */
   ended(): void {
     this.#running = false;
     this.#release();
   }
 
-  /** Nobody waits any more. */
+  /** Settles the request without an answer and aborts the handler's signal. */
   abort(reason: unknown): void {
     this.#aborted = reason;
     this.#settle();
@@ -83,7 +83,7 @@ export class Served implements HandlerContext {
     this.#controller?.abort(reason);
   }
 
-  /** Answers; for the plain wire a status other than `done` is no bytes at all. */
+  /** Sends the answer. On the plain wire, every status other than `done` becomes an empty answer. */
   answer(status: Status, message: Encoded = nothing): void {
     if (!this.#settle()) return;
     if (this.wanted) {
@@ -93,7 +93,7 @@ export class Served implements HandlerContext {
     this.#release();
   }
 
-  /** Answers with what the handler threw. `envelope` makes the plain wire's error; without, that has none. Never throws. */
+  /** Answers with a handler's error. `envelope` encodes it for the plain wire; without it, the plain answer is empty. Never throws. */
   fail(thrown: unknown, envelope?: (parts: ErrorParts) => Uint8Array): void {
     const { link, channel } = this;
     if (!this.wanted || (link.wire === "plain" && envelope === undefined))

@@ -4,27 +4,24 @@ import { SendCredit } from "../../stream/credit.js";
 /** What happens to an event when the queue to the listener is full. */
 export type WhenFull = "wait" | "fail" | "dropOldest" | "dropNewest";
 
-/** Bytes of the events that wait for one peer, over all of its streams: whatever capacities it asks for, these are bounded. */
+/** Bytes of events that wait for one peer, over all its streams. This limit holds whatever capacities the peer asks for. */
 export interface QueueCharge {
   bytes: number;
   readonly bytesMax: number;
 }
 
-/** How many events may wait for the listener. */
+/** Limits of a listener's queue. */
 export interface QueueLimits {
   readonly whenFull: WhenFull;
   readonly capacity: number;
 }
 
-/**
- * Events on their way to a listener: those that have no credit yet, up to a capacity. A pure value; whoever drives it sends what
- * `next` gives.
- */
+/** Queues events that have no credit yet, up to a capacity. It does no I/O: its owner sends the events that `next` returns. */
 export class SourceQueue<T> {
   readonly credit = new SendCredit();
-  /** Dropped since the last event that left. */
+  /** Events dropped since the last one that left. */
   dropped = 0;
-  /** Dropped ever. */
+  /** Events dropped since the stream began. */
   droppedEver = 0;
   readonly #limits: QueueLimits;
   readonly #charge: QueueCharge;
@@ -39,19 +36,19 @@ export class SourceQueue<T> {
     return this.#waiting.length;
   }
 
-  /** Whether an event would be taken and none dropped for it. What may leave at once does not wait. */
+  /** Whether the queue takes an event without dropping any. An event that can leave at once needs no room. */
   get room(): boolean {
     const { bytes, bytesMax } = this.#charge;
     const kept = this.#waiting.length < this.#limits.capacity && bytes < bytesMax;
     return kept || (this.#waiting.length === 0 && this.credit.maySend);
   }
 
-  /** Takes an event. "full" hands it back: wait, or fail, as the policy says. */
+  /** Takes an event. Returns "full" without taking it under the policies "wait" and "fail". */
   push(value: T, bytes: number): "taken" | "dropped" | "full" {
     const { whenFull } = this.#limits;
     const full = !this.room;
     if (full && (whenFull === "wait" || whenFull === "fail")) return "full";
-    // Where there is none of its own to drop: other streams' events have taken the room.
+    // The second case: other streams' events have taken the room, and this stream has none to drop.
     if (full && (whenFull === "dropNewest" || this.#waiting.length === 0)) {
       this.#drop();
       return "dropped";
@@ -65,7 +62,7 @@ export class SourceQueue<T> {
     return "taken";
   }
 
-  /** The next event that may leave, and how many were dropped before it; undefined when there is none. */
+  /** Removes and returns the next event that may leave, with the number of events dropped before it; undefined when there is none. */
   next(): { value: T; dropped: number } | undefined {
     const [first] = this.#waiting;
     if (first === undefined || !this.credit.maySend) return undefined;

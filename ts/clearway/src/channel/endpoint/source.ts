@@ -4,38 +4,38 @@ import { Status } from "../wire/frame.js";
 import type { Encoded } from "./link.js";
 import { type QueueCharge, type QueueLimits, SourceQueue } from "./source-queue.js";
 
-/** What the one who serves events is given beside the listener's arguments. */
+/** A source's way to send events to one listener. */
 export interface EventSink<T = unknown> {
   /** The channel's name. */
   readonly channel: string;
-  /** Aborts when the listener has cancelled, or the transport is closed. */
+  /** Aborts when the listener has cancelled, or the transport has closed. */
   readonly signal: AbortSignal;
   /**
-   * Sends an event: encodes it at once and moves its large lists. Settles true when it is on its way or waits for credit, false
-   * when it was dropped or nobody listens any more. When the queue is full, it waits for room, or rejects with `queue-full`, as
-   * `whenFull` says. Throws what the codec throws.
+   * Sends an event: encodes it at once and moves its large lists. Settles with true when the event has left or waits for credit, with
+   * false when it was dropped or the stream is over. When the queue is full, it waits for room or rejects with `queue-full`, as
+   * `whenFull` says. Rejects with what the codec throws.
    */
   send(event: T): Promise<boolean>;
-  /** Ends the stream behind what was sent. */
+  /** Ends the stream after the events sent so far. */
   end(): void;
-  /** Ends the stream with an error, behind what was sent. */
+  /** Ends the stream with an error, after the events sent so far. */
   fail(error: unknown): void;
 }
 
-/** Where a source's events go. */
+/** The destination of a source's events. */
 export interface SourceWire {
   encode(event: unknown): Encoded;
   event(message: Encoded, dropped: number): void;
   end(status: Status, error: unknown, dropped: number): void;
-  /** An error that no listener can be told. */
+  /** Reports an error that no listener receives. */
   report(error: unknown): void;
-  /** What waits for the same peer. */
+  /** Bytes that wait for the same peer. */
   readonly charge?: QueueCharge;
-  /** Whether the transport asks to hold back. */
+  /** Whether the transport is congested. */
   held(): boolean;
 }
 
-// So many `send`s may wait for room in one stream; more is a source that does not wait for them.
+// Most `send`s that may wait for room in one stream. A source with more does not await them.
 const waitersMax = 1024;
 
 /** One listener's stream, at the end that serves it. Ends once. */
@@ -45,12 +45,12 @@ export class Source implements EventSink {
   readonly #limits: QueueLimits;
   readonly #controller = new AbortController();
   readonly #onEnded: () => void;
-  /** Sends that wait for room, in their order. */
+  /** Sends that wait for room, in order. */
   #waiters: { message: Encoded; bytes: number; settle: (taken: boolean) => void }[] = [];
-  /** What ends the stream when all has left. */
+  /** How the stream ends once all events have left. */
   #ending: { status: Status; error: unknown } | undefined;
   #ended = false;
-  /** Wakes whoever waits to draw. */
+  /** Resolves the promise of a waiting `#turn`. */
   #draw = (): void => {};
 
   constructor(
@@ -96,7 +96,7 @@ export class Source implements EventSink {
     this.#finish(Status.error, error);
   }
 
-  /** Sends what may leave. */
+  /** Sends the events that may leave. */
   drain(): void {
     while (!this.#ended && !this.#wire.held()) {
       while (this.#waiters.length > 0 && this.queue.room) {
@@ -109,7 +109,7 @@ export class Source implements EventSink {
       try {
         this.#wire.event(next.value, next.dropped);
       } catch (reason) {
-        // An event that no frame can hold: what waits behind it is not sent as if it had never been.
+        // No frame can hold this event. The stream ends, because sending the events behind it would hide the gap.
         return this.#close(Status.error, reason);
       }
     }
@@ -119,7 +119,7 @@ export class Source implements EventSink {
     if (this.#mayDraw) this.#draw();
   }
 
-  /** Nobody listens any more; `status` tells the listener, where it is to be told. */
+  /** Ends the stream because no one listens any more. With `status`, the listener receives it. */
   cancel(reason: unknown, status?: Status): void {
     if (this.#ended) return;
     if (status !== undefined) this.#wire.end(status, undefined, this.queue.dropped);
@@ -127,15 +127,15 @@ export class Source implements EventSink {
   }
 
   /**
-   * Draws the values of an iterable, each when it may leave at once: nothing waits, the transport does not hold back, and there
-   * is credit. Closes the iterator, unless it has ended. Never rejects.
+   * Reads an iterable, requesting a value only when it can leave at once: nothing waits, the transport is not congested, and there is
+   * credit. Closes the iterator unless it has ended. Never rejects.
    */
   async pump(events: AsyncIterable<unknown> | Iterable<unknown>): Promise<void> {
     let iterator: AsyncIterator<unknown> | Iterator<unknown>;
     try {
       iterator = Symbol.asyncIterator in events ? events[Symbol.asyncIterator]() : events[Symbol.iterator]();
       if (typeof iterator?.next !== "function") {
-        // A promise of one, as an async method gives: what it rejects with is told here, and nowhere else.
+        // An async method returns a promise of an iterator. Awaiting it here lets `fail` report its rejection.
         await iterator;
         throw new TypeError("what the iterable gave has no next()");
       }
@@ -154,13 +154,14 @@ export class Source implements EventSink {
     };
     this.signal.addEventListener("abort", close, { once: true });
     try {
-      // A synchronous generator is not made to wait a turn for each value.
+      // A synchronous generator does not wait a turn for each value.
       while (this.#mayDraw || (await this.#turn())) {
         const given = iterator.next();
         const step = "then" in given ? await given : given;
         if (step.done) open = false;
         if (step.done || this.#over) break;
-        // What pushed events found full meanwhile is no reason to lose what was drawn.
+        // The value skips `push`: pushed events may have filled the queue meanwhile, and a value taken from the iterator must not be
+        // lost.
         this.#waiters.push({ ...this.#encode(step.value), settle: () => {} });
         this.drain();
       }
@@ -172,7 +173,7 @@ export class Source implements EventSink {
     await close();
   }
 
-  /** Settles true when the next value may be drawn, false when no more are wanted. */
+  /** Settles with true when the next value may be requested, with false when the stream is over. */
   async #turn(): Promise<boolean> {
     while (!this.#mayDraw && !this.#over) await new Promise<void>((resolve) => (this.#draw = resolve));
     return !this.#over;

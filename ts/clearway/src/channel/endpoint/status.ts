@@ -12,13 +12,13 @@ const meanings: Partial<Record<number, readonly [code: ErrorCode, what: string]>
   [Status.busy]: ["queue-full", "the other end runs as many calls as its callsMax allows"],
 };
 
-/** The error for a status without words of its own. */
+/** Returns the error for a status that carries no error of its own. */
 export function statusError(status: number, channel: string): ClearwayError {
   const [code, what] = meanings[status] ?? (["protocol", `status ${status}`] as const);
   return new ClearwayError(code, `${channel}: ${what}`);
 }
 
-/** What a plain reply without bytes says. */
+/** Returns the error for a plain reply without bytes. */
 export function noAnswer(channel: string): ClearwayError {
   return new ClearwayError("not-implemented", `${channel}: not implemented by the other end, or no handler there`);
 }

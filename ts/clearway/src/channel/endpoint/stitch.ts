@@ -3,14 +3,14 @@ import { define, underSeam } from "../../error/stack.js";
 import { RemoteError } from "./remote-error.js";
 
 /**
- * Puts the stack of whoever awaits a call under that of the other end's error. Only failures pay: V8 can tell who awaits a
- * promise when that is rejected (spec/decisions/the-callers-stack-is-taken-when-a-call-fails.md).
+ * Appends the stack of the code that awaits a call to that of the other end's error. Only failed calls pay for it: V8 knows which code
+ * awaits a promise when the promise is rejected (spec/decisions/the-callers-stack-is-taken-when-a-call-fails.md).
  */
 export function stitched<T>(call: Promise<T>): Promise<T> {
   return call.catch(stitch);
 }
 
-/** What it does where a call has failed: for who handles that and the reply in one step. */
+/** The rejection handler of `stitched`, for callers that handle reply and failure in one `then`. Always throws. */
 export function stitch(error: unknown): never {
   if (!(error instanceof RemoteError)) throw error;
   const trace: { stack?: string } = {};

@@ -12,11 +12,11 @@ interface Listen extends Waiting {
   readonly id: number;
   readonly channel: string;
   readonly stream: Listener<Received>;
-  /** Lets go of the listener's signal. */
+  /** Removes the listener from its signal. */
   unlisten: () => void;
 }
 
-/** Streams of events that this end listens to, on Clearway's wire. A second one of a channel ends the first. */
+/** Streams of events that this end listens to, on Clearway's wire. A second one on a channel ends the first. */
 export class Subscriptions {
   readonly #link: Link;
   readonly #outbox: Outbox;
@@ -32,7 +32,7 @@ export class Subscriptions {
     return this.#open.size;
   }
 
-  /** Begins a stream. Throws `invalid-argument`; everything else is told by the stream. */
+  /** Starts a stream. Throws `invalid-argument`; the stream reports all other errors. */
   listen(
     name: Uint8Array,
     channel: string,
@@ -109,7 +109,7 @@ export class Subscriptions {
     listen.stream.ended(frame.b, frame.a === Status.done ? {} : { error: failure(frame, listen.channel) });
   }
 
-  /** The transport is closed. */
+  /** Ends all streams. The owner calls this when the transport has closed. */
   closed(): void {
     for (const { stream, channel } of this.#open.values())
       stream.ended(0, { error: this.#link.closedError(`events of ${channel}`) });
@@ -131,7 +131,7 @@ export class Subscriptions {
   }
 }
 
-/** What the first reader of a channel is told when a second one begins. */
+/** Returns the error for the first reader of a channel when a second one starts. */
 export function replaced(channel: string): ClearwayError {
   return new ClearwayError("cancelled", `${channel}: a second listen took this one's place`);
 }

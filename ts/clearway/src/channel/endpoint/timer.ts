@@ -2,7 +2,7 @@
 
 export type Timer = ReturnType<typeof setTimeout>;
 
-/** A timer of any length. Hosts count 24.8 days at most, and fire at once for more; that long is for ever here. */
+/** Starts a timer of any length. Hosts count at most 24.8 days and fire at once for longer times, so longer times are cut to that. */
 export function after(ms: number, act: () => void): Timer {
   return setTimeout(act, Math.min(ms, 2 ** 31 - 1));
 }

@@ -10,11 +10,11 @@ import { checkedSink, checkedSource, checkedStream } from "./streams.js";
 import { validated } from "./validated.js";
 import { Validators } from "./validator.js";
 
-/** One end's way to the other's methods and events, by name and with types. */
+/** Calls the other end's methods and listens to its events, by name and with types. */
 export interface Caller<S> {
-  /** `caller.call.name(args, options)`; rejects as `call` of the endpoint's methods does, and as {@link ChannelSchema} says. */
+  /** `caller.call.name(args, options)`. Rejects as `call` of the endpoint's methods does, and as {@link ChannelSchema} says. */
   readonly call: Callers<S>;
-  /** `caller.listen.name(args, options)`, which is an async iterable. */
+  /** `caller.listen.name(args, options)`. Returns an async iterable. */
   readonly listen: Listeners<S>;
 }
 
@@ -25,24 +25,25 @@ type LooseHandlers = {
 };
 
 /**
- * A schema that both ends have: gives callers and handlers their types, and checks every value at the border, both ways.
- * What one's own program gives and does not fit throws `invalid-argument`, what comes from the other end `protocol`; the error
- * names the path and what must stand there, and has them as `path` and `expected`. Arguments that do not fit reach the caller
- * as a remote error with the code `invalid-argument`, and no handler. The checks make lists, maps and structs anew; the lists
- * of numbers in them are not copied.
+ * A schema that both ends have. It types callers and handlers, and validates every value in both directions.
+ *
+ * The program's own value throws `invalid-argument` if it does not match; the other end's throws `protocol`. The error names the
+ * path and the expected type, and has them as `path` and `expected`. Arguments that do not match reach no handler: the caller receives a
+ * remote error with the code `invalid-argument`. Validation creates new lists, maps and structs; it does not copy the lists of numbers in
+ * them.
  */
 export class ChannelSchema<const S> {
-  /** The schema as it was checked, for whoever makes something else of it. */
+  /** The validated schema, for code generators. */
   readonly shape: SchemaShape;
   readonly #write = new Validators("write");
   readonly #read = new Validators("read");
 
-  /** Made by {@link schema}. */
+  /** Use {@link schema} instead. */
   constructor(data: S) {
     this.shape = readSchema(data);
   }
 
-  /** Ways to the other end's methods and events. Costs a closure for each; sends nothing. */
+  /** Returns functions for the other end's methods and events. Creates one closure each and sends nothing. */
   caller(endpoint: Endpoint): Caller<S> {
     const { channel, methods, events } = this.shape;
     const remote = endpoint.methods(channel);
@@ -63,8 +64,8 @@ export class ChannelSchema<const S> {
   }
 
   /**
-   * Handles the schema's methods and events for the other end. Disposing ends it. Throws `invalid-argument` where a channel has
-   * a handler already, or a handler is missing.
+   * Handles the schema's methods and events for the other end. Disposing removes the handlers. Throws `invalid-argument` when a channel
+   * already has a handler, or a handler is missing.
    */
   handle(endpoint: Endpoint, handlers: HandlersOf<S>, options?: ServeOptions): Disposable {
     const { channel, methods, events } = this.shape;
@@ -115,9 +116,9 @@ export class ChannelSchema<const S> {
 }
 
 /**
- * Declares the methods and events of a channel, as plain data that JSON can hold: `clearway gen` makes a C header and a Rust
- * trait of the same. The compiler infers the types of callers and handlers from it. Throws `invalid-argument` with the path to
- * what is wrong.
+ * Declares the methods and events of a channel, as plain data that JSON can hold. `clearway gen` generates a C header and a Rust trait
+ * from the same data. The compiler infers the types of callers and handlers from it. Throws `invalid-argument` with the path to the
+ * error.
  */
 export function schema<const S extends SchemaData>(data: S): ChannelSchema<S> {
   return new ChannelSchema(data);

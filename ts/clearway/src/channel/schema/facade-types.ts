@@ -8,7 +8,7 @@ import type { HandlerContext } from "../endpoint/served.js";
 import type { EventSink } from "../endpoint/source.js";
 import type { ReadOf, WriteOf } from "./type.js";
 
-// What the compiler makes of a schema.
+// Types that the compiler infers from a schema.
 
 type Part<S, Name extends string> = S extends { readonly [Key in Name]: infer Value } ? Value : unknown;
 type Types<S> = Part<S, "types">;
@@ -16,13 +16,13 @@ type MethodNames<S> = keyof Part<S, "methods">;
 type EventNames<S> = keyof Part<S, "events">;
 type Method<S, Name> = Name extends MethodNames<S> ? Part<S, "methods">[Name] : never;
 type Event<S, Name> = Name extends EventNames<S> ? Part<S, "events">[Name] : never;
-/** A part that is left out is of type null. */
+/** A missing part has the type null. */
 type In<Declared, Name extends string> = Declared extends { readonly [Key in Name]: infer Value } ? Value : "null";
 
 type Read<S, Declared, Name extends string> = ReadOf<In<Declared, Name>, Types<S>>;
 type Write<S, Declared, Name extends string> = WriteOf<In<Declared, Name>, Types<S>>;
 type Movable<T> = T | Moved<T>;
-/** What may be nothing may be left out; a function that gives nothing has no return. */
+/** A value that may be null may be omitted, and its function needs no return. */
 type Given<T> = undefined extends T ? Movable<T> | undefined : Movable<T>;
 // biome-ignore lint/suspicious/noConfusingVoidType: the return of a function that gives nothing
 type Returned<T> = undefined extends T ? Given<T> | void : Given<T>;
@@ -65,7 +65,7 @@ export type SourcesOf<S> = {
   ) => EventSource<Movable<Write<S, Event<S, Name>, "value">>>;
 };
 
-/** What handles a schema: its methods, if it has some, and its events. */
+/** Handlers of a schema: its methods, if it has any, and its events. */
 export type HandlersOf<S> = (S extends { readonly methods: object }
   ? { readonly methods: MethodsOf<S> }
   : { readonly methods?: Record<string, never> }) &

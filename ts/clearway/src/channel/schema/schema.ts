@@ -2,37 +2,37 @@
 import { nameOf, objectOf, TypeReader, type TypeShape, wrong } from "./shape.js";
 import type { Type } from "./type.js";
 
-/** The methods and events of a channel, as plain data: JSON can hold it, and nothing in it is run. */
+/** The methods and events of a channel, as plain data. JSON can hold it, and it contains no code. */
 export interface SchemaData {
-  /** The name of the channel on which the methods are called. */
+  /** Name of the channel on which the methods are called. */
   readonly channel: string;
-  /** Types with names, for use at several places by `{ ref: name }`. */
+  /** Named types, for use in several places with `{ ref: name }`. */
   readonly types?: { readonly [name: string]: Type };
   readonly methods?: { readonly [name: string]: MethodData };
   readonly events?: { readonly [name: string]: EventData };
 }
 
 export interface MethodData {
-  /** What it is for; generated code carries it. */
+  /** Description of the method; generated code contains it. */
   readonly doc?: string;
-  /** What the method takes: one value, usually a struct. Left out: nothing. */
+  /** The method's argument: one value, usually a struct. Default: none. */
   readonly args?: Type;
-  /** What it gives. Left out: nothing. */
+  /** The method's result. Default: none. */
   readonly result?: Type;
 }
 
 export interface EventData {
-  /** What it is for; generated code carries it. */
+  /** Description of the event; generated code contains it. */
   readonly doc?: string;
-  /** What a listener says when it begins to listen. Left out: nothing. */
+  /** The argument of a listener when it starts. Default: none. */
   readonly args?: Type;
-  /** What an event holds. */
+  /** The value of an event. */
   readonly value: Type;
-  /** The name of the event's own channel. Left out: the schema's channel, a slash, the event's name. */
+  /** Name of the event's own channel. Default: the schema's channel, a slash, the event's name. */
   readonly channel?: string;
 }
 
-/** A method, checked. */
+/** A validated method. */
 export interface MethodShape {
   readonly name: string;
   readonly doc: string;
@@ -40,7 +40,7 @@ export interface MethodShape {
   readonly result: TypeShape;
 }
 
-/** An event, checked. */
+/** A validated event. */
 export interface EventShape {
   readonly name: string;
   readonly doc: string;
@@ -49,7 +49,7 @@ export interface EventShape {
   readonly value: TypeShape;
 }
 
-/** A schema that has been checked: its parts in the order in which they were declared. */
+/** A validated schema, with its parts in the order of declaration. */
 export interface SchemaShape {
   readonly channel: string;
   /** The schema's own types, resolved. */
@@ -60,7 +60,7 @@ export interface SchemaShape {
 
 const nothing = { kind: "null" } as const;
 
-/** Reads a schema from data of unknown origin, such as a JSON file. Throws `invalid-argument` with the path to what is wrong. */
+/** Reads a schema from data of unknown origin, such as a JSON file. Throws `invalid-argument` with the path to the error. */
 export function readSchema(value: unknown): SchemaShape {
   const { channel, types = {}, methods = {}, events = {}, ...others } = objectOf(value, "schema");
   const [unknown] = Object.keys(others);

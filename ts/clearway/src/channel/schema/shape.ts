@@ -3,8 +3,8 @@ import { ClearwayError } from "../../error/clearway-error.js";
 import { type TypeName, typeNames } from "./type.js";
 
 /**
- * A type that has been checked: what validators and generators of other languages read. Names of the schema's own types are
- * resolved; `name` keeps what such a type was called.
+ * A validated type, which validators and code generators read. References to the schema's own types are resolved; `name` keeps the name
+ * of such a type.
  */
 export type TypeShape =
   | { readonly kind: TypeName }
@@ -17,11 +17,11 @@ export interface FieldShape {
   readonly type: TypeShape;
 }
 
-// Deeper than what anybody writes by hand; keeps a hostile schema from exhausting the stack, and is far below the
-// codec's own limit of 128.
+// Deeper than any type that people write. This limit keeps a hostile schema from exhausting the stack, and is far below the codec's own
+// limit of 128.
 const depthMax = 32;
 
-/** Reads types from data of unknown origin. Throws `invalid-argument`, with the path to what is wrong. */
+/** Reads types from data of unknown origin. Throws `invalid-argument` with the path to the error. */
 export class TypeReader {
   readonly #types: Record<string, unknown>;
   readonly #known = new Map<string, TypeShape | "open">();
@@ -57,12 +57,12 @@ export class TypeReader {
     }
   }
 
-  /** The type of the schema's own under that name. */
+  /** Returns the schema's own type of that name. */
   named(name: unknown, path: string, depth = 0): TypeShape {
     if (typeof name !== "string" || !Object.hasOwn(this.#types, name))
       throw wrong(path, `one of the schema's types: ${Object.keys(this.#types).join(", ") || "it has none"}`, name);
     const known = this.#known.get(name);
-    // C has no value that holds itself, and neither does JSON.
+    // Neither C nor JSON has values that contain themselves.
     if (known === "open") throw wrong(path, "a type that does not hold itself", name);
     if (known !== undefined) return known;
     this.#known.set(name, "open");
@@ -87,24 +87,24 @@ export class TypeReader {
   }
 }
 
-/** The error for a schema that is none: what stands at `path` must be something else. */
+/** Returns the error for an invalid schema: the value at `path` must be something else. */
 export function wrong(path: string, must: string, value: unknown): ClearwayError {
   let text: string | undefined;
   try {
     text = JSON.stringify(value)?.slice(0, 60);
   } catch {
-    // A cycle, or a bigint: its class says enough.
+    // A cycle, or a bigint. The message then names the value's type.
   }
   return new ClearwayError("invalid-argument", `${path} must be ${must}: ${path}=${text ?? typeof value}`);
 }
 
-/** The value as an object whose properties are data. */
+/** Returns the value as an object whose properties are data. Throws `invalid-argument` for anything else. */
 export function objectOf(value: unknown, path: string): Record<string, unknown> {
   if (value === null || typeof value !== "object" || Array.isArray(value)) throw wrong(path, "an object", value);
   return value as Record<string, unknown>;
 }
 
-/** A name of a method, an event or a field. */
+/** Checks the name of a method, an event or a field. */
 export function nameOf(name: string, path: string): string {
   // Setting `__proto__` on a plain object changes its prototype instead.
   if (name === "" || name.length > nameLengthMax || name === "__proto__")
@@ -112,7 +112,7 @@ export function nameOf(name: string, path: string): string {
   return name;
 }
 
-// An identifier in C may have 63 significant characters before compilers may cut it; twice that with a prefix.
+// A C identifier has 63 significant characters before compilers may cut it. The limit is twice that, with a prefix.
 const nameLengthMax = 128;
 
 function textsOf(value: unknown, path: string): string[] {

@@ -4,7 +4,7 @@ import type { EventSource } from "../endpoint/events.js";
 import type { EventSink } from "../endpoint/source.js";
 import type { Validated } from "./validated.js";
 
-/** A stream whose events are checked when they are read. One that does not fit ends it, there too. */
+/** Returns a stream whose events are validated when they are read. An invalid event ends the stream at both ends. */
 export function checkedStream(stream: EventStream<unknown>, enter: Validated): EventStream<unknown> {
   return {
     get dropped() {
@@ -31,21 +31,21 @@ export function checkedStream(stream: EventStream<unknown>, enter: Validated): E
   };
 }
 
-/** A sink that checks what it is given. */
+/** Returns a sink that validates the events it is given. */
 export function checkedSink(sink: EventSink, leave: Validated): EventSink {
   return {
     channel: sink.channel,
     get signal() {
       return sink.signal;
     },
-    // Async, so that a misfit rejects where what the queue says does.
+    // Async, so that an invalid event rejects the promise, as a full queue does.
     send: async (event) => sink.send(leave(event)),
     end: () => sink.end(),
     fail: (error) => sink.fail(error),
   };
 }
 
-/** The events of a source, checked as they are drawn. */
+/** Returns a source whose events are validated when they are read. */
 export function checkedSource(source: unknown, leave: Validated): EventSource<unknown> {
   if (source === undefined || source === null) return undefined;
   if (isIterable(source)) return checkedEvents(source, leave);

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/** What each name of a type stands for, as it is read and as it may be written. */
+/** Each type name's TypeScript types: as read, and as may be written. */
 export interface NamedTypes {
-  /** Whatever the codec carries. */
+  /** Any value that the codec can encode. */
   any: { read: unknown; write: unknown };
-  /** Nothing: `null` is read; `null` and `undefined` are written. */
+  /** No value: reads as `null`; `null` and `undefined` may be written. */
   null: { read: null; write: null | undefined };
   bool: { read: boolean; write: boolean };
-  /** A whole number of 32 bits, signed. */
+  /** A signed whole number of 32 bits. */
   i32: { read: number; write: number };
-  /** A whole number up to 2^53, as `number`; 64 bits, signed, in languages that have them. */
+  /** A whole number up to 2^53, as `number`; a signed 64-bit integer in languages that have one. */
   int: { read: number; write: number };
-  /** A whole number of 64 bits, signed. */
+  /** A signed whole number of 64 bits. */
   i64: { read: bigint; write: bigint | number };
-  /** A number. It crosses as a float even where it is whole, because receivers in other languages keep the two apart. */
+  /** A number. It crosses as a float even if it is whole, because receivers in other languages keep the two apart. */
   f64: { read: number; write: number };
   text: { read: string; write: string };
   bytes: { read: Uint8Array; write: Uint8Array };
@@ -26,7 +26,7 @@ export interface NamedTypes {
 
 export type TypeName = keyof NamedTypes;
 
-/** The names, for who reads a schema that the compiler has not seen. */
+/** All type names, for readers of schemas that the compiler has not seen. */
 export const typeNames: readonly TypeName[] = [
   "any",
   "null",
@@ -43,14 +43,11 @@ export const typeNames: readonly TypeName[] = [
   "f64s",
 ];
 
-/**
- * The type of a value, as plain data: a name, or an object with one property that says what is made of others. JSON can
- * hold it.
- */
+/** The type of a value, as plain data: a name, or an object with one property for a composed type. JSON can hold it. */
 export type Type =
   | TypeName
   | { readonly list: Type }
-  /** Texts to values of one type. */
+  /** A map from texts to values of one type. */
   | { readonly map: Type }
   | { readonly struct: StructFields }
   | { readonly nullable: Type }
@@ -61,7 +58,7 @@ export type Type =
 
 export type StructFields = { readonly [name: string]: Type };
 
-/** What a value of the type `T` reads as, where `Types` are the schema's own. */
+/** Type of a value of schema type `T` as read. `Types` are the schema's own. */
 export type ReadOf<T, Types = unknown> = T extends TypeName
   ? NamedTypes[T]["read"]
   : T extends { readonly list: infer Item }
@@ -80,7 +77,7 @@ export type ReadOf<T, Types = unknown> = T extends TypeName
                 : never
               : never;
 
-/** What may be written where the type `T` stands: nullable fields may be left out. */
+/** Type of a value of schema type `T` as may be written. Nullable fields may be omitted. */
 export type WriteOf<T, Types = unknown> = T extends TypeName
   ? NamedTypes[T]["write"]
   : T extends { readonly list: infer Item }

@@ -5,20 +5,20 @@ import { MovedValue, move } from "../../transfer/move.js";
 import { shown, ValidationIssue } from "./validation-issue.js";
 import type { Validator } from "./validator.js";
 
-/** What is told of a value that does not fit its schema; the error has these as properties too. */
+/** Describes a value that does not match its schema. The error has these as properties too. */
 export interface ValidationIssueParts {
-  /** Where, such as `args.places[3].city`. */
+  /** The value's path, such as `args.places[3].city`. */
   readonly path: string;
-  /** What must stand there. */
+  /** The type that the schema expects there. */
   readonly expected: string;
 }
 
-/** A place where values cross: checks them, and says where it is when one does not fit. */
+/** Validates a value that crosses between program and wire. Throws an error with the value's path. */
 export type Validated = (value: unknown) => unknown;
 
 /**
- * The border for a value that goes out (`invalid-argument`: the program's own), or comes in from the other end (`protocol`).
- * What is under `move()` stays there.
+ * Returns the validator for a value. Its error has `code`: `invalid-argument` for the program's own values, `protocol` for the other
+ * end's. A value given with `move()` stays marked as moved.
  */
 export function validated(fit: Validator, where: string, root: string, code: ErrorCode): Validated {
   return (value) => {

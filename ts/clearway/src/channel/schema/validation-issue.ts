@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/** A value that is not of its type, on its way out of the validator: every level adds its part of the path in front. */
+/** A value that does not match its type. Each level of the validator adds its part of the path in front. */
 export class ValidationIssue {
   readonly path: (string | number)[] = [];
 
   constructor(
-    /** What must stand there, in words. */
+    /** The expected type, in words. */
     readonly expected: string,
     readonly value: unknown,
   ) {}
 
-  /** The same, seen from the value that holds it. */
+  /** Adds the key of the value that contains this one. Returns itself. */
   inside(key: string | number): this {
     this.path.unshift(key);
     return this;
   }
 
-  /** Where, from `root` on: `args.places[3].city`. */
+  /** Returns the value's path from `root`: `args.places[3].city`. */
   at(root: string): string {
     return this.path.reduce<string>((path, key) => path + step(key), root);
   }
@@ -33,7 +33,7 @@ function step(key: string | number): string {
 
 const shownMax = 40;
 
-/** A value for a message: short, in one line. */
+/** Returns a value as a short text in one line, for a message. */
 export function shown(value: unknown): string {
   if (typeof value === "string")
     return JSON.stringify(value.length > shownMax ? `${value.slice(0, shownMax)}…` : value);

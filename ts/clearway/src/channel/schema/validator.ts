@@ -5,15 +5,14 @@ import type { TypeName } from "./type.js";
 import { ValidationIssue } from "./validation-issue.js";
 
 /**
- * Checks a value and returns it as it goes on: to the codec (`write`), or to the program (`read`). Lists, maps and structs
- * are made anew, with the fields of the schema in its order; texts, bytes and lists of numbers are the ones that came.
- * Throws a {@link ValidationIssue}.
+ * Validates a value and returns it in the form for the codec (`write`) or for the program (`read`). Creates new lists, maps and structs,
+ * with the schema's fields in the schema's order; returns texts, bytes and lists of numbers unchanged. Throws a {@link ValidationIssue}.
  */
 export type Validator = (value: unknown) => unknown;
 
 export type Direction = "write" | "read";
 
-/** Makes the checks of a schema's types. Types that are used at several places are made once. */
+/** Creates the validators of a schema's types. A type that occurs several times gets one validator. */
 export class Validators {
   readonly #made = new Map<TypeShape, Validator>();
 
@@ -61,7 +60,7 @@ function refuse(expected: string, value: unknown): never {
 
 const i32: Validator = (value) =>
   typeof value === "number" && (value | 0) === value ? value + 0 : refuse("a whole number of 32 bits", value);
-
+// Both directions give the same form, so a handler in the same process sees the values that a handler behind a wire sees.
 const i64Max = (1n << 63n) - 1n;
 
 // One form on both sides, so that a handler in the same process sees what one behind a wire sees.
@@ -107,7 +106,7 @@ function listOf(item: Validator): Validator {
 
 function mapOf(item: Validator): Validator {
   return (value) => {
-    // Without a prototype: a key called `__proto__` is a key.
+    // No prototype: a key named `__proto__` is an ordinary key.
     const out = Object.create(null) as Record<string, unknown>;
     for (const [key, each] of Object.entries(plainObject(value, "a map with texts as keys")))
       out[key] = inside(item, each, key);
@@ -115,7 +114,8 @@ function mapOf(item: Validator): Validator {
   };
 }
 
-// Fields that the schema does not know: written, they would be lost without a word; read, they are a newer schema's.
+// Fields that the schema does not have: when writing, an error, because they would be lost silently; when reading, ignored, because they
+// come from a newer schema.
 function structOf(fields: readonly FieldShape[], fits: readonly Validator[], strict: boolean): Validator {
   const names = fields.map(({ name }) => name);
   const known = new Set(names);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError, invalid } from "../../error/clearway-error.js";
 
-/** What bounds a transport's memory. */
+/** Memory limits of a transport. */
 export interface TransportLimits {
-  /** Bytes of the largest frame, both ways; default 64 MiB: a 4K frame of RGBA is 32. */
+  /** Largest frame in both directions, in bytes. Default: 64 MiB; a 4K image in RGBA takes 32 MiB. */
   readonly frameBytesMax?: number;
   /**
-   * How many bytes may wait to leave, or be under way, before `send` returns false; default 1 MiB, as in streams of tasks.
-   * One frame larger than this still travels.
+   * Bytes that may wait or be in flight before `send` returns false. Default: 1 MiB, as in streams of tasks. A single frame larger than
+   * this still crosses.
    */
   readonly windowBytes?: number;
 }
@@ -15,7 +15,7 @@ export interface TransportLimits {
 export const defaultFrameBytesMax = 64 << 20;
 export const defaultWindowBytes = 1 << 20;
 
-/** The limits, checked and complete. Throws `invalid-argument`. */
+/** Returns the validated limits, with defaults. Throws `invalid-argument`. */
 export function transportLimits(given: TransportLimits): Required<TransportLimits> {
   const { frameBytesMax = defaultFrameBytesMax, windowBytes = defaultWindowBytes } = given;
   if (!(Number.isInteger(frameBytesMax) && frameBytesMax >= 1 && frameBytesMax <= 0x7fff_ffff))
@@ -24,7 +24,7 @@ export function transportLimits(given: TransportLimits): Required<TransportLimit
   return { frameBytesMax, windowBytes };
 }
 
-/** Throws what `send` throws: `too-large`, or `invalid-argument` for attachments that cannot move. */
+/** Throws the errors of `send`: `too-large`, or `invalid-argument` for attachments that cannot be moved. */
 export function checkFrame(
   frame: Uint8Array,
   attachments: readonly Uint8Array[],
@@ -37,12 +37,12 @@ export function checkFrame(
   }
 }
 
-/** The error for a frame over the limit. */
+/** Returns the error for a frame over the limit. */
 export function frameTooLarge(bytes: number, frameBytesMax: number): ClearwayError {
   return new ClearwayError("too-large", `a frame of ${bytes} bytes; the transport takes ${frameBytesMax} at most`);
 }
 
-/** Whether memory is shared; false where the host has no such memory. */
+/** Whether memory is shared; false on hosts without shared memory. */
 export function isShared(buffer: ArrayBufferLike): buffer is SharedArrayBuffer {
   return typeof SharedArrayBuffer === "function" && buffer instanceof SharedArrayBuffer;
 }

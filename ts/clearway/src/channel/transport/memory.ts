@@ -5,9 +5,9 @@ import { type ChannelSink, type ChannelTransport, type CloseReason, closedHere }
 import { SendWindow, weight } from "./window.js";
 
 /**
- * Two ends in one thread: for tests, and for parts of an app that may move apart later. Copies nothing: frames are handed
- * over as they are, attachments are moved, so that a sender loses them here as it would elsewhere. Delivers in microtasks.
- * Throws `invalid-argument`.
+ * Returns two connected transports in one thread, for tests and for parts of an app that may be separated later. Copies nothing: frames
+ * are passed as they are, attachments are moved, so a sender loses them as it does elsewhere. Delivers in microtasks. Throws
+ * `invalid-argument`.
  */
 export function memoryPair(limits: TransportLimits = {}): [ChannelTransport, ChannelTransport] {
   const a = new MemoryTransport(transportLimits(limits));
@@ -32,7 +32,7 @@ class MemoryTransport implements ChannelTransport {
   other: MemoryTransport | undefined;
   readonly #window: SendWindow;
   #sink: ChannelSink | undefined;
-  /** What waits for this end, and the last word. */
+  /** Frames that wait for this end; `#end` follows them. */
   #inbox: Letter[] = [];
   #end: CloseReason | undefined;
   #closing = false;
@@ -112,7 +112,7 @@ class MemoryTransport implements ChannelTransport {
       this.#drained = false;
       sink.drained();
     }
-    // Those that come while these are told are told in the next microtask, behind what was there before.
+    // Frames that arrive during this loop are delivered in the next microtask, behind the earlier ones.
     const inbox = this.#inbox.splice(0);
     for (const [index, { frame, attachments }] of inbox.entries()) {
       if (this.#closing) break;
@@ -123,7 +123,7 @@ class MemoryTransport implements ChannelTransport {
       this.other?.taken(weight(frame, attachments));
       sink.frame(frame, attachments);
     }
-    // What came before the other end closed is delivered first; there is nobody left to hold up.
+    // Frames sent before the other end closed are delivered first. Pausing has no purpose any more: no sender is left to hold back.
     if (this.#end !== undefined && this.#paused && !this.#closing) this.resume();
     if (this.#end === undefined || this.#inbox.length > 0 || this.#told) return;
     this.#told = true;

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 /**
- * One side of a worker's wire: a `MessagePort`, a `Worker` as its owner sees it, a worker's `self` or `parentPort`; Node's or
- * a browser's, by what they share.
+ * One side of a worker's port, with the parts that Node and browsers share: a `MessagePort`, a `Worker` in its owner's thread, or a
+ * worker's `self` or `parentPort`.
  */
 export interface PortLike {
   postMessage(message: unknown, transfer: never[]): void;
 }
 
-/** What is told of a port. */
+/** Receives a port's events. */
 export interface PortEvents {
   message(message: unknown): void;
-  /** A message could not be read on arrival. */
+  /** A message could not be deserialized on arrival. */
   unreadable(): void;
-  /** The other side is gone. */
+  /** The other side has closed or exited. */
   gone(detail: Record<string, number>): void;
-  /** An error of a worker's that may be its end, or not. */
+  /** A worker's error, which may or may not end it. */
   error(reason: unknown): void;
 }
 
@@ -30,7 +30,7 @@ interface Target {
   start?(): void;
 }
 
-/** Listens to a port of either host, and starts it. Returns what stops it. */
+/** Listens to a port of either host and starts it. Returns a function that stops listening. */
 export function listenTo(port: PortLike, events: PortEvents): () => void {
   return "on" in port
     ? listenInNode(port as unknown as Emitter, events)
@@ -38,7 +38,8 @@ export function listenTo(port: PortLike, events: PortEvents): () => void {
 }
 
 function listenInNode(port: Emitter, events: PortEvents): () => void {
-  // Heard through a wire of its own, maybe before what the worker said last; before its exit is told, all of that is there.
+  // Node reports a worker's error on a separate channel, perhaps before its last messages, but its exit after all of them. The error
+  // therefore waits for the exit.
   let fail = (): void => {};
   const listeners: [string, (value: never) => void][] = [
     ["message", events.message],
@@ -72,19 +73,19 @@ function listenInPage(port: Target, events: PortEvents): () => void {
     ["error", (event: ErrorEvent) => events.error(event.error ?? event.message)],
   ];
   for (const [name, listener] of listeners) port.addEventListener(name, listener);
-  // A MessagePort waits for it; `onmessage` would have started it.
+  // A MessagePort delivers nothing before `start`, which only `onmessage` would call implicitly.
   port.start?.();
   return () => {
     for (const [name, listener] of listeners) port.removeEventListener(name, listener);
   };
 }
 
-/** Closes what can be closed by itself: a MessagePort. A worker belongs to whoever started it. */
+/** Closes a MessagePort. Leaves workers alone: their owner ends them. */
 export function closePort(port: PortLike): void {
   if (isMessagePort(port)) (port as unknown as MessagePort).close();
 }
 
-// Not by `close` alone: a worker's own `self.close()` would end the worker.
+// Testing for `close` alone is not enough: a worker's own `self.close()` would end the worker.
 function isMessagePort(port: PortLike): boolean {
   return Object.prototype.toString.call(port) === "[object MessagePort]" || port.constructor?.name === "MessagePort";
 }

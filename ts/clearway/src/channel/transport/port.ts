@@ -10,27 +10,28 @@ import type { RingWay, WayOwner } from "./ring-way.js";
 import { type ChannelSink, type ChannelTransport, type CloseReason, closedHere, readReason } from "./transport.js";
 import { SendWindow, weight } from "./window.js";
 
-// From here on a frame is posted by itself and moved; smaller ones of a tick are joined and cloned. A round trip in Node 20
-// takes as long either way up to 4 KiB (43 us cloned, 41 moved), and at 64 KiB 51 against 39 (bench/channel-port.mjs).
+// From this size on a frame is posted alone and moved; smaller frames of a tick are joined and cloned. A round trip in Node 20 takes
+// about as long either way up to 4 KiB (43 us cloned, 41 us moved); at 64 KiB it takes 51 us cloned and 39 us moved
+// (ts/clearway/bench/channel-port.mjs).
 const movedBytesMin = 4096;
 
-// Made when it is first asked for: an app of codecs alone has nothing of it in its bundle.
+// Created on first use, so that bundlers drop it from an app that uses only codecs.
 let loadRing: (() => Promise<typeof import("./ring-way.js")>) | undefined;
 
-/** How a port carries channels. */
+/** Settings of a port that carries channels. */
 export interface PortOptions extends TransportLimits {
   /**
-   * A ring of shared memory beside the port, for frames of half a KiB and less: they cross without a message while both ends are
-   * awake. One end offers it and the other accepts; where there is no shared memory, or an end says nothing, the port carries
-   * all. An end that was just busy goes on looking for 200 us, between its own turns.
+   * Adds a ring of shared memory to the port, for frames of at most half a KiB. They cross without a message while both ends are awake.
+   * One end offers the ring and the other accepts it. Without shared memory, or when an end does not set this, the port carries every
+   * frame. An end that was just busy polls the ring for 200 us, between its own turns.
    */
   readonly ring?: "offer" | "accept";
 }
 
 /**
- * Channels over a worker's wire. Frames of one tick travel as one message; attachments are moved, shared memory is shared.
- * Does not own a worker: `close` leaves it running. It closes a `MessagePort`. Keeps a Node process alive for as long as it is
- * open, as any port does that is listened to. Throws `invalid-argument`.
+ * Returns a transport over a worker's port. Frames of one tick cross as one message; attachments are moved, shared memory is shared.
+ * `close` closes a `MessagePort`, and leaves a worker running. An open transport keeps a Node process alive, as any port with listeners
+ * does. Throws `invalid-argument`.
  */
 export function portTransport(port: PortLike, options: PortOptions = {}): ChannelTransport {
   if (typeof port?.postMessage !== "function") throw invalid("port", "a MessagePort or a worker", port);
@@ -52,9 +53,9 @@ class PortChannelTransport implements ChannelTransport {
   /** Small frames of this tick. */
   #waiting: Uint8Array[] = [];
   #scheduled = false;
-  /** The next message asks what was taken there. */
+  /** Whether the next message asks the receiver to report what it took. */
   #asks = false;
-  /** Bytes taken here since the other end was told. */
+  /** Bytes taken here since the last report to the other end. */
   #taken = 0;
   #reason: CloseReason | undefined;
   #heard = false;
@@ -62,7 +63,7 @@ class PortChannelTransport implements ChannelTransport {
   #way: RingWay | undefined;
   /** Waits for the end of the other side's thread. */
   #watching: AbortController | undefined;
-  /** Messages that came while the ring's code is loaded. */
+  /** Messages that arrive while the ring's code is loading. */
   #held: unknown[][] | undefined;
 
   constructor(port: PortLike, { frameBytesMax, windowBytes }: Required<TransportLimits>, ring: PortOptions["ring"]) {
@@ -80,12 +81,12 @@ class PortChannelTransport implements ChannelTransport {
       message: (message) => this.#receive(message),
       unreadable: () => this.#fail({ code: "failed", message: "a message could not be read on arrival" }),
       gone: (detail) => {
-        // What it had published before.
+        // Frames that the other side had published before.
         this.#way?.drain();
         this.#end({ code: "lost", message: "the other side of the port is gone", detail });
       },
       error: (cause) => {
-        // Before its first word, an error says that it does not start; later, a worker may live on.
+        // Before the worker's first message, an error means that it failed to start. Later the worker may survive an error.
         if (!this.#heard) this.#end({ code: "failed", message: "the worker failed", cause });
       },
     });
@@ -151,7 +152,7 @@ class PortChannelTransport implements ChannelTransport {
 
   #postFrames(lengths: number[], frame: Uint8Array, attachments: readonly Uint8Array[]): void {
     const large = frame.byteLength >= movedBytesMin;
-    // A view would take the whole of its buffer along, which may hold what is meant for others.
+    // Posting a view would clone its whole buffer, which may hold other data.
     const bytes = alone(frame) ? frame : frame.slice();
     const transfer = attachments.flatMap(({ buffer }) => (isShared(buffer) ? [] : [buffer]));
     if (large) transfer.push(bytes.buffer as ArrayBuffer);
@@ -166,7 +167,7 @@ class PortChannelTransport implements ChannelTransport {
       if (this.#way) this.#way.post(message, transfer);
       else this.#port.postMessage(message, transfer as never[]);
     } catch (cause) {
-      // Nothing of ours is refused but memory that its owner keeps; the frame cannot arrive, and order would break.
+      // The port refuses only memory that its owner keeps. The frame cannot arrive, and skipping it would break the order.
       this.#end({ code: "failed", message: "the port refused a message", cause });
     }
   }
@@ -214,7 +215,7 @@ class PortChannelTransport implements ChannelTransport {
     this.#post([portMark, Post.taken, taken], []);
   }
 
-  // A browser's worker that is terminated says nothing; what it has published before is still read.
+  // A browser reports nothing when a worker is terminated. Frames that the worker had published are still read.
   #watch(name: unknown): void {
     if (typeof name !== "string" || this.#watching) return this.#fail(garbled);
     const watching = new AbortController();
@@ -233,14 +234,14 @@ class PortChannelTransport implements ChannelTransport {
     void this.#openRing(memory);
   }
 
-  // `memory` is the other end's; without, this end offers its own.
+  // `memory` is the other end's ring. If it is undefined, this end offers its own.
   async #openRing(memory: SharedArrayBuffer | undefined): Promise<void> {
     let ring: typeof import("./ring-way.js");
     try {
       loadRing ??= part(async () => import("./ring-way.js"));
       ring = await loadRing();
     } catch (cause) {
-      // The end that offers can do without; the other was promised that this one reads it.
+      // The offering end can do without the ring. An accepting end has to read it, because the other end writes to it.
       return memory ? this.#fail({ code: "failed", message: "the ring's code could not be loaded", cause }) : undefined;
     }
     if (this.#closed) return;
@@ -254,14 +255,14 @@ class PortChannelTransport implements ChannelTransport {
   }
 
   #useRing(way: RingWay, offers: boolean): void {
-    // Everything by port that comes after this has its place in the ring. The other end's answer does so for its own.
+    // Every later message of this end has its place in the ring. The other end's answer says the same of its messages.
     if (offers) this.#post([portMark, Post.ring, way.memory], []);
     this.#way = way;
     if (!offers) this.#post([portMark, Post.opened], []);
     const held = this.#held ?? [];
     this.#held = undefined;
     for (const message of held) way.receive(message);
-    // What was written before this end was there to be woken.
+    // Reads frames that were written before this end could be woken.
     way.receive(wakeUp);
   }
 
@@ -280,7 +281,7 @@ class PortChannelTransport implements ChannelTransport {
     };
   }
 
-  // The other end did wrong: it is told, and this is the end.
+  // The other end broke the protocol: sends it the reason and closes.
   #fail(reason: CloseReason): void {
     this.close(reason);
   }
@@ -296,7 +297,7 @@ class PortChannelTransport implements ChannelTransport {
     this.#tell(reason);
   }
 
-  // Never from within: this may be in the midst of a `send`.
+  // Deferred, because this may run inside a `send`.
   #tell(reason: CloseReason): void {
     const sink = this.#sink;
     if (sink !== undefined) queueMicrotask(() => sink.closed(reason));
@@ -309,7 +310,7 @@ class PortChannelTransport implements ChannelTransport {
 
 const garbled: CloseReason = { code: "protocol", message: "a message that is not of this protocol" };
 
-// Reads the ring, and sees that somebody does from now on.
+// Makes the ring read its frames, and note that this end reads from now on.
 const wakeUp = [Op.Mark, 0, undefined, undefined];
 
 function alone({ buffer, byteLength }: Uint8Array): boolean {

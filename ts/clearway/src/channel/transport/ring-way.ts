@@ -5,12 +5,12 @@ import { at, capacityBytes, headerBytes, magic, version } from "../../transport/
 import { Poller } from "../../transport/ring/poller.js";
 import { RingLane } from "../../transport/ring/ring-lane.js";
 
-// The ring beside a port's channel, as `spec/ring.md` has it, with two kinds of frames: a chunk is a channel's frame (its id is 1
-// where the sender asks what was taken), a credit says what was. Loaded by whoever uses it.
+// The ring of a port's channel (`spec/ring.md`), with two kinds of frames. A chunk is a channel's frame; its id is 1 when the sender asks
+// the receiver to report what it took. A credit is that report. This module is loaded on first use.
 
-/** What a way by ring tells its transport. */
+/** Receives what arrives through the ring, and posts through the port. */
 export interface WayOwner {
-  /** Posts by port. Throws what the port throws. */
+  /** Posts a message through the port. Throws what the port throws. */
   post(message: unknown[], transfer: readonly object[]): void;
   /** A message of the port, in its place among the frames. */
   message(message: unknown[]): void;
@@ -19,13 +19,13 @@ export interface WayOwner {
   broken(what: string): void;
 }
 
-// Lanes are looked at once a turn while they are hot: `transport/ring/poller.ts`.
+// Hot lanes are polled once per turn: `transport/ring/poller.ts`.
 const poller = new Poller({ now: () => performance.now(), afterTurn: afterMessages });
 
-// RingLane's messages are flat arrays of frames, four slots a frame.
+// RingLane's messages are flat arrays of frames, with four slots per frame.
 const slots = 4;
 
-/** One end of a ring each way. Either end drains it between its own turns, and sleeps when nothing comes. */
+/** One end of a pair of rings. It reads its ring between its own turns, and sleeps when nothing arrives. */
 export class RingWay extends RingLane {
   readonly #poll: { sent(): void; woken(): void };
   #closed = false;
@@ -56,14 +56,14 @@ export class RingWay extends RingLane {
     this.#poll = poller.add(this);
   }
 
-  /** Takes a small frame, copying it; false when it has to go by port. */
+  /** Sends a small frame, copying it. Returns false when the frame has to go through the port. */
   offer(frame: Uint8Array, asks: boolean): boolean {
     if (!this.send(Op.Chunk, asks ? 1 : 0, frame, undefined)) return false;
     this.#poll.sent();
     return true;
   }
 
-  /** Tells what was taken; false when that has to go by port. */
+  /** Reports bytes taken. Returns false when the report has to go through the port. */
   credit(bytes: number): boolean {
     if (!this.send(Op.Credit, 0, bytes, undefined)) return false;
     this.#poll.sent();
@@ -82,7 +82,7 @@ export class RingWay extends RingLane {
     if (!this.#closed) this.#poll.woken();
   }
 
-  /** For the poller: who has sent or was sent something may expect more. */
+  /** For the poller: an open end that has sent or received may expect more. */
   expects(): boolean {
     return !this.#closed;
   }
@@ -92,14 +92,15 @@ export class RingWay extends RingLane {
   }
 }
 
-/** Memory for two rings, as the end that offers it lays it out. */
+/** Returns memory for two rings, initialized by the end that offers it. */
 export function ringMemory(): SharedArrayBuffer {
   const memory = new SharedArrayBuffer(headerBytes + 2 * capacityBytes);
   const words = new Int32Array(memory);
   words[at.magic] = magic;
   words[at.version] = version;
   words[at.capacity] = capacityBytes;
-  // Each may be sent something before it looks for the first time; what comes by port wakes it.
+  // The worker may send before the caller first reads its ring. The caller therefore starts as parked, and a message through the port
+  // wakes it.
   words[at.toCaller.parked] = 1;
   return memory;
 }

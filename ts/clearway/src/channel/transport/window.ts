@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 /**
- * Backpressure of a transport whose carrier has none: how many bytes have left and were not taken there. A pure value. The
- * sender asks to be told, each time half of its window has left; the receiver knows nothing of windows, so that the two
- * ends' need not agree.
+ * Back-pressure for a carrier that has none: counts the bytes in flight, sent but not taken by the receiver. Has no side effects. The
+ * sender asks for a report each time half of its window has left. The receiver does not know the window, so the windows of the two ends
+ * may differ.
  */
 export class SendWindow {
   readonly #windowBytes: number;
@@ -15,7 +15,7 @@ export class SendWindow {
     this.#windowBytes = windowBytes;
   }
 
-  /** So many bytes leave. Returns whether to ask the receiver to tell what it has taken. */
+  /** Counts sent bytes. Returns whether to ask the receiver for a report. */
   sent(bytes: number): boolean {
     this.#outBytes += bytes;
     this.#unasked += bytes;
@@ -30,9 +30,9 @@ export class SendWindow {
     return !this.#full;
   }
 
-  /** So many bytes were taken there. Returns whether it is time to say `drained`. */
+  /** Counts bytes that the receiver took. Returns whether to call `drained`. */
   taken(bytes: number): boolean {
-    // What the other end says beyond what was sent counts for nothing.
+    // A report of more bytes than were sent counts as all of them.
     this.#outBytes = Math.max(0, this.#outBytes - bytes);
     if (!this.#full || this.#outBytes * 2 > this.#windowBytes) return false;
     this.#full = false;
@@ -40,7 +40,7 @@ export class SendWindow {
   }
 }
 
-/** What a frame weighs: an empty one is not free. */
+/** Returns a frame's weight in bytes. Every frame counts 8 bytes more than it has: an empty frame occupies memory too. */
 export function weight(frame: Uint8Array, attachments: readonly Uint8Array[]): number {
   return attachments.reduce((sum, each) => sum + each.byteLength, frame.byteLength + 8);
 }

@@ -3,10 +3,10 @@ import { decodeError, encodeError, type WireError } from "../../error/wire.js";
 import { type StandardMessageCodec, standardMessageCodec } from "../codec/standard.js";
 import { RemoteError } from "../endpoint/remote-error.js";
 
-// A failed reply's body on Clearway's wire: a list of the standard codec, [code, message, details, error]. `error` is what was
-// thrown as `error/wire.ts` describes it, with class name, stack, own properties, causes and errors; or null.
+// A failed reply's body on Clearway's wire: a list of the standard codec, [code, message, details, error]. `error` is the thrown error as
+// `error/wire.ts` describes it (class name, stack, own properties, causes and errors), or null.
 
-// Made when it is first needed, so that an app that has codecs only does not keep this.
+// Created on first use, so that bundlers drop it from an app that uses only codecs.
 let made: StandardMessageCodec | undefined;
 
 function codec(): StandardMessageCodec {
@@ -14,7 +14,7 @@ function codec(): StandardMessageCodec {
   return made;
 }
 
-/** An error as code, message and details. */
+/** An error as code, message, details and stack. */
 export interface ErrorParts {
   readonly code: string;
   readonly message: string;
@@ -25,8 +25,8 @@ export interface ErrorParts {
 const unreadable: ErrorParts = { code: "error", message: "an error that cannot be read", details: null, stack: "" };
 
 /**
- * What a handler threw, as code, message and details; unless `whole`, those of an error that came from elsewhere are left out. Never
- * throws: a proxy's traps and getters may.
+ * Returns a thrown value's code, message, details and stack. Unless `whole`, it leaves out the details of an error that another end
+ * threw. Never throws, although a proxy's traps and getters may.
  */
 export function partsOf(thrown: unknown, whole: boolean): ErrorParts {
   try {
@@ -34,7 +34,7 @@ export function partsOf(thrown: unknown, whole: boolean): ErrorParts {
     return {
       code: typeof code === "string" ? wellFormed(code) : "error",
       message: wellFormed(typeof message === "string" ? message : String(thrown)),
-      // One that has crossed already holds what another end told this one.
+      // An error with a channel has crossed before: its details come from another end.
       details: thrown instanceof RemoteError && (whole || thrown.channel === "") ? thrown.details : null,
       stack: typeof stack === "string" ? wellFormed(stack) : "",
     };
@@ -44,9 +44,9 @@ export function partsOf(thrown: unknown, whole: boolean): ErrorParts {
 }
 
 /**
- * The body for what a handler threw, of `bytesMax` bytes at most (which are 500 or more). Unless `whole`, its code, its message and the
- * details that its handler chose, and nothing else of it. Never throws: what the codec has no form
- * for is named in words, and of an error that is too large its code and the beginning of its message cross.
+ * Encodes a thrown value in at most `bytesMax` bytes, which must be 500 or more. Unless `whole`, it writes only the code, the message and
+ * the details that the handler chose. Never throws: a value that the codec cannot encode becomes a text that names its class, and an
+ * error that is too large keeps its code and the beginning of its message.
  */
 export function writeError(thrown: unknown, bytesMax: number, whole: boolean): Uint8Array {
   const { code, message, details } = partsOf(thrown, whole);
@@ -54,14 +54,14 @@ export function writeError(thrown: unknown, bytesMax: number, whole: boolean): U
     const body = codec().encode([code, message, plain(details), whole ? plainError(encodeError(thrown)) : null]);
     if (body.length <= bytesMax) return body;
   } catch {
-    // A getter among its details that gives something else each time.
+    // A getter among the details that returns another value each time.
   }
   return codec().encode([...shortened(code, message, bytesMax), null, null]);
 }
 
-/** Code and message that fit into so many bytes, less 200 for what stands around them. */
+/** Shortens code and message so that they fit into `bytesMax`, with 200 bytes left for the bytes around them. */
 export function shortened(code: string, message: string, bytesMax: number): [code: string, message: string] {
-  // A character takes 3 bytes of UTF-8 at most, and 6 as JSON writes control characters.
+  // A character takes at most 3 bytes in UTF-8, and 6 where JSON escapes a control character.
   const short = cut(code, 30);
   return [short, cut(message, Math.floor((bytesMax - 200) / 6) - short.length)];
 }
@@ -70,7 +70,7 @@ function cut(text: string, charactersMax: number): string {
   return text.length <= charactersMax ? text : `${wellFormed(text.slice(0, charactersMax - 1))}…`;
 }
 
-/** The error to throw for a body of the other end's. Throws a codec's error where it is none. */
+/** Returns the error that a body of the other end carries. Throws a codec's error for bytes that are no error. */
 export function readError(body: Uint8Array, channel: string, callerStack: string): RemoteError {
   const parts = codec().decode(body) as readonly unknown[];
   const [code, message, details, wire] = Array.isArray(parts) ? parts : [];
@@ -105,7 +105,7 @@ function plain(value: unknown): unknown {
   }
 }
 
-// Every part is looked at before anything is made of it: the other end may be anybody.
+// Every part is checked before it is used: the other end may be hostile.
 function isWireError(wire: unknown): wire is WireError {
   if (typeof wire !== "object" || wire === null) return false;
   if (!("base" in wire)) return "value" in wire;
@@ -121,7 +121,7 @@ function isWireError(wire: unknown): wire is WireError {
 
 const lone = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g;
 
-// A text with half of a surrogate pair has no UTF-8, and an error must arrive all the same.
+// Half of a surrogate pair has no UTF-8 form, and the error must arrive all the same.
 function wellFormed(text: string): string {
   return text.replace(lone, "\uFFFD");
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { smallBytes } from "../codec/writer.js";
 
-//  A frame (spec/channel.md). Numbers are unsigned and little-endian; what stands behind the head begins at multiples of 8.
+// A frame (spec/channel.md). Numbers are unsigned and little-endian. Each part behind the head begins at a multiple of 8.
 //
 //    byte  0  +----+-------+------------+----------------+
 //             | op | flags | name bytes | id             |
@@ -19,7 +19,7 @@ import { smallBytes } from "../codec/writer.js";
 
 export const headBytes = 24;
 
-/** What a frame is. The numbers are the wire; add at the end, never renumber. */
+/** Kinds of frame. The numbers are part of the wire: add at the end, never renumber. */
 export enum Op {
   /** a: version; b: wires; id: `helloMagic`; body: see `hello.ts` */
   hello = 0,
@@ -30,32 +30,32 @@ export enum Op {
   /** a: `Status`, why: `cancelled` or `timeout` */
   cancel = 3,
   post = 4,
-  /** a: items, b: bytes of the first credit; c: capacity; flags: what happens when that is full */
+  /** a: items, b: bytes of the first credit; c: capacity; flags: the policy of a full queue */
   listen = 5,
-  /** a: how many were dropped since the event before */
+  /** a: number of events dropped since the previous one */
   event = 6,
-  /** a: `Status`; b: how many were dropped since the event before */
+  /** a: `Status`; b: number of events dropped since the previous one */
   end = 7,
   /** a: items, b: bytes */
   credit = 8,
-  /** Ends a stream: nobody listens any more */
+  /** Ends a stream: its listener wants no more */
   stop = 9,
-  /** The plain wire: a message; an id of 0 wants no reply. */
+  /** Plain wire: a message; an id of 0 wants no reply */
   message = 16,
-  /** The plain wire: the reply. No body: not implemented, or no handler. */
+  /** Plain wire: the reply; an empty body means not implemented, or no handler */
   answer = 17,
 }
 
 export const Flag = {
-  /** The attachments' bytes stand in the frame. */
+  /** The frame contains the attachments' bytes. */
   inside: 1,
-  /** The message is the attachment itself, of the codec for bytes. */
+  /** The message is the attachment itself, written by the binary codec. */
   whole: 2,
-  /** The body is no message at all, not even null. */
+  /** The body is no message, not even null. */
   empty: 4,
 } as const;
 
-/** Of a `listen`, in its flags above these bits. */
+/** A `listen` frame has its policy in the flags above these bits. */
 export const whenFullShift = 4;
 
 /** How a call or a stream ended. */
@@ -70,7 +70,7 @@ export enum Status {
   busy = 7,
 }
 
-/** A frame that was read. Body and attachments are views of what arrived. */
+/** A frame that was read. Body and attachments are views of the received bytes. */
 export interface Frame {
   op: Op;
   flags: number;
@@ -83,7 +83,7 @@ export interface Frame {
   attachments: readonly Uint8Array[];
 }
 
-/** The parts of a frame to write; what is left out is zero or empty. */
+/** Parts of a frame to write. Missing parts are zero or empty. */
 export interface FrameParts extends FrameMessage {
   op: Op;
   id?: number;
@@ -93,11 +93,11 @@ export interface FrameParts extends FrameMessage {
   name?: Uint8Array | undefined;
 }
 
-/** Those of its message. Whoever has them apart need not put both into one object, which costs more than writing the head. */
+/** Parts of a frame's message. Callers pass them separately, because merging both into one object costs more than writing the head. */
 export interface FrameMessage {
   flags?: number | undefined;
   body?: Uint8Array | undefined;
-  /** Their bytes go inside. Those that travel beside are only counted. */
+  /** Attachments. `inside` writes their bytes into the frame; `beside` is the number that travels next to the frame. */
   inside?: readonly Uint8Array[] | undefined;
   beside?: number | undefined;
 }
@@ -109,7 +109,7 @@ export function padded(bytes: number): number {
   return Math.ceil(bytes / 8) * 8;
 }
 
-// Byte by byte: a view made for six numbers costs more than they do.
+// Byte by byte: creating a view for six numbers costs more than writing them.
 function put(bytes: Uint8Array, at: number, value: number): void {
   bytes[at] = value;
   bytes[at + 1] = value >>> 8;
@@ -121,7 +121,7 @@ function get(bytes: Uint8Array, at: number): number {
   return (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)) >>> 0;
 }
 
-/** Writes a frame. A small one may stand in a larger buffer, with others. */
+/** Writes a frame. A small frame may share a buffer with others. */
 export function writeFrame(parts: FrameParts, message: FrameMessage = parts): Uint8Array<ArrayBuffer> {
   const { op, id = 0, a = 0, b = 0, c = 0, name = empty } = parts;
   const { flags = 0, body = empty, inside = noAttachments, beside = 0 } = message;
@@ -148,7 +148,7 @@ export function writeFrame(parts: FrameParts, message: FrameMessage = parts): Ui
   return frame;
 }
 
-/** Reads a frame: views of it. Undefined where it is none. */
+/** Reads a frame without copying: its parts are views. Returns undefined for bytes that are no frame. */
 export function readFrame(bytes: Uint8Array, beside: readonly Uint8Array[]): Frame | undefined {
   if (bytes.length < headBytes) return undefined;
   const first = get(bytes, 0);

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { type Frame, Op, writeFrame } from "./frame.js";
 
-// The first frame each way. Its body is numbers of 4 bytes, so that an end needs no codec to read it; later versions add
-// behind them:
+// The first frame of each direction. Its body is numbers of 4 bytes, so that an end needs no codec to read it. Later versions add
+// numbers behind them:
 //
-//   0  frames: the largest that this end takes, in bytes
-//   4  names: the longest that this end takes, in bytes
+//   0  frames: the largest that this end accepts, in bytes
+//   4  names: the longest that this end accepts, in bytes
 //   8  calls: how many this end runs at once
 
 /** "CWCH", as bytes in memory. */
 export const helloMagic = 0x4843_5743;
 export const wireVersion = 1;
-/** The smallest limit of frames that an end may tell: whatever ends a call or a stream, and an error's first words, fit in. */
+/** Smallest frame limit that an end may announce. The end of a call or stream, with an error's first words, fits into such a frame. */
 export const frameBytesMin = 1024;
 
-/** What an end speaks: Clearway's own wire, or the plain one of platform channels. */
+/** The wires: Clearway's own, and the plain one of platform channels. */
 export type WireName = "clearway" | "plain";
 
-/** What an end tells of itself. */
+/** What an end announces about itself. */
 export interface Hello {
   version: number;
   wires: readonly WireName[];
@@ -35,7 +35,7 @@ export function writeHello({ wires, frameBytesMax, nameBytesMax, callsMax }: Hel
   return writeFrame({ op: Op.hello, id: helloMagic, a: wireVersion, b: mask, body });
 }
 
-/** Reads a hello; undefined where the frame is none. */
+/** Reads a hello. Returns undefined for any other frame. */
 export function readHello({ op, id, a, b, body }: Frame): Hello | undefined {
   if (op !== Op.hello || id !== helloMagic || body.length < 12) return undefined;
   const view = new DataView(body.buffer, body.byteOffset, body.byteLength);
@@ -48,7 +48,7 @@ export function readHello({ op, id, a, b, body }: Frame): Hello | undefined {
   };
 }
 
-/** The wire that both speak, Clearway's first; undefined where there is none. */
+/** Returns the wire that both ends speak, Clearway's first; undefined when there is none. */
 export function agree(here: readonly WireName[], there: readonly WireName[]): WireName | undefined {
   return known.find((each) => here.includes(each) && there.includes(each));
 }

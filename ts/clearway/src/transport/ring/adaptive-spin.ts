@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What wake-ups add to a wait that ended in sleep: one each way, 20 to 50 us here. A wait that was no longer than that above
-// the longest spin might have ended awake.
+// What wake-ups add to a wait that ended in sleep: one in each direction, 20 to 50 us each here. A wait that exceeded the longest spin by
+// no more than this might have ended awake.
 const wakeUs = 100;
-// For how long waiting awake stays off after the scheduler has taken the core away in the midst of it: somebody else needs
-// it. A few of its time slices.
+// How long spinning stays off after the scheduler has preempted it: another thread needs the core. A few time slices.
 const distrustMs = 5;
-// At most so many answers are slept through between two trials. A trial that fails costs a whole spin, three to ten times
-// what an answer takes that is met asleep on a core that both share: so seldom, trials add a tenth at the most.
+// Most answers that are slept through between two trials. A failed trial costs a full spin, three to ten times the time of an answer met
+// asleep on a shared core. At this rate, trials add at most a tenth.
 const restMax = 127;
 
 /**
- * How long to wait awake before going to sleep, tuned by what became of it. A pure value; the clock is the caller's.
+ * Decides how long to spin before sleeping, from the outcomes of earlier waits. Has no clock: the caller passes the time.
  *
- * Whole or nothing. Whole when something came while awake; nothing when nothing came. What comes soon after going to sleep
- * may be there because a longer wait would have met it, or because it was this very waiting that held the other side up, as
- * both share a core. A trial tells: one at once, and when that fails, too, the next after 1, 3, 7 and more such answers.
+ * The time is either the maximum or 0. It is the maximum after an answer arrived during a spin, and 0 after a spin without one. An answer
+ * soon after going to sleep has two possible reasons: a longer spin would have met it, or the spin itself delayed the other side, because
+ * both share a core. A trial tells which: the first one comes at once, and after each failed trial the next one follows 1, 3, 7 and more
+ * such answers later.
  */
 export class AdaptiveSpin {
   #us: number;
-  /** Answers that came soon since the last trial, and how many have to come before the next. */
+  /** Soon answers since the last trial (`#slept`), and the number that must come before the next trial (`#rest`). */
   #slept = 0;
   #rest = 0;
   #distrustedUntilMs = 0;
@@ -28,18 +28,18 @@ export class AdaptiveSpin {
     this.#us = maxUs;
   }
 
-  /** Microseconds to wait awake from now on; 0 for not at all. */
+  /** Returns how long to spin from now on, in microseconds; 0 for not at all. */
   at(clockMs: number): number {
     return clockMs < this.#distrustedUntilMs ? 0 : this.#us;
   }
 
-  /** Something came while awake. */
+  /** An answer arrived during a spin. */
   met(): void {
     this.#us = this.maxUs;
     this.#rest = 0;
   }
 
-  /** Something came to a sleeper, so long after it had begun to wait. */
+  /** An answer woke the sleeper `waitedUs` after its wait had begun. */
   woken(waitedUs: number): void {
     if (!(waitedUs <= this.maxUs + wakeUs) || this.#us > 0 || this.#slept++ < this.#rest) return;
     this.#us = this.maxUs;
@@ -47,12 +47,12 @@ export class AdaptiveSpin {
     this.#rest = Math.min(2 * this.#rest + 1, restMax);
   }
 
-  /** Nothing came in time. */
+  /** No answer arrived in time. */
   gaveUp(): void {
     this.#us = 0;
   }
 
-  /** The clock jumped while this thread was waiting awake: the core was taken from it. */
+  /** The clock jumped during a spin: the scheduler took the core away. */
   jumped(clockMs: number): void {
     this.#distrustedUntilMs = clockMs + distrustMs;
   }

@@ -4,8 +4,8 @@ import { viewTypes } from "./binary.js";
 import { depthMax, frameHeadWords, Tag } from "./layout.js";
 
 /**
- * Decodes frames from private memory. Believes nothing: every length is checked against what is there before anything is
- * made, so a frame of any bytes gives a value or the error `protocol`, and costs no more than its own length.
+ * Decodes frames from private memory, which may hold any bytes. Checks every length before it allocates. Any frame therefore gives a
+ * value or the error `protocol`, and costs no more than its own length.
  */
 export class Decoder {
   /** Bytes of binary memory in the frame so far. */
@@ -15,31 +15,31 @@ export class Decoder {
   readonly #units: Uint16Array;
   readonly #double = new Float64Array(1);
   readonly #halves = new Int32Array(this.#double.buffer);
-  /** Keys that were read before, by a hash of their characters: the same names come again and again. */
+  /** Recently read keys, by a hash of their characters: messages repeat the same names. */
   readonly #keys: (string | undefined)[] = new Array(256).fill(undefined);
   #at = 0;
   #end = 0;
 
-  /** Decodes from these words, wherever they come from; they must not change in between. */
+  /** Decodes from these words, whatever their origin. They must not change while a frame is decoded. */
   constructor(words: Int32Array) {
     this.#words = words;
     this.#bytes = new Uint8Array(words.buffer);
     this.#units = new Uint16Array(words.buffer);
   }
 
-  /** Begins with a frame of so many words, which are there. Its two values follow. */
+  /** Starts a frame of `count` words, which must all be present. Its two values follow. */
   open(count: number): void {
     this.binaryBytes = 0;
     this.#at = frameHeadWords;
     this.#end = count;
   }
 
-  /** The frame's next value. */
+  /** Returns the frame's next value. */
   value(): unknown {
     return this.#value(0);
   }
 
-  /** Throws when the frame holds more than was read. */
+  /** Throws when words of the frame are left. */
   close(): void {
     if (this.#at !== this.#end) throw broken("words left over", this.#end - this.#at);
   }
@@ -79,7 +79,7 @@ export class Decoder {
     }
   }
 
-  // Takes so many words, or throws: nothing is allocated from a length that the frame does not back with words.
+  // Takes words or throws. No length allocates memory unless the frame really has that many words.
   #need(words: number): number {
     const at = this.#at;
     if (words > this.#end - at) throw broken("words missing", words);
@@ -110,7 +110,7 @@ export class Decoder {
     for (let each = 0; each < length; each++) {
       const key = this.#key();
       const value = this.#value(depth);
-      // What Object.prototype has (or a page has put there: a setter, say) must not be asked; a plain `=` would ask it.
+      // A plain `=` would run a setter that Object.prototype has, or that a page has added to it.
       if (key in object)
         Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
       else object[key] = value;
@@ -118,7 +118,7 @@ export class Decoder {
     return object;
   }
 
-  // A value is one word at least, so what claims more values than there are words lies.
+  // A value has at least one word, so a count above the words that are left is false.
   #nested(words: number, depth: number): void {
     if (words > this.#end - this.#at) throw broken("words missing", words);
     if (depth > depthMax + 1) throw broken("depth", depth);

@@ -5,17 +5,18 @@ import { kindOf, wholeBuffer } from "./binary.js";
 import { binaryBytesMax, depthMax, frameHeadWords, frameWordsMax, objectsMax, Tag } from "./layout.js";
 
 /**
- * Encodes small frames into private memory. What it takes arrives exactly as structured clone would give it; the rest it
- * leaves to the port: one object in two places, class instances, sparse arrays and arrays with names, dates, maps, sets,
- * errors, big integers, symbols, functions, views on part of a buffer, shared and resizable memory, and what exceeds the
- * limits in `layout.ts`. An object's accessors too: they must run once, and whether the rest fits shows only later.
+ * Encodes small frames into private memory. Encoded values arrive exactly as structured clone would deliver them. The encoder leaves all
+ * other values to the port: an object that occurs twice, class instances, sparse arrays and arrays with named properties, dates, maps,
+ * sets, errors, big integers, symbols, functions, views of a part of a buffer, shared and resizable memory, and everything above the
+ * limits in `layout.ts`. It also leaves objects with accessors to the port: an accessor must run only once, and whether the rest fits is
+ * known only later.
  *
- * Runs no code of the value's owner, with two exceptions that nobody can see from outside: a proxy, which crosses as what
- * it shows where structured clone would throw, and an accessor among an array's elements, which runs again when the frame
- * goes by port after all. Allocates keys and descriptors of objects, else nothing.
+ * Runs no code of the value's owner, with two exceptions that cannot be detected from outside. A proxy crosses as the object that it
+ * presents, while structured clone would throw. An accessor among an array's elements runs again when the frame then goes by port.
+ * Allocates keys and descriptors of objects, and nothing else.
  */
 export class Encoder {
-  /** The frame. Its words after the count that `frame` returned are left over from others. */
+  /** The frame. Words behind the count that `frame` returned belong to earlier frames. */
   readonly words = new Int32Array(frameWordsMax);
   /** Bytes of binary memory in the last frame. */
   binaryBytes = 0;
@@ -29,7 +30,7 @@ export class Encoder {
   #binary = false;
   #busy = false;
 
-  /** Encodes a frame; `binary` says whether memory may be copied. Returns its words, 0 when it has to go by port. */
+  /** Encodes a frame. `binary` says whether memory may be copied. Returns the number of words, or 0 when the frame has to go by port. */
   frame(op: Op, id: number, a: unknown, b: unknown, binary: boolean): number {
     // A proxy's traps may send frames of their own. Those go by port.
     if (this.#busy) return 0;
@@ -40,14 +41,14 @@ export class Encoder {
     this.#objects = 0;
     let fits: boolean;
     try {
-      // The arguments of a call are an array of our own making: nobody has given it names or holes.
+      // The arguments of a call are an array that Clearway created, without named properties or holes.
       fits =
         this.#value(a, 0) &&
         (op === Op.Call && Array.isArray(b)
           ? this.#elements(b, 0)
           : this.#value(b === countBytes ? this.binaryBytes : b, 0));
     } catch {
-      // A proxy that was revoked, a getter that throws: the port says what is wrong with it, and to whom.
+      // A revoked proxy, or a getter that throws. The port reports the error to the right caller.
       fits = false;
     } finally {
       this.#busy = false;
@@ -60,7 +61,7 @@ export class Encoder {
     return count;
   }
 
-  /** Encodes a mark, which is only head and number. */
+  /** Encodes a mark, which has only a head and a number. */
   mark(number: number): number {
     this.words[0] = (frameHeadWords << 8) | Op.Mark;
     this.words[1] = number;
@@ -146,7 +147,7 @@ export class Encoder {
     if (!this.#word(Tag.object | (keys.length << 8))) return false;
     for (const key of keys) {
       const property = Object.getOwnPropertyDescriptor(value, key);
-      // An accessor has no `writable`.
+      // Accessors have no `writable`.
       if (property?.writable === undefined || key === "__proto__") return false;
       if (!this.#text(key) || !this.#value(property.value, depth + 1)) return false;
     }
@@ -156,7 +157,7 @@ export class Encoder {
   #array(value: unknown[], depth: number): boolean {
     const { length } = value;
     if (length > frameWordsMax) return false;
-    // Indices come first and in order: so many keys with this one at the end can only be all indices and no names.
+    // Indices come first and in order. With as many keys as elements and the last index at the end, all keys are indices.
     const keys = Object.keys(value);
     if (keys.length !== length || (length > 0 && keys[length - 1] !== String(length - 1))) return false;
     return this.#elements(value, depth);

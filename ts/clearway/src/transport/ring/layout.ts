@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The shared memory of one worker: a header, then two rings. Words are 32 bits, little-endian. Every word that one side
-// writes and the other reads has 128 bytes to itself, two cache lines, because processors fetch lines in pairs.
-// `spec/ring.md` says it for other languages; `spec/vectors/ring.json` holds every implementation to it.
+// The shared memory of one worker: a header, then two rings. Words have 32 bits, little-endian. Every word that one side writes and the
+// other reads has 128 bytes to itself: two cache lines, because processors fetch lines in pairs. `spec/ring.md` describes the layout for
+// other languages; `spec/vectors/ring.json` tests every implementation.
 //
 //   byte     0  +-----------------------------------+
 //               | magic | version | capacity | spin |  caller writes; `spin` at any time, the rest before all else
@@ -24,7 +24,7 @@
 //               | to caller: frames                 |  `capacity` bytes
 //               +-----------------------------------+
 //
-// Tail and head count words since the start and wrap at 2^32; a word's place is its count modulo the capacity in words.
+// Tail and head count words since the start and wrap at 2^32. A word's position is its count modulo the capacity in words.
 //
 // A frame:  | op, 8 bits; words in all, 24 bits | id | value a ... | value b ... |   a mark ends after its id
 // A value:  | tag, 8 bits; payload, 24 bits | words that follow, by tag |
@@ -34,8 +34,8 @@ export const magic = 0x52_4c_43_30;
 export const version = 1;
 
 /**
- * Bytes of one ring. A frame of a trivial call takes 20 bytes, so 64 KiB hold 3,200: what 1000 calls in flight need, three
- * times over (`bench/throughput.mjs` gains nothing from 256 KiB and loses a fifth with 16).
+ * Bytes of one ring. A frame of a trivial call takes 20 bytes, so 64 KiB hold 3,200: three times the need of 1000 calls in flight. A
+ * benchmark of 1000 calls in flight gains nothing from 256 KiB and loses a fifth with 16 KiB.
  */
 export const capacityBytes = 64 * 1024;
 
@@ -49,10 +49,10 @@ export const at = {
   toCaller: { tail: 512 / 4, head: 640 / 4, parked: 768 / 4 },
 } as const;
 
-/** A frame's words before its values: its op and length, and its id. */
+/** A frame's words before its values: one with its op and length, one with its id. */
 export const frameHeadWords = 2;
 
-/** What a value's first word says. The numbers are the wire: add at the end, never renumber. */
+/** Types of a value, in its first word. The numbers are part of the wire: add at the end, never renumber. */
 export enum Tag {
   undefined = 0,
   null = 1,
@@ -76,14 +76,14 @@ export enum Tag {
   binary = 11,
 }
 
-// Limits of what travels in the ring. What is larger goes by port, which costs it a wake-up of 20 to 50 us and a structured
-// clone; both sides hold to them, so that a frame of the other side cannot make this one allocate or recurse further.
+// Limits of frames in the ring. Larger ones go by port, which costs them a wake-up of 20 to 50 us and a structured clone. Both sides
+// enforce these limits, so that a frame of the other side cannot make this one allocate or recurse further.
 
-/** Words of one frame: 4 KiB. Encoding and decoding so much takes a few microseconds of the thread that must not stop. */
+/** Words of one frame: 4 KiB. Encoding or decoding that much takes a few microseconds of the thread that must not stall. */
 export const frameWordsMax = 1024;
-/** Values inside values. */
+/** Nesting levels of a value. */
 export const depthMax = 16;
-/** Objects and arrays of one frame: each is compared with those before it, to keep what is one object one object. */
+/** Objects and arrays of one frame. Each is compared with those before it, so that one object stays one object. */
 export const objectsMax = 32;
-/** Bytes of binary memory of one frame: copying half a KiB twice takes 0.1 us, moving it takes a message. */
+/** Bytes of binary memory in one frame. Copying half a KiB twice takes 0.1 us; moving it needs a message. */
 export const binaryBytesMax = 512;

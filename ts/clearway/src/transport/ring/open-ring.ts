@@ -6,11 +6,11 @@ import { at, capacityBytes, headerBytes, magic, version } from "./layout.js";
 import { Poller } from "./poller.js";
 import { type LaneOwner, RingLane } from "./ring-lane.js";
 
-// The caller's side of the ring. Loaded lazily: what a pool without shared memory never needs costs it nothing.
+// The caller's side of the ring. Loaded lazily, so that a pool without shared memory does not pay for it.
 
-/** What a caller's lane asks of its pool. */
+/** What a caller's lane needs from its pool. */
 export interface CallerOwner extends LaneOwner {
-  /** What is expected of the worker. `long`: each run of the call's task took longer than anybody waits awake. */
+  /** Open calls of the worker. `long`: every run of the call's task took longer than the poller polls. */
   readonly calls: {
     readonly size: number;
     get(id: number): { readonly record: { readonly estimate: { readonly long: boolean } } } | undefined;
@@ -19,13 +19,13 @@ export interface CallerOwner extends LaneOwner {
 
 const poller = new Poller({ now: () => performance.now(), afterTurn: afterMessages });
 
-// The lanes of this thread, oldest first. So many of their workers may wait awake that each has a core, and this thread one
-// too; the rest sleep at once when they have nothing to do.
+// The lanes of this thread, oldest first. Only so many of their workers may spin that each has a core and this thread has one too. The
+// other workers sleep as soon as they are idle.
 const open: CallerLane[] = [];
 
 function allot(): void {
   const may = cores() - 1;
-  // Read alone, by `RingLane.maySpin`; nothing else depends on when it is seen.
+  // Only `RingLane.maySpin` reads this word; no other memory depends on when the worker sees the change.
   for (const [index, lane] of open.entries()) lane.allow(index < may);
 }
 
@@ -70,8 +70,8 @@ export class CallerLane extends RingLane {
     return !this.#closed && this.#calls.size > 0;
   }
 
-  // Looking for what cannot be there yet keeps a core busy that its worker may need to begin: where both stood on one, the
-  // scheduler then gave the worker a whole slice, 3.5 ms in which this thread could not answer.
+  // Polling for an answer that cannot be there yet keeps a core busy that its worker may need to start. When both were on one core, the
+  // scheduler then gave the worker a whole time slice: 3.5 ms in which this thread could not answer.
   #answersSoon(op: Op, id: number): boolean {
     return op !== Op.Call || !this.#calls.get(id)?.record.estimate.long;
   }
@@ -80,7 +80,7 @@ export class CallerLane extends RingLane {
     Atomics.store(this.words, at.spin, on ? 1 : 0);
   }
 
-  /** The worker is gone: reads what it had published, up to a message that it did not come to post. */
+  /** Closes the lane of a dead worker. Reads the frames that it had published, up to the mark of a message that it did not post. */
   close(): void {
     this.drain();
     this.#closed = true;
@@ -89,19 +89,19 @@ export class CallerLane extends RingLane {
   }
 }
 
-// A call without flags: its answer settles a promise, and calls nothing of the caller's.
+// A call without flags: its answer settles a promise and calls no code of the caller's.
 function isPlain(taskAndFlags: unknown): boolean {
   return ((taskAndFlags as number) & ((1 << callFlagBits) - 1)) === 0;
 }
 
-/** Allocates a worker's rings and opens the caller's end. The worker is sent `memory`, by port, before anything else. */
+/** Allocates a worker's rings and opens the caller's end. The owner must send `memory` to the worker by port before anything else. */
 export function openRing(endpoint: Endpoint, owner: CallerOwner): CallerLane {
   const memory = new SharedArrayBuffer(headerBytes + 2 * capacityBytes);
   const words = new Int32Array(memory);
   words[at.magic] = magic;
   words[at.version] = version;
   words[at.capacity] = capacityBytes;
-  // The worker may answer what came to it by port before this side looks for the first time.
+  // The worker may answer a message of the port before this side polls for the first time.
   words[at.toCaller.parked] = 1;
   return new CallerLane(memory, endpoint, owner);
 }

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { AdaptiveSpin } from "./adaptive-spin.js";
 
-/** A lane as whoever looks after it sees it. */
+/** A lane as the poller sees it. */
 export interface PolledLane {
   drain(): boolean;
-  /** Asks to be woken by a message; false when something came meanwhile. */
+  /** Asks to be woken by a message. Returns false when a frame arrived meanwhile. */
   park(): boolean;
   unpark(): void;
-  /** Stands at a mark: a message is under way that wakes this side. */
+  /** Whether the lane is stopped at a mark: a message in flight will wake this side. */
   readonly blocked: boolean;
-  /** Whether anything is expected of the other side. */
+  /** Whether the lane expects something from the other side. */
   expects(): boolean;
-  /** Whether something was published that was not read. */
+  /** Whether a published frame is unread. */
   readonly waiting: boolean;
 }
 
-/** The clock, in milliseconds, and turns of the event loop; tests bring their own. */
+/** The clock in milliseconds, and turns of the event loop. Tests pass their own. */
 export interface Loop {
   now(): number;
   /** Calls `next` after timers, I/O and messages had their turn. */
@@ -26,42 +26,42 @@ interface Hot {
   readonly lane: PolledLane;
   readonly spin: AdaptiveSpin;
   on: boolean;
-  /** When something was sent or came last; NaN: in this turn. */
+  /** When the last frame was sent or arrived; NaN: in this turn. */
   sinceMs: number;
-  /** When it was looked at last. */
+  /** When the lane was last polled. */
   lookedMs: number;
   /** Whether a glance found an answer since the last turn. */
   glanced: boolean;
-  /** Calls that are still to be sent without a glance, and how many were so before. */
+  /** Calls to send without a glance (`skip`), and how many the last series had (`rest`). */
   skip: number;
   rest: number;
 }
 
-// A task that is answered within this is answered awake; a longer one costs a wake-up, which is then a tenth of it. In
-// microseconds. Measured: bench/latency.mjs is the same from 50 up; what 200 buys is tasks of 50 to 200 us.
+// In microseconds. An answer within this time is met awake; a later one costs a wake-up, which is then a tenth of it. Measured: the
+// latency of a trivial call is the same from 50 up; 200 gains tasks of 50 to 200 us.
 const windowUs = 200;
-// Two looks so far apart, in milliseconds, where 0.001 to 0.01 are usual: the worker had to take this core to answer.
+// In milliseconds. Two polls are usually 0.001 to 0.01 apart. At this distance, the worker had to take this core to answer.
 const jumpMs = 0.03;
-// Looks of a glance, 1 us of them: an answer to a trivial call is there after 0.4 to 0.7 us on another core, and a turn of the
-// event loop costs 1 us in Node and 4 to 6 in Chromium (a message to itself, or `postTask`).
+// Polls of a glance, 1 us in total. On another core, the answer to a trivial call is there after 0.4 to 0.7 us. A turn of the event loop
+// costs 1 us in Node and 4 to 6 us in Chromium (a message to itself, or `postTask`).
 const looks = 256;
-// So long after a turn of the event loop began, in milliseconds, answers are glanced for: then it turns again, whatever the
-// caller does between its calls. A tenth of what may hold a thread.
+// In milliseconds after a turn of the event loop began. Glances stop then, so that the loop turns, whatever the caller does between its
+// calls. It is a tenth of the time that may block a thread.
 const glanceMs = 0.1;
-// A glance that finds nothing is tried again after 1, 3, 7 … calls, 127 at most: so little is lost where both sides share a
-// core or the task takes longer.
+// After a glance without an answer, the next one follows 1, 3, 7 … calls later, at most 127. Little is therefore lost when both sides
+// share a core or the task takes longer.
 const restMax = 127;
 
 /**
- * The caller's waiting: it never blocks. While answers are expected it looks once a turn of the event loop, for as long as
- * spin lasts; then the lane parks, and the worker posts one message for all that it has. Timers, I/O and frames come
- * between any two looks. With no lane hot it does nothing at all. One for all lanes of a thread.
+ * Polls the caller's lanes without ever blocking; one instance serves all lanes of a thread. While answers are expected, it polls once
+ * per turn of the event loop, as long as `AdaptiveSpin` allows. Then the lane parks, and the worker posts one message for all its frames.
+ * Timers, I/O and frames come between any two polls. Without a hot lane the poller does nothing.
  *
- * Who makes one call after the other would wait for a turn each time, which takes longer than the answer. So on a lane that is
- * hot a call that is the only one is followed by a glance, 1 us at most, for 0.1 ms in a turn at most.
+ * A caller that makes one call after the other would wait for a turn each time, which takes longer than the answer. On a hot lane, a call
+ * that is the only open one is therefore followed by a glance: at most 1 us each, and only in the first 0.1 ms of a turn.
  */
 export class Poller {
-  /** How often it has looked, ever. */
+  /** Number of turns with polls so far. */
   turns = 0;
   readonly #loop: Loop;
   #hot: Hot[] = [];
@@ -73,9 +73,9 @@ export class Poller {
   }
 
   /**
-   * Looks after a lane, which is parked. Returns what to call when something was sent, and when a message came by port. At
-   * the end of either, and of a look, the lane is hot, or parked, or stands at a mark: there is no fourth, or an answer that
-   * comes by the ring would be slept over.
+   * Adds a lane, which must be parked. Returns the functions to call when a frame was sent, and when a message arrived by port. After
+   * each of them, and after each poll, the lane is hot, or parked, or stopped at a mark. There is no fourth state: in it, an answer in
+   * the ring would not wake this side.
    */
   add(lane: PolledLane): { sent(alone?: boolean): void; woken(): void } {
     const hot: Hot = {
@@ -89,18 +89,18 @@ export class Poller {
       rest: 0,
     };
     return {
-      // `alone`: a call, and nothing else is expected; its answer may be read here and now.
+      // `alone`: the frame is a call and the only open one. Its answer may be read here, at once.
       sent: (alone = false) => {
         const wasHot = hot.on;
         if (wasHot || this.#hasPatience(hot)) this.#heat(hot);
         if (wasHot && alone) this.#glance(hot);
       },
       woken: () => {
-        // It goes on looking.
+        // The lane is polled already.
         if (hot.on) return;
         hot.spin.woken((this.#loop.now() - hot.sinceMs) * 1000);
         if (this.#hasPatience(hot) && lane.expects()) return this.#heat(hot);
-        // Whoever posted has cleared the word that says that this side sleeps. What came while it was set again is read.
+        // The sender of the message has cleared this side's `parked` word. `park` sets it again, unless a frame arrived meanwhile.
         if (!lane.park()) this.#heat(hot);
       },
     };
@@ -124,7 +124,7 @@ export class Poller {
     hot.skip = hot.rest = Math.min(2 * hot.rest + 1, restMax);
   }
 
-  // Whether to look at a lane from now on. If not, this is when its wait began.
+  // Returns whether to poll the lane from now on. If not, `sinceMs` is the start of its wait.
   #hasPatience(hot: Hot): boolean {
     hot.sinceMs = this.#loop.now();
     return hot.spin.at(hot.sinceMs) > 0;
@@ -145,7 +145,7 @@ export class Poller {
     this.turns++;
     const clock = this.#loop.now();
     this.#turnedMs = clock;
-    // Reading may make a lane hot that was not: it is looked at in the next turn.
+    // Draining may make another lane hot. That lane is polled in the next turn.
     const looked = this.#hot;
     this.#hot = [];
     for (const hot of looked) {
@@ -171,7 +171,7 @@ export class Poller {
       return true;
     }
     if (lane.blocked) return false;
-    // The next call is often made when an answer was read.
+    // After an answer, the next call often follows.
     if (glanced) return true;
     if (lane.expects()) {
       if ((clock - hot.sinceMs) * 1000 < spin.at(clock)) return true;

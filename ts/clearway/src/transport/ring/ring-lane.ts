@@ -8,39 +8,38 @@ import { Encoder } from "./encode.js";
 import { at, headerBytes, magic, version } from "./layout.js";
 import { type Place, ReceiveRing, SendRing } from "./ring.js";
 
-/** What a lane tells whoever it belongs to. */
+/** Receives what a lane reads. */
 export interface LaneOwner {
   /** A message of the port, in its place among the frames. */
   message(frames: unknown[]): void;
   /** A frame of the ring. */
   frame(op: Op, id: number, a: unknown, b: unknown): void;
-  /** Frames of the ring were told one by one; these were all, for now. */
+  /** The ring's frames have been delivered one by one; no more are there for now. */
   drained(): void;
-  /** The other side broke the layout. Nothing more is read. */
+  /** The other side broke the layout. The lane reads nothing more. */
   broken(error: ClearwayError): void;
-  /** So many bytes of binary memory came in a result or a value of a stream. */
+  /** Counts bytes of binary memory that arrived in a result or a stream's value. */
   copied(bytes: number): void;
 }
 
-// Frames are encoded one after the other: one scratch serves every lane of this thread.
+// Frames are encoded one after the other, so one encoder serves every lane of this thread.
 const encoder = new Encoder();
 
 /**
- * A ring each way beside a port, with one order for both (`spec/ring.md`, "Order"):
+ * A pair of rings next to a port, with one order for both (`spec/ring.md`, "Order"):
+ * - A message of the port has a number, which it carries first. The ring carries a mark with that number behind the frames sent before
+ *   the message.
+ * - The receiver reads the ring up to the mark, then the message, then the ring behind the mark. Everything in the ring before the mark
+ *   was published before the message was posted, so it is there when the message arrives.
+ * - A mark that finds no room is written before the next frame. Until then every frame goes by port.
  *
- * - A message of the port is numbered. It carries its number first, and the ring carries a mark with that number behind
- *   what was sent before the message.
- * - The receiver reads the ring up to the mark, then the message, then goes on behind the mark. Everything in the ring
- *   before the mark was published before the message was posted, so it is there when the message is.
- * - A mark that finds no room is written before the next frame; until then everything goes by port.
- *
- * Nobody sleeps over a frame. The receiver stores `parked`, then loads the tail; the sender stores the tail, then loads
- * `parked`. All four are sequentially consistent, so they have one order, and in it either the tail is stored before it is
- * loaded (the receiver sees the frame and does not sleep), or else `parked` was stored before that, and so before it is
- * loaded (the sender sees it and posts a wake-up). `test/transport/ring/model.node.test.ts` goes through every interleaving.
+ * No side sleeps while a frame waits. The receiver stores `parked`, then loads the tail. The sender stores the tail, then loads `parked`.
+ * All four are sequentially consistent, so they have one total order. In that order, either the tail's store precedes its load: the
+ * receiver sees the frame and does not sleep. Or the store of `parked` precedes the tail's store and therefore its own load: the sender
+ * sees it and posts a wake-up. `test/transport/ring/model.node.test.ts` checks every interleaving.
  */
 export class RingLane implements Lane {
-  /** Stopped at a mark: its message is under way, and will wake this side. */
+  /** Stopped at a mark, whose message is in flight and will wake this side. */
   blocked = false;
   owesWake = false;
   protected readonly words: Int32Array;
@@ -53,11 +52,11 @@ export class RingLane implements Lane {
   readonly #parkedThere: number;
   #posted = 0;
   #read = 0;
-  /** Messages that could not be read, and whose numbers nobody knows. */
+  /** Messages that could not be deserialized; their numbers are unknown. */
   #unread = 0;
   #markDue = false;
   #draining = false;
-  /** How many frames were told; it may wrap. */
+  /** Number of delivered frames; it may wrap. */
   #told = 0;
   #broken = false;
 
@@ -85,15 +84,16 @@ export class RingLane implements Lane {
   }
 
   send(op: Op, id: number, a: unknown, b: unknown): boolean {
-    // A sleeper needs a message in any case, so that carries the frame too, and whatever follows in its tick: after a pause
-    // of 2 ms a call took 1.3 times as long by ring and wake-up. Only a hint: whatever it says here, the order holds.
+    // A sleeper needs a message in any case. That message then carries the frame too, and all later frames of its tick. After a pause of
+    // 2 ms, a call by ring and wake-up took 1.3 times as long. The load is only a hint, without a pair: the order holds whatever it
+    // returns.
     if (Atomics.load(this.words, this.#parkedThere) === 1) return false;
     if (this.#broken || (this.#markDue && !this.#mark())) return false;
     const count = encoder.frame(op, id, a, b, true);
     return count > 0 && this.#write(count);
   }
 
-  /** Bytes of binary memory in the frame that was sent last. */
+  /** Bytes of binary memory in the frame sent last. */
   get binaryBytes(): number {
     return encoder.binaryBytes;
   }
@@ -101,14 +101,14 @@ export class RingLane implements Lane {
   wake(): void {
     if (!this.owesWake) return;
     this.owesWake = false;
-    // Acquire and release: pairs with the store in `park`. Whoever clears the word posts; twice would be a message too many.
+    // Acquire and release: pairs with the store in `park`. The side that clears the word posts, so there is only one wake-up.
     if (Atomics.compareExchange(this.words, this.#parkedThere, 1, 0) === 1) this.#endpoint.post(wakeUp, none);
   }
 
   /** Posts frames by port, with their place in the order. Throws what the port throws; then nothing has left. */
   post(message: unknown, transfer: readonly object[]): void {
-    // The message will wake the other side, which may sleep again before the next line here runs: cleared afterwards, the
-    // word would hide that second sleep. So it is cleared first, and put back when nothing is posted. Pairs with `park`.
+    // The message will wake the other side, which may sleep again before the next line here runs. Clearing the word afterwards would hide
+    // that second sleep. The word is therefore cleared first, and restored when the post fails. Pairs with `park`.
     const slept = Atomics.compareExchange(this.words, this.#parkedThere, 1, 0) === 1;
     try {
       this.#endpoint.post([Op.Mark, this.#posted + 1, undefined, undefined, ...(message as unknown[])], transfer);
@@ -117,19 +117,19 @@ export class RingLane implements Lane {
       throw reason;
     }
     this.#posted++;
-    // At once: a receiver that waits awake has to turn to its port.
+    // At once: a receiver that polls the ring has to turn to its port.
     this.#mark();
-    // The message woke the other side for all that was sent before it; a mark alone is no reason to wake it again.
+    // The message wakes the other side for all earlier frames. A mark alone is no reason to wake it again.
     this.owesWake = false;
   }
 
-  /** A message came by port. */
+  /** Handles a message that arrived by port. */
   receive(message: unknown): void {
     if (!isFrames(message) || message[0] !== Op.Mark) return this.#owner.message(message as unknown[]);
     const number = message[1] as number;
     this.drain();
     if (number === 0) return;
-    // What was lost came before this one.
+    // Lost messages came before this one.
     for (; this.#unread > 0 && number > this.#read + 1; this.#unread--) {
       this.#read++;
       this.blocked = false;
@@ -140,26 +140,29 @@ export class RingLane implements Lane {
     this.#read = number;
     this.blocked = false;
     this.#owner.message(message);
-    // Behind the mark, if that is there by now: left unread, it would keep this side from sleeping.
+    // Reads on behind the mark, if it is there already. Unread frames would keep this side from sleeping.
     this.drain();
   }
 
-  /** A message of the port could not be read. The next one shows whether it had a number, and frees the ring behind its mark. */
+  /**
+   * Notes that a message of the port could not be deserialized. The next message shows whether it had a number, and frees the ring behind
+   * its mark.
+   */
   lost(): void {
     this.#unread++;
   }
 
-  /** Whether something was published that was not read. */
+  /** Whether a published frame is unread. */
   get waiting(): boolean {
     return this.#receive.waiting;
   }
 
-  /** Whether this side's worker may wait awake. The caller says so, and may change its mind. */
+  /** Whether this side's worker may spin. The caller sets this and may change it; pairs with the store in `CallerLane.allow`. */
   get maySpin(): boolean {
     return Atomics.load(this.words, at.spin) === 1;
   }
 
-  /** Reads what the ring holds now, up to a mark whose message is still under way. Returns whether that was anything. */
+  /** Reads the frames in the ring, up to a mark whose message is still in flight. Returns whether there were any. */
   drain(): boolean {
     if (this.#draining || this.#broken) return false;
     this.#draining = true;
@@ -170,7 +173,7 @@ export class RingLane implements Lane {
     } catch (reason) {
       error = reason as ClearwayError;
     }
-    // What was sent before a broken frame has arrived.
+    // Frames before a broken one have been delivered.
     const some = this.#told !== before;
     try {
       if (some) this.#owner.drained();
@@ -183,8 +186,8 @@ export class RingLane implements Lane {
   }
 
   /**
-   * Asks to be woken. Returns false when something came in the meantime, and nothing was asked. A lane that stands at a
-   * mark is woken by that mark's message.
+   * Asks to be woken. Returns false, without asking, when a frame arrived meanwhile. A lane that is stopped at a mark needs no request:
+   * the mark's message wakes it.
    */
   park(): boolean {
     if (this.blocked || this.#broken) return true;
@@ -195,7 +198,7 @@ export class RingLane implements Lane {
     return false;
   }
 
-  /** Is awake again, and looks by itself. A wake-up that is under way by now does no harm. */
+  /** Clears the request to be woken: this side polls again. A wake-up that is already in flight does no harm. */
   unpark(): void {
     Atomics.store(this.words, this.#parkedHere, 0);
   }
@@ -216,7 +219,7 @@ export class RingLane implements Lane {
         if (decoder.binaryBytes > 0 && isAnswer(op)) this.#owner.copied(decoder.binaryBytes);
         ring.take(count);
         this.#told = (this.#told + 1) | 0;
-        // From here on nothing rests on what is in `frame`: whoever is told may send, and make this side read.
+        // `frame` is not used after this line: the owner's callback may send, and make this side read again.
         try {
           this.#owner.frame(op, id, a, b);
         } catch (reason) {
@@ -258,7 +261,7 @@ export class RingLane implements Lane {
   }
 }
 
-// Whoever is told fails for itself: the frames behind are not theirs to lose.
+// An owner's error becomes an uncaught error of its own, so that the frames behind are still delivered.
 function uncaught(reason: unknown): void {
   queueMicrotask(() => {
     throw reason;

@@ -2,7 +2,7 @@
 import { ClearwayError } from "../../error/clearway-error.js";
 import { frameHeadWords, frameWordsMax } from "./layout.js";
 
-/** Where one ring stands in its memory, in words. `capacity` is a power of two. */
+/** Position of one ring in its memory, in words. `capacity` is a power of two. */
 export interface Place {
   tail: number;
   head: number;
@@ -10,38 +10,38 @@ export interface Place {
   capacity: number;
 }
 
-// Up to here a loop over words beats `set`, which has to make views first: 24 bytes in 8 ns against 32, 256 bytes in 65
-// against 38 (loops over single bytes of shared memory are not even in the race).
+// In words. Up to here a loop beats `set`, which has to create views first: 24 bytes take 8 ns in a loop and 32 ns with `set`, 256 bytes
+// take 65 ns and 38 ns. Loops over single bytes of shared memory are much slower than both.
 const loopWords = 24;
 
 /**
- * The sending end of a ring with one sender and one receiver. Allocates nothing up to 96 bytes a frame; never blocks.
+ * The sending end of a ring with one sender and one receiver. Allocates nothing for frames of up to 96 bytes. Never blocks.
  *
- * Plain stores of words stand in for atomic ones: the receiver reads no word at or after the tail that it has loaded, and
- * `publish` stores the tail after them (a sequentially consistent store releases all before it). The sender in turn writes
- * no word before `head + capacity`, and the receiver stores the head after its last read of what is before it. So no word
- * is ever read and written at once.
+ * Frames are stored with plain stores, not atomic ones. The receiver reads no word at or after the tail that it has loaded, and `publish`
+ * stores the tail after the words (a sequentially consistent store releases all stores before it). The sender writes no word at or after
+ * `head + capacity`, and the receiver stores the head after its last read of the words before it. No word is therefore ever read and
+ * written at the same time.
  */
 export class SendRing {
   readonly #words: Int32Array;
   readonly #place: Place;
   #tail: number;
-  /** What the head was when it was last looked at: it can only have moved on since. */
+  /** The head when it was last loaded. It can only have advanced since. */
   #headSeen: number;
 
   constructor(words: Int32Array, place: Place) {
     this.#words = words;
     this.#place = place;
-    // Where they stand: zero, but for tests.
+    // The current positions: zero, except in tests.
     this.#tail = words[place.tail]!;
     this.#headSeen = words[place.head]!;
   }
 
-  /** Writes a frame behind the others, unseen as yet. False when there is no room, and nothing is written. */
+  /** Writes a frame behind the others; the receiver cannot see it yet. Returns false, without writing, when there is no room. */
   write(frame: Int32Array, count: number): boolean {
     const { capacity, data, head } = this.#place;
     if (capacity - ((this.#tail - this.#headSeen) | 0) < count) {
-      // Acquire: pairs with the store in `ReceiveRing.release`; the receiver is done with what stands before it.
+      // Acquire: pairs with the store in `ReceiveRing.release`. The receiver has finished with the words before the head.
       this.#headSeen = Atomics.load(this.#words, head);
       const used = (this.#tail - this.#headSeen) | 0;
       if (used < 0 || used > capacity) throw torn("head", used);
@@ -61,7 +61,7 @@ export class SendRing {
     return true;
   }
 
-  /** Lets the receiver see what was written. */
+  /** Makes the written frames visible to the receiver. */
   publish(): void {
     // Release: pairs with the loads of the tail in `ReceiveRing`; makes the frames' words visible.
     Atomics.store(this.#words, this.#place.tail, this.#tail);
@@ -69,8 +69,8 @@ export class SendRing {
 }
 
 /**
- * The receiving end. Frames are copied into private memory before anything in them is believed, so that a sender that goes
- * on writing where it must not cannot change what was checked. Never blocks.
+ * The receiving end. Copies each frame into private memory before it checks the frame, so that a sender that overwrites published words
+ * cannot change what was checked. Never blocks.
  */
 export class ReceiveRing {
   /** The frame that `read` found. */
@@ -87,28 +87,28 @@ export class ReceiveRing {
     this.#head = this.#released = this.#tailSeen = words[place.head]!;
   }
 
-  /** Whether there is something that was not read. */
+  /** Whether a frame is unread. */
   get waiting(): boolean {
     // Acquire: pairs with the store in `SendRing.publish`. Sequentially consistent with the store of the parked word.
     return Atomics.load(this.#words, this.#place.tail) !== this.#head;
   }
 
-  /** Looks how far the sender has come: `read` goes so far and no further, however fast the sender is. */
+  /** Loads the sender's position. `read` reads up to there and no further, however fast the sender is. */
   look(): void {
-    // Acquire: as above.
+    // Acquire: pairs with the store in `SendRing.publish`.
     this.#tailSeen = Atomics.load(this.#words, this.#place.tail);
     const used = (this.#tailSeen - this.#head) | 0;
     if (used < 0 || used > this.#place.capacity) throw torn("tail", used);
   }
 
-  /** Copies the next frame into `frame` and returns its words; 0 when there is none. It stays until `take`. */
+  /** Copies the next frame into `frame` and returns its words; 0 when there is none. The frame stays in the ring until `take`. */
   read(): number {
     const left = (this.#tailSeen - this.#head) | 0;
     if (left === 0) return 0;
     const { capacity, data } = this.#place;
     const words = this.#words;
     const from = this.#head & (capacity - 1);
-    // Read once, and believed once: the copy below does not take the length from shared memory again.
+    // Read only once: the copy below does not take the length from shared memory again.
     const head = words[data + from]!;
     const count = head >>> 8;
     if (count < frameHeadWords || count > left || count > frameWordsMax) throw torn("frame", count);
@@ -125,14 +125,14 @@ export class ReceiveRing {
     return count;
   }
 
-  /** Goes on behind the frame that was read. */
+  /** Moves behind the frame that was read. */
   take(count: number): void {
     this.#head = (this.#head + count) | 0;
-    // In the middle of a long drain too, so that the sender is not turned away from a ring that is nearly empty.
+    // Releases in the middle of a long drain too, so that a nearly empty ring does not refuse the sender.
     if (((this.#head - this.#released) | 0) * 4 > this.#place.capacity) this.release();
   }
 
-  /** Gives the room of what was read back to the sender. */
+  /** Gives the room of the read frames back to the sender. */
   release(): void {
     if (this.#released === this.#head) return;
     this.#released = this.#head;
