@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The stall model's two frame figures, for the frame rate that the meter did not run at.
+// The stall model's two frame figures, for any frame rate.
 
 /** Returns the time beyond one frame, in ms for each second of the run. */
 export function hitchMsPerSecond(stallsMs: readonly number[], totalMs: number, hz: number): number {
