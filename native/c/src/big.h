@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Whole numbers of a fixed room, on the stack: what exact conversion between decimals and float64 needs, and no more.
+// Integers of a fixed size, on the stack: only the operations that exact conversion between decimals and float64 needs.
 #ifndef CLEARWAY_C_BIG_H
 #define CLEARWAY_C_BIG_H
 
 #include <stdint.h>
 
-// Reading is the dearer: 10^1131 has 3758 bits (801 digits of which none counts before 10^-330), and the quotient's shift
-// adds a bit. 132 words hold 4224.
+// Reading needs the most room: it divides by at most 10^1131 (801 digits of a value not below 10^-330), which has 3758 bits,
+// and the quotient's shift adds a bit. 132 words hold 4224 bits.
 enum { BIG_WORDS = 132 };
 
 typedef struct big {
@@ -42,7 +42,7 @@ static inline void big_shift_left(big *number, int bits) {
   const int words = bits / 32;
   const int rest = bits % 32;
   const int used = number->used;
-  // What is shifted out of the top word is written only where it is something: the room is counted for that.
+  // The top word's overflow is written only when it is not 0: BIG_WORDS has no room beyond that.
   const uint32_t over = rest == 0 ? 0 : number->words[used - 1] >> (32 - rest);
   if (over != 0) number->words[used + words] = over;
   for (int at = used - 1; at >= 0; at--) {
@@ -67,7 +67,7 @@ static inline int big_compare(const big *a, const big *b) {
   return 0;
 }
 
-/** Takes the smaller `b` from `a`. */
+/** Subtracts the smaller `b` from `a`. */
 static inline void big_subtract(big *a, const big *b) {
   uint64_t borrow = 0;
   for (int at = 0; at < a->used; at++) {
@@ -78,7 +78,7 @@ static inline void big_subtract(big *a, const big *b) {
   while (a->used > 0 && a->words[a->used - 1] == 0) a->used--;
 }
 
-/** How a + b compares with c. */
+/** Compares a + b with c. */
 static inline int big_compare_sum(const big *a, const big *b, const big *c) {
   big sum = *a;
   uint64_t carry = 0;

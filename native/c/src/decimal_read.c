@@ -6,14 +6,14 @@
 #include "big.h"
 #include "decimal.h"
 
-// No point half-way between two float64 has more than 767 digits that count: what follows 800 of them can only say
-// whether there is something.
+// A point half-way between two float64 has at most 767 significant digits. Of the digits after the first 800 only matters
+// whether any is not 0.
 enum { DIGITS_MAX = 800 };
 
 typedef struct decimal {
   uint8_t digits[DIGITS_MAX + 1];
   int count;
-  /** The value is the digits, read as a whole number, times ten to this power. */
+  /** The value is the digits, read as an integer, times ten to this power. */
   int64_t exponent;
   bool negative;
 } decimal;
@@ -47,13 +47,13 @@ static void parse(const uint8_t *text, size_t size, decimal *number) {
   const bool below = text[at] == '-';
   if (below || text[at] == '+') at++;
   int64_t exponent = 0;
-  // Texts are shorter than 2^48 bytes, so this exponent outweighs any digits there can be.
+  // Texts are shorter than 2^48 bytes, so this exponent outweighs any number of digits.
   for (; at < size; at++)
     if (exponent < (int64_t)1 << 50) exponent = exponent * 10 + (text[at] - '0');
   number->exponent += below ? -exponent : exponent;
 }
 
-// The bits of the positive float64 nearest to `over` / `under`.
+// Returns the bits of the positive float64 nearest to `over` / `under`.
 static uint64_t nearest(big *over, big *under) {
   int exponent = big_bits(over) - big_bits(under);
   if (exponent < 0)
@@ -64,7 +64,7 @@ static uint64_t nearest(big *over, big *under) {
     big_shift_left(over, 1);
     exponent--;
   }
-  // 1 <= over / under < 2, and the value is that times two to the exponent.
+  // Here 1 <= over / under < 2, and the value is that quotient times two to the exponent.
   if (exponent > 1023) return (uint64_t)2047 << 52;
   const int bits = exponent >= -1022 ? 53 : 53 + 1022 + exponent;
   if (bits < 0) return 0;
@@ -78,15 +78,15 @@ static uint64_t nearest(big *over, big *under) {
     big_shift_left(over, 1);
   }
   const int half = big_compare(over, under);
-  // Rounding up the largest mantissa carries into the exponent, which is right, up to infinity.
+  // Rounding up the largest mantissa carries into the exponent. That is correct, up to infinity.
   if (half > 0 || (half == 0 && (mantissa & 1))) mantissa++;
   return bits == 53 ? mantissa + ((uint64_t)(exponent + 1022) << 52) : mantissa;
 }
 
-// The value where float64 arithmetic is exact, else something below 0.
+// Returns the value if float64 arithmetic is exact, else a negative number.
 static double fast_or_less(const decimal *number) {
 #if FLT_EVAL_METHOD == 0
-  // Both factors are exact float64, so their product or quotient is rounded once.
+  // Both factors are exact float64 values, so their product or quotient is rounded once.
   static const double tens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
   if (number->count <= 15 && number->exponent >= -22 && number->exponent <= 22) {

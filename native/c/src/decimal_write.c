@@ -5,8 +5,8 @@
 #include "big.h"
 #include "decimal.h"
 
-// The shortest digits of a positive float64 by exact arithmetic (Steele and White 1990, and Dragon4): of all decimals that
-// read as this value the one with the fewest digits, and of those the nearest. Returns how many; the value is
+// Finds the shortest digits of a positive float64 by exact arithmetic (Steele and White 1990, and Dragon4): of all decimals
+// that read as this value those with the fewest digits, and of those the nearest. Returns the number of digits; the value is
 // 0.d1d2… times ten to `*point`.
 static int shortest(double value, char digits[20], int *point) {
   uint64_t bits;
@@ -16,10 +16,10 @@ static int shortest(double value, char digits[20], int *point) {
   const uint64_t mantissa = biased == 0 ? fraction : fraction | (uint64_t)1 << 52;
   const int exponent = biased == 0 ? -1074 : biased - 1075;
   const bool even = (mantissa & 1) == 0;
-  // Below a power of two the neighbour is half as far away as the one above.
+  // The neighbour below a power of two is half as far away as the one above.
   const int uneven = fraction == 0 && biased > 1;
 
-  // value = rest / scale; the neighbours' half-way points are `above` and `below` away, in the same scale.
+  // value = rest / scale. The half-way points to the neighbours are `above` and `below` away, in the same scale.
   big rest, scale, above, below;
   big_set(&rest, mantissa);
   big_set(&scale, 1);
@@ -30,7 +30,7 @@ static int shortest(double value, char digits[20], int *point) {
   big_shift_left(&above, (exponent > 0 ? exponent : 0) + uneven);
   big_shift_left(&below, exponent > 0 ? exponent : 0);
 
-  // log10(2) is 78913 / 2^18, a little less; what the estimate misses is put right below.
+  // log10(2) is slightly more than 78913 / 2^18; the loop below corrects the estimate.
   int bit_length = 0;
   for (uint64_t left = mantissa; left != 0; left >>= 1) bit_length++;
   int power = (int)(((int64_t)(exponent + bit_length - 1) * 78913) >> 18);
@@ -110,7 +110,7 @@ size_t codec_decimal_write_integer(int64_t value, char text[DECIMAL_TEXT_MAX]) {
 }
 
 size_t codec_decimal_write(double value, char text[DECIMAL_TEXT_MAX]) {
-  // A whole number up to 2^53 is its own shortest form, and the usual case.
+  // An integer up to 2^53 is its own shortest form, and the usual case.
   if (value >= -9007199254740992.0 && value <= 9007199254740992.0 && value == (double)(int64_t)value)
     return codec_decimal_write_integer((int64_t)value, text);
   size_t size = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "read_json.h"
 
-// What the machine waits for.
+// The input that the state machine expects next.
 typedef enum wanted { A_VALUE, VALUE_OR_END, KEY_OR_END, A_KEY, COLON, COMMA_OR_END, NOTHING } wanted;
 
 static bool refuse(json_reader *in, clearway_codec_code code, size_t offset) {
@@ -52,7 +52,7 @@ static bool read_scalar(json_reader *in) {
   return byte == '-' || (byte >= '0' && byte <= '9') ? read_number(in) : read_word(in);
 }
 
-// Lists that are open are a chain through the values themselves, so that no message can exhaust the stack.
+// Open lists form a chain through the values themselves, so that no message can exhaust the stack.
 typedef struct nest {
   uint32_t depth;
   uint32_t parent;
@@ -77,7 +77,7 @@ static void leave(json_reader *in, nest *open) {
   in->at++;
 }
 
-// A value is whole: what follows depends on the list that it stands in.
+// Returns the next state after a complete value, which depends on the list around it.
 static wanted after_value(json_reader *in, const nest *open) {
   if (open->depth == 0) return NOTHING;
   in->values->at[open->parent].count++;

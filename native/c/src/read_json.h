@@ -4,7 +4,7 @@
 
 #include "wire.h"
 
-/** A place in a JSON text. */
+/** A position in a JSON text. */
 typedef struct json_reader {
   const uint8_t *bytes;
   size_t size;
@@ -22,10 +22,10 @@ bool codec_json_read_value(json_reader *in);
 clearway_codec_result codec_json_read(const uint8_t *bytes, size_t size, uint32_t depth_max, clearway_values *values,
                                 const clearway_value **value);
 
-/** Reads a text in quotes: a view of the message where nothing is escaped, else put together in the values' text. */
+/** Reads a text in quotes: a view of the message if it has no escapes, else a copy in the values' text. */
 clearway_codec_result codec_json_read_text(json_reader *in, clearway_value *text);
 
-/** Reads a number: an integer where it is whole and exact, else a float64. */
+/** Reads a number: an integer if it is whole and exact, else a float64. */
 clearway_codec_result codec_json_read_number(json_reader *in, clearway_value *number);
 
 #endif

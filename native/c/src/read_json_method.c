@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Envelopes of the JSON method codec, read: {"method": …, "args": …}, [value], [code, message, details, perhaps stack].
+// Reads the envelopes of the JSON method codec: {"method": …, "args": …}, [value], [code, message, details, optional stack].
 #include "read_json.h"
 
 static const clearway_value null_value = {.kind = CLEARWAY_KIND_NULL, .nodes = 1};
 
-// The envelope is no level.
+// The envelope does not count as a nesting level.
 static uint32_t depth_with_envelope(const clearway_codec_limits *limits) {
   const uint32_t depth_max = (limits == NULL ? &clearway_codec_default_limits : limits)->depth_max;
   return depth_max == UINT32_MAX ? depth_max : depth_max + 1;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Texts and numbers of JSON.
+// Reads texts and numbers of JSON.
 #include <string.h>
 
 #include "decimal.h"
 #include "read_json.h"
 
-// Four hex digits at `at`; what is wrong with them otherwise.
+// Reads four hex digits at `at`, or returns the error.
 static clearway_codec_result read_unit(const json_reader *in, size_t at, uint32_t *unit) {
   *unit = 0;
   for (size_t end = at + 4; at < end; at++) {
@@ -19,14 +19,14 @@ static clearway_codec_result read_unit(const json_reader *in, size_t at, uint32_
   return done;
 }
 
-// The lower half that must follow the upper one at `high`. Where the text ends before that is known it is cut short;
-// where anything else stands there, the upper half has no form in UTF-8.
+// Reads the lower half that must follow the upper half at `high`. A text that ends before that is decided is truncated. If
+// anything else follows, the upper half alone has no form in UTF-8.
 static clearway_codec_result read_low_half(const json_reader *in, size_t high, uint32_t *low) {
   const size_t at = high + 6;
   const clearway_codec_result alone = result(CLEARWAY_CODEC_BAD_UTF8, high);
   if (at < in->size && in->bytes[at] != '\\') return alone;
   if (at + 1 < in->size && in->bytes[at + 1] != 'u') return alone;
-  // The first two digits say whether it is a lower half.
+  // The first two digits decide whether it is a lower half.
   if (at + 2 < in->size && (in->bytes[at + 2] | 0x20) != 'd') return alone;
   if (at + 3 < in->size && !((in->bytes[at + 3] | 0x20) >= 'c' && (in->bytes[at + 3] | 0x20) <= 'f')) return alone;
   const clearway_codec_result answer = read_unit(in, at + 2, low);
@@ -45,7 +45,7 @@ static size_t put_utf8(uint32_t point, uint8_t *to) {
   return size;
 }
 
-// The escape at `at`, which is its backslash: what it stands for, and how many bytes it has.
+// Reads the escape whose backslash is at `at`: its character in UTF-8, and its length in bytes.
 static clearway_codec_result read_escape(const json_reader *in, uint8_t utf8[4], size_t *utf8_size, size_t *size) {
   static const char letters[] = "\"\\/bfnrt";
   static const char meanings[] = "\"\\/\b\f\n\r\t";
@@ -85,7 +85,7 @@ clearway_codec_result codec_json_read_text(json_reader *in, clearway_value *text
   clearway_values *values = in->values;
   const size_t kept = values->text_used;
   bool escaped = false;
-  // Bytes from here to `at` are not among the kept ones yet.
+  // The bytes from here to `at` are not kept yet.
   size_t from = ++in->at;
   for (;;) {
     while (in->at < in->size && in->bytes[in->at] >= 0x20 && in->bytes[in->at] != '"' && in->bytes[in->at] != '\\') in->at++;
@@ -127,7 +127,7 @@ static bool next_is(json_reader *in, char a, char b) {
 clearway_codec_result codec_json_read_number(json_reader *in, clearway_value *number) {
   const size_t from = in->at;
   next_is(in, '-', '-');
-  // A zero stands alone: what follows it is not of the number.
+  // No digit may follow a leading zero.
   bool whole = next_is(in, '0', '0') || digits(in);
   if (whole && next_is(in, '.', '.')) whole = digits(in);
   if (whole && next_is(in, 'e', 'E')) {
@@ -136,7 +136,7 @@ clearway_codec_result codec_json_read_number(json_reader *in, clearway_value *nu
   }
   if (!whole) return result(in->at == in->size ? CLEARWAY_CODEC_TRUNCATED : CLEARWAY_CODEC_MALFORMED, in->at);
   const double value = codec_decimal_read(in->bytes + from, in->at - from);
-  // Beyond 2^53 - 1 a float64 stands for a range of integers; minus zero is none.
+  // Beyond 2^53 - 1 one float64 represents several integers; minus zero is no integer.
   if (value >= -9007199254740991.0 && value <= 9007199254740991.0 && value == (double)(int64_t)value &&
       !(value == 0 && in->bytes[from] == '-'))
     *number = (clearway_value){.kind = CLEARWAY_KIND_INTEGER, .as.integer = (int64_t)value};

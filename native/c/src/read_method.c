@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Envelopes of the standard method codec, read.
+// Reads the envelopes of the standard method codec.
 #include "read_standard.h"
 
-// A text, or null where that may stand. What has another type is malformed at its type byte.
+// Reads a text, or null if allowed. Any other type is malformed at its type byte.
 static bool read_text_value(reader *in, bool or_null, size_t *index) {
   if (in->failed.code != CLEARWAY_CODEC_OK) return false;
   if (in->at == in->size) return codec_refuse(in, CLEARWAY_CODEC_TRUNCATED, in->at);

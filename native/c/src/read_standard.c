@@ -20,7 +20,8 @@ bool codec_refuse(reader *in, clearway_codec_code code, size_t offset) {
   return false;
 }
 
-// `from` is the byte to name if they are not there. 64 bits: a count times its width must not wrap where size_t has 32.
+// Checks that `count` bytes are left; `from` is the offset for the error. 64 bits, so that a count times its width does not
+// wrap where size_t has 32.
 static bool need(reader *in, uint64_t count, size_t from) {
   return count <= in->size - in->at || codec_refuse(in, CLEARWAY_CODEC_TRUNCATED, from);
 }
@@ -106,7 +107,7 @@ static bool read_numbers(reader *in, clearway_value *value) {
   return true;
 }
 
-// A list or a map: what it announces is checked against what is left, and nothing is made for it.
+// Reads the count of a list or a map. Checks it against the remaining bytes and the limit, and allocates nothing for it.
 static bool read_count(reader *in, uint32_t depth, clearway_value *value, uint32_t *inside) {
   if (depth >= in->depth_max) return codec_refuse(in, CLEARWAY_CODEC_TOO_DEEP, in->at - 1);
   const size_t from = in->at;
@@ -169,7 +170,7 @@ static bool read_one(reader *in, uint32_t depth, clearway_value *value, uint32_t
   }
 }
 
-// Lists that are open are a chain through the values themselves, so that no message can exhaust the stack.
+// Open lists form a chain through the values themselves, so that no message can exhaust the stack.
 bool codec_read_value(reader *in, size_t *index) {
   clearway_values *values = in->values;
   if (in->failed.code != CLEARWAY_CODEC_OK) return false;
@@ -190,7 +191,7 @@ bool codec_read_value(reader *in, size_t *index) {
       depth++;
       continue;
     }
-    // The value is whole, and perhaps with it the lists that it ends.
+    // The value is complete, and possibly the lists that it ends.
     while (depth > 0) {
       clearway_value *list = values->at + parent;
       if (--list->as.open.left > 0) break;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Making values, and looking into them.
+// Makes values and searches them.
 #include <string.h>
 
 #include "wire.h"

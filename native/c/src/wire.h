@@ -40,14 +40,17 @@ enum {
 enum { SIZE_ONE_MAX = 0xfd, SIZE_TWO = 0xfe, SIZE_FOUR = 0xff };
 enum { ENVELOPE_SUCCESS = 0, ENVELOPE_ERROR = 1 };
 
-/** Hex digits of a big integer, the same in every language: turning them into decimals takes time that grows with their square. */
+/**
+ * The most hex digits of a big integer, the same in every language. Converting them to decimals takes time that grows with
+ * their square.
+ */
 enum { BIG_INTEGER_DIGITS_MAX = 1 << 20 };
 
 static inline bool is_number_list(clearway_kind kind) {
   return kind >= CLEARWAY_KIND_UINT8_LIST && kind <= CLEARWAY_KIND_FLOAT32_LIST;
 }
 
-/** Bytes of an element of a list of numbers. */
+/** Returns the bytes of one element of a list of numbers. */
 static inline size_t width_of(clearway_kind kind) {
   switch (kind) {
     case CLEARWAY_KIND_INT32_LIST:
@@ -72,10 +75,10 @@ static inline clearway_codec_result result(clearway_codec_code code, size_t offs
 
 static const clearway_codec_result done = {.code = CLEARWAY_CODEC_OK, .offset = 0};
 
-/** Where the first ill-formed sequence begins; `end` when there is none. */
+/** Returns the position of the first ill-formed sequence; `end` if there is none. */
 size_t codec_utf8_valid_until(const uint8_t *bytes, size_t start, size_t end);
 
-/** Whether bytes are `-` or nothing and at least one hex digit. */
+/** Returns whether the bytes are an optional `-` and at least one hex digit. */
 bool codec_is_hex_integer(const uint8_t *digits, size_t size);
 
 #endif

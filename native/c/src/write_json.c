@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// JSON as JavaScript's JSON.stringify writes it.
+// Writes JSON as JavaScript's JSON.stringify does.
 #include "decimal.h"
 #include "message.h"
 
 static void put_chars(clearway_message *message, const char *chars) { put(message, chars, strlen(chars)); }
 
-// Short escapes where JSON has them, \u00xx for the rest of what must be escaped.
+// Writes a short escape if JSON has one, else \u00xx.
 static void put_escaped(clearway_message *message, uint8_t byte) {
   static const char meant[] = "\"\\\b\f\n\r\t";
   static const char letters[] = "\"\\bfnrt";
@@ -41,7 +41,7 @@ static void put_integer(clearway_message *message, int64_t integer) {
   put(message, text, codec_decimal_write_integer(integer, text));
 }
 
-// What is not finite is null.
+// Writes a float64, or null for NaN and infinities.
 static void put_float(clearway_message *message, double value) {
   char text[DECIMAL_TEXT_MAX];
   if (value - value != 0)
@@ -73,7 +73,7 @@ static void put_number(clearway_message *message, clearway_kind kind, const uint
   }
 }
 
-// A list of numbers is the object that JSON.stringify makes of a typed array; one of 64-bit integers it refuses.
+// Writes a list of numbers as the object that JSON.stringify makes of a typed array. JSON.stringify refuses 64-bit integers.
 static clearway_codec_result put_numbers(clearway_message *message, const clearway_value *value) {
   if (value->kind == CLEARWAY_KIND_INT64_LIST && value->count > 0) return result(CLEARWAY_CODEC_NOT_ENCODABLE, 0);
   put_byte(message, '{');
@@ -87,7 +87,7 @@ static clearway_codec_result put_numbers(clearway_message *message, const clearw
   return done;
 }
 
-// Recursion ends at `depth_max`.
+// `depth_max` bounds the recursion.
 static clearway_codec_result put_inside(clearway_message *message, uint32_t depth_max, uint32_t depth,
                                         const clearway_value *value) {
   const bool map = value->kind == CLEARWAY_KIND_MAP;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "message.h"
 
-// A size or a count. False where four bytes cannot say it.
+// Writes a size or a count. Returns false if it does not fit into four bytes.
 static bool put_size(clearway_message *message, size_t size) {
   if (size <= SIZE_ONE_MAX) {
     put_byte(message, (uint8_t)size);
@@ -49,7 +49,7 @@ static clearway_codec_result put_big_integer(clearway_message *message, const cl
   size_t count = value->count - sign;
   while (count > 1 && *digits == '0') digits++, count--;
   if (count > BIG_INTEGER_DIGITS_MAX) return result(CLEARWAY_CODEC_TOO_LARGE, message->size);
-  // The narrowest type by value, as every language writes it.
+  // Writes the narrowest type for the value, as every language does.
   if (count <= 16) {
     uint64_t magnitude = 0;
     for (size_t at = 0; at < count; at++)
@@ -77,7 +77,7 @@ static clearway_codec_result put_numbers(clearway_message *message, const clearw
   return done;
 }
 
-// Recursion ends at `depth_max`.
+// `depth_max` bounds the recursion.
 static clearway_codec_result put_inside(clearway_message *message, uint32_t depth_max, uint32_t depth,
                                         const clearway_value *value) {
   if (depth >= depth_max) return result(CLEARWAY_CODEC_TOO_DEEP, message->size);

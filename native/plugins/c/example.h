@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the parts of the example plugin share. README.md beside it has the channels.
+// Declarations that the parts of the example plugin share. README.md one folder up describes the channels.
 #ifndef CLEARWAY_EXAMPLE_H
 #define CLEARWAY_EXAMPLE_H
 
@@ -11,7 +11,7 @@
 #include "clearway.h"
 #include "clearway_codec.h"
 
-/** The last command of the pointer, as "frames/pointer" has it. */
+/** The last pointer command, as sent to "frames/pointer". */
 typedef struct pointer {
   uint32_t sequence;
   int32_t x;
@@ -25,7 +25,7 @@ typedef struct ticker ticker;
 typedef struct example {
   const clearway_host *host;
   clearway_plugin_id id;
-  /** Guards what follows. Never held while the host is called. */
+  /** Guards the fields below. Only "memset/held" calls the host with it held, for memory. */
   pthread_mutex_t lock;
   ticker *tickers;
   pointer pointer;
@@ -33,7 +33,7 @@ typedef struct example {
   clearway_view held;
 } example;
 
-/** Registers the handlers and sources of one file. The first status that is not CLEARWAY_OK. */
+/** Registers the handlers and sources of one file. Returns the first status that is not CLEARWAY_OK. */
 clearway_status add_memset(example *self);
 clearway_status add_echo(example *self);
 clearway_status add_sensor(example *self);
@@ -41,7 +41,7 @@ clearway_status add_frames(example *self);
 clearway_status add_image(example *self);
 clearway_status add_block(example *self);
 
-/** Where a handler runs, under which name. */
+/** A handler's channel, and where it runs. */
 typedef struct entry {
   clearway_text channel;
   uint32_t runs;
@@ -55,13 +55,16 @@ clearway_status add_handlers(example *self, const entry *entries, size_t count);
 /** Answers with bytes, which the host copies. */
 clearway_status reply_bytes(const example *self, clearway_reply reply, const void *bytes, size_t size);
 
-/** Answers with nothing: a null message. */
+/** Answers with a null message. */
 clearway_status reply_null(const example *self, clearway_reply reply);
 
-/** Refuses: the status, and a text that the host shows. Returns CLEARWAY_OK, because that is the answer. */
+/**
+ * Answers with an error: a status, and a text that the host shows. Returns the host's status, CLEARWAY_OK for an answer that it
+ * took.
+ */
 clearway_status refuse(const example *self, clearway_reply reply, clearway_status status, const char *text);
 
-/** CLOCK_MONOTONIC in nanoseconds. */
+/** Returns CLOCK_MONOTONIC in nanoseconds. */
 uint64_t now_ns(void);
 
 #endif

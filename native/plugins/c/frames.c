@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A screen that is not there: "frames", RGBA pictures at a rate, and "frames/pointer", which moves its pointer. A frame's
-// bytes are never copied: the slab that it was drawn in goes to the host and comes back.
+// A simulated screen: "frames" emits RGBA pictures at a rate, and "frames/pointer" moves its pointer. A frame's bytes are never
+// copied: the slab with the drawing goes to the host and comes back.
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ typedef struct screen {
   slabs *slabs;
   /** The slab that was drawn and not taken yet. */
   clearway_view waiting;
-  /** How many frames were drawn. */
+  /** The number of frames drawn. */
   uint32_t drawn;
 } screen;
 
@@ -22,7 +22,7 @@ static clearway_status give(screen *self, clearway_stream stream) {
   const clearway_content content = {
       .data = self->waiting.data, .size = self->waiting.size, .memory = self->waiting.memory};
   const clearway_status status = host->emit(stream, &content);
-  // What does not fit now is kept and tried again.
+  // A frame that does not fit now is kept and tried again.
   if (status == CLEARWAY_FULL) return status;
   host->release(self->waiting.memory);
   self->waiting.memory = 0;
@@ -34,7 +34,7 @@ static clearway_status emit(void *state, clearway_stream stream, uint64_t number
   screen *self = state;
   if (again) return give(self, stream);
   slab *next = slabs_take(self->slabs);
-  // The host has all of them: this frame is not made, and the next tick tries again.
+  // The host has all slabs: this frame is skipped, and the next tick tries again.
   if (next == NULL) return CLEARWAY_OK;
   pthread_mutex_lock(&self->owner->lock);
   const pointer at = self->owner->pointer;
@@ -79,7 +79,7 @@ static clearway_status on_listen(void *context, const clearway_content *argument
   return start_ticker(self, stream, &source);
 }
 
-// u32 sequence, i32 x, i32 y, u32 buttons: drawn with the next frame, on every screen of this opening.
+// The message: u32 sequence, i32 x, i32 y, u32 buttons. Drawn with the next frame, on every screen of this opening.
 static clearway_status move_pointer(void *context, const clearway_content *message, clearway_reply reply) {
   example *self = context;
   if (message->size != sizeof(pointer))

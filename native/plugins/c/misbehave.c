@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A plugin that does what a plugin must not, for tests: the host answers with an error and lives on. A handler's reply, where
-// it gives one, holds what the host said to each of its calls: i32 statuses, little-endian.
+// A plugin that breaks the rules, for tests: the host must answer with an error and go on. A handler's reply, if it sends one,
+// holds the host's result of each of its calls: i32 statuses, little-endian.
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static clearway_status tell(const bad *self, clearway_reply reply, const clearwa
   return self->host->reply(reply, &(clearway_content){.data = (const uint8_t *)said, .size = count * sizeof *said});
 }
 
-// A status that nobody has ever defined.
+// A status that is not defined.
 static clearway_status garbage_status(void *context, const clearway_content *message, clearway_reply reply) {
   (void)context, (void)message, (void)reply;
   return -559038737;
@@ -27,7 +27,7 @@ static clearway_status never(void *context, const clearway_content *message, cle
   return CLEARWAY_OK;
 }
 
-// Lengths that cannot be: without bytes, beyond a memory, and around the end of the address space.
+// Impossible lengths: without bytes, beyond a memory, and around the end of the address space.
 static clearway_status garbage_length(void *context, const clearway_content *message, clearway_reply reply) {
   (void)message;
   const bad *self = context;
@@ -43,7 +43,7 @@ static clearway_status garbage_length(void *context, const clearway_content *mes
   return tell(self, reply, said, 5);
 }
 
-// Handles of nothing, and of what is no more.
+// Handles that never existed, and released ones.
 static clearway_status garbage_memory(void *context, const clearway_content *message, clearway_reply reply) {
   (void)message;
   const bad *self = context;
@@ -62,7 +62,7 @@ static clearway_status garbage_memory(void *context, const clearway_content *mes
   return tell(self, reply, said, 8);
 }
 
-// Null where something must be.
+// Null for required pointers.
 static clearway_status null_pointers(void *context, const clearway_content *message, clearway_reply reply) {
   (void)message;
   const bad *self = context;
@@ -99,7 +99,7 @@ static void *answer_later(void *context) {
   return NULL;
 }
 
-// Three answers from a thread that the plugin does not wait for, while another thread returns a status.
+// Sends three answers from a thread that the plugin does not wait for, while another thread returns a status.
 static clearway_status from_a_thread(void *context, const clearway_content *message, clearway_reply reply) {
   (void)message;
   const bad *self = context;
@@ -115,7 +115,7 @@ static clearway_status from_a_thread(void *context, const clearway_content *mess
   return CLEARWAY_OK;
 }
 
-// Emits to nobody, and to a stream that has ended.
+// Emits to an unknown stream, and to a stream that has ended.
 static clearway_status on_listen(void *context, const clearway_content *arguments, clearway_stream stream) {
   (void)arguments;
   const bad *self = context;
@@ -151,7 +151,7 @@ CLEARWAY_EXPORT clearway_status clearway_plugin_init(const clearway_host *host, 
     const clearway_handler handler = {
         .size = sizeof handler, .channel = handlers[at].channel, .context = self, .on_message = handlers[at].on_message};
     host->handle(plugin->id, &handler);
-    // The second of a name is refused, and changes nothing.
+    // The second handler for a channel is refused and changes nothing.
     host->handle(plugin->id, &handler);
   }
   const clearway_source source = {

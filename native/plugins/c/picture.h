@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A picture that moves: a bar sweeps over a gradient, and a cross stands where the pointer is. RGBA, and in its first bytes:
+// A moving picture: a bar sweeps over a gradient, and a cross marks the pointer. RGBA; the first bytes hold a stamp:
 //
 //    0       4       8          12   16   20        24           32            40
 //    +-------+-------+----------+----+----+---------+------------+-------------+----
@@ -18,23 +18,23 @@ static const uint32_t stamp_magic = 0x31464c43;
 typedef struct picture {
   uint32_t width;
   uint32_t height;
-  /** The gradient, whole: what moves is put back from here. */
+  /** The whole gradient, from which moved parts are restored. */
   uint8_t *background;
 } picture;
 
-/** What is drawn over the background of one slab. */
+/** The drawing over the background of one slab. */
 typedef struct drawn {
   bool whole;
   uint32_t bar;
   pointer pointer;
 } drawn;
 
-/** Makes the background. False where there is no memory. */
+/** Makes the background. Returns false if there is no memory. */
 bool picture_make(picture *self, uint32_t width, uint32_t height);
 void picture_free(picture *self);
 size_t picture_size(const picture *self);
 
-/** Draws a frame, changing only what differs from what the slab holds. `before` is kept for the next time. */
+/** Draws a frame, and changes only the pixels that differ from the slab's contents. Updates `before` for the next frame. */
 void picture_draw(const picture *self, uint8_t *pixels, drawn *before, uint32_t frame, const pointer *at);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A sensor that is not there: "sensor", events of 24 bytes.
+// A simulated sensor: "sensor", events of 24 bytes.
 //
 //    0        8              16              24
 //    +--------+--------------+---------------+
@@ -19,14 +19,14 @@ typedef struct reading {
 static clearway_status emit(void *state, clearway_stream stream, uint64_t number, bool again) {
   (void)again;
   const clearway_host *host = state;
-  // A saw tooth of a hundred steps: what was lost shows.
+  // A sawtooth of a hundred steps, in which lost events are visible.
   const reading now = {.number = number, .ns = now_ns(), .value = (double)(number % 100) / 100};
   return host->emit(stream, &(clearway_content){.data = (const uint8_t *)&now, .size = sizeof now});
 }
 
 static void drop(void *state) { (void)state; }
 
-// Arguments: {"rate": events a second, 0 for as fast as there is room, "count": how many, 0 for no end}.
+// Arguments: {"rate": events a second, 0 for as fast as there is room, "count": number of events, 0 for no end}.
 static clearway_status on_listen(void *context, const clearway_content *arguments, clearway_stream stream) {
   example *self = context;
   clearway_value memory[16];

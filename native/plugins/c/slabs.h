@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Slabs of one size that are lent to the host and come back. What one holds stays in it, so that the next frame changes
-// only what is different; and its pages have been touched.
+// Slabs of one size that are lent to the host and come back. A slab keeps its contents, so that the next frame changes only the
+// differences; its pages are already touched.
 #ifndef CLEARWAY_EXAMPLE_SLABS_H
 #define CLEARWAY_EXAMPLE_SLABS_H
 
@@ -15,16 +15,16 @@ typedef struct slab {
   drawn holds;
 } slab;
 
-/** Slabs of a size, none of them made yet. Null where there is no memory. */
+/** Makes an empty pool of slabs of a size. Returns null if there is no memory. */
 slabs *slabs_make(size_t size);
 
-/** A slab that nobody has, made if need be; null where all that there may be stay with the host for 5 ms. */
+/** Takes a free slab, or makes one. Returns null if the host keeps all allowed slabs for 5 ms. */
 slab *slabs_take(slabs *self);
 
-/** Gives one back; on any thread. */
+/** Returns a slab to the pool, on any thread. */
 void slabs_give(slab *back);
 
-/** Frees them: those that the host has when it gives them back, which may be long after the plugin was closed. */
+/** Frees the slabs. Slabs that the host has are freed when they come back, which may be long after the plugin was closed. */
 void slabs_drop(slabs *self);
 
 /** A `clearway_release_memory` whose context is the slab. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A stand-in for a host, as small as can be: enough of clearway.h to run the example plugins under sanitizers without the
-// Rust core. Handlers run on the thread that sends; memory is counted, so that what a plugin does not release shows.
+// A minimal host: enough of clearway.h to run the example plugins under sanitizers without the Rust core. Handlers run on the
+// sending thread. Memory references are counted, so that a leak in a plugin shows.
 #ifndef CLEARWAY_CHECK_HOST_H
 #define CLEARWAY_CHECK_HOST_H
 
@@ -8,37 +8,37 @@
 
 #include "clearway.h"
 
-/** How the last message was answered. The bytes are a copy, until the next message. */
+/** The answer to the last message. The bytes are a copy, valid until the next message. */
 typedef struct answer {
   bool answered;
   clearway_status status;
   const uint8_t *data;
   size_t size;
-  /** Whether the answer stood in memory, and was not copied. */
+  /** The memory that the answer's content named, or 0. */
   clearway_memory memory;
 } answer;
 
-/** Opens a plugin; ends the process where it cannot. */
+/** Opens a plugin. Ends the process if that fails. */
 void host_open(const char *path);
 void host_close(void);
 bool host_has(const char *channel);
 
-/** Sends a message; the answer that it had when its handler returned, if any. `memory` and `attachment` may be 0. */
+/** Sends a message. Returns the answer as of its handler's return, if there is one. `memory` and `attachment` may be 0. */
 answer host_send(const char *channel, const void *data, size_t size, clearway_memory memory, clearway_memory attachment);
 
 /** Waits for the answer to the last message. */
 answer host_wait(void);
 
-/** Listens; each event is given to `on_event` on the thread of whoever emits. `room` events fit before FULL. */
+/** Listens. Events queue for `host_next`; `room` of them fit before CLEARWAY_FULL. */
 clearway_status host_listen(const char *channel, const void *data, size_t size, unsigned room);
-/** Waits for an event and takes it: its copy in `bytes`, cut to `capacity`. False where the stream has ended. */
+/** Waits for an event and takes it: copies it to `bytes`, cut to `capacity`. Returns false when the stream has ended. */
 bool host_next(void *bytes, size_t capacity, size_t *size);
 void host_cancel(void);
 
-/** Memory of the host's. */
+/** Allocates memory of the host. */
 clearway_memory host_memory(size_t size, uint8_t **data);
 void host_release(clearway_memory memory);
-/** References that nobody has released. */
+/** Returns the number of references that were not released. */
 unsigned host_references(void);
 
 #endif

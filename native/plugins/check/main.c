@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `plugin-check LIBRARY ...`: does each example plugin do what README.md beside its folder says? Ends with 1 where one does not.
+// `plugin-check LIBRARY ...` checks that each example plugin does what the README.md of native/plugins says. The exit status is
+// 1 if one does not.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,7 @@ static const char *library;
 
 static void expect(bool holds, const char *what) {
   if (holds) return;
-  // What is wrong with each of a hundred frames is said for the first few.
+  // Only the first errors are printed, because each of a hundred frames may have some.
   if (wrong++ < 20) fprintf(stderr, "%s: %s\n", library, what);
 }
 
@@ -57,7 +58,7 @@ static void check_echo(void) {
   expect(is(host_send("echo/json", json, sizeof json - 1, 0, 0), "[[1,\"\xc3\xa9\"]]", 10), "echo/json");
   expect(host_send("echo/method", "\x0f", 1, 0, 0).status == CLEARWAY_INVALID_ARGUMENT, "echo/method refuses what is no call");
   expect(host_send("echo/standard", "\x0f", 1, 0, 0).status == CLEARWAY_INVALID_ARGUMENT, "echo/standard refuses what is no value");
-  // More values than the stack holds.
+  // More values than fit on the stack.
   uint8_t many[3005] = {0x0c, 0xfe, 3001 & 255, 3001 >> 8};
   expect(is(host_send("echo/standard", many, sizeof many, 0, 0), many, sizeof many), "echo/standard of three thousand nulls");
 }
@@ -93,7 +94,7 @@ static void check_frames(void) {
     expect(pixels[0] == 0x31464c43 && pixels[1] == frame, "frames are stamped with their number");
     expect(memcmp(pixels + 2, moved, sizeof moved) == 0, "frames are stamped with the pointer");
     expect(pixels[20 * 64 + 30] == 0xff0000ffu, "the pointer is drawn");
-    // Away from the pointer only the bar differs from the gradient, and is as wide as ever: slabs keep no old drawing.
+    // Away from the pointer only the bar differs from the gradient, and keeps its width: slabs keep no old drawing.
     unsigned white = 0;
     for (unsigned x = 0; x < 64; x++) white += pixels[40 * 64 + x] == 0xfff0f0f0u;
     expect(white == 4, "the bar is drawn once");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Channels by number, for hosts whose threads call some of them often. Each thread keeps its own way to the channels that it called
+//! Channels by number, for hosts whose threads call some of them often. Each thread keeps lines to the channels that it called
 //! last, so that such a call takes no lock and looks no name up.
 
 use std::cell::Cell;
@@ -17,10 +17,10 @@ use crate::{give, plugin, status, text};
 /// A channel of one opened plugin. `CLEARWAY_STALE` once the plugin was freed.
 pub type ChannelId = u64;
 
-/// Ways that a thread keeps; a channel has one place among them, which another one may take.
+/// The number of lines that a thread keeps. Each channel has one place among them and may share it with other channels.
 const KEPT: usize = 64;
 
-/// A way that a thread keeps, or none.
+/// The place of a line, or of none.
 type Place = Cell<Option<Box<(ChannelId, Line)>>>;
 
 #[derive(Default)]
@@ -33,7 +33,7 @@ struct Known {
 static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
 
 thread_local! {
-    // Taken out while it is used: a handler that comes back here finds none, and makes one for itself.
+    // Taken out while it is used: a handler that calls the same channel again finds none and makes its own.
     static LINES: [Place; KEPT] = const { [const { Cell::new(None) }; KEPT] };
 }
 
@@ -41,7 +41,7 @@ fn known() -> MutexGuard<'static, Known> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Forgets the channels of a plugin that is no more.
+/// Forgets the channels of a plugin that was freed.
 pub(crate) fn forget(plugin: PluginId) {
     let mut known = known();
     known.places.retain(|_, (of, _)| *of != plugin);
@@ -111,7 +111,7 @@ pub unsafe extern "C" fn clearway_channel_call(
             // SAFETY: as the caller promises.
             line.call(&unsafe { Given::raw(content) }, 0, &mut more)
         })?;
-        // SAFETY: `answer` is writable, as the caller promises; `into` is null or has that room.
+        // SAFETY: `answer` is writable, as the caller promises; `into` is null or has `room` bytes.
         unsafe {
             match (sent, more) {
                 (Direct::Back, _) => (*answer).kind = CLEARWAY_EVENT_BACK,
@@ -127,10 +127,10 @@ pub unsafe extern "C" fn clearway_channel_call(
     })
 }
 
-/// Uses this thread's way to a channel.
+/// Runs `use_it` with this thread's line to a channel.
 fn along<R>(channel: ChannelId, use_it: impl FnOnce(&mut Line) -> Result<R, Status>) -> Result<R, Status> {
     let at = channel as usize % KEPT;
-    // A thread that is ending keeps nothing any more.
+    // A thread that is ending keeps no lines.
     let kept = LINES.try_with(|lines| lines[at].take()).ok().flatten().filter(|line| line.0 == channel);
     let mut line = match kept {
         Some(line) => line,
@@ -155,7 +155,7 @@ unsafe fn answered(outcome: Outcome, into: *mut u8, room: usize) -> Event {
         other => return Event::answer(0, other),
     };
     let (data, size) = kept.data();
-    // SAFETY: what was copied are all of its bytes, for which there is room.
+    // SAFETY: all bytes were copied, so `data` has `size` of them, and `into` has room.
     unsafe { std::ptr::copy_nonoverlapping(data, into, size.min(room)) };
     let content = Content { data: into, size, ..Content::NULL };
     Event { kind: CLEARWAY_EVENT_ANSWER, content, copied: size as u64, ..Event::NONE }

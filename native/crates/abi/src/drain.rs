@@ -29,9 +29,9 @@ pub unsafe extern "C" fn clearway_plugin_drain(
         let mut items = Vec::with_capacity(capacity.min(1024));
         more = plugin.read(&mut items, capacity);
         debug_assert!(items.len() <= capacity, "`read` keeps to its limit: capacity={capacity} items={}", items.len());
-        // Bounded here as well: one event behind the caller's array would be memory that is not ours.
+        // Limited here as well: an event written past the caller's array would corrupt memory.
         for (at, item) in items.into_iter().take(capacity).enumerate() {
-            // SAFETY: as the caller promises: no more are written than have room.
+            // SAFETY: as the caller promises; at most `capacity` events are written.
             unsafe { events.add(at).write(Event::of(item)) };
             // SAFETY: as above.
             unsafe { give(count, at + 1) }?;

@@ -45,7 +45,7 @@ pub struct Event {
 }
 
 impl Event {
-    /// Nothing. Not in the header, where `{0}` is the same: a macro of C could not name the constants that this is made of.
+    /// No event. Not in the header, where `{0}` is the same: a macro in C could not name these constants.
     ///
     /// cbindgen:ignore
     pub const NONE: Event = Event {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `libclearway`: what hosts that call C use of the core. The functions are declared in `native/include/clearway.h`, which is made
-//! from these files.
+//! `libclearway`: the core for hosts that call C. `native/include/clearway.h` declares the functions and is generated from
+//! these files.
 //!
-//! Pointers must be null or right for what they announce, for the time of the call; null, lengths, alignment and stale handles are
-//! refused by a status. A panic of ours is a status as well, and never unwinds into the caller.
+//! Pointers must be null, or valid for what they announce, during the call. Null, wrong lengths, misalignment and stale handles
+//! return a status. A panic of ours also returns a status and never unwinds into the caller.
 
 mod channel;
 mod drain;
@@ -41,7 +41,7 @@ fn plugin(id: u64) -> Result<Arc<Plugin>, Status> {
     Plugin::find(id).ok_or(CLEARWAY_STALE)
 }
 
-/// Writes a result where the caller wants it.
+/// Writes a result to the caller's memory.
 ///
 /// # Safety
 /// Null, or writable.
@@ -55,7 +55,7 @@ unsafe fn give<T>(to: *mut T, value: T) -> Result<(), Status> {
 }
 
 /// # Safety
-/// Null, or readable; its pointers as well, for the time of `'a`.
+/// Null, or readable, and so are its pointers, during `'a`.
 unsafe fn given<'a>(content: *const Content) -> Result<Given<'a>, Status> {
     if content.is_null() {
         return Ok(Given::null());
@@ -68,9 +68,9 @@ unsafe fn given<'a>(content: *const Content) -> Result<Given<'a>, Status> {
 }
 
 /// # Safety
-/// Null, or readable for its size, for the time of `'a`.
+/// Null, or readable for its size, during `'a`.
 unsafe fn text<'a>(text: Text) -> Result<&'a str, Status> {
-    // More than any path or name has.
+    // Longer than any path or name.
     if text.data.is_null() || text.size == 0 || text.size > 1 << 16 {
         return Err(CLEARWAY_INVALID_ARGUMENT);
     }

@@ -64,7 +64,7 @@ unsafe fn core_options(options: *const Options) -> Result<clearway_core::Options
     if options.is_null() {
         return Ok(made);
     }
-    // SAFETY: as the caller of this promises; the size stands first in every version.
+    // SAFETY: as the caller of this promises; `size` is the first field in every version.
     if !options.is_aligned() || unsafe { (*options).size } < size_of::<Options>() {
         return Err(CLEARWAY_INVALID_ARGUMENT);
     }
@@ -89,7 +89,7 @@ unsafe fn tell(text: &str, to: *mut c_char, size: usize) {
     while !text.is_char_boundary(end) {
         end -= 1;
     }
-    // SAFETY: the caller has that many bytes there.
+    // SAFETY: the caller has `size` bytes there.
     unsafe {
         std::ptr::copy_nonoverlapping(text.as_ptr().cast(), to, end);
         *to.add(end) = 0;
@@ -124,7 +124,7 @@ pub extern "C" fn clearway_plugin_free(id: PluginId) -> Status {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clearway_plugin_set_wake(id: PluginId, wake: Wake, context: *mut c_void) -> Status {
     struct Waker(unsafe extern "C-unwind" fn(*mut c_void), *mut c_void);
-    // SAFETY: the caller lets it be called on any thread.
+    // SAFETY: the caller allows the call on any thread.
     unsafe impl Send for Waker {}
     // SAFETY: as above.
     unsafe impl Sync for Waker {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! For hosts that have a thread to wait with instead of a function to be called: nothing of theirs runs on a plugin's thread.
+//! Waiting for hosts that block a thread instead of registering a callback. None of their code runs on a plugin's thread.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
@@ -26,9 +26,9 @@ struct Desk {
 struct State {
     /// A wake that no thread has returned with yet.
     woken: bool,
-    /// Wakes so far. One that came while a thread waited is that thread's as well, whoever returned with it first.
+    /// The number of wakes. A wake that comes while a thread waits counts for that thread too, whichever thread returns first.
     wakes: u64,
-    /// Threads that wait, for tests.
+    /// The number of threads that wait, for tests.
     waiting: usize,
     freed: bool,
     returned: Vec<u64>,
@@ -64,7 +64,7 @@ impl State {
     }
 }
 
-/// Memory of the host's that is out. Dropped with the last reference to it, on whichever thread gives that up.
+/// Host memory that is lent. Dropped with the last reference to it, on the thread that drops that.
 struct Loan {
     desk: Arc<Desk>,
     tag: u64,
@@ -168,7 +168,7 @@ pub unsafe extern "C" fn clearway_waiter_wait(
         state.woken = false;
         let taken = state.returned.len().min(capacity);
         for (at, tag) in state.returned.drain(..taken).enumerate() {
-            // SAFETY: as the caller promises: no more are taken than have room.
+            // SAFETY: as the caller promises; at most `capacity` tags are taken.
             unsafe { returned.add(at).write(tag) };
         }
         if !state.returned.is_empty() {
@@ -222,14 +222,14 @@ mod tests {
 
     fn new() -> Waiter {
         let mut waiter = 0;
-        // SAFETY: of this frame.
+        // SAFETY: a local of this frame.
         assert_eq!(unsafe { clearway_waiter_new(&mut waiter) }, CLEARWAY_OK);
         waiter
     }
 
     fn wait(waiter: Waiter, timeout_ms: u32) -> Status {
         let (mut tag, mut count) = (0, 0);
-        // SAFETY: of this frame.
+        // SAFETY: locals of this frame.
         unsafe { clearway_waiter_wait(waiter, timeout_ms, &mut tag, 1, &mut count) }
     }
 
@@ -252,7 +252,7 @@ mod tests {
             assert_eq!(clearway_waiter_wake(waiter), CLEARWAY_OK);
             assert_eq!([(); 3].map(|()| told.recv().unwrap()), [CLEARWAY_OK; 3]);
         });
-        assert_eq!(wait(waiter, 0), CLEARWAY_TIMEOUT); // it is used up
+        assert_eq!(wait(waiter, 0), CLEARWAY_TIMEOUT); // the wake is used up
         assert_eq!(clearway_waiter_free(waiter), CLEARWAY_OK);
     }
 

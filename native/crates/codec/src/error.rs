@@ -2,29 +2,29 @@
 
 use std::fmt;
 
-/// What is wrong with a message; the codes of spec/errors.md.
+/// The codes of decoding and encoding errors, from spec/errors.md.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Code {
-    /// The bytes end before the value does, or a count is larger than what is left.
+    /// The bytes end before the value does, or a count is larger than the remaining bytes.
     Truncated,
-    /// Bytes follow after the value's end.
+    /// Bytes follow the value's end.
     TrailingBytes,
-    /// A type byte is reserved, or is an extension's.
+    /// A type byte is reserved or belongs to an extension.
     UnknownTag,
     /// A text is not UTF-8.
     BadUtf8,
-    /// A body is not what its type says.
+    /// A body does not match its type.
     Malformed,
     /// Lists and maps are nested deeper than the limit.
     TooDeep,
-    /// A count or a size is over the limit, or over what the format can say.
+    /// A count or a size exceeds the limit, or the format's range.
     TooLarge,
     /// The codec has no form for a value.
     NotEncodable,
 }
 
 impl Code {
-    /// The code as every language writes it.
+    /// The code's name, the same in every language.
     pub const fn name(self) -> &'static str {
         match self {
             Code::Truncated => "truncated",
@@ -39,12 +39,12 @@ impl Code {
     }
 }
 
-/// A refusal, and the byte of the message that spec/wire.md names for it.
+/// An error, and the byte of the message that spec/wire.md defines for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Error {
-    /// What is wrong.
+    /// The code.
     pub code: Code,
-    /// Bytes from the message's first.
+    /// Offset in bytes from the start of the message.
     pub offset: usize,
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The codecs of channels, as [spec/wire.md](../../../../spec/wire.md) has them: [`standard`], [`json`], [`string`], [`binary`].
+//! The codecs of channels, as [spec/wire.md](../../../../spec/wire.md) defines them: [`standard`], [`json`], [`string`],
+//! [`binary`].
 //!
-//! A reader returns a value or an [`Error`] with the byte that is wrong, whatever the bytes are, and allocates nothing for a count
-//! that it has not compared with the bytes that are left. A writer appends to a `Vec` of the caller's, which can be used again.
+//! A reader returns a value, or an [`Error`] with the position of the wrong byte, for any bytes. It allocates nothing for a
+//! count before it compares the count with the remaining bytes. A writer appends to the caller's `Vec`, which can be reused.
 
 #![forbid(unsafe_code)]
 

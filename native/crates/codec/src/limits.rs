@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/// Digits of a big integer at most: what a message may make a reader work on.
+/// The most digits of a big integer, to bound the work that a message can cause.
 pub const BIG_DIGITS_MAX: usize = 1_048_576;
 
-/// What a message may be.
+/// Limits on a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Lists and maps inside of each other. At most 1000 counts: reading goes as deep as the message does.
+    /// The largest nesting of lists and maps. Values above 1000 count as 1000, because reading recurses as deep as the message.
     pub depth_max: usize,
-    /// Values that counts may announce in one message; a map announces two an entry.
+    /// The most values that all counts of one message may announce together. A map announces two for each entry.
     pub items_max: usize,
 }
 
 impl Limits {
-    /// What spec/wire.md says.
+    /// The limits in spec/wire.md.
     pub const DEFAULT: Limits = Limits { depth_max: 128, items_max: 16_777_216 };
 
     pub(crate) const fn depth(self) -> usize {

@@ -11,10 +11,10 @@ pub struct Call {
     pub args: Value,
 }
 
-/// What a method was answered with.
+/// The reply to a method call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reply {
-    /// No reply at all: not implemented, or no handler. Has no bytes.
+    /// No reply: not implemented, or no handler. Has no bytes.
     None,
     /// A value.
     Success(Value),
@@ -24,9 +24,9 @@ pub enum Reply {
         code: String,
         /// For people.
         message: Option<String>,
-        /// Whatever else there is to say.
+        /// Any further details.
         details: Value,
-        /// A fourth part, which not every implementation reads: where it is missing, where it is null, a text.
+        /// The stack trace, an optional fourth part that not every implementation reads: missing, null, or a text.
         stack: Option<Option<String>>,
     },
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Messages that are a text.
+//! The codec of messages that are a text.
 
 use crate::error::{Code, Error};
 
-/// Reads a message; no bytes are the empty text.
+/// Reads a message. A message without bytes is the empty text.
 pub fn read(message: &[u8]) -> Result<&str, Error> {
     utf8(message, 0)
 }
 
-/// Writes a message. Null has no bytes, as the empty text has none.
+/// Appends a message. Null and the empty text both have no bytes.
 pub fn write(text: Option<&str>, to: &mut Vec<u8>) {
     to.extend_from_slice(text.unwrap_or_default().as_bytes());
 }
 
-/// Text of bytes that begin at `offset` of the message.
+/// Checks UTF-8 in bytes that begin at `offset` of the message.
 pub(crate) fn utf8(bytes: &[u8], offset: usize) -> Result<&str, Error> {
     std::str::from_utf8(bytes).map_err(|error| Error::at(Code::BadUtf8, offset + error.valid_up_to()))
 }

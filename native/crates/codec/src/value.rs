@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-/// A value of a message. Equal by value; a NaN equals none.
+/// A value of a message. Compares by value; NaN equals nothing.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub enum Value {
     /// Null.
@@ -10,7 +10,7 @@ pub enum Value {
     Null,
     /// True or false.
     Bool(bool),
-    /// An integer of 64 bits; written in 32 where it fits.
+    /// An integer of 64 bits; written in 32 if it fits.
     Int(i64),
     /// An integer beyond 64 bits.
     Big(Big),
@@ -30,7 +30,7 @@ pub enum Value {
     Float64s(Vec<f64>),
     /// A list.
     List(Vec<Value>),
-    /// A map, in its order; a key stands there once.
+    /// A map in its order. Each key occurs once.
     Map(Vec<(Value, Value)>),
 }
 
@@ -42,7 +42,7 @@ pub struct Big {
 }
 
 impl Big {
-    /// Below zero?
+    /// Returns whether it is below zero.
     pub fn is_negative(&self) -> bool {
         self.negative
     }
@@ -54,7 +54,8 @@ impl Big {
 }
 
 impl Value {
-    /// The integer of a sign and hex digits: as `Int` where it fits. Nothing where they are no hex digits.
+    /// Makes an integer from a sign and hex digits: `Int` if it fits, else `Big`. Returns `None` if the digits are not hex
+    /// digits.
     pub fn integer(negative: bool, digits: &str) -> Option<Value> {
         if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
             return None;
@@ -69,14 +70,14 @@ impl Value {
         Some(Value::Big(Big { negative, digits: digits.to_ascii_lowercase() }))
     }
 
-    /// The value of a text key in a map.
+    /// Returns the value of a text key in a map.
     pub fn get(&self, key: &str) -> Option<&Value> {
         let Value::Map(entries) = self else { return None };
         entries.iter().find(|(each, _)| matches!(each, Value::Text(text) if text == key)).map(|(_, value)| value)
     }
 }
 
-/// What makes two keys the same one: null, booleans, numbers and texts by their value; a list or a map is only itself.
+/// The identity of a map key: null, booleans, numbers and texts by their value. A list or a map equals only itself.
 #[derive(PartialEq, Eq, Hash)]
 enum Key<'a> {
     Null,
@@ -99,7 +100,7 @@ fn key(value: &Value) -> Option<Key<'_>> {
     }
 }
 
-/// Entries as they were read: of a key that comes again the last value counts, at the first one's place.
+/// Removes duplicate keys: the last value counts, at the first key's place.
 pub(crate) fn once(entries: Vec<(Value, Value)>) -> Vec<(Value, Value)> {
     let mut places = HashMap::with_capacity(entries.len());
     let mut value_of = Vec::with_capacity(entries.len());

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! One case, one answer.
+//! Answers one case.
 
 use clearway_codec::{Call, Code, Error, Limits, Reply, Value, binary, json, standard, string};
 
 use crate::notation::{self, form};
 
 const LIMITS: Limits = Limits::DEFAULT;
-/// A case may be nested deeper than a message may be.
+/// Cases may be nested deeper than messages.
 const CASES: Limits = Limits { depth_max: 1000, items_max: usize::MAX };
 
 /// Why there is no message and no value.
 enum Refused {
     ByTheCodec(Error),
-    /// A case that nobody can answer, such as an odd number of hex digits: no codec has seen it.
+    /// A case that cannot be answered, such as an odd number of hex digits. No codec has seen it.
     Invalid,
 }
 
@@ -24,7 +24,7 @@ impl From<Error> for Refused {
 
 type Answer<T> = Result<T, Refused>;
 
-/// The answer to a line, without its end.
+/// Returns the answer to a line, without its line end.
 pub fn answer(line: &[u8]) -> Vec<u8> {
     let asked = json::read_value(line, CASES).unwrap_or_default();
     let id = asked.get("id").cloned().unwrap_or_default();
@@ -119,7 +119,7 @@ fn write_call(Call { method, args }: Call) -> Value {
 
 fn write_reply(reply: Reply) -> Answer<Value> {
     Ok(match reply {
-        // "No reply at all" is what a channel makes of no bytes; as an envelope they are truncated.
+        // A channel reads no bytes as "no reply"; as an envelope they are truncated.
         Reply::None => return Err(Error { code: Code::Truncated, offset: 0 }.into()),
         Reply::Success(value) => form("success", notation::write(&value)),
         Reply::Error { code, message, details, stack } => {

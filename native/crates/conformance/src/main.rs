@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `conformance/run rust`: one JSON case a line on stdin, one JSON answer a line on stdout.
+//! `conformance/run rust`: reads one JSON case from each line of stdin, writes one JSON answer to each line of stdout.
 
 mod answer;
 mod notation;
@@ -14,7 +14,7 @@ fn main() -> std::io::Result<()> {
         if !line.trim_ascii().is_empty() {
             let mut answer = answer::answer(line.trim_ascii_end());
             answer.push(b'\n');
-            // Who asks one case at a time waits for this answer.
+            // Flushed, because a runner that sends one case at a time waits for this answer.
             output.write_all(&answer)?;
             output.flush()?;
         }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The value notation of conformance/README.md, from and to values. A notation is what JSON reads.
+//! Converts the value notation of conformance/README.md from and to values. A notation is parsed JSON.
 
 use clearway_codec::Value;
 
-/// Zeros that a notation may ask for: enough for every vector, and too little to harm.
+/// The most zeros that a notation may request: enough for every vector, and too few to do harm.
 const ZEROS_MAX: i64 = 1 << 26;
 const EXACT_MAX: i64 = (1 << 53) - 1;
 
-/// The value that a notation stands for; nothing where it is none. `plain`: what JSON writes, so integers beyond 2^53 are floats.
+/// Returns the value of a notation, or `None` for an invalid one. `plain`: for JSON, where integers beyond 2^53 are floats.
 pub fn read(notation: &Value, plain: bool) -> Option<Value> {
     match notation {
         Value::List(values) => values.iter().map(|each| read(each, plain)).collect::<Option<_>>().map(Value::List),
@@ -27,7 +27,7 @@ fn read_object(entries: &[(Value, Value)], plain: bool) -> Option<Value> {
     entries.iter().map(read_entry).collect::<Option<_>>().map(Value::Map)
 }
 
-/// Nothing where there is no such form; of a form, nothing where its parts are wrong.
+/// Returns `None` for an unknown form, and `Some(None)` for a form with wrong parts.
 fn read_form(form: &str, parts: &Value, plain: bool) -> Option<Option<Value>> {
     let floats = || elements(parts)?.iter().map(read_float).collect::<Option<Vec<f64>>>();
     Some(match form {
@@ -89,7 +89,7 @@ fn read_integer(notation: &Value) -> Option<Value> {
     }
 }
 
-/// The hex digits of a number in decimals, of any size.
+/// The hex digits of a decimal number of any size.
 fn hex_of(decimals: &str) -> Option<String> {
     let mut limbs: Vec<u32> = vec![0]; // the lowest first
     for digit in decimals.chars() {
@@ -126,7 +126,7 @@ fn as_json(integer: Value) -> Value {
     }
 }
 
-/// The notation of a value.
+/// Returns the notation of a value.
 pub fn write(value: &Value) -> Value {
     match value {
         Value::Int(int) if (-EXACT_MAX..=EXACT_MAX).contains(int) => Value::Int(*int),
@@ -166,7 +166,7 @@ fn write_float(float: f64) -> Value {
     }
 }
 
-/// An object with one property.
+/// Makes an object with one property.
 pub fn form(name: &str, value: Value) -> Value {
     Value::Map(vec![(name.into(), value)])
 }

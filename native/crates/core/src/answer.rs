@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Answers on their way to who waits for them, in both directions.
+//! Answers on their way to the caller, in both directions.
 
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -10,12 +10,12 @@ use crate::call::{Answered, Calls, Empty};
 use crate::content::Kept;
 use crate::plugin::PLUGINS;
 
-/// Why there is no content: a status other than `CLEARWAY_OK`, and a text for people.
+/// The reason that there is no content: a status other than `CLEARWAY_OK`, and a text for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// `CLEARWAY_...`, or the plugin's own from 1000 on.
+    /// `CLEARWAY_...`, or a plugin's own status from 1000 on.
     pub status: Status,
-    /// What the plugin says of it; may be empty.
+    /// The plugin's error text; may be empty.
     pub text: String,
 }
 
@@ -25,7 +25,7 @@ impl Failure {
     }
 }
 
-/// What a message was answered with.
+/// The answer to a message: content or a failure.
 pub type Outcome = Result<Kept, Failure>;
 
 impl Empty for Outcome {
@@ -35,7 +35,7 @@ impl Empty for Outcome {
     }
 }
 
-/// For whom an answer is.
+/// The receiver of an answer.
 #[derive(Clone, Copy)]
 pub(crate) enum To {
     /// The host, which knows the call by its tag.
@@ -44,25 +44,25 @@ pub(crate) enum To {
     Plugin { plugin: u64, on_answer: OnAnswer, context: *mut c_void },
 }
 
-// SAFETY: `context` is only carried, to the plugin's own function, which the ABI lets be called on any thread.
+// SAFETY: `To` only carries `context` to the plugin's own function, which the ABI allows on any thread.
 unsafe impl Send for To {}
 
 pub(crate) static CALLS: Calls<To, Outcome> = Calls::new();
 
 thread_local! {
-    /// A slot for this thread's next direct call: reserving one takes a lock.
+    /// The slot for this thread's next direct call. Keeping one avoids the lock that reserving takes.
     static NEXT: Spare = const { Spare(Cell::new(None)) };
 
-    /// The direct call that this thread is in; 0 for none. Of calls inside of each other the innermost.
+    /// The direct call that this thread is in, or 0. For nested calls, the innermost.
     static INSIDE: Cell<u64> = const { Cell::new(0) };
 
-    /// What the caller of such a call has lent, and takes back as an answer.
+    /// The content that the caller of that call has lent, and whether the handler gave it back as the answer.
     static LENT: Lent = const {
         Lent { call: Cell::new(0), memory: Cell::new(0), data: Cell::new(0), size: Cell::new(0), back: Cell::new(false) }
     };
 }
 
-/// Each in a cell of its own: a whole that is read just after its parts were written makes the processor wait.
+/// One cell for each field: reading a whole struct just after writing its parts stalls the processor.
 struct Lent {
     /// 0 for none.
     call: Cell<u64>,
@@ -81,12 +81,13 @@ pub(crate) fn inside<R>(call: u64, run: impl FnOnce() -> R) -> R {
     ran
 }
 
-/// Whether this thread is in a direct call's handler.
+/// Returns whether this thread is in a direct call's handler.
 pub(crate) fn is_inside() -> bool {
     INSIDE.get() != 0
 }
 
-/// The same with content that the caller keeps itself. Says as well whether the handler gave it back, as its answer.
+/// Runs a direct call's handler with content that the caller keeps. Returns also whether the handler gave the content back as
+/// its answer.
 #[inline]
 pub(crate) fn inside_lending<R>(call: u64, content: &Content, run: impl FnOnce() -> R) -> (R, bool) {
     LENT.with(|lent| {
@@ -108,8 +109,8 @@ impl Lent {
     }
 }
 
-/// Answers with the very memory that the caller has lent to this thread's handler, all of it, where it is that: nobody needs a
-/// reference for the way back. Nothing where it is anything else.
+/// Answers with the memory that the caller has lent to this thread's handler. The answer then needs no reference of its own.
+/// Returns `None` unless `content` is exactly the lent memory, all of it.
 #[inline]
 pub(crate) fn give_back(handle: u64, content: &Content) -> Option<Result<(), Status>> {
     if INSIDE.get() != handle {
@@ -139,13 +140,13 @@ impl Drop for Spare {
     }
 }
 
-/// A slot for a call that is likely over when its handler returns.
+/// Takes a slot for a direct call. Such a call has usually ended when its handler returns.
 pub(crate) fn reserve_direct() -> Option<u32> {
-    // A call inside of a call finds none, and so does one while the thread ends.
+    // `NEXT` is empty in a nested call, and gone while the thread ends.
     NEXT.try_with(|next| next.0.take()).ok().flatten().or_else(|| CALLS.reserve())
 }
 
-/// The call in that slot is over.
+/// Keeps the slot of a call that has ended, for this thread's next direct call.
 pub(crate) fn keep_direct(index: u32) {
     let kept = CALLS.reusable(index)
         && NEXT.try_with(|next| next.0.replace(Some(index)).map(|other| CALLS.give_back(other))).is_ok();
@@ -154,7 +155,8 @@ pub(crate) fn keep_direct(index: u32) {
     }
 }
 
-/// Answers a call with what `make` makes, once it is sure that nobody else does. `CLEARWAY_STALE` where somebody has.
+/// Answers a call with the result of `make`, which runs only after this thread has claimed the call. Returns `CLEARWAY_STALE`
+/// for a call that was answered before.
 pub(crate) fn answer(handle: u64, make: impl FnOnce() -> Outcome) -> Result<(), Status> {
     let (to, answered) = CALLS.answer(handle, INSIDE.get() == handle, |_| make()).ok_or(CLEARWAY_STALE)?;
     if answered == Answered::PassOn {
@@ -185,14 +187,14 @@ fn pass_on(handle: u64, to: To) {
     }
 }
 
-/// The answer that was passed on; frees the call's slot.
+/// Returns an answer that was passed on, and frees the call's slot.
 pub(crate) fn take(handle: u64) -> Option<(To, Outcome)> {
     let taken = CALLS.take(handle)?;
     CALLS.give_back(crate::handle::index(handle));
     Some(taken)
 }
 
-/// Whether somebody waits for this answer.
+/// Checks whether the caller still waits for this answer.
 pub(crate) fn wanted(handle: u64) -> Result<(), Status> {
     match CALLS.wanted(handle) {
         Some(true) => Ok(()),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Calls that wait for their answer. A call is one word of state beside what it carries:
+//! Calls that wait for their answer. Each call has one atomic word of state, besides its data:
 //!
 //! ```text
 //!    63  36 35        8 7   6   5      4      3        2      1         0
@@ -8,10 +8,11 @@
 //!   └──────┴───────────┴─────┴───────┴──────┴──────────┴──────┴─────────┴─────────┘
 //! ```
 //!
-//! - who answers sets *claimed* by an exchange that compares the generation: one does, once;
-//! - it stores the answer, then sets *written*; the caller, when its handler has returned, sets *left*. Each of the two sees
-//!   whether the other was first: the second one passes the answer on. Where the caller was second it has the answer in hand;
-//! - an answer with nothing in it is a bit, *empty*, set together with *written*: the place for answers is left alone.
+//! - The answerer sets *claimed* by a compare-exchange that includes the generation. Exactly one answerer succeeds.
+//! - The answerer stores the answer and sets *written*; the caller sets *left* when its handler has returned. Each of the two
+//!   sees whether the other was first, and the second one passes the answer on. A caller that is second already has the answer
+//!   in hand.
+//! - An answer without content is the bit *empty*, set together with *written*. The answer's cell stays unused.
 
 use crate::handle::{self, GENERATION_MAX, Kind, SLOTS_MAX};
 use crate::slots::{Free, Segments, segments};
@@ -25,13 +26,13 @@ const LIVE: u64 = 16;
 const EMPTY: u64 = 32;
 const GENERATION: u32 = 8;
 
-/// An answer that may have nothing in it.
+/// An answer type that has a value without content.
 pub(crate) trait Empty {
-    /// The one that has nothing.
+    /// Returns the answer without content.
     fn empty() -> Self;
 }
 
-/// Calls with a `M` that says for whom the answer `A` is.
+/// Calls. `M` names the receiver of the answer `A`.
 pub(crate) struct Calls<M, A> {
     segments: Segments<Slot<M, A>>,
     free: Mutex<Free>,
@@ -44,42 +45,44 @@ struct Slot<M, A> {
     answer: UnsafeCell<Option<A>>,
 }
 
-// SAFETY: `meta` is written by who begins the call, before its handle is known, and read by the one that claims it or ends it;
-// `answer` is written by the one that claimed and taken by the second of answerer and caller. The word orders them.
+// SAFETY: the thread that begins the call writes `meta` before the handle is known; the thread that claims or ends the call
+// reads it. The thread that claimed writes `answer`; the second of answerer and caller takes it. `word` orders all of these.
 unsafe impl<M: Send, A: Send> Sync for Slot<M, A> {}
 
 impl<M, A> Slot<M, A> {
-    /// The answer is there, as the `bits` say. For who has claimed.
+    /// Publishes the answer by setting `bits`. Only the thread that claimed the call may do this.
     #[inline]
     fn written(&self, bits: u64, inside: bool) -> Answered {
         if inside {
-            // Once claimed only leaving changes the word, and that is this thread's to do, later. A store costs less than an exchange.
+            // After the claim only *left* can change the word, and this same thread sets *left*, later. A store costs less than
+            // an exchange.
             let word = self.word.load(Ordering::Relaxed);
             self.word.store(word | bits, Ordering::Release);
             return Answered::InHand;
         }
-        // Release: pairs with the acquire in `leave` and `take`; acquire: sees what the caller did before it left.
+        // Release: pairs with the acquire in `leave_written`, `leave` and `take`. Acquire: sees what the caller did before it
+        // set *left*.
         let before = self.word.fetch_or(bits, Ordering::AcqRel);
         if before & LEFT != 0 { Answered::PassOn } else { Answered::InHand }
     }
 }
 
-/// What is there when the caller's handler has returned.
+/// The state of the answer when the caller's handler has returned.
 pub(crate) enum Written<A> {
     /// An answer.
     Answer(A),
-    /// An answer with nothing in it.
+    /// An answer without content.
     Empty,
-    /// None yet; the call goes on.
+    /// No answer yet; the call goes on.
     Not,
 }
 
-/// What became of an answer.
+/// What the answerer has to do with its answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Answered {
-    /// The caller has not returned yet; it takes the answer when it does.
+    /// Nothing: the caller has not returned yet and takes the answer when it does.
     InHand,
-    /// The caller has left: the answer is to be passed on to it.
+    /// Pass it on: the caller has left.
     PassOn,
 }
 
@@ -94,7 +97,7 @@ impl<M: Copy, A: Empty> Calls<M, A> {
         Calls { segments: segments(), free: Mutex::new(Free::new()) }
     }
 
-    /// A slot for a call, or nothing where all four million are taken.
+    /// Reserves a slot for a call. Returns `None` when all four million are taken.
     pub(crate) fn reserve(&self) -> Option<u32> {
         let mut free = lock(&self.free);
         if let Some(index) = free.indices.pop() {
@@ -119,46 +122,46 @@ impl<M: Copy, A: Empty> Calls<M, A> {
         Some(index)
     }
 
-    /// Gives a slot back that has no call; not used again where its generations are used up.
+    /// Frees a slot that has no call. A slot whose generations are used up is never used again.
     pub(crate) fn give_back(&self, index: u32) {
         if self.reusable(index) {
             lock(&self.free).indices.push(index);
         }
     }
 
-    /// Whether the slot can have another call.
+    /// Returns whether the slot can have another call.
     pub(crate) fn reusable(&self, index: u32) -> bool {
         self.slot(index)
             .is_some_and(|slot| (slot.word.load(Ordering::Relaxed) >> GENERATION) < u64::from(GENERATION_MAX))
     }
 
-    /// Begins a call of `owner` in a reserved slot; returns its handle. With `left`, its answer is passed on in any case.
+    /// Begins a call of `owner` in a reserved slot and returns its handle. With `left`, the answer is always passed on.
     #[inline]
     pub(crate) fn begin(&self, index: u32, owner: u64, meta: M, left: bool) -> u64 {
         let slot = self.slot(index).expect("a reserved slot is there");
         let word = slot.word.load(Ordering::Relaxed);
         debug_assert!(word & LIVE == 0, "a slot has one call");
         slot.owner.store(owner, Ordering::Relaxed);
-        // SAFETY: the slot is reserved and has no call: nobody else looks.
+        // SAFETY: the slot is reserved and has no call, so no other thread accesses it.
         slot.meta.with_mut(|at| unsafe { *at = Some(meta) });
-        // Release: pairs with the acquire of whoever claims.
+        // Release: pairs with the acquire in `claim` and `waiting`.
         slot.word.store(word | LIVE | if left { LEFT } else { 0 }, Ordering::Release);
         handle::join(Kind::Call, (word >> GENERATION) as u32, index)
     }
 
-    /// Answers a call: `make` makes the answer once it is sure that this is the one. Nothing where the handle is stale or the call
-    /// was answered. Returns for whom, and whether to pass it on.
+    /// Answers a call: runs `make` after the claim. Returns the receiver and whether to pass the answer on; `None` for a stale
+    /// handle and for a call that was answered.
     ///
-    /// `inside`: this is the thread of the caller, in the handler that it calls, so it cannot leave meanwhile.
+    /// `inside`: this thread is the caller's, in the handler that the caller runs, so the caller cannot leave meanwhile.
     pub(crate) fn answer(&self, handle: u64, inside: bool, make: impl FnOnce(&M) -> A) -> Option<(M, Answered)> {
         let (slot, meta) = self.claim(handle)?;
         let answer = make(&meta);
-        // SAFETY: claimed by this thread, and not written yet: nobody else looks.
+        // SAFETY: this thread claimed the call and has not set *written* yet, so no other thread accesses the cell.
         slot.answer.with_mut(|at| unsafe { *at = Some(answer) });
         Some((meta, slot.written(WRITTEN, inside)))
     }
 
-    /// As `answer`, with nothing in it.
+    /// Answers a call without content, as `answer` does.
     #[inline]
     pub(crate) fn answer_empty(&self, handle: u64, inside: bool) -> Option<(M, Answered)> {
         let (slot, meta) = self.claim(handle)?;
@@ -179,23 +182,24 @@ impl<M: Copy, A: Empty> Calls<M, A> {
                 Err(now) => word = now,
             }
         }
-        // SAFETY: written before the call was known, and not before it has ended again, which needs the answer of this thread.
+        // SAFETY: written before the handle was known, and not written again before the call ends, which needs this thread's
+        // answer.
         let meta = slot.meta.with(|at| unsafe { *at }).expect("a live call says for whom it is");
         Some((slot, meta))
     }
 
-    /// Whose call it is, where somebody waits for it: a hint.
+    /// Returns the owner of a call that waits for an answer. A hint.
     pub(crate) fn owner(&self, handle: u64) -> Option<u64> {
         self.wanted(handle)?;
         Some(self.find(handle)?.0.owner.load(Ordering::Relaxed))
     }
 
-    /// The answer, where it is there already; the call ends with it. For the caller, whose handler has returned.
+    /// Ends the call and returns its answer if it has one. For the caller, whose handler has returned.
     #[inline]
     pub(crate) fn leave_written(&self, handle: u64) -> Written<A> {
         let Some((slot, _)) = self.find(handle) else { return Written::Not };
-        // Once written, nobody but the caller changes the word: who answered is done with it, and who comes later is refused.
-        // Acquire: pairs with the release in `answer`.
+        // After *written*, only the caller changes the word: the answerer is done, and later answerers are refused. Acquire:
+        // pairs with the release in `written`.
         match slot.word.load(Ordering::Acquire) & (WRITTEN | EMPTY) {
             WRITTEN => self.end(slot).map_or(Written::Not, Written::Answer),
             0 => Written::Not,
@@ -206,24 +210,24 @@ impl<M: Copy, A: Empty> Calls<M, A> {
         }
     }
 
-    /// The caller's handler has returned: the answer, where it was given meanwhile, with which the call ends. Otherwise the answer
-    /// will be passed on. Once a call, by the caller.
+    /// Records that the caller's handler has returned. Ends the call and returns the answer if it was given meanwhile;
+    /// otherwise the answer will be passed on. The caller calls this once for each call.
     pub(crate) fn leave(&self, handle: u64) -> Option<A> {
         let (slot, _) = self.find(handle)?;
-        // Acquire: as above; release: the answerer sees what was done before.
+        // Acquire: pairs with the release in `written`. Release: the answerer sees what the caller did before.
         let before = slot.word.fetch_or(LEFT, Ordering::AcqRel);
         if before & WRITTEN != 0 { self.end(slot) } else { None }
     }
 
-    /// The answer that was passed on; the call ends, and its slot may be given back. Once, by who got it passed.
+    /// Ends the call and returns the answer that was passed on. The receiver calls this once; the slot may then be given back.
     pub(crate) fn take(&self, handle: u64) -> Option<(M, A)> {
         let (slot, generation) = self.find(handle)?;
-        // Acquire: pairs with the release in `answer`.
+        // Acquire: pairs with the release in `written`.
         let word = slot.word.load(Ordering::Acquire);
         if word >> GENERATION != generation || word & (LIVE | WRITTEN | LEFT) != LIVE | WRITTEN | LEFT {
             return None;
         }
-        // SAFETY: written and left: only the one that it was passed on to looks.
+        // SAFETY: the call is written and left, so only the receiver of the answer accesses the slot.
         let meta = slot.meta.with(|at| unsafe { *at })?;
         let answer = self.end(slot)?;
         Some((meta, answer))
@@ -232,7 +236,7 @@ impl<M: Copy, A: Empty> Calls<M, A> {
     #[inline]
     fn end(&self, slot: &Slot<M, A>) -> Option<A> {
         let answer = match slot.word.load(Ordering::Relaxed) & EMPTY {
-            // SAFETY: written, and passed to this thread alone.
+            // SAFETY: the answer is written and belongs to this thread alone.
             0 => slot.answer.with_mut(|at| unsafe { (*at).take() }),
             _ => Some(A::empty()),
         };
@@ -240,15 +244,16 @@ impl<M: Copy, A: Empty> Calls<M, A> {
         answer
     }
 
-    /// The call is over, and its answer taken, or none is there to take.
+    /// Ends the call. Its answer was taken, or is empty.
     #[inline]
     fn end_empty(&self, slot: &Slot<M, A>) {
         let generation = (slot.word.load(Ordering::Relaxed) >> GENERATION) + 1;
-        // Release: the next one to begin here comes after what was done with the slot.
+        // Release: the next call in this slot begins after this use of it. `begin` loads the word relaxed: the lock of `free`,
+        // or the thread that keeps the slot, orders the two.
         slot.word.store(generation << GENERATION, Ordering::Release);
     }
 
-    /// Marks that nobody waits any more; the answer still arrives.
+    /// Marks that the caller no longer waits. The answer still arrives. Returns false for a call that was answered.
     pub(crate) fn give_up(&self, handle: u64) -> bool {
         let Some((slot, generation)) = self.find(handle) else { return false };
         let mut word = slot.word.load(Ordering::Relaxed);
@@ -261,20 +266,20 @@ impl<M: Copy, A: Empty> Calls<M, A> {
         false
     }
 
-    /// Whether an answer is waited for; nothing where the handle is stale or answered.
+    /// Returns whether the caller waits for the answer; `None` for a stale or answered handle.
     pub(crate) fn wanted(&self, handle: u64) -> Option<bool> {
         let (slot, generation) = self.find(handle)?;
         let word = slot.word.load(Ordering::Relaxed);
         (word >> GENERATION == generation && word & LIVE != 0 && word & CLAIMED == 0).then_some(word & GIVEN_UP == 0)
     }
 
-    /// Handles of an owner's calls that nobody has answered and whose callers have left.
+    /// Returns the handles of an owner's calls that are unanswered and whose callers have left.
     pub(crate) fn waiting(&self, owner: u64) -> Vec<u64> {
         let count = lock(&self.free).next;
         let waits = |index: &u32| {
             let slot = self.slot(*index)?;
-            // Acquire: pairs with the release in `begin`. Where the slot has come to another call between the two loads, the
-            // handle made of the first is stale, and whoever answers by it is refused.
+            // Acquire: pairs with the release in `begin`. If another call takes the slot between the two loads, the handle made
+            // from the first is stale, and an answer by it is refused.
             let word = slot.word.load(Ordering::Acquire);
             let handle = handle::join(Kind::Call, (word >> GENERATION) as u32, *index);
             let waits = word & (LIVE | LEFT | CLAIMED) == LIVE | LEFT && slot.owner.load(Ordering::Relaxed) == owner;

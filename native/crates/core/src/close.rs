@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! How a plugin ends.
+//! Closing and freeing a plugin.
 
 use std::sync::atomic::{Ordering, fence};
 use std::time::{Duration, Instant};
@@ -13,21 +13,22 @@ use crate::plugin::{PLUGINS, Plugin, unregister};
 use crate::queue::on_queue_thread;
 use crate::sync::lock;
 
-/// Between two looks at handlers that run: long against a direct handler, and short for who waits.
+/// The interval between two checks for running handlers: long for a direct handler, short for the closing caller.
 const AGAIN: Duration = Duration::from_micros(200);
 
-/// Whether this thread runs code that closing would wait for, or that closing calls.
+/// Returns whether this thread runs code that closing waits for or calls.
 fn in_callback() -> bool {
     on_queue_thread() || is_calling() || answer::is_inside()
 }
 
 impl Plugin {
-    /// Closes. Listeners are cancelled; what is queued still runs until the time is over, then handlers are taken away, and whoever
-    /// still waits gets `CLEARWAY_CLOSED`, to be read as usual. Then the plugin's `on_close` is called.
+    /// Closes the plugin. Cancels listeners. Queued jobs still run until `timeout` is over. Then removes the handlers and
+    /// answers calls that still wait with `CLEARWAY_CLOSED`, which the host reads as usual. At last calls the plugin's
+    /// `on_close`.
     ///
-    /// Waits for handlers that run: up to `timeout`, after which it returns `CLEARWAY_TIMEOUT` and the plugin stays as it is, closed
-    /// to all that is new; closing may be tried again. Not from a callback, of whichever plugin (`CLEARWAY_INVALID_ARGUMENT`): it might
-    /// wait for itself. The library stays loaded: memory and late threads of the plugin may have its code yet.
+    /// Waits up to `timeout` for running handlers. After that it returns `CLEARWAY_TIMEOUT`; the plugin then refuses new work,
+    /// and `close` may be called again. Returns `CLEARWAY_INVALID_ARGUMENT` in a callback of any plugin, because `close` might
+    /// wait for itself. The library stays loaded: memory and late threads of the plugin may still use its code.
     pub fn close(&self, timeout: Duration) -> Result<(), Status> {
         if in_callback() {
             return Err(CLEARWAY_INVALID_ARGUMENT);
@@ -35,7 +36,7 @@ impl Plugin {
         self.shut(timeout)
     }
 
-    /// As `close`, from anywhere.
+    /// Closes as `close` does, from any thread and callback.
     pub(crate) fn shut(&self, timeout: Duration) -> Result<(), Status> {
         let until = Instant::now() + timeout.min(Duration::from_secs(1 << 30));
         self.closed.store(true, Ordering::SeqCst);
@@ -48,28 +49,28 @@ impl Plugin {
         }
         for channel in self.channels() {
             for place in [&channel.handler, &channel.source] {
-                // Outside of the lock: where nobody is in it, its `on_drop` runs here.
+                // Outside of the lock: `on_drop` of an idle entry runs here.
                 let taken = unregister(place);
                 lock(&self.ending).extend(taken);
             }
         }
-        // Direct handlers on other threads. They are not counted anywhere but in their gates, where a call should cost little; they
-        // take microseconds, so looking again is enough.
+        // Waits for direct handlers on other threads. Only their gates count them, to keep calls cheap. They take microseconds,
+        // so polling is enough.
         while ended && !self.over() {
             ended = Instant::now() < until;
             std::thread::sleep(AGAIN);
         }
-        fence(Ordering::SeqCst); // see `answer_where_closed`
+        fence(Ordering::SeqCst); // pairs with the fence in `answer_where_closed`
         for call in CALLS.waiting(self.id()) {
             let _ = answer::answer(call, || Err(Failure::of(CLEARWAY_CLOSED)));
         }
         if !ended {
             return Err(CLEARWAY_TIMEOUT);
         }
-        // Taken first, so that of two who close one calls it.
+        // Taken first, so that only one of two closing threads calls it.
         let closer = lock(&self.on_close).take();
         if let Some((call, context)) = closer.and_then(|closer| Some((closer.on_close?, closer.context))) {
-            // SAFETY: the plugin's function, once, when none of its handlers runs.
+            // SAFETY: the plugin's function, called once, when none of its handlers runs.
             calling((), || unsafe { call(context) });
         }
         Ok(())
@@ -81,9 +82,9 @@ impl Plugin {
         ending.is_empty()
     }
 
-    /// Forgets the plugin: its id is stale from now on, and what nobody has read is dropped. One that was not closed is closed first,
-    /// waiting for nobody: threads that are in no handler end. Then not from a callback, and never from a wake
-    /// (`CLEARWAY_INVALID_ARGUMENT`).
+    /// Frees the plugin. Its id becomes stale, and unread items are dropped. An open plugin is closed first, without waiting
+    /// for handlers; threads outside of handlers end. In that case not from a callback, and never from a wake: both return
+    /// `CLEARWAY_INVALID_ARGUMENT`.
     pub fn free(&self) -> Result<(), Status> {
         let open = self.open().is_ok();
         if in_wake() || (open && in_callback()) {
@@ -93,7 +94,7 @@ impl Plugin {
         Ok(())
     }
 
-    /// As `free`, from anywhere but a wake.
+    /// Frees as `free` does, from anywhere but a wake.
     pub(crate) fn forget_all(&self) {
         if self.open().is_ok() {
             let _ = self.shut(Duration::ZERO);

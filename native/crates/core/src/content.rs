@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What messages, replies and events hold: as it is given, looked through, and kept.
+//! The content of messages, replies and events: as given, checked, and kept.
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -8,14 +8,14 @@ use clearway_plugin::{CLEARWAY_INVALID_ARGUMENT, CLEARWAY_TOO_LARGE, Content, Me
 
 use crate::memory::{BYTES_MAX, Memory, resolve};
 
-/// Attachments of one content at most: a frame and its planes need four.
+/// The most attachments of one content. A frame and its planes need four.
 pub const ATTACHMENTS_MAX: usize = 32;
 
-/// Bytes that are kept beside their message instead of in memory of their own: a sensor's event, a number, a short text. With
-/// its length it fills one cache line.
+/// The most bytes that are kept inside their message instead of in a memory: a sensor's event, a number, a short text. With its
+/// length it fills one cache line.
 pub const SMALL_MAX: usize = 63;
 
-/// Content as Rust gives it: bytes that are copied where they are kept, or memory that is not.
+/// Content as Rust code gives it. Bytes are copied when they are kept; memory is not.
 #[derive(Clone, Copy)]
 pub struct Given<'a> {
     raw: Content,
@@ -23,12 +23,12 @@ pub struct Given<'a> {
 }
 
 impl<'a> Given<'a> {
-    /// No bytes at all.
+    /// The null message: no bytes.
     pub const fn null() -> Given<'static> {
         Given { raw: Content::NULL, lent: PhantomData }
     }
 
-    /// Bytes, copied where the message is kept for longer than the call.
+    /// Bytes. Copied when the message is kept for longer than the call.
     pub const fn bytes(bytes: &'a [u8]) -> Given<'a> {
         Given { raw: Content::of(bytes), lent: PhantomData }
     }
@@ -38,7 +38,7 @@ impl<'a> Given<'a> {
         Given { raw: Content::of_memory(memory.handle()), lent: PhantomData }
     }
 
-    /// A part of a memory; never copied. Panics where the range is not in it.
+    /// A part of a memory; never copied. Panics if the range is not in the memory.
     pub fn part(memory: &'a Memory, range: Range<usize>) -> Given<'a> {
         assert!(
             range.start <= range.end && range.end <= memory.size(),
@@ -49,7 +49,7 @@ impl<'a> Given<'a> {
         Given { raw, lent: PhantomData }
     }
 
-    /// With memories beside it, never copied, by their handles.
+    /// Adds attachments: memories by their handles, never copied.
     pub fn with(self, attachments: &'a [Handle]) -> Given<'a> {
         let raw = Content { attachments: attachments.as_ptr(), attachments_count: attachments.len(), ..self.raw };
         Given { raw, lent: PhantomData }
@@ -58,25 +58,25 @@ impl<'a> Given<'a> {
     /// Content as it came over the ABI.
     ///
     /// # Safety
-    /// Its pointers must be readable for what they announce, for the time of `'a`.
+    /// Its pointers must be readable for what they announce, during `'a`.
     pub const unsafe fn raw(raw: Content) -> Given<'a> {
         Given { raw, lent: PhantomData }
     }
 
-    /// Whether it is the null message, with nothing beside it.
+    /// Returns whether this is the null message without attachments.
     #[inline]
     pub(crate) fn is_null(&self) -> bool {
         let Content { data, size, memory, attachments_count, .. } = self.raw;
         data.is_null() && size == 0 && memory == 0 && attachments_count == 0
     }
 
-    /// As it was given: nothing of it was looked at.
+    /// The content as it was given, unchecked.
     pub(crate) fn as_raw(&self) -> &Content {
         &self.raw
     }
 
-    /// Looks it through: lengths that cannot be, bytes that are not in their memory, references that are stale. What is right is
-    /// returned with its bytes filled in.
+    /// Checks the content: impossible lengths, bytes outside of their memory, stale references. Returns it with the pointer and
+    /// the size of its bytes filled in.
     #[inline]
     pub(crate) fn checked(&self) -> Result<Content, Status> {
         if self.is_null() {
@@ -102,7 +102,7 @@ impl<'a> Given<'a> {
             if data.is_null() {
                 return Ok(Content { data: view.data, size: view.size, ..self.raw });
             }
-            // In numbers, because a pointer that is not in the memory may not be counted with.
+            // Calculated with integers: pointer arithmetic is undefined for a pointer outside of the memory.
             let from = (data as usize).checked_sub(view.data as usize).ok_or(CLEARWAY_INVALID_ARGUMENT)?;
             if from > view.size || size > view.size - from {
                 return Err(CLEARWAY_INVALID_ARGUMENT);
@@ -117,7 +117,7 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// Whatever stands beside a count of 0 is null for handlers.
+    /// Makes `attachments` null for handlers when the count is 0.
     #[cold]
     fn without_attachments(&self) -> Given<'a> {
         Given { raw: Content { attachments: std::ptr::null(), ..self.raw }, ..*self }
@@ -126,12 +126,12 @@ impl<'a> Given<'a> {
     fn attachments(&self) -> &'a [Handle] {
         match self.raw.attachments_count {
             0 => &[],
-            // SAFETY: readable for that many, as whoever made it promised; looked through by `checked`.
+            // SAFETY: readable for `count` handles, as the maker of the content promised; `checked` has checked them.
             count => unsafe { std::slice::from_raw_parts(self.raw.attachments, count) },
         }
     }
 
-    /// Takes what is needed to keep it: copies of bytes, references to memories.
+    /// Keeps the content: copies its bytes, or takes references to its memories.
     pub(crate) fn keep(&self) -> Result<Kept, Status> {
         let Content { data, size, memory, .. } = self.checked()?;
         let mut attachments = Vec::with_capacity(self.raw.attachments_count);
@@ -140,14 +140,14 @@ impl<'a> Given<'a> {
         }
         let bytes = if memory != 0 {
             let memory = Memory::retain(memory)?;
-            // Between the check and here the handle cannot have come to name another memory: it has a generation.
+            // The handle cannot have come to name another memory since the check: a handle has a generation.
             let from = data as usize - memory.data() as usize;
             Bytes::Memory { memory, range: from..from + size }
         } else if data.is_null() {
             Bytes::Null
         } else if size <= SMALL_MAX {
             let mut bytes = [0; SMALL_MAX];
-            // SAFETY: readable for `size`, as whoever made it promised.
+            // SAFETY: readable for `size`, as the maker of the content promised.
             unsafe { std::ptr::copy_nonoverlapping(data, bytes.as_mut_ptr(), size) };
             Bytes::Small { size: size as u8, bytes }
         } else {
@@ -159,41 +159,41 @@ impl<'a> Given<'a> {
     }
 }
 
-/// Content that somebody keeps: until it is handled, or read.
+/// Content that is kept until it is handled or read.
 #[derive(Debug, Default)]
 pub struct Kept {
     /// The bytes.
     pub bytes: Bytes,
-    /// Memories that came along.
+    /// The attached memories.
     pub attachments: Vec<Memory>,
-    /// Bytes that were copied for it.
+    /// The number of bytes that were copied for it.
     pub copied: usize,
 }
 
-/// Bytes of kept content.
+/// The bytes of kept content.
 #[derive(Debug, Default)]
 pub enum Bytes {
-    /// None at all: the null message.
+    /// No bytes: the null message.
     #[default]
     Null,
-    /// Few, kept in place.
+    /// Up to `SMALL_MAX` bytes, kept in place.
     Small {
-        /// How many.
+        /// The number of bytes.
         size: u8,
-        /// They, and zeros.
+        /// The bytes, followed by zeros.
         bytes: [u8; SMALL_MAX],
     },
     /// A part of a memory.
     Memory {
         /// The memory.
         memory: Memory,
-        /// Where they stand in it.
+        /// The range of the bytes in the memory.
         range: Range<usize>,
     },
 }
 
 impl Kept {
-    /// Where the bytes are, and how many; null for the null message. Valid while this value is, where it is.
+    /// Returns the address and the number of the bytes; null for the null message. Valid until this value moves or is dropped.
     pub fn data(&self) -> (*const u8, usize) {
         match &self.bytes {
             Bytes::Null => (std::ptr::null(), 0),
@@ -202,19 +202,19 @@ impl Kept {
         }
     }
 
-    /// A copy of the bytes; nothing for the null message.
+    /// Copies the bytes. Returns `None` for the null message.
     pub fn to_vec(&self) -> Option<Vec<u8>> {
         let (data, size) = self.data();
-        // SAFETY: the bytes are there while `self` is.
+        // SAFETY: the bytes live as long as `self`.
         (!data.is_null()).then(|| unsafe { std::slice::from_raw_parts(data, size) }.to_vec())
     }
 
-    /// Bytes that it holds on to.
+    /// The number of bytes that this content holds, attachments included.
     pub fn size(&self) -> usize {
         self.data().1 + self.attachments.iter().map(Memory::size).sum::<usize>()
     }
 
-    /// Lends it to `look` as the ABI shows content.
+    /// Lends the content to `look`, in the ABI's form.
     pub(crate) fn lend<R>(&self, look: impl FnOnce(&Content) -> R) -> R {
         let (data, size) = self.data();
         let memory = if let Bytes::Memory { memory, .. } = &self.bytes { memory.handle() } else { 0 };
@@ -226,10 +226,10 @@ impl Kept {
     }
 }
 
-/// The text of a name: not empty, at most 256 bytes, UTF-8.
+/// Checks and returns the text of a name: not empty, at most 256 bytes, UTF-8.
 ///
 /// # Safety
-/// Readable for its size, for the time of `'a`.
+/// Readable for its size, during `'a`.
 pub(crate) unsafe fn name<'a>(text: clearway_plugin::Text) -> Result<&'a str, Status> {
     if text.data.is_null() || text.size == 0 {
         return Err(CLEARWAY_INVALID_ARGUMENT);
@@ -242,7 +242,7 @@ pub(crate) unsafe fn name<'a>(text: clearway_plugin::Text) -> Result<&'a str, St
     std::str::from_utf8(bytes).map_err(|_| CLEARWAY_INVALID_ARGUMENT)
 }
 
-/// Text for people: at most 4096 bytes of it, what is not UTF-8 replaced.
+/// Copies a text for people: at most 4096 bytes of it, with invalid UTF-8 replaced.
 ///
 /// # Safety
 /// Readable for its size or 4096 bytes, whichever is less.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A handler or a source as a plugin has registered it: where its callbacks run, and when it may be freed.
+//! A handler or a source that a plugin registered: where its callbacks run, and when it may be freed.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ pub(crate) struct Entry {
     gate: Gate,
     context: *mut c_void,
     on_drop: OnDrop,
-    /// None: on the thread that calls.
+    /// `None`: callbacks run on the calling thread.
     pub(crate) queue: Option<Arc<Queue>>,
     callbacks: Callbacks,
 }
@@ -26,7 +26,7 @@ pub(crate) enum Callbacks {
     Source { on_listen: OnListen, on_cancel: OnStream, on_room: OnStream },
 }
 
-// SAFETY: `context` is only given to the plugin's own functions, which the ABI lets be called on any thread.
+// SAFETY: `context` goes only to the plugin's own functions, which the ABI allows on any thread.
 unsafe impl Send for Entry {}
 // SAFETY: as above.
 unsafe impl Sync for Entry {}
@@ -41,20 +41,20 @@ impl Entry {
         Arc::new(Entry { gate: Gate::new(), context, on_drop, queue, callbacks })
     }
 
-    /// Calls the handler; nothing where it has been taken away. Whoever calls it is known to be in a callback: by the direct call that
-    /// this is part of, by its queue's thread, or by `calling`.
+    /// Calls the handler. Returns `None` if the handler was removed. The thread is already marked as in a callback: by the
+    /// enclosing direct call, by its queue, or by `calling`.
     pub(crate) fn message(&self, content: &Content, reply: u64) -> Option<Status> {
         let Callbacks::Handler(Some(call)) = self.callbacks else { return Some(CLEARWAY_INVALID_ARGUMENT) };
-        // SAFETY: the plugin's function, with what it asked for, before it was told that it is dropped.
+        // SAFETY: the plugin's function, with the context that the plugin gave, before its `on_drop`.
         self.inside(|| guarded(CLEARWAY_PANICKED, || unsafe { call(self.context, content, reply) }))
     }
 
-    /// A way in for who calls the handler often, from one thread at a time.
+    /// Makes a lane for a caller that calls the handler often, on one thread at a time.
     pub(crate) fn lane(&self) -> Arc<Lane> {
         self.gate.lane()
     }
 
-    /// As `message`, by such a way.
+    /// Calls the handler as `message` does, through a lane.
     #[inline]
     pub(crate) fn message_by(&self, lane: &Lane, content: &Content, reply: u64) -> Option<Status> {
         let Callbacks::Handler(Some(call)) = self.callbacks else { return Some(CLEARWAY_INVALID_ARGUMENT) };
@@ -67,7 +67,7 @@ impl Entry {
         returned
     }
 
-    /// Tells the source of a listener; nothing where it has been taken away.
+    /// Calls the source's `on_listen`. Returns `None` if the source was removed.
     pub(crate) fn listen(&self, arguments: &Content, stream: u64) -> Option<Status> {
         let Callbacks::Source { on_listen: Some(call), .. } = self.callbacks else {
             return Some(CLEARWAY_INVALID_ARGUMENT);
@@ -76,7 +76,7 @@ impl Entry {
         self.inside(|| calling(CLEARWAY_PANICKED, || unsafe { call(self.context, arguments, stream) }))
     }
 
-    /// Tells the source that the listener has gone.
+    /// Tells the source that the listener has cancelled.
     pub(crate) fn cancel(&self, stream: u64) {
         if let Callbacks::Source { on_cancel: Some(call), .. } = self.callbacks {
             // SAFETY: as above.
@@ -84,7 +84,7 @@ impl Entry {
         }
     }
 
-    /// Tells the source that there is room.
+    /// Tells the source that the stream has room again.
     pub(crate) fn room(&self, stream: u64) {
         if let Callbacks::Source { on_room: Some(call), .. } = self.callbacks {
             // SAFETY: as above.
@@ -103,32 +103,32 @@ impl Entry {
         Some(returned)
     }
 
-    /// Takes it away: nothing is called any more. `on_drop` is called when nobody is inside.
+    /// Removes the entry: no new callback starts. `on_drop` runs when the last running callback has returned.
     pub(crate) fn close(&self) {
         if self.gate.close() {
             self.dropped();
         }
     }
 
-    /// Whether it was taken away.
+    /// Returns whether the entry was removed.
     pub(crate) fn is_closed(&self) -> bool {
         self.gate.is_closed()
     }
 
-    /// Whether nobody is inside of one that was taken away.
+    /// Returns whether the entry was removed and no callback runs.
     pub(crate) fn is_over(&self) -> bool {
         self.gate.is_over()
     }
 
     fn dropped(&self) {
         if let Some(call) = self.on_drop {
-            // SAFETY: once (the gate says so), and nothing is called after it.
+            // SAFETY: called once (the gate guarantees it), and no callback follows.
             calling((), || unsafe { call(self.context) });
         }
     }
 }
 
-/// The status of a handler that has not answered: nothing where it will.
+/// Returns the status of a handler that refused; `None` for one that will answer.
 pub(crate) fn refusal(status: Option<Status>) -> Option<Status> {
     match status {
         Some(CLEARWAY_OK) => None,

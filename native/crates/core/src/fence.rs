@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A fence in two halves, for two threads of which each writes one place and then reads the other's, and of which one does so a
-//! million times as often. The rare one asks the system to have every running thread of the process pass a fence (`membarrier`,
-//! a few microseconds); the other one has only to keep its compiler from changing the order. Where the system has no such thing,
-//! both halves are the processor's fence (5 ns, as much as an exchange).
+//! An asymmetric fence, for two threads that each write one place and then read the other's, where one thread does so a million
+//! times as often. The rare thread asks the system to run a fence on every running thread of the process (`membarrier`, a few
+//! microseconds). The frequent thread then only has to keep its compiler from reordering. Without `membarrier`, both halves are
+//! the processor's fence (5 ns, as much as an exchange).
 
 #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"), not(loom), not(miri))))]
 pub(crate) use by_processor::{Fences, fences, heavy};
@@ -15,7 +15,7 @@ mod by_system {
     use std::sync::OnceLock;
     use std::sync::atomic::{Ordering, compiler_fence, fence};
 
-    // linux/membarrier.h and the tables of system calls.
+    // From linux/membarrier.h and the system call tables.
     const PRIVATE_EXPEDITED: c_int = 1 << 3;
     const REGISTER_PRIVATE_EXPEDITED: c_int = 1 << 4;
     const MEMBARRIER: c_long = if cfg!(target_arch = "x86_64") { 324 } else { 283 };
@@ -25,17 +25,17 @@ mod by_system {
     }
 
     fn membarrier(command: c_int) -> bool {
-        // SAFETY: takes numbers alone, and changes no memory.
+        // SAFETY: takes only numbers and changes no memory.
         unsafe { syscall(MEMBARRIER, command, 0, 0) == 0 }
     }
 
     fn is_there() -> bool {
         static THERE: OnceLock<bool> = OnceLock::new();
-        // Tried as well: a sandbox may let one through and not the other.
+        // Both are tried: a sandbox may allow one and refuse the other.
         *THERE.get_or_init(|| membarrier(REGISTER_PRIVATE_EXPEDITED) && membarrier(PRIVATE_EXPEDITED))
     }
 
-    /// Which fences this process has; asked once, since asking costs as much as a load.
+    /// The kind of fence that this process uses. A lane asks once, since asking costs as much as a load.
     #[derive(Clone, Copy)]
     pub(crate) struct Fences {
         by_system: bool,
@@ -46,17 +46,17 @@ mod by_system {
     }
 
     impl Fences {
-        /// The half of who comes often.
+        /// The frequent thread's half.
         #[inline]
         pub(crate) fn light(self) {
             if self.by_system { compiler_fence(Ordering::SeqCst) } else { fence(Ordering::SeqCst) }
         }
     }
 
-    /// The half of who comes seldom.
+    /// The rare thread's half.
     pub(crate) fn heavy() {
         fence(Ordering::SeqCst);
-        // In a child after fork() the process has to say again that it wants this.
+        // A child process has to register again after fork().
         if is_there() && !membarrier(PRIVATE_EXPEDITED) {
             membarrier(REGISTER_PRIVATE_EXPEDITED);
             assert!(membarrier(PRIVATE_EXPEDITED), "membarrier is there and then is not");

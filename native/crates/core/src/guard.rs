@@ -7,15 +7,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 static PANICS: AtomicU64 = AtomicU64::new(0);
 
-/// Calls `call`, and returns `instead` where it panics. Catches panics of this very copy of Rust's standard library: of plugins
-/// that are linked into the host. A panic or exception of another runtime cannot be caught here, by the language's rules; it ends
-/// the process with a message. Plugins in Rust catch their own (crate `clearway-plugin`).
+/// Calls `call`, and returns `instead` if it panics. Catches only panics of this copy of Rust's standard library, that is of
+/// plugins linked into the host. By the language's rules, a panic or exception of another runtime cannot be caught here; it
+/// ends the process with a message. Plugins in Rust catch their own panics (crate `clearway-plugin`).
 pub(crate) fn guarded<R>(instead: R, call: impl FnOnce() -> R) -> R {
     match catch_unwind(AssertUnwindSafe(call)) {
         Ok(value) => value,
         Err(panic) => {
             PANICS.fetch_add(1, Ordering::Relaxed);
-            // What was thrown may panic again when it is dropped. It is left alone: a panic is rare, and an end would be worse.
+            // The payload's drop may panic again, so the payload is leaked. Panics are rare, and ending the process would be
+            // worse.
             std::mem::forget(panic);
             instead
         }
@@ -23,11 +24,12 @@ pub(crate) fn guarded<R>(instead: R, call: impl FnOnce() -> R) -> R {
 }
 
 thread_local! {
-    /// Calls of `calling` that this thread is in.
+    /// How many calls of `calling` this thread is in.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
 }
 
-/// As `guarded`, and the thread is known to be in a callback meanwhile: what would wait for that callback is refused.
+/// Calls as `guarded` does, and marks this thread as in a callback. Functions that would wait for that callback refuse
+/// meanwhile.
 pub(crate) fn calling<R>(instead: R, call: impl FnOnce() -> R) -> R {
     DEPTH.set(DEPTH.get() + 1);
     let returned = guarded(instead, call);
@@ -35,7 +37,7 @@ pub(crate) fn calling<R>(instead: R, call: impl FnOnce() -> R) -> R {
     returned
 }
 
-/// Whether this thread is in a callback.
+/// Returns whether this thread is in a callback.
 #[cfg(not(loom))]
 pub(crate) fn is_calling() -> bool {
     DEPTH.get() > 0

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//  A handle is a number of 53 bits, so that a JavaScript number holds it:
+// A handle is a number of 53 bits, so that a JavaScript number holds it:
 //
 //    52   50 49                        22 21                    0
 //    ┌──────┬────────────────────────────┬──────────────────────┐
 //    │ kind │ generation, from 1 on      │ index of the slot    │
 //    └──────┴────────────────────────────┴──────────────────────┘
 //
-//  A slot whose generations are used up is not used again: no handle ever names a second thing.
+// A slot whose generations are used up is not used again, so no handle ever names a second thing.
 
-/// What a handle is of.
+/// The kind of thing that a handle names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u64)]
 pub(crate) enum Kind {
@@ -27,16 +27,16 @@ const GENERATION_BITS: u32 = 28;
 
 /// The last generation of a slot.
 pub(crate) const GENERATION_MAX: u32 = (1 << GENERATION_BITS) - 1;
-/// Slots of one kind that there can be.
+/// The most slots of one kind.
 pub(crate) const SLOTS_MAX: u32 = 1024 * ((1 << SEGMENTS) - 1);
-/// Segments of a table: the first has 1024 slots, each further one twice as many.
+/// Segments of a table. The first has 1024 slots, each further one twice as many as the one before.
 pub(crate) const SEGMENTS: usize = 12;
 
 pub(crate) const fn join(kind: Kind, generation: u32, index: u32) -> u64 {
     (kind as u64) << (INDEX_BITS + GENERATION_BITS) | (generation as u64) << INDEX_BITS | index as u64
 }
 
-/// Generation and index, where the handle is of that kind and the index can be.
+/// Returns generation and index, if the handle has that kind and a possible index.
 pub(crate) const fn split(kind: Kind, handle: u64) -> Option<(u32, u32)> {
     if handle >> (INDEX_BITS + GENERATION_BITS) != kind as u64 {
         return None;
@@ -46,18 +46,18 @@ pub(crate) const fn split(kind: Kind, handle: u64) -> Option<(u32, u32)> {
     if index < SLOTS_MAX { Some((generation, index)) } else { None }
 }
 
-/// The segment of an index, the place in it, and the segment's size.
+/// Returns an index's segment, its place in that segment, and the segment's size.
 pub(crate) const fn place(index: u32) -> (usize, usize, usize) {
     let segment = (index / 1024 + 1).ilog2();
     (segment as usize, (index - 1024 * ((1 << segment) - 1)) as usize, 1024 << segment)
 }
 
-/// The kind of a handle, for who takes several.
+/// The kind of a handle, for functions that accept several.
 pub(crate) const fn kind(handle: u64) -> u64 {
     handle >> (INDEX_BITS + GENERATION_BITS)
 }
 
-/// The index of a handle that is known to be one.
+/// The index of a valid handle.
 pub(crate) const fn index(handle: u64) -> u32 {
     (handle & ((1 << INDEX_BITS) - 1)) as u32
 }

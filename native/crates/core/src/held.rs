@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Content that a host without Rust reads: held here, by a handle, until it lets go of it.
+//! Content for hosts without Rust: held here by a handle until the host frees it.
 
 use clearway_plugin::{CLEARWAY_OUT_OF_MEMORY, CLEARWAY_STALE, Content, Memory as Handle, Status, Text};
 
@@ -16,21 +16,21 @@ struct Held {
     handles: Vec<Handle>,
 }
 
-/// Holds content and a text; returns a handle and what the ABI shows of both, valid until the handle is let go of.
+/// Holds content and a text. Returns a handle and the ABI's form of both, valid until the handle is let go.
 pub fn hold(kept: Kept, text: Box<str>) -> Result<(u64, Content, Text), Status> {
     let handles = kept.attachments.iter().map(Memory::handle).collect();
     let held = Box::new(Held { kept, text, handles });
     let content = held.kept.lend(|content| *content);
-    // Where there are attachments `lend` has shown a list of its own. Null where there are none.
+    // `lend` used a temporary list of attachments; this is the list that lives as long as `held`. Null without attachments.
     let attachments = if held.handles.is_empty() { std::ptr::null() } else { held.handles.as_ptr() };
     let content = Content { attachments, ..content };
     let text = Text { data: held.text.as_ptr().cast(), size: held.text.len() };
-    // The box does not move, so neither do the bytes in it.
+    // The box's contents do not move, so the addresses of the bytes in it stay valid.
     let handle = HELD.insert(held).map_err(|_| CLEARWAY_OUT_OF_MEMORY)?;
     Ok((handle, content, text))
 }
 
-/// Lets go, once.
+/// Frees held content, once.
 pub fn let_go(handle: u64) -> Result<(), Status> {
     HELD.remove(handle).map(drop).ok_or(CLEARWAY_STALE)
 }

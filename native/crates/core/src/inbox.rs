@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What waits for the host: a ring of handles, and one wake when it stops being empty.
+//! Items that wait for the host: a ring of handles, and one wake when it stops being empty.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -19,7 +19,7 @@ thread_local! {
     static WAKING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether this thread is in a wake, of whichever plugin.
+/// Returns whether this thread is in a wake of any plugin.
 pub(crate) fn in_wake() -> bool {
     WAKING.get()
 }
@@ -28,12 +28,13 @@ pub(crate) struct Inbox {
     ring: Ring,
     edge: Edge,
     wake: RwLock<Option<Wake>>,
-    // What a reader has taken out and not finished: a stream with more events than were asked for. Whoever holds it is the reader.
+    // Handles that a reader took from the ring and has not finished, such as a stream with more events than were asked for. The
+    // thread that holds this lock is the reader.
     rest: Mutex<VecDeque<u64>>,
 }
 
 impl Inbox {
-    /// For at most `capacity` handles at a time: who puts one in has to have counted it among those.
+    /// An inbox for at most `capacity` handles at a time. Writers have to count their handles within that.
     pub(crate) fn new(capacity: usize) -> Inbox {
         Inbox {
             ring: Ring::new(capacity.next_power_of_two()),
@@ -43,9 +44,9 @@ impl Inbox {
         }
     }
 
-    /// Puts a handle in, and wakes the host where it may sleep.
+    /// Puts a handle in, and wakes the host if it may be asleep.
     pub(crate) fn put(&self, handle: u64) {
-        // There is room for all that is counted. What is not are tokens of streams that were cancelled before they were read.
+        // All counted handles have room. Tokens of streams that were cancelled before they were read are not counted.
         while self.ring.push(handle).is_err() {
             self.tidy();
         }
@@ -62,7 +63,7 @@ impl Inbox {
         }
     }
 
-    /// Empties the ring into the rest, without what nobody will read any more. The host finds the others there as before.
+    /// Moves the ring's handles into `rest`, without those that are stale. The host finds the others there as before.
     #[cold]
     fn tidy(&self) {
         let mut rest = lock(&self.rest);
@@ -73,7 +74,8 @@ impl Inbox {
         rest.retain(|token| handle::kind(*token) != Kind::Stream as u64 || STREAMS.is_live(*token));
     }
 
-    /// Sets what wakes the host, and calls it where something waits. When this returns, nobody is in the one before any more.
+    /// Sets the function that wakes the host, and calls it if something waits. When this returns, no thread is in the previous
+    /// function.
     pub(crate) fn set_wake(&self, wake: Option<Wake>) -> Result<(), Status> {
         if in_wake() {
             return Err(CLEARWAY_INVALID_ARGUMENT);
@@ -85,13 +87,13 @@ impl Inbox {
         Ok(())
     }
 
-    /// Takes handles out until `each` says that it has enough; a handle that it returns is put back behind the others. True
-    /// where something is left: then nobody wakes the host, and it has to come back by itself.
+    /// Takes handles out until `each` has enough; a handle that `each` returns goes back behind the others. Returns true if
+    /// something is left. No wake follows in that case, so the host has to read again.
     pub(crate) fn read(&self, mut each: impl FnMut(u64) -> Next) -> bool {
         let mut rest = lock(&self.rest);
         self.edge.lower();
         loop {
-            // All that came stands behind what was left over, so that a stream with much to say does not hold the others up.
+            // New handles queue behind the left-over ones, so that a stream with many events does not hold the others up.
             // SAFETY: the lock makes this the one reader.
             while let Some(handle) = unsafe { self.ring.pop() } {
                 rest.push_back(handle);
@@ -112,14 +114,14 @@ impl Inbox {
     }
 }
 
-/// What a reader says after a handle.
+/// A reader's decision after a handle.
 pub(crate) enum Next {
     /// Go on.
     More,
-    /// Go on; the handle has more to it, behind the others.
+    /// Go on; the handle has more and goes behind the others.
     Again(u64),
-    /// Stop; that handle is done with.
+    /// Stop; the handle is finished.
     Enough,
-    /// Stop; the handle has more to it.
+    /// Stop; the handle has more.
     EnoughOf(u64),
 }

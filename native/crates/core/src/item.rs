@@ -1,59 +1,59 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the host reads of a plugin.
+//! The items that the host reads from a plugin.
 
 use crate::answer::{Failure, Outcome};
 use crate::content::Kept;
 
-/// One thing that a plugin has for its host.
+/// One item that a plugin has for its host.
 #[derive(Debug)]
 pub enum Item {
     /// The answer to a message that was pending.
     Answer {
-        /// What the host called the message.
+        /// The host's tag for the message.
         tag: u64,
-        /// Content, or why there is none.
+        /// Content, or the reason that there is none.
         outcome: Outcome,
     },
     /// An event.
     Event {
-        /// What the host called the listener.
+        /// The host's tag for the listener.
         tag: u64,
         /// The stream.
         stream: u64,
-        /// How many events were dropped between the one before and this one.
+        /// How many events were dropped between the previous one and this one.
         dropped: u64,
-        /// What it holds.
+        /// The event's content.
         content: Kept,
     },
-    /// A stream has ended.
+    /// The end of a stream.
     End {
-        /// What the host called the listener.
+        /// The host's tag for the listener.
         tag: u64,
         /// The stream, which is stale now.
         stream: u64,
         /// How many events were dropped after the last one.
         dropped: u64,
-        /// Why, where it did not end well.
+        /// The reason, unless the stream ended normally.
         failure: Option<Failure>,
     },
-    /// A message of the plugin's.
+    /// A message from the plugin.
     Message(Incoming),
-    /// What the plugin says to who runs it.
+    /// A log line of the plugin, for the person who runs it.
     Log {
         /// `CLEARWAY_LOG_...`.
         level: u32,
-        /// UTF-8, whatever it was.
+        /// The text, with invalid UTF-8 replaced.
         text: String,
     },
 }
 
-/// A message of a plugin's to the host.
+/// A message from a plugin to the host.
 #[derive(Debug)]
 pub struct Incoming {
     /// The channel's name.
     pub channel: Box<str>,
-    /// What it holds.
+    /// The message's content.
     pub content: Kept,
-    /// By what it is answered, once; 0 where no answer is wanted.
+    /// The handle for the one answer; 0 if no answer is wanted.
     pub reply: u64,
 }

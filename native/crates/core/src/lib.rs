@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The native side of Clearway, for hosts: the Node addon, and `clearway-abi` for all that call C.
+//! The native side of Clearway, for hosts: the Node addon, and `clearway-abi` for callers in C.
 //!
-//! A host loads a plugin ([`Plugin::load`]), sends it messages ([`Plugin::send`]), listens to its events ([`Plugin::listen`]) and
-//! reads what comes back ([`Plugin::read`]) when it is woken ([`Plugin::set_wake`]). Memory goes by reference ([`Memory`]).
+//! A host loads a plugin ([`Plugin::load`]), sends it messages ([`Plugin::send`]), listens to its events ([`Plugin::listen`])
+//! and reads the results ([`Plugin::read`]) when it is woken ([`Plugin::set_wake`]). Memory passes by reference ([`Memory`]).
 //!
-//! What may be called from where: everything from any thread. Nothing here waits, but [`Plugin::close`].
+//! Every function may be called on any thread. Only [`Plugin::close`] blocks.
 
 #![cfg_attr(loom, allow(dead_code, reason = "loom looks at a part of it"))]
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The way of one thread to one channel, on which a call costs least.
+//! The cheapest way for one thread to call one channel often.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -14,44 +14,44 @@ use crate::plugin::{Channel, Plugin};
 use crate::send::{Direct, Sent};
 use crate::sync::lock;
 
-/// A way to one channel, for who sends there often and on one thread at a time: it looks its handler up once.
+/// A line to one channel, for a caller that sends there often and on one thread at a time. It looks the handler up once.
 pub struct Line {
     plugin: Arc<Plugin>,
     channel: Arc<Channel>,
     handler: Option<Way>,
-    // Counted here, and added to the plugin's meter now and then: an addition that others may see costs 5 ns.
+    // Counted here and added to the plugin's meter now and then: an atomic addition costs 5 ns.
     messages: u64,
-    // What was lent last: its handle is looked at each time, its place once.
+    // The memory that was lent last. Each call checks its handle again, but looks its address up only once.
     lent: Option<Lent>,
 }
 
 struct Way {
     entry: Arc<Entry>,
-    // A call goes in and out by it without an exchange: these were a third of what a null message cost.
+    // Calls enter and leave by the lane without an exchange. The exchanges were a third of the cost of a null message.
     lane: Arc<Lane>,
 }
 
 #[derive(Clone, Copy)]
 struct Lent {
     memory: u64,
-    // A number, since it is only compared and handed on: a line may go to another thread.
+    // A number, since it is only compared and passed on, so that a line can move to another thread.
     data: usize,
     size: usize,
 }
 
 impl Line {
-    /// A way to a channel, which need not have a handler yet.
+    /// Makes a line to a channel, which need not have a handler yet.
     pub fn new(plugin: &Arc<Plugin>, name: &str) -> Result<Line, Status> {
         Ok(Line { plugin: plugin.clone(), channel: plugin.channel(name)?, handler: None, messages: 0, lent: None })
     }
 
-    /// As [`Plugin::send`].
+    /// Sends as [`Plugin::send`] does.
     pub fn send(&mut self, content: &Given<'_>, tag: u64, answer_wanted: bool) -> Result<Sent, Status> {
         let (plugin, handler) = self.ready()?;
         plugin.send_to(&handler.entry, content, tag, answer_wanted)
     }
 
-    /// The same, where an answer is wanted. `more` is written to where that is what is returned.
+    /// Sends a message whose answer is wanted. Writes to `more` when it returns `Direct::More`.
     #[inline]
     pub fn call(&mut self, content: &Given<'_>, tag: u64, more: &mut Option<Sent>) -> Result<Direct, Status> {
         let (plugin, Way { entry, lane }) = self.ready()?;
@@ -64,8 +64,8 @@ impl Line {
         plugin.call(|call| entry.message_by(lane, &content, call), &content, tag, false, more)
     }
 
-    /// The same for a memory that the caller has a reference to, and keeps until it has the answer: no reference is made for a handler
-    /// that answers with it.
+    /// Calls with a memory whose reference the caller keeps until it has the answer. A handler that answers with that same
+    /// memory makes no new reference.
     #[inline]
     pub fn lend(&mut self, memory: u64, tag: u64, more: &mut Option<Sent>) -> Result<Direct, Status> {
         let Lent { data, size, .. } = match self.lent {
@@ -78,7 +78,7 @@ impl Line {
         let content = Content { data: data as *const u8, size, memory, ..Content::NULL };
         let (plugin, Way { entry, lane }) = self.ready()?;
         if entry.queue.is_some() {
-            // SAFETY: the core's own view of a memory, whose handle is looked at again.
+            // SAFETY: the core's own view of a memory; `send_to` checks the handle again.
             *more = Some(plugin.send_to(entry, &unsafe { Given::raw(content) }, tag, true)?);
             return Ok(Direct::More);
         }

@@ -19,8 +19,8 @@ use crate::stream::{Stream, Window};
 use crate::sync::lock;
 
 impl Plugin {
-    /// Listens to a channel's events, which will be read with the tag, and at last an end. A source that refuses ends the stream with
-    /// its status. Copies the bytes of the arguments where the source is told on another thread.
+    /// Listens to a channel's events. Events, and at last an end, are read with the tag. A source that refuses ends the stream
+    /// with its status. Copies argument bytes that are not in a memory.
     pub fn listen(&self, channel: &Channel, arguments: &Given<'_>, window: Window, tag: u64) -> Result<u64, Status> {
         self.open()?;
         if window.items == 0 || window.bytes == 0 {
@@ -52,12 +52,13 @@ impl Plugin {
         Ok(handle)
     }
 
-    /// A stream of this plugin's: another one's would be read, and counted, here.
+    /// Returns a stream of this plugin only: another plugin's would be read and counted here.
     fn own(&self, stream: u64) -> Result<Arc<Stream>, Status> {
         STREAMS.get(stream).filter(|listened| listened.plugin == self.id()).ok_or(CLEARWAY_STALE)
     }
 
-    /// So many more events may be read. `CLEARWAY_STALE` where the stream has ended, or is another plugin's.
+    /// Allows `events` more events to be read. Returns `CLEARWAY_STALE` for a stream that has ended or belongs to another
+    /// plugin.
     pub fn credit(&self, stream: u64, events: u64) -> Result<(), Status> {
         let listened = self.own(stream)?;
         if listened.credit(events) {
@@ -66,8 +67,8 @@ impl Plugin {
         Ok(())
     }
 
-    /// Listens no longer: what waits is dropped, and the source told. No event of the stream is read from now on. `CLEARWAY_STALE`
-    /// where it has ended, or is another plugin's.
+    /// Stops listening: drops queued events and tells the source. The stream's events are no longer read. Returns
+    /// `CLEARWAY_STALE` for a stream that has ended or belongs to another plugin.
     pub fn cancel(&self, stream: u64) -> Result<(), Status> {
         self.own(stream)?;
         let listened = self.forget(stream).ok_or(CLEARWAY_STALE)?;
@@ -91,7 +92,7 @@ impl Plugin {
         let _ = on(&stream.source, Box::new(move |_| source.room(handle)));
     }
 
-    /// The handles of the streams that are this plugin's, or of one of its sources.
+    /// Returns the handles of this plugin's streams, of all its sources or of one.
     pub(crate) fn listened(&self, source: Option<&Arc<Entry>>) -> Vec<u64> {
         let own = |stream: &Arc<Stream>| {
             stream.plugin == self.id() && source.is_none_or(|source| Arc::ptr_eq(source, &stream.source))
@@ -100,7 +101,8 @@ impl Plugin {
     }
 }
 
-/// Runs a job where the entry's callbacks run. Where its queue takes no more it runs here, unless it need not run at all.
+/// Runs a job where the entry's callbacks run: on its queue, or here for a direct entry. Returns an error when the queue
+/// refuses the job, which then does not run.
 fn on(entry: &Entry, job: crate::queue::Job) -> Result<(), Status> {
     match &entry.queue {
         None => job(Ran::After(Duration::ZERO)),
@@ -109,7 +111,7 @@ fn on(entry: &Entry, job: crate::queue::Job) -> Result<(), Status> {
     Ok(())
 }
 
-/// Takes an event of a plugin's.
+/// Takes an event that a plugin emits.
 pub(crate) fn emit(handle: u64, content: &Given<'_>) -> Result<(), Status> {
     let stream = STREAMS.get(handle).ok_or(CLEARWAY_STALE)?;
     let (taken, schedule) = stream.emit(content);
@@ -119,7 +121,7 @@ pub(crate) fn emit(handle: u64, content: &Given<'_>) -> Result<(), Status> {
     taken
 }
 
-/// Ends a stream, as its plugin wants.
+/// Ends a stream on behalf of its plugin.
 pub(crate) fn end(handle: u64, failure: Option<Failure>) -> Result<(), Status> {
     let stream = STREAMS.get(handle).ok_or(CLEARWAY_STALE)?;
     if stream.end(failure)? {

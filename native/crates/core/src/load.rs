@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! How a plugin begins.
+//! Loading and starting a plugin.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,18 +17,19 @@ use crate::sync::lock;
 use crate::table::HOST;
 
 impl Plugin {
-    /// Loads a library and opens the plugin in it. Runs the library's code on this thread: its constructors, and its init. The
-    /// same library may be opened several times; each opening has handlers and sources of its own.
+    /// Loads a library and opens the plugin in it. Runs the library's constructors and its init function on this thread. The
+    /// same library may be opened several times; each opening has its own handlers and sources.
     pub fn load(path: &Path, options: Options) -> Result<Arc<Plugin>, Failure> {
-        // SAFETY: the library's constructors run. Whoever names a plugin wants its code run; there is no other way to load one.
+        // SAFETY: the library's constructors run. The caller asked for that by naming a plugin; no other way to load one
+        // exists.
         let library = unsafe { open(path) }
             .map_err(|error| Failure { status: CLEARWAY_LOAD_FAILED, text: without(path, &error.to_string()) })?;
-        // SAFETY: a library that exports this name has said that it is a function of this type. Before the versions are compared
-        // only the beginnings of both structs are relied upon, which no version changes.
+        // SAFETY: a library that exports this name declares that it is a function of this type. Before the versions are
+        // compared, only the beginnings of both structs are used, which no version changes.
         let init = unsafe { library.get::<Init>(b"clearway_plugin_init\0") }
             .map(|init| *init)
             .map_err(|_| Failure { status: CLEARWAY_NOT_A_PLUGIN, text: "exports no clearway_plugin_init".into() })?;
-        // Never unloaded: memory that the plugin released to others, and threads that it forgot, may have its code to run.
+        // Never unloaded: released memory and forgotten threads of the plugin may still run its code.
         std::mem::forget(library);
         // SAFETY: as above.
         unsafe { Plugin::start(init, options) }
@@ -65,13 +66,13 @@ impl Plugin {
                 Failure { status, text: said }
             }
         };
-        // A handler that was registered may have been called from another thread of the plugin's; it is not waited for.
+        // Does not wait for a handler that another thread of the plugin may already have called.
         plugin.forget_all();
         Err(failure)
     }
 }
 
-/// What a system's loader says of a path, which it may begin with, and which whoever asked has: messages name it once.
+/// Removes the path from the front of a loader's message, because the caller's message has it already.
 fn without(path: &Path, said: &str) -> String {
     said.strip_prefix(&*path.to_string_lossy()).map_or(said, |rest| rest.trim_start_matches(": ")).into()
 }
@@ -79,8 +80,7 @@ fn without(path: &Path, said: &str) -> String {
 #[cfg(unix)]
 unsafe fn open(path: &Path) -> Result<libloading::Library, libloading::Error> {
     use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
-    // Now, so that a symbol that is missing is found here and not in the middle of a call.
-    // SAFETY: as for the caller.
+    // RTLD_NOW finds a missing symbol here instead of in the middle of a call. SAFETY: as for the caller.
     unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map(Into::into)
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Every interleaving of the parts that threads share without a lock: `make loom`.
+//! Tests every interleaving of the parts that threads share without a lock: `make loom`.
 
 use std::ffi::c_void;
 
@@ -84,7 +84,7 @@ fn whatever_is_put_in_is_read_or_wakes_the_reader() {
         for writer in writers {
             writer.join().unwrap();
         }
-        // A reader that sleeps after `read` and wakes only when told since has all in the end.
+        // A reader that sleeps after `read`, and wakes only when woken since, has read everything in the end.
         if wakes.load(Ordering::SeqCst) > before {
             read(&mut count);
         }
@@ -188,8 +188,7 @@ fn exactly_one_finds_a_closed_gate_empty_and_nobody_is_in_then() {
 
 #[test]
 fn visitors_by_lanes_are_seen_by_whoever_closes_the_gate() {
-    // Without the mark that the fence is passed, three preemptions show a visitor that is overlooked; without a bound it takes
-    // minutes.
+    // Without the mark FENCED, three preemptions reveal an overlooked visitor. Without a bound the test takes minutes.
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(4);
     model.check(|| {
@@ -198,7 +197,7 @@ fn visitors_by_lanes_are_seen_by_whoever_closes_the_gate() {
             .into_iter()
             .map(|by_lane| {
                 let shared = shared.clone();
-                // Made here: a lane is there before its visitor comes, and making one takes a lock, whose orders are many.
+                // Made here: a lane exists before its visitor enters, and making one takes a lock, which adds many orders.
                 let lane = by_lane.then(|| shared.0.lane());
                 thread::spawn(move || {
                     let (gate, inside, emptied) = &*shared;
@@ -238,7 +237,7 @@ fn a_block_is_given_back_once_by_whoever_has_its_last_reference() {
         let count = Box::new(AtomicUsize::new(0));
         let context = std::ptr::from_ref(&*count).cast_mut().cast();
         let origin = Origin::Foreign { release: Some(released), context };
-        // SAFETY: the bytes are not looked at.
+        // SAFETY: the bytes are not accessed.
         let block = Arc::new(unsafe { Block::new(std::ptr::dangling_mut(), 0, 0, origin) });
         let references = Arc::new(Slots::new(Kind::Memory));
         let (one, Ok(other)) = (references.insert(block.clone()).ok().unwrap(), references.insert(block)) else {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a plugin's calls cost: counters, and how long queued calls waited and ran.
+//! The cost of a plugin's calls: counters, and how long queued calls waited and ran.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +9,7 @@ use hdrhistogram::Histogram;
 
 use crate::sync::lock;
 
-/// Two digits: a value is known to 1 %, up to an hour, in 40 KB.
+/// Two significant digits: values are exact to 1 %, up to an hour, in 40 KB.
 const DIGITS: u8 = 2;
 const LONGEST_NS: u64 = 3_600_000_000_000;
 
@@ -25,16 +25,16 @@ pub(crate) struct Meter {
 /// Times of queued calls, in nanoseconds.
 #[derive(Clone)]
 pub struct Times {
-    /// From being sent to being begun.
+    /// From send to start.
     pub wait: Histogram<u64>,
-    /// From being begun to the handler's return.
+    /// From start to the handler's return.
     pub run: Histogram<u64>,
 }
 
-/// What a plugin's calls have cost since it was opened.
+/// The cost of a plugin's calls since it was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Messages sent to the plugin, and by it.
+    /// Messages sent to the plugin and by the plugin.
     pub messages: u64,
     /// Events that were read.
     pub events: u64,
@@ -42,7 +42,7 @@ pub struct Counts {
     pub dropped: u64,
     /// Messages, answers and events whose bytes were copied.
     pub copies: u64,
-    /// Bytes of those.
+    /// The number of bytes copied.
     pub copied_bytes: u64,
 }
 
@@ -98,12 +98,12 @@ impl Times {
 }
 
 impl crate::plugin::Plugin {
-    /// What calls have cost.
+    /// Returns the counters.
     pub fn counts(&self) -> Counts {
         self.meter.counts()
     }
 
-    /// How long queued calls have waited and run.
+    /// Returns how long queued calls have waited and run.
     pub fn times(&self) -> Times {
         self.meter.times()
     }

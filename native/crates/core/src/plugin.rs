@@ -22,19 +22,19 @@ use crate::slots::Slots;
 use crate::stream::Stream;
 use crate::sync::lock;
 
-/// Opened plugins by the id under which they ask for something.
+/// Opened plugins by id.
 pub(crate) static PLUGINS: Slots<Arc<Plugin>> = Slots::new(Kind::Plugin);
 /// Streams by the handle that both sides know.
 pub(crate) static STREAMS: Slots<Arc<Stream>> = Slots::new(Kind::Stream);
-/// Messages of plugins that wait for their host.
+/// Messages from plugins that wait for their host.
 pub(crate) static INCOMING: Slots<Incoming> = Slots::new(Kind::Incoming);
 
-/// Channels of one plugin at most: a plugin that makes up names must not fill the memory.
+/// The most channels of one plugin. Without a limit, a plugin that invents names could fill the memory.
 const CHANNELS_MAX: usize = 1 << 16;
-/// What a plugin said and nobody read is kept up to here; what comes then is counted.
+/// The most log lines kept until they are read. Further lines are dropped and counted.
 const LOG_MAX: usize = 256;
 
-/// One opened plugin. All of it may be used from any thread; `read` by one at a time.
+/// One opened plugin. Any thread may use it; `read` runs on one thread at a time.
 pub struct Plugin {
     pub(crate) id: OnceLock<u64>,
     pub(crate) options: Options,
@@ -46,7 +46,7 @@ pub struct Plugin {
     pub(crate) streams: AtomicUsize,
     pub(crate) closed: AtomicBool,
     pub(crate) on_close: Mutex<Option<Closer>>,
-    /// What closing has taken away, until nobody is inside.
+    /// The entries that closing has removed, until no callback of theirs runs.
     pub(crate) ending: Mutex<Vec<Arc<Entry>>>,
     channels: RwLock<HashMap<Box<str>, Arc<Channel>>>,
     serial: Mutex<HashMap<Box<str>, Arc<Queue>>>,
@@ -59,10 +59,10 @@ pub(crate) struct Closer {
     pub(crate) context: *mut c_void,
 }
 
-// SAFETY: only given to the plugin's own function, which the ABI lets be called on any thread.
+// SAFETY: given only to the plugin's own function, which the ABI allows on any thread.
 unsafe impl Send for Closer {}
 
-/// A channel of a plugin: who handles its messages, and who emits its events.
+/// A plugin's channel: the handler of its messages and the source of its events.
 #[derive(Default)]
 pub struct Channel {
     pub(crate) handler: Mutex<Option<Arc<Entry>>>,
@@ -71,8 +71,8 @@ pub struct Channel {
 
 impl Plugin {
     pub(crate) fn new(options: Options) -> Result<Arc<Plugin>, Status> {
-        // Answers, messages, a token for each stream, and one for what was said. Late answers twice: those that are being given
-        // while the limit is looked at are over it.
+        // Answers, messages, a token for each stream, and one for the log. Late answers count twice: those in progress while
+        // the limit is checked exceed it.
         let places =
             options.calls_max.saturating_mul(2).saturating_add(options.streams_max).saturating_add(2 * LATE_MAX + 1);
         if places > 1 << 22 || options.calls_max == 0 {
@@ -100,18 +100,19 @@ impl Plugin {
         Ok(plugin)
     }
 
-    /// The id under which the plugin, and the ABI, know it.
+    /// The id by which the plugin and the ABI know it.
     pub fn id(&self) -> u64 {
         *self.id.get().expect("set where it is made")
     }
 
-    /// The opened plugin of an id, until it is freed.
+    /// Returns the opened plugin with an id, until it is freed.
     pub fn find(id: u64) -> Option<Arc<Plugin>> {
         PLUGINS.get(id)
     }
 
-    /// Sets what is called, on any thread, when something is to be read and nothing was: it must only wake whoever reads. Returns when
-    /// nobody is in the one before any more; not from a wake (`CLEARWAY_INVALID_ARGUMENT`), which would wait for itself.
+    /// Sets the function that is called, on any thread, when the inbox stops being empty. It must only wake the reader. Returns
+    /// when no thread is in the previous function. In a wake it returns `CLEARWAY_INVALID_ARGUMENT`, because it would wait for
+    /// itself.
     pub fn set_wake(&self, wake: Option<Box<dyn Fn() + Send + Sync>>) -> Result<(), Status> {
         self.inbox.set_wake(wake)
     }
@@ -120,7 +121,7 @@ impl Plugin {
         if self.closed.load(Ordering::Acquire) { Err(CLEARWAY_CLOSED) } else { Ok(()) }
     }
 
-    /// The channel of a name; made when it is asked for first, so that who calls it often may keep it.
+    /// Returns the channel with a name, and creates it on first use. Frequent callers may keep it.
     pub fn channel(&self, name: &str) -> Result<Arc<Channel>, Status> {
         if let Some(channel) = self.channels.read().unwrap_or_else(|poisoned| poisoned.into_inner()).get(name) {
             return Ok(channel.clone());
@@ -136,7 +137,7 @@ impl Plugin {
         self.channels.read().unwrap_or_else(|poisoned| poisoned.into_inner()).values().cloned().collect()
     }
 
-    /// The named queue, with its thread.
+    /// Returns the named queue, which has one thread.
     pub(crate) fn serial(&self, name: &str) -> Arc<Queue> {
         let made = || Queue::new(name.chars().take(15).collect(), 1, self.options.calls_max);
         lock(&self.serial).entry(name.into()).or_insert_with(made).clone()
@@ -146,7 +147,7 @@ impl Plugin {
         lock(&self.serial).values().cloned().chain([self.pool.clone()]).collect()
     }
 
-    /// Keeps what the plugin says until it is read.
+    /// Keeps a log line until it is read.
     pub(crate) fn say(&self, level: u32, text: String) {
         let mut log = lock(&self.log);
         if log.len() == LOG_MAX {
@@ -161,7 +162,7 @@ impl Plugin {
         }
     }
 
-    /// Takes up to `max` lines of what the plugin said. True where more is left: then no line that comes puts a token into the inbox.
+    /// Takes up to `max` log lines. Returns true if more are left; new lines then add no token to the inbox.
     pub(crate) fn said(&self, max: usize) -> (Vec<(u32, String)>, bool) {
         let mut log = lock(&self.log);
         let count = log.len().min(max);
@@ -170,10 +171,10 @@ impl Plugin {
     }
 }
 
-/// Puts an entry into its place, where that is free.
+/// Registers an entry in its place if that is free.
 pub(crate) fn register(plugin: &Plugin, place: &Mutex<Option<Arc<Entry>>>, entry: Arc<Entry>) -> Result<(), Status> {
     let mut place = lock(place);
-    // Under the lock: closing looks here after it has set the mark.
+    // Checked under the lock: closing takes the entry after it has set `closed`.
     plugin.open()?;
     if place.is_some() {
         return Err(CLEARWAY_ALREADY_EXISTS);
@@ -182,7 +183,7 @@ pub(crate) fn register(plugin: &Plugin, place: &Mutex<Option<Arc<Entry>>>, entry
     Ok(())
 }
 
-/// Takes an entry away.
+/// Unregisters an entry.
 pub(crate) fn unregister(place: &Mutex<Option<Arc<Entry>>>) -> Result<Arc<Entry>, Status> {
     let entry = lock(place).take().ok_or(CLEARWAY_NO_HANDLER)?;
     entry.close();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Threads of a plugin's own: its pool, and a thread for each named queue. A queue with one thread runs one job after the
-//! other, in their order.
+//! The threads of a plugin: its pool, and a thread for each named queue. A queue with one thread runs its jobs in order.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -12,12 +11,12 @@ use crate::sync::lock;
 
 pub(crate) type Job = Box<dyn FnOnce(Ran) + Send>;
 
-/// How a job came to be called.
+/// Why a job was called.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Ran {
-    /// Its turn came, after waiting that long.
+    /// Its turn came, after it waited that long.
     After(Duration),
-    /// The queue was closed; it will not run.
+    /// The queue was closed; the job will not run.
     Not,
 }
 
@@ -41,16 +40,16 @@ thread_local! {
     static INSIDE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether this thread is one of a queue.
+/// Returns whether this thread belongs to a queue.
 pub(crate) fn on_queue_thread() -> bool {
     INSIDE.with(Cell::get)
 }
 
 impl Queue {
-    /// A queue without threads: they are started when there is something to do.
+    /// Makes a queue without threads. Threads start when there are jobs.
     pub(crate) fn new(name: String, threads_max: usize, jobs_max: usize) -> Arc<Queue> {
         let state = State { jobs: VecDeque::new(), threads: 0, sleeping: 0, closed: false };
-        // The system's name of a thread ends at a zero, and the standard library panics at one.
+        // The system's thread names end at a zero byte, and the standard library panics at one.
         let name = name.replace('\0', "?");
         Arc::new(Queue {
             name,
@@ -62,7 +61,7 @@ impl Queue {
         })
     }
 
-    /// Takes a job, or gives it back: where the queue is closed, is full, or no thread could be started.
+    /// Queues a job, or returns it when the queue is closed or full, or no thread could be started.
     pub(crate) fn push(self: &Arc<Queue>, job: Job) -> Result<(), (Refused, Job)> {
         let mut state = lock(&self.state);
         if state.closed {
@@ -106,8 +105,8 @@ impl Queue {
         self.idle.notify_all();
     }
 
-    /// Takes no more. What is queued still runs, until `until`; what is queued then is told that it will not. True when no
-    /// thread is left.
+    /// Closes the queue. Queued jobs still run until `until`; the remaining ones are then called with `Ran::Not`. Returns true
+    /// if no thread is left.
     pub(crate) fn close(&self, until: Instant) -> bool {
         let mut state = lock(&self.state);
         state.closed = true;
@@ -130,7 +129,7 @@ impl Queue {
     }
 }
 
-/// Why a job was not taken.
+/// Why a job was refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Refused {
     Closed,
@@ -214,7 +213,7 @@ mod tests {
     #[test]
     fn a_full_queue_gives_the_job_back() {
         let queue = Queue::new("test".into(), 0, 1);
-        lock(&queue.state).threads = 1; // none that would take it
+        lock(&queue.state).threads = 1; // no thread that would take the job
         queue.push(Box::new(|_| {})).map_err(|(why, _)| why).unwrap();
         assert!(matches!(queue.push(Box::new(|_| {})), Err((Refused::Full, _))));
     }

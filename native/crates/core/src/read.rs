@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Reading what a plugin has for its host.
+//! Reading a plugin's items for its host.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -12,11 +12,11 @@ use crate::plugin::{INCOMING, Plugin, STREAMS};
 use crate::stream::Stream;
 
 impl Plugin {
-    /// Appends up to `max` items, never more (0 counts as 1), in the order in which each stream and caller has them. True where more is
-    /// there: nobody wakes the host for it, so it has to read again. Waits for nobody.
+    /// Appends up to `max` items (0 counts as 1), in the order of each stream and caller. Returns true if more are left: no
+    /// wake follows for those, so the host has to read again. Does not block.
     pub fn read(&self, into: &mut Vec<Item>, max: usize) -> bool {
         let end = into.len().saturating_add(max.max(1));
-        // Told of room after the inbox was let go: sources may run on this thread, and send.
+        // Sources learn of room after the inbox is unlocked: their callbacks may run on this thread, and send.
         let mut rooms = Vec::new();
         let more = self.inbox.read(|token| {
             let more = match handle::kind(token) {
@@ -56,7 +56,7 @@ impl Plugin {
         }
     }
 
-    /// True where the stream has more to read.
+    /// Returns true if the stream has more to read.
     fn read_stream(&self, token: u64, into: &mut Vec<Item>, end: usize, rooms: &mut Vec<(u64, Arc<Stream>)>) -> bool {
         let Some(stream) = STREAMS.get(token) else { return false }; // cancelled
         let tag = stream.tag;
@@ -82,13 +82,13 @@ impl Plugin {
         read.more
     }
 
-    /// Calls and messages under way, and listeners.
+    /// The numbers of calls in flight, of unread messages, and of listeners.
     pub fn under_way(&self) -> (usize, usize, usize) {
         let read = |count: &std::sync::atomic::AtomicUsize| count.load(Ordering::Relaxed);
         (read(&self.calls), read(&self.incoming), read(&self.streams))
     }
 
-    /// Whether an answer is still waited for.
+    /// Returns whether the call still waits for its answer.
     pub fn waits(&self, call: u64) -> bool {
         CALLS.wanted(call) == Some(true)
     }

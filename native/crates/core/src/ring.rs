@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A bounded ring of numbers: many threads put in, one takes out. After Dmitry Vyukov's bounded queue: each cell has a
-//! turn, which says whether it waits for a writer or for the reader.
+//! A bounded ring of numbers for many writers and one reader, after Dmitry Vyukov's bounded queue. Each cell has a turn, which
+//! says whether it waits for a writer or for the reader.
 //!
 //! ```text
 //!   cell:   0         1         2         3              capacity 4
 //!         ┌─────────┬─────────┬─────────┬─────────┐
-//!   turn  │ 4       │ 2       │ 3       │ 3       │      cell 1: written for position 1, to be read
+//!   turn  │ 4       │ 2       │ 2       │ 3       │      cell 1: written for position 1, to be read
 //!   value │ (read)  │ B       │ (being  │ (free)  │      cell 2: claimed by a writer that is not done
 //!         └─────────┴─────────┴─────────┴─────────┘
 //!           head = 1 (reader)            tail = 3 (writers)
 //! ```
 //!
-//! A cell at position p may be written when its turn is p, read when it is p + 1, and is free for p + capacity after that.
+//! A cell may be written at position p when its turn is p, and read when its turn is p + 1. After that its turn is p +
+//! capacity, and the cell is free.
 
 use crate::sync::{AtomicU64, AtomicUsize, Ordering, UnsafeCell};
 
 pub(crate) struct Ring {
     cells: Box<[Cell]>,
     mask: usize,
-    // Each on its own pair of cache lines: writers and the reader would take them from each other.
+    // Each on its own pair of cache lines: otherwise writers and the reader would contend for one line.
     tail: Padded<AtomicUsize>,
     head: Padded<AtomicUsize>,
 }
@@ -32,14 +33,14 @@ struct Cell {
 #[repr(align(128))]
 struct Padded<T>(T);
 
-// SAFETY: a cell's value is written only by the writer that claimed its position (exchange of `tail`), and read only by the
-// one reader after the writer published `turn`.
+// SAFETY: only the writer that claimed a position (by the exchange of `tail`) writes the cell's value, and only the one reader
+// reads it, after the writer published `turn`.
 unsafe impl Sync for Ring {}
-// SAFETY: numbers and atomics have no thread of their own.
+// SAFETY: numbers and atomics are not bound to a thread.
 unsafe impl Send for Ring {}
 
 impl Ring {
-    /// A ring of `capacity` places, a power of two. Allocates 16 bytes a place.
+    /// A ring of `capacity` places, a power of two. Allocates 16 bytes for each place.
     pub(crate) fn new(capacity: usize) -> Ring {
         assert!(
             capacity.is_power_of_two() && capacity > 1,
@@ -49,9 +50,9 @@ impl Ring {
         Ring { cells, mask: capacity - 1, tail: Padded(AtomicUsize::new(0)), head: Padded(AtomicUsize::new(0)) }
     }
 
-    /// Puts a value in, from any thread; gives it back where the ring is full. Waits for nobody.
+    /// Puts a value in, from any thread. Returns the value when the ring is full. Does not block.
     pub(crate) fn push(&self, value: u64) -> Result<(), u64> {
-        // Relaxed: the turn below says whether the position is still to be had.
+        // Relaxed: the turn below says whether the position is still free.
         let mut position = self.tail.0.load(Ordering::Relaxed);
         loop {
             let cell = &self.cells[position & self.mask];
@@ -65,7 +66,7 @@ impl Ring {
             if ahead > 0 {
                 position = self.tail.0.load(Ordering::Relaxed);
             } else {
-                // Relaxed: it only gives out positions; the bytes are published by the turn.
+                // Relaxed: the exchange only assigns positions; the turn publishes the value.
                 match self.tail.0.compare_exchange_weak(position, next, Ordering::Relaxed, Ordering::Relaxed) {
                     Ok(_) => {
                         // SAFETY: the position is this thread's until it publishes the turn.
@@ -91,7 +92,7 @@ impl Ring {
         if cell.turn.load(Ordering::Acquire) != position.wrapping_add(1) {
             return None;
         }
-        // SAFETY: written and published, and no writer has the cell before the store below.
+        // SAFETY: the value is written and published, and no writer has the cell before the store below.
         let value = cell.value.with(|at| unsafe { *at });
         // Release: pairs with the acquire in `push`; the cell is free for the next round.
         cell.turn.store(position.wrapping_add(self.mask + 1), Ordering::Release);
@@ -100,9 +101,9 @@ impl Ring {
     }
 }
 
-/// The edge from empty to not empty: of all who put something in, one wakes the reader.
+/// Detects the change from empty to not empty: one of the writers wakes the reader.
 pub(crate) struct Edge {
-    // 1: the reader was woken, or looks right now, and will look again.
+    // 1: the reader was woken, or is reading, and will look again.
     awake: AtomicU64,
 }
 
@@ -111,20 +112,20 @@ impl Edge {
         Edge { awake: AtomicU64::new(0) }
     }
 
-    /// After a push: true for the one that has to wake the reader.
+    /// Called after a push. Returns true for the writer that has to wake the reader.
     pub(crate) fn raise(&self) -> bool {
-        // The exchange releases the push and, where the reader has just lowered, comes after that in the one order of this word;
-        // where it comes before, the reader's exchange acquires the push.
+        // Pairs with the exchange in `lower`. If `lower` came first, this returns true and the writer wakes the reader. If this
+        // came first, the reader's exchange acquires the push.
         self.awake.swap(1, Ordering::AcqRel) == 0
     }
 
-    /// Whether the reader was woken and has not looked yet.
+    /// Returns whether the reader was woken and has not looked yet.
     #[cfg(not(loom))]
     pub(crate) fn raised(&self) -> bool {
         self.awake.load(Ordering::Acquire) == 1
     }
 
-    /// Before reading to the end: what is pushed after this wakes again.
+    /// Called before reading to the end: a later push wakes again.
     pub(crate) fn lower(&self) {
         self.awake.swap(0, Ordering::AcqRel);
     }

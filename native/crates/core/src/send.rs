@@ -20,38 +20,38 @@ use crate::plugin::{Channel, INCOMING, PLUGINS, Plugin};
 use crate::queue::{Queue, Ran, Refused};
 use crate::sync::lock;
 
-/// What became of a message that was sent to a plugin.
+/// The result of sending a message to a plugin.
 #[derive(Debug)]
 pub enum Sent {
-    /// It was handled on this thread, and answered.
+    /// Handled on this thread, and answered.
     Answered(Outcome),
-    /// It is with the plugin; the answer will be read, with the tag. The handle is for giving up.
+    /// Pending at the plugin; the answer will be read with the tag. The handle serves to give the call up.
     Pending(u64),
-    /// It is with the plugin, and no answer is wanted.
+    /// Taken by the plugin; no answer is wanted.
     Taken,
 }
 
-/// What became of a message whose sender wants an answer, in few words.
+/// The result of sending a message whose answer is wanted, in compact form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direct {
-    /// It was handled on this thread, and the answer is null.
+    /// Handled on this thread; the answer is null.
     Null,
-    /// The same, and the answer is the memory that was lent, all of it and nothing else.
+    /// Handled on this thread; the answer is exactly the lent memory.
     Back,
-    /// Anything else: it stands where the caller wanted it.
+    /// Any other result, written to the caller's `more`.
     More,
 }
 
 impl Plugin {
-    /// Sends a message. A direct handler runs before this returns, on this thread; for others it is queued, and its bytes are copied
-    /// where they are not in a memory. Never waits.
+    /// Sends a message. A direct handler runs on this thread before `send` returns. For other handlers the message is queued;
+    /// bytes outside of a memory are copied. Never waits for a queued handler.
     pub fn send(&self, channel: &Channel, content: &Given<'_>, tag: u64, answer_wanted: bool) -> Result<Sent, Status> {
         let handler = lock(&channel.handler).clone().ok_or_else(|| self.nobody())?;
         self.meter.messages.fetch_add(1, Ordering::Relaxed);
         self.send_to(&handler, content, tag, answer_wanted)
     }
 
-    /// Why there is no handler.
+    /// The status for a missing handler.
     pub(crate) fn nobody(&self) -> Status {
         self.open().err().unwrap_or(CLEARWAY_NO_HANDLER)
     }
@@ -82,8 +82,8 @@ impl Plugin {
         }
     }
 
-    /// Has `handle` called for a new call, on this thread. With `lent`, the content may come back. What a `Direct` does not say is written to `more`: it is large, and moving it about
-    /// is a good part of what a null message costs.
+    /// Calls `handle` for a new call, on this thread. With `lent`, the content may come back as the answer. Writes results that
+    /// a `Direct` cannot express to `more`: a `Sent` is large, and moving it is a good part of the cost of a null message.
     #[inline]
     pub(crate) fn call(
         &self,
@@ -100,7 +100,7 @@ impl Plugin {
         let (status, back) =
             if lent { answer::inside_lending(call, content, run) } else { (answer::inside(call, run), false) };
         if let Some(status) = refusal(status) {
-            // Where it has answered as well, that answer counts.
+            // If the handler also answered, that answer counts.
             let _ = answer::answer(call, || Err(Failure::of(plugin_status(status))));
         }
         match CALLS.leave_written(call) {
@@ -115,7 +115,7 @@ impl Plugin {
             }
             Written::Not => {}
         }
-        // Counted before it is left: from then on the answer may be in the inbox at any time.
+        // Counted before `leave`: from then on the answer may be in the inbox at any time.
         if self.calls.fetch_add(1, Ordering::Relaxed) >= self.options.calls_max + LATE_MAX {
             let _ = answer::answer(call, || Err(Failure::of(CLEARWAY_FULL)));
         }
@@ -167,7 +167,7 @@ impl Plugin {
         Ok(if call == 0 { Sent::Taken } else { Sent::Pending(call) })
     }
 
-    /// A call whose answer will be passed on; counted.
+    /// Begins a call whose answer will be passed on, and counts it.
     fn begin(&self, to: To) -> Result<u64, Status> {
         if self.calls.fetch_add(1, Ordering::Relaxed) >= self.options.calls_max {
             self.calls.fetch_sub(1, Ordering::Relaxed);
@@ -182,8 +182,8 @@ impl Plugin {
         Ok(call)
     }
 
-    /// Closing answers the calls that wait. One that begins to wait just then either sees the mark, here, or is seen: of the two
-    /// fences (the other one stands in `close`) one comes first.
+    /// Answers the call if the plugin is closed. Closing answers all calls that wait. A call that begins to wait at that moment
+    /// either sees `closed` here, or is seen by `close`: one of the two fences (the other is in `close`) comes first.
     fn answer_where_closed(&self, call: u64) {
         fence(Ordering::SeqCst);
         if self.open().is_err() {
@@ -191,8 +191,8 @@ impl Plugin {
         }
     }
 
-    /// Ends a call of `begin` that was not sent after all. False where closing was faster, and has answered it already: then that
-    /// answer arrives, as that of any call.
+    /// Ends a call of `begin` that was not sent after all. Returns false if closing has already answered the call; that answer
+    /// then arrives as usual.
     fn undo(&self, call: u64) -> bool {
         let undone = CALLS.answer(call, false, |_| Err(Failure::of(CLEARWAY_CLOSED))).is_some();
         if undone {
@@ -202,13 +202,13 @@ impl Plugin {
         undone
     }
 
-    /// Nobody waits for the answer of a pending message any more: its handler may ask, and stop. It is read all the same. False where
-    /// nobody did, and for a call of another plugin's.
+    /// Gives a pending message up: its handler may ask and stop. The answer is read all the same. Returns false for a call that
+    /// was answered, and for another plugin's call.
     pub fn give_up(&self, call: u64) -> bool {
         CALLS.owner(call) == Some(self.id()) && CALLS.give_up(call)
     }
 
-    /// What a plugin sends to the host: it waits in the inbox.
+    /// Delivers a plugin's message to the host: puts it into the inbox.
     pub(crate) fn deliver(
         &self,
         channel: &str,
@@ -245,7 +245,7 @@ impl Plugin {
         Ok(())
     }
 
-    /// An answer of the host's for the plugin, on the plugin's pool.
+    /// Delivers the host's answer to the plugin, on the plugin's pool.
     pub(crate) fn deliver_answer(&self, handle: u64) {
         let id = self.id();
         let job = move |_: Ran| {
@@ -255,7 +255,7 @@ impl Plugin {
             let Some((To::Plugin { on_answer: Some(call), context, .. }, outcome)) = answer::take(handle) else {
                 return;
             };
-            // SAFETY: the plugin's function, once, with what it asked for; closing waits for it.
+            // SAFETY: the plugin's function, called once, with the context that the plugin gave; closing waits for it.
             let tell = |status, content: &Content| calling((), || unsafe { call(context, status, content) });
             match outcome {
                 Ok(content) => content.lend(|content| tell(CLEARWAY_OK, content)),
@@ -263,24 +263,24 @@ impl Plugin {
             }
         };
         if let Err((_, job)) = self.pool.push(Box::new(job)) {
-            // Closing, full or without threads: here, rather than never.
+            // The pool is closing, full or without threads: the callback runs here rather than never.
             job(Ran::After(Duration::ZERO));
         }
     }
 
-    /// Answers a message of the plugin's. `CLEARWAY_STALE` where it was answered, or no answer is wanted.
+    /// Answers a message from the plugin. Returns `CLEARWAY_STALE` if it was answered before.
     pub fn reply(&self, reply: u64, outcome: Result<&Given<'_>, Failure>) -> Result<(), Status> {
         reply_to(reply, outcome)
     }
 }
 
-/// As [`Plugin::reply`], for who has the handle alone.
+/// Answers as [`Plugin::reply`] does, for a caller that has only the handle.
 pub fn reply(reply: u64, outcome: Result<&Given<'_>, Failure>) -> Result<(), Status> {
     reply_to(reply, outcome)
 }
 
-/// Direct calls that are not answered at once may go that far beyond the limit of calls under way: they have run already. What is
-/// beyond that as well is answered `CLEARWAY_FULL` in the handler's place.
+/// How far direct calls without an immediate answer may exceed the limit of calls in flight, since their handlers have already
+/// run. Beyond it, a call is answered `CLEARWAY_FULL` on the handler's behalf.
 pub(crate) const LATE_MAX: usize = 1024;
 
 pub(crate) fn refused(why: Refused) -> Status {
@@ -291,7 +291,7 @@ pub(crate) fn refused(why: Refused) -> Status {
     }
 }
 
-/// A status with which a handler refuses: not one that means that all is well.
+/// Returns a refusing handler's status. A status that means success becomes `CLEARWAY_FAILED`.
 pub(crate) fn plugin_status(status: Status) -> Status {
     if status == CLEARWAY_PENDING || status == CLEARWAY_OK { CLEARWAY_FAILED } else { status }
 }
@@ -311,7 +311,7 @@ pub(crate) fn reply_to(reply: u64, outcome: Result<&Given<'_>, Failure>) -> Resu
             if let Some(given) = answer::give_back(reply, content.as_raw()) {
                 return given;
             }
-            // Kept before it is claimed, because it can fail; looked at before that, because keeping may copy.
+            // `keep` comes before the claim, because it can fail. `wanted` comes before `keep`, because `keep` may copy.
             if CALLS.wanted(reply).is_none() {
                 return Err(CLEARWAY_STALE);
             }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A table of values by handle, from any thread. A slot is never freed, so any number may be asked for; what was removed
-//! is not found again.
+//! A table of values by handle, for any thread. Slots are never freed, so any handle may be looked up. A removed value is not
+//! found again.
 
 use std::sync::OnceLock;
 
@@ -14,7 +14,7 @@ pub(crate) struct Slots<T> {
 }
 
 struct Slot<T> {
-    /// The generation of the value that is there, and 0 for none: for who only asks, without the lock.
+    /// The generation of the present value, or 0: for lookups without the lock.
     live: AtomicU64,
     entry: Mutex<Entry<T>>,
 }
@@ -24,18 +24,18 @@ struct Entry<T> {
     value: Option<T>,
 }
 
-/// Parts of a table, made when they are needed first and never freed.
+/// The parts of a table, allocated on first use and never freed.
 pub(crate) type Segments<T> = [OnceLock<Box<[T]>>; SEGMENTS];
 
 pub(crate) const fn segments<T>() -> Segments<T> {
     [const { OnceLock::new() }; SEGMENTS]
 }
 
-/// The slots that nothing is in.
+/// The free slots.
 pub(crate) struct Free {
-    // The slot that was left last is used first: it is warm.
+    // The slot that was freed last is used first: it is warm.
     pub(crate) indices: Vec<u32>,
-    // From here on no slot was ever used.
+    // Slots from here on were never used.
     pub(crate) next: u32,
 }
 
@@ -56,7 +56,7 @@ impl<T> Slots<T> {
         Slots { kind, segments: segments(), free: Mutex::new(Free::new()) }
     }
 
-    /// Stores a value; the handle is the one way to it. Gives the value back where all slots are taken (four million).
+    /// Stores a value. The handle is the only way to it. Returns the value when all slots (four million) are taken.
     pub(crate) fn insert(&self, value: T) -> Result<u64, T> {
         let index = {
             let mut free = lock(&self.free);
@@ -73,12 +73,12 @@ impl<T> Slots<T> {
         let mut entry = lock(&slot.entry);
         entry.generation += 1;
         entry.value = Some(value);
-        // Relaxed: what is found goes through the lock.
+        // Relaxed: reading the value takes the lock.
         slot.live.store(entry.generation.into(), Ordering::Relaxed);
         Ok(handle::join(self.kind, entry.generation, index))
     }
 
-    /// A copy of the value, where the handle is still of one.
+    /// Copies the value, if the handle is live.
     pub(crate) fn get(&self, handle: u64) -> Option<T>
     where
         T: Clone,
@@ -86,7 +86,7 @@ impl<T> Slots<T> {
         self.look(handle, T::clone)
     }
 
-    /// Looks at the value under its lock.
+    /// Runs `look` on the value under its lock.
     pub(crate) fn look<R>(&self, handle: u64, look: impl FnOnce(&T) -> R) -> Option<R> {
         let (generation, index) = handle::split(self.kind, handle)?;
         let entry = lock(&self.known(index)?.entry);
@@ -96,7 +96,7 @@ impl<T> Slots<T> {
         entry.value.as_ref().map(look)
     }
 
-    /// Whether the handle is of a value that is there, without a lock. As with `look`, it may be gone by the return.
+    /// Returns whether the handle names a value, without a lock. As with `look`, the value may be gone on return.
     #[inline]
     pub(crate) fn is_live(&self, handle: u64) -> bool {
         let slot =
@@ -106,7 +106,7 @@ impl<T> Slots<T> {
         })
     }
 
-    /// Takes the value away, once; the handle is stale from then on.
+    /// Removes the value, once. The handle is then stale.
     pub(crate) fn remove(&self, handle: u64) -> Option<T> {
         let (generation, index) = handle::split(self.kind, handle)?;
         let slot = self.known(index)?;
@@ -123,7 +123,7 @@ impl<T> Slots<T> {
         Some(value)
     }
 
-    /// The handles of the values that are there now and of which `which` says so.
+    /// Returns the handles of the present values that `which` selects.
     #[cfg(not(loom))]
     pub(crate) fn handles(&self, which: impl Fn(&T) -> bool) -> Vec<u64> {
         let count = lock(&self.free).next;

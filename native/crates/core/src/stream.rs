@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! One listener of an event source: a bounded queue that the plugin fills and the host empties as far as it has given credit.
+//! One listener of an event source: a bounded queue that the plugin fills and the host empties within its credit.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -11,27 +11,27 @@ use crate::content::{Given, Kept};
 use crate::entry::Entry;
 use crate::sync::lock;
 
-/// What is lost when a stream's queue is full.
+/// The loss policy of a full stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WhenFull {
-    /// Nothing: the plugin is told to wait.
+    /// Loses nothing: the plugin has to wait.
     Wait,
-    /// The stream: it ends with `CLEARWAY_OVERFLOW`.
+    /// Ends the stream with `CLEARWAY_OVERFLOW`.
     Fail,
-    /// The oldest event that was not read.
+    /// Drops the oldest unread event.
     DropOldest,
-    /// The event that finds no room.
+    /// Drops the event that finds no room.
     DropNewest,
 }
 
-/// How much of a stream may wait, and be read.
+/// How many events of a stream may wait and be read.
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
-    /// Events that may wait: 1 and more.
+    /// The most events that may wait: 1 or more.
     pub items: usize,
-    /// Bytes that may wait, attachments counted; one event may be larger where it is the only one.
+    /// The most bytes that may wait, attachments included. An event that is alone in the queue may be larger.
     pub bytes: usize,
-    /// What is lost beyond that.
+    /// The policy beyond these limits.
     pub when_full: WhenFull,
     /// Events that may be read before credit is given; `u64::MAX` for no limit.
     pub credit: u64,
@@ -50,7 +50,7 @@ struct State {
     bytes: usize,
     credit: u64,
     dropped: u64,
-    /// The stream's handle is in the inbox, or its reader is at it.
+    /// The stream's handle is in the inbox, or its reader is processing it.
     scheduled: bool,
     room_wanted: bool,
     listening: Listening,
@@ -60,26 +60,26 @@ struct State {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Listening {
     NotYet,
-    /// The plugin is being told of the listener.
+    /// The source's `on_listen` runs.
     Begins,
     Yes,
 }
 
 enum Phase {
     Open,
-    /// The plugin has ended it; what is queued still arrives.
+    /// The plugin has ended the stream; queued events still arrive.
     Ended(Option<Failure>),
-    /// Nobody listens.
+    /// The listener has cancelled, or the end was read.
     Gone,
 }
 
-/// What a reader got of a stream.
+/// The result of reading a stream.
 pub(crate) struct Read {
-    /// The events, each with how many were dropped before it.
+    /// The number of events read.
     pub(crate) events: usize,
-    /// There is more, and credit for it; an end needs none.
+    /// More can be read: there are events and credit for them, or an end, which needs no credit.
     pub(crate) more: bool,
-    /// The stream has ended: with an error, or without one. How many were dropped at last.
+    /// The end, if it was reached: its failure, and how many events were dropped last.
     pub(crate) ended: Option<(Option<Failure>, u64)>,
     /// The plugin waits for room, and there is some.
     pub(crate) room: bool,
@@ -100,9 +100,10 @@ impl Stream {
         Stream { plugin, tag, source, window, state: Mutex::new(state) }
     }
 
-    /// Puts an event into the queue, or does what the policy says. The event is made before the lock is taken: copying a frame must
-    /// not hold the host up.
-    /// True beside the result where the reader is to be told.
+    /// Queues an event, or applies the policy. Keeps the event before it takes the lock, so that copying a frame does not hold
+    /// the host up.
+    ///
+    /// Returns also whether the reader has to be scheduled.
     pub(crate) fn emit(&self, content: &Given<'_>) -> (Result<(), Status>, bool) {
         match self.queued(content) {
             Ok(schedule) => (Ok(()), schedule),
@@ -117,7 +118,7 @@ impl Stream {
             self.room_or_wait(&mut state, 0).map_err(quietly)?;
         }
         let event = content.keep().map_err(quietly)?;
-        let mut dropped = Vec::new(); // given up outside of the lock: releasing may call anybody
+        let mut dropped = Vec::new(); // dropped outside of the lock: a release callback may run any code
         let mut state = lock(&self.state);
         if !matches!(state.phase, Phase::Open) {
             return Err(quietly(CLEARWAY_STALE));
@@ -165,7 +166,7 @@ impl Stream {
         Err(CLEARWAY_FULL)
     }
 
-    /// Ends the stream; what is queued still arrives. True where the reader is to be told.
+    /// Ends the stream; queued events still arrive. Returns true if the reader has to be scheduled.
     pub(crate) fn end(&self, failure: Option<Failure>) -> Result<bool, Status> {
         let mut state = lock(&self.state);
         if !matches!(state.phase, Phase::Open) {
@@ -175,7 +176,7 @@ impl Stream {
         Ok((state.credit > 0 || state.queue.is_empty()) && state.schedule())
     }
 
-    /// More events may be read. True where the reader is to be told.
+    /// Adds credit. Returns true if the reader has to be scheduled.
     pub(crate) fn credit(&self, more: u64) -> bool {
         let mut state = lock(&self.state);
         state.credit = state.credit.saturating_add(more);
@@ -183,7 +184,7 @@ impl Stream {
         state.credit > 0 && something && state.schedule()
     }
 
-    /// Before the plugin is told of the listener. False where it need not be.
+    /// Called before the source's `on_listen`. Returns false if the source need not be called.
     pub(crate) fn begin(&self) -> bool {
         let mut state = lock(&self.state);
         if !matches!(state.phase, Phase::Open) {
@@ -193,14 +194,15 @@ impl Stream {
         true
     }
 
-    /// After that. True where the listener has gone meanwhile, and the plugin is to be told of that now.
+    /// Called after the source's `on_listen`. Returns true if the listener cancelled meanwhile, so that the source has to be
+    /// told now.
     pub(crate) fn begun(&self) -> bool {
         let mut state = lock(&self.state);
         state.listening = Listening::Yes;
         matches!(state.phase, Phase::Gone)
     }
 
-    /// Nobody listens any more. True where the plugin is to be told.
+    /// Cancels. Returns true if the source has to be told.
     pub(crate) fn cancel(&self) -> bool {
         let mut state = lock(&self.state);
         let told = matches!(state.phase, Phase::Open) && state.listening == Listening::Yes;
@@ -212,8 +214,8 @@ impl Stream {
         told
     }
 
-    /// Takes up to `max` events for which there is credit. The end counts as one: where the last event takes the last place, the end is
-    /// left for the next read.
+    /// Takes up to `max` events within the credit. The end counts as one: if the last event takes the last place, the end waits
+    /// for the next read.
     pub(crate) fn read(&self, max: usize, mut each: impl FnMut(Kept, u64)) -> Read {
         let mut state = lock(&self.state);
         let allowed = (state.credit.min(max as u64) as usize).min(state.queue.len());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the lock-free parts are built of: the standard library's, or loom's, which tries every interleaving.
+//! The building blocks of the lock-free parts: the standard library's, or loom's, which tries every interleaving.
 
 #[cfg(loom)]
 pub(crate) use loom::{
@@ -16,7 +16,7 @@ pub(crate) use std::sync::{
     atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
 };
 
-/// The standard library's cell, with loom's way of asking for what is in it.
+/// The standard library's cell, with loom's interface.
 #[cfg(not(loom))]
 pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
 
@@ -35,7 +35,7 @@ impl<T> UnsafeCell<T> {
     }
 }
 
-/// Locks; a thread that panicked while it held the lock left the value whole, since nothing panics half way in this crate.
+/// Locks. A poisoned lock is used as it is: no code in this crate panics half way through a change.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }

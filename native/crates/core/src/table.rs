@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The functions of `clearway_host`: pointers and lengths are looked at here, and nothing is believed.
+//! The functions of `clearway_host`. They check all pointers and lengths, because plugins are not trusted to be right.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -47,7 +47,7 @@ pub static HOST: Host = Host {
 
 type Done = Result<(), Status>;
 
-/// A panic of ours must not unwind into a plugin.
+/// Runs `work` and returns its status. Our own panic must not unwind into a plugin.
 fn status(work: impl FnOnce() -> Done) -> Status {
     guarded(CLEARWAY_PANICKED, || work().err().unwrap_or(CLEARWAY_OK))
 }
@@ -58,7 +58,7 @@ fn plugin(id: PluginId) -> Result<Arc<Plugin>, Status> {
     Ok(plugin)
 }
 
-/// Writes a result where the caller wants it.
+/// Writes a result to the caller's memory.
 ///
 /// # Safety
 /// Null, or writable for a `T`.
@@ -71,7 +71,7 @@ unsafe fn give<T>(to: *mut T, value: T) -> Done {
     Ok(())
 }
 
-/// A copy of content; null is the null message.
+/// Copies the content struct; null is the null message.
 ///
 /// # Safety
 /// Null, or readable.
@@ -86,8 +86,8 @@ pub(crate) unsafe fn content(raw: *const Content) -> Result<Content, Status> {
     Ok(unsafe { *raw })
 }
 
-// SAFETY, for all of the functions below: pointers are null or can be used for what they announce, for the time of the call. The
-// header demands that of a plugin; what can be seen of it (null, alignment, lengths, ranges, generations) is looked at.
+// SAFETY, for all functions below: pointers are null, or valid for what they announce, during the call. The header requires
+// that of a plugin. The functions check what they can: null, alignment, lengths, ranges, generations.
 
 unsafe extern "C" fn allocate(id: PluginId, size: usize, flags: u32, to: *mut View) -> Status {
     status(|| {
@@ -149,7 +149,7 @@ unsafe extern "C" fn seal(memory: Handle) -> Status {
     status(|| resolve::seal(memory))
 }
 
-/// Where callbacks run.
+/// Returns the queue on which callbacks run; `None` for the calling thread.
 unsafe fn queue(plugin: &Plugin, runs: u32, text: Text) -> Result<Option<Arc<Queue>>, Status> {
     match runs {
         CLEARWAY_RUN_DIRECT => Ok(None),
@@ -160,7 +160,7 @@ unsafe fn queue(plugin: &Plugin, runs: u32, text: Text) -> Result<Option<Arc<Que
     }
 }
 
-/// A struct that begins with its size, as its writer was compiled. This is the first version: none is smaller.
+/// Checks a struct that begins with its size, as its writer was compiled. This is the first version, so no struct is smaller.
 unsafe fn sized<'a, T>(raw: *const T) -> Result<&'a T, Status> {
     if raw.is_null() || !raw.is_aligned() {
         return Err(CLEARWAY_INVALID_ARGUMENT);

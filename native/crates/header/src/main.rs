@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `cargo run -p clearway-header`: exit status 1 when `native/include/clearway.h` is not what the Rust types make of it;
-//! `-- --write` writes it.
+//! `cargo run -p clearway-header` compares `native/include/clearway.h` with the header generated from the Rust types. The exit
+//! status is 1 when they differ; `-- --write` writes the header.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Where the header's types and functions stand, in the order of the header.
+/// The files of the header's types and functions, in the header's order.
 const SOURCES: [&str; 15] = [
     "plugin/src/status",
     "plugin/src/text",
@@ -24,7 +24,7 @@ const SOURCES: [&str; 15] = [
     "abi/src/waiter",
 ];
 
-/// The names of the types in C.
+/// The types' names in C.
 const NAMES: [(&str, &str); 27] = [
     ("Status", "clearway_status"),
     ("Text", "clearway_text"),
@@ -77,7 +77,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The header as the sources in `crates` make it.
+/// Generates the header from the sources in `crates`.
 fn made(crates: &Path) -> String {
     let files: Vec<PathBuf> = SOURCES.iter().map(|name| crates.join(name).with_extension("rs")).collect();
     let config = cbindgen::Config {
@@ -106,7 +106,7 @@ fn made(crates: &Path) -> String {
     without_safety(&String::from_utf8(header).expect("the sources are UTF-8"))
 }
 
-/// What Rust wants said of each pointer is said once, at the top of the header.
+/// Removes the `# Safety` sections, since the top of the header states the rules for pointers once.
 fn without_safety(header: &str) -> String {
     let mut kept: Vec<&str> = Vec::new();
     let mut dropping = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Messages to the plugin, and answers to its own.
+//! Messages to the plugin, and answers to the plugin's messages.
 
 use std::ptr::{NonNull, null_mut};
 
@@ -12,14 +12,14 @@ use crate::lines::Lines;
 use crate::port;
 use crate::scratch::{Head, Homes, Kind, Scratch};
 
-/// A status of our own, for `call` of a handler that does not answer while one waits.
+/// The addon's own status for a handler that does not answer during `call`.
 const NOT_DIRECT: i32 = -1;
 
-/// What a direct call gives: the answer stands in the first record.
+/// The result of a direct call whose answer is in the first record.
 const WRITTEN: i32 = 1;
 
-/// Runs `use_it` with what JavaScript gives: nothing, a `Uint8Array`, or the number of a memory; and the numbers of memories
-/// that go along, in a `Float64Array`.
+/// Runs `use_it` with content from JavaScript: undefined, a `Uint8Array`, or the number of a memory; and with attachments, as
+/// the numbers of memories in a `Float64Array`.
 #[inline]
 pub fn given<R>(
     env: Env,
@@ -28,7 +28,7 @@ pub fn given<R>(
     use_it: impl FnOnce(&Given<'_>) -> Result<R, i32>,
 ) -> Result<R, i32> {
     let content = content(env, value)?;
-    // SAFETY: JavaScript does not run before this returns, so that a view stays what it is; handles are checked by the core.
+    // SAFETY: JavaScript does not run before this returns, so the view stays valid; the core checks handles.
     let given = unsafe { Given::raw(content) };
     match attached {
         None => use_it(&given),
@@ -39,7 +39,7 @@ pub fn given<R>(
 #[inline]
 fn content(env: Env, value: Value) -> Result<Content, i32> {
     if let Some(bytes) = env.as_bytes(value) {
-        // A view of nothing may have no address, and is no null message all the same.
+        // An empty view may have no address; it is still not the null message.
         let data = if bytes.data.is_null() { NonNull::dangling().as_ptr() } else { bytes.data };
         return Ok(Content { data, size: bytes.size, ..Content::NULL });
     }
@@ -52,11 +52,11 @@ fn content(env: Env, value: Value) -> Result<Content, i32> {
 
 fn handles(env: Env, numbers: Value) -> Result<Vec<u64>, i32> {
     let (numbers, count) = env.as_doubles(numbers).ok_or(CLEARWAY_INVALID_ARGUMENT)?;
-    // SAFETY: there are so many, and JavaScript does not run meanwhile.
+    // SAFETY: the array has `count` numbers, and JavaScript does not run meanwhile.
     Ok((0..count).map(|at| unsafe { numbers.add(at).read_unaligned() } as u64).collect())
 }
 
-/// `direct(port, channel)`: the number of a line to the channel, for `call`.
+/// `direct(port, channel)`: returns the number of a line to the channel, for `call`.
 pub unsafe fn direct(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port, channel], _) = env.arguments(info);
@@ -67,13 +67,13 @@ pub unsafe fn direct(env: sys::napi_env, info: sys::napi_callback_info) -> Value
     }
 }
 
-/// `call(line, payload?, attached?, keeps?)`: calls the channel's handler and gives nothing where the answer is null, 1 where it is
-/// written down; with all four, `payload` is the number of memory that JavaScript keeps, and `keeps` comes back where the answer is
-/// that memory.
+/// `call(line, payload?, attached?, keeps?)`: calls the channel's handler. Returns undefined when the answer is null, and 1
+/// when the answer is written to the records. With four arguments, `payload` is the number of a memory that JavaScript keeps;
+/// returns `keeps` when the answer is that memory.
 pub unsafe fn call(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([number, payload, attached, keeps], count, data) = env.counted(info);
-    // SAFETY: the function's own data, which the thread's instance of the addon keeps.
+    // SAFETY: the function's own data, which the thread's instance of the addon keeps alive.
     let lines = unsafe { &*data.cast::<Lines>() };
     let number = env.as_index(number);
     let Some(mut line) = lines.take(number) else {
@@ -82,8 +82,8 @@ pub unsafe fn call(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let attached = (count > 2).then_some(attached);
     let mut more = None;
     let sent = match count {
-        1 => line.call(&Given::null(), 0, &mut more), // nothing to look at
-        // Memory of JavaScript's own, which it takes back as it is.
+        1 => line.call(&Given::null(), 0, &mut more), // no payload to read
+        // JavaScript's own memory, which it takes back unchanged.
         4 => match env.as_u64(payload) {
             Some(memory) => line.lend(memory, 0, &mut more),
             None => Err(CLEARWAY_INVALID_ARGUMENT),
@@ -103,13 +103,13 @@ fn refused(status: i32) -> Outcome {
     Err(Failure { status, text: String::new() })
 }
 
-/// Writes down what else a direct call has come to.
+/// Writes any other result of a direct call to the records.
 fn written(env: Env, lines: &Lines, number: usize, sent: Result<Direct, i32>, more: Option<Sent>) -> Value {
     let Some(port) = lines.port(number) else { return null_mut() };
     let outcome = match (sent, more) {
         (Ok(_), Some(Sent::Answered(outcome))) => outcome,
         (Ok(_), Some(Sent::Pending(call))) => {
-            port.plugin.give_up(call); // its answer comes with tag 0, which nobody waits for
+            port.plugin.give_up(call); // its answer comes with tag 0, which no call waits for
             refused(NOT_DIRECT)
         }
         (Ok(_), _) => return null_mut(),
@@ -121,7 +121,7 @@ fn written(env: Env, lines: &Lines, number: usize, sent: Result<Direct, i32>, mo
     env.small(WRITTEN)
 }
 
-/// A record of an answer.
+/// Writes the record of an answer.
 pub fn put_outcome(to: &mut Scratch, id: u64, outcome: Outcome, homes: Homes<'_>) {
     let kind = Kind::Reply;
     match outcome {
@@ -130,7 +130,7 @@ pub fn put_outcome(to: &mut Scratch, id: u64, outcome: Outcome, homes: Homes<'_>
     }
 }
 
-/// `send(port, channel, call, payload, attached?)`. Gives a status.
+/// `send(port, channel, call, payload, attached?)`: returns a status.
 pub unsafe fn send(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port, channel, call, payload, attached], count, _) = env.counted(info);
@@ -148,7 +148,7 @@ pub unsafe fn send(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
             CLEARWAY_OK
         }
         Ok(Sent::Answered(outcome)) => {
-            // Not here: whoever sends is told later, wherever the handler runs.
+            // Reported in a later turn, like the answers of handlers on other threads.
             port.answered.borrow_mut().push_back((tag, outcome));
             port.wake.wake();
             CLEARWAY_OK
@@ -159,7 +159,7 @@ pub unsafe fn send(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     env.number(status.into())
 }
 
-/// `cancel(port, call)`: nobody waits any more.
+/// `cancel(port, call)`: gives the call up.
 pub unsafe fn cancel(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port, call], _) = env.arguments(info);
@@ -170,7 +170,7 @@ pub unsafe fn cancel(env: sys::napi_env, info: sys::napi_callback_info) -> Value
     env.undefined()
 }
 
-/// `answer(port, reply, status, payload, attached?)`: what JavaScript says to a message of the plugin's. Gives a status.
+/// `answer(port, reply, status, payload, attached?)`: answers a message of the plugin. Returns a status.
 pub unsafe fn answer(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port, reply, status, payload, attached], count, _) = env.counted(info);

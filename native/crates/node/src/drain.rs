@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Reads what has come for JavaScript, into records.
+//! Reads items for JavaScript, into records.
 
 use std::ptr::null_mut;
 
@@ -11,10 +11,10 @@ use crate::js::{Env, Value};
 use crate::port::{self, Port, State};
 use crate::scratch::{Head, Homes, Kind, Scratch};
 
-/// Items that are taken from the core at a time.
+/// The most items taken from the core at a time.
 const LOT: usize = 256;
 
-/// `drain(port)`: writes records, gives how many. 0: there is nothing, and who comes wakes.
+/// `drain(port)`: writes records and returns their number. 0: nothing is left, and the next item wakes.
 pub unsafe fn drain(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port], _) = env.arguments(info);
@@ -22,7 +22,7 @@ pub unsafe fn drain(env: sys::napi_env, info: sys::napi_callback_info) -> Value 
     let state = &mut *port.state.borrow_mut();
     state.came.clear();
     port.wake.seen();
-    let over = port.is_over(); // before the rest is read: all that it left behind was there by then
+    let over = port.is_over(); // read before the items: then all that the closed plugin left behind is among them
     let mut more = true;
     loop {
         while let Some(item) = state.items.pop_front() {
@@ -49,13 +49,13 @@ pub unsafe fn drain(env: sys::napi_env, info: sys::napi_callback_info) -> Value 
         state.came.plain(Head { kind: Kind::Closed, id: 0, status: 0.0 }, 0.0);
     }
     if port.is_told() && port.loans.are_over() {
-        // Node keeps what it calls to wake us, and by that the port. Nobody wakes us any more.
+        // Node keeps the wake's function, which keeps the port. No wake can come any more.
         port.wake.end(true);
     }
     env.number(state.came.written() as f64)
 }
 
-/// Whether there is room for all that an item takes; for the first there always is.
+/// Returns whether an item's records and text fit. The first item always does.
 fn fits(item: &Item, came: &Scratch) -> bool {
     let (attached, text) = match item {
         Item::Answer { outcome: Ok(kept), .. } => (kept.attachments.len(), 0),
@@ -65,7 +65,7 @@ fn fits(item: &Item, came: &Scratch) -> bool {
         Item::Message(incoming) => (incoming.content.attachments.len(), incoming.channel.len()),
         Item::Log { text, .. } => (0, text.len()),
     };
-    // Two records: what was dropped stands before an event. A text that is longer than all of the body is cut.
+    // Two records: dropped events are reported before an event. A text longer than the whole body is cut.
     came.written() == 0 || (came.room() >= 2 + attached && came.left() >= SMALL_MAX + text)
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The few functions of Node-API that the addon uses, each with its check. A failed call throws in JavaScript, as Node-API
-//! asks, or gives `None`; nothing here panics, and what else does is caught where Node calls in.
+//! The functions of Node-API that the addon uses, each with its check. A failed call throws in JavaScript, as Node-API demands,
+//! or returns `None`. None of them panics; panics of other code are caught where Node calls in.
 
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,14 +9,14 @@ use std::rc::Rc;
 
 use napi_sys as sys;
 
-/// One JavaScript thread. Not to be used on any other.
+/// The environment of one JavaScript thread. Not for use on any other thread.
 #[derive(Clone, Copy)]
 pub struct Env(pub sys::napi_env);
 
-/// A value of JavaScript, valid until the callback that has it returns.
+/// A JavaScript value, valid until the callback that received it returns.
 pub type Value = sys::napi_value;
 
-/// The bytes under a view, where they are and where in their buffer.
+/// The address and size of a view's bytes, and the view's buffer.
 #[derive(Clone, Copy)]
 pub struct Bytes {
     pub data: *mut u8,
@@ -24,17 +24,17 @@ pub struct Bytes {
     pub buffer: Value,
 }
 
-/// Tells this addon's objects from others'.
+/// Distinguishes this addon's objects from those of others.
 const TAG: sys::napi_type_tag = sys::napi_type_tag { lower: 0x636c_6561_7277_6179, upper: 0x706f_7274_0000_0001 };
 
 const OK: i32 = sys::Status::napi_ok;
 
-/// Keeps an object of JavaScript's. Dropped on its own thread.
+/// Keeps a JavaScript object alive. Dropped on its own thread.
 pub struct Reference(Env, sys::napi_ref);
 
 impl Drop for Reference {
     fn drop(&mut self) {
-        // SAFETY: made by `keep`, deleted once; allowed while garbage is collected, too.
+        // SAFETY: made by `keep`, deleted once; allowed during garbage collection, too.
         unsafe { sys::napi_delete_reference(self.0.0, self.1) };
     }
 }
@@ -43,28 +43,28 @@ impl Drop for Reference {
 pub type Callback = unsafe extern "C" fn(sys::napi_env, sys::napi_callback_info) -> Value;
 
 impl Env {
-    /// Runs a function of ours; a panic is thrown as an error.
+    /// Runs a function, and throws a panic as an error.
     #[inline]
     pub fn guarded(self, run: impl FnOnce() -> Value) -> Value {
         catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
-            // What was thrown may panic again when it is dropped.
+            // The payload's drop may panic again, so the payload is leaked.
             std::mem::forget(panic);
             self.throw("panicked", "the addon panicked: its message stands on stderr")
         })
     }
 
-    /// The arguments, padded with `undefined`, and what was given with the function.
+    /// Returns the arguments, padded with `undefined`, and the function's data.
     #[inline]
     pub fn arguments<const N: usize>(self, info: sys::napi_callback_info) -> ([Value; N], *mut c_void) {
         let (values, _, data) = self.counted(info);
         (values, data)
     }
 
-    /// The same, and how many there were.
+    /// Returns the same, and the number of arguments.
     #[inline]
     pub fn counted<const N: usize>(self, info: sys::napi_callback_info) -> ([Value; N], usize, *mut c_void) {
         let (mut values, mut count, mut data) = ([null_mut(); N], N, null_mut());
-        // SAFETY: `values` has room for `count` values; Node fills up with undefined what was not passed.
+        // SAFETY: `values` has room for `count` values; Node fills missing ones with undefined.
         unsafe { sys::napi_get_cb_info(self.0, info, &mut count, values.as_mut_ptr(), null_mut(), &mut data) };
         (values, count, data)
     }
@@ -84,7 +84,7 @@ impl Env {
         value
     }
 
-    /// A small whole number: no object is made for it.
+    /// A small integer, for which no object is allocated.
     #[inline]
     pub fn small(self, number: i32) -> Value {
         let mut value = null_mut();
@@ -102,7 +102,7 @@ impl Env {
 
     pub fn text(self, text: &str) -> Value {
         let mut value = null_mut();
-        // SAFETY: the text is there for its length, and Node copies it.
+        // SAFETY: the text is readable for its length, and Node copies it.
         unsafe { sys::napi_create_string_utf8(self.0, text.as_ptr().cast(), text.len() as isize, &mut value) };
         value
     }
@@ -125,7 +125,7 @@ impl Env {
 
     pub fn function(self, name: &str, callback: Callback, data: *mut c_void) -> Value {
         let mut value = null_mut();
-        // SAFETY: the name is copied; `data` is only handed back to `callback`.
+        // SAFETY: the name is copied; `data` is only passed back to `callback`.
         unsafe {
             sys::napi_create_function(
                 self.0,
@@ -146,13 +146,13 @@ impl Env {
         unsafe { sys::napi_typeof(self.0, value, &mut kind) == OK && kind == sys::ValueType::napi_undefined }
     }
 
-    /// `process.versions.modules`: which V8 this is, for who depends on that. 0 where there is none.
+    /// Returns `process.versions.modules`, the version of V8's binary interface; 0 if it is missing.
     pub fn module_version(self) -> u32 {
         let mut value = null_mut();
         // SAFETY: the result is written to a local.
         unsafe { sys::napi_get_global(self.0, &mut value) };
         for name in [c"process", c"versions", c"modules"] {
-            // SAFETY: names end with a zero; where a step fails, the next one does as well.
+            // SAFETY: names end with a zero; if a step fails, the next one fails as well.
             unsafe { sys::napi_get_named_property(self.0, value, name.as_ptr(), &mut value) };
         }
         self.as_text(value).and_then(|text| text.parse().ok()).unwrap_or(0)
@@ -165,15 +165,15 @@ impl Env {
         (unsafe { sys::napi_get_value_double(self.0, value, &mut number) } == OK).then_some(number)
     }
 
-    /// A whole number from 0 on, as handles and sizes are.
+    /// Returns a whole number from 0 on, such as a handle or a size.
     #[inline]
     pub fn as_u64(self, value: Value) -> Option<u64> {
         let number = self.as_f64(value)?;
-        let whole = number as u64; // what is below 0, above or no number becomes one that is not the same
+        let whole = number as u64; // negative numbers, too large ones and NaN do not convert back to the same number
         (whole <= 9_007_199_254_740_991 && whole as f64 == number).then_some(whole)
     }
 
-    /// A whole number that an array may have as its index; what is none becomes one that no array has.
+    /// Returns an array index. Any other value becomes an index that no array has.
     #[inline]
     pub fn as_index(self, value: Value) -> usize {
         let mut number = 0;
@@ -182,27 +182,27 @@ impl Env {
         if status == OK { number as usize } else { usize::MAX }
     }
 
-    /// Keeps something for as long as this thread's instance of the addon lives.
+    /// Keeps a value for as long as this thread's instance of the addon lives.
     pub fn keep_instance<T>(self, data: Rc<T>) {
         unsafe extern "C" fn finalize<T>(_: sys::napi_env, data: *mut c_void, _: *mut c_void) {
-            // SAFETY: from below, given back once.
+            // SAFETY: the pointer from below, taken back once.
             drop(unsafe { Rc::from_raw(data.cast::<T>()) });
         }
         let data = Rc::into_raw(data).cast_mut().cast();
-        // SAFETY: what was set is not set again, and taken back by the finalizer.
+        // SAFETY: the data is set once, and the finalizer takes it back.
         unsafe { sys::napi_set_instance_data(self.0, data, Some(finalize::<T>), null_mut()) };
     }
 
-    /// What was kept; nothing after its end.
+    /// Returns the kept value; `None` after the instance's end.
     ///
     /// # Safety
-    /// `T` must be what `keep_instance` was given.
+    /// `T` must be the type that `keep_instance` was given.
     pub unsafe fn instance<T>(self) -> Option<Rc<T>> {
         let mut data = null_mut();
         // SAFETY: the result is written to a local.
         unsafe { sys::napi_get_instance_data(self.0, &mut data) };
         let data: *const T = data.cast();
-        // SAFETY: one count is the instance's; the other is the result's.
+        // SAFETY: one count belongs to the instance, the other to the result.
         (!data.is_null()).then(|| unsafe {
             Rc::increment_strong_count(data);
             Rc::from_raw(data)
@@ -218,30 +218,30 @@ impl Env {
 
     pub fn as_text(self, value: Value) -> Option<String> {
         let mut size = 0;
-        // SAFETY: without room, Node only measures.
+        // SAFETY: without a buffer, Node only measures.
         if unsafe { sys::napi_get_value_string_utf8(self.0, value, null_mut(), 0, &mut size) } != OK {
             return None;
         }
         let mut text = vec![0u8; size + 1];
-        // SAFETY: there is room for `size` bytes and the zero that Node writes behind them.
+        // SAFETY: the buffer has room for `size` bytes and the zero that Node writes after them.
         unsafe { sys::napi_get_value_string_utf8(self.0, value, text.as_mut_ptr().cast(), size + 1, &mut size) };
         text.truncate(size);
         String::from_utf8(text).ok()
     }
 
-    /// The bytes of a `Uint8Array`, over shared memory or not. `None` for anything else.
+    /// Returns the bytes of a `Uint8Array`, over shared memory or not; `None` for anything else.
     #[inline]
     pub fn as_bytes(self, value: Value) -> Option<Bytes> {
         let (mut kind, mut size, mut data, mut buffer) = (0, 0, null_mut(), null_mut());
-        // SAFETY: Node checks the type. It gives the address also where the buffer is shared, which
-        // `napi_get_arraybuffer_info` refuses before Node 22.
+        // SAFETY: Node checks the type. It returns the address for a shared buffer too, which `napi_get_arraybuffer_info`
+        // refuses before Node 22.
         let status = unsafe {
             sys::napi_get_typedarray_info(self.0, value, &mut kind, &mut size, &mut data, &mut buffer, null_mut())
         };
         (status == OK && kind == sys::TypedarrayType::uint8_array).then_some(Bytes { data: data.cast(), size, buffer })
     }
 
-    /// Where the numbers of a `Float64Array` stand, and how many.
+    /// Returns the address and the number of the elements of a `Float64Array`.
     pub fn as_doubles(self, value: Value) -> Option<(*mut f64, usize)> {
         let (mut kind, mut count, mut data) = (0, 0, null_mut());
         // SAFETY: Node checks the type.
@@ -251,15 +251,15 @@ impl Env {
         (status == OK && kind == sys::TypedarrayType::float64_array).then_some((data.cast(), count))
     }
 
-    /// An object that stands for `value` in JavaScript, and drops it when it is collected.
+    /// Makes a JavaScript object that owns `value` and drops it when collected.
     pub fn external<T>(self, value: Box<T>) -> Value {
         unsafe extern "C" fn finalize<T>(_: sys::napi_env, data: *mut c_void, _: *mut c_void) {
-            // SAFETY: the box of `external`, given back once.
+            // SAFETY: the box of `external`, taken back once.
             drop(unsafe { Box::from_raw(data.cast::<T>()) });
         }
         let mut object = null_mut();
         let data = Box::into_raw(value).cast();
-        // SAFETY: the box is the object's now; the tag is looked at in `as_external`.
+        // SAFETY: the object owns the box from here on; `as_external` checks the tag.
         unsafe {
             sys::napi_create_external(self.0, data, Some(finalize::<T>), null_mut(), &mut object);
             sys::napi_type_tag_object(self.0, object, &TAG);
@@ -267,13 +267,13 @@ impl Env {
         object
     }
 
-    /// What `external` made; `None` for any other value. All of them are of one type, `T`.
+    /// Returns the value of an object made by `external`; `None` for any other object. All of them have one type, `T`.
     ///
     /// # Safety
-    /// `T` must be what this addon's externals are of; the reference may be used until the callback returns.
+    /// `T` must be the type of this addon's externals. The reference is valid until the callback returns.
     pub unsafe fn as_external<'a, T>(self, value: Value) -> Option<&'a T> {
         let (mut kind, mut ours, mut data) = (0, false, null_mut());
-        // SAFETY: Node checks the type, and the tag says that the pointer is ours.
+        // SAFETY: Node checks the type, and the tag proves that the pointer is ours.
         unsafe {
             if sys::napi_typeof(self.0, value, &mut kind) != OK || kind != sys::ValueType::napi_external {
                 return None;
@@ -286,7 +286,7 @@ impl Env {
         }
     }
 
-    /// Keeps an object from being collected, until the reference is dropped.
+    /// Protects an object from collection until the reference is dropped.
     pub fn keep(self, object: Value) -> Reference {
         let mut reference = null_mut();
         // SAFETY: an object of this thread.
@@ -301,10 +301,10 @@ impl Env {
         is
     }
 
-    /// A `Uint8Array` over a whole buffer, plain or shared.
+    /// Makes an `ArrayBuffer` with a copy of the bytes.
     pub fn copied_bytes(self, bytes: &[u8]) -> Value {
         let (mut buffer, mut data) = (null_mut(), null_mut());
-        // SAFETY: Node allocates `bytes.len()` bytes and says where.
+        // SAFETY: Node allocates `bytes.len()` bytes at `data`.
         unsafe {
             if sys::napi_create_arraybuffer(self.0, bytes.len(), &mut data, &mut buffer) == OK && !bytes.is_empty() {
                 std::ptr::copy_nonoverlapping(bytes.as_ptr(), data.cast(), bytes.len());
@@ -313,20 +313,20 @@ impl Env {
         buffer
     }
 
-    /// Makes an ArrayBuffer empty, and every view of it.
+    /// Detaches an `ArrayBuffer`: it and all its views become empty.
     pub fn detach(self, buffer: Value) -> bool {
         // SAFETY: Node checks the type, and whether it may be detached.
         unsafe { sys::napi_detach_arraybuffer(self.0, buffer) == OK }
     }
 
-    /// Tells the garbage collector of memory that it does not see.
+    /// Tells the garbage collector about memory outside of its heap.
     pub fn adjust_external(self, change: i64) {
         let mut now = 0;
         // SAFETY: the result is written to a local.
         unsafe { sys::napi_adjust_external_memory(self.0, change, &mut now) };
     }
 
-    /// Throws an `Error` with a `code`; the caller returns at once.
+    /// Throws an `Error` with a `code`. The caller has to return at once.
     pub fn throw(self, code: &str, message: &str) -> Value {
         let (code, message) = (self.text(code), self.text(message));
         let mut error = null_mut();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Memory of JavaScript's that native code has: kept alive by V8's own count until the last reference goes, on whichever
-//! thread that is. Then JavaScript is told.
+//! JavaScript memory that is lent to native code. V8's own count keeps it alive until the last reference goes, on any thread.
+//! JavaScript then learns of the return.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -12,9 +12,9 @@ use crate::js::{Bytes, Env};
 use crate::shared::Kept;
 use crate::wake::Wake;
 
-/// What one thread of JavaScript has lent, by address.
+/// The memory that one JavaScript thread has lent, by address.
 pub struct Loans {
-    // Memory that a plugin hands back is known by where it is. One address may be lent more than once.
+    // Memory that a plugin returns is recognised by its address. One address may be lent more than once.
     by_address: Mutex<HashMap<usize, Vec<(u64, usize)>>>,
     returned: Mutex<Returned>,
     wake: Arc<Wake>,
@@ -23,7 +23,7 @@ pub struct Loans {
 #[derive(Default)]
 struct Returned {
     ids: Vec<u64>,
-    /// Loans whose return JavaScript was not told.
+    /// The loans whose return was not reported to JavaScript.
     untold: usize,
 }
 
@@ -39,20 +39,21 @@ impl Loans {
         Arc::new(Loans { by_address: Mutex::default(), returned: Mutex::default(), wake })
     }
 
-    /// Lends bytes under a number of JavaScript's; an error is a status. `None` where they cannot be kept: see [`Kept::of`].
+    /// Lends bytes under a number from JavaScript; an error is a status. Returns `None` if they cannot be kept: see
+    /// [`Kept::of`].
     pub fn lend(self: &Arc<Loans>, env: Env, bytes: Bytes, id: u64) -> Option<Result<Memory, i32>> {
         let kept = Kept::of(env, bytes.buffer)?;
         lock(&self.returned).untold += 1;
         let address = bytes.data as usize;
         lock(&self.by_address).entry(address).or_default().push((id, bytes.size));
         let loan = Box::new(Loan { _kept: kept, id, address, loans: self.clone() });
-        // A view of no bytes may have no address.
+        // An empty view may have no address.
         let data = if bytes.data.is_null() { std::ptr::NonNull::dangling().as_ptr() } else { bytes.data };
-        // SAFETY: V8 keeps the memory until `loan` is dropped. JavaScript was told that both sides see it.
+        // SAFETY: V8 keeps the memory until `loan` is dropped. JavaScript knows that both sides see it.
         Some(unsafe { Memory::owned(data, bytes.size, CLEARWAY_MEMORY_LENT | CLEARWAY_MEMORY_SHARED, loan) })
     }
 
-    /// The number under which this memory was lent, if by this thread.
+    /// Returns the number under which this thread lent the memory, if it did.
     pub fn find(&self, memory: &Memory) -> Option<u64> {
         if memory.flags() & CLEARWAY_MEMORY_LENT == 0 {
             return None;
@@ -61,7 +62,7 @@ impl Loans {
         by_address.get(&(memory.data() as usize))?.iter().find(|(_, size)| *size == memory.size()).map(|(id, _)| *id)
     }
 
-    /// What has come back since.
+    /// Takes the numbers of up to `most` returned loans.
     pub fn returned(&self, most: usize) -> Vec<u64> {
         let mut returned = lock(&self.returned);
         let count = returned.ids.len().min(most);
@@ -69,7 +70,7 @@ impl Loans {
         returned.ids.drain(..count).collect()
     }
 
-    /// Whether JavaScript was told the return of all that it lent.
+    /// Returns whether the returns of all loans were reported to JavaScript.
     pub fn are_over(&self) -> bool {
         lock(&self.returned).untold == 0
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Clearway's binding to Node, behind ts/clearway-native: what JavaScript cannot do, and nothing more. Its functions are
-//! described where they are used, in ts/clearway-native/src/addon.ts.
+//! Clearway's binding to Node, behind ts/clearway-native: only those operations that JavaScript cannot do.
+//! ts/clearway-native/src/addon.ts, which uses the functions, describes them.
 //!
 //! ```text
 //!  JavaScript's thread                                   the plugin's threads
@@ -32,7 +32,7 @@ use napi_sys as sys;
 use crate::js::{Callback, Env, Value};
 use crate::lines::Lines;
 
-/// A function as Node calls it. A panic of ours throws in JavaScript: past this border it would end the process.
+/// Wraps a function for Node. A panic of ours throws in JavaScript; beyond this boundary it would end the process.
 macro_rules! guarded {
     ($function:path) => {{
         unsafe extern "C" fn run(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
@@ -43,10 +43,10 @@ macro_rules! guarded {
     }};
 }
 
-/// Called by Node once in each thread that loads the addon.
+/// Registers the functions. Node calls this once in each thread that loads the addon.
 ///
 /// # Safety
-/// By Node alone, on the thread of `env`.
+/// Called only by Node, on the thread of `env`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn napi_register_module_v1(env: sys::napi_env, exports: Value) -> Value {
     let env = Env(env);
@@ -81,7 +81,7 @@ pub unsafe extern "C" fn napi_register_module_v1(env: sys::napi_env, exports: Va
     exports
 }
 
-/// The Node-API version that the addon asks for: external buffers, detaching, threads and tags are all in it.
+/// Returns the Node-API version that the addon requests. It includes external buffers, detaching, threads and tags.
 #[unsafe(no_mangle)]
 pub extern "C" fn node_api_module_get_api_version_v1() -> i32 {
     8

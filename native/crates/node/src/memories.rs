@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What JavaScript does with memory, by its number.
+//! JavaScript's operations on memory, by its number.
 
 use std::ptr::null_mut;
 
@@ -11,7 +11,7 @@ use crate::js::{Env, Value};
 use crate::port;
 use crate::view::Held;
 
-/// `allocate(port, size)`: a slot, or a status below 0.
+/// `allocate(port, size)`: returns a slot, or a status below 0.
 pub unsafe fn allocate(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port, size], _) = env.arguments(info);
@@ -23,8 +23,8 @@ pub unsafe fn allocate(env: sys::napi_env, info: sys::napi_callback_info) -> Val
     }
 }
 
-/// `lend(port, bytes, id)`: a slot, or a status below 0; 0 where this Node cannot keep JavaScript's memory,
-/// or JavaScript can shrink it.
+/// `lend(port, bytes, id)`: returns a slot, or a status below 0; 0 when this Node cannot keep JavaScript's memory, or
+/// JavaScript can shrink it.
 pub unsafe fn lend(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port, bytes, id], _) = env.arguments(info);
@@ -39,7 +39,7 @@ pub unsafe fn lend(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     }
 }
 
-/// `size(port, slot)`: -1 where it was released.
+/// `size(port, slot)`: returns the size in bytes, or -1 when the slot was released.
 pub unsafe fn size(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port, slot], _) = env.arguments(info);
@@ -49,7 +49,7 @@ pub unsafe fn size(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     env.number(size)
 }
 
-/// `view(port, slot, kind)`: a buffer; undefined where the runtime has none of that kind, or the slot is stale.
+/// `view(port, slot, kind)`: returns a buffer; undefined when the runtime has no such kind, or the slot is stale.
 pub unsafe fn view(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port, slot, kind], _) = env.arguments(info);
@@ -65,7 +65,7 @@ pub unsafe fn view(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     buffer.unwrap_or_else(|| env.undefined())
 }
 
-/// `release(port, slot, buffer?)`: gives the reference up, and makes an ArrayBuffer over it empty. Gives a status.
+/// `release(port, slot, buffer?)`: releases the reference, and detaches an ArrayBuffer over it. Returns a status.
 pub unsafe fn release(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port, slot, buffer], _) = env.arguments(info);
@@ -81,7 +81,7 @@ pub unsafe fn release(env: sys::napi_env, info: sys::napi_callback_info) -> Valu
     env.number(status.into())
 }
 
-/// `adjust(port, bytes)`: tells the garbage collector of memory outside of its heap.
+/// `adjust(port, bytes)`: tells the garbage collector about memory outside of its heap.
 pub unsafe fn adjust(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([_, bytes], _) = env.arguments(info);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! One opening of a plugin, for one thread of JavaScript.
+//! One opening of a plugin, for one JavaScript thread.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
@@ -23,10 +23,10 @@ use crate::scratch::{Head, Kind, Scratch};
 use crate::view::Held;
 use crate::wake::Wake;
 
-/// How long the end of a thread waits for handlers that run: what blocks for longer is left behind, on threads of its own,
-/// with memory that is kept for it.
+/// How long an ending thread waits for running handlers. Handlers that block for longer are left on their own threads, and
+/// their memory is kept.
 const END_MS: u64 = 1000;
-/// How long one try to close waits for handlers that run, before the next: it only bounds what a lost wake would cost.
+/// How long one attempt to close waits for running handlers before the next. It only bounds the cost of a lost wake.
 const AGAIN: Duration = Duration::from_secs(1);
 
 pub struct Port {
@@ -34,40 +34,40 @@ pub struct Port {
     pub plugin: Arc<Plugin>,
     pub wake: Arc<Wake>,
     pub loans: Arc<Loans>,
-    /// Of all ports of the thread.
+    /// The lines of all ports of the thread.
     pub lines: Rc<Lines>,
     pub state: RefCell<State>,
-    /// The core's names of calls under way, by JavaScript's.
+    /// The core's handles of calls in flight, by JavaScript's numbers.
     pub calls: RefCell<HashMap<u64, u64>>,
-    /// The same for streams.
+    /// The core's handles of streams, by JavaScript's numbers.
     pub streams: RefCell<HashMap<u64, u64>>,
-    /// Answers of direct handlers to `send`, which are told in a later turn.
+    /// Answers of direct handlers to `send`, reported in a later turn.
     pub answered: RefCell<VecDeque<(u64, Outcome)>>,
     closing: Cell<bool>,
     closed: Arc<AtomicBool>,
-    /// Nobody reads any more.
+    /// The port was dropped; no code reads any more.
     abandoned: Arc<AtomicBool>,
     told: Cell<bool>,
 }
 
-/// What is touched by one call at a time: none of them calls back into JavaScript.
+/// State that one function uses at a time: none of them calls back into JavaScript.
 pub struct State {
-    /// Where drained records go.
+    /// Receives drained records.
     pub came: Scratch,
-    /// Where a direct call's answer goes.
+    /// Receives a direct call's answer.
     pub answer: Scratch,
-    /// Native memory that JavaScript has.
+    /// Native memory that JavaScript holds.
     pub held: HashMap<u64, Held>,
-    /// What was read and has found no room yet.
+    /// Items that were read and did not fit yet.
     pub items: VecDeque<Item>,
-    /// Empty between reads; kept for its room.
+    /// Empty between reads; kept for its capacity.
     pub lot: Vec<Item>,
 }
 
-/// What JavaScript's external holds.
+/// The content of JavaScript's external.
 pub type Shared = Rc<Port>;
 
-/// `open(path, heads, body, answerHeads, answerBody, onWake)`.
+/// `open(path, heads, body, answerHeads, answerBody, onWake)`: opens a plugin. Returns a port, or a status as a number.
 pub unsafe fn open(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([path, heads, body, answer_heads, answer_body, on_wake], _) = env.arguments(info);
@@ -106,13 +106,14 @@ pub unsafe fn open(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
         abandoned: Arc::new(AtomicBool::new(false)),
         told: Cell::new(false),
     });
-    let _ = port.plugin.set_wake(Some(Box::new(move || wake.wake()))); // refused in a wake only, where no JavaScript runs
-    // SAFETY: run before the port is dropped, which takes the hook away; after the wake's own hook was added, so before it.
+    let _ = port.plugin.set_wake(Some(Box::new(move || wake.wake()))); // refused only in a wake, where no JavaScript runs
+    // SAFETY: runs before the port is dropped, which removes the hook. It was added after the wake's own hook, so it runs
+    // before that.
     unsafe { sys::napi_add_env_cleanup_hook(env.0, Some(end), Rc::as_ptr(&port).cast_mut().cast()) };
     env.external(Box::new(port))
 }
 
-/// The port of a value that `open` made. Throws otherwise.
+/// Returns the port of a value that `open` made. Throws for any other value.
 pub fn of<'a>(env: Env, value: Value) -> Option<&'a Shared> {
     // SAFETY: all externals of this addon are ports.
     let port = unsafe { env.as_external::<Shared>(value) };
@@ -122,7 +123,7 @@ pub fn of<'a>(env: Env, value: Value) -> Option<&'a Shared> {
     port
 }
 
-/// `close(port)`: on a thread of its own, since it waits for handlers that run.
+/// `close(port)`: closes on a new thread, since closing waits for running handlers.
 pub unsafe fn close(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port], _) = env.arguments(info);
@@ -133,7 +134,7 @@ pub unsafe fn close(env: sys::napi_env, info: sys::napi_callback_info) -> Value 
     env.undefined()
 }
 
-/// `hold(port, keep)`.
+/// `hold(port, keep)`: sets whether the port keeps the event loop running.
 pub unsafe fn hold(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port, keep], _) = env.arguments(info);
@@ -142,7 +143,7 @@ pub unsafe fn hold(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     env.undefined()
 }
 
-/// `stats(port)`: counters, by name.
+/// `stats(port)`: returns counters by name.
 pub unsafe fn stats(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port], _) = env.arguments(info);
@@ -164,8 +165,8 @@ pub unsafe fn stats(env: sys::napi_env, info: sys::napi_callback_info) -> Value 
 }
 
 impl Port {
-    /// Tells the receiver when no code of the plugin's runs for this opening any more; no receiver where it was closing before. An
-    /// error where no thread could be started, and nothing has happened.
+    /// Closes the plugin. The returned receiver gets a message when no code of the plugin runs for this opening any more.
+    /// Returns `None` if it was closing before, and an error if no thread could be started; then nothing has changed.
     fn close(&self) -> io::Result<Option<mpsc::Receiver<()>>> {
         if self.closing.replace(true) {
             return Ok(None);
@@ -175,58 +176,58 @@ impl Port {
         let (closed, abandoned) = (self.closed.clone(), self.abandoned.clone());
         let closer = move || {
             while plugin.close(AGAIN) == Err(CLEARWAY_TIMEOUT) {}
-            // Pairs with the loads in `is_over` and in the port's drop: whoever comes second of the two frees the plugin.
+            // Pairs with the loads in `is_over` and in the port's drop: the second of the two sides frees the plugin.
             closed.store(true, Ordering::SeqCst);
             if abandoned.load(Ordering::SeqCst) {
                 let _ = plugin.free(); // closed, and in no wake
             }
             wake.wake();
-            let _ = done.send(()); // nobody may be waiting
+            let _ = done.send(()); // fails if no thread waits
         };
         thread::Builder::new().name("clearway close".into()).spawn(closer).inspect_err(|_| self.closing.set(false))?;
         Ok(Some(over))
     }
 
-    /// It has closed, and JavaScript was not told.
+    /// Returns whether the plugin has closed and JavaScript does not know yet.
     pub fn is_over(&self) -> bool {
-        // Acquire: what the plugin left behind is there.
+        // Acquire: pairs with the store in `close`; all that the plugin left behind is visible.
         self.closed.load(Ordering::Acquire) && !self.told.get()
     }
 
-    /// JavaScript was told that it has closed.
+    /// Returns whether JavaScript knows that the plugin has closed.
     pub fn is_told(&self) -> bool {
         self.told.get()
     }
 
-    /// JavaScript is told, and has read all that there was.
+    /// Records that JavaScript knows of the end and has read everything. Frees the plugin.
     pub fn told(&self) {
         self.told.set(true);
         let _ = self.plugin.free(); // closed, and in no wake
     }
 }
 
-/// The thread ends: by itself, by `process.exit`, by `terminate`.
+/// Runs when the thread ends: normally, by `process.exit`, or by `terminate`.
 unsafe extern "C" fn end(port: *mut c_void) {
-    // SAFETY: the port's drop takes this hook away, so it is there.
+    // SAFETY: the port's drop removes this hook, so the port is alive.
     let port = unsafe { &*port.cast::<Port>() };
     let _ = port.plugin.set_wake(None);
     port.wake.end(false);
     if let Ok(Some(over)) = port.close() {
-        let _ = over.recv_timeout(Duration::from_millis(END_MS)); // what takes longer is left to itself
+        let _ = over.recv_timeout(Duration::from_millis(END_MS)); // handlers that take longer are left running
     }
 }
 
 impl Drop for Port {
     fn drop(&mut self) {
-        // SAFETY: the hook of `open`; where it has run, there is nothing to take away.
+        // SAFETY: the hook of `open`; if it has run, there is nothing to remove.
         unsafe { sys::napi_remove_env_cleanup_hook(self.env.0, Some(end), (&raw const *self).cast_mut().cast()) };
         self.lines.forget(&raw const *self);
         let _ = self.plugin.set_wake(None);
         self.wake.end(true);
-        let _ = self.close(); // without a thread for it the opening stays as it is
+        let _ = self.close(); // without a thread for closing, the plugin stays open
         self.abandoned.store(true, Ordering::SeqCst);
         if self.closed.load(Ordering::SeqCst) {
-            let _ = self.plugin.free(); // again does nothing
+            let _ = self.plugin.free(); // a second call does nothing
         }
     }
 }

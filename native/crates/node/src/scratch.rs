@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Where records are written for JavaScript to read. The layout stands in ts/clearway-native/src/record.ts.
+//! Writes records for JavaScript. ts/clearway-native/src/record.ts describes the layout.
 
 use std::collections::HashMap;
 
@@ -9,10 +9,10 @@ use crate::js::{Env, Reference, Value};
 use crate::lent::Loans;
 use crate::view::Held;
 
-/// Numbers in a record.
+/// The number of float64 values in a record.
 const STRIDE: usize = 10;
 
-/// What a record is of.
+/// The kind of a record.
 #[derive(Clone, Copy)]
 pub enum Kind {
     Reply = 1,
@@ -26,14 +26,14 @@ pub enum Kind {
     Closed = 9,
 }
 
-/// A record. `at` and `size` are filled in by what writes its bytes.
+/// A record's first fields. The functions that write its bytes fill in `at` and `size`.
 pub struct Head {
     pub kind: Kind,
     pub id: u64,
     pub status: f64,
 }
 
-/// A `Float64Array` and a `Uint8Array` of JavaScript's, which does not detach them.
+/// A `Float64Array` and a `Uint8Array` of JavaScript, which never detaches them.
 pub struct Scratch {
     _kept: [Reference; 2],
     heads: *mut f64,
@@ -44,14 +44,14 @@ pub struct Scratch {
     used: usize,
 }
 
-/// Where content goes that is not copied into the body.
+/// The owners of content that is not copied into the body.
 pub struct Homes<'a> {
     pub held: &'a mut HashMap<u64, Held>,
     pub loans: &'a Loans,
 }
 
 impl Scratch {
-    /// `None` where the arrays are not what was asked for.
+    /// Wraps the two arrays. Returns `None` if their types or sizes are wrong.
     pub fn of(env: Env, heads_array: Value, body_array: Value) -> Option<Scratch> {
         let (heads, count) = env.as_doubles(heads_array)?;
         let body = env.as_bytes(body_array)?;
@@ -67,7 +67,7 @@ impl Scratch {
         })
     }
 
-    /// Begins anew.
+    /// Starts over.
     pub fn clear(&mut self) {
         self.written = 0;
         self.used = 0;
@@ -77,28 +77,28 @@ impl Scratch {
         self.written
     }
 
-    /// Records that fit.
+    /// The number of records that still fit.
     pub fn room(&self) -> usize {
         self.records - self.written
     }
 
-    /// Bytes that fit.
+    /// The number of bytes that still fit.
     pub fn left(&self) -> usize {
         self.body_size - self.used
     }
 
-    /// A record of something without bytes.
+    /// Writes a record without bytes.
     pub fn plain(&mut self, head: Head, number: f64) {
         self.put(head, [0.0, number, 0.0, 0.0, 0.0, 0.0, 0.0]);
     }
 
-    /// A record with text for people, cut to what fits.
+    /// Writes a record with a text for people, cut to the remaining room.
     pub fn text(&mut self, head: Head, text: &str) {
         let (at, size) = self.copy(&text.as_bytes()[..text.len().min(self.left())]);
         self.put(head, [0.0, -1.0, 0.0, at as f64, size as f64, 0.0, 0.0]);
     }
 
-    /// A record of content, and records of its attachments. `name` is a message's channel.
+    /// Writes a record of content, and records of its attachments. `name` is a message's channel.
     pub fn content(&mut self, head: Head, name: &str, kept: Kept, homes: Homes<'_>) {
         let Kept { bytes, attachments, copied } = kept;
         let attached = attachments.len().min(self.records - self.written - 1);
@@ -134,19 +134,19 @@ impl Scratch {
 
     fn put(&mut self, Head { kind, id, status }: Head, rest: [f64; 7]) {
         if self.written == self.records {
-            return; // who asked for `room` does not come here
+            return; // callers check `room` first
         }
         let [at, size, slot, text_at, text, attached, copied] = rest;
         let record = [kind as u8 as f64, id as f64, status, at, size, slot, text_at, text, attached, copied];
-        // SAFETY: there are `records` times STRIDE numbers, and this one is within.
+        // SAFETY: the array has `records` times STRIDE numbers, and this record is among them.
         unsafe { self.heads.add(self.written * STRIDE).cast::<[f64; STRIDE]>().write_unaligned(record) };
         self.written += 1;
     }
 
-    /// Where it stands, and how much of it: what fits.
+    /// Copies the bytes that fit. Returns their position and number.
     fn copy(&mut self, bytes: &[u8]) -> (usize, usize) {
         let (at, size) = (self.used, bytes.len().min(self.left()));
-        // SAFETY: `size` bytes are left behind `used`.
+        // SAFETY: `size` bytes are free from `used` on.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.body.add(at), size) };
         self.used += size;
         (at, size)

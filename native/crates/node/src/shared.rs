@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Native memory as a `SharedArrayBuffer`, and an `ArrayBuffer`'s memory kept for native code: where Node can.
+//! Maps native memory as a `SharedArrayBuffer`, and keeps an `ArrayBuffer`'s memory for native code, if Node can.
 //! spec/decisions/native-memory-is-mapped-as-shared-where-node-can.md
 
 use std::ffi::c_void;
@@ -50,28 +50,28 @@ unsafe extern "C" {
     fn dlsym(handle: *mut c_void, name: *const std::ffi::c_char) -> *mut c_void;
 }
 
-/// What this process can do.
+/// The features of this process.
 #[derive(Clone, Copy)]
 pub struct Features {
     pub mapping: Mapping,
-    /// An ArrayBuffer's memory can be kept while JavaScript goes on.
+    /// Whether an ArrayBuffer's memory can be kept while JavaScript runs on.
     pub keeps: bool,
 }
 
-/// `NODE_MODULE_VERSION` of 20, 22 and 24: those that `shared_map.cc` was tried with. V8's functions are no stable
-/// interface, so that a version nobody tried does without them. Electron has numbers of its own.
+/// `NODE_MODULE_VERSION` of Node 20, 22 and 24: the versions with which `shared_map.cc` was tested. V8's functions are no
+/// stable interface, so untested versions do without them. Electron has numbers of its own.
 const TRIED: [u32; 3] = [115, 127, 137];
 
 static FEATURES: OnceLock<Features> = OnceLock::new();
 
-/// Looked up once a process. `module_version` is `process.versions.modules`.
+/// Detects the features, once in each process. `module_version` is `process.versions.modules`.
 pub fn learn(module_version: u32) -> Features {
     *FEATURES.get_or_init(|| {
-        // SAFETY: the name ends with a zero; RTLD_DEFAULT is null where this crate is built for (Linux), and -2 on macOS.
+        // SAFETY: the name ends with a zero; RTLD_DEFAULT is null on Linux, and -2 on macOS.
         let found = unsafe { dlsym(default_handle(), c"node_api_create_external_sharedarraybuffer".as_ptr()) };
         let can = if TRIED.contains(&module_version) { v8_can() } else { 0 };
         let mapping = if !found.is_null() {
-            // SAFETY: the function of this name has this signature since it came (node_api.h, experimental).
+            // SAFETY: the function of this name has had this signature since it was added (node_api.h, experimental).
             Mapping::NodeApi(unsafe { std::mem::transmute::<*mut c_void, CreateExternalShared>(found) })
         } else if can & 1 != 0 {
             Mapping::V8
@@ -82,7 +82,7 @@ pub fn learn(module_version: u32) -> Features {
     })
 }
 
-/// What `learn` found.
+/// Returns the features that `learn` detected.
 pub fn features() -> Features {
     FEATURES.get().copied().unwrap_or(Features { mapping: Mapping::None, keeps: false })
 }
@@ -93,16 +93,16 @@ fn default_handle() -> *mut c_void {
 
 fn v8_can() -> i32 {
     #[cfg(shared_map)]
-    // SAFETY: only looks at addresses.
+    // SAFETY: only looks symbols up.
     return unsafe { clearway_shared_map_can() };
     #[cfg(not(shared_map))]
     return 0;
 }
 
-/// A `SharedArrayBuffer` over `size` bytes, or `None` where Node cannot; then `deleter` is not called.
+/// Maps `size` bytes as a `SharedArrayBuffer`. Returns `None` if Node cannot; then `deleter` is not called.
 ///
 /// # Safety
-/// The memory stays until `deleter(data, hint)` was called.
+/// The memory must stay valid until `deleter(data, hint)` was called.
 pub unsafe fn map(env: Env, data: *mut u8, size: usize, deleter: Deleter, hint: *mut c_void) -> Option<Value> {
     match features().mapping {
         Mapping::NodeApi(create) => {
@@ -113,7 +113,7 @@ pub unsafe fn map(env: Env, data: *mut u8, size: usize, deleter: Deleter, hint: 
         }
         #[cfg(shared_map)]
         Mapping::V8 => {
-            // V8 gives the deleter the length as well.
+            // V8 passes the length to the deleter as well.
             let both = Box::into_raw(Box::new((deleter, hint)));
             // SAFETY: as the caller promises; `forward` takes `both` back.
             Some(unsafe { clearway_shared_map(data.cast(), size, forward, both.cast()) })
@@ -124,23 +124,24 @@ pub unsafe fn map(env: Env, data: *mut u8, size: usize, deleter: Deleter, hint: 
 
 #[cfg(shared_map)]
 unsafe extern "C" fn forward(data: *mut c_void, _size: usize, both: *mut c_void) {
-    // SAFETY: the box of `map`, given back once.
+    // SAFETY: the box of `map`, taken back once.
     let (deleter, hint) = unsafe { *Box::from_raw(both.cast::<(Deleter, *mut c_void)>()) };
     // SAFETY: as `map`'s caller promised.
     unsafe { deleter(data, hint) };
 }
 
-/// The memory of an ArrayBuffer, kept alive until this is dropped, on whichever thread: also when JavaScript moves the
-/// buffer to another thread meanwhile, or detaches it.
+/// Keeps the memory of an ArrayBuffer alive until this is dropped, on any thread. JavaScript may transfer the buffer to another
+/// thread or detach it meanwhile.
 pub struct Kept(#[allow(dead_code, reason = "without a C++ compiler nothing is kept")] *mut c_void);
 
-// SAFETY: it is a reference count of V8's, which is atomic, and V8 frees buffers on threads of its own as well.
+// SAFETY: it is a reference count of V8, which is atomic; V8 itself frees buffers on its own threads.
 unsafe impl Send for Kept {}
 // SAFETY: it has no method that takes it by reference.
 unsafe impl Sync for Kept {}
 
 impl Kept {
-    /// `buffer` must be a view's, plain or shared. `None` where this Node cannot, or JavaScript can shrink the buffer.
+    /// Keeps the memory of `buffer`, a view's buffer, plain or shared. Returns `None` if this Node cannot, or if JavaScript can
+    /// shrink the buffer.
     pub fn of(env: Env, buffer: Value) -> Option<Kept> {
         #[cfg(shared_map)]
         if features().keeps {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What Node-API cannot do before it has `node_api_create_external_sharedarraybuffer`: map native memory as a
-// SharedArrayBuffer, and keep the memory of an ArrayBuffer alive while native code has it. By V8's own functions, which
-// Node exports. They are declared here rather than taken from <v8.h>: a Node often comes without its headers. Each is
-// weak, so that the addon loads also where V8 lacks one, or has changed its parameters; `shared.rs` asks
-// besides which versions this was tried with. spec/decisions/native-memory-is-mapped-as-shared-where-node-can.md
+// Does what Node-API cannot do without `node_api_create_external_sharedarraybuffer`: maps native memory as a SharedArrayBuffer,
+// and keeps the memory of an ArrayBuffer alive while native code uses it. Uses V8's own functions, which Node exports. They are
+// declared here instead of included from <v8.h>, because Node often comes without its headers. Each is weak, so that the addon
+// also loads when V8 lacks one or has changed its parameters. `shared.rs` also limits them to the tested versions.
+// spec/decisions/native-memory-is-mapped-as-shared-where-node-can.md
 #include <dlfcn.h>
 
 #include <cstddef>
@@ -47,8 +47,8 @@ class SharedArrayBuffer {
 
 extern "C" {
 
-// Bit 0: memory can be mapped as shared. Bit 1: an ArrayBuffer's memory can be kept. Asked by name, because a compiler
-// takes it for granted that a member function has an address.
+// Bit 0: memory can be mapped as shared. Bit 1: an ArrayBuffer's memory can be kept. Looked up by name, because a compiler
+// assumes that a member function always has an address.
 int clearway_shared_map_can(void) {
   const auto has = [](const char* name) { return dlsym(RTLD_DEFAULT, name) != nullptr; };
   const bool store = has("_ZN2v812BackingStoreD1Ev");
@@ -61,15 +61,15 @@ int clearway_shared_map_can(void) {
   return (map ? 1 : 0) | (keep ? 2 : 0);
 }
 
-// A napi_value. `deleter` runs once, on any thread, when no thread has a SharedArrayBuffer of this memory any more.
+// Returns a napi_value. `deleter` runs once, on any thread, when no thread has a SharedArrayBuffer of this memory any more.
 void* clearway_shared_map(void* data, std::size_t length, void (*deleter)(void*, std::size_t, void*), void* hint) {
   std::shared_ptr<v8::BackingStore> store = v8::SharedArrayBuffer::NewBackingStore(data, length, deleter, hint);
   return v8::SharedArrayBuffer::New(v8::Isolate::GetCurrent(), std::move(store)).slot;
 }
 
-// Keeps the memory of `buffer` (a napi_value of an ArrayBuffer, or of a SharedArrayBuffer), also when it is moved or detached. Null
-// for a plain one that JavaScript can resize: V8 takes the pages away when it shrinks, whoever holds its store. A shared one only
-// grows, where it is.
+// Keeps the memory of `buffer` (a napi_value of an ArrayBuffer or of a SharedArrayBuffer), even when the buffer is transferred
+// or detached. Returns null for a plain buffer that JavaScript can resize: V8 unmaps its pages when it shrinks, even if native
+// code holds its store. A shared buffer only grows, in place.
 void* clearway_keep(void* buffer, int shared) {
   using Kept = std::shared_ptr<v8::BackingStore>;
   if (shared != 0) return new Kept(static_cast<v8::SharedArrayBuffer*>(buffer)->GetBackingStore());
@@ -78,6 +78,6 @@ void* clearway_keep(void* buffer, int shared) {
   return new Kept(std::move(store));
 }
 
-// From any thread.
+// Releases kept memory, on any thread.
 void clearway_drop(void* kept) { delete static_cast<std::shared_ptr<v8::BackingStore>*>(kept); }
 }

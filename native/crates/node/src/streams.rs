@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Events of the plugin's sources, as far as JavaScript has given credit.
+//! Events of the plugin's sources, within the credit that JavaScript grants.
 
 use std::ptr::null_mut;
 
@@ -11,7 +11,7 @@ use crate::calls::given;
 use crate::js::{Env, Value};
 use crate::port;
 
-/// `listen(port, channel, stream, items, bytes, policy, credit, arguments)`. Gives a status.
+/// `listen(port, channel, stream, items, bytes, policy, credit, arguments)`: returns a status.
 pub unsafe fn listen(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port, channel, tag, items, bytes, policy, credit, arguments], _) = env.arguments(info);
@@ -43,7 +43,7 @@ pub unsafe fn listen(env: sys::napi_env, info: sys::napi_callback_info) -> Value
     env.number(status.into())
 }
 
-/// `grant(port, stream, items)`.
+/// `grant(port, stream, items)`: adds credit. Returns a status.
 pub unsafe fn grant(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port, tag, items], _) = env.arguments(info);
@@ -56,7 +56,7 @@ pub unsafe fn grant(env: sys::napi_env, info: sys::napi_callback_info) -> Value 
     env.number(status.into())
 }
 
-/// `unlisten(port, stream)`.
+/// `unlisten(port, stream)`: cancels. Returns a status.
 pub unsafe fn unlisten(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port, tag], _) = env.arguments(info);

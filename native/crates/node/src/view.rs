@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Native memory as JavaScript sees it.
+//! Native memory, as JavaScript sees it.
 
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -13,29 +13,32 @@ use napi_sys as sys;
 use crate::js::{Env, Value};
 use crate::shared;
 
-/// A memory that JavaScript has.
+/// A memory that JavaScript holds.
 pub struct Held {
     pub memory: Memory,
-    /// The reference of an ArrayBuffer over it: taken out when that is detached, else dropped when it is collected.
+    /// The reference of an ArrayBuffer over the memory: taken out when the buffer is detached, else dropped when it is
+    /// collected.
     viewed: Option<Viewed>,
 }
 
 type Viewed = Arc<Mutex<Option<Memory>>>;
 
 impl Held {
-    /// Its number is the core's own handle: unique in the process, never used again, and exact in JavaScript.
+    /// Inserts a memory; returns its number. The number is the core's own handle: unique in the process, never reused, and
+    /// exact in JavaScript.
     pub fn insert(memory: Memory, held: &mut HashMap<u64, Held>) -> u64 {
         let handle = memory.handle();
         held.insert(handle, Held { memory, viewed: None });
         handle
     }
 
-    /// V8 has this memory already, as a buffer of a thread that lent it: a second view of it is not allowed.
+    /// Returns whether V8 has this memory already, as a buffer of the thread that lent it. V8 does not allow a second buffer
+    /// over it.
     fn is_lent(&self) -> bool {
         self.memory.flags() & CLEARWAY_MEMORY_LENT != 0
     }
 
-    /// A `SharedArrayBuffer`. It has a reference of its own, until no thread has it any more.
+    /// Makes a `SharedArrayBuffer`, which holds its own reference until no thread has it any more.
     pub fn share(&self, env: Env) -> Option<Value> {
         if self.is_lent() {
             return None;
@@ -44,13 +47,13 @@ impl Held {
         // SAFETY: the reference keeps the memory until the deleter takes it back.
         let value = unsafe { shared::map(env, self.memory.data(), self.memory.size(), drop_box, reference.cast()) };
         if value.is_none() {
-            // SAFETY: it was not taken.
+            // SAFETY: Node did not take it.
             drop(unsafe { Box::from_raw(reference) });
         }
         value
     }
 
-    /// An `ArrayBuffer` over the memory, which `release` can make empty.
+    /// Makes an `ArrayBuffer` over the memory, which `release` can detach.
     pub fn expose(&mut self, env: Env) -> Option<Value> {
         if self.is_lent() {
             return None;
@@ -63,7 +66,7 @@ impl Held {
             sys::napi_create_external_arraybuffer(env.0, data, size, Some(drop_viewed), hint.cast(), &mut value)
         };
         if status != sys::Status::napi_ok {
-            // SAFETY: it was not taken. Electron answers so: napi_no_external_buffers_allowed.
+            // SAFETY: Node did not take it. Electron refuses so: napi_no_external_buffers_allowed.
             drop(unsafe { Arc::from_raw(hint) });
             return None;
         }
@@ -71,17 +74,17 @@ impl Held {
         Some(value)
     }
 
-    /// An `ArrayBuffer` with a copy.
+    /// Makes an `ArrayBuffer` with a copy.
     pub fn copy(&self, env: Env) -> Value {
-        // SAFETY: the memory is there while its reference is; who writes to it meanwhile makes a torn copy, no worse.
+        // SAFETY: the memory lives as long as its reference. A concurrent writer can only make the copy torn.
         env.copied_bytes(unsafe { std::slice::from_raw_parts(self.memory.data(), self.memory.size()) })
     }
 
-    /// Gives the reference up, and with `buffer` that of the view, which is empty afterwards.
+    /// Releases the reference, and with `buffer` that of the view, which is then empty.
     pub fn release(self, env: Env, buffer: Option<Value>) {
         let detached = buffer.is_some_and(|buffer| env.detach(buffer));
         if let (Some(viewed), true) = (self.viewed, detached) {
-            // Now, and not when the collector comes to it: a slab that waits for that is missing in the pool.
+            // Dropped now instead of at collection: a slab that waits for the collector is missing in the pool.
             drop(viewed.lock().unwrap_or_else(|broken| broken.into_inner()).take());
         }
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Wakes the JavaScript thread, once for many: who comes while a wake is under way leaves it at that.
+//! Wakes the JavaScript thread, once for many items: a wake that is already in flight covers later items.
 
 use std::ptr::null_mut;
 use std::sync::Mutex;
@@ -11,22 +11,22 @@ use crate::js::{Env, Value};
 
 struct Function(sys::napi_threadsafe_function);
 
-// SAFETY: Node made it to be called from any thread.
+// SAFETY: Node made the function for calls from any thread.
 unsafe impl Send for Function {}
 
 pub struct Wake {
-    // Under the lock while it is called, so that it is not called once it was let go.
+    // Locked during a call, so that the function is never called after its release.
     function: Mutex<Option<Function>>,
-    /// A wake is under way; set by who wakes, cleared by the reader before it looks.
+    /// A wake is in flight. The waking thread sets it; the reader clears it before it reads.
     under_way: AtomicBool,
 }
 
 impl Wake {
-    /// Calls `callback` on its own thread. Does not keep the process running, until `hold` says so.
+    /// Wraps `callback`, which runs on its own thread. Does not keep the process running before `hold` says so.
     pub fn new(env: Env, callback: Value) -> Option<Wake> {
         let mut function = null_mut();
         let name = env.text("clearway plugin");
-        // SAFETY: a function and a string of this thread; no queue limit, one holder, nothing to finalize.
+        // SAFETY: a function and a string of this thread; no queue limit, one holder, no finalizer.
         let status = unsafe {
             sys::napi_create_threadsafe_function(
                 env.0,
@@ -50,27 +50,27 @@ impl Wake {
         Some(wake)
     }
 
-    /// From any thread, also from under the plugin's feet: never waits for JavaScript.
+    /// Wakes the reader, from any thread, plugin threads included. Never waits for JavaScript.
     pub fn wake(&self) {
-        // Release: pairs with the acquire in `seen`; what was queued before is seen by that reader.
+        // Release: pairs with the acquire in `seen`; that reader sees everything queued before.
         if self.under_way.swap(true, Ordering::AcqRel) {
             return;
         }
         let function = self.function.lock().unwrap_or_else(|broken| broken.into_inner());
         if let Some(Function(function)) = *function {
-            // SAFETY: it is there while it stands under the lock.
+            // SAFETY: the function is alive while it is under the lock.
             unsafe {
                 sys::napi_call_threadsafe_function(function, null_mut(), sys::ThreadsafeFunctionCallMode::nonblocking);
             }
         }
     }
 
-    /// The reader looks now: what comes after this wakes again.
+    /// Called before the reader reads: later items wake again.
     pub fn seen(&self) {
         self.under_way.swap(false, Ordering::AcqRel);
     }
 
-    /// Whether waiting for a wake keeps the event loop running.
+    /// Sets whether waiting for a wake keeps the event loop running.
     pub fn hold(&self, env: Env, keep: bool) {
         let function = self.function.lock().unwrap_or_else(|broken| broken.into_inner());
         if let Some(Function(function)) = *function {
@@ -85,11 +85,11 @@ impl Wake {
         }
     }
 
-    /// From now on nobody is woken. `release` where the thread goes on: a thread that ends does it by itself.
+    /// Ends all wakes. `release` is for a thread that goes on; a thread that ends releases the function by itself.
     pub fn end(&self, release: bool) {
         let function = self.function.lock().unwrap_or_else(|broken| broken.into_inner()).take();
         if let (Some(Function(function)), true) = (function, release) {
-            // SAFETY: its one holder gives it up; nobody can call it any more.
+            // SAFETY: its one holder releases it; no thread can call it any more.
             unsafe { sys::napi_release_threadsafe_function(function, sys::ThreadsafeFunctionReleaseMode::abort) };
         }
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a message, a reply or an event holds.
+//! The content of a message, a reply or an event.
 
 use crate::memory::Memory;
 
@@ -27,11 +27,11 @@ pub struct Content {
 }
 
 impl Content {
-    /// No bytes at all.
+    /// No bytes.
     pub const NULL: Content =
         Content { data: core::ptr::null(), size: 0, memory: 0, attachments: core::ptr::null(), attachments_count: 0 };
 
-    /// Lends bytes of Rust's.
+    /// Lends bytes of Rust code.
     pub const fn of(bytes: &[u8]) -> Content {
         Content { data: bytes.as_ptr(), size: bytes.len(), ..Content::NULL }
     }

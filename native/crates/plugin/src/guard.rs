@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Panics of a plugin in Rust must be caught inside of it: each shared library has a standard library of its own, and Rust cannot
-//! catch the panics of another one ("Rust cannot catch foreign exceptions", and the process ends).
+//! Catches panics of a plugin in Rust. They must be caught inside of the plugin: each shared library has its own copy of the
+//! standard library, and Rust cannot catch the panics of another copy ("Rust cannot catch foreign exceptions", and the process
+//! ends).
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::status::{CLEARWAY_PANICKED, Status};
 
-/// Runs the body of a callback; where it panics, the callback returns `CLEARWAY_PANICKED`, and the plugin lives on.
+/// Runs the body of a callback. A panic makes the callback return `CLEARWAY_PANICKED`, and the plugin goes on.
 pub fn guarded(body: impl FnOnce() -> Status) -> Status {
     guarded_or(CLEARWAY_PANICKED, body)
 }
 
-/// Runs the body of a callback that returns something else; returns `instead` where it panics.
+/// Runs the body of a callback with another return type. Returns `instead` if it panics.
 pub fn guarded_or<R>(instead: R, body: impl FnOnce() -> R) -> R {
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
-        // What was thrown may panic again when it is dropped.
+        // The payload's drop may panic again, so the payload is leaked.
         std::mem::forget(panic);
         instead
     })
 }
 
-/// Exports a function `unsafe fn(&Host, &mut Plugin) -> Status` as `clearway_plugin_init`: the versions are compared, and panics
-/// caught.
+/// Exports a function `unsafe fn(&Host, &mut Plugin) -> Status` as `clearway_plugin_init`. The exported function compares the
+/// versions and catches panics.
 ///
 /// ```
 /// use clearway_plugin::{CLEARWAY_OK, Host, Plugin, Status};
@@ -36,13 +37,13 @@ pub fn guarded_or<R>(instead: R, body: impl FnOnce() -> R) -> R {
 macro_rules! export {
     ($init:path) => {
         /// # Safety
-        /// Called by a host, with its table and a struct to be filled in.
+        /// A host calls this, with its table and a struct to fill in.
         #[unsafe(no_mangle)]
         pub unsafe extern "C-unwind" fn clearway_plugin_init(
             host: *const $crate::Host,
             plugin: *mut $crate::Plugin,
         ) -> $crate::Status {
-            // SAFETY: as the header says; null is looked at.
+            // SAFETY: as the header says; null is checked.
             let (Some(host), Some(plugin)) = (unsafe { (host.as_ref(), plugin.as_mut()) }) else {
                 return $crate::CLEARWAY_INVALID_ARGUMENT;
             };

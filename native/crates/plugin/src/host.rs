@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The table of functions that is all a plugin calls, and what a plugin says of itself.
+//! The table of all functions that a plugin may call, and the struct in which a plugin describes itself.
 
 use core::ffi::c_void;
 

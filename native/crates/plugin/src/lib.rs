@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a Clearway plugin sees. The types are those of `native/include/clearway.h`, which is made from these files.
+//! The types that a Clearway plugin uses. `native/include/clearway.h` is generated from these files and has the same types.
 //!
-//! A plugin is a shared library that exports `clearway_plugin_init`; it calls nothing but the table that it is given, and
-//! so links to nothing of Clearway's. A plugin in Rust may use this crate, which has no code of the host in it.
+//! A plugin is a shared library that exports `clearway_plugin_init`. It calls only the functions of the table that it receives,
+//! so it links to no library of Clearway's. A plugin in Rust may use this crate, which contains no code of the host.
 
 mod content;
 mod guard;

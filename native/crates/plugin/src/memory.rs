@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Memory that both sides know by a token.
+//! Memory that both sides know by a handle.
 
 use core::ffi::c_void;
 
@@ -34,7 +34,7 @@ pub struct View {
 }
 
 impl View {
-    /// A view of nothing, to be filled in.
+    /// An empty view, to be filled in.
     pub const NONE: View = View { memory: 0, data: core::ptr::null_mut(), size: 0, flags: 0, reserved: 0 };
 }
 

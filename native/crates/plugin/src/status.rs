@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! How a call went.
+//! The status codes of calls.
 
 /// How a call went: `CLEARWAY_OK`, or why nothing has happened.
 pub type Status = i32;

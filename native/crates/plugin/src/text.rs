@@ -18,7 +18,7 @@ impl Text {
     /// No text.
     pub const NONE: Text = Text { data: core::ptr::null(), size: 0 };
 
-    /// Lends a text of Rust's; the caller sees to it that it lives as long as the receiver looks at it.
+    /// Lends a text of Rust code. The caller must keep it alive as long as the receiver reads it.
     pub const fn of(text: &str) -> Text {
         Text { data: text.as_ptr().cast(), size: text.len() }
     }

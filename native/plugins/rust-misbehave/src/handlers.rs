@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What is done wrong, channel by channel.
+//! The misbehaviour of each channel.
 
 use std::ptr::null_mut;
 
@@ -22,7 +22,7 @@ fn panics(_bad: &Bad, _message: *const Content, _reply: Reply) -> Status {
     panic!("a handler panics, as the test asks of it")
 }
 
-/// A status that nobody has ever defined.
+/// A status that is not defined.
 fn garbage_status(_bad: &Bad, _message: *const Content, _reply: Reply) -> Status {
     -559_038_737
 }
@@ -34,16 +34,16 @@ fn never(_bad: &Bad, _message: *const Content, _reply: Reply) -> Status {
 impl Bad {
     fn tell(&self, reply: Reply, said: &[Status]) -> Status {
         let bytes: Vec<u8> = said.iter().flat_map(|status| status.to_le_bytes()).collect();
-        // SAFETY: the bytes are lent for the time of the call.
+        // SAFETY: the bytes are lent during the call.
         unsafe { (self.host.reply)(reply, &Content::of(&bytes)) }
     }
 }
 
-/// Lengths that cannot be: without bytes, beyond a memory, and around the end of the address space.
+/// Impossible lengths: without bytes, beyond a memory, and around the end of the address space.
 fn garbage_length(bad: &Bad, _message: *const Content, reply: Reply) -> Status {
     let mut view = View::NONE;
     let byte = 0u8;
-    // SAFETY: every pointer that is not null points to something; that the lengths are wrong is what is tested.
+    // SAFETY: every pointer that is not null is valid; the wrong lengths are the test.
     let said = unsafe {
         let allocated = (bad.host.allocate)(bad.id, 64, 0, &mut view);
         let memory = Content { memory: view.memory, ..Content::NULL };
@@ -60,11 +60,11 @@ fn garbage_length(bad: &Bad, _message: *const Content, reply: Reply) -> Status {
     bad.tell(reply, &said)
 }
 
-/// Handles of nothing, and of what is no more.
+/// Handles that never existed, and released ones.
 fn garbage_memory(bad: &Bad, _message: *const Content, reply: Reply) -> Status {
     let (mut view, mut looked) = (View::NONE, View::NONE);
     let mut another = 0;
-    // SAFETY: every pointer can be written to; that the handles are wrong is what is tested.
+    // SAFETY: every pointer is writable; the wrong handles are the test.
     let said = unsafe {
         [
             (bad.host.view)(0x1234_5678_1234_5678, &mut looked),
@@ -80,7 +80,7 @@ fn garbage_memory(bad: &Bad, _message: *const Content, reply: Reply) -> Status {
     bad.tell(reply, &said)
 }
 
-/// Null where something must be.
+/// Null for required pointers.
 fn null_pointers(bad: &Bad, _message: *const Content, reply: Reply) -> Status {
     let without = Handler {
         size: size_of::<Handler>(),
@@ -92,7 +92,7 @@ fn null_pointers(bad: &Bad, _message: *const Content, reply: Reply) -> Status {
         on_message: None,
         on_drop: None,
     };
-    // SAFETY: that the pointers are null is what is tested.
+    // SAFETY: the null pointers are the test.
     let said = unsafe {
         [
             (bad.host.allocate)(bad.id, 64, 0, null_mut()),
@@ -116,7 +116,7 @@ fn twice(bad: &Bad, message: *const Content, reply: Reply) -> Status {
     if again == CLEARWAY_OK { CLEARWAY_OK } else { CLEARWAY_FAILED }
 }
 
-/// Three answers from a thread that the plugin does not wait for, while another thread returns a status.
+/// Sends three answers from a thread that the plugin does not wait for, while another thread returns a status.
 fn from_a_thread(bad: &Bad, _message: *const Content, reply: Reply) -> Status {
     let host = bad.host;
     // SAFETY: null content is a null message; the text has no bytes.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A plugin that does what a plugin must not, for tests: the host answers with an error and lives on. A handler's reply, where it
-//! gives one, holds what the host said to each of its calls: i32 statuses, little-endian. The one in C does the same, but for
-//! `panic`.
+//! A plugin that breaks the rules, for tests: the host must answer with an error and go on. A handler's reply, if it sends one,
+//! holds the host's result of each of its calls: i32 statuses, little-endian. The one in C does the same, without `panic`.
 
 mod handlers;
 
@@ -30,7 +29,7 @@ struct Bound {
 unsafe extern "C-unwind" fn on_message(context: *mut c_void, message: *const Content, reply: Reply) -> Status {
     // SAFETY: the context is the box that `on_drop` frees.
     let Bound { bad, handle } = unsafe { &*context.cast::<Bound>() };
-    // A panic must not leave the plugin: what the host would catch is another copy of the standard library's.
+    // A panic must not leave the plugin: the host can only catch panics of its own copy of the standard library.
     catch_unwind(AssertUnwindSafe(|| handle(bad, message, reply))).unwrap_or(CLEARWAY_PANICKED)
 }
 
@@ -39,9 +38,9 @@ unsafe extern "C-unwind" fn on_drop(context: *mut c_void) {
     drop(unsafe { Box::from_raw(context.cast::<Bound>()) });
 }
 
-/// Emits to nobody, and to a stream that has ended.
+/// Emits to an unknown stream, and to a stream that has ended.
 unsafe extern "C-unwind" fn on_listen(context: *mut c_void, _arguments: *const Content, stream: Stream) -> Status {
-    // SAFETY: the context is the host's table, which lives as long as the process; wrong handles and lengths are what is tested.
+    // SAFETY: the context is the host's table, which lives as long as the process; the wrong handles and lengths are the test.
     unsafe {
         let host = &*context.cast::<Host>().cast_const();
         (host.emit)(stream ^ 0x5555, std::ptr::null());
@@ -69,7 +68,7 @@ fn register(host: &'static Host, id: PluginId, channel: &str, handle: Handle) ->
     // SAFETY: the host copies the handler.
     let status = unsafe { (host.handle)(id, &handler) };
     if status != CLEARWAY_OK {
-        // SAFETY: what was refused is not dropped by the host.
+        // SAFETY: the host does not drop a refused handler.
         unsafe { on_drop(context) };
     }
     status
@@ -77,18 +76,18 @@ fn register(host: &'static Host, id: PluginId, channel: &str, handle: Handle) ->
 
 /// # Safety
 ///
-/// `host` and `plugin` are as `clearway.h` says.
+/// `host` and `plugin` must be as `clearway.h` says.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn clearway_plugin_init(host: *const Host, plugin: *mut Plugin) -> Status {
     // SAFETY: the host's table lives as long as the process, and `plugin` as long as this call.
     let (host, plugin) = unsafe { (&*host, &mut *plugin) };
-    // Its panics are what the tests ask for: said to nobody, so that a log shows real faults alone. The hook is this library's own;
-    // the host's panics, and other plugins', speak as before.
+    // Silences the panics that the tests provoke, so that a log shows only real faults. The hook belongs to this library's copy
+    // of the standard library; panics of the host and of other plugins print as before.
     std::panic::set_hook(Box::new(|_| {}));
     (plugin.abi_major, plugin.abi_minor) = (CLEARWAY_ABI_MAJOR, CLEARWAY_ABI_MINOR);
     for (channel, handle) in handlers::ALL {
         register(host, plugin.id, channel, *handle);
-        // The second of a name is refused, and changes nothing.
+        // The second handler for a channel is refused and changes nothing.
         register(host, plugin.id, channel, *handle);
     }
     let source = Source {

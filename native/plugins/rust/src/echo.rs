@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Every message comes back (the lab's family "channel"): as it is, decoded and encoded again, as a method's success, and by
-//! way of a channel of the host.
+//! Echoes every message (the lab's family "channel"): as it is, decoded and encoded again, as a method's success, and through a
+//! channel of the host.
 
 use std::ffi::c_void;
 
@@ -11,7 +11,7 @@ use clearway_plugin::{
 
 use crate::example::{Example, OnMessage, Request, all, guarded};
 
-/// Nothing is copied where the message stands in memory.
+/// Does not copy a message that is in a memory.
 struct Whole;
 
 impl OnMessage for Whole {
@@ -61,7 +61,7 @@ impl OnMessage for Json {
     }
 }
 
-/// What is asked of the host, and whom to tell its answer.
+/// A question to the host, and the reply that its answer goes to.
 struct Asked {
     host: &'static Host,
     reply: Reply,
@@ -69,9 +69,9 @@ struct Asked {
 
 unsafe extern "C-unwind" fn on_answer(context: *mut c_void, status: Status, answer: *const Content) {
     guarded((), || {
-        // SAFETY: the context is the box that was given to `send`, and comes back once.
+        // SAFETY: the context is the box that was given to `send`, taken back once.
         let Asked { host, reply } = *unsafe { Box::from_raw(context.cast::<Asked>()) };
-        // SAFETY: the answer is lent for this call, the text is static.
+        // SAFETY: the answer is lent during this call; the text is static.
         unsafe {
             match status {
                 CLEARWAY_OK => (host.reply)(reply, answer),
@@ -81,17 +81,17 @@ unsafe extern "C-unwind" fn on_answer(context: *mut c_void, status: Status, answ
     });
 }
 
-/// The message goes to the host's channel `echo/host`, and its answer is the answer: a call from native to the host.
+/// Sends the message to the host's channel `echo/host` and replies with its answer: a call from native code to the host.
 struct Back;
 
 impl OnMessage for Back {
     fn on_message(request: &Request<'_>) -> Status {
         let Example { host, id, .. } = *request.example;
         let asked = Box::into_raw(Box::new(Asked { host, reply: request.reply }));
-        // SAFETY: the message is lent for this call, and the host takes what it needs; `asked` comes back once.
+        // SAFETY: the message is lent during this call, and the host copies or retains it; `asked` comes back once.
         let status = unsafe { (host.send)(id, Text::of("echo/host"), request.message, Some(on_answer), asked.cast()) };
         if status != CLEARWAY_OK {
-            // SAFETY: what was refused does not come back.
+            // SAFETY: the context of a refused message does not come back.
             drop(unsafe { Box::from_raw(asked) });
         }
         status

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! One opening of the plugin, and what its parts share.
+//! One opening of the plugin, and functions that its parts share.
 
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,7 +12,7 @@ use clearway_plugin::{
 
 use crate::ticker::Tickers;
 
-/// The last command of the pointer, as `frames/pointer` has it.
+/// The last pointer command, as sent to `frames/pointer`.
 #[derive(Clone, Copy, Default)]
 pub struct Pointer {
     pub sequence: u32,
@@ -31,13 +31,13 @@ pub struct Example {
     pub held: Mutex<Option<Owned>>,
 }
 
-/// A reference of the plugin's own; released when dropped.
+/// A reference that the plugin owns; released when dropped.
 pub struct Owned {
     host: &'static Host,
     pub view: View,
 }
 
-// SAFETY: a reference may be released, and its memory written to by one thread at a time, on any thread.
+// SAFETY: any thread may release a reference, and one thread at a time may write to its memory.
 unsafe impl Send for Owned {}
 
 impl Owned {
@@ -46,21 +46,21 @@ impl Owned {
         Owned { host, view }
     }
 
-    /// All of its bytes.
+    /// Returns all of its bytes.
     pub fn bytes(&mut self) -> &mut [u8] {
-        // SAFETY: the reference keeps the memory, and nobody else has it yet.
+        // SAFETY: the reference keeps the memory, and no other code has it yet.
         unsafe { std::slice::from_raw_parts_mut(self.view.data, self.view.size) }
     }
 }
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        // SAFETY: the reference is ours, and is given up once.
+        // SAFETY: the reference is ours, and is released once.
         unsafe { (self.host.release)(self.view.memory) };
     }
 }
 
-/// What a handler has: the message, and the right to answer it.
+/// A handler's input: the message, and the right to answer it.
 pub struct Request<'a> {
     pub example: &'a Example,
     pub message: &'a Content,
@@ -68,25 +68,25 @@ pub struct Request<'a> {
 }
 
 impl Request<'_> {
-    /// The message's bytes.
+    /// Returns the message's bytes.
     pub fn bytes(&self) -> &[u8] {
         if self.message.data.is_null() {
             return &[];
         }
-        // SAFETY: received content is lent for the time of the call.
+        // SAFETY: received content is lent during the call.
         unsafe { std::slice::from_raw_parts(self.message.data, self.message.size) }
     }
 
-    /// What is attached first.
+    /// Returns the first attachment.
     pub fn attachment(&self) -> Option<Memory> {
-        // SAFETY: as many stand there as are counted, for the time of the call.
+        // SAFETY: `attachments_count` handles are readable during the call.
         (self.message.attachments_count > 0).then(|| unsafe { *self.message.attachments })
     }
 
-    /// Where the bytes of a memory are.
+    /// Returns the view of a memory.
     pub fn view(&self, memory: Memory) -> Result<View, Status> {
         let mut view = View::NONE;
-        // SAFETY: the host checks the handle, and `view` can be written to.
+        // SAFETY: the host checks the handle, and `view` is writable.
         match unsafe { (self.example.host.view)(memory, &mut view) } {
             CLEARWAY_OK => Ok(view),
             status => Err(status),
@@ -95,7 +95,7 @@ impl Request<'_> {
 
     /// Answers with content.
     pub fn answer(&self, content: &Content) -> Status {
-        // SAFETY: the content's pointers can be read for the time of the call.
+        // SAFETY: the content's pointers are readable during the call.
         unsafe { (self.example.host.reply)(self.reply, content) }
     }
 
@@ -104,33 +104,34 @@ impl Request<'_> {
         self.answer(&Content::of(bytes))
     }
 
-    /// Answers with nothing: a null message.
+    /// Answers with a null message.
     pub fn answer_null(&self) -> Status {
         self.answer(&Content::NULL)
     }
 
-    /// Refuses: the status, and a text that the host shows. Returns `CLEARWAY_OK`, because that is the answer.
+    /// Answers with an error: a status, and a text that the host shows. Returns the host's status, `CLEARWAY_OK` for an answer
+    /// that it took.
     pub fn refuse(&self, status: Status, text: &str) -> Status {
-        // SAFETY: the text is lent for the time of the call.
+        // SAFETY: the text is lent during the call.
         unsafe { (self.example.host.reply_error)(self.reply, status, Text::of(text)) }
     }
 
-    /// Refuses what the message holds.
+    /// Refuses an invalid message.
     pub fn invalid(&self, text: &str) -> Status {
         self.refuse(CLEARWAY_INVALID_ARGUMENT, text)
     }
 }
 
-/// Runs what may panic: a panic must not leave the plugin.
+/// Runs code that may panic, and returns `instead` if it does: a panic must not leave the plugin.
 pub fn guarded<T>(instead: T, run: impl FnOnce() -> T) -> T {
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
-        // What was thrown may panic again when it is dropped.
+        // The payload's drop may panic again, so the payload is leaked.
         std::mem::forget(panic);
         instead
     })
 }
 
-/// A lock that a panic left behind guards what is still whole: every change under it is one step.
+/// Locks. A poisoned lock is used as it is, since every change under it is one step.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -146,7 +147,7 @@ unsafe extern "C-unwind" fn on_message<H: OnMessage>(
     reply: Reply,
 ) -> Status {
     guarded(CLEARWAY_PANICKED, || {
-        // SAFETY: the context is the opening, which lives until it is closed; the message is lent for this call.
+        // SAFETY: the context is the opening, which lives until it is closed; the message is lent during this call.
         let (example, message) = unsafe { (&*context.cast::<Example>(), message.as_ref().unwrap_or(&Content::NULL)) };
         H::on_message(&Request { example, message, reply })
     })
@@ -157,7 +158,7 @@ impl Example {
         Example { host, id, tickers: Tickers::default(), pointer: Arc::default(), held: Mutex::new(None) }
     }
 
-    /// Stops what runs, and gives up what is held.
+    /// Stops the tickers and releases the held memory.
     pub fn close(&self) {
         self.tickers.stop();
         *lock(&self.held) = None;
@@ -179,15 +180,15 @@ impl Example {
         unsafe { (self.host.handle)(self.id, &handler) }
     }
 
-    /// What the host gives to handlers and sources.
+    /// Returns the context for handlers and sources.
     pub fn context(&self) -> *mut c_void {
         std::ptr::from_ref(self).cast_mut().cast()
     }
 
-    /// New memory of the host's.
+    /// Allocates memory of the host.
     pub fn allocate(&self, size: usize, flags: u32) -> Result<Owned, Status> {
         let mut view = View::NONE;
-        // SAFETY: `view` can be written to.
+        // SAFETY: `view` is writable.
         match unsafe { (self.host.allocate)(self.id, size, flags, &mut view) } {
             CLEARWAY_OK => Ok(Owned::new(self.host, view)),
             status => Err(status),
@@ -195,15 +196,15 @@ impl Example {
     }
 }
 
-/// The first status that is not `CLEARWAY_OK`.
+/// Returns the first status that is not `CLEARWAY_OK`.
 pub fn all(statuses: impl IntoIterator<Item = Status>) -> Status {
     statuses.into_iter().find(|status| *status != CLEARWAY_OK).unwrap_or(CLEARWAY_OK)
 }
 
-/// CLOCK_MONOTONIC in nanoseconds: `Instant` keeps the number to itself.
+/// Returns CLOCK_MONOTONIC in nanoseconds. `Instant` does not expose that number.
 pub fn now_ns() -> u64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `now` can be written to.
+    // SAFETY: `now` is writable.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now) };
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A screen that is not there. A frame's bytes are never copied: the slab that it was drawn in goes to the host and comes back.
+//! A simulated screen. A frame's bytes are never copied: the slab with the drawing goes to the host and comes back.
 
 use std::sync::{Arc, Mutex};
 
@@ -22,16 +22,16 @@ struct Screen {
     slabs: Arc<Slabs>,
     /// The slab that was drawn and not taken yet.
     waiting: Option<Owned>,
-    /// How many frames were drawn.
+    /// The number of frames drawn.
     drawn: u32,
 }
 
 impl Screen {
-    /// Makes a slab known to the host, which gives it back when all have released it.
+    /// Hands a slab to the host, which returns it after its last reference is released.
     fn adopt(&self, slab: Box<Slab>) -> Result<Owned, Status> {
         let slab = Box::into_raw(slab);
         let mut view = View::NONE;
-        // SAFETY: the slab's pixels live until it is released, and nobody else has them.
+        // SAFETY: the slab's pixels live until it is released, and no other code has them.
         let status = unsafe {
             let pixels = &mut (*slab).pixels;
             (self.host.adopt)(self.id, pixels.as_mut_ptr(), pixels.len(), 0, Some(released), slab.cast(), &mut view)
@@ -39,7 +39,7 @@ impl Screen {
         if status == CLEARWAY_OK {
             return Ok(Owned::new(self.host, view));
         }
-        // SAFETY: what was refused is not released.
+        // SAFETY: the host does not release refused memory.
         unsafe { Box::from_raw(slab) }.give();
         Err(status)
     }
@@ -59,15 +59,15 @@ impl Tick for Screen {
         if !again {
             match self.draw() {
                 Ok(Some(frame)) => self.waiting = Some(frame),
-                // The host has all of them: this frame is not made, and the next tick tries again.
+                // The host has all slabs: this frame is skipped, and the next tick tries again.
                 Ok(None) => return CLEARWAY_OK,
                 Err(status) => return status,
             }
         }
         let Some(frame) = &self.waiting else { return CLEARWAY_OK };
-        // SAFETY: the host checks the handle, and takes a reference of its own.
+        // SAFETY: the host checks the handle, and takes its own reference.
         let status = unsafe { (self.host.emit)(stream, &Content::of_memory(frame.view.memory)) };
-        // What does not fit now is kept and tried again.
+        // A frame that does not fit now is kept and tried again.
         if status != CLEARWAY_FULL {
             self.waiting = None;
         }

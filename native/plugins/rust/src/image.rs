@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A filter on memory that both sides see, on the pool.
+//! Filters memory that both sides see, on the pool.
 
 use clearway_plugin::{CLEARWAY_MEMORY_SEALED, CLEARWAY_RUN_POOL, Status};
 
@@ -12,7 +12,7 @@ fn negative(pixel: &mut [u8; 4]) {
     }
 }
 
-/// Rec. 709 luma in 16 bits: the three weights make 65536.
+/// Rec. 709 luma in 16 bits: the three weights add up to 65536.
 fn grey(pixel: &mut [u8; 4]) {
     let [red, green, blue, _] = pixel.map(u32::from);
     let luma = (red * 13933 + green * 46871 + blue * 4732) >> 16;
@@ -28,7 +28,7 @@ impl OnMessage for Filter {
             Err(_) => return request.invalid("the message is a map"),
         };
         let sides = || Some((argument(&given, "width", 1..=1 << 15, 0)?, argument(&given, "height", 1..=1 << 15, 0)?));
-        // The default of 0 is out of the range, so that both must be there.
+        // The default of 0 is out of range, so both are required.
         let Some((width, height)) = sides() else { return request.invalid("width and height are 1 to 32768") };
         let change = match given.get("filter") {
             Some(clearway_codec::Value::Text(name)) if name == "negative" => negative,
@@ -46,7 +46,7 @@ impl OnMessage for Filter {
         if view.size / 4 < count {
             return request.invalid("there are too few pixels");
         }
-        // SAFETY: the memory is kept for this call, is as large, and whoever sent it lets it be changed.
+        // SAFETY: the memory is kept during this call and is large enough, and the sender allows changes.
         let pixels = unsafe { std::slice::from_raw_parts_mut(view.data.cast::<[u8; 4]>(), count) };
         pixels.iter_mut().for_each(change);
         request.answer_null()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The example plugin in Rust. `README.md` two folders up has its channels, which are those of the plugin in C.
+//! The example plugin in Rust. `README.md` two folders up describes its channels, which are those of the plugin in C.
 
 mod block;
 mod echo;
@@ -20,7 +20,7 @@ use crate::example::{Example, guarded};
 
 unsafe extern "C-unwind" fn on_close(context: *mut c_void) {
     guarded((), || {
-        // SAFETY: `context` is what `clearway_plugin_init` made of a `Box`, and the host gives it back once.
+        // SAFETY: `clearway_plugin_init` made `context` from a `Box`, and the host returns it once.
         let example = unsafe { Box::from_raw(context.cast::<Example>()) };
         example.close();
     });
@@ -28,7 +28,7 @@ unsafe extern "C-unwind" fn on_close(context: *mut c_void) {
 
 /// # Safety
 ///
-/// `host` and `plugin` are as `clearway.h` says.
+/// `host` and `plugin` must be as `clearway.h` says.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn clearway_plugin_init(host: *const Host, plugin: *mut Plugin) -> Status {
     guarded(clearway_plugin::CLEARWAY_PANICKED, || {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A buffer is filled, in each way that it can be crossed with (the lab's family "memory"), and once without crossing.
+//! Fills a buffer by each way across the boundary (the lab's family "memory"), and once without crossing it.
 
 use clearway_codec::{Limits, Reply, Value, standard};
 use clearway_plugin::{
@@ -9,20 +9,20 @@ use clearway_plugin::{
 
 use crate::example::{Example, OnMessage, Owned, Request, all, lock, now_ns};
 
-/// For foreign function interfaces that call C by themselves: the whole of what the others wrap.
+/// For foreign function interfaces that call C directly: the whole work that the other ways wrap.
 ///
 /// # Safety
 ///
-/// `data` can be written to for `size` bytes; it may be null where that is 0.
+/// `data` must be writable for `size` bytes; it may be null if `size` is 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clearway_example_fill(data: *mut u8, size: usize, value: i32) {
     if size > 0 {
-        // SAFETY: as the caller promised.
+        // SAFETY: as the caller promises.
         unsafe { data.write_bytes(value as u8, size) };
     }
 }
 
-/// By a method channel: `memset([bytes, value])` gives bytes.
+/// By a method channel: `memset([bytes, value])` returns bytes.
 struct ByMethod;
 
 impl OnMessage for ByMethod {
@@ -66,23 +66,23 @@ impl OnMessage for Shared {
         }
         let (data, size) = match attachment {
             Some(_) => (view.data, view.size),
-            // The message is a part of the memory: nothing beside it is written.
+            // The message is a part of the memory: bytes outside of it are not written.
             None => {
                 let from = request.message.data as usize - view.data as usize;
-                // SAFETY: the message's bytes stand in the memory: the host has seen to that.
+                // SAFETY: the message's bytes are in the memory, as the host has checked.
                 (unsafe { view.data.add(from) }, request.message.size)
             }
         };
-        // SAFETY: the memory is kept for this call, and whoever sent it lets it be written to.
+        // SAFETY: the memory is kept during this call, and the sender allows writes.
         unsafe { clearway_example_fill(data, size, value.into()) };
         request.answer_null()
     }
 }
 
-/// A tenth of a gigabyte: more is a mistake of who asks.
+/// A tenth of a gigabyte. A larger request is the caller's mistake.
 const HELD_MAX: u64 = 100 << 20;
 
-/// Memory that only native code sees, and, with repetitions, the reference.
+/// Memory that only native code sees. With repetitions it is also the reference.
 struct Held;
 
 impl Held {

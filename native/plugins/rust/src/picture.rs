@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A picture that moves: a bar sweeps over a gradient, and a cross stands where the pointer is. RGBA, and in its first bytes:
+//! A moving picture: a bar sweeps over a gradient, and a cross marks the pointer. RGBA; the first bytes hold a stamp:
 //!
 //! ```text
 //!    0       4       8          12   16   20        24           32            40
@@ -14,7 +14,8 @@ use crate::example::{Pointer, now_ns};
 const MAGIC: u32 = 0x3146_4c43;
 const STAMP: usize = 64;
 
-// 24 pixels across; the bar is a sixteenth of the width, and goes once across in about four seconds at 60 a second.
+// The cross is 24 pixels wide. The bar is a sixteenth of the width, and crosses the picture in about four seconds at 60 frames
+// a second.
 const CROSS: i64 = 24;
 const CROSS_THICK: i64 = 4;
 const BAR_PART: usize = 16;
@@ -25,18 +26,18 @@ const WHITE: [u8; 4] = [240, 240, 240, 255];
 pub struct Picture {
     width: usize,
     height: usize,
-    /// The gradient, whole: what moves is put back from here.
+    /// The whole gradient, from which moved parts are restored.
     background: Vec<u8>,
 }
 
-/// What is drawn over the background of one slab.
+/// The drawing over the background of one slab.
 #[derive(Clone, Copy)]
 pub struct Drawn {
     bar: usize,
     pointer: Pointer,
 }
 
-/// Left, top, right, bottom; cut off at the picture's edges.
+/// Left, top, right, bottom; clipped at the picture's edges.
 type Area = (usize, usize, usize, usize);
 
 impl Picture {
@@ -50,7 +51,7 @@ impl Picture {
         Picture { width, height, background }
     }
 
-    /// Bytes of a frame.
+    /// The bytes of a frame.
     pub fn size(&self) -> usize {
         self.background.len()
     }
@@ -89,7 +90,7 @@ impl Picture {
         }
     }
 
-    /// Draws a frame, changing only what differs from what the slab holds. `before` is kept for the next time.
+    /// Draws a frame, and changes only the pixels that differ from the slab's contents. Updates `before` for the next frame.
     pub fn draw(&self, pixels: &mut [u8], before: &mut Option<Drawn>, frame: u32, at: &Pointer) {
         let start = now_ns();
         match before {
@@ -102,7 +103,7 @@ impl Picture {
         let bar = (frame % BAR_STEPS) as usize * self.width / BAR_STEPS as usize;
         *before = Some(Drawn { bar, pointer: *at });
         self.fill(pixels, self.bar(bar), WHITE);
-        // Nobody has moved a pointer before the first command.
+        // Before the first command there is no pointer to draw.
         if at.sequence != 0 {
             let colour = [255, if at.buttons == 0 { 210 } else { 0 }, 0, 255];
             self.fill(pixels, self.around(at, CROSS / 2, CROSS_THICK / 2), colour);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A sensor that is not there. An event has 24 bytes: u64 number, u64 ns, float64 value.
+//! A simulated sensor. An event has 24 bytes: u64 number, u64 ns, float64 value.
 
 use clearway_codec::Value;
 use clearway_plugin::{CLEARWAY_INVALID_ARGUMENT, Content, Host, Status, Stream};
@@ -16,7 +16,7 @@ impl Tick for Sensor {
         let mut reading = [0; 24];
         reading[..8].copy_from_slice(&number.to_le_bytes());
         reading[8..16].copy_from_slice(&now_ns().to_le_bytes());
-        // A saw tooth of a hundred steps: what was lost shows.
+        // A sawtooth of a hundred steps, in which lost events are visible.
         reading[16..].copy_from_slice(&((number % 100) as f64 / 100.0).to_le_bytes());
         // SAFETY: the host checks the handle, and copies the bytes.
         unsafe { (self.host.emit)(stream, &Content::of(&reading)) }

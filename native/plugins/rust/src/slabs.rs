@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Slabs of one size that are lent to the host and come back. What one holds stays in it, so that the next frame changes only
-//! what is different; and its pages have been touched.
+//! Slabs of one size that are lent to the host and come back. A slab keeps its contents, so that the next frame changes only
+//! the differences; its pages are already touched.
 
 use std::ffi::c_void;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -9,12 +9,12 @@ use std::time::Duration;
 use crate::example::{guarded, lock};
 use crate::picture::Drawn;
 
-// Sixteen of 1080p are 133 MB: a listener that keeps as many does not keep up. Larger ones are fewer, but there are two at
-// least: one is drawn while the other is looked at.
+// Sixteen slabs of 1080p are 133 MB: a listener that holds more does not keep up. Larger frames have fewer slabs, but at least
+// two: one is drawn while the other is shown.
 const SLABS_MAX: usize = 16;
 const SLABS_MIN: usize = 2;
 const BYTES_MAX: usize = 256 << 20;
-/// A third of a frame at 60 a second: so long a listener that has gone is not noticed.
+/// A third of a frame at 60 a second: the delay before a cancelled listener is noticed.
 const WAIT: Duration = Duration::from_millis(5);
 
 pub struct Slab {
@@ -37,13 +37,13 @@ pub struct Slabs {
 }
 
 impl Slabs {
-    /// Slabs of a size, none of them made yet.
+    /// Makes an empty pool of slabs of a size.
     pub fn new(size: usize) -> Arc<Slabs> {
         let max = (BYTES_MAX / size).clamp(SLABS_MIN, SLABS_MAX);
         Arc::new(Slabs { state: Mutex::default(), given: Condvar::new(), size, max })
     }
 
-    /// A slab that nobody has, made if need be; nothing where all that there may be stay with the host for 5 ms.
+    /// Takes a free slab, or makes one. Returns `None` if the host keeps all allowed slabs for 5 ms.
     pub fn take(self: &Arc<Slabs>) -> Option<Box<Slab>> {
         let all_away = |state: &mut State| state.free.is_empty() && state.made == self.max;
         let waited = self.given.wait_timeout_while(lock(&self.state), WAIT, all_away);
@@ -61,7 +61,8 @@ impl Slabs {
 }
 
 impl Slab {
-    /// Gives it back; on any thread, also long after the stream has ended: the slabs live until the last one is back.
+    /// Returns the slab to the pool, on any thread, even long after the stream has ended: the pool lives until the last slab is
+    /// back.
     pub fn give(self) {
         let Slab { owner, pixels, holds } = self;
         lock(&owner.state).free.push((pixels, holds));
@@ -69,8 +70,8 @@ impl Slab {
     }
 }
 
-/// The host has released a slab: the context is its box.
+/// Called when the host has released a slab; the context is the slab's box.
 pub unsafe extern "C-unwind" fn released(context: *mut c_void, _data: *mut u8, _size: usize) {
-    // SAFETY: the context is what `Box::into_raw` gave, and comes back once.
+    // SAFETY: the context is from `Box::into_raw`, and comes back once.
     guarded((), || unsafe { Box::from_raw(context.cast::<Slab>()) }.give());
 }

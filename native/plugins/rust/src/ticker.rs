@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Streams that emit at a rate, each on a thread of its own.
+//! Streams that emit at a rate, each on its own thread.
 
 use std::ffi::c_void;
 use std::ops::RangeInclusive;
@@ -16,20 +16,20 @@ use clearway_plugin::{
 
 use crate::example::{Example, guarded, lock};
 
-/// What a ticker emits.
+/// The events that a ticker emits.
 pub trait Tick: Send {
-    /// Makes and emits the event; `again` asks for one that was refused as `CLEARWAY_FULL` before.
+    /// Makes and emits the event; `again` requests one that was refused as `CLEARWAY_FULL` before.
     fn emit(&mut self, stream: Stream, number: u64, again: bool) -> Status;
 }
 
 /// When a ticker emits.
 #[derive(Clone, Copy)]
 pub struct Rate {
-    /// Events a second; 0 is as fast as there is room.
+    /// Events a second; 0 for as fast as there is room.
     pub a_second: u32,
-    /// How many; 0 is no end.
+    /// The number of events; 0 for no end.
     pub count: u64,
-    /// What was missed is made up for; else it is left out.
+    /// Whether missed events are emitted late; otherwise they are skipped.
     pub catches_up: bool,
 }
 
@@ -47,7 +47,7 @@ struct Shared {
 }
 
 impl Shared {
-    /// Waits for the time of the next event. False when cancelled.
+    /// Waits for the time of the next event. Returns false when cancelled.
     fn wait_for(&self, due: Instant) -> bool {
         let mut state = lock(&self.state);
         while !state.cancelled {
@@ -60,9 +60,9 @@ impl Shared {
         false
     }
 
-    /// Waits until there is room. False when cancelled.
+    /// Waits until there is room. Returns false when cancelled.
     fn wait_for_room(&self) -> bool {
-        // `on_room` may have come before this: then it has been noted, and there is no wait.
+        // `on_room` may have come before this; `has_room` is then set, and there is no wait.
         let waiting = self.wake.wait_while(lock(&self.state), |state| !state.cancelled && !state.has_room);
         !waiting.unwrap_or_else(PoisonError::into_inner).cancelled
     }
@@ -132,7 +132,7 @@ impl Tickers {
             unsafe {
                 match status {
                     CLEARWAY_OK => (host.end)(stream),
-                    // Nobody listens any more, or it has been told already.
+                    // The listener has gone or knows of the end already.
                     CLEARWAY_CANCELLED | CLEARWAY_STALE | CLEARWAY_CLOSED | CLEARWAY_OVERFLOW => CLEARWAY_OK,
                     status => (host.end_error)(stream, status, Text::of("an event could not be emitted")),
                 }
@@ -140,7 +140,7 @@ impl Tickers {
             guarded((), || drop(tick));
             its.tell(|state| state.finished = true);
         };
-        // Held while the thread starts, so that `on_cancel` finds it.
+        // Locked while the thread starts, so that `on_cancel` finds it.
         let mut list = lock(&self.0);
         match Builder::new().name("clearway-example".into()).spawn(work) {
             Ok(thread) => list.push(Ticker { stream, shared, thread }),
@@ -157,12 +157,12 @@ impl Tickers {
             taken
         };
         for Ticker { thread, .. } in taken {
-            // What panicked in there was caught there.
+            // The thread caught its own panics.
             let _ = thread.join();
         }
     }
 
-    /// Stops all, and waits for their threads.
+    /// Stops all tickers, and waits for their threads.
     pub fn stop(&self) {
         for ticker in &*lock(&self.0) {
             ticker.shared.tell(|state| state.cancelled = true);
@@ -179,7 +179,7 @@ impl Tickers {
 
 /// A source of events in Rust.
 pub trait OnListen {
-    /// Starts a stream, or says why not.
+    /// Starts a stream, or returns the status of a refusal.
     fn on_listen(example: &Example, arguments: &Value, stream: Stream) -> Status;
 }
 
@@ -189,7 +189,7 @@ unsafe extern "C-unwind" fn on_listen<L: OnListen>(
     stream: Stream,
 ) -> Status {
     guarded(CLEARWAY_PANICKED, || {
-        // SAFETY: the context is the opening, which lives until it is closed; the arguments are lent for this call.
+        // SAFETY: the context is the opening, which lives until it is closed; the arguments are lent during this call.
         let (example, arguments) =
             unsafe { (&*context.cast::<Example>(), arguments.as_ref().unwrap_or(&Content::NULL)) };
         match read_arguments(arguments) {
@@ -229,12 +229,12 @@ impl Example {
     }
 }
 
-/// Arguments: a map or null, as a standard message.
+/// Reads arguments: a map or null, as a standard message.
 pub fn read_arguments(content: &Content) -> Result<Value, Option<Error>> {
     let bytes = if content.data.is_null() {
         &[]
     } else {
-        // SAFETY: received content is lent for the time of the call.
+        // SAFETY: received content is lent during the call.
         unsafe { std::slice::from_raw_parts(content.data, content.size) }
     };
     match standard::read(bytes, Limits::DEFAULT).map_err(Some)? {
@@ -243,7 +243,8 @@ pub fn read_arguments(content: &Content) -> Result<Value, Option<Error>> {
     }
 }
 
-/// An integer among the arguments, or `otherwise`. Nothing where it is none or out of its range.
+/// Reads an integer from the arguments, or returns `otherwise` if it is missing. Returns `None` if it is no integer or out of
+/// range.
 pub fn argument(arguments: &Value, key: &str, range: RangeInclusive<i64>, otherwise: i64) -> Option<i64> {
     let value = match arguments.get(key) {
         None | Some(Value::Null) => otherwise,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The id map that everybody writes by hand: which promise an answer belongs to.
+// The usual hand-written id map, which finds the promise that an answer belongs to.
 
 export class Answers {
   readonly #waiting = new Map<number, (value: unknown) => void>();
   #next = 0;
 
-  /** Asks with an id of its own; resolves when that id is answered. */
+  /** Sends a question with a new id. Resolves when that id is answered. */
   ask(send: (id: number) => void): Promise<unknown> {
     return new Promise((resolve) => {
       const id = this.#next++;

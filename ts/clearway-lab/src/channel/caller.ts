@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What each way of calling the other side looks like to whoever measures it.
+// The common interface of all ways of calling the other side.
 import type { PortEnd } from "../host/port.js";
 import type { Row } from "./row.js";
 
 export interface Caller {
-  /** Sends the row's value, or one like it, and gives what came back. */
+  /** Sends the row's value, or one like it, and resolves to the echo. */
   call(value: unknown): Promise<unknown>;
-  /** The same where the answer is there when the call returns; then nothing is in flight, and calls are timed in batches. */
+  /**
+   * Calls synchronously, where possible: the call returns the answer. Such calls are never in flight and are timed in batches.
+   */
   callNow?(value: unknown): unknown;
-  /** Bytes that were copied into messages so far, both ways, by a counter; absent where nothing counts them. */
+  /** Returns the bytes copied into messages so far, both ways, by a counter. Absent without a counter. */
   copiedBytes?(): number;
-  /** Values are lost to whoever sends them: the next call of a lane sends what came back. */
+  /** Whether the sender loses its values: the next call of a lane then sends the value that came back. */
   moves?: boolean;
-  /** What this way is given in place of the row's value. */
+  /** Makes the value that this way sends instead of the row's value. */
   prepare?(value: unknown): unknown;
   close(): void | Promise<void>;
 }
 
-/** A way over a port, the same at both ends: either may call. */
+/** A way over a port, the same at both ends, so that either end may call. */
 export interface PortKind {
   open(end: PortEnd, row: Row): Caller | Promise<Caller>;
-  /** Answers every call with what it was given, until the port closes. */
+  /** Echoes every call until the port closes. */
   serve(end: PortEnd, row: Row): void | Promise<void>;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Clearway's channels, over whatever transport: the same calls, the same echo, the ledger's figures.
+// Clearway's channels over any transport: the same calls, the same echo, the ledger's figures.
 import {
   binaryCodec,
   type ChannelTransport,
@@ -14,7 +14,7 @@ import type { Row } from "./row.js";
 
 const NAME = "lab/echo";
 
-/** `moves`: bytes are given away with the message, and come back so. */
+/** Opens a caller. `moves`: the message transfers the bytes, and the answer transfers them back. */
 export async function clearwayCaller(transport: ChannelTransport, row: Row, moves = false): Promise<Caller> {
   const endpoint = await connect(transport);
   return {
@@ -43,8 +43,8 @@ function callOf(endpoint: Endpoint, { channel, codec }: Row, moves: boolean): Ca
 }
 
 /**
- * Does not wait for the other end, which may come later: until it does there is nobody to echo. A hello that fails is nobody's
- * to catch, and ends the thread or process, which fails the measurement.
+ * Echoes calls. Does not wait for the other end, which may connect later. A failed hello is not caught: it ends the thread or
+ * process, and so fails the measurement.
  */
 export function clearwayEcho(transport: ChannelTransport, { channel, codec }: Row): void {
   void connect(transport).then((endpoint) => {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The measuring side of a channel: warms it up, checks the echo, then times round trips one at a time and three in flight.
+// The measuring side of a channel: warms the channel up, checks the echo, then times round trips one at a time and three in
+// flight.
 import { allocatedBy, nowMs } from "#lab-host";
 import type { Measured } from "../mechanism/measured.js";
 import type { Caller } from "./caller.js";
@@ -7,12 +8,12 @@ import { payloadOf } from "./payload.js";
 import type { Row } from "./row.js";
 import { same } from "./same.js";
 
-/** Crosses from a worker that measures to the main thread: plain data. */
+/** The result of a measurement. Plain data, because a measuring worker posts it to the main thread. */
 export interface Figures {
   oneNs: Float64Array;
-  /** Calls in each sample of oneNs. */
+  /** Calls in each sample of `oneNs`. */
   batch: number;
-  /** Absent where a call returns its answer. */
+  /** Absent for calls that return their answer. */
   three?: { ns: Float64Array; ms: number };
   equal: boolean;
   copiedBytes?: number;
@@ -20,9 +21,9 @@ export interface Figures {
 }
 
 const LANES = 3;
-/** As many as are timed, at most this: code is compiled by the optimiser after a few hundred calls. */
+/** The most warm-up calls; otherwise the number of timed calls. The optimiser compiles code after a few hundred calls. */
 const WARM_UP_MAX = 300;
-/** Counting takes 10 us an allocation, and a list of 1000 items has 2000. */
+/** Counting takes 10 us for each allocation, and a list of 1000 items has 2000. */
 const COUNTED_MAX = 30;
 
 export async function drive(caller: Caller, row: Row): Promise<Figures> {
@@ -39,7 +40,7 @@ export async function drive(caller: Caller, row: Row): Promise<Figures> {
   const { callNow } = caller;
   const timed =
     callNow === undefined ? await inFlight(once, messages) : batched(() => callNow.call(caller, lanes[0]), messages);
-  // Counted apart from what is timed, since counting takes time.
+  // Counted separately from the timed calls, since counting takes time.
   const counted = Math.min(messages, COUNTED_MAX);
   const some = async () => {
     for (let i = 0; i < counted; i++) await once(0);
@@ -78,7 +79,7 @@ async function timedOver(once: (lane: number) => Promise<unknown>, messages: num
   return ns;
 }
 
-/** A sample lasts at least this long, a hundred readings of the clock. */
+/** The shortest sample: a hundred clock readings. */
 const BATCH_US_MIN = 10;
 
 function batched(call: () => unknown, messages: number) {
@@ -87,7 +88,7 @@ function batched(call: () => unknown, messages: number) {
     for (let i = 0; i < batch; i++) call();
     return (nowMs() - begin) * 1e6;
   };
-  // The shortest of three: an interruption must not pass for a long call.
+  // The shortest of three, so that an interruption does not look like a long call.
   const least = (batch: number) => Math.min(batchNs(batch), batchNs(batch), batchNs(batch));
   let batch = 1;
   while (least(batch) < BATCH_US_MIN * 1000 && batch < 1024) batch *= 2;

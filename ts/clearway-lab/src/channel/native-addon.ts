@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The addon written by hand: it borrows the bytes of the call and copies them into its answer.
+// The hand-written addon: it borrows the call's bytes and copies them into its answer.
 import type { Mechanism } from "../mechanism/measured.js";
 import { loadAddon } from "../native/peers.js";
 import type { Caller } from "./caller.js";
@@ -13,7 +13,7 @@ export const nativeAddon: Record<string, Mechanism> = {
     const { write, read, encodes } = bytesOf(row);
     let copied = 0;
     const answer = (bytes: Uint8Array): Uint8Array => {
-      // Packed, and copied for the call; what the call gives is packed once more.
+      // Packed, and copied for the call; the result is packed once more.
       copied += 3 * bytes.length;
       return write(read(bytes));
     };
@@ -21,7 +21,7 @@ export const nativeAddon: Record<string, Mechanism> = {
       if (row.payload === "null" && row.channel === "message") return addon.take(NOTHING);
       if (direction === "native to host") return read(addon.ask(answer, write(value)));
       const bytes = addon.echo(write(value));
-      // Packed there, copied back; of bytes, only the copy back.
+      // Packed, then copied back; raw bytes are only copied back.
       copied += (encodes ? 2 : 1) * bytes.length;
       return read(bytes);
     };

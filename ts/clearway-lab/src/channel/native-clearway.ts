@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Clearway's codecs and a plugin's handlers: direct ones, those on its pool, and the host's own, which the plugin asks.
+// Clearway's codecs and a plugin's handlers: direct ones, those on its pool, and the host's own handler, which the plugin
+// calls.
 import { jsonMethodCodec, standardMessageCodec, standardMethodCodec } from "clearway/channel";
 import type { NativeMessage } from "clearway-native";
 import type { Mechanism } from "../mechanism/measured.js";
@@ -8,7 +9,7 @@ import type { Caller } from "./caller.js";
 import { nativeChannel } from "./native.js";
 import type { Row } from "./row.js";
 
-/** The value as the channel's bytes, and back; null where there are none. */
+/** Converts the value to the channel's bytes and back; null has no bytes. */
 interface Form {
   write(value: unknown): Uint8Array | null;
   read(bytes: Uint8Array | null): unknown;
@@ -35,7 +36,7 @@ function formOf({ channel, codec }: Row): Form {
   };
 }
 
-/** What decodes is asked to decode: only bytes come back as they are. */
+/** Returns the handler. Encoded messages go to handlers that decode them; only raw bytes are echoed unchanged. */
 function handlerOf({ channel, codec }: Row): string {
   if (channel === "method") return codec === "json" ? "echo/json" : "echo/method";
   return codec === "binary" ? "echo" : "echo/standard";
@@ -47,7 +48,7 @@ export const nativeClearway: Record<string, Mechanism> = {
     const { write, read } = formOf(row);
     const encodes = row.codec !== "binary";
     let encoded = 0;
-    // An encoded message counts as it is written, there and back; of bytes, the ledger says what was copied.
+    // Encoded messages count as they are written, there and back. For raw bytes the ledger counts the copies.
     const written = (value: unknown): Uint8Array | null => {
       const bytes = write(value);
       if (encodes) encoded += bytes?.length ?? 0;
@@ -57,7 +58,7 @@ export const nativeClearway: Record<string, Mechanism> = {
       const { bytes } = message;
       if (encodes) encoded += bytes?.length ?? 0;
       const value = read(bytes);
-      // Decoding has copied what it keeps; bytes as they are stay the caller's until the next call.
+      // Decoding copied what it keeps. Raw bytes stay valid for the caller until the next call.
       if (encodes) message.release();
       return value;
     };
@@ -83,7 +84,7 @@ export const nativeClearway: Record<string, Mechanism> = {
     const channel = plugin.channel(handlerOf(row));
     const call = (value: unknown): unknown => {
       if (encodes) return answered(channel.call(written(value)));
-      // Lent, so that the plugin has memory to answer with: what it was lent comes back.
+      // Lent, so that the plugin can answer with memory: it returns the lent memory.
       const loan = plugin.lend(value as Uint8Array);
       const bytes = answered(channel.call(loan));
       loan.release();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// koffi: C's echo copies from the call's bytes into memory that the caller has brought along.
+// koffi: C's echo copies from the call's bytes into memory that the caller provides.
 import type { Mechanism } from "../mechanism/measured.js";
 import { loadPlain } from "../native/peers.js";
 import type { Caller } from "./caller.js";
@@ -21,17 +21,18 @@ export const nativeKoffi: Record<string, Mechanism> = {
       const slab = new Uint8Array(1 << 16);
       const place = (message: Uint8Array): number => {
         slab.set(message);
-        // Packed, and copied into place.
+        // Packed, and copied into the slab.
         copied += 2 * message.length;
         return message.length;
       };
-      // Native code says how many bytes there are, and is told how many came back: both are copied into one place.
+      // Native code passes the number of bytes and receives the number of answered bytes. Both messages are copied into the
+      // same slab.
       const answer = (size: number | bigint) => place(write(read(slab.subarray(0, Number(size)))));
       const pointer = ffi.register(answer, ffi.pointer(ffi.proto("size_t LabAnswer(size_t size)")));
       const ask = library.func("lab_ask", "size_t", [ffi.pointer("LabAnswer"), "size_t"]);
       const call = (value: unknown): unknown => {
         const size = Number(ask(pointer, place(write(value))));
-        // The next message is written over this one.
+        // Copied, because the next message overwrites the slab.
         return read(slab.slice(0, size));
       };
       const close = () => ffi.unregister(pointer);
@@ -48,7 +49,7 @@ export const nativeKoffi: Record<string, Mechanism> = {
     if (direction === "host to native") return { ...common, call: async (value) => call(value), callNow: call };
     return {
       ...common,
-      // On one of libuv's threads; the bytes stay as they are until the answer is there.
+      // Runs on one of libuv's threads. The bytes stay unchanged until the answer arrives.
       call: (value) =>
         new Promise((resolve, reject) => {
           const message = encodes ? given(value).slice() : given(value);

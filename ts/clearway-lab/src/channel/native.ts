@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A channel to native code in the same process, on the thread that calls or behind a queue. Node only.
+// A channel to native code in the same process, on the calling thread or behind a queue. Node only.
 import { Packr } from "msgpackr";
 import { type Mechanism, textParam } from "../mechanism/measured.js";
 import type { Caller } from "./caller.js";
@@ -23,11 +23,11 @@ export function nativeChannel(open: (row: Row, direction: Direction) => Caller |
 export interface Bytes {
   write(value: unknown): Uint8Array;
   read(bytes: Uint8Array): unknown;
-  /** Whether `write` has written the bytes anew. */
+  /** Whether `write` produces new bytes. */
   encodes: boolean;
 }
 
-/** Whoever calls native code by hand takes a codec from npm for what is no bytes. */
+/** Returns the codec for hand-written native calls: a codec from npm, except for raw bytes. */
 export function bytesOf({ channel, codec }: Row): Bytes {
   if (codec === "binary") return { write: (value) => value as Uint8Array, read: (bytes) => bytes, encodes: false };
   const packr = new Packr({ useRecords: false, moreTypes: true });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What travels: the values of the codec scenario, and the payloads of the channel scenarios' rows.
+// The values of the codec scenario, and the payloads of the channel scenarios' rows.
 
-/** A message of about 2 KB with every type that the standard codec has. */
+/** A message of about 2 KB with every type of the standard codec. */
 function mixed(): unknown {
   return {
     id: 123_456,
@@ -26,8 +26,8 @@ function mixed(): unknown {
 }
 
 /**
- * 1000 items that cycle through nine kinds: 14,214 bytes by the standard codec, when 1234 is written as a float64 (`float`
- * says how) and the second kind, an integer that overflowed where this list was first used, is 0.
+ * Makes 1000 items that cycle through nine kinds. The standard codec writes 14,214 bytes if 1234 is a float64 (`float` makes it
+ * one) and the second kind is 0; that kind was an integer that overflowed where this list was first used.
  */
 function items(float: (value: number) => unknown): unknown[] {
   const kinds = [
@@ -56,14 +56,14 @@ const MAKERS: Record<string, (float: (value: number) => unknown) => unknown> = {
   "1 MB": () => Uint8Array.from({ length: 1 << 20 }, (_, at) => (at * 31) & 255),
 };
 
-/** A payload by its name; `float` is how a codec that keeps integers and floats apart is told of a whole float. */
+/** Makes a payload by its name. `float` marks a whole number as a float, for codecs that distinguish integers and floats. */
 export function payloadOf(name: string, float: (value: number) => unknown = (value) => value): unknown {
   const make = MAKERS[name];
   if (make === undefined) throw new RangeError(`no such payload: payload=${name} (${Object.keys(MAKERS).join(", ")})`);
   return make(float);
 }
 
-/** The same value for codecs that have no lists of numbers: typed arrays as arrays, which is what one sends by JSON. */
+/** Converts a value for codecs without lists of numbers: typed arrays become arrays, as is usual with JSON. */
 export function plainValue(value: unknown): unknown {
   if (ArrayBuffer.isView(value)) return Array.from(value as Uint8Array);
   if (Array.isArray(value)) return value.map(plainValue);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// One row of the channel tables: what kind of channel, which codec, what travels. The reply is the same value.
+// One row of the channel tables: the kind of channel, the codec, the payload. The reply is the same value.
 import { numberParam, textParam } from "../mechanism/measured.js";
 import type { Params } from "../protocol/message.js";
 
@@ -7,7 +7,7 @@ export interface Row {
   channel: "message" | "method";
   codec: "standard" | "json" | "binary";
   payload: string;
-  /** Round trips that are timed, one at a time, and again three in flight. */
+  /** Timed round trips: first one at a time, then as many again three in flight. */
   messages: number;
 }
 

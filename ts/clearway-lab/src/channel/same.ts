@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Whether what came back is what was sent. Prototypes do not count (a decoder may return objects without one, or a Buffer
-// for a Uint8Array); the width of typed lists does.
+// Compares the echo with the sent value. Ignores prototypes (a decoder may return objects without one, or a Buffer for a
+// Uint8Array), but not the width of typed lists.
 
 export function same(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;

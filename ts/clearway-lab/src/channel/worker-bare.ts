@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Channels by hand.
+// Hand-written channels.
 import type { Mechanism } from "../mechanism/measured.js";
 import { cloneKind, moveKind } from "./kind-clone.js";
 import { workerChannel } from "./worker.js";

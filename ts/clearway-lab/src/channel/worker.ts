@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A channel between the main thread and a worker: one side measures, the other echoes, whichever way the row points.
+// A channel between the main thread and a worker. One side measures and the other echoes, in either direction.
 import { openWorker, portEnd } from "#lab-host";
 import { type Mechanism, textParam } from "../mechanism/measured.js";
 import type { PortKind } from "./caller.js";
 import { drive, type Figures, measuredOf } from "./drive.js";
 import { type Row, rowOf } from "./row.js";
 
-/** What a worker is told to do, on the one message that comes by its own port. */
+/** The order to a worker: the one message on the worker's own port. */
 export interface Order {
   role: "serve" | "drive";
   row: Row;
@@ -15,7 +15,7 @@ export interface Order {
 
 export type Answer = "ready" | Figures | { failed: string };
 
-/** `entry` is the worker's file, which runs `obey` with the same kind. */
+/** Makes the mechanism. `entry` is the worker's file, which runs `obey` with the same kind. */
 export function workerChannel(kind: PortKind, entry: string): Mechanism {
   return async ({ params }) => {
     const row = rowOf(params);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `clearway doctor`: what a run would meet on this machine.
+// `clearway doctor`: reports the conditions for a run on this machine.
 import { setTimeout as sleep } from "node:timers/promises";
 import { buildFacts, cpuTimes, machineFacts, stealPercent } from "../machine/facts.js";
 import { IdleWatch } from "../machine/idle-watch.js";
@@ -9,7 +9,7 @@ import { Runners } from "../runner/runners.js";
 import { HOST_NAMES } from "../scenario/scenario.js";
 import { askHosts } from "./hosts.js";
 
-/** Long enough for a stall that comes once a second to be seen, short enough to wait for. */
+/** Long enough to observe a stall that comes once a second, short enough to wait for. */
 const QUIET_MS = 2000;
 
 export async function doctor(): Promise<number> {

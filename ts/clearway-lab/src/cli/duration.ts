@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-/** "45 s", "3 min 5 s", "2 h 10 min". */
+/** Formats a duration: "45 s", "3 min 5 s", "2 h 10 min". */
 export function duration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < 60) return `${seconds} s`;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `clearway export jetpack DIR|FILE`: a run in the format of other tools.
+// `clearway export jetpack DIR|FILE`: writes a run in the format of other tools.
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { InvalidArgumentError } from "commander";
@@ -11,7 +11,7 @@ import { UsageError } from "./select.js";
 export const EXPORT_FORMATS = ["jetpack"] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
-/** Returns the exit status: 1 where the run has no time to export. */
+/** Returns the exit status: 1 if the run has no time to export. */
 export async function exportRun(_: ExportFormat, source: string, { out }: { out?: string }): Promise<number> {
   const report = jetpackReport(readRecord(source));
   assertJetpack(report);
@@ -24,7 +24,7 @@ export async function exportRun(_: ExportFormat, source: string, { out }: { out?
     process.stdout.write(text);
     return 0;
   }
-  // The end of the name is what tools look for.
+  // Tools search for the end of this file name.
   const file = out ?? path.join(folderOf(source), "clearway-benchmarkData.json");
   writeFileSync(file, text);
   process.stdout.write(

@@ -53,7 +53,7 @@ function put(to: string, text: string, check: boolean): boolean {
   return same || !check;
 }
 
-/** The schema in a file: data, or an export of a module, whose `shape` has been checked there. */
+/** Returns the schema in a file: JSON data, or a module's export, whose `shape` the library has checked. */
 async function schemaOf(file: string, name: string | undefined): Promise<SchemaShape> {
   if (!existsSync(file)) throw new UsageError(`${file} does not exist`);
   const asked = file.endsWith(".json") ? { default: json(file) } : await import(pathToFileURL(path.resolve(file)).href);
@@ -83,7 +83,7 @@ function json(file: string): unknown {
   }
 }
 
-/** What `schema({...})` returns. Its shape is made by the library, which checked it. */
+/** Returns whether a value is the result of `schema({...})`, whose shape the library made and checked. */
 function isChecked(value: unknown): value is { shape: SchemaShape } {
   const shape = (value as { shape?: Partial<SchemaShape> } | null | undefined)?.shape;
   return typeof shape?.channel === "string" && Array.isArray(shape.methods) && Array.isArray(shape.events);

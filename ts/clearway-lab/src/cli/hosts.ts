@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Asks every host's runner what it is; a host that does not answer is explained, not dropped.
+// Asks every host's runner for its description. A host that does not answer is reported with a reason instead of dropped.
 import type { Description, HostName } from "../protocol/message.js";
 import { CHROMIUM_MISSING, findChromium } from "../runner/chromium-find.js";
 import { findJvmRunner } from "../runner/jvm-find.js";
@@ -34,7 +34,9 @@ export async function askHosts(runners: Runners, hosts: readonly HostName[], jdk
   return { described, problems };
 }
 
-/** Marks a mechanism that a runner does not know, or cannot run, as unavailable, instead of letting it fail in mid-run. */
+/**
+ * Returns why a runner does not have or cannot run a mechanism, so that it is unavailable instead of failing during the run.
+ */
 export function missingMechanism(
   description: Description | undefined,
   scenario: string,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `clearway lab`: plan, measure, write, tell.
+// `clearway lab`: plans, measures, writes and prints a run.
 import { mkdirSync } from "node:fs";
 import path from "node:path";
 import { buildFacts, cpuTimes, machineFacts, stealPercent } from "../machine/facts.js";
@@ -25,7 +25,7 @@ export interface LabOptions {
   host: HostName[];
   profile: ProfileName;
   out: string;
-  /** Of each cell; default: the profile's. */
+  /** Rounds of each cell; default: the profile's. */
   rounds?: number;
   seed?: number;
   /** The release of the JDK for host jvm; default: the newest. */
@@ -33,15 +33,15 @@ export interface LabOptions {
 }
 
 /**
- * quick promises to end within five minutes: no round but the first begins after 265 s, nothing after 288 s; no measurement of it
- * takes ten.
+ * The quick profile ends within five minutes: after 265 s only first rounds start, and after 288 s nothing starts. None of its
+ * measurements takes ten seconds.
  */
 const LIMITS: Record<ProfileName, Limits> = {
   quick: { budgetMs: 265_000, endMs: 288_000 },
   full: { budgetMs: Number.POSITIVE_INFINITY, endMs: Number.POSITIVE_INFINITY },
 };
 
-/** Tells the runners which profile it is: the JVM's measures by JMH in the full one. */
+/** The profile, for the runners: the JVM's runner measures by JMH in the full profile. */
 const PROFILE_VARIABLE = "CLEARWAY_LAB_PROFILE";
 
 /** Returns the exit status. */

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The `clearway` command. Exit status: 0 done, 1 a cell failed, 2 a wrong argument, 130 interrupted.
+// The `clearway` command. Exit status: 0 success, 1 a cell failed, 2 a wrong argument, 130 interrupted.
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { Command, CommanderError } from "commander";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The progress of a run on stderr: a bar with the time left on a terminal, a plain line now and then elsewhere.
+// Shows the progress of a run on stderr: a bar with the time left on a terminal, an occasional plain line elsewhere.
 import cliProgress from "cli-progress";
 import type { Step } from "../run/execute.js";
 import { duration } from "./duration.js";
@@ -9,7 +9,7 @@ export interface Progress {
   stop(): void;
 }
 
-/** In a log nobody wants a line for each of 300 measurements. */
+/** The interval between lines, since a log should not have a line for each of 300 measurements. */
 const LINE_EVERY_MS = 15_000;
 
 export function openProgress(stream: NodeJS.WriteStream, nowMs: () => number = () => performance.now()): Progress {

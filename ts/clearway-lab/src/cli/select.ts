@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the arguments of `clearway lab` mean: families, scenarios or cells (SCENARIO/MECHANISM), hosts, a profile.
+// Parses the arguments of `clearway lab`: families, scenarios or cells (SCENARIO/MECHANISM), hosts, a profile.
 import { InvalidArgumentError } from "commander";
 import type { HostName } from "../protocol/message.js";
 import { FAMILY_NAMES, HOST_NAMES, PROFILE_NAMES, type ProfileName, type Scenario } from "../scenario/scenario.js";
 
-/** A mistake of the user's: shown without a stack, exit status 2. */
+/** A mistake of the user: shown without a stack, exit status 2. */
 export class UsageError extends Error {}
 
-/** The scenarios named, each with only the mechanisms named (and its control and reference, without which nothing compares). */
+/** Returns the named scenarios, each with only the named mechanisms, and its control and reference, which comparisons need. */
 export function selectScenarios(all: readonly Scenario[], names: readonly string[]): Scenario[] {
   if (names.length === 0) return [...all];
   const wanted = new Map<string, Set<string>>();

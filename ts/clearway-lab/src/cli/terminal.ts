@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The tables of a run on a terminal, at most 100 columns wide.
+// Prints the tables of a run on a terminal, at most 100 columns wide.
 import pc from "picocolors";
 import { offloadLines } from "../report/offload/lines.js";
 import type { Table, TableRow } from "../report/table.js";
@@ -42,12 +42,12 @@ export function tableLines(table: Table): string[] {
   return lines;
 }
 
-/** Brackets say what grey says in the report. */
+/** Brackets replace the report's grey. */
 function cellTexts(row: TableRow): string[] {
   return row.cells.map(({ text, doubtful }) => (doubtful ? `(${text})` : text).replace(/\u202f/g, " "));
 }
 
-/** A heading of two words and more stands on two lines. */
+/** Splits a label of two words or more into two lines. */
 function splitLabel(label: string): [string, string] {
   const at = label.indexOf(" ");
   return at < 0 ? ["", label] : [label.slice(0, at), label.slice(at + 1)];

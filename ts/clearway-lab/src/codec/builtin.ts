@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Clearway's codec, and what the host brings along.
+// Clearway's codec, and the codecs that the host includes.
 import { float64, standardMessageCodec } from "clearway/channel";
 import { hostName, serializer } from "#lab-host";
 import { plainValue } from "../channel/payload.js";
@@ -13,7 +13,7 @@ const standard = () => ({
   float: float64,
 });
 
-/** As over a slab of shared memory: written into memory that is there, read by views of the message. */
+/** As with a slab of shared memory: encoded into existing memory, decoded to views of the message. */
 const standardInto = () => {
   const slab = new Uint8Array(1 << 16);
   return {

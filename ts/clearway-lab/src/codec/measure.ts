@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// One codec and one value: encoded and decoded many times over, on one thread, nothing sent.
+// Measures one codec with one value: many encodings and decodings on one thread, without sending.
 import { allocatedBy, nowMs } from "#lab-host";
 import { payloadOf } from "../channel/payload.js";
 import { same } from "../channel/same.js";
@@ -7,24 +7,24 @@ import { type Measured, type Mechanism, numberParam, textParam } from "../mechan
 import { median } from "../statistics/compare.js";
 
 export interface LabCodec<Message> {
-  /** The value as this codec is given it. */
+  /** Converts the value for this codec. */
   prepare?(value: unknown): unknown;
   encode(value: unknown): Message;
   decode(message: Message): unknown;
-  /** Bytes of a message; absent where there is none (structured clone, which is one step). */
+  /** Returns the bytes of a message. Absent without a message (structured clone is one step). */
   size?(message: Message): number;
-  /** How a codec that keeps integers and floats apart is told of a whole float. */
+  /** Marks a whole number as a float, for codecs that distinguish integers and floats. */
   float?(value: number): unknown;
 }
 
-/** A batch is timed as one, at least this long: 40 of Chromium's clock steps of 5 us, so that a step is 2.5 % of it. */
+/** The shortest batch, which is timed as one: 40 of Chromium's clock steps of 5 us, so that a step is 2.5 % of it. */
 const BATCH_MS_MIN = 0.2;
 /**
- * Until code that runs a few thousand times is compiled by the optimiser, which has a thread of its own that may have to wait:
- * by calls, not by time alone. A call of 0.1 ms is not made 5000 times.
+ * The warm-up lasts until the optimiser has compiled code that runs a few thousand times. The optimiser has its own thread,
+ * which may have to wait, so calls count as well as time. A call of 0.1 ms is not made 5000 times.
  */
 const WARM_UP = { callsMin: 5000, msMin: 30, msMax: 400 };
-/** Counting takes 10 us an allocation, and a list of 1000 items has 2000. */
+/** Counting takes 10 us for each allocation, and a list of 1000 items has 2000. */
 const COUNTED = 25;
 
 export function codecMechanism<Message>(make: () => LabCodec<Message>): Mechanism {
@@ -32,7 +32,7 @@ export function codecMechanism<Message>(make: () => LabCodec<Message>): Mechanis
     const codec = make();
     const made = payloadOf(textParam(params, "value"), codec.float);
     const value = codec.prepare?.(made) ?? made;
-    // What is decoded holds plain numbers where a codec was told of a float.
+    // The decoded value has plain numbers where the codec was given a float.
     const wanted = codec.prepare?.(made) ?? payloadOf(textParam(params, "value"));
     const message = codec.encode(value);
     const equal = same(wanted, codec.decode(codec.encode(value)));
@@ -63,19 +63,19 @@ export function codecMechanism<Message>(make: () => LabCodec<Message>): Mechanis
   };
 }
 
-/** Microseconds of one call: the median of `batches`, each long enough for the clock. */
+/** Returns the microseconds of one call: the median of `batches`, each long enough for the clock. */
 function timeOf(call: () => unknown, batches: number): number {
   let count = 1;
   const begin = nowMs();
   for (let calls = 0, ms = 0; ms < WARM_UP.msMin || (calls < WARM_UP.callsMin && ms < WARM_UP.msMax); calls += count) {
-    // Doubled until a batch is long enough: what is timed later has been compiled by then.
+    // Doubled until a batch is long enough; code has been compiled by the time it is measured.
     if (batchMs(call, count) < BATCH_MS_MIN) count *= 2;
     ms = nowMs() - begin;
   }
   return median(Array.from({ length: batches }, () => (batchMs(call, count) / count) * 1000));
 }
 
-/** What the calls return is kept until the next, so that none can be left out as unused. */
+/** Keeps each call's result until the next, so that the compiler cannot leave a call out as unused. */
 let kept: unknown;
 
 function batchMs(call: () => unknown, count: number): number {
@@ -84,5 +84,5 @@ function batchMs(call: () => unknown, count: number): number {
   return nowMs() - begin;
 }
 
-/** Read by nobody; exported so that `kept` is not dead. */
+/** Never called; exported so that `kept` is not dead. */
 export const lastKept = (): unknown => kept;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A run as the Benchmark JSON of Android's Jetpack Benchmark, so that tools made for that can read it. What only Android has
-// is empty, -1 or null, whichever the format allows: spec/jetpack-benchmark.schema.json says it field by field.
+// Converts a run to the Benchmark JSON of Android's Jetpack Benchmark, for tools that read that format. Fields that only
+// Android has are empty, -1 or null, as the format allows: spec/jetpack-benchmark.schema.json describes each field.
 import type { SampleSet, Value } from "../protocol/message.js";
 import type { RecordedCell, RunRecord } from "../run/record.js";
 import { median } from "../statistics/compare.js";
@@ -35,7 +35,10 @@ export interface JetpackReport {
 
 const NS: Record<string, number> = { us: 1e3, ms: 1e6 };
 
-/** Cells whose figure is no time (events a second) are left out, and so are those without a round and second halves of A/A pairs. */
+/**
+ * Converts a run. Leaves out cells whose figure is not a time (events a second), cells without a round, and second halves of
+ * A/A pairs.
+ */
 export function jetpackReport(record: RunRecord): JetpackReport {
   const cells = record.cells.filter((cell) => !cell.control && cell.rounds.length > 0);
   return { context: contextOf(record), benchmarks: cells.flatMap((cell) => benchmarksOf(record, cell)) };
@@ -75,7 +78,7 @@ function contextOf({ machine, build, hosts, profile, startedAt, seed }: RunRecor
 }
 
 function benchmarksOf(record: RunRecord, cell: RecordedCell): JetpackBenchmark[] {
-  // A sweep is a benchmark for each of its sizes.
+  // A sweep becomes one benchmark for each of its sizes.
   if (cell.scenario === "sizes") {
     return Object.keys(SIZES_NS).flatMap((metric) => benchmarkOf(cell, metric, { size: metric.replace(/^task/, "") }));
   }
@@ -94,7 +97,7 @@ function benchmarkOf(cell: RecordedCell, metric: string, more: Record<string, st
   const [first] = cell.rounds;
   return [
     {
-      // androidx reads a test's parameters from its name's brackets.
+      // androidx reads a test's parameters from the brackets in its name.
       name: `${cell.mechanism}[${written.join(",")}]`,
       params,
       className: `clearway.lab.${cell.host}.${cell.family}.${cell.scenario}`,
@@ -113,14 +116,17 @@ function benchmarkOf(cell: RecordedCell, metric: string, more: Record<string, st
   ];
 }
 
-/** Every sample in nanoseconds, or one value a round; none where it is no time. */
+/** Returns every sample in nanoseconds, or one value for each round; nothing if the metric is not a time. */
 function runsOf(cell: RecordedCell, metric: string): number[] {
   const samples = cell.rounds.flatMap(({ measurement }) => measurement.samples[metric] ?? []);
   if (samples.length > 0) return samples.flatMap(samplesNs);
   return valuesOf(cell, metric).flatMap(({ unit, value }) => (unit in NS ? [value * (NS[unit] ?? 1)] : []));
 }
 
-/** Where there are too many to travel as numbers, the histogram's own values, each known to a thousandth, the least first. */
+/**
+ * Returns the raw samples. If there are too many to be stored as numbers, returns the histogram's values in ascending order,
+ * exact to a thousandth.
+ */
 function samplesNs({ raw, hdr, n }: SampleSet): number[] {
   if (raw !== undefined) return raw;
   const histogram = decodeHistogram(hdr);
@@ -131,7 +137,7 @@ function valuesOf(cell: RecordedCell, metric: string): Value[] {
   return cell.rounds.flatMap(({ measurement }) => measurement.values[metric] ?? []);
 }
 
-/** As androidx computes them: the deviation is that of a sample. */
+/** Calculates a metric as androidx does, with the deviation of a sample. */
 function metricOf(runs: number[]): JetpackMetric {
   const mean = runs.reduce((sum, run) => sum + run, 0) / runs.length;
   const squares = runs.reduce((sum, run) => sum + (run - mean) ** 2, 0);

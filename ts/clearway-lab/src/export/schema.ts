@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Checks what is exported against spec/jetpack-benchmark.schema.json before it is written.
+// Checks an export against spec/jetpack-benchmark.schema.json before it is written.
 import { Ajv2020 } from "ajv/dist/2020.js";
 import schema from "../../../../spec/jetpack-benchmark.schema.json" with { type: "json" };
 import type { JetpackReport } from "./jetpack.js";

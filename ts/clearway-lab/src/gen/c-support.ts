@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/** What the code of every schema needs, as text; guarded, because several headers may be included in one file. */
+/** The code that every schema's header needs, as text. Guarded, because one file may include several headers. */
 export const cSupport = `#ifndef CLEARWAY_GEN_SUPPORT
 #define CLEARWAY_GEN_SUPPORT
 

@@ -18,25 +18,25 @@ const scalars: Record<string, string> = {
   f64s: "clearway_f64s",
 };
 
-/** The names of what C has for a schema's types. */
+/** The C names for a schema's types. */
 export class CTypes {
   constructor(
     readonly model: Model,
     readonly prefix: string,
   ) {}
 
-  /** The type, without a space behind it where it is a pointer. */
+  /** Returns the type; a pointer type has no space after it. */
   of(shape: TypeShape): string {
     return scalars[shape.kind] ?? `${this.prefix}_${snake(this.model.nameOf(shape))}`;
   }
 
-  /** A variable, a field or a parameter of that type. */
+  /** Returns the declaration of a variable, a field or a parameter of that type. */
   variable(shape: TypeShape, name: string): string {
     const type = this.of(shape);
     return type.endsWith("*") ? `${type}${name}` : `${type} ${name}`;
   }
 
-  /** A parameter that points to a constant value. */
+  /** Returns the declaration of a parameter that points to a constant value. */
   pointer(shape: TypeShape, name: string): string {
     const type = this.of(shape);
     return type.endsWith("*") ? `${type}const *${name}` : `const ${type} *${name}`;
@@ -54,7 +54,7 @@ export class CTypes {
     return `${this.prefix}_${verb}_${snake(this.model.nameOf(shape))}`;
   }
 
-  /** What declares a type, reads it and adds it to a message. */
+  /** Returns the code that declares a type, reads it and adds it to a message. */
   declare(declared: Declared): string {
     return [this.#declaration(declared), this.#read(declared), this.#add(declared)].join("\n\n");
   }
@@ -185,7 +185,7 @@ export class CTypes {
     return func(head, [
       "clearway_gen_added added = CLEARWAY_GEN_ADDED;",
       "(void)from;",
-      // The array of values does not move while it is written to: whoever adds to it starts anew with a larger one.
+      // The array of values does not move during writing: a caller that runs out of room starts over with a larger array.
       `clearway_value *begun = clearway_begin(values, ${shape.kind === "list" ? "CLEARWAY_KIND_LIST" : "CLEARWAY_KIND_MAP"});`,
       "if (begun == NULL) return CLEARWAY_GEN_NO_ROOM;",
       ...inside,
@@ -215,20 +215,20 @@ function expectedTexts(texts: readonly string[]): string {
   return `one of ${texts.map((text) => JSON.stringify(text)).join(", ")}`;
 }
 
-/** A text as C writes it: bytes that are not plain ASCII as octal escapes, which end after three digits. */
+/** Returns a text as a C literal. Bytes that are not plain ASCII become octal escapes, which end after three digits. */
 export function cText(text: string): string {
-  quoted(text); // throws for what has no UTF-8
+  quoted(text); // throws for a text that has no UTF-8
   const plain = /[ !#-[\]-~]/;
   const bytes = [...new TextEncoder().encode(text)];
   const shown = bytes.map((byte) => {
     const character = String.fromCharCode(byte);
-    // "??=" and its kin are trigraphs.
+    // "??=" and similar sequences are trigraphs.
     return plain.test(character) && character !== "?" ? character : `\\${byte.toString(8).padStart(3, "0")}`;
   });
   return `"${shown.join("")}"`;
 }
 
-/** A text inside a comment, which it does not end. */
+/** Makes a text safe inside a comment, so that it does not end the comment. */
 export function comment(text: string): string {
   return text
     .replaceAll("*/", "* /")

@@ -5,7 +5,7 @@ import { CTypes, comment, cText, func } from "./c-types.js";
 import type { Model } from "./declare.js";
 import { Names, quoted, SchemaRefusal, screaming, snake } from "./names.js";
 
-/** The header of a schema: types, a table of functions with its methods, what calls them, and what answers and emits. */
+/** Returns the header of a schema: its types, a table of method functions, and the functions that dispatch, reply and emit. */
 export function cOf(model: Model, title: string): string {
   const { schema } = model;
   const prefix = snake(title);
@@ -72,7 +72,7 @@ function methodTable(types: CTypes, prefix: string, methods: readonly MethodShap
   ].join("\n");
 }
 
-/** A function that adds a value to a message, whatever its type; "NULL" where there is none. */
+/** Returns a function that adds a value of any type to a message; "NULL" if there is no value. */
 function adderOf(types: CTypes, name: string, shape: TypeShape): { adder: string; code: string } {
   if (shape.kind === "null") return { adder: "NULL", code: "" };
   const star = types.pointer(shape, "").trimEnd();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/** The words of a name, in lower case: `batteryLevel`, `battery-level` and `battery/level` are the same two. */
+/** Returns the words of a name, in lower case: `batteryLevel`, `battery-level` and `battery/level` all have the same two. */
 export function words(name: string): string[] {
   return name
     .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
@@ -10,7 +10,7 @@ export function words(name: string): string[] {
     .map((word) => word.toLowerCase());
 }
 
-// Of both languages, so that one schema has the same names in both.
+// The reserved words of both languages, so that a schema has the same names in both.
 const reserved = new Set(
   (
     "abstract alignas alignof as async await auto become bool box break case char const constexpr continue crate default do double dyn " +
@@ -20,14 +20,14 @@ const reserved = new Set(
   ).split(" "),
 );
 
-/** A name of a field, a function or a parameter: `battery_level`. */
+/** Returns the name of a field, a function or a parameter: `battery_level`. */
 export function snake(name: string): string {
   const joined = words(name).join("_");
   if (joined === "") return "value";
   return reserved.has(joined) || /^\d/.test(joined) ? `${joined}_` : joined;
 }
 
-/** A name of a type or of an enumerator: `BatteryLevel`. */
+/** Returns the name of a type or of an enumerator: `BatteryLevel`. */
 export function pascal(name: string): string {
   const joined = words(name)
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
@@ -35,16 +35,16 @@ export function pascal(name: string): string {
   return joined === "" || /^\d/.test(joined) ? `N${joined}` : joined === "Self" ? "Self_" : joined;
 }
 
-/** A name of a constant: `BATTERY_LEVEL`. */
+/** Returns the name of a constant: `BATTERY_LEVEL`. */
 export function screaming(name: string): string {
   return words(name).join("_").toUpperCase() || "VALUE";
 }
 
-/** Gives each name once. Throws where two things would have the same one. */
+/** Gives each name once. Throws if two things would have the same name. */
 export class Names {
   readonly #taken = new Map<string, string>();
 
-  /** `what` says what it is for, such as `methods.level`. */
+  /** Takes a name. `what` describes its use, such as `methods.level`, for the error. */
   take(name: string, what: string): string {
     const other = this.#taken.get(name);
     if (other !== undefined)
@@ -54,10 +54,10 @@ export class Names {
   }
 }
 
-/** A schema that is one, but of which a language cannot have code. */
+/** The error for a valid schema that a language cannot express. */
 export class SchemaRefusal extends Error {}
 
-/** A text between quotes, in one line, as JSON. Throws for one that has no UTF-8. */
+/** Quotes a text as JSON, in one line. Throws for a text that has no UTF-8. */
 export function quoted(text: string): string {
   if (/\p{Surrogate}/u.test(text))
     throw new SchemaRefusal(`half of a surrogate pair has no UTF-8: ${JSON.stringify(text)}`);

@@ -20,7 +20,7 @@ const scalars: Record<string, string> = {
   f64s: "Vec<f64>",
 };
 
-/** How a scalar is written, where `value` is a reference to it. */
+/** How to write each scalar, given `value`, a reference to it. */
 const written: Record<string, (value: string) => string> = {
   any: (value) => `${value}.clone()`,
   null: () => "Value::Null",
@@ -37,7 +37,7 @@ const written: Record<string, (value: string) => string> = {
   f64s: (value) => `Value::Float64s(${value}.clone())`,
 };
 
-/** The module of a schema: types, a trait with its methods, what calls it, and what its events are made of. */
+/** Returns the module of a schema: its types, a trait with its methods, a dispatcher, and functions for its events. */
 export function rustOf(model: Model, title: string): string {
   const { schema } = model;
   const names = new Names();
@@ -250,7 +250,7 @@ function readOf(model: Model, shape: TypeShape, value: string): string {
   }
 }
 
-/** An expression that makes a value of what `value`, a reference, refers to. */
+/** Returns an expression that makes a wire value from `value`, a reference. */
 function writeOf(shape: TypeShape, value: string): string {
   switch (shape.kind) {
     case "struct":
@@ -267,7 +267,7 @@ function writeOf(shape: TypeShape, value: string): string {
   }
 }
 
-/** A text as Rust writes it, in one line. */
+/** Returns a text as a Rust literal, in one line. */
 function rustText(text: string): string {
   return quoted(text).replace(/\\(u([0-9a-f]{4})|.)/g, (escaped, short: string, digits: string | undefined) => {
     if (digits !== undefined) return `\\u{${digits}}`;

@@ -2,8 +2,8 @@
 import { spawnSync } from "node:child_process";
 
 /**
- * Code as `rustfmt` writes it in a folder, by that folder's `rustfmt.toml`, so that a project's own check finds nothing to change.
- * Where there is no rustfmt the code stays as it is, which is also Rust. Blocks for as long as that takes, some 20 ms.
+ * Formats code with `rustfmt`, by the `rustfmt.toml` of a folder, so that a project's own check finds nothing to change.
+ * Without rustfmt the code stays unformatted, which is valid Rust. Blocks while rustfmt runs, some 20 ms.
  */
 export function rustfmt(code: string, folder: string): string {
   const { status, stdout } = spawnSync("rustfmt", ["--edition", "2024"], {

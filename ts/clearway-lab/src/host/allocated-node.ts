@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What a piece of work allocates on this thread's heap, as V8's sampling profiler sees it at an interval of one byte: each
-// allocation, those that were collected since included. Memory behind buffers is not on that heap.
+// Counts the allocations of a piece of work on this thread's heap, with V8's sampling profiler at an interval of one byte: each
+// allocation, including those collected since. Memory behind buffers is not on that heap.
 import { Session } from "node:inspector/promises";
 
-/** V8's own counters. */
+/** The allocations that V8's sampling profiler found. */
 export interface Allocated {
   count: number;
   bytes: number;
@@ -28,7 +28,7 @@ export async function allocatedBy(work: () => unknown): Promise<Allocated | unde
       const { profile } = (await session.post("HeapProfiler.stopSampling")) as unknown as Profile;
       return { count: profile.samples.length, bytes: profile.samples.reduce((sum, { size }) => sum + size, 0) };
     };
-    // What it costs to ask is in every count: taken off.
+    // Every count includes the cost of counting, which is subtracted.
     const empty = await counted(() => {});
     const { count, bytes } = await counted(work);
     return { count: Math.max(0, count - empty.count), bytes: Math.max(0, bytes - empty.bytes) };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What a mechanism needs from its host, in a browser. Node's twin is node.ts; the build picks one as #lab-host.
+// The browser's functions for mechanisms. Node's counterpart is node.ts; the build picks one as #lab-host.
 import type { Endpoint } from "comlink";
 import { type Progress, type Upload, uploadOf } from "../isolate/upload-source.js";
 import type { Work } from "../mechanism/measured.js";
@@ -7,18 +7,22 @@ import type { LabParent, LabWorker, PortEnd } from "./port.js";
 
 export const hostName = "chromium" as const;
 
-/** The host's own serializer: a page has none but the structured clone. */
+/** The host's own serializer: a page has only the structured clone. */
 export const serializer = undefined;
 
-/** A page cannot see its own allocations. */
+/** A page cannot count its own allocations. */
 export async function allocatedBy(_work: () => unknown): Promise<undefined> {}
 
-/** Milliseconds comparable across the page's threads: each thread's own origin plus its own clock. Steps of 5 us when isolated. */
+/**
+ * Returns milliseconds comparable across the page's threads: each thread's own origin plus its own clock. Steps of 5 us when
+ * isolated.
+ */
 export function nowMs(): number {
   return performance.timeOrigin + performance.now();
 }
 
-// A message to oneself is the shortest way round the event loop: a timer is clamped to 4 ms, a microtask does not yield.
+// A message to the own thread is the shortest way around the event loop: a timer is clamped to 4 ms, and a microtask does not
+// yield.
 const loop = new MessageChannel();
 const waiting: (() => void)[] = [];
 loop.port2.onmessage = () => waiting.shift()?.();
@@ -31,12 +35,12 @@ export function turn(): Promise<void> {
   });
 }
 
-/** URL of a worker's built file; every entry stands in one flat folder. */
+/** Returns the URL of a worker's built file; all entries are in one flat folder. */
 export function workerUrl(name: string): URL {
   return new URL(`./work-${name}.js`, import.meta.url);
 }
 
-/** Starts a worker by hand, as the reference mechanisms do. The caller ends it. */
+/** Starts a bare worker, for the reference mechanisms. The caller ends it. */
 export function openWorker(name: string): LabWorker {
   const worker = new Worker(workerUrl(name), { type: "module" });
   return {
@@ -48,7 +52,7 @@ export function openWorker(name: string): LabWorker {
   };
 }
 
-/** The other end of openWorker, inside the worker. */
+/** Returns the worker's end of openWorker. For use inside the worker. */
 export function parent(): LabParent {
   const scope = globalThis as unknown as Worker;
   return {
@@ -58,7 +62,7 @@ export function parent(): LabParent {
   };
 }
 
-/** One end of a MessageChannel, in whichever thread it is. */
+/** Wraps one end of a MessageChannel, in any thread. */
 export function portEnd(port: MessagePort): PortEnd {
   return {
     port,
@@ -71,20 +75,20 @@ export function portEnd(port: MessagePort): PortEnd {
   };
 }
 
-/** A page's worker cannot crash by itself in a way the page could see; see the pool scenario. */
+/** Throws: a worker in a page cannot crash in a way that the page could detect; see the pool scenario. */
 export function crash(): never {
   throw new Error("a worker in a page has no process to exit");
 }
 
-/** A file of the cell's size as a Blob, which crosses to a worker by reference. */
+/** Returns a file of the cell's size as a Blob, which crosses to a worker by reference. */
 export function openUpload(work: Work): Upload {
   const upload = uploadOf(work, "");
   return { ...upload, source: new Blob([new Uint8Array(upload.bytes).fill(7)]) };
 }
 
 /**
- * Sends the Blob a slice at a time, one POST each: over HTTP/1.1 Chromium has no streamed request bodies. Calls
- * `progress` after each chunk was confirmed. Resolves to the bytes that the server confirmed.
+ * Sends the Blob slice by slice, one POST each, because Chromium cannot stream request bodies over HTTP/1.1. Calls `progress`
+ * after each chunk was confirmed. Resolves to the number of bytes that the server confirmed.
  */
 export async function sendInChunks(
   upload: Upload,

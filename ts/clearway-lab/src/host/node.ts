@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What a mechanism needs from its host, in Node. The browser's twin is browser.ts; the build picks one as #lab-host.
+// Node's functions for mechanisms. The browser's counterpart is browser.ts; the build picks one as #lab-host.
 import { createReadStream } from "node:fs";
 import http from "node:http";
 import { pipeline } from "node:stream";
@@ -15,14 +15,17 @@ export { allocatedBy } from "./allocated-node.js";
 
 export const hostName = "node" as const;
 
-/** The host's own serializer; a page has none but the structured clone. */
+/** The host's own serializer; a page has only the structured clone. */
 export const serializer = {
   encode: (value: unknown): Uint8Array => v8.serialize(value),
   decode: (message: Uint8Array): unknown => v8.deserialize(message),
   size: (message: Uint8Array): number => message.length,
 };
 
-/** Milliseconds of the system's monotonic clock: the same for every thread and process, which performance.now() is not. */
+/**
+ * Returns milliseconds of the system's monotonic clock, which is the same for every thread and process, unlike
+ * performance.now().
+ */
 export function nowMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }
@@ -32,12 +35,12 @@ export function turn(): Promise<void> {
   return new Promise((done) => setImmediate(done));
 }
 
-/** URL of a worker's built file; every entry stands in one flat folder. */
+/** Returns the URL of a worker's built file; all entries are in one flat folder. */
 export function workerUrl(name: string): URL {
   return new URL(`./work-${name}.js`, import.meta.url);
 }
 
-/** Starts a worker by hand, as the reference mechanisms do. The caller ends it. */
+/** Starts a bare worker, for the reference mechanisms. The caller ends it. */
 export function openWorker(name: string): LabWorker {
   const worker = new Worker(workerUrl(name));
   return {
@@ -55,7 +58,7 @@ export function openWorker(name: string): LabWorker {
   };
 }
 
-/** The other end of openWorker, inside the worker. Throws on the main thread. */
+/** Returns the worker's end of openWorker. For use inside the worker; throws on the main thread. */
 export function parent(): LabParent {
   const port = parentPort;
   if (port === null) throw new Error("not in a worker: parentPort=null");
@@ -68,9 +71,9 @@ export function parent(): LabParent {
   };
 }
 
-/** One end of a MessageChannel, in whichever thread it is. */
+/** Wraps one end of a MessageChannel, in any thread. */
 export function portEnd(port: MessagePort): PortEnd {
-  // The same object: Node's port has both faces.
+  // The same object: Node's port has both interfaces.
   const own = port as unknown as NodePort;
   return {
     port,
@@ -83,19 +86,19 @@ export function portEnd(port: MessagePort): PortEnd {
   };
 }
 
-/** Ends the calling worker at once, as a crash would. */
+/** Ends the calling worker at once, like a crash. */
 export function crash(): never {
   process.exit(1);
 }
 
-/** The file of the fixture, cut to the cell's size. */
+/** Returns the fixture's file, cut to the cell's size. */
 export function openUpload(work: Work): Upload {
   return uploadOf(work, work.fixture.filePath);
 }
 
 /**
- * Streams the file by path in one request, a chunk at a time, and waits where the socket asks for it. Calls `progress`
- * after each chunk was handed to the socket. Resolves to the bytes that the server confirmed.
+ * Streams the file by path in one request, a chunk at a time, under the socket's back-pressure. Calls `progress` for each chunk
+ * as it is read and passed to the request. Resolves to the number of bytes that the server confirmed.
  */
 export function sendInChunks(
   upload: Upload,

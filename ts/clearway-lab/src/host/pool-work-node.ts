@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The pool's task in Node: with the connection kept in a variable of the worker, as people do by hand.
+// The pool's task in Node, with the connection in a variable of the worker, the usual hand-written way.
 import { EchoConnection } from "../isolate/echo-client.js";
 import type { PoolTask } from "../isolate/pool-task.js";
 
@@ -15,7 +15,7 @@ export async function runPoolTask(task: PoolTask): Promise<number> {
   return askOnce(task);
 }
 
-/** Opens, asks, closes. */
+/** Opens a connection, asks, and closes it. */
 export async function askOnce(task: PoolTask): Promise<number> {
   const connection = await EchoConnection.open(task.port);
   try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The thin common face of Node's and the browser's workers. Adds one closure a message and nothing else.
+// A thin common interface of Node's and the browser's workers. Adds only one closure for each message.
 import type { Endpoint } from "comlink";
 
 export interface LabParent {
@@ -10,14 +10,14 @@ export interface LabParent {
 }
 
 export interface LabWorker extends LabParent {
-  /** Called once when the worker has ended by itself; never in browsers, which do not tell. */
+  /** Called once when the worker has ended; never in browsers, which do not report it. */
   onEnd(ended: () => void): void;
   end(): Promise<void>;
 }
 
 /** One end of a MessageChannel. */
 export interface PortEnd extends LabParent {
-  /** For a transport of its own. */
+  /** For transports. */
   readonly port: MessagePort;
   close(): void;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A connection to the fixture's TCP server, Node only: greets, then asks one number at a time and gets it plus one.
+// A connection to the fixture's TCP server, Node only. Asks one number at a time and gets that number plus one.
 import net from "node:net";
 
 export class EchoConnection {

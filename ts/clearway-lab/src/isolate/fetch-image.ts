@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A body is fetched and post-processed: on the main thread, in a worker, or fetched here and processed there.
+// Fetches and post-processes a body: on the main thread, in a worker, or fetched here and processed there.
 import { openWorker } from "#lab-host";
 import type { Fixture, Mechanism } from "../mechanism/measured.js";
 import { fetchImage, greyThumbnail, type Thumbnail } from "./image.js";

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A 30 MB picture, 3000 x 2500 RGBA, and its post-processing: grey, then a fourth of the size each way.
+// A 30 MB picture, 3000 x 2500 RGBA, and its post-processing: grey, then a quarter of the size in each direction.
 
 export const IMAGE = { width: 3000, height: 2500, channels: 4, shrink: 4 } as const;
 export const IMAGE_BYTES = IMAGE.width * IMAGE.height * IMAGE.channels;
 
-/** Byte k of the picture. Any rule would do that compresses badly and can be checked. */
+/** Returns byte k of the picture. Any formula works whose result compresses badly and can be checked. */
 export function imageByte(k: number): number {
   return (k * 31 + (k >> 8)) & 255;
 }
@@ -22,7 +22,10 @@ export interface Thumbnail {
   checksum: number;
 }
 
-/** Rec. 601 luma in integers, averaged over blocks of 4 x 4. Allocates the thumbnail only; borrows `rgba`. */
+/**
+ * Makes a grey thumbnail: Rec. 601 luma in integers, averaged over blocks of 4 x 4. Allocates only the thumbnail; borrows
+ * `rgba`.
+ */
 export function greyThumbnail(rgba: Uint8Array): Thumbnail {
   if (rgba.length !== IMAGE_BYTES) throw new RangeError(`not the picture: bytes=${rgba.length} of ${IMAGE_BYTES}`);
   const { shrink } = IMAGE;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Runs a piece of work under Clearway's meter and turns its report into the figures of this family.
+// Runs a piece of work under Clearway's meter and converts the meter's report into the figures of this family.
 import { measure } from "clearway/meter";
 import type { Measured } from "../mechanism/measured.js";
 import type { Json, Value } from "../protocol/message.js";
 import { droppedFrames, hitchMsPerSecond } from "../statistics/stalls.js";
 
 /**
- * Stalls shorter than this are not recorded, and a run without any is reported as one that was held this long at most.
- * Stacks are not sampled: naming the culprit is the running app's need, and costs the measured thread time.
+ * Shorter stalls are not recorded, and a run without any reports this as its longest stall. Stacks are not sampled: they help a
+ * running app to find the cause, and cost the measured thread time.
  */
 const FLOOR_MS = 1;
 
-/** Meters `work` once. Everything that should not count (worker start, warm-up) has to be done before. */
+/** Meters `work` once. Worker start and warm-up should be done before, so that they do not count. */
 export async function metered(work: () => Promise<Json>): Promise<Measured> {
   let result: Json = null;
   const { report } = await measure(

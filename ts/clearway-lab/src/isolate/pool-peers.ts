@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The pools from npm, one worker each, set up as their own documentation does.
+// The pools from npm, with one worker each, set up as in their own documentation.
 
 import { workerUrl } from "#lab-host";
 import type { Mechanism } from "../mechanism/measured.js";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What a pool of one worker costs: from nothing to a result, warm, after idling, after a crash.
+// Measures the costs of a pool of one worker: from creation to a result, warm, after idling, after a crash.
 import * as Comlink from "comlink";
 import { hostName, nowMs, openWorker } from "#lab-host";
 import { clockStepUs } from "../mechanism/clock-step.js";
@@ -9,18 +9,24 @@ import type { Value } from "../protocol/message.js";
 import type { ComlinkPool } from "../work/pool-comlink.js";
 import type { PoolTask } from "./pool-task.js";
 
-/** A pool of one worker, as each library makes it. `start` may be lazy: the first call then pays. */
+/** A pool of one worker, as each library makes it. If `start` is lazy, the first call includes the start. */
 export interface PoolUnderTest {
   start(): void | Promise<void>;
   call(task: PoolTask): Promise<number>;
   close(): Promise<void>;
 }
 
-/** How long a pool gets to be ready before its first task, and how long a call may hang after a crash: ten times a start. */
+/**
+ * The time for a pool to become ready before its first task, and the time that a call may hang after a crash: ten times a
+ * start.
+ */
 const READY_MS = 100;
 const SETTLE_MS = 500;
 
-/** A sample is as many calls as last so many steps of the clock: a page's has 5 us, as much as a call. */
+/**
+ * The fewest clock steps of a sample; a sample has as many calls as that takes. A page's clock steps by 5 us, as long as a
+ * call.
+ */
 const CLOCK_STEPS_MIN = 20;
 
 export function poolMechanism(make: () => Promise<PoolUnderTest>): Mechanism {
@@ -43,7 +49,7 @@ export function poolMechanism(make: () => Promise<PoolUnderTest>): Mechanism {
     const batch = Math.max(1, Math.ceil((CLOCK_STEPS_MIN * clockStepUs(nowMs)) / (perCallMs * 1000)));
     const warm = await series(numberParam(params, "calls"), 0, call, batch);
     const idle = await series(numberParam(params, "idleCalls"), numberParam(params, "idleMs"), call);
-    // Recovery does not depend on the connection: asked once.
+    // Recovery does not depend on the connection, so it is measured once.
     if (hostName === "node" && connection === "none") await crashAndRecover(pool, task, values, notes);
     if ((await settled(pool.close())) === "pending") notes.push(`the pool had not closed after ${SETTLE_MS} ms`);
     const again = await make();
@@ -65,14 +71,14 @@ export function poolMechanism(make: () => Promise<PoolUnderTest>): Mechanism {
   };
 }
 
-/** Every call adds one to 20; a pool that answers anything else is not measured. */
+/** Checks that a call added one to 20. Throws for any other answer, since a wrong pool is not measured. */
 async function check(answer: Promise<number>): Promise<number> {
   const value = await answer;
   if (value !== 21) throw new Error(`the pool answered wrongly: value=${value}, expected 21`);
   return value;
 }
 
-/** From the moment the crashing call is made to the next right answer, with whatever failed in between. */
+/** Measures from the crashing call to the next correct answer, including calls that fail in between. */
 async function crashAndRecover(
   pool: PoolUnderTest,
   task: PoolTask,
@@ -81,7 +87,7 @@ async function crashAndRecover(
 ): Promise<void> {
   const begin = nowMs();
   const crashed = await settled(pool.call({ ...task, crash: true }));
-  // Whoever waits for that call waits for ever: there is no time to report, only this fact.
+  // The caller of that call would wait for ever: there is no time to report, only this fact.
   if (crashed === "pending") {
     notes.push(`the call that crashed its worker had not settled after ${SETTLE_MS} ms`);
     return;
@@ -138,7 +144,7 @@ function sleep(delayMs: number): Promise<void> {
   return new Promise((done) => setTimeout(done, delayMs));
 }
 
-/** What people write by hand: an id, a map of pending calls, a new worker when the old one ended. */
+/** The usual hand-written pool: an id, a map of pending calls, a new worker when the old one has ended. */
 async function bareWorker(): Promise<PoolUnderTest> {
   const pending = new Map<number, { resolve(value: number): void; reject(error: Error): void }>();
   let nextId = 0;
@@ -179,7 +185,8 @@ async function comlinkWorker(): Promise<PoolUnderTest> {
   let fail: (error: Error) => void = () => {};
   let ended = new Promise<never>((_, reject) => (fail = reject));
   const open = () => {
-    // Comlink does not notice that a worker has ended: the exit is watched by hand, as its documentation leaves to the user.
+    // Comlink does not detect that a worker has ended. Its documentation leaves that to the user, so this code watches the
+    // exit.
     ended = new Promise<never>((_, reject) => (fail = reject));
     ended.catch(() => {});
     worker = openWorker("pool-comlink");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The upload as data, free of any host: what both hosts and all workers agree on.
+// The upload as data, independent of the host: shared by both hosts and all workers.
 import { numberParam, type Work } from "../mechanism/measured.js";
 
-/** What is sent, where to and how. `source` is a path in Node and a Blob in a browser. */
+/** What to send, where to, and how. `source` is a path in Node and a Blob in a browser. */
 export interface Upload {
   source: string | Blob;
   bytes: number;
@@ -14,7 +14,7 @@ export interface Progress {
   sentBytes: number;
 }
 
-/** The upload that a cell's parameters ask for. */
+/** Returns the upload for a cell's parameters. */
 export function uploadOf({ params, fixture }: Work, source: string | Blob): Upload {
   return {
     source,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A file goes to a local server in chunks, with progress; by path in Node, as a Blob in a browser.
+// Sends a file to a local server in chunks, with progress; by path in Node, as a Blob in a browser.
 import * as Comlink from "comlink";
 import { openUpload, openWorker, sendInChunks } from "#lab-host";
 import type { Mechanism } from "../mechanism/measured.js";
@@ -8,7 +8,7 @@ import type { ComlinkUpload } from "../work/upload-comlink.js";
 import { metered } from "./metered.js";
 import type { Progress, Upload } from "./upload-source.js";
 
-/** Enough for the code to be warm, little enough not to double the time of the largest chunks. */
+/** Enough to warm the code up, and little enough not to double the time of the largest chunks. */
 const WARM_UP_BYTES_MAX = 1 << 20;
 
 type Send = (upload: Upload, progress: (progress: Progress) => void) => Promise<number>;

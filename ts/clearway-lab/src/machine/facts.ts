@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What a reader must know about the machine and the build before believing a number.
+// The facts about the machine and the build that a reader needs to judge a number.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -11,11 +11,11 @@ export interface MachineFacts {
   cpu: string;
   cores: number;
   memoryGb: number;
-  /** "unknown" where the system does not tell. */
+  /** "unknown" if the system does not report it. */
   governor: string;
   virtual: string;
   loadBefore: number;
-  /** Share of CPU time that the hypervisor took away during the run, in percent; null where it is not told. */
+  /** Share of CPU time that the hypervisor took away during the run, in percent; null if the system does not report it. */
   stealPercent: number | null;
 }
 
@@ -46,12 +46,12 @@ export function machineFacts(): MachineFacts {
   };
 }
 
-/** Jiffies of all CPUs: stolen, and in all. Undefined outside Linux. */
+/** Returns the jiffies of all CPUs, stolen and total. Undefined outside Linux. */
 export function cpuTimes(): { stolen: number; all: number } | undefined {
   const line = /^cpu\s+(.+)$/m.exec(readFile("/proc/stat") ?? "");
   if (line === null) return undefined;
   const fields = line[1]!.trim().split(/\s+/).map(Number);
-  // user nice system idle iowait irq softirq steal; guest time is already inside user.
+  // user nice system idle iowait irq softirq steal; guest time is already part of user.
   return { stolen: fields[7] ?? 0, all: fields.slice(0, 8).reduce((sum, field) => sum + field, 0) };
 }
 
@@ -77,7 +77,7 @@ export function buildFacts(chromium: string | null): BuildFacts {
 
 function versionOf(name: string): string | undefined {
   const require = createRequire(import.meta.url);
-  // package.json is not exported by every package: look for it beside the folders that Node would search.
+  // Not every package exports its package.json, so it is read from the folders that Node would search.
   for (const folder of require.resolve.paths(name) ?? []) {
     const text = readFile(`${folder}/${name}/package.json`);
     if (text !== undefined) return (JSON.parse(text) as { version?: string }).version;

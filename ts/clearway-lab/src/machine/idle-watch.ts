@@ -16,7 +16,7 @@ export class IdleWatch {
     Atomics.store(this.#shared, SLOT.longestUs, 0);
   }
 
-  /** The longest time, in ms, that the idle thread was kept from waking since begin(). */
+  /** Returns the longest time, in ms, that the idle thread woke too late since begin(). */
   end(): number {
     return Atomics.load(this.#shared, SLOT.longestUs) / 1000;
   }

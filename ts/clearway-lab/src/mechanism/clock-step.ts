@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-/** The smallest step between readings of a clock, in microseconds: tells how coarse the samples are. */
+/** Returns the smallest step between clock readings, in microseconds: the resolution of the samples. */
 export function clockStepUs(nowMs: () => number): number {
   let smallest = Number.POSITIVE_INFINITY;
   for (let round = 0; round < 200; round++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the code under measurement hands to its runner: raw nanoseconds, before they become a histogram.
+// The result that measured code passes to its runner: raw nanoseconds, before they become a histogram.
 import type { Json, Params, Timeline, Value } from "../protocol/message.js";
 
 export interface Measured {
@@ -10,10 +10,10 @@ export interface Measured {
   notes?: string[];
 }
 
-/** The value by which a mechanism says that its warm-up was cut short, and after how many milliseconds. */
+/** The value by which a mechanism reports that its warm-up was cut short, and after how many milliseconds. */
 export const WARM_UP_CUT = "warmUpCut";
 
-/** Where the fixtures stand: the HTTP server's origin, the TCP echo's port, the file to upload (Node only). */
+/** The fixtures: the HTTP server's origin, the TCP echo's port, the file to upload (Node only). */
 export interface Fixture {
   httpUrl: string;
   echoPort: number;
@@ -25,7 +25,7 @@ export interface Work {
   fixture: Fixture;
 }
 
-/** One mechanism of one scenario: runs the whole measurement once, in a process that has measured nothing before. */
+/** One mechanism of one scenario. Runs the whole measurement once, in a process that has measured nothing before. */
 export type Mechanism = (work: Work) => Promise<Measured>;
 
 export function numberParam(params: Params, name: string): number {

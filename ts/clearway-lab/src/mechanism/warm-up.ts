@@ -2,21 +2,21 @@
 import { nowMs } from "#lab-host";
 import { WarmUpJudge } from "../statistics/warm-up.js";
 
-/** Long enough for some calls of the slowest; a quick measurement has time for shorter ones. */
+/** Long enough for several calls of the slowest mechanism. Quick measurements use shorter windows. */
 const WINDOW_MS = 20;
 
 export interface WarmUp {
   /** From the first call to the end of the last window. */
   ms: number;
-  /** Mean of the quickest window, give or take 5 %. */
+  /** Mean time of a call in the fastest window, within 5 %. */
   perCallMs: number;
-  /** Whether it got no quicker any more, before its time ended. */
+  /** Whether it stopped getting faster before its time ended. */
   warm: boolean;
 }
 
 /**
- * Calls, one after the other, until that gets no quicker, or for `msMax` milliseconds. At least one window of `windowMs`. Rejects
- * as a call does.
+ * Repeats calls until they stop getting faster, or for `msMax` milliseconds. Runs at least one window of `windowMs`. Rejects
+ * when a call rejects.
  */
 export async function warmUp(
   call: () => Promise<unknown>,

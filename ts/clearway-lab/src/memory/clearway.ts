@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Clearway's three ways: over a method channel that copies, in memory that both sides see, in memory that only native code
-// looks at.
+// Clearway's three ways: a method channel that copies, memory that both sides see, and memory that only native code reads.
 import { standardMethodCodec } from "clearway/channel";
 import type { LentMemory, NativeMemory } from "clearway-native";
 import type { Mechanism } from "../mechanism/measured.js";
@@ -8,12 +7,12 @@ import { openPlugin } from "../native/plugin.js";
 import { allAre } from "./filler.js";
 import { fillMechanism } from "./measure.js";
 
-/** The codec writes the list into kept memory, the plugin writes its answer, and the list in that is copied back: two copies. */
+/** Two copies: the codec writes the list into kept memory, and the list in the plugin's answer is copied back. */
 const copied = fillMechanism(async (bytes) => {
   const plugin = await openPlugin();
   const channel = plugin.channel("memset/method");
   const { call, reply } = standardMethodCodec;
-  // The method's name, the list's size and the value besides.
+  // Room for the method's name, the list's size and the value.
   const slab = new Uint8Array(bytes + 64);
   let list = new Uint8Array(bytes);
   return {
@@ -33,7 +32,7 @@ const copied = fillMechanism(async (bytes) => {
   };
 });
 
-/** The buffer is JavaScript's, and lent: no byte of it crosses. */
+/** JavaScript owns the buffer and lends it: no byte of it crosses. */
 const shared = fillMechanism(async (bytes) => {
   const plugin = await openPlugin();
   const channel = plugin.channel("memset/shared");
@@ -56,7 +55,7 @@ const shared = fillMechanism(async (bytes) => {
   };
 });
 
-/** The buffer is the plugin's pool's. JavaScript has a handle, and looks once, at the end. */
+/** The buffer is from the plugin's pool. JavaScript has a handle, and reads the bytes once, at the end. */
 const held = fillMechanism(async (bytes) => {
   const plugin = await openPlugin();
   const channel = plugin.channel("memset/shared");

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A way to have native code fill a buffer.
 export interface Filler {
-  /** For the fresh series, in the time: asks for memory in place of what there was. */
+  /** For the fresh series, timed: requests new memory in place of the old. */
   renew(): void;
-  /** For the fresh series, outside the time: gives back what `renew` will replace, where that is not the collector's. */
+  /** For the fresh series, not timed: releases the memory that `renew` will replace, unless the collector does. */
   release?(): void;
-  /** The time of this is what is measured. */
+  /** Fills the buffer. This is the measured time. */
   fill(value: number): void | Promise<void>;
-  /** Whether every byte is `value`, as the one who asked for it sees it. */
+  /** Returns whether every byte is `value`, as the side that asked for the fill sees it. */
   holds(value: number): boolean;
   close(): void | Promise<void>;
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Fills of one size, one after the other, in memory that was filled before (warm) or that is asked for each time (fresh).
+// Measures fills of one size, one after the other, in memory that was filled before (warm) or is requested each time (fresh).
 import { nowMs } from "#lab-host";
 import { type Measured, type Mechanism, numberParam, textParam } from "../mechanism/measured.js";
 import type { Filler } from "./filler.js";
 
-/** Warm fills of less are timed several at once: a reading of the clock takes as long as a fill of 4 KB. */
+/** Smaller warm fills are timed in batches: a clock reading takes as long as a fill of 4 KB. */
 const BATCH_BYTES = 1 << 18;
-/** As many as are timed, at most this. */
+/** The most warm-up fills; otherwise the number of timed fills. */
 const WARM_UP_MAX = 20;
 
 export const batchOf = (bytes: number, fresh: boolean): number => (fresh ? 1 : Math.max(1, BATCH_BYTES / bytes));
@@ -16,7 +16,7 @@ export function fillMechanism(open: (bytes: number) => Filler | Promise<Filler>)
     const bytes = numberParam(params, "bytes");
     const fresh = textParam(params, "memory") === "fresh";
     const repetitions = numberParam(params, "repetitions");
-    // A way that takes seconds a fill is not asked a thousand times: no fill begins after this long.
+    // No fill begins after this long, so that a way that takes seconds for one fill is not repeated a thousand times.
     const timeMs = numberParam(params, "timeMsMax");
     const batch = batchOf(bytes, fresh);
     const filler = await open(bytes);
@@ -32,7 +32,7 @@ export function fillMechanism(open: (bytes: number) => Filler | Promise<Filler>)
         if (fresh) filler.renew();
         for (let i = 0; i < batch; i++) {
           const done = filler.fill(value);
-          // Those that have filled when they return are not made to wait for a microtask.
+          // Synchronous fills do not wait for a microtask.
           if (done !== undefined) await done;
         }
         ns.push(((nowMs() - begin) * 1e6) / batch);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The reference in C, and the ways without Clearway: koffi and an addon written by hand.
+// The reference in C, and the ways without Clearway: koffi and a hand-written addon.
 import { type Mechanism, numberParam, textParam } from "../mechanism/measured.js";
 import { loadAddon, loadPlain } from "../native/peers.js";
 import { allAre, type Filler } from "./filler.js";
@@ -23,7 +23,7 @@ const reference: Mechanism = async ({ params }) => {
   return measuredFills(ns, filled, batch);
 };
 
-/** Memory behind a call's view; `bytes` is what JavaScript has. */
+/** Makes a filler of JavaScript's own memory, of `bytes` bytes. Each call gets a view of it. */
 function inPlace(bytes: number, fill: (memory: Uint8Array, value: number) => void): Filler {
   let memory = new Uint8Array(bytes);
   return {
@@ -47,7 +47,7 @@ const koffiShared = fillMechanism(async (bytes) => {
   return inPlace(bytes, (memory, value) => fill(memory, bytes, value));
 });
 
-/** The buffer never comes to JavaScript: it is asked for, filled and looked at by calls. */
+/** JavaScript never sees the buffer: calls request, fill and check it. */
 const koffiHeld = fillMechanism(async (bytes) => {
   const { library } = await loadPlain();
   const hold = library.func("lab_hold", "void *", ["size_t"]);
@@ -67,8 +67,8 @@ const koffiHeld = fillMechanism(async (bytes) => {
 });
 
 /**
- * The list is written to C's memory, filled there, and read back as another list: element by element as arrays, the naive
- * way, or as blocks. `koffi.inout` would say the same in a word, but gives wrong elements from 2 MB on (koffi 3.3.4).
+ * Writes the list to C's memory, fills it there, and reads it back as another list: element by element as arrays (the naive
+ * way), or as blocks. `koffi.inout` would be shorter, but gives wrong elements from 2 MB on (koffi 3.3.4).
  */
 function koffiConverted(hint: "Array" | "Typed"): Mechanism {
   return fillMechanism(async (bytes) => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Compiles the C of the native peers (native/*.c), once a run, into a folder that goes with it.
+// Compiles the C sources of the native peers (native/*.c) once for each run, into a temporary folder.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { packageRoot } from "../machine/package-root.js";
 
-/** The environment variable through which the lab tells its runners where the peers are, or why there are none. */
+/** The environment variable that gives runners the peers' paths, or the reason that there are none. */
 export const PEERS_VARIABLE = "CLEARWAY_LAB_NATIVE_PEERS";
 
 export type NativePeers = { addon: string; plain: string } | { unavailable: string };
@@ -18,7 +18,7 @@ export interface CompiledPeers {
   remove(): void;
 }
 
-/** Those that the lab has compiled for the whole run, else its own. Takes half a second, in which it blocks. */
+/** Returns the peers that the lab compiled for the whole run, or compiles its own. Compiling blocks for half a second. */
 export function compilePeers(): CompiledPeers {
   const given = process.env[PEERS_VARIABLE];
   if (given !== undefined) return { peers: JSON.parse(given) as NativePeers, remove: () => {} };
@@ -36,7 +36,7 @@ function compileInto(folder: string): NativePeers {
   const made = { addon: path.join(folder, "addon.node"), plain: path.join(folder, "plain.so") };
   for (const [name, file] of Object.entries(made)) {
     const source = path.join(sources, `${name}.c`);
-    // What a release has; the peers are to be as fast as their authors would have them.
+    // The options of a release build, so that the peers run at the speed that their authors intended.
     const flags = ["-O2", "-shared", "-fPIC", "-I", headers.include_dir, source, "-o", file];
     const { error, status, stderr } = spawnSync(compiler, flags, { encoding: "utf8" });
     if (error !== undefined)

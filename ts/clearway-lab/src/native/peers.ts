@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Loads the native peers: the addon written by hand, and the plain C library by koffi.
+// Loads the native peers: the hand-written addon, and the plain C library by koffi.
 import { createRequire } from "node:module";
 import type koffi from "koffi";
 import { compilePeers, type NativePeers } from "./compile.js";
 
-/** native/addon.c. All of it copies in or out but `fill`, which writes in place. */
+/** The functions of native/addon.c. All copy in or out, except `fill`, which writes in place. */
 export interface Addon {
   fill(bytes: Uint8Array, value: number): void;
   echo(bytes: Uint8Array): Uint8Array;
@@ -12,13 +12,13 @@ export interface Addon {
   ask(answer: (bytes: Uint8Array) => Uint8Array, bytes: Uint8Array): Uint8Array;
 }
 
-/** Why the peers cannot run here, and what makes them run; undefined when they can. */
+/** Returns why the peers cannot run here, and how to make them run; undefined if they can. */
 export async function peersProblem(): Promise<string | undefined> {
   const peers = compiledPeers();
   return "unavailable" in peers ? peers.unavailable : undefined;
 }
 
-/** The same for koffi, which needs the plain library, too. */
+/** Returns the same for koffi, which also needs the plain library. */
 export async function koffiProblem(): Promise<string | undefined> {
   try {
     await loadKoffi();

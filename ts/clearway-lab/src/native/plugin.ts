@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Opens the example plugin (native/plugins of the repository), by which Clearway's cells are measured.
+// Opens the example plugin (native/plugins of the repository), with which Clearway's cells are measured.
 import { existsSync } from "node:fs";
 import path from "node:path";
 import type { Plugin } from "clearway-native";
 import { packageRoot } from "../machine/package-root.js";
 
-/** CLEARWAY_LAB_PLUGIN, else where `make native` puts it, beside this package. */
+/** Returns CLEARWAY_LAB_PLUGIN, or the path to which `make native` builds the plugin. */
 function pluginPath(): string {
   const library = process.platform === "darwin" ? "libclearway_example_c.dylib" : "libclearway_example_c.so";
   const built = path.join(packageRoot(), "../../native/plugins/c/build", library);
   return process.env["CLEARWAY_LAB_PLUGIN"] ?? built;
 }
 
-/** Why no plugin can be opened here, and what to do; undefined when one can. */
+/** Returns why no plugin can be opened here, and what to do; undefined if one can. */
 export async function pluginProblem(): Promise<string | undefined> {
   const file = pluginPath();
   if (!existsSync(file))
@@ -29,7 +29,7 @@ export async function pluginProblem(): Promise<string | undefined> {
   }
 }
 
-/** The caller closes it. Rejects where there is no addon or no plugin. */
+/** Opens the plugin; the caller closes it. Rejects if there is no addon or no plugin. */
 export async function openPlugin(): Promise<Plugin> {
   const { loadPlugin } = await import("clearway-native");
   return loadPlugin(pluginPath());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the actions of a batch do. Each takes one small argument and returns a number, by which the batch is checked; the
-// same in every language that measures this family (docs/lab/method.md).
+// The actions of a batch. Each takes one small argument and returns a number, by which the batch is checked. They are the same
+// in every language that measures this family (docs/lab/method.md).
 
-/** The environment variable that tells workers, which inherit it, how long `network` sleeps for each of its seed, in us. */
+/** The environment variable that workers inherit: how many us `network` sleeps for each unit of its seed. */
 export const NETWORK_VARIABLE = "CLEARWAY_LAB_NETWORK_US";
 
 const networkUs = (): number => Number(process.env[NETWORK_VARIABLE] ?? 1000);
@@ -11,19 +11,19 @@ const BIMODAL_US = 5000;
 
 const nobodyWakes = new Int32Array(new SharedArrayBuffer(4));
 
-/** Holds the thread, as a read of a file or a query by a blocking driver does. */
+/** Blocks the thread, like a file read or a query by a blocking driver. */
 function park(us: number): void {
   if (us > 0) Atomics.wait(nobodyWakes, 0, 0, us / 1000);
 }
 
-/** Leaves the thread free. Timers count whole milliseconds and cut off the rest: rounded up, or it would wait too short. */
+/** Waits without blocking the thread. Timers count whole milliseconds and round down, so the time is rounded up first. */
 function wait(us: number): Promise<void> {
   return new Promise((done) => setTimeout(done, Math.ceil(us / 1000)));
 }
 
 const arithmetic = (seed: number): number => seed ** seed;
 
-/** A list of `seed` items through the steps that collections offer; returns how many are kept. */
+/** Passes a list of `seed` items through the usual collection methods. Returns how many are kept. */
 function lists(seed: number): number {
   const floats = Array.from({ length: seed }, (_, at) => at).map((item) => item * 1.0);
   const byName = new Map(floats.map((item) => item + 0.3).map((item) => [String(item), item]));
@@ -62,7 +62,7 @@ async function mixedAsync(seed: number): Promise<number> {
   return seed % 2 === 0 ? lists(seed) : arithmetic(seed);
 }
 
-/** Nine of ten are trivial, one waits: a mean says nothing of either. */
+/** Nine of ten calls are trivial and one waits: a mean describes neither. */
 function bimodal(seed: number): number {
   if (seed % 10 !== 0) return arithmetic(seed);
   park(BIMODAL_US);
@@ -75,7 +75,7 @@ async function bimodalAsync(seed: number): Promise<number> {
   return seed;
 }
 
-/** So many steps of xorshift32, which no compiler can leave out or shorten. Returns 1. */
+/** Runs `steps` steps of xorshift32, which no compiler can leave out or shorten. Returns 1. */
 function spin(steps: number): number {
   let state = 0x9e3779b9 | 0;
   for (let step = 0; step < steps; step++) {
@@ -83,11 +83,11 @@ function spin(steps: number): number {
     state ^= state >>> 17;
     state ^= state << 5;
   }
-  // Never 0: xorshift has no way there from any other state.
+  // Never 0: xorshift cannot reach 0 from any other state.
   return state === 0 ? 0 : 1;
 }
 
-/** `a17` does arithmetic, `s17` waits as storage does: to whoever looks at the argument's size and type they are alike. */
+/** Computes for `a17` and waits as storage does for `s17`. The arguments' sizes and types are alike. */
 function changing(what: string): number {
   const seed = Number(what.slice(1));
   return what.startsWith("s") ? storage(seed) : arithmetic(seed);
@@ -111,12 +111,12 @@ export const actions = {
 export type ActionName = keyof typeof actions;
 export type Argument = number | string;
 
-/** Any action by its name, for those who give it the argument that it takes. */
+/** Returns any action by its name, for callers that give it the right argument. */
 export function actionOf(name: ActionName): (argument: Argument) => number | Promise<number> {
   return actions[name] as (argument: unknown) => number | Promise<number>;
 }
 
-/** What a batch is checked by: how many results there are, and their sum with each cut at 1000 (the powers go to 1e197). */
+/** Returns the check of a batch: the number of results, and their sum with each limited to 1000 (the powers go up to 1e197). */
 export function checkOf(results: readonly number[]): { done: number; checksum: number } {
   return { done: results.length, checksum: results.reduce((sum, result) => sum + Math.min(result, 1000), 0) };
 }

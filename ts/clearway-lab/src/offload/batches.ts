@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Times batches: until there are enough of them, or until their time is over.
+// Times batches until there are enough, or until their time is over.
 import { nowMs, turn } from "#lab-host";
 import { type ActionName, type Argument, checkOf } from "./action.js";
 import type { Running } from "./strategy.js";
 
 export interface OneBatch {
   ms: number;
-  /** How long beginning it held the calling thread. */
+  /** How long starting the batch blocked the calling thread. */
   heldMs: number;
 }
 
-/** What a batch runs, and what it must yield. */
+/** A batch's action and arguments, and its expected checksum. */
 export interface BatchWork {
   name: ActionName;
   given: readonly Argument[];
   checksum: number;
 }
 
-/** Throws where the batch's results are wrong: nothing else is worth timing. */
+/** Runs one batch. Throws if its results are wrong, since only correct batches are worth timing. */
 export async function oneBatch(running: Running, { name, given, checksum }: BatchWork): Promise<OneBatch> {
   const from = nowMs();
   const answer = running.run(name, given);
@@ -32,7 +32,10 @@ export async function oneBatch(running: Running, { name, given, checksum }: Batc
   return { ms, heldMs: begun - from };
 }
 
-/** At least `least` batches, then until there are `most` or `untilMs` have passed; each in a turn of its own, as an app's would be. */
+/**
+ * Runs at least `least` batches, then more until there are `most` or `untilMs` have passed. Each has its own turn of the event
+ * loop, as in an app.
+ */
 export async function batches(
   running: Running,
   work: BatchWork,
@@ -47,7 +50,7 @@ export async function batches(
   return found;
 }
 
-/** Some pools' closing never settles once nothing else keeps the process alive; the process ends after its answer anyway. */
+/** Some pools' close never settles when nothing else keeps the process alive. The process ends after its answer anyway. */
 export function closeSoon(running: Running): Promise<unknown> {
   return Promise.race([running.close(), new Promise((done) => setTimeout(done, 500))]);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Scenario changing-site: one call site that computes, then waits, then computes again. How long until that is noticed?
+// Scenario changing-site: one call site that computes, then waits, then computes again. Measures how long a strategy takes to
+// adapt.
 import { nowMs } from "#lab-host";
 import { type Mechanism, numberParam } from "../mechanism/measured.js";
 import type { Value } from "../protocol/message.js";
@@ -9,9 +10,11 @@ import { batches, closeSoon } from "./batches.js";
 import { seedsIn } from "./order.js";
 import type { Strategy } from "./strategy.js";
 
-/** A batch is at its new pace when it takes at most so much longer than those at the phase's end: over what batches differ by. */
+/**
+ * A batch has settled when it takes at most this many times as long as those at the phase's end: more than the usual variation.
+ */
 const SETTLED_RATIO = 1.25;
-/** So many in a row, or one that was lucky would count. */
+/** The number of settled batches in a row that count, so that one lucky batch does not. */
 const SETTLED_BATCHES = 2;
 
 export function changingMechanism(strategy: Strategy): Mechanism {
@@ -19,7 +22,7 @@ export function changingMechanism(strategy: Strategy): Mechanism {
     const count = numberParam(params, "batches");
     const seeds = seedsIn("ascending", numberParam(params, "actions"));
     const sums = { a: checkOf(seeds.map((seed) => seed ** seed)).checksum, s: checkOf(seeds).checksum };
-    // It waits by holding its thread, so it is set up for that.
+    // The waiting actions block their thread, so the strategy is set up for that.
     const running = await strategy("blocking");
     try {
       await running.start();
@@ -58,12 +61,12 @@ export function changingMechanism(strategy: Strategy): Mechanism {
   };
 }
 
-/** The median of a phase's last half. */
+/** The median of a phase's second half. */
 function settledMs(ms: readonly number[]): number {
   return median(ms.slice(Math.floor(ms.length / 2)));
 }
 
-/** How many batches go by before some in a row take what those at the end do; all of them, if that never comes. */
+/** Returns how many batches run before several in a row are settled; all of them if that never happens. */
 export function batchesToSettle(ms: readonly number[], settled: number): number {
   for (let at = 0; at + SETTLED_BATCHES <= ms.length; at++) {
     if (ms.slice(at, at + SETTLED_BATCHES).every((each) => each <= settled * SETTLED_RATIO)) return at;

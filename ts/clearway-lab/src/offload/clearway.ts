@@ -4,7 +4,7 @@ import type { ActionName, Argument } from "./action.js";
 import { batched } from "./batched.js";
 import { type Strategy, WAITING_AT_ONCE, WAITING_THREADS } from "./strategy.js";
 
-/** One pool a cell; as wide as the work asks for, which its owner knows as Piscina's tuner does. */
+/** Makes one pool for each cell. Its size suits the work, which a pool's owner knows, as for the tuned Piscina. */
 function clearway(placement: "worker" | "auto"): Strategy {
   return async (waits) => {
     const { pool } = await import("clearway");

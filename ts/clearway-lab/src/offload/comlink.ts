@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// In a file of its own, loaded when it is asked for: Comlink's ES modules only come by a static import.
+// In a separate file, loaded on demand: Comlink's ES modules can only be imported statically.
 import * as Comlink from "comlink";
 import { openWorker } from "#lab-host";
 import type { ActionName, Argument } from "./action.js";

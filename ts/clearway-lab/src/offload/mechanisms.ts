@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Every strategy of the family in each of its scenarios. No strategy loads its library before it is asked for.
+// Every strategy of the family in each of its scenarios. No strategy loads its library before its turn.
 import type { Mechanism } from "../mechanism/measured.js";
 import { changingMechanism } from "./changing.js";
 import { clearways } from "./clearway.js";

@@ -5,7 +5,7 @@ import type { Strategy } from "./strategy.js";
 
 const nothing = () => {};
 
-/** One after the other; what waits is awaited before the next is begun. */
+/** Runs one action after the other; a waiting action is awaited before the next starts. */
 const direct: Strategy = async (waits) => ({
   start: nothing,
   close: nothing,
@@ -26,7 +26,7 @@ async function inTurn(name: ActionName, given: readonly Argument[]): Promise<num
   return results;
 }
 
-/** All begun at once. */
+/** Starts all actions at once. */
 const promises: Strategy = async () => ({
   start: nothing,
   close: nothing,
@@ -45,7 +45,7 @@ const rxjs: Strategy = async () => {
       const action = actionOf(name);
       const each = (argument: Argument, at: number) => defer(async () => [at, await action(argument)] as const);
       const pairs = await lastValueFrom(from(given).pipe(mergeMap(each), toArray()));
-      // mergeMap gives results as they come.
+      // mergeMap gives results in order of completion.
       const results = new Array<number>(given.length);
       for (const [at, result] of pairs) results[at] = result;
       return results;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Scenario sizes: one strategy over actions from 10 ns to 100 ms, on a warm pool. From which size on does the pool pay?
+// Scenario sizes: one strategy over actions from 10 ns to 100 ms, on a warm pool. Finds the size from which the pool pays.
 import { nowMs } from "#lab-host";
 import { type Mechanism, numberParam } from "../mechanism/measured.js";
 import type { Value } from "../protocol/message.js";
@@ -9,10 +9,10 @@ import { actionOf } from "./action.js";
 import { batches, closeSoon } from "./batches.js";
 import type { Strategy } from "./strategy.js";
 
-/** What learns where to run needs some tens of batches of each size; those of long tasks teach it as much in two. */
+/** A learning strategy needs some tens of batches of each size; two batches of long tasks teach it as much. */
 const WARM_BATCHES_MAX = 100;
 
-/** So many at least of what may turn out to be best done on the spot, however slow the pool is at first. */
+/** The fewest batches of sizes that may be best run inline, however slow the pool is at first. */
 const TAUGHT_NS = 10_000;
 const TAUGHT_BATCHES = 12;
 
@@ -41,7 +41,7 @@ export function sizesMechanism(strategy: Strategy): Mechanism {
   };
 }
 
-/** Steps of `spin` a nanosecond on this machine: the fastest of some runs, each of which takes about a millisecond. */
+/** Returns the steps of `spin` in a nanosecond on this machine: the fastest of several runs of about a millisecond. */
 function stepsPerNs(): number {
   const spin = actionOf("spin") as (steps: number) => number;
   const steps = 500_000;

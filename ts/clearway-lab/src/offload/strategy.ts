@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A strategy is a way of running a batch of actions: on the calling thread, or by a pool as its documentation sets it up.
+// A strategy is a way of running a batch of actions: on the calling thread, or in a pool set up as in its documentation.
 import { availableParallelism } from "node:os";
 import type { ActionName, Argument } from "./action.js";
 
-/** `none`: the actions compute. `blocking`: they hold their thread while they wait. `async`: they leave it free. */
+/** `none`: the actions compute. `blocking`: they block their thread while they wait. `async`: they wait without blocking. */
 export type Waits = "none" | "blocking" | "async";
 
 export interface Running {
-  /** Makes the pool; what it puts off until its first call is in the first batch. */
+  /** Makes the pool. Work that the pool defers until its first call is part of the first batch. */
   start(): void | Promise<void>;
-  /** Runs an action for each argument and gives the results in the arguments' order; not a promise where nothing waits. */
+  /** Runs an action for each argument. Returns the results in the arguments' order; not a promise if nothing waits. */
   run(name: ActionName, given: readonly Argument[]): number[] | Promise<number[]>;
   close(): unknown;
 }
@@ -19,8 +19,8 @@ export type Strategy = (waits: Waits) => Promise<Running>;
 
 export const CORES = availableParallelism();
 
-/** Threads for actions that hold theirs while they wait: four a core, the rule of thumb for pools before blocking calls. */
+/** Threads for blocking actions: four for each core, the rule of thumb for pools of blocking calls. */
 export const WAITING_THREADS = 4 * CORES;
 
-/** Actions at once in one worker that only waits: a batch at once. */
+/** Concurrent actions in one worker that only waits: a whole batch. */
 export const WAITING_AT_ONCE = 100;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// How many threads this process has, where the system tells (Linux).
+// Counts this process's threads, where the system reports them (Linux).
 import { readdirSync } from "node:fs";
 
-/** Undefined where nothing tells. */
+/** Returns the number of threads; undefined if the system does not report it. */
 export function threadCount(): number | undefined {
   try {
     return readdirSync("/proc/self/task").length;
@@ -11,7 +11,7 @@ export function threadCount(): number | undefined {
   }
 }
 
-/** Looks at every turn of the event loop until it is stopped; the most that it has seen. */
+/** Counts the threads in every turn of the event loop until stopped. Returns a function that stops and returns the maximum. */
 export function watchThreads(): () => number | undefined {
   let most = threadCount();
   let going = true;

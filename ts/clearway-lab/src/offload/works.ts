@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Scenario works: a batch of one kind of work by one strategy, first on a pool that is not there yet, then on a warm one.
+// Scenario works: a batch of one kind of work by one strategy, first with a pool that does not exist yet, then with a warm one.
 import { allocatedBy, nowMs } from "#lab-host";
 import { type Measured, type Mechanism, numberParam, textParam, WARM_UP_CUT } from "../mechanism/measured.js";
 import type { WarmUp } from "../mechanism/warm-up.js";
@@ -11,15 +11,15 @@ import { seedsIn } from "./order.js";
 import type { Running, Strategy, Waits } from "./strategy.js";
 import { threadCount, watchThreads } from "./threads.js";
 
-/** A batch that ends within microseconds is warmed up by so many at most: what learns from batches has then learnt. */
+/** The most warm-up batches, for batches of microseconds: strategies that learn from batches have then learnt. */
 const WARM_BATCHES_MAX = 600;
 
 const COMPUTING: readonly string[] = ["arithmetic", "lists"] satisfies ActionName[];
 
-/** Work that does not wait: only that gets quicker by running. */
+/** Returns whether the work computes without waiting: only such work gets faster by running. */
 const computes = ({ name }: BatchWork): boolean => COMPUTING.includes(name);
 
-/** Of batches that take so long one says as much as two: they wait in it, one after the other. */
+/** For batches of this length, one is as good as two: their actions wait in turn. */
 const LONG_BATCH_MS = 250;
 
 export function worksMechanism(strategy: Strategy): Mechanism {
@@ -64,7 +64,7 @@ async function measureWarm(
   const found = await batches(running, work, { least, most, untilMs });
   const { user, system } = process.cpuUsage(cpuFrom);
   const batch = median(found.map(({ ms }) => ms));
-  // Counting takes a batch more, and slows it down: a long one is left uncounted.
+  // Counting needs another batch, and slows it down: a long batch is not counted.
   const allocated = batch > untilMs ? undefined : await allocatedBy(() => oneBatch(running, work));
   const tasks = work.given.length;
   return {
@@ -93,9 +93,8 @@ async function measureWarm(
 }
 
 /**
- * Until the time is over; where the machine gave this process less than half of a core meanwhile and the work computes, longer,
- * up to four times as long: what learns from batches must have had some. Too few batches to tell whether it is warm count as if
- * it were not.
+ * Warms up for `warmMs`. Runs up to four times as long for computing work if the machine gave this process less than half a
+ * core, because strategies that learn need some batches. With too few batches to judge, the strategy counts as not warm.
  */
 async function warmUp(
   running: Running,

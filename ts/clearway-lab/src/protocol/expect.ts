@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Compares what a mechanism yielded with what the scenario file expects. `expected` is a pattern: objects match on the
-// keys they name, everything else must be equal; the string "$NAME" stands for the parameter NAME with its type, and
-// $NAME inside a longer string is replaced by its text.
+// Compares a mechanism's result with the scenario file. `expected` is a pattern: objects match on the keys that they name, and
+// everything else must be equal. The string "$NAME" means the parameter NAME with its type; $NAME inside a longer string is
+// replaced by its text.
 import type { Json, Params } from "./message.js";
 
 /** Returns undefined on a match, else a sentence that names the first difference. */

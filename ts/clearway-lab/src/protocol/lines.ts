@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// JSON lines: splits a byte stream at newlines and parses each line; a bad line is an error that shows its beginning.
+// JSON lines: splits a byte stream at newlines and parses each line. The error for a bad line shows its beginning.
 import type { Readable } from "node:stream";
 
 export class LineSplitter {
   #rest = "";
 
-  /** Returns the whole lines that `text` completes; keeps what follows the last newline. */
+  /** Returns the whole lines that `text` completes; keeps the rest after the last newline. */
   push(text: string): string[] {
     const parts = (this.#rest + text).split("\n");
     this.#rest = parts.pop() ?? "";
     return parts.filter((line) => line.trim() !== "");
   }
 
-  /** What was left without a newline when the stream ended. */
+  /** Returns the text without a newline that was left when the stream ended. */
   end(): string[] {
     const rest = this.#rest;
     this.#rest = "";
@@ -28,7 +28,7 @@ export function parseLine(line: string): unknown {
   }
 }
 
-/** Yields the parsed lines of a stream, in order, and ends with it. Throws SyntaxError at a line that is not JSON. */
+/** Yields the parsed lines of a stream, in order, and ends with it. Throws SyntaxError for a line that is not JSON. */
 export async function* readLines(stream: Readable): AsyncGenerator<unknown> {
   const splitter = new LineSplitter();
   stream.setEncoding("utf8");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the lab and a runner say to each other: one JSON object a line. Prose and examples: spec/runner-protocol.md.
+// The messages between the lab and a runner: one JSON object for each line. Prose and examples: spec/runner-protocol.md.
 
 export const PROTOCOL_VERSION = 1;
 
@@ -7,13 +7,13 @@ export type HostName = "node" | "chromium" | "jvm";
 export type Params = Record<string, string | number>;
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
-/** One thing to measure, as it travels to a runner. */
+/** One thing to measure, as sent to a runner. */
 export interface CellRequest {
   family: string;
   scenario: string;
   mechanism: string;
   params: Params;
-  /** What the work must yield, from the scenario file; the runner compares and refuses to report a wrong result. */
+  /** The expected result of the work, from the scenario file. The runner compares and refuses to report a wrong result. */
   expected: Json;
 }
 
@@ -29,9 +29,9 @@ export interface SampleSet {
   unit: "us" | "ms";
   n: number;
   hdr: string;
-  /** Each sample is the mean of so many, timed as one; absent for 1. A step of the clock is that much finer. */
+  /** The number of calls that each sample is the mean of, timed as one; absent for 1. It divides the effect of a clock step. */
   batch?: number;
-  /** Every value in nanoseconds, where there are few (at most 64), so that a reader can see them. */
+  /** Every value in nanoseconds if there are few (at most 64), so that a reader can see them. */
   raw?: number[];
 }
 
@@ -50,9 +50,9 @@ export interface Measurement {
   samples: Record<string, SampleSet>;
   values: Record<string, Value>;
   timeline?: Timeline;
-  /** What the work yielded, already compared with the cell's `expected`. */
+  /** The work's result, already compared with the cell's `expected`. */
   result: Json;
-  /** Remarks a reader should know, e.g. "never settled after a crash". */
+  /** Remarks for the reader, e.g. "never settled after a crash". */
   notes: string[];
 }
 
@@ -66,12 +66,12 @@ export interface Description {
   host: HostName;
   /** E.g. "Node v20.20.0" or "Chromium 156.0". */
   runtime: string;
-  /** What is fresh for each measurement: the whole process, or the page's renderer process; or for what it is kept. */
+  /** What is new for each measurement: the whole process or the page's renderer process. A JVM is kept for each work. */
   fresh: "process" | "renderer process" | "JVM for each work";
   crossOriginIsolated: boolean;
-  /** The smallest step seen between two readings of the clock the samples are taken with, in microseconds. */
+  /** The smallest observed step between two readings of the samples' clock, in microseconds. */
   clockStepUs: number;
-  /** `unavailable`: why one cannot run here, and what makes it run. */
+  /** `unavailable`: why a mechanism cannot run here, and how to make it run. */
   mechanisms: { scenario: string; mechanism: string; unavailable?: string }[];
 }
 

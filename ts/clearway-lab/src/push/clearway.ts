@@ -5,7 +5,7 @@ import { workerUrl } from "#lab-host";
 import type { Mechanism } from "../mechanism/measured.js";
 import { pushMechanism } from "./measure.js";
 
-/** `port` keeps to messages; `auto` has small events cross by a ring of shared memory. */
+/** Makes the mechanism. `port` uses messages only; `auto` sends small events through a ring of shared memory. */
 const stream = (carrier: "auto" | "port"): Mechanism =>
   pushMechanism(async () => {
     const workers = pool<typeof import("../work/push-tasks.js")>(workerUrl("push-tasks"), { size: 1, carrier });

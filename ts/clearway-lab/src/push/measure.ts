@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// One push measurement: warm the mechanism up, then one run of the load, then count, order and figures.
+// One push measurement: warms the mechanism up, runs the load once, then checks count and order and calculates the figures.
 import { type Measured, type Mechanism, numberParam, textParam, WARM_UP_CUT } from "../mechanism/measured.js";
 import { warmUp } from "../mechanism/warm-up.js";
 import type { Load } from "./pace.js";
 import { disturb, Receiver, type ReceiverState } from "./receiver.js";
 
-/** An open way from a sender to the receiver. `run` resolves when everything was sent, not when it was received. */
+/**
+ * An open connection from a sender to the receiver. `run` resolves when everything was sent, which may be before it was
+ * received.
+ */
 export interface Way {
   run(load: Load, receiver: Receiver): Promise<void>;
   close(): Promise<void>;
 }
 
-// Back to back, so that the optimiser sees as many as it wants in little time: at 1000 a second a way is not warm for a second.
+// Back to back, so that the optimiser sees enough events in little time: at 1000 events a second, warming up takes a second.
 const WARM_UP = { count: 20, perSecond: 0 };
 const WARM_UP_WINDOW_MS = 10;
-// What so many left behind for the collector must not fall into the first events that count.
+// Lets the collector clean up after the warm-up before the first measured events.
 const SETTLE = { count: 50, perSecond: 2000 };
 
-/** Longer than any load here can lag behind on a loaded machine; a lost event ends the measurement instead of hanging it. */
+/** Longer than the lag of any load here on a loaded machine. A lost event ends the measurement instead of hanging it. */
 const LOST_AFTER_MS = 20_000;
 
 export function pushMechanism(open: () => Promise<Way>): Mechanism {

@@ -7,7 +7,7 @@ import type { ComlinkSender } from "../work/push-comlink.js";
 import { pushMechanism } from "./measure.js";
 import type { PushEvent } from "./pace.js";
 
-/** The bare worker answers "ready" once, then sends events; a run ends when the receiver has them all. */
+/** The bare worker posts "ready" once, then sends events. A run ends when the receiver has them all. */
 const postMessage = pushMechanism(async () => {
   const worker = openWorker("push-bare");
   let receive: (event: PushEvent) => void = () => {};
@@ -24,7 +24,7 @@ const postMessage = pushMechanism(async () => {
   };
 });
 
-/** The worker keeps the writing end of a stream whose reading end was transferred to the main thread. */
+/** The worker keeps the writing end of a stream and transfers its reading end to the main thread. */
 const webStreamsTransferred = pushMechanism(async () => {
   const worker = openWorker("push-bare");
   let arrived: (stream: ReadableStream<PushEvent>) => void = () => {};

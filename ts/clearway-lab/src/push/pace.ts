@@ -11,34 +11,37 @@ export interface Load {
 
 export interface PushEvent {
   i: number;
-  /** The intended send time in ms of the shared clock; for the firehose the actual one of the first event. */
+  /** The intended send time in ms of the shared clock; for the firehose, the actual time of the first event. */
   t: number;
   body?: Uint8Array;
 }
 
-// A timer may come a millisecond late (Node rounds to whole ms, Chromium clamps nested ones to 4): sleep until this much
-// before the time, then turn the event loop without sleeping.
+// A timer may be a millisecond late (Node rounds to whole ms, Chromium clamps nested ones to 4). The sender sleeps until this
+// long before the time, then turns the event loop without sleeping.
 const AWAKE_BEFORE_MS = 2;
 
-/** Waits for the intended time of event `i`. Returns at once, without yielding, when that time has passed. */
+/** Waits until `time`. Returns at once, without yielding, if it has passed. */
 export async function untilMs(time: number): Promise<void> {
   const left = time - nowMs();
   if (left > AWAKE_BEFORE_MS + 1) await new Promise((done) => setTimeout(done, left - AWAKE_BEFORE_MS));
   while (nowMs() < time) await turn();
 }
 
-/** Begins 5 ms from now, so that the first event is not late by the cost of getting here. */
+/** Returns each event's intended time. Starts 5 ms from now, so that the first event is not late. */
 export function intendedTimes(load: Load): (i: number) => number {
   const start = nowMs() + 5;
   return load.perSecond === 0 ? () => start : (i) => start + (i * 1000) / load.perSecond;
 }
 
-/** A body with something in it; undefined for the smallest payload, which is the 8-byte time itself. */
+/** Returns a non-empty body; undefined for the smallest payload, which is the 8-byte time itself. */
 export function bodyOf(load: Load): Uint8Array | undefined {
   return load.payloadBytes <= 8 ? undefined : new Uint8Array(load.payloadBytes).fill(7);
 }
 
-/** Calls `send` for every event, on time or as soon after as the thread allows. `sent` counts for the firehose's backlog. */
+/**
+ * Calls `send` for every event, on time or as soon after as the thread allows. `sent` counts the events, for the firehose's
+ * backlog.
+ */
 export async function emit(load: Load, sent: Int32Array, send: (event: PushEvent) => void): Promise<void> {
   const times = intendedTimes(load);
   const body = bodyOf(load);
@@ -57,7 +60,7 @@ export async function emit(load: Load, sent: Int32Array, send: (event: PushEvent
   }
 }
 
-/** The same as a generator, for mechanisms that pull. A fresh body each time, so that it can be moved away. */
+/** Yields the same events, for mechanisms that pull. Makes a new body for each, so that it can be transferred. */
 export async function* produce(load: Load, sent: Int32Array): AsyncGenerator<PushEvent> {
   const times = intendedTimes(load);
   const start = nowMs();

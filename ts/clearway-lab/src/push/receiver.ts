@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The receiver: on the main thread, stamps every arrival, and can be kept busy or stalled on purpose.
+// The receiver on the main thread: records the time of every arrival, and can be kept busy or stalled on purpose.
 import { nowMs } from "#lab-host";
 import type { Load, PushEvent } from "./pace.js";
 
 export type ReceiverState = "idle" | "half-busy" | "stalled";
 
-/** How each state holds the thread: blocks of `blockMs`, one every `everyMs`. */
+/** How each state blocks the thread: for `blockMs`, once every `everyMs`. */
 const BLOCKS: Record<Exclude<ReceiverState, "idle">, { blockMs: number; everyMs: number }> = {
   "half-busy": { blockMs: 5, everyMs: 10 },
   stalled: { blockMs: 30, everyMs: 300 },
@@ -34,7 +34,7 @@ export class Receiver {
     });
   }
 
-  /** A bound function, since it is handed to every kind of callback. */
+  /** A bound function, since it is passed to every kind of callback. */
   readonly receive = (event: PushEvent): void => {
     const now = nowMs();
     if (this.#load.perSecond === 0) {
@@ -55,7 +55,10 @@ export class Receiver {
   };
 }
 
-/** Holds the thread as `state` says until stopped; tells how much of that was beyond a 60 Hz frame, in ms a second. */
+/**
+ * Blocks the thread as `state` demands until stopped. The returned function stops it and returns the time beyond a 60 Hz frame,
+ * in ms a second.
+ */
 export function disturb(state: ReceiverState): () => number {
   if (state === "idle") return () => 0;
   const { blockMs, everyMs } = BLOCKS[state];

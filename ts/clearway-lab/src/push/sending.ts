@@ -6,7 +6,7 @@ import type { Receiver } from "./receiver.js";
 
 export type Send = (event: PushEvent) => void;
 
-/** A way that is only a function: made anew for each run, closed by `end`. */
+/** Makes a mechanism from a function. Each run opens a new one and closes it with `end`. */
 export function sending(open: (receiver: Receiver) => { send: Send; end?: () => void }): Mechanism {
   return pushMechanism(async () => ({
     run: async (load, receiver) => {

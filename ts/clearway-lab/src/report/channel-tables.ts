@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The channel scenarios' tables: a direction each, a line for what travels, a column for each way; five figures, so five tables.
+// The channel scenarios' tables: one for each direction and figure, with a row for each payload and a column for each way.
+// There are five figures, so five tables for each direction.
 import type { HostName } from "../protocol/message.js";
 import type { RecordedCell, RecordedScenario, RunRecord } from "../run/record.js";
 import type { Results } from "../run/results.js";
 import type { Column } from "./columns.js";
 import { clockStepUsOf, metricsFor, sameRow, type Table, tableCell } from "./table.js";
 
-/** What is said of each round trip. The first stands open, the others are folded, and are not on the terminal. */
+/** The figures of each round trip. The first table is open; the others are folded, and absent on a terminal. */
 const FIGURES: (Omit<Column, "label"> & { what: string })[] = [
   { what: "round trip, one at a time, median", unit: "us", metric: "roundTrip", quantile: "p50" },
   { what: "three in flight, time for each message", unit: "us", metric: "perMessageOfThree" },
@@ -31,7 +32,7 @@ export function channelTables(
     return FIGURES.flatMap(({ what, ...figure }, at): Table[] => {
       const known = going.filter((cell) => figure.metric in metricsFor(results, record, cell));
       if (known.length === 0) return [];
-      // In the scenario's order, which is that of the first row that has them all, measured or not.
+      // The scenario's order of mechanisms, taken from all recorded cells, measured or not.
       const order = [
         ...new Set(record.cells.filter((cell) => cell.scenario === scenario.name).map(({ mechanism }) => mechanism)),
       ];
@@ -56,7 +57,7 @@ export function channelTables(
   });
 }
 
-/** Short enough for a terminal: what is usual is left out. */
+/** Returns a row's name, short enough for a terminal: the usual channel kind is left out. */
 function rowName({ params }: RecordedCell): string {
   const { channel, codec, payload } = params;
   return `${channel === "method" ? "method, " : ""}${codec} ${payload}`;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What stands in the columns of each scenario's table.
+// The columns of each scenario's table.
 import type { RecordedScenario } from "../run/record.js";
 import type { QuantileName } from "../statistics/distribution.js";
 import { SIZES_NS } from "../statistics/sizes.js";
@@ -20,7 +20,10 @@ const STALLS: Column[] = [
   { label: "dropped 120", unit: "frames", metric: "droppedFrames120" },
 ];
 
-/** The JVM's streams are scenarios of their own, with other mechanisms and the same figures. */
+/**
+ * Returns the scenario with the same figures. The JVM's streams are separate scenarios, with other mechanisms and the same
+ * figures.
+ */
 export function figuresOf(scenario: string): string {
   return scenario.replace(/-jvm$/, "");
 }
@@ -88,7 +91,7 @@ export const COLUMNS: Record<string, Column[]> = {
   ],
 };
 
-/** The figure that a scenario's cells are compared by, in a word or two. */
+/** Returns a short name of the figure by which a scenario's cells are compared. */
 export function comparedLabel({ compare }: RecordedScenario): string {
   const names: Record<string, string> = {
     longestStall: "longest stall",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The end of the report: the machine, the build, the noise floor, the settings of every mechanism, and how to run it again.
+// The end of the report: the machine, the build, the noise floor, the settings of every mechanism, and how to repeat the run.
 import type { Description } from "../protocol/message.js";
 import type { RunRecord } from "../run/record.js";
 import type { Results } from "../run/results.js";
@@ -7,7 +7,7 @@ import { HOST_TITLES } from "./host-titles.js";
 import { type Html, html } from "./html.js";
 import { loadText } from "./load-text.js";
 
-/** What each measurement finds new. */
+/** Describes what is new for each measurement. */
 export function freshness(fresh: Description["fresh"]): string {
   return fresh === "JVM for each work"
     ? "a JVM for each work, kept for the run"
@@ -56,7 +56,7 @@ function floors({ noiseFloor }: Results): Html {
 }
 
 function settings(record: RunRecord): Html {
-  // The same mechanism in two scenarios, set up alike, is one line.
+  // The same mechanism in two scenarios with the same settings is one row.
   const rows = new Map<string, { cell: RunRecord["cells"][number]; scenarios: Set<string> }>();
   for (const cell of record.cells) {
     const key = `${cell.mechanism}: ${cell.settings}`;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// HTML from text: everything that goes through a template is escaped, except what another template has made.
+// Makes HTML from text. A template escapes all its values, except the results of other templates.
 
 export class Html {
   constructor(readonly text: string) {}
@@ -7,7 +7,7 @@ export class Html {
 
 type Part = string | number | Html | readonly Part[];
 
-/** A template whose values are escaped; arrays are joined without anything between. */
+/** A template whose values are escaped; arrays are joined without a separator. */
 export function html(strings: TemplateStringsArray, ...values: Part[]): Html {
   return new Html(strings.reduce((text, string, i) => text + (i === 0 ? "" : rendered(values[i - 1]!)) + string, ""));
 }
@@ -24,7 +24,7 @@ export function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ENTITIES[character]!);
 }
 
-/** JSON for a script element: no `<` can end it. */
+/** Returns JSON for a script element. It contains no `<`, so it cannot end the element. */
 export function scriptJson(value: unknown): Html {
   return new Html(JSON.stringify(value).replace(/</g, "\\u003c"));
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A cell's parameters in words.
+// Describes a cell's parameters in words.
 import type { Params } from "../protocol/message.js";
 import { bytes, shown } from "./number.js";
 
-/** Empty where a scenario has only one load. */
+/** Returns the description; empty if a scenario has only one load. */
 export function loadText(params: Params): string {
   const parts: string[] = [];
   const { work, waits, order } = params;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Numbers for people: three significant digits, thin spaces between thousands, never 1.2e+6.
+// Formats numbers for people: three significant digits, thin spaces between thousands, never 1.2e+6.
 
 export function shown(value: number): string {
   if (!Number.isFinite(value)) return "–";
@@ -13,24 +13,24 @@ function group(value: number): string {
   return String(value).replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f");
 }
 
-/** Units as they are printed in a page; results.json and terminals keep to ASCII. */
+/** Returns a unit for a page; results.json and terminals keep to ASCII. */
 export function unitText(unit: string): string {
   return unit === "us" ? "µs" : unit;
 }
 
-/** A time as it is printed: what is under a step of the clock is only known to be that. */
+/** Formats a time. A time below a clock step is shown as less than one step. */
 export function shownTime(us: number, clockStepUs: number): string {
   return us < clockStepUs ? `<${shown(clockStepUs)}` : shown(us);
 }
 
-/** Ticks for a logarithmic axis, within the data and few enough for their labels. */
+/** Returns ticks for a logarithmic axis, within the data and few enough for their labels. */
 export function logTicks(least: number, most: number): number[] {
   const decades = Math.log10(most / least);
   const steps = decades > 3 ? [1] : decades > 1.2 ? [1, 3] : [1, 2, 5];
   const ticks: number[] = [];
   for (let power = Math.floor(Math.log10(least)); 10 ** power <= most; power++) {
     for (const step of steps) {
-      // By way of text: 3 * 10 ** -1 is 0.30000000000000004.
+      // Parsed from text, because 3 * 10 ** -1 is 0.30000000000000004.
       const tick = Number(`${step}e${power}`);
       if (tick >= least && tick <= most) ticks.push(tick);
     }
@@ -43,7 +43,7 @@ export function bytes(count: number): string {
   return count >= 1024 ? `${shown(count / 1024)} KB` : `${count} B`;
 }
 
-/** "1/812" or "3.4 times": how a reader says a ratio. */
+/** Formats a ratio for a sentence: "1/812" or "3.4 times". */
 export function times(ratio: number): string {
   return ratio < 1 ? `1/${shown(1 / ratio)}` : `${shown(ratio)} times`;
 }

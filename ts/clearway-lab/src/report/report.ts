@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// report.html: one file, nothing fetched, everything readable without scripts.
+// report.html: one file that fetches nothing and is readable without scripts.
 
 import { duration } from "../cli/duration.js";
 import type { RunRecord } from "../run/record.js";
@@ -47,7 +47,9 @@ ${factsSection(results, record)}
   return page.text;
 }
 
-/** The weightiest stand first, by the order of the list of kinds; what is only about samples is folded. */
+/**
+ * Lists the warnings. The most important come first, by the order of the list of codes; those about single samples are folded.
+ */
 function doubts({ warnings }: Results): Html {
   if (warnings.length === 0) return html``;
   const item = ({ message, next }: Results["warnings"][number]) =>

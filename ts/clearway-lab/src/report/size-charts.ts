@@ -11,7 +11,7 @@ import { metricsFor } from "./table.js";
 /** One frame at 60 Hz. */
 const FRAME_MS = 1000 / 60;
 
-/** A value, or a sample's median, of each cell whose parameter `size` is a number. */
+/** Returns a value, or a sample's median, of each cell whose parameter `size` is a number. */
 function pointsOf(results: Results, record: RunRecord, cells: RecordedCell[], metric: string, size: string): Point[] {
   return cells.flatMap((cell) => {
     const found = metricsFor(results, record, cell)[metric];
@@ -30,7 +30,7 @@ export function uploadCharts(results: Results, record: RunRecord, title: string,
 <h4>${stall}</h4>${sizeChart(stall, { x, y: "longest stall (ms)" }, points("longestStall"), { value: FRAME_MS, text: "one frame at 60 Hz" })}`;
 }
 
-/** Warm and fresh memory have nothing to do with each other: a chart each. */
+/** Draws separate charts for warm and fresh memory, whose times are not comparable. */
 export function memoryCharts(results: Results, record: RunRecord, title: string, cells: RecordedCell[]): Html {
   const legend = lineLegend(cells, (cell) => cell.title);
   return html`${["warm", "fresh"].map((memory) => {

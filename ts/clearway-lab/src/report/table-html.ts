@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A table of the run as HTML.
+// Renders a table of the run as HTML.
 
 import type { Role } from "../scenario/scenario.js";
 import { type Html, html } from "./html.js";
@@ -14,7 +14,7 @@ export function tableHtml(table: Table): Html {
   )}</tr></thead><tbody>${table.rows.map(
     (row) =>
       html`<tr class="${row.role}">${rowHead(row)}${row.cells.map((cell, at) => {
-        // A column that is Clearway's is marked as a row of Clearway's is.
+        // A column of Clearway's is marked like a row of Clearway's.
         const own = table.columns[at]?.role === "clearway" ? " clearway" : "";
         return cell.doubtful
           ? html`<td class="doubtful${own}" title="fewer than 20 samples are expected beyond this quantile">${cell.text}</td>`
@@ -23,7 +23,7 @@ export function tableHtml(table: Table): Html {
   )}</tbody></table></div>`;
 }
 
-/** A long name may break at its hyphens, but not between its dot and its first word. */
+/** Lets a long name break at its hyphens, but not between its dot and its first word. */
 function wayHead(role: Role, label: string): Html {
   const [first = "", ...rest] = label.split("-");
   const tail = rest.length === 0 ? "" : `-${rest.join("-")}`;

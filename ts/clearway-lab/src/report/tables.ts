@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What a run says, as tables: the terminal and the report print the same ones.
+// The results of a run as tables, the same for the terminal and the report.
 import type { HostName } from "../protocol/message.js";
 import { compareCells, sameParams } from "../run/floor.js";
 import type { RecordedCell, RecordedScenario, RunRecord } from "../run/record.js";
@@ -31,7 +31,10 @@ export function tablesOf(results: Results, record: RunRecord): Table[] {
   return tables;
 }
 
-/** What stands on a terminal and open in the report is said of them in words and in a heat map. */
+/**
+ * Makes the offload tables: absent on a terminal, and folded in the report except for changing-site, because sentences and heat
+ * maps show the same.
+ */
 function offloadTables(
   results: Results,
   record: RunRecord,
@@ -71,7 +74,7 @@ function loadTable(
   return { scenario: scenario.name, host, load: loadText(group[0]!.params), columns: [...columns, ...compared], rows };
 }
 
-/** A scenario of somebody's own: every metric there is, by its own name. */
+/** Returns the columns of a scenario that is not the lab's own: its metrics by their own names, at most six columns. */
 function unknownColumns(results: Results, record: RunRecord, group: RecordedCell[]): Column[] {
   const columns = new Map<string, Column>();
   for (const cell of group) {
@@ -85,7 +88,7 @@ function unknownColumns(results: Results, record: RunRecord, group: RecordedCell
   return [...columns.values()].slice(0, 6);
 }
 
-/** A stream's ways stand in order of p99, as people compare them, or of what the sample carries; a firehose's by throughput. */
+/** Orders a stream's ways by p99, or by the largest quantile that the samples support; a firehose's by throughput. */
 export function ordered(
   results: Results,
   record: RunRecord,
@@ -105,7 +108,7 @@ export function ordered(
   return group;
 }
 
-/** The largest quantile that every row carries. */
+/** Returns the largest quantile that every row supports. */
 export function sortQuantile(rows: readonly Distribution[]): "p99" | "p90" | "p50" {
   const carried = (name: "p99" | "p90") => rows.every(({ unsupported }) => !unsupported?.includes(name));
   return carried("p99") ? "p99" : carried("p90") ? "p90" : "p50";
@@ -135,7 +138,7 @@ function uploadTable(
 ): Table {
   const plain = cells.filter(({ control }) => !control);
   const chunks = [...new Set(plain.map(({ params }) => params["chunkBytes"] as number))].sort((a, b) => a - b);
-  // A dozen chunk sizes do not fit a table: the chart has them all.
+  // A dozen chunk sizes do not fit in a table: the chart has them all.
   const some = chunks.length <= 5 ? chunks : chunks.filter((_, index) => index % Math.ceil(chunks.length / 5) === 0);
   const columns = [
     ...some.map((chunk) => ({ label: bytes(chunk), unit: "ms/MB" })),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The run in a few sentences. Every one is built from a comparison that the noise can carry, or says that it cannot.
+// Summarises the run in a few sentences. Every sentence uses a comparison that the noise supports, or says that it does not.
 import type { HostName } from "../protocol/message.js";
 import { compareCells, sameParams } from "../run/floor.js";
 import type { RecordedCell, RunRecord } from "../run/record.js";
@@ -25,7 +25,7 @@ export function verdictOf(results: Results, record: RunRecord): string[] {
   return [measured ? "This run names too few mechanisms to compare any." : "Nothing was measured."];
 }
 
-/** The pair of cells of one scenario and host whose parameters are the same; the first parameter set that has both. */
+/** Returns the two cells of one scenario and host with the same parameters, for the first parameters that both have. */
 function pair(
   record: RunRecord,
   host: HostName,

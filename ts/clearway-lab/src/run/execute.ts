@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Measures a plan: one measurement after the other, the idle watcher beside each, until done, out of time or interrupted.
+// Measures a plan: one measurement after the other, each with the idle watcher, until done, out of time or interrupted.
 import type { CellRequest, Measurement } from "../protocol/message.js";
 import { CONTROL_PARAM, cellName, type PlannedCell, type PlannedMeasurement } from "../scenario/plan.js";
 import { type RecordedCell, recordedCell } from "./record.js";
 
 export interface Executor {
   measure(cell: PlannedCell, request: CellRequest, timeoutMs: number): Promise<Measurement>;
-  /** Begins watching the machine; the returned function tells the longest machine stall since, in ms. */
+  /** Begins watching the machine. The returned function returns the longest machine stall since, in ms. */
   watch(): () => number;
   nowMs(): number;
 }
 
 export interface Limits {
-  /** After this long no further round is begun; every cell keeps the rounds it has. */
+  /** After this time no further round starts; every cell keeps the rounds it has. */
   budgetMs: number;
-  /** After this long nothing more is measured, not even a first round. */
+  /** After this time nothing is measured, not even a first round. */
   endMs: number;
 }
 
@@ -73,7 +73,7 @@ export async function execute(
       record.rounds.push({ round, position, tookMs, measurement, machineStallMs: endWatch() });
       done++;
     } catch (error) {
-      // Killed because the run is being interrupted: that is not the cell's failure.
+      // The interruption killed the runner, so the cell did not fail.
       if (signal.aborted) break;
       record.failure ??= firstLine(error as Error);
     }
@@ -87,7 +87,7 @@ export async function execute(
   return { cells: [...recorded.values()], done, interrupted: signal.aborted, budgetEnded };
 }
 
-/** A failure is one sentence in a table: the stack that playwright puts into its messages stays out. */
+/** Returns a failure as one sentence for a table, without the stack that playwright puts into its messages. */
 function firstLine({ message }: Error): string {
   return message
     .split("\n")[0]!
@@ -101,7 +101,7 @@ export function requestOf(cell: PlannedCell): CellRequest {
   return { family, scenario, mechanism: cell.mechanism.name, params, expected };
 }
 
-/** The time left: the estimates, corrected by how the measurements of each scenario and host compare with theirs so far. */
+/** Estimates the time left: the cells' estimates, corrected by how long each scenario and host has taken so far. */
 class Pace {
   readonly #spent = new Map<string, { estimateMs: number; realMs: number }>();
 

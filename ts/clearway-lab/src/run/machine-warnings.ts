@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the machine and the build give a reader to doubt.
+// Warnings about the machine and the build.
 import type { HostName } from "../protocol/message.js";
 import type { RunRecord } from "./record.js";
 import type { Warning } from "./warning.js";
 
-/** A stall of an idle thread that is longer than a 60 Hz frame would have cost any app a frame. */
+/** A longer stall of an idle thread than a 60 Hz frame would have cost any app a frame. */
 const MACHINE_STALL_MS = 1000 / 60;
-/** A clock this coarse hides what a hand-over on one thread costs. */
+/** A coarser clock hides the cost of a hand-over on one thread. */
 const CLOCK_COARSE_US = 20;
 
 export function machineWarnings({ machine, hosts, cells, build }: RunRecord): Warning[] {

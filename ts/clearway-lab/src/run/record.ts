@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The record of a run: everything that was measured, round by round, with raw histograms and the order it happened in.
-// results.json is computed from it; the report reads both. Written as DIR/record.json.
+// The record of a run: everything measured, round by round, with raw histograms and the order of the measurements. results.json
+// is computed from it; the report reads both. Written as DIR/record.json.
 import type { BuildFacts, MachineFacts } from "../machine/facts.js";
 import { WARM_UP_CUT } from "../mechanism/measured.js";
 import type { Description, HostName, Measurement, Params } from "../protocol/message.js";
@@ -13,10 +13,10 @@ export interface RecordedRound {
   round: number;
   /** Position in the order of the run. */
   position: number;
-  /** What the whole measurement took, the runner's start included. */
+  /** The duration of the whole measurement, including the runner's start. */
   tookMs: number;
   measurement: Measurement;
-  /** Longest time that the idle watcher was kept from waking meanwhile. */
+  /** The longest time that the idle watcher was kept from waking meanwhile. */
   machineStallMs: number;
 }
 
@@ -36,7 +36,7 @@ export interface RecordedCell {
   rounds: RecordedRound[];
   /** Why it could not run here. */
   unavailable?: string;
-  /** What went wrong when it ran. */
+  /** The error when it ran. */
   failure?: string;
 }
 
@@ -54,7 +54,7 @@ export interface RecordedScenario {
 export interface RunRecord {
   version: number;
   profile: ProfileName;
-  /** The order of the measurements follows from it. */
+  /** Determines the order of the measurements. */
   seed: number;
   startedAt: string;
   durationMs: number;
@@ -92,6 +92,6 @@ export function recordedCell(cell: PlannedCell): RecordedCell {
 
 export { cellName };
 
-/** Whether it still got quicker, in some round, when the time of its warm-up was over. */
+/** Returns whether the cell still got faster, in some round, when its warm-up ended. */
 export const wasWarmUpCut = ({ rounds }: RecordedCell): boolean =>
   rounds.some(({ measurement }) => WARM_UP_CUT in measurement.values);

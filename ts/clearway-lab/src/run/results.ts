@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// results.json: the stable face of a run. Its shape is spec/results.schema.json.
+// results.json: the stable form of a run. spec/results.schema.json defines its shape.
 import type { BuildFacts, MachineFacts } from "../machine/facts.js";
 import type { HostName, Params, Value } from "../protocol/message.js";
 import type { Role } from "../scenario/scenario.js";
@@ -86,7 +86,7 @@ function resultCell(cell: RecordedCell): ResultCell {
   };
 }
 
-/** Single values: the median of the rounds. Samples: one histogram of all rounds. */
+/** Summarises a cell. Single values: the median of the rounds. Samples: one histogram of all rounds. */
 export function metricsOf(cell: RecordedCell): Record<string, Metric> {
   const metrics: Record<string, Metric> = {};
   const measurements = cell.rounds.map(({ measurement }) => measurement);

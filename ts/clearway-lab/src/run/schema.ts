@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Checks results.json against spec/results.schema.json before it is written: the lab never writes what it does not specify.
+// Checks results.json against spec/results.schema.json before it is written: the lab writes only specified results.
 import { readFileSync } from "node:fs";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import schema from "../../../../spec/results.schema.json" with { type: "json" };

@@ -22,7 +22,7 @@ export const WARNING_CODES = [
 ] as const;
 export type WarningCode = (typeof WARNING_CODES)[number];
 
-/** A reason to doubt a run: what was seen, and what to do next. */
+/** A reason to doubt a run: the observation and the next step. */
 export interface Warning {
   code: WarningCode;
   message: string;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Writes a run's three files. results.json is checked against its schema first.
+// Writes a run's three files. Checks results.json against its schema first.
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { RECORD_VERSION, type RunRecord } from "./record.js";
@@ -13,7 +13,7 @@ export async function writeRun(folder: string, results: Results, record: RunReco
   await writeReport(folder, results, record);
 }
 
-/** Loaded late: jsdom and Plot take a second, which no measurement should wait for. */
+/** Writes the report. Loads it late, because jsdom and Plot take a second to load, for which no measurement should wait. */
 export async function writeReport(folder: string, results: Results, record: RunRecord): Promise<void> {
   const { reportHtml } = await import("../report/report.js");
   writeWhole(path.join(folder, "report.html"), reportHtml(results, record));
@@ -27,7 +27,7 @@ export function readRun(folder: string): { results: Results; record: RunRecord }
   return { results, record };
 }
 
-/** By way of a temporary name, so that an interrupted write leaves the old file whole. */
+/** Writes to a temporary name and renames, so that an interrupted write leaves the old file whole. */
 function writeWhole(file: string, text: string): void {
   writeFileSync(file + ".part", text);
   renameSync(file + ".part", file);

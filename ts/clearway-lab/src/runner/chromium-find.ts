@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Where Chromium is, and how it is started for measuring.
+// Finds Chromium; the flags with which it is started for measuring.
 import { existsSync } from "node:fs";
 
 const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
-/** The path of a Chromium, or undefined. CLEARWAY_CHROMIUM goes first. */
+/** Returns the path of a Chromium, or undefined. CLEARWAY_CHROMIUM has precedence. */
 export function findChromium(): string | undefined {
   const given = process.env["CLEARWAY_CHROMIUM"];
   if (given !== undefined && given !== "") return existsSync(given) ? given : undefined;

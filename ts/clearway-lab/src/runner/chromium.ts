@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The Chromium runner: one browser for the run, a fresh context and so a fresh renderer process for every measurement.
+// The Chromium runner: one browser for the run, and a new context, with its own renderer process, for every measurement.
 import { type Browser, chromium, type Page } from "playwright-core";
 import type { Measured } from "../mechanism/measured.js";
 import { type CellRequest, PROTOCOL_VERSION } from "../protocol/message.js";
@@ -42,7 +42,7 @@ async function inPage<T>(use: (page: Page) => Promise<T>): Promise<T> {
 }
 
 async function run(cell: CellRequest) {
-  // Passed as text: the type that playwright computes for a recursive JSON type is infinite.
+  // Passed as text: playwright computes an infinite type for a recursive JSON type.
   const measured = await inPage((page) =>
     page.evaluate(
       (text: string): Promise<unknown> => (globalThis as unknown as { lab: LabPage }).lab.measure(JSON.parse(text)),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The lab's side of the protocol: starts a runner, asks, waits for the answer, ends it.
+// The lab's side of the protocol: starts a runner, sends requests, waits for the answers, and ends the runner.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readLines } from "../protocol/lines.js";
@@ -12,7 +12,7 @@ export interface RunnerCommand {
   env?: Record<string, string>;
 }
 
-/** Stderr that is kept to explain a runner's end; the rest is dropped. */
+/** How much stderr is kept to explain a runner's end; the rest is dropped. */
 const STDERR_KEPT = 4000;
 
 type Unnumbered = Request extends infer R ? (R extends Request ? Omit<R, "id"> : never) : never;
@@ -25,7 +25,7 @@ export class RunnerClient {
   #ended: Error | undefined;
 
   constructor({ command, args, env }: RunnerCommand) {
-    // A process group of its own: Ctrl-C at the terminal goes to the lab, which ends its runners in order.
+    // A separate process group: Ctrl-C in the terminal reaches the lab, which ends its runners in order.
     this.#child = spawn(command, args, {
       stdio: ["pipe", "pipe", "pipe"],
       detached: process.platform !== "win32",
@@ -55,12 +55,15 @@ export class RunnerClient {
     return this.#ask({ op: "verify", cell }, timeoutMs) as Promise<Verification>;
   }
 
-  /** Rejects when the runner answers with an error, ends, or is silent for longer than `timeoutMs` (it is then killed). */
+  /**
+   * Rejects when the runner answers with an error, ends, or is silent for longer than `timeoutMs`; in the last case it is
+   * killed.
+   */
   measure(cell: CellRequest, timeoutMs: number): Promise<Measurement> {
     return this.#ask({ op: "measure", cell }, timeoutMs) as Promise<Measurement>;
   }
 
-  /** Lets the runner end by itself; kills it when it has not within `graceMs`. */
+  /** Lets the runner end by itself, and kills it after `graceMs`. */
   async close(graceMs = 5000): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null || this.#child.pid === undefined) return;
     const exited = once(this.#child, "exit");

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// From what the measured code hands over to what the protocol carries.
+// Converts the results of measured code to the protocol's form.
 import type { Measured } from "../mechanism/measured.js";
 import { mismatch } from "../protocol/expect.js";
 import type { CellRequest, Measurement, SampleSet } from "../protocol/message.js";
 import { encodeHistogram, histogramOf } from "../statistics/histogram.js";
 
-/** Up to this many samples travel as numbers too, so that a reader of the record can see each. */
+/** Up to this many samples are also sent as numbers, so that a reader of the record can see each. */
 const RAW_MAX = 64;
 
-/** Throws when the result is not what the scenario expects: a wrong result has no speed. */
+/** Throws if the result is not the expected one: a wrong result has no speed. */
 export function toMeasurement(measured: Measured, cell: CellRequest): Measurement {
   const wrong = mismatch(cell.expected, measured.result, cell.params);
   if (wrong !== undefined) throw new Error("the work gave a wrong result: " + wrong);

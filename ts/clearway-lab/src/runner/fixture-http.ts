@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The two HTTP fixtures, shared by the fixture server and by the page's server (a page may only fetch its own origin).
+// The two HTTP fixtures, shared by the fixture server and the page's server (a page may only fetch from its own origin).
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-/** Answers if the path is a fixture's; returns whether it did. */
+/** Answers a request for a fixture. Returns whether it was one. */
 export function answerFixture(request: IncomingMessage, response: ServerResponse, image: Uint8Array): boolean {
   const headers = { "cache-control": "no-store", "cross-origin-resource-policy": "same-origin" };
   if (request.method === "GET" && request.url === "/image") {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The local server of the scenarios, a process of its own so that it does not load the thread being measured:
-// GET /image, POST /upload, and a TCP server that adds one. Prints one JSON line with its ports, ends with its stdin.
+// The local server of the scenarios, a separate process so that it does not load the measured thread: GET /image, POST /upload,
+// and a TCP server that adds one. Prints one JSON line with its ports, and ends with its stdin.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import http from "node:http";
 import net, { type AddressInfo } from "node:net";

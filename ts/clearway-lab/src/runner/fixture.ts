@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Starts the fixture server, or uses the one that the lab has started for the whole run.
+// Starts the fixture server, or uses the one that the lab started for the whole run.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import type { Fixture } from "../mechanism/measured.js";
 import { readLines } from "../protocol/lines.js";
 
-/** The environment variable through which the lab tells its runners where the fixtures are. */
+/** The environment variable that gives runners the fixtures' addresses. */
 export const FIXTURE_VARIABLE = "CLEARWAY_LAB_FIXTURE";
 
 export interface RunningFixture {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Where the JVM's runner is, and which JDK starts it: told by the file that the repository's build leaves.
+// Finds the JVM's runner and the JDK that starts it, by a file that the repository's build writes.
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { packageRoot } from "../machine/package-root.js";
 import type { RunnerCommand } from "./client.js";
 
-/** What `node scripts/jvm-lab.mjs` writes. */
+/** The file that `node scripts/jvm-lab.mjs` writes. */
 interface Built {
   classpath: string[];
-  /** System properties that the runner and its forks are started with: where the native parts stand. */
+  /** System properties for the runner and its forks: the paths of the native parts. */
   properties?: Record<string, string>;
-  /** Homes by feature release. */
+  /** JDK homes by feature release. */
   jdks: Record<string, string>;
 }
 
@@ -20,14 +20,17 @@ const VARIABLE = "CLEARWAY_LAB_JVM";
 export const JVM_MISSING =
   "the JVM's runner is not built: it needs a JDK 17 or newer and Maven (apt-get install -y --no-install-recommends openjdk-17-jdk-headless maven), then, in Clearway's repository, node scripts/jvm-lab.mjs";
 
-/** The router only passes lines on: it should take as little as it can from those that measure. */
+/** The router only passes lines on, and should use as few resources of the measuring processes as possible. */
 const ROUTER_OPTIONS = ["-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"];
 
-/** From this release on the JVM warns of what JMH asks for, on stderr, each time. */
+/** From this release on the JVM prints a warning for each of JMH's Unsafe uses, on stderr. */
 const UNSAFE_WARNS = 23;
 const UNSAFE_QUIET = "--sun-misc-unsafe-memory-access=allow";
 
-/** The command that starts the runner on the newest JDK, or on the release asked for; else why there is none. */
+/**
+ * Returns the command that starts the runner on the newest JDK, or on the requested release; else the reason that there is
+ * none.
+ */
 export function findJvmRunner(release?: number): RunnerCommand | string {
   const file = process.env[VARIABLE] ?? path.join(packageRoot(), "../../jvm/lab/target/runner.json");
   if (!existsSync(file)) return JVM_MISSING;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { Mechanism } from "../mechanism/measured.js";
 
-/** Mechanisms of one scenario by name, loaded when asked for; in place of one that cannot run here, why, and what to do. */
+/** Loads the mechanisms of one scenario by name. A mechanism that cannot run here is replaced by the reason and the remedy. */
 export type Loader = () => Promise<Record<string, Mechanism | { unavailable: string }>>;
 
-/** The same names, each with the reason, when there is one. */
+/** Loads mechanisms. If there is a problem, returns the same names, each with the problem. */
 export async function unless(
   problem: string | undefined,
   load: () => Promise<Record<string, Mechanism>>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The Node runner. The lab starts one process of it for every measurement, so that nothing is warm that should not be.
+// The Node runner. The lab starts a new process of it for every measurement, so that no earlier measurement warms it up.
 import { nowMs } from "#lab-host";
 import { clockStepUs } from "../mechanism/clock-step.js";
 import { PROTOCOL_VERSION } from "../protocol/message.js";
@@ -10,7 +10,7 @@ import { allMechanisms, findMechanism } from "./registry.js";
 
 let running: RunningFixture | undefined;
 
-// Ctrl-C reaches the whole process group; the lab decides when a runner ends, by closing its stdin.
+// Ctrl-C reaches the whole process group. The lab decides when a runner ends, by closing its stdin.
 process.on("SIGINT", () => {});
 
 await serve({
@@ -27,7 +27,7 @@ await serve({
   measure: run,
   close: async () => running?.close(),
 });
-// Peers may leave handles behind (timers, ports): the process has said all it has to say.
+// Peers may leave handles behind (timers, ports). The runner has sent everything.
 process.exit(0);
 
 async function run(cell: Parameters<typeof toMeasurement>[1]) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Serves the bundled page on loopback, isolated (COOP and COEP), so that it has SharedArrayBuffer and fine timers.
+// Serves the bundled page on loopback, isolated (COOP and COEP), so that it has SharedArrayBuffer and precise timers.
 import { readdir, readFile } from "node:fs/promises";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
@@ -21,7 +21,7 @@ export interface PageServer {
   close(): Promise<void>;
 }
 
-/** The whole flat folder in memory: a rebuild in mid-run must not mix two builds in one page. */
+/** Reads the whole flat folder into memory: a rebuild during a run must not mix two builds in one page. */
 async function readBundle(): Promise<Map<string, Buffer>> {
   const folder = fileURLToPath(new URL("./page/", import.meta.url));
   const names = (await readdir(folder)).filter((name) => name.endsWith(".js"));

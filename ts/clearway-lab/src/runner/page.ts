@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The page that Chromium runs: the same mechanisms behind one function, called by the Chromium runner.
+// The page that Chromium runs: the same mechanisms behind one function, which the Chromium runner calls.
 import { nowMs } from "#lab-host";
 import { clockStepUs } from "../mechanism/clock-step.js";
 import type { Measured } from "../mechanism/measured.js";
 import type { CellRequest } from "../protocol/message.js";
 import { allMechanisms, findMechanism } from "./registry.js";
 
-/** Typed arrays do not survive the way out of the page: samples leave as plain numbers. */
+/** Runs a mechanism. Converts samples to plain numbers, because typed arrays do not survive the way out of the page. */
 async function measure(cell: CellRequest): Promise<Measured> {
   const mechanism = await findMechanism(cell.scenario, cell.mechanism);
   const fixture = { httpUrl: location.origin, echoPort: 0, filePath: "" };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Every mechanism that this build can run on its host, by scenario. Modules are loaded when asked for, so that a process
-// that measures one mechanism has not loaded the peers of another.
+// Every mechanism that this build can run on its host, by scenario. Modules are loaded on demand, so that a process that
+// measures one mechanism has not loaded the peers of another.
 import { nodeOnly } from "#lab-node-only";
 import type { Mechanism } from "../mechanism/measured.js";
 import type { Description } from "../protocol/message.js";
@@ -43,12 +43,12 @@ const loaders: Record<string, Loader[]> = {
   ],
   ...nodeOnly,
 };
-// The firehose and the disturbed receiver are scenarios of their own with the same mechanisms.
+// The firehose is a scenario of its own with the same mechanisms.
 loaders["firehose"] = loaders["stream"]!;
 
 export const scenarioNames = Object.keys(loaders);
 
-/** Throws RangeError, naming what there is, when this host has no such mechanism. */
+/** Returns a mechanism. Throws RangeError with the existing names if this host has no such mechanism. */
 export async function findMechanism(scenario: string, name: string): Promise<Mechanism> {
   const names: string[] = [];
   for (const load of loaders[scenario] ?? []) {

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Which runner measures what: Node gets a fresh process for every measurement, Chromium keeps one browser for the run, and
-// the JVM's runner starts the JVMs that measure itself.
+// Chooses the runners: a new process for every measurement in Node, one browser for the run in Chromium, and for the JVM a
+// runner that starts the measuring JVMs itself.
 import { fileURLToPath } from "node:url";
 import type { CellRequest, Description, HostName, Measurement } from "../protocol/message.js";
 import { RunnerClient, type RunnerCommand } from "./client.js";
 import { findJvmRunner } from "./jvm-find.js";
 
-/** CLEARWAY_LAB_RUNNER replaces every runner by another program that speaks the protocol (tests do so). */
+/**
+ * Returns a runner's command. CLEARWAY_LAB_RUNNER replaces every runner by another program that speaks the protocol (tests do
+ * so).
+ */
 export function runnerCommand(host: HostName, jdk?: number): RunnerCommand {
   const given = process.env["CLEARWAY_LAB_RUNNER"];
   if (host === "jvm" && given === undefined) {
@@ -15,7 +18,7 @@ export function runnerCommand(host: HostName, jdk?: number): RunnerCommand {
     return found;
   }
   const program = given ?? fileURLToPath(new URL(`./runner-${host}.js`, import.meta.url));
-  // The heap limit is raised for scenarios that hold some hundred MB of objects twice; nothing else is set.
+  // The heap limit is raised for scenarios that hold some hundred MB of objects twice; no other option is set.
   return { command: process.execPath, args: ["--max-old-space-size=8192", program], env: { CLEARWAY_LAB_HOST: host } };
 }
 
@@ -25,7 +28,7 @@ export class Runners {
   readonly #jdk: number | undefined;
   #current: RunnerClient | undefined;
 
-  /** `jdk`: the release that the JVM's runner is started with; default: the newest. */
+  /** `jdk`: the release for the JVM's runner; default: the newest. */
   constructor(env: Record<string, string> = {}, jdk?: number) {
     this.#env = env;
     this.#jdk = jdk;
@@ -44,7 +47,7 @@ export class Runners {
     this.#lasting.clear();
   }
 
-  /** Ends what runs now, at once, so that an interrupted lab need not wait for it. */
+  /** Kills the running measurement at once, so that an interrupted lab does not wait for it. */
   interrupt(): void {
     this.#current?.kill();
   }
@@ -57,7 +60,7 @@ export class Runners {
     try {
       return await use(runner);
     } catch (error) {
-      // A lasting runner that failed may be in any state: the next measurement gets a new one.
+      // A lasting runner that failed may be in any state, so the next measurement gets a new one.
       if (!fresh) {
         this.#lasting.delete(host);
         await runner.close();

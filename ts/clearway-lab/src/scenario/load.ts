@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Reads the scenario files and refuses, with the file's name, what is not a scenario.
+// Reads the scenario files. Refuses invalid ones with the file's name.
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { packageRoot } from "../machine/package-root.js";
 import { FAMILY_NAMES, type MechanismInfo, PROFILE_NAMES, type Scenario } from "./scenario.js";
 
-/** The package's own, or CLEARWAY_LAB_SCENARIOS. */
+/** Returns CLEARWAY_LAB_SCENARIOS, or the package's own folder. */
 export function scenarioFolder(): string {
   const given = process.env["CLEARWAY_LAB_SCENARIOS"];
   return given ? path.resolve(given) : path.join(packageRoot(), "scenarios");
@@ -13,7 +13,7 @@ export function scenarioFolder(): string {
 
 type ScenarioFile = Omit<Scenario, "mechanisms"> & { mechanisms?: MechanismInfo[]; mechanismsFrom?: string };
 
-/** Every scenario, in the order of the families and, in a family, of its list. */
+/** Returns every scenario, in the order of the families and, in a family, of the list below. */
 export function loadScenarios(folder = scenarioFolder()): Scenario[] {
   const files = readdirSync(folder).filter((name) => name.endsWith(".json"));
   const read = files.map(

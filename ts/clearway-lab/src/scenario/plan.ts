@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Which cells a run has, and in which order they are measured.
+// Plans the cells of a run and the order in which they are measured.
 import type { HostName, Params } from "../protocol/message.js";
 import { randomFrom, shuffled } from "../statistics/random.js";
 import { belongsOn, HOST_NAMES, type MechanismInfo, type ProfileName, type Scenario } from "./scenario.js";
@@ -11,9 +11,9 @@ export interface PlannedCell {
   params: Params;
   rounds: number;
   estimateMs: number;
-  /** The second half of an A/A pair: the same mechanism, measured once more as a cell of its own. */
+  /** The second half of an A/A pair: the same mechanism, measured again as a separate cell. */
   control: boolean;
-  /** Why it cannot run here; such a cell is reported and never measured. */
+  /** Why it cannot run here. Such a cell is reported and never measured. */
   unavailable?: string;
 }
 
@@ -22,7 +22,7 @@ export interface PlannedMeasurement {
   round: number;
 }
 
-/** The mark of an A/A twin in its params. */
+/** The parameter that marks an A/A twin. */
 export const CONTROL_PARAM = "control";
 
 export function planCells(
@@ -31,7 +31,7 @@ export function planCells(
   hosts: readonly HostName[],
   /** Why a whole host cannot run, e.g. no browser. */
   hostProblems: Partial<Record<HostName, string>> = {},
-  /** Of every cell, in the place of the profile's. */
+  /** The rounds of every cell, instead of the profile's. */
   askedRounds?: number,
 ): PlannedCell[] {
   const cells: PlannedCell[] = [];
@@ -66,8 +66,9 @@ export function planCells(
 }
 
 /**
- * Rounds one after the other; inside a round every cell once, in an order drawn from `seed`. So a slow minute of the
- * machine falls on all cells alike, and whatever ends early has the same number of rounds everywhere, give or take one.
+ * Orders the measurements: round by round, and inside a round every cell once, in an order drawn from `seed`. A slow minute of
+ * the machine then affects all cells alike, and a run that ends early has the same number of rounds for all cells, plus or
+ * minus one.
  */
 export function planOrder(cells: readonly PlannedCell[], seed: number): PlannedMeasurement[] {
   const random = randomFrom(seed);

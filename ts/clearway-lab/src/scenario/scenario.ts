@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A scenario is data: ts/clearway-lab/scenarios/NAME.json. This is its shape.
+// The shape of a scenario, which is data: ts/clearway-lab/scenarios/NAME.json.
 import type { HostName, Json, Params } from "../protocol/message.js";
 
 export type Role = "clearway" | "peer" | "reference";
 export type ProfileName = "quick" | "full";
 export const PROFILE_NAMES: readonly ProfileName[] = ["quick", "full"];
 export const HOST_NAMES: readonly HostName[] = ["node", "chromium", "jvm"];
-/** Where a scenario runs that does not say it. */
+/** The hosts of a scenario that names none. */
 export const USUAL_HOSTS: readonly HostName[] = ["node", "chromium"];
 export const FAMILY_NAMES = ["isolate", "memory", "push", "channel", "offload"] as const;
 
 /**
  * Where a strategy of *offload* runs its actions: on the calling thread, on one other thread, on about as many as there are
- * cores, on more, or where it decides by what it measured.
+ * cores, on more, or where its own measurements suggest.
  */
 export type Place = "caller" | "one" | "cpu" | "many" | "adaptive";
 
@@ -20,9 +20,9 @@ export interface MechanismInfo {
   name: string;
   title: string;
   role: Role;
-  /** How it is set up here: what a reader needs to repeat it or to object. */
+  /** How it is set up here: the facts that a reader needs to repeat the measurement or to object. */
   settings: string;
-  /** Default: every host of the scenario. Elsewhere it is not a cell, as a Java library is none in Node. */
+  /** Default: every host of the scenario. On other hosts it is not a cell, like a Java library in Node. */
   hosts?: HostName[];
   place?: Place;
   /** Why it cannot run on a host, and what to do about it. */
@@ -41,7 +41,7 @@ export interface ParamSet {
   control?: boolean;
   /** Default: the profile's. */
   rounds?: number;
-  /** How long one measurement takes on two cores, for the time left. */
+  /** The duration of one measurement on two cores, for estimating the time left. */
   estimateMs: number;
 }
 
@@ -56,15 +56,15 @@ export interface Scenario {
   expected: Json;
   /** The mechanism that is run twice. */
   control: string;
-  /** The mechanism that ratios are taken against. */
+  /** The mechanism against which ratios are calculated. */
   reference: string;
-  /** What is compared: a value's name, or SAMPLE.QUANTILE. */
+  /** The compared figure: a value's name, or SAMPLE.QUANTILE. */
   compare: string;
   mechanisms: MechanismInfo[];
   profiles: Record<ProfileName, { rounds: number; sets: ParamSet[] }>;
 }
 
-/** Whether a mechanism is a cell of the scenario on that host, able to run there or not. */
+/** Returns whether a mechanism is a cell of the scenario on that host, even if it cannot run there. */
 export function belongsOn(host: HostName, scenario: Scenario, mechanism: MechanismInfo): boolean {
   const hosts = scenario.hosts ?? USUAL_HOSTS;
   return hosts.includes(host) && (mechanism.hosts ?? hosts).includes(host);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Comparing two cells of one run: ratios paired round by round, against the noise floor that the A/A control gave.
+// Compares two cells of one run: ratios paired round by round, against the noise floor from the A/A control.
 
 export interface Comparison {
   /** Geometric mean over the rounds of subject / reference; 0.5 means half as long. */
@@ -7,11 +7,11 @@ export interface Comparison {
   ratioMin: number;
   ratioMax: number;
   rounds: number;
-  /** "no difference seen" unless the mean ratio is beyond the floor and every round points the same way. */
+  /** "no difference seen" unless the mean ratio exceeds the floor and every round points the same way. */
   verdict: "lower" | "higher" | "no difference seen";
 }
 
-/** No floor may be believed to be smaller than this: two rounds of an A/A pair may agree by chance. */
+/** The smallest credible floor: two rounds of an A/A pair may agree by chance. */
 export const FLOOR_RATIO_MIN = 1.05;
 
 export function geometricMean(values: readonly number[]): number {
@@ -25,7 +25,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
-/** Ratios of the rounds that both sides have. Rounds are matched by number, never by position. */
+/** Returns the ratios of the rounds that both sides have. Rounds are matched by number, never by position. */
 export function pairedRatios(subject: ReadonlyMap<number, number>, reference: ReadonlyMap<number, number>): number[] {
   const ratios: number[] = [];
   for (const [round, value] of subject) {
@@ -36,9 +36,9 @@ export function pairedRatios(subject: ReadonlyMap<number, number>, reference: Re
 }
 
 /**
- * The noise floor of an A/A pair: the largest ratio between any two of its measurements, of whichever half and round, and
- * never under FLOOR_RATIO_MIN. Pairs of one round alone would say too little: a wake-up that is fast or slow by turns can
- * agree with itself twice. Undefined where a half has nothing.
+ * Returns the noise floor of an A/A pair: the largest ratio between any two of its measurements, of any half and round, and at
+ * least FLOOR_RATIO_MIN. Pairs within one round would not be enough: a wake-up that alternates between fast and slow can agree
+ * with itself twice. Undefined if a half is empty.
  */
 export function noiseFloor(
   first: ReadonlyMap<number, number>,
@@ -50,7 +50,7 @@ export function noiseFloor(
   return Math.max(FLOOR_RATIO_MIN, Math.max(...all) / Math.min(...all));
 }
 
-/** Undefined where no round has both sides, so that nothing can be said. */
+/** Compares the two sides. Undefined if no round has both. */
 export function compare(
   subject: ReadonlyMap<number, number>,
   reference: ReadonlyMap<number, number>,

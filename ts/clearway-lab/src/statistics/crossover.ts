@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The crossover: from which size of a task on a strategy is quicker than doing it on the spot, and stays so.
+// The crossover: the task size from which a strategy is faster than running inline, and stays so.
 
 export interface SizePoint {
   ns: number;
-  /** The strategy's time over that on the spot; under 1 is quicker. */
+  /** The strategy's time divided by the inline time; under 1 is faster. */
   ratio: number;
 }
 
 export type Crossover =
   | { kind: "from"; ns: number }
-  /** Quicker at every size that was measured. */
+  /** Faster at every measured size. */
   | { kind: "everywhere" }
-  /** Not quicker at the largest that was measured. */
+  /** Not faster at the largest measured size. */
   | { kind: "never" };
 
 /**
- * Between the last size at which it was slower and the next it is read off a straight line through the logarithms of both.
- * Undefined where nothing was measured. Sizes may come in any order.
+ * Finds the crossover: interpolates between the last size at which the strategy was slower and the next, on a straight line
+ * through the logarithms of both. Undefined without measurements. Sizes may come in any order.
  */
 export function crossoverOf(points: readonly SizePoint[]): Crossover | undefined {
   const sorted = [...points].sort((a, b) => a.ns - b.ns);

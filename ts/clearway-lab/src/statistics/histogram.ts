@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// HdrHistogram of nanoseconds: three significant digits, so a value is known to 0.1 %; grows as needed.
+// HdrHistogram of nanoseconds: three significant digits, so values are exact to 0.1 %. Grows as needed.
 import { build, decodeFromCompressedBase64, encodeIntoCompressedBase64, type Histogram } from "hdr-histogram-js";
 
 export type { Histogram };
@@ -13,7 +13,7 @@ export function histogramOf(ns: Iterable<number>): Histogram {
     bitBucketSize: 64,
     useWebAssembly: false,
   });
-  // A clock may step back by its own granularity between two threads: such a sample counts as the smallest one, 1 ns.
+  // Two threads' clocks may differ by a clock step, so a sample may be negative: it counts as the smallest one, 1 ns.
   for (const value of ns) histogram.recordValue(Math.max(1, Math.round(value)));
   return histogram;
 }
@@ -26,7 +26,7 @@ export function decodeHistogram(base64: string): Histogram {
   return decodeFromCompressedBase64(base64, 64);
 }
 
-/** One histogram of all rounds. Neither copies nor changes its inputs. */
+/** Merges the histograms of all rounds into a new one. Does not change its inputs. */
 export function mergeHistograms(parts: readonly Histogram[]): Histogram {
   const whole = histogramOf([]);
   for (const part of parts) whole.add(part);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A small seeded generator, so that the order of a run can be recorded and repeated. Not for secrets.
 
-/** mulberry32: 32 bits of state, enough to shuffle a plan of some hundred entries. Returns numbers in [0, 1). */
+/**
+ * Returns a mulberry32 generator of numbers in [0, 1). Its 32 bits of state are enough to shuffle a plan of some hundred
+ * entries.
+ */
 export function randomFrom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -12,7 +15,7 @@ export function randomFrom(seed: number): () => number {
   };
 }
 
-/** Fisher and Yates. Returns a new array. */
+/** Shuffles by Fisher-Yates. Returns a new array. */
 export function shuffled<T>(items: readonly T[], random: () => number): T[] {
   const result = [...items];
   for (let last = result.length - 1; last > 0; last--) {

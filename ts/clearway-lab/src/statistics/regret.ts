@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Regret: a strategy's time over the best strategy's. The best of a round is chosen on the other rounds, and so on
-// measurements that it is not compared on: the least of several noisy times is less than any of them is on average, and
-// whoever chooses and compares on the same ones finds regret where there is none.
+// Regret: a strategy's time divided by the best strategy's. The best of a round is chosen from the other rounds, so it is
+// compared on measurements that did not choose it. The least of several noisy times is on average less than any of them:
+// choosing and comparing on the same measurements shows regret that does not exist.
 import { geometricMean } from "./compare.js";
 
 /** Times of one work: by strategy, by round. */
@@ -13,20 +13,20 @@ export interface Regret {
   ratioMin: number;
   ratioMax: number;
   rounds: number;
-  /** False where there is one round only, so that the best had to be chosen on what it is compared with. */
+  /** False with only one round, where the best had to be chosen on the round that it is compared with. */
   chosenElsewhere: boolean;
 }
 
 export interface Regrets {
   /** Strategies without a round in common with the others are missing. */
   of: Map<string, Regret>;
-  /** Whom each round is compared with. */
+  /** The strategy that each round is compared with. */
   best: Map<number, string>;
 }
 
 /**
- * Only strategies that have every round can be the best: means over different rounds cannot be compared. The others are
- * compared in the rounds that they have. Times of 0 and less are no times and are left out.
+ * Calculates regrets. Only strategies with every round can be the best, because means over different rounds cannot be compared.
+ * The others are compared in the rounds that they have. Times of 0 and less are invalid and left out.
  */
 export function regretsOf(times: Times): Regrets {
   const known = new Map([...times].map(([name, byRound]) => [name, positive(byRound)] as const));
@@ -60,8 +60,8 @@ export function regretsOf(times: Times): Regrets {
 }
 
 /**
- * The same times without the round in which a run was cut short: among those who still have it the best may be missing.
- * Where everybody has the last round, or there is no other, nothing is left out.
+ * Returns the times without the round in which a run was cut short, because that round may lack the best strategy. Returns all
+ * times if every strategy has the last round, or if there is no other.
  */
 export function withoutCutRound(times: Times): Times {
   const all = [...times.values()];
@@ -73,7 +73,7 @@ export function withoutCutRound(times: Times): Times {
   );
 }
 
-/** By the geometric mean, so that a slow round, slow for all, weighs no more than a quick one. */
+/** Returns the best strategy by geometric mean, so that a round that is slow for all weighs no more than a fast one. */
 function bestOn(candidates: readonly (readonly [string, ReadonlyMap<number, number>])[], rounds: number[]): string {
   let least = Number.POSITIVE_INFINITY;
   let name = "";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/** The sizes of a task in the size sweep, in nanoseconds, by the metric that has the time of a task of that size. */
+/** The task sizes of the size sweep, in nanoseconds, by the metric with the time of such a task. */
 export const SIZES_NS: Record<string, number> = {
   task10ns: 10,
   task100ns: 100,

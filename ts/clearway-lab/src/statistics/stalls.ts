@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The stall model's two frame figures, for the frame rate that the meter did not run at.
+// The stall model's two frame figures, for any frame rate.
 
-/** Time beyond one frame, in ms for each second of the run. */
+/** Returns the time beyond one frame, in ms for each second of the run. */
 export function hitchMsPerSecond(stallsMs: readonly number[], totalMs: number, hz: number): number {
   if (totalMs <= 0) return 0;
   const beyond = stallsMs.reduce((sum, ms) => sum + Math.max(0, ms - 1000 / hz), 0);
   return (beyond / totalMs) * 1000;
 }
 
-/** Expected number of frame deadlines that fall inside the stalls, less the one frame that each stall could still make. */
+/** Returns the number of whole frames that the stalls last, each stall rounded down. */
 export function droppedFrames(stallsMs: readonly number[], hz: number): number {
   return stallsMs.reduce((sum, ms) => sum + Math.max(0, Math.floor((ms * hz) / 1000)), 0);
 }

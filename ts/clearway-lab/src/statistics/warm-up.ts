@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/** A window counts as quicker when it is so by this part: less is what windows differ by anyway. */
+/** The smallest relative gain by which a window counts as faster. Windows vary by less than that anyway. */
 const GAIN_MIN = 0.05;
-/** As many windows without a gain mean that none is to come: compilers and carriers step in by stages, some 100 ms apart. */
+/**
+ * After this many windows without a gain, none is expected: compilers and carriers take effect in stages, some 100 ms apart.
+ */
 export const WINDOWS_WITHOUT_GAIN = 10;
 
-/** Judges from successive windows of calls whether a way has become as quick as it gets. A slow window says nothing. */
+/** Decides from successive windows of calls whether a way has reached its full speed. Ignores slow windows. */
 export class WarmUpJudge {
   #best = Number.POSITIVE_INFINITY;
   #withoutGain = 0;
 
-  /** Takes the mean time of a call in the next window, in any unit; tells whether the way is warm. */
+  /** Takes the mean time of a call in the next window, in any unit. Returns whether the way is warm. */
   isWarmAfter(perCall: number): boolean {
     if (perCall < this.#best * (1 - GAIN_MIN)) {
       this.#best = perCall;
@@ -19,7 +21,7 @@ export class WarmUpJudge {
     return this.#withoutGain >= WINDOWS_WITHOUT_GAIN;
   }
 
-  /** The quickest window so far, give or take the smallest gain. */
+  /** The fastest window so far, within the smallest gain. */
   get best(): number {
     return this.#best;
   }

@@ -2,7 +2,7 @@
 import { ThreadWorker } from "poolifier";
 import { type ActionName, type Argument, actionOf, actions } from "../offload/action.js";
 
-// poolifier awaits only what is declared async.
+// poolifier awaits only functions that are declared async.
 const tasks = Object.fromEntries(
   (Object.keys(actions) as ActionName[]).map((name) => [
     name,

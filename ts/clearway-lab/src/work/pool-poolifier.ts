@@ -3,5 +3,5 @@ import { ThreadWorker } from "poolifier";
 import { runPoolTask } from "../host/pool-work-node.js";
 import type { PoolTask } from "../isolate/pool-task.js";
 
-// poolifier awaits only what is declared async.
+// poolifier awaits only functions that are declared async.
 export default new ThreadWorker<PoolTask, Promise<number>>(async (task) => runPoolTask(task!));

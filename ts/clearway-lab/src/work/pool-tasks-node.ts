@@ -7,7 +7,7 @@ import type { PoolTask } from "../isolate/pool-task.js";
 
 const leased = withResources({
   echo: resource({
-    // A resource is opened without arguments: the runner leaves the port in the environment, which workers inherit.
+    // A resource is opened without arguments. The runner sets the port in the environment, which workers inherit.
     open: () => EchoConnection.open(Number(process.env["CLEARWAY_LAB_ECHO_PORT"])),
     check: (connection) => connection.open,
     close: (connection) => connection.close(),

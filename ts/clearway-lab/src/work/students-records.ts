@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The Clearway way with records: rows are pushed, a table arrives.
+// The Clearway way with records: the worker pushes rows, and a table arrives.
 import { expose } from "clearway/worker";
 import { studentAt } from "../isolate/student.js";
 import { StudentRecord } from "../isolate/student-record.js";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Uploads from the worker; posts the progress after every chunk, then the count that the server confirmed.
+// Uploads from the worker. Posts the progress after every chunk, then the count that the server confirmed.
 import { parent, sendInChunks } from "#lab-host";
 import type { Upload } from "../isolate/upload-source.js";
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The same behind Comlink: progress through a proxied callback. Each call is awaited at the end, so that none comes late.
+// The same upload behind Comlink, with progress through a proxied callback. The last call is awaited at the end, so that none
+// comes late.
 import * as Comlink from "comlink";
 import { parent, sendInChunks } from "#lab-host";
 import type { Progress, Upload } from "../isolate/upload-source.js";

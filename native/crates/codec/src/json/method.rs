@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Calls `{"method": …, "args": …}` and replies `[value]` or `[code, message, details]`, perhaps with a stack trace. The envelope is
-//! no level.
+//! Calls `{"method": …, "args": …}` and replies `[value]` or `[code, message, details]`, optionally with a stack trace. The
+//! envelope does not count as a nesting level.
 
 use super::read::read_to;
 use super::write::whole;
@@ -27,7 +27,7 @@ pub fn read_call(message: &[u8], limits: Limits) -> Result<Call, Error> {
     Ok(Call { method, args })
 }
 
-/// Reads a reply; no bytes are no reply at all.
+/// Reads a reply. A message without bytes is `Reply::None`.
 pub fn read_reply(message: &[u8], limits: Limits) -> Result<Reply, Error> {
     if message.is_empty() {
         return Ok(Reply::None);
@@ -57,7 +57,7 @@ fn text_or_null(value: Value) -> Result<Option<String>, Error> {
     }
 }
 
-/// Appends a call. Where it fails, what was appended is taken back.
+/// Appends a call. Removes the appended bytes on failure.
 pub fn write_call(method: &str, args: &Value, limits: Limits, to: &mut Vec<u8>) -> Result<(), Error> {
     whole(to, |writer| {
         writer.raw("{\"method\":");
@@ -69,7 +69,7 @@ pub fn write_call(method: &str, args: &Value, limits: Limits, to: &mut Vec<u8>) 
     })
 }
 
-/// Appends a reply; no reply at all has no bytes. Where it fails, what was appended is taken back.
+/// Appends a reply. `Reply::None` has no bytes. Removes the appended bytes on failure.
 pub fn write_reply(reply: &Reply, limits: Limits, to: &mut Vec<u8>) -> Result<(), Error> {
     let depth_max = limits.depth() + 1;
     whole(to, |writer| {

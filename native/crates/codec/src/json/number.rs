@@ -5,14 +5,14 @@ use super::read::Reader;
 use crate::error::{Code, Error};
 use crate::value::{Big, Value};
 
-/// Up to here every integer is a float64 of its own.
+/// The largest integer up to which every integer is a float64 of its own.
 pub(super) const EXACT_MAX: i64 = (1 << 53) - 1;
 
-/// A number, of which the first byte is the next one.
+/// Reads a number from its first byte.
 pub(super) fn number(reader: &mut Reader<'_>) -> Result<Value, Error> {
     let from = reader.at;
     passes(reader, b"-");
-    // A zero stands alone: what follows it is not of the number.
+    // No digit may follow a leading zero.
     let mut whole = passes(reader, b"0") || digits(reader);
     if whole && passes(reader, b".") {
         whole = digits(reader);
@@ -46,7 +46,8 @@ fn digits(reader: &mut Reader<'_>) -> bool {
     reader.at > from
 }
 
-/// A number as `JSON.stringify` writes it: the shortest digits that read as the same; what is not finite is null.
+/// Writes a number as `JSON.stringify` does: the shortest digits that read as the same number. Writes null for NaN and
+/// infinities.
 pub(super) fn put_float(value: f64, to: &mut Vec<u8>) {
     if !value.is_finite() {
         return to.extend_from_slice(b"null");
@@ -54,7 +55,7 @@ pub(super) fn put_float(value: f64, to: &mut Vec<u8>) {
     if value == 0.0 {
         return to.push(b'0'); // minus zero, too
     }
-    // Rust has the same shortest digits: "-1.25e-7" is sign, first digit, the other ones, exponent.
+    // Rust finds the same shortest digits. "-1.25e-7" has the sign, the first digit, the others, and the exponent.
     let text = to_even(value, format!("{value:e}"));
     let (mantissa, exponent) = text.split_once('e').expect("this format has an exponent");
     let exponent: i32 = exponent.parse().expect("an exponent is a number");
@@ -79,15 +80,15 @@ pub(super) fn put_float(value: f64, to: &mut Vec<u8>) {
     to.extend_from_slice(written.as_bytes());
 }
 
-/// Where the value stands half-way between two shortest texts, JavaScript takes the one with the even digit, and Rust the larger.
+/// Picks the even digit when the value is half-way between two shortest texts, as JavaScript does. Rust picks the larger.
 fn to_even(value: f64, text: String) -> String {
     let end = text.find('e').unwrap_or(text.len());
     let last = text.as_bytes()[end - 1];
-    // A double has 53 bits: fewer digits than these are never half of anything.
+    // A double has 53 bits, so a text with fewer digits than these is never half-way.
     if last % 2 == 0 || end < 16 {
         return text;
     }
-    // Longer than any double is.
+    // More digits than any double has.
     let exact = format!("{value:.800e}");
     let digits = exact[..exact.find('e').unwrap_or(0)].trim_end_matches('0');
     let even = format!("{}{}{}", &text[..end - 1], char::from(last - 1), &text[end..]);
@@ -95,7 +96,7 @@ fn to_even(value: f64, text: String) -> String {
     if half && even.parse() == Ok(value) { even } else { text }
 }
 
-/// An integer: by itself where a float64 has it, else as the nearest one.
+/// Writes an integer: exactly if a float64 can hold it, else as the nearest float64.
 pub(super) fn put_int(value: i64, to: &mut Vec<u8>) {
     if (-EXACT_MAX..=EXACT_MAX).contains(&value) {
         to.extend_from_slice(value.to_string().as_bytes());
@@ -107,7 +108,8 @@ pub(super) fn put_int(value: i64, to: &mut Vec<u8>) {
 /// The float64 that is nearest to a big integer.
 pub(super) fn nearest(big: &Big) -> f64 {
     let digits = big.digits();
-    // The first sixteen digits have at least 61 bits, of which 53 are kept; of what follows it only counts whether there is something.
+    // The first sixteen digits have at least 61 bits, of which 53 are kept. Of the rest only matters whether any digit is not
+    // 0.
     let (first, rest) = digits.split_at(digits.len().min(16));
     let sticky = rest.bytes().any(|digit| digit != b'0');
     let bits = u64::from_str_radix(first, 16).unwrap_or(0) | u64::from(sticky);
@@ -115,7 +117,7 @@ pub(super) fn nearest(big: &Big) -> f64 {
     if big.is_negative() { -magnitude } else { magnitude }
 }
 
-/// Two to that power, made of its bits: `powi` need not be exact.
+/// Two to the power `exponent`, made from its bits, because `powi` need not be exact.
 fn power_of_two(exponent: usize) -> f64 {
     if exponent > 1023 { f64::INFINITY } else { f64::from_bits((exponent as u64 + 1023) << 52) }
 }
@@ -157,7 +159,7 @@ mod tests {
             other => panic!("not big: {other:?}"),
         };
         assert_eq!(float(false, "10000000000000000"), power_of_two(64));
-        // Half-way between two floats: to the even one; one more than that: up.
+        // Half-way between two floats rounds to the even one; one more than that rounds up.
         assert_eq!(float(false, "10000000000000800"), power_of_two(64));
         assert_eq!(float(false, "10000000000000801"), power_of_two(64) + 4096.0);
         assert_eq!(float(true, "1000000000000080000000001"), -(power_of_two(96) + power_of_two(44)));

@@ -6,14 +6,14 @@ use crate::error::{Code, Error};
 use crate::limits::Limits;
 use crate::value::{Value, once};
 
-/// A place in a JSON text.
+/// A position in a JSON text.
 pub(super) struct Reader<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) at: usize,
     depth_max: usize,
 }
 
-/// Reads a message: no bytes are null. An object is a map; a number that is whole and exact is an integer.
+/// Reads a message. A message without bytes is null. An object is a map; a whole and exact number is an integer.
 pub fn read(message: &[u8], limits: Limits) -> Result<Value, Error> {
     if message.is_empty() { Ok(Value::Null) } else { read_value(message, limits) }
 }
@@ -45,7 +45,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The next byte that is no white space; it is not passed.
+    /// Returns the next byte that is no white space, without consuming it.
     fn next(&mut self) -> Result<u8, Error> {
         self.space();
         self.peek().ok_or(self.refuse(Code::Truncated))
@@ -99,7 +99,7 @@ impl Reader<'_> {
         Ok(Value::Map(once(entries)))
     }
 
-    /// A comma, which is passed, or the end, which is not.
+    /// Consumes a comma and returns true, or returns false at `end` without consuming it.
     fn goes_on(&mut self, end: u8) -> Result<bool, Error> {
         match self.next()? {
             b',' => {

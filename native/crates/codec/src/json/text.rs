@@ -4,7 +4,7 @@ use super::read::Reader;
 use crate::error::{Code, Error};
 use crate::string::utf8;
 
-/// A text in its quotes, of which the first is the next byte.
+/// Reads a text from its opening quote to its closing one.
 pub(super) fn text(reader: &mut Reader<'_>) -> Result<String, Error> {
     let mut text = String::new();
     reader.at += 1;
@@ -25,7 +25,7 @@ pub(super) fn text(reader: &mut Reader<'_>) -> Result<String, Error> {
     Ok(text)
 }
 
-/// The character of an escape, of which the backslash is the next byte.
+/// Reads an escape from its backslash.
 fn escape(reader: &mut Reader<'_>) -> Result<char, Error> {
     let from = reader.at;
     reader.at += 1;
@@ -44,7 +44,7 @@ fn escape(reader: &mut Reader<'_>) -> Result<char, Error> {
     Ok(simple)
 }
 
-/// The character of `\uXXXX`, or of two that are the halves of one. `from` is the first backslash.
+/// Reads the character of `\uXXXX`, or of two escapes that form a surrogate pair. `from` is the first backslash.
 fn unicode(reader: &mut Reader<'_>, from: usize) -> Result<char, Error> {
     let alone = Error::at(Code::BadUtf8, from);
     reader.at = from + 2;
@@ -52,8 +52,8 @@ fn unicode(reader: &mut Reader<'_>, from: usize) -> Result<char, Error> {
     if !(0xd800..=0xdbff).contains(&high) {
         return char::from_u32(high).ok_or(alone);
     }
-    // The lower half must follow. Where the text ends before that is known it is cut short; where anything else stands there, the
-    // upper half has no form in UTF-8.
+    // The lower half must follow. A text that ends before that is decided is truncated. If anything else follows, the upper
+    // half alone has no form in UTF-8.
     let lower: [fn(u8) -> bool; 4] = [
         |byte| byte == b'\\',
         |byte| byte == b'u',
@@ -72,7 +72,7 @@ fn unicode(reader: &mut Reader<'_>, from: usize) -> Result<char, Error> {
     char::from_u32(0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00)).ok_or(alone)
 }
 
-/// Four hex digits.
+/// Reads four hex digits.
 fn unit(reader: &mut Reader<'_>) -> Result<u32, Error> {
     let mut unit = 0;
     for _ in 0..4 {

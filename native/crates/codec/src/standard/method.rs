@@ -18,7 +18,7 @@ pub fn read_call(message: &[u8], limits: Limits) -> Result<Call, Error> {
     Ok(Call { method, args })
 }
 
-/// Reads a reply; no bytes are no reply at all.
+/// Reads a reply. A message without bytes is `Reply::None`.
 pub fn read_reply(message: &[u8], limits: Limits) -> Result<Reply, Error> {
     if message.is_empty() {
         return Ok(Reply::None);
@@ -55,7 +55,7 @@ fn text_or_null(reader: &mut Reader<'_>) -> Result<Option<String>, Error> {
     text(reader).map(Some)
 }
 
-/// Appends a call. Where it fails, what was appended is taken back.
+/// Appends a call. Removes the appended bytes on failure.
 pub fn write_call(method: &str, args: &Value, limits: Limits, to: &mut Vec<u8>) -> Result<(), Error> {
     whole(to, |writer| {
         writer.sized(tag::TEXT, method.as_bytes())?;
@@ -63,7 +63,7 @@ pub fn write_call(method: &str, args: &Value, limits: Limits, to: &mut Vec<u8>) 
     })
 }
 
-/// Appends a reply; no reply at all has no bytes. Where it fails, what was appended is taken back.
+/// Appends a reply. `Reply::None` has no bytes. Removes the appended bytes on failure.
 pub fn write_reply(reply: &Reply, limits: Limits, to: &mut Vec<u8>) -> Result<(), Error> {
     whole(to, |writer| match reply {
         Reply::None => Ok(()),

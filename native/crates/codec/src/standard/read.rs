@@ -7,12 +7,12 @@ use crate::limits::{BIG_DIGITS_MAX, Limits};
 use crate::string::utf8;
 use crate::value::{Value, once};
 
-/// Reads a message: no bytes are null.
+/// Reads a message. A message without bytes is null.
 pub fn read(message: &[u8], limits: Limits) -> Result<Value, Error> {
     if message.is_empty() { Ok(Value::Null) } else { read_value(message, limits) }
 }
 
-/// Reads a value that is all of the bytes.
+/// Reads a value that takes all of the bytes.
 pub fn read_value(bytes: &[u8], limits: Limits) -> Result<Value, Error> {
     let mut reader = Reader::new(bytes, limits);
     let value = value(&mut reader, 0)?;
@@ -20,7 +20,7 @@ pub fn read_value(bytes: &[u8], limits: Limits) -> Result<Value, Error> {
     Ok(value)
 }
 
-/// A value with its type byte. `depth` counts the lists and maps around it.
+/// Reads a value with its type byte. `depth` counts the lists and maps around it.
 pub(super) fn value(reader: &mut Reader<'_>, depth: usize) -> Result<Value, Error> {
     let from = reader.at;
     Ok(match reader.byte()? {
@@ -47,8 +47,8 @@ fn enter(reader: &Reader<'_>, depth: usize, from: usize) -> Result<usize, Error>
     if depth >= reader.depth_max { Err(Error::at(Code::TooDeep, from)) } else { Ok(depth + 1) }
 }
 
-// Grown and not allocated by their counts: nested lists could each announce all that is left, and a value is larger in memory
-// than the one byte that it needs in the message.
+// Lists grow instead of being allocated by their counts: nested lists could each announce all remaining bytes, and a value
+// takes more memory than the one byte that it needs in the message.
 fn list(reader: &mut Reader<'_>, inside: usize) -> Result<Value, Error> {
     let count = reader.count(1)?;
     let mut list = Vec::with_capacity(count.min(64));

@@ -5,11 +5,11 @@ use crate::error::{Code, Error};
 use crate::limits::Limits;
 use crate::string::utf8;
 
-/// A place in a message, and the parts that messages are made of.
+/// A position in a message, and readers for the parts of messages.
 pub(super) struct Reader<'a> {
     bytes: &'a [u8],
     pub(super) at: usize,
-    /// Values that counts may yet announce.
+    /// How many more values the counts may announce.
     items_left: usize,
     pub(super) depth_max: usize,
 }
@@ -31,7 +31,7 @@ impl<'a> Reader<'a> {
         self.bytes.get(self.at).copied()
     }
 
-    /// The next bytes. `from` is the byte to name where they are not there.
+    /// Returns the next `count` bytes. `from` is the offset for the error if they are missing.
     fn take(&mut self, count: usize, from: usize) -> Result<&'a [u8], Error> {
         if count > self.left() {
             return Err(Error::at(Code::Truncated, from));
@@ -51,12 +51,12 @@ impl<'a> Reader<'a> {
         Ok(self.array::<1>(self.at)?[0])
     }
 
-    /// A number of the body that begins here.
+    /// Reads a number whose body begins here.
     pub(super) fn number<const N: usize>(&mut self) -> Result<[u8; N], Error> {
         self.array(self.at)
     }
 
-    /// A number behind its padding.
+    /// Skips the padding and reads a number.
     pub(super) fn aligned<const N: usize>(&mut self) -> Result<[u8; N], Error> {
         let from = self.at;
         self.pad(N, from)?;
@@ -80,7 +80,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// A count of values of at least `each` bytes, compared with what is left and with the limit.
+    /// Reads a count of values of at least `each` bytes. Compares it with the remaining bytes and with the limit.
     pub(super) fn count(&mut self, each: usize) -> Result<usize, Error> {
         let from = self.at;
         let count = self.size()?;
@@ -90,7 +90,7 @@ impl<'a> Reader<'a> {
         Ok(count)
     }
 
-    /// Bytes behind their size.
+    /// Reads a size and that many bytes.
     pub(super) fn sized(&mut self) -> Result<&'a [u8], Error> {
         let from = self.at;
         let size = self.size()?;
@@ -102,7 +102,7 @@ impl<'a> Reader<'a> {
         utf8(bytes, self.at - bytes.len())
     }
 
-    /// Numbers of `N` bytes behind their count and padding.
+    /// Reads a count, the padding, and that many numbers of `N` bytes.
     pub(super) fn numbers<const N: usize, T>(&mut self, each: impl Fn([u8; N]) -> T) -> Result<Vec<T>, Error> {
         let from = self.at;
         let count = self.size()?;

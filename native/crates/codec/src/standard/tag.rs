@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//  A value is a type byte and a body; all numbers are little-endian.
+// A value is a type byte and a body; all numbers are little-endian.
 //
 //    ┌─────┐              null, true, false
 //    │ tag │
@@ -14,7 +14,7 @@
 //    │ tag │ size │ values … │
 //    └─────┴──────┴──────────┘
 //
-//  Size: one byte up to 253; FE and 2 bytes up to 0xFFFF; FF and 4 bytes above.
+// Size: one byte up to 253; FE and 2 bytes up to 0xFFFF; FF and 4 bytes above.
 
 pub(super) const NULL: u8 = 0;
 pub(super) const TRUE: u8 = 1;

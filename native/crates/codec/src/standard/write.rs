@@ -6,7 +6,7 @@ use crate::error::{Code, Error};
 use crate::limits::{BIG_DIGITS_MAX, Limits};
 use crate::value::Value;
 
-/// Appends a message; null has no bytes. Where it fails, what was appended is taken back.
+/// Appends a message; null has no bytes. Removes the appended bytes on failure.
 pub fn write(value: &Value, limits: Limits, to: &mut Vec<u8>) -> Result<(), Error> {
     if *value == Value::Null { Ok(()) } else { write_value(value, limits, to) }
 }

@@ -3,7 +3,7 @@
 use super::tag;
 use crate::error::{Code, Error};
 
-/// A message that is being appended to somebody's bytes; offsets and padding count from its own first byte.
+/// Appends a message to the caller's bytes. Offsets and padding count from the message's first byte.
 pub(super) struct Writer<'a> {
     to: &'a mut Vec<u8>,
     start: usize,

@@ -6,8 +6,8 @@ use clearway_plugin::ReleaseMemory;
 
 use crate::sync::{AtomicU64, Ordering};
 
-/// A piece of memory. It is counted by the `Arc` around it, so the count lives in native memory; dropped with its last
-/// reference, on the thread that gave that up.
+/// A piece of memory. The `Arc` around it counts its references, so the count is in native memory. Dropped with its last
+/// reference, on the thread that dropped that.
 pub(crate) struct Block {
     data: *mut u8,
     size: usize,
@@ -16,33 +16,33 @@ pub(crate) struct Block {
     origin: Origin,
 }
 
-/// Whose the bytes are, and how they go back.
+/// The owner of the bytes, and how they are returned.
 pub(crate) enum Origin {
     /// From the slab pool; `capacity` is the slab's whole size.
     #[cfg(not(loom))]
     Slab { capacity: usize },
-    /// Somebody else's: `release` is called once.
+    /// Foreign memory: `release` is called once.
     Foreign { release: ReleaseMemory, context: *mut c_void },
-    /// Rust's, given back by dropping what owns them.
+    /// Rust's memory, freed by dropping its owner.
     #[cfg(not(loom))]
     Owned { _owner: Box<dyn Send + Sync> },
 }
 
-// SAFETY: the pointers are only carried here. Whoever reads or writes the bytes has a reference and the agreement of the other
-// holders; `release` may be called on any thread, as the ABI demands of it.
+// SAFETY: the pointers are only carried here. A thread that reads or writes the bytes has a reference and the agreement of the
+// other holders. The ABI requires that `release` may be called on any thread.
 unsafe impl Send for Block {}
-// SAFETY: as above; `flags` is atomic and nothing else changes.
+// SAFETY: as above; only `flags` and `references` change, and they are atomic.
 unsafe impl Sync for Block {}
 
 impl Block {
     /// # Safety
-    /// `data` must be readable and writable for `size` bytes until the block is dropped (not written where `flags` has
-    /// `CLEARWAY_MEMORY_SEALED`), and be what `origin` says.
+    /// `data` must be readable and writable for `size` bytes until the block is dropped (only readable with
+    /// `CLEARWAY_MEMORY_SEALED`), and match `origin`.
     pub(crate) unsafe fn new(data: *mut u8, size: usize, flags: u32, origin: Origin) -> Block {
         Block { data, size, flags: AtomicU64::new(flags.into()), references: AtomicU64::new(0), origin }
     }
 
-    /// References that the ABI knows: a hint, where other threads are at work. What keeps the block is the count around it.
+    /// The references that the ABI knows: only a hint while other threads run. The `Arc` around the block keeps it alive.
     pub(crate) fn references(&self) -> usize {
         self.references.load(Ordering::Relaxed) as usize
     }
@@ -60,7 +60,7 @@ impl Block {
     }
 
     pub(crate) fn flags(&self) -> u32 {
-        // Acquire: pairs with the release in `add_flags`: who sees a block sealed sees what was written before.
+        // Acquire: pairs with the release in `add_flags`. A thread that sees a block sealed sees all earlier writes.
         self.flags.load(Ordering::Acquire) as u32
     }
 
@@ -78,7 +78,7 @@ impl Drop for Block {
                 unsafe { super::slab::give_back(self.data, *capacity, self.size) }
             }
             Origin::Foreign { release: Some(release), context } => {
-                // SAFETY: called once, with what was agreed on when the memory was adopted or lent.
+                // SAFETY: called once, with the arguments given when the memory was adopted or lent.
                 crate::guard::calling((), || unsafe { release(*context, self.data, self.size) });
             }
             Origin::Foreign { release: None, .. } => {}

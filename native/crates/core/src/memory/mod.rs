@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Memory by token: blocks that are counted, references that are checked, slabs that are used again.
+//! Memory by handle: counted blocks, checked references, reused slabs.
 
 mod block;
 #[cfg(not(loom))]
@@ -15,6 +15,6 @@ pub(crate) use reference::resolve;
 #[cfg(not(loom))]
 pub use slab::{Kept, kept};
 
-/// Bytes of one memory at most: more than any host can view in one piece (V8's array buffers end at 4 GiB less one on
-/// some systems), and far from where sums of sizes overflow.
+/// The most bytes of one memory: more than any host can view in one piece (V8's array buffers end at 4 GiB less one on some
+/// systems), and small enough that sums of sizes cannot overflow.
 pub const BYTES_MAX: usize = if usize::BITS > 32 { 1 << 32 } else { 1 << 30 };

@@ -16,17 +16,17 @@ use crate::slots::Slots;
 
 static REFERENCES: Slots<Arc<Block>> = Slots::new(Kind::Memory);
 
-/// One reference to a block of memory. Dropped, it is released. The block stays until its last reference goes; its bytes do not
-/// move. Clones are references of their own.
+/// One reference to a block of memory, released when dropped. The block lives until its last reference goes, and its bytes do
+/// not move. Clones are separate references.
 ///
-/// The bytes are given as a raw pointer: native code and other threads may be writing to them, as its holders agreed.
+/// The bytes are a raw pointer, because native code and other threads may write to them, as the holders agree among themselves.
 pub struct Memory {
     handle: u64,
     block: Arc<Block>,
 }
 
 impl Memory {
-    /// New memory, from pooled slabs whose pages were touched. May allocate. `CLEARWAY_TOO_LARGE` over `BYTES_MAX`.
+    /// Allocates memory from pooled slabs whose pages were touched. Returns `CLEARWAY_TOO_LARGE` over `BYTES_MAX`.
     pub fn allocate(size: usize, flags: u32) -> Result<Memory, Status> {
         if flags & !CLEARWAY_MEMORY_ZEROED != 0 {
             return Err(CLEARWAY_INVALID_ARGUMENT);
@@ -43,22 +43,23 @@ impl Memory {
         Memory::of(unsafe { Block::new(data, size, 0, Origin::Slab { capacity }) })
     }
 
-    /// New memory with a copy of `size` bytes.
+    /// Allocates memory with a copy of `size` bytes.
     ///
     /// # Safety
     /// `data` must be readable for `size` bytes.
     pub unsafe fn copied(data: *const u8, size: usize) -> Result<Memory, Status> {
         let memory = Memory::allocate(size, 0)?;
-        // SAFETY: the one as the caller promises, the other was just allocated.
+        // SAFETY: the source is readable, as the caller promises; the target was just allocated.
         unsafe { ptr::copy_nonoverlapping(data, memory.data(), size) };
         Ok(memory)
     }
 
-    /// Makes memory known that is somebody else's: a plugin's own, or with `CLEARWAY_MEMORY_LENT` the host's. `release` is called
-    /// once, when the last reference goes, on whichever thread that is; not where this fails.
+    /// Registers memory that something else owns: a plugin, or with `CLEARWAY_MEMORY_LENT` the host. Does not copy. `release`
+    /// is called once, on the thread that drops the last reference; not if this function fails.
     ///
     /// # Safety
-    /// `data` must be readable and writable for `size` bytes until `release` is called (readable, with `CLEARWAY_MEMORY_SEALED`).
+    /// `data` must be readable and writable for `size` bytes until `release` is called (only readable with
+    /// `CLEARWAY_MEMORY_SEALED`).
     pub unsafe fn foreign(
         data: *mut u8,
         size: usize,
@@ -75,11 +76,11 @@ impl Memory {
         }
         // SAFETY: as the caller promises.
         let block = Arc::new(unsafe { Block::new(data, size, flags, Origin::Foreign { release, context }) });
-        // Not dropped where there is no room for a reference: that would call `release`.
+        // Leaked when there is no slot for a reference: dropping the block would call `release`.
         Memory::another(&block).inspect_err(|_| std::mem::forget(block.clone()))
     }
 
-    /// The same for memory that goes when `owner` is dropped.
+    /// Registers memory that is freed by dropping `owner`.
     ///
     /// # Safety
     /// As for `foreign`, until `owner` is dropped.
@@ -101,22 +102,22 @@ impl Memory {
         Ok(Memory { handle, block: block.clone() })
     }
 
-    /// A further reference to the memory that a handle names. `CLEARWAY_STALE` where it was released.
+    /// Makes another reference to the memory that a handle names. Returns `CLEARWAY_STALE` if the handle was released.
     pub fn retain(handle: u64) -> Result<Memory, Status> {
         Memory::another(&REFERENCES.get(handle).ok_or(CLEARWAY_STALE)?)
     }
 
-    /// A further reference.
+    /// Makes another reference.
     pub fn try_clone(&self) -> Result<Memory, Status> {
         Memory::another(&self.block)
     }
 
-    /// The first byte; not null, also where there are none.
+    /// The address of the first byte; not null, even for a size of 0.
     pub fn data(&self) -> *mut u8 {
         self.block.data()
     }
 
-    /// Bytes.
+    /// The size in bytes.
     pub fn size(&self) -> usize {
         self.block.size()
     }
@@ -126,12 +127,12 @@ impl Memory {
         self.block.flags()
     }
 
-    /// This reference as the ABI knows it, for the time that this value lives.
+    /// This reference's handle for the ABI. Valid while this value lives.
     pub fn handle(&self) -> u64 {
         self.handle
     }
 
-    /// Gives this reference to who knows it by its handle from now on, and has to release it.
+    /// Turns this reference into its handle. The caller then owns the handle and has to release it.
     pub fn into_handle(self) -> u64 {
         let mut this = ManuallyDrop::new(self);
         let handle = this.handle;
@@ -140,17 +141,17 @@ impl Memory {
         handle
     }
 
-    /// Promises that nobody writes to it any more.
+    /// Seals the memory: a promise that no thread writes to it any more.
     pub fn seal(&self) {
         self.block.add_flags(CLEARWAY_MEMORY_SEALED);
     }
 
-    /// What the ABI shows of it.
+    /// The ABI's view of the memory.
     pub fn view(&self) -> View {
         view(self.handle, &self.block)
     }
 
-    /// References that there are, this one counted: 1 when nobody else holds the memory.
+    /// The number of references, including this one. 1 means that this reference is the only one.
     pub fn references(&self) -> usize {
         self.block.references()
     }
@@ -158,7 +159,7 @@ impl Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        // Where a plugin released a reference that was only lent to it, there is nothing left to remove.
+        // Fails harmlessly if a plugin released a reference that was only lent to it.
         let _ = resolve::release(self.handle);
     }
 }
@@ -173,7 +174,7 @@ fn view(memory: u64, block: &Block) -> View {
     View { memory, data: block.data(), size: block.size(), flags: block.flags(), reserved: 0 }
 }
 
-/// What the functions of the ABI do with handles.
+/// The ABI functions' operations on handles.
 pub(crate) mod resolve {
     use super::*;
 
@@ -181,14 +182,15 @@ pub(crate) mod resolve {
         REFERENCES.look(handle, |block| view(handle, block)).ok_or(CLEARWAY_STALE)
     }
 
-    /// Whether the handle is of a reference that is there: a hint as soon as it is given, as what `look` gives is.
+    /// Returns whether the handle names a live reference. Only a hint, like the result of `look`: the reference may be released
+    /// at once.
     #[inline]
     pub(crate) fn is_live(handle: u64) -> bool {
         REFERENCES.is_live(handle)
     }
 
     pub(crate) fn release(handle: u64) -> Result<(), Status> {
-        // Dropped outside of the slot's lock: a release callback may do anything.
+        // Dropped outside of the slot's lock, because a release callback may run any code.
         REFERENCES.remove(handle).map(|block| block.count(-1)).ok_or(CLEARWAY_STALE)
     }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Where memory comes from. The first touch of fresh pages costs forty times a warm write, so pages are touched when a slab
-//! is made, and slabs are used again.
+//! The slab pool. The first touch of fresh pages costs forty times a warm write, so a new slab's pages are touched at once, and
+//! slabs are reused.
 
 use std::alloc::{Layout, alloc, dealloc};
 use std::ptr;
@@ -9,15 +9,15 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use crate::sync::lock;
 
-/// From this size on slabs are pooled and touched. Below it the system's allocator has warm memory at hand (20 ns).
+/// Slabs from this size on are pooled and touched. Below it the system's allocator returns warm memory (20 ns).
 const POOLED_MIN: usize = 4096;
-/// Pages of 4 KB everywhere that we run; larger ones only make some of the touches needless.
+/// The page size. Pages have 4 KB on every supported system; larger pages only make some touches redundant.
 const PAGE: usize = 4096;
-/// Where a huge page may begin: from 2 MB on, slabs ask for them (first touch of 8 MB: 0.15 ms, and 2.7 ms with small pages).
+/// The alignment of huge pages. Slabs from 2 MB on ask for them (first touch of 8 MB: 0.15 ms, and 2.7 ms with small pages).
 const HUGE_PAGE: usize = 2 << 20;
-/// Bytes kept for the next user: sixteen frames of 8 MB. What is over it goes back to the system.
+/// The most bytes kept for reuse: sixteen frames of 8 MB. Memory beyond it goes back to the system.
 const KEPT_MAX: usize = 128 << 20;
-/// Four sizes to a doubling: at most a quarter is unused.
+/// Four size classes for each doubling, so at most a quarter of a slab is unused.
 const CLASSES: usize = 4 * 24;
 
 static KEPT: [Mutex<Vec<Slab>>; CLASSES] = [const { Mutex::new(Vec::new()) }; CLASSES];
@@ -28,23 +28,23 @@ static MADE: AtomicU64 = AtomicU64::new(0);
 
 struct Slab(*mut u8);
 
-// SAFETY: a slab that is kept has no user; it is handed to one at a time.
+// SAFETY: a kept slab has no user, and one thread takes it at a time.
 unsafe impl Send for Slab {}
 
-/// What the pool has given out and kept, for the whole process.
+/// The pool's figures, for the whole process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kept {
-    /// Memories that are in use.
+    /// Memories in use.
     pub live: u64,
-    /// Bytes of those.
+    /// The bytes of the memories in use.
     pub live_bytes: u64,
-    /// Bytes kept for the next user.
+    /// The bytes kept for reuse.
     pub kept_bytes: u64,
-    /// Slabs that were made anew, and not taken from those kept.
+    /// Slabs that were newly allocated instead of reused.
     pub made: u64,
 }
 
-/// What the pool has given out and kept.
+/// Returns the pool's figures.
 pub fn kept() -> Kept {
     Kept {
         live: LIVE.load(Ordering::Relaxed),
@@ -54,7 +54,7 @@ pub fn kept() -> Kept {
     }
 }
 
-/// The class of a size from `POOLED_MIN` on, and the bytes of its slabs.
+/// The class of a size from `POOLED_MIN` on, and the size of its slabs in bytes.
 fn class(size: usize) -> (usize, usize) {
     let size = size.max(POOLED_MIN);
     let octave = (size - 1).ilog2() as usize; // 2^octave < size <= 2^(octave + 1)
@@ -72,8 +72,8 @@ fn layout(capacity: usize) -> Layout {
     Layout::from_size_align(capacity, align).expect("sizes are bounded by BYTES_MAX")
 }
 
-/// Memory for `size` bytes, touched, and the slab's whole size. Nothing where the system has none. What it holds is left
-/// over from the last user, or zeros.
+/// Takes touched memory for `size` bytes; returns it with the slab's whole size. Returns `None` when the system has none. The
+/// memory holds bytes of its last user, or zeros.
 pub(super) fn take(size: usize) -> Option<(*mut u8, usize)> {
     let taken = if size < POOLED_MIN { small(size) } else { pooled(size) };
     if taken.is_some() {
@@ -85,7 +85,7 @@ pub(super) fn take(size: usize) -> Option<(*mut u8, usize)> {
 
 fn small(size: usize) -> Option<(*mut u8, usize)> {
     let capacity = size.max(1).next_multiple_of(64);
-    // SAFETY: the layout has a size.
+    // SAFETY: the layout's size is not 0.
     let data = unsafe { std::alloc::alloc_zeroed(layout(capacity)) };
     (!data.is_null()).then_some((data, capacity))
 }
@@ -96,21 +96,21 @@ fn pooled(size: usize) -> Option<(*mut u8, usize)> {
         KEPT_BYTES.fetch_sub(capacity, Ordering::Relaxed);
         return Some((data, capacity));
     }
-    // SAFETY: the layout has a size.
+    // SAFETY: the layout's size is not 0.
     let data = unsafe { alloc(layout(capacity)) };
     if data.is_null() {
         return None;
     }
     MADE.fetch_add(1, Ordering::Relaxed);
     ask_for_huge_pages(data, capacity);
-    // Zeros, so that no fresh slab shows what the allocator had there; this touches every page as well.
-    // SAFETY: the slab is that long.
+    // Zeros, so that a new slab never shows older contents of the allocator. This touches every page as well. SAFETY: the slab
+    // has `capacity` bytes.
     unsafe { ptr::write_bytes(data, 0, capacity) };
     Some((data, capacity))
 }
 
 /// # Safety
-/// `data` and `capacity` must be what `take` gave for `size`, and be used by nobody.
+/// `data` and `capacity` must be what `take` returned for `size`, and must have no user.
 pub(super) unsafe fn give_back(data: *mut u8, capacity: usize, size: usize) {
     LIVE.fetch_sub(1, Ordering::Relaxed);
     LIVE_BYTES.fetch_sub(size as u64, Ordering::Relaxed);
@@ -133,7 +133,7 @@ fn ask_for_huge_pages(data: *mut u8, capacity: usize) {
         fn madvise(data: *mut std::ffi::c_void, size: usize, advice: std::ffi::c_int) -> std::ffi::c_int;
     }
     if capacity >= HUGE_PAGE {
-        // SAFETY: the range is ours and begins at a page. Advice: where it is refused, the pages are small.
+        // SAFETY: the range is ours and begins at a page. Only advice: if it is refused, the pages are small.
         unsafe { madvise(data.cast(), capacity, MADV_HUGEPAGE) };
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Observable Plot on a server: each chart is drawn twice, for a wide and a narrow page, and CSS shows one of them.
+// Draws charts with Observable Plot on a server. Each chart is drawn twice, for a wide and a narrow page, and CSS shows one of
+// them.
 import * as Plot from "@observablehq/plot";
 import { JSDOM } from "jsdom";
 import type { Role } from "../../scenario/scenario.js";
@@ -26,7 +27,7 @@ export const ROLE_COLOR: Record<Role, string> = {
 
 export type Draw = (size: Size) => Plot.PlotOptions;
 
-/** `label` is read out instead of the picture. */
+/** Draws a chart. Screen readers read `label` instead of the picture. */
 export function chart(label: string, draw: Draw): Html {
   return html`<div class="chart">${SIZES.map((size) => svg(label, size, draw(size)))}</div>`;
 }
@@ -47,7 +48,7 @@ function svg(label: string, size: Size, options: Plot.PlotOptions): Html {
   element.setAttribute("role", "img");
   element.setAttribute("aria-label", label);
   element.setAttribute("class", size.narrow ? "plot narrow" : "plot wide");
-  // Plot adds a style element to every chart; the page's own sheet has these rules once.
+  // Plot adds a style element to every chart; the page's own style sheet has these rules once.
   for (const style of element.querySelectorAll("style")) style.remove();
   return new Html(element.outerHTML);
 }

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A time against a time, one line a strategy, both axes logarithmic. Every line has a symbol, so that colour is not needed.
+// A time against a time, one line for each strategy, both axes logarithmic. Every line has a symbol, so that colour is not
+// needed.
 import * as Plot from "@observablehq/plot";
 import { Html, html } from "../html.js";
 import { chart } from "./draw.js";
 
 export interface DurationLine {
   name: string;
-  /** Clearway's, in its own colours. */
+  /** Whether the line is Clearway's, in its own colours. */
   own: boolean;
   points: { ns: number; us: number }[];
 }
 
 const COLORS = ["ink", "peer", "warm", "sky", "rose", "lime", "reference"];
 const OWN_COLORS = ["clearway", "teal"];
-/** Plot's own, and the same for the legend, within 5 of the middle. */
+/** Plot's own symbols, drawn again for the legend, within 5 of the centre. */
 const SYMBOLS = {
   circle: '<circle r="4"/>',
   square: '<rect x="-4" y="-4" width="8" height="8"/>',
@@ -32,7 +33,7 @@ interface Style {
 export function durationChart(label: string, lines: readonly DurationLine[], text: (ns: number) => string): Html {
   const points = lines.flatMap(({ name, points }) => points.map(({ ns, us }) => ({ name, ns, taskNs: us * 1000 })));
   if (points.length === 0) return html``;
-  // Forty-two lines, more than a host has strategies, before a pair of colour and symbol comes again.
+  // Seven colours and six symbols: a pair repeats only after 42 lines, more than a host has strategies.
   const styles = new Map(
     lines.map(({ name, own }, at): [string, Style] => [
       name,
@@ -75,7 +76,7 @@ export function durationChart(label: string, lines: readonly DurationLine[], tex
   }))}`;
 }
 
-/** The colours come in turn among the lines of the same kind. */
+/** Returns the next colour. The colours rotate among the lines of the same kind. */
 function nextOf(colors: readonly string[], lines: readonly DurationLine[], at: number): string {
   const before = lines.slice(0, at).filter(({ own }) => own === lines[at]?.own).length;
   return colors[before % colors.length] ?? "ink";
@@ -88,7 +89,7 @@ function legend(styles: ReadonlyMap<string, Style>): Html {
   )}</ul>`;
 }
 
-/** Powers of ten within the values. */
+/** Returns the powers of ten within the values. */
 function decades(values: readonly number[]): number[] {
   const from = Math.ceil(Math.log10(Math.min(...values)) - 1e-9);
   const to = Math.floor(Math.log10(Math.max(...values)) + 1e-9);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A grid of figures, the darker the larger, each printed in its place: it can be read without colour.
+// A grid of figures, darker for larger values. Each figure is printed in its cell, so the grid can be read without colour.
 import * as Plot from "@observablehq/plot";
 import type { Html } from "../html.js";
 import { chart } from "./draw.js";
@@ -7,20 +7,20 @@ import { chart } from "./draw.js";
 export interface HeatCell {
   row: string;
   column: string;
-  /** At least 1 for what is coloured by its logarithm. */
+  /** At least 1: the colour depends on its logarithm. */
   value: number;
   text: string;
-  /** For a narrow page with many columns: four characters at most. */
+  /** At most four characters, for a narrow page with many columns. */
   short: string;
   /** Framed and in bold. */
   marked: boolean;
 }
 
-/** A hundredfold and more is as dark as it gets: under it people see the difference between 2 and 10. */
+/** The value of the darkest colour. Below it, 2 and 10 are still easy to tell apart. */
 const DARKEST = 100;
-/** Narrower than this a column has no room for more than four characters. */
+/** A narrower column has no room for more than four characters. */
 const CROWDED_PX = 38;
-/** The figure must be readable on the darkest, on a light page and on a dark one. */
+/** The figure must be readable on the darkest colour, on a light page and on a dark one. */
 const OPACITY_MAX = 0.45;
 
 export function heatMap(label: string, rows: readonly string[], columns: readonly string[], cells: HeatCell[]): Html {
@@ -80,12 +80,12 @@ export function heatMap(label: string, rows: readonly string[], columns: readonl
   });
 }
 
-/** How long a heading is across: on a wide page its parts stand one below the other, on a narrow one it is turned. */
+/** Returns a heading's length. Its parts are on separate lines on a wide page; on a narrow page the heading is rotated. */
 function lines(column: string, narrow: boolean): number {
   return narrow ? column.length : column.split(", ").length * 2.8;
 }
 
-/** Without its middle: names of one family differ at their ends. */
+/** Shortens a name in its middle, because names of one family differ at their ends. */
 function shortened(name: string, most: number): string {
   if (name.length <= most) return name;
   const half = (most - 1) >> 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Latency histograms, one row a mechanism in the order given, on one logarithmic axis.
+// Latency histograms, one row for each mechanism in the given order, on one logarithmic axis.
 import * as Plot from "@observablehq/plot";
 import type { JsHistogram } from "hdr-histogram-js";
 import type { RecordedCell } from "../../run/record.js";
@@ -20,11 +20,11 @@ interface Bin {
   row: Row;
   from: number;
   to: number;
-  /** Of the fullest bin of its row. */
+  /** Relative to the fullest bin of its row. */
   share: number;
 }
 
-/** What is shorter than a step of the clock cannot be told apart: it stands in the bin of half a step. */
+/** Returns the bins of a row. Times shorter than a clock step are indistinguishable, so they go into the bin of half a step. */
 function binsOf(row: Row, clockStepUs: number): Bin[] {
   const sets = row.cell.rounds.flatMap(({ measurement }) => measurement.samples["latency"] ?? []);
   const whole = mergeHistograms(sets.map(({ hdr }) => decodeHistogram(hdr))) as JsHistogram;
@@ -45,7 +45,7 @@ function binsOf(row: Row, clockStepUs: number): Bin[] {
   }));
 }
 
-/** `tail` is the quantile that the rows are ordered by; with p50 there is no tail to show. */
+/** Draws the histograms. `tail` is the quantile by which the rows are ordered; with p50 there is no tail to show. */
 export function histogramChart(label: string, rows: Row[], clockStepUs: number, tail: "p99" | "p90" | "p50"): Html {
   const bins = rows.flatMap((row) => binsOf(row, clockStepUs));
   const least = Math.min(...bins.map((bin) => bin.from));

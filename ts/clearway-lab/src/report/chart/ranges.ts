@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A range and a median a row, on a logarithmic axis: for pools' calls and for the firehose's throughput.
+// A range and a median for each row, on a logarithmic axis: for pools' calls and for the firehose's throughput.
 import * as Plot from "@observablehq/plot";
 import type { Html } from "../html.js";
 import { logTicks, shown } from "../number.js";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A figure against a size in bytes, one line a mechanism, both axes logarithmic.
+// A figure against a size in bytes, one line for each mechanism, both axes logarithmic.
 import * as Plot from "@observablehq/plot";
 import type { Html } from "../html.js";
 import { bytes as bytesText, logTicks, shown } from "../number.js";
@@ -11,7 +11,7 @@ export interface Point {
   value: number;
 }
 
-/** The lines of one chart need colours of their own: here two references stand side by side. */
+/** The colours of a chart's lines. They differ from the roles' colours, because a chart may have two references. */
 export const LINE_COLOR: Record<string, string> = {
   "main-thread": "var(--warm)",
   "worker-postmessage": "var(--reference)",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// One sentence a work: which strategy to use for it, what the second choice costs, and what the wrong one costs.
+// One sentence for each work: which strategy to use, and what the second choice and the wrong choice cost.
 import type { HostName } from "../../protocol/message.js";
 import { compareCells } from "../../run/floor.js";
 import type { RecordedCell, RunRecord } from "../../run/record.js";
@@ -14,7 +14,7 @@ export interface Advice {
   sentence: string;
 }
 
-/** A batch on the calling thread that is longer than this costs it a frame at 60 Hz. */
+/** A longer batch on the calling thread costs it a frame at 60 Hz. */
 const FRAME_MS = 1000 / 60;
 
 export function adviceOf(results: Results, record: RunRecord, host: HostName): Advice[] {
@@ -53,18 +53,18 @@ function adviceFor(results: Results, record: RunRecord, column: WorkColumn, cold
   const coldRegret = cold.regrets.get(best.mechanism)?.ratio ?? 1;
   if (coldBest !== undefined && coldRegret > COLD_WORTH_RATIO)
     parts.push(`on a cold pool ${coldBest.title} is soonest with ${shown(ms(coldBest, "coldBatch"))} ms`);
-  // Where a plain strategy does as well, no measuring is needed.
+  // If a plain strategy does as well, an adaptive one is not needed.
   const plain = [best, ...alike].find(({ place }) => place !== "adaptive") ?? best;
   return `${placeText(plain)}: ${parts.join("; ")}.`;
 }
 
-/** Twice as long is not alike, even where the noise is so large that it carries no verdict. */
+/** Twice as long is not alike, even if the noise is too large for a verdict. */
 const ALIKE_RATIO = 2;
 
-/** What choosing by the warm pool alone costs a cold one, from which on it is worth a word. */
+/** From this regret on a cold pool, the sentence also names the best strategy for a cold pool. */
 const COLD_WORTH_RATIO = 1.5;
 
-/** What to do, from where the best strategy runs its actions. */
+/** Returns the advice for the place where the best strategy runs its actions. */
 function placeText({ place, params }: RecordedCell): string {
   if (place === "caller")
     return params["waits"] === "async"
@@ -77,7 +77,7 @@ function placeText({ place, params }: RecordedCell): string {
   return "give it to a pool";
 }
 
-/** The strategies of a work, the one with the least regret first. */
+/** Returns the strategies of a work, in ascending order of regret. */
 export function byRegret({ cells, regrets }: WorkColumn): RecordedCell[] {
   const key = (cell: RecordedCell) => regrets.get(cell.mechanism)?.ratio ?? Number.POSITIVE_INFINITY;
   return cells.filter((cell) => regrets.has(cell.mechanism)).sort((a, b) => key(a) - key(b));

@@ -15,7 +15,7 @@ import { crossoverSentence, crossoverText, durationText, type SizeLine, sizeLine
 import { regretTable, regretText, shortRegret } from "./regret-table.js";
 import { worstSentence } from "./worst.js";
 
-/** The least that is asked of a good choice. */
+/** A choice with less regret than this is marked as good. */
 const MARKED_BELOW = 1.1;
 
 export function offloadCharts(results: Results, record: RunRecord, scenario: RecordedScenario, host: HostName): Html {

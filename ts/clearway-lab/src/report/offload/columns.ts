@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The works of a run on one host, and what each strategy's regret in them is. The same for every host that has cells.
+// The works of a run on one host, and each strategy's regret in them. The same for every host that has cells.
 import type { HostName } from "../../protocol/message.js";
 import { byRound } from "../../run/floor.js";
 import type { RecordedCell, RunRecord } from "../../run/record.js";
@@ -7,7 +7,7 @@ import { type Regret, type Regrets, regretsOf, withoutCutRound } from "../../sta
 import { loadText } from "../load-text.js";
 import { byLoad } from "../table.js";
 
-/** Cold: from making the pool to the end of its first batch. Warm: a batch later on. */
+/** Cold: from making the pool to the end of its first batch. Warm: a later batch. */
 export type Temperature = "warm" | "cold";
 const METRIC: Record<Temperature, string> = { warm: "batch", cold: "coldBatch" };
 
@@ -21,7 +21,7 @@ export interface WorkColumn {
 export interface StrategyRow {
   cell: RecordedCell;
   regrets: (Regret | undefined)[];
-  /** The largest of them, if there is one for each work that anybody has. */
+  /** The largest regret; undefined if the strategy lacks a work that another strategy has. */
   worst: Regret | undefined;
 }
 
@@ -36,7 +36,7 @@ export function workCells(record: RunRecord, host: HostName): RecordedCell[] {
   );
 }
 
-/** Strategies by work; who is never far from the best stands first, who lacks a work last. */
+/** Returns the strategies by work, in ascending order of their worst regret. Strategies that lack a work come last. */
 export function regretGrid(record: RunRecord, host: HostName, temperature: Temperature): RegretGrid {
   const cells = workCells(record, host);
   const columns = byLoad(cells).map((group): WorkColumn => {
@@ -52,7 +52,7 @@ export function regretGrid(record: RunRecord, host: HostName, temperature: Tempe
   return { columns, rows: rows.sort((a, b) => key(a) - key(b) || 0) };
 }
 
-/** Of one work's cells, in whole rounds. */
+/** Returns the regrets within one work's cells, in whole rounds only. */
 export function regretsIn(record: RunRecord, cells: readonly RecordedCell[], metric: string): Regrets {
   const times = new Map(cells.map((cell) => [cell.mechanism, byRound(record, cell, metric)]));
   return regretsOf(record.interrupted || record.budgetEnded ? withoutCutRound(times) : times);

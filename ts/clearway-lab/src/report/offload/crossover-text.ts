@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// From which size of a task on each strategy pays, as figures and as a sentence.
+// The task size from which each strategy pays, as figures and as a sentence.
 import type { HostName } from "../../protocol/message.js";
 import { byRound } from "../../run/floor.js";
 import type { RecordedCell, RunRecord } from "../../run/record.js";
@@ -12,7 +12,7 @@ import { shown } from "../number.js";
 export interface SizeLine {
   cell: RecordedCell;
   points: { ns: number; us: number }[];
-  /** Undefined for the reference itself, and where that was not measured. */
+  /** Undefined for the reference itself, and if the reference was not measured. */
   crossover: Crossover | undefined;
 }
 
@@ -39,7 +39,7 @@ export function crossoverText(crossover: Crossover | undefined): string {
   return crossover.kind === "everywhere" ? "at every size" : "at no size";
 }
 
-/** Undefined where nothing can be said. */
+/** Returns the sentence; undefined if no strategy has a crossover figure. */
 export function crossoverSentence(lines: readonly SizeLine[], host: HostName): string | undefined {
   const told = lines.filter(({ crossover }) => crossover !== undefined);
   if (told.length === 0) return undefined;

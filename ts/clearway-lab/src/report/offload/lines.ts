@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The family on a terminal: one line a work, one for the crossover, one for the site that changes.
+// The family on a terminal: one line for each work, one for the crossover, one for the site that changes.
 import type { RunRecord } from "../../run/record.js";
 import type { Results } from "../../run/results.js";
 import { HOST_NAMES } from "../../scenario/scenario.js";
@@ -13,7 +13,7 @@ export interface OffloadLines {
   lines: string[];
 }
 
-/** A block for each host that has cells of the family. */
+/** Returns a block for each host that has cells of the family. */
 export function offloadLines(results: Results, record: RunRecord): OffloadLines[] {
   const reference = record.scenarios.find(({ name }) => name === "sizes")?.reference ?? "direct";
   return HOST_NAMES.flatMap((host) => {

@@ -7,7 +7,7 @@ import { shown } from "../number.js";
 import type { Table, TableCell } from "../table.js";
 import { regretGrid, type Temperature } from "./columns.js";
 
-/** Undefined where the run has no such cells. Folded: a terminal gets a sentence a work instead. */
+/** Returns the table; undefined if the run has no such cells. Folded: a terminal shows a sentence for each work instead. */
 export function regretTable(record: RunRecord, host: HostName, temperature: Temperature): Table | undefined {
   const { columns, rows } = regretGrid(record, host, temperature);
   if (columns.length === 0) return undefined;
@@ -26,20 +26,20 @@ export function regretTable(record: RunRecord, host: HostName, temperature: Temp
   };
 }
 
-/** A dash: not measured in this work. Doubtful: the best was chosen on what it is compared with. */
+/** Formats a regret. A dash: not measured in this work. Doubtful: the best was chosen on the round that it is compared with. */
 export function regretCell(regret: Regret | undefined): TableCell {
   if (regret === undefined) return { text: "–" };
   return { text: regretText(regret.ratio), ...(regret.chosenElsewhere ? {} : { doubtful: true }) };
 }
 
-/** "1.0", "48", "1.4k": four characters at most, for a crowded picture. */
+/** Formats a regret in at most four characters, for a crowded chart: "1.0", "48", "1.4k". */
 export function shortRegret(ratio: number): string {
   if (ratio < 9.95) return ratio.toFixed(1);
   if (ratio < 999.5) return String(Math.round(ratio));
   return ratio < 9950 ? `${(ratio / 1000).toFixed(1)}k` : `${Math.round(ratio / 1000)}k`;
 }
 
-/** "1.04", "3.4", "48": under 10 people compare what stands behind the point. */
+/** Formats a regret: "1.04", "3.4", "48". Below 10 the decimals matter to a reader. */
 export function regretText(ratio: number): string {
   if (ratio < 2) return ratio.toFixed(2);
   return ratio < 10 ? ratio.toFixed(1) : shown(Math.round(ratio));
