@@ -133,6 +133,7 @@ export class Recorder implements Sink {
       label: options.label,
       startedAt: this.#startedAt,
       durationMs: Math.max(0, atMs - fromMs - hiddenMs),
+      coveredFromMs: fromMs - this.#beginMs,
       hiddenMs,
       hz: options.hz,
       floorMs: options.floorMs,

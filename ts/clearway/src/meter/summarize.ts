@@ -13,6 +13,8 @@ export interface RunFacts {
   readonly label: string | undefined;
   readonly startedAt: string;
   readonly durationMs: number;
+  /** When the covered time begins, from the start of the run, as the stalls' `startMs` is: 0 unless stalls were dropped. */
+  readonly coveredFromMs: number;
   readonly hiddenMs: number;
   readonly hz: number;
   readonly floorMs: number;
@@ -58,7 +60,7 @@ export function summarize(run: RunFacts): StallReport {
           dropped: expectedDroppedFrames(lengths, hz),
           estimated: true,
         },
-    worstSecond: worstSecond(stalls, durationMs + run.hiddenMs),
+    worstSecond: worstSecond(stalls, run.coveredFromMs + durationMs + run.hiddenMs, run.coveredFromMs),
     tail: tail(lengths),
     causes: causes.flatMap((cause) => share(cause, stalls)),
     sources: run.sources,

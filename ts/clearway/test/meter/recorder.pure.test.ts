@@ -255,6 +255,13 @@ describe("a report", () => {
     expect(report.durationMs).toBe(2000 - 1110);
   });
 
+  it("finds the worst second among the stalls that are left, long after the start of the run", () => {
+    const made = recorder({ stallsMax: 8 });
+    for (let index = 0; index < 9; index++) made.found(stall(10_000 + index * 100, 10_010 + index * 100));
+    made.explain(20_000);
+    expect(made.report(12_000).worstSecond).toEqual({ startMs: 9200, stalledMs: 70 });
+  });
+
   it("forgets everything when the run begins anew", () => {
     const made = recorder();
     made.found(stall(1100, 1200));

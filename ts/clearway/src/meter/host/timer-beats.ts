@@ -59,9 +59,9 @@ export class TimerBeats {
     this.#timer = undefined;
   }
 
-  /** Returns a new detector. A timer is due on this thread's own clock, so the fastest transit time starts at 0. */
+  /** Returns a new detector. A timer is due on this thread's own clock, so the fastest transit time is 0, for ever. */
   #fresh(): BeatDetector {
-    return new BeatDetector(this.#floorMs, new FastestWay(0));
+    return new BeatDetector(this.#floorMs, new FastestWay(0, Number.POSITIVE_INFINITY));
   }
 
   #arm(): void {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+const windowMs = 1000;
+
 export interface Span {
   readonly startMs: number;
   readonly lengthMs: number;
@@ -12,12 +14,12 @@ export interface Span {
  * an edge of the window meets an edge of a stall. The maximum is therefore reached with the window's start on a stall's start, or with
  * its end on a stall's end.
  *
- * `stalls` must be in order and must not overlap.
+ * `stalls` must be in order and must not overlap. The run is the time from `fromMs` to `untilMs`.
  */
 export function worstSecond(
   stalls: readonly Span[],
-  durationMs: number,
-  windowMs = 1000,
+  untilMs: number,
+  fromMs = 0,
 ): { startMs: number; stalledMs: number } {
   const ends = stalls.map((stall) => stall.startMs + stall.lengthMs);
   const stalledBefore = [0];
@@ -33,11 +35,11 @@ export function worstSecond(
     const cut = stalls[low];
     return stalledBefore[low]! + (cut ? Math.max(0, atMs - cut.startMs) : 0);
   };
-  let worst = { startMs: 0, stalledMs: 0 };
-  const lastStartMs = Math.max(0, durationMs - windowMs);
+  let worst = { startMs: fromMs, stalledMs: 0 };
+  const lastStartMs = Math.max(fromMs, untilMs - windowMs);
   for (const [index, stall] of stalls.entries()) {
     for (const candidate of [stall.startMs, ends[index]! - windowMs]) {
-      const startMs = Math.min(Math.max(0, candidate), lastStartMs);
+      const startMs = Math.min(Math.max(fromMs, candidate), lastStartMs);
       const stalledMs = stalledUntil(startMs + windowMs) - stalledUntil(startMs);
       if (stalledMs > worst.stalledMs) worst = { startMs, stalledMs };
     }

@@ -21,6 +21,8 @@ internal class RunFacts(
     val stalls: List<Stall>,
     val droppedStalls: Int,
     val sources: List<SourceState>,
+    /** When the covered time begins, from the start of the run: 0 unless stalls were dropped. */
+    val coveredFromMs: Double = 0.0,
 )
 
 /** Waits that people feel or budget for: a frame at 120 and 60 Hz, then 50, 100 (seen as instant), 250 and 1000 ms. */
@@ -52,7 +54,7 @@ internal fun summarize(run: RunFacts): StallReport {
                 dropped = expectedDroppedFrames(lengths, run.hz),
                 estimated = true,
             ),
-        worstSecond = worstSecond(starts, lengths, run.durationMs),
+        worstSecond = worstSecond(starts, lengths, run.coveredFromMs + run.durationMs, run.coveredFromMs),
         tail = tail(lengths),
         causes = StallCause.entries.mapNotNull { share(it, run.stalls) },
         sources = run.sources,

@@ -8,9 +8,9 @@ import clearway.meter.WorstSecond
  * slides, its stalled time changes slope only where an edge of the window meets an edge of a stall, so the maximum is
  * reached with the window's start on a stall's start or its end on a stall's end.
  *
- * The stalls are in order and apart from each other. O(n log n).
+ * The stalls are in order and do not overlap. The run is the time from [fromMs] to [untilMs]. O(n log n).
  */
-internal fun worstSecond(startsMs: DoubleArray, lengthsMs: DoubleArray, durationMs: Double): WorstSecond {
+internal fun worstSecond(startsMs: DoubleArray, lengthsMs: DoubleArray, untilMs: Double, fromMs: Double): WorstSecond {
     val ends = DoubleArray(startsMs.size) { startsMs[it] + lengthsMs[it] }
     val before = DoubleArray(startsMs.size + 1)
     for (i in lengthsMs.indices) before[i + 1] = before[i] + lengthsMs[i]
@@ -23,11 +23,11 @@ internal fun worstSecond(startsMs: DoubleArray, lengthsMs: DoubleArray, duration
         }
         return before[low] + if (low < ends.size) maxOf(0.0, atMs - startsMs[low]) else 0.0
     }
-    val lastStartMs = maxOf(0.0, durationMs - WINDOW_MS)
-    var worst = WorstSecond(0.0, 0.0)
+    val lastStartMs = maxOf(fromMs, untilMs - WINDOW_MS)
+    var worst = WorstSecond(fromMs, 0.0)
     for (i in ends.indices) {
         for (candidate in doubleArrayOf(startsMs[i], ends[i] - WINDOW_MS)) {
-            val startMs = minOf(maxOf(0.0, candidate), lastStartMs)
+            val startMs = minOf(maxOf(fromMs, candidate), lastStartMs)
             val stalledMs = stalledUntil(startMs + WINDOW_MS) - stalledUntil(startMs)
             if (stalledMs > worst.stalledMs) worst = WorstSecond(startMs, stalledMs)
         }

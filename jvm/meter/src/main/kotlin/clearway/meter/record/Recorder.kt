@@ -104,6 +104,7 @@ internal class Recorder(private val options: RecorderOptions) {
                 (history.stalls + early).map { it.stall },
                 history.dropped,
                 options.sources(),
+                coveredFromMs = history.coveredFromMs - beginMs,
             )
         )
     }

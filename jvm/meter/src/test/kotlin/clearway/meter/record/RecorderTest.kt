@@ -187,6 +187,15 @@ class RecorderTest {
     }
 
     @Test
+    fun `the worst second is found among the stalls that are left, long after the start of the run`() {
+        val recorder = recorder(stallsMax = 8)
+        for (index in 0 until 9) recorder.found(stall(10_000.0 + index * 100, 10_010.0 + index * 100))
+        recorder.explain(20_000.0)
+        val worst = recorder.report(12_000.0).worstSecond
+        assertEquals(listOf(9200.0, 70.0), listOf(worst.startMs, worst.stalledMs))
+    }
+
+    @Test
     fun `a run that begins anew forgets everything`() {
         val recorder = recorder()
         recorder.found(stall(1100.0, 1200.0))
