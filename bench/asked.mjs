@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The table's promises as data: a ratio of one interleaved run, and its target. The lines measure them; tests read them too. `sense` says
-// on which side of `value` a figure must be. Lines without `value` have no target.
+// The table's promises as data: a ratio of one interleaved run, and its target. The lines measure the ratios; tests read the targets too.
+// `sense` says on which side of `value` a figure must be. Lines without `value` have no target.
 
 const atLeast = (value, unit = "ratio") => ({ sense: "at least", value, unit });
 const atMost = (value, unit = "ratio") => ({ sense: "at most", value, unit });

@@ -4,7 +4,7 @@
 /** Smallest share of cases in which an interval must contain the true median. */
 const coverageMin = 0.95;
 
-/** Returns P(X <= k) for a binomial X with n trials of probability one half. It gives the ranks around a median. */
+/** Returns P(X <= k) for a binomial X with n trials of probability one half. The ranks around a median follow from this. */
 function atMostHeads(k, n) {
   let term = 2 ** -n;
   let sum = 0;

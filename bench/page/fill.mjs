@@ -104,7 +104,7 @@ function cellOf({ promise, of, over, state }, host, { cells }) {
   );
 }
 
-/** Returns median and middle half, and "missed" if the promise was. */
+/** Returns median and middle half, and "missed" if the figure misses its target. */
 function figure(cell) {
   if (cell === undefined) return "";
   if (cell.status !== "ok") return cell.status;

@@ -3,6 +3,7 @@ import type { Op } from "./protocol.js";
 
 /**
  * Carries frames to the other side, in order. The suite in `test/transport` tests this contract with every carrier:
+ *
  * - `send` takes a frame and returns at once; it never blocks. The frame leaves at the end of the tick, or earlier with `flush`.
  * - `transfer` is moved when the frame leaves. The caller must not use it after `send`.
  * - A frame that cannot be encoded does not affect the others. `refused` receives that frame and the reason; the sender keeps the objects

@@ -161,7 +161,7 @@ export function checkMs(name: string, value: number | undefined): void {
   if (value !== undefined && !(value > 0)) throw invalid(name, "more than 0", value);
 }
 
-// On the wire, 0 means no limit; longer times than the field holds are also sent as 0.
+// On the wire, 0 means no limit; times that the field cannot hold are also sent as 0.
 function toWire(ms: number): number {
   return ms < 0xffff_ffff ? Math.ceil(ms) : 0;
 }

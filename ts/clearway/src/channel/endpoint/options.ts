@@ -16,8 +16,9 @@ export interface EndpointOptions {
   /** Stops waiting for the hello; `connect` rejects with the signal's reason. */
   readonly signal?: AbortSignal;
   /**
-   * Most calls and streams that this end may have open, and most that it runs for the other end; each separately. Default: 4096. A call
-   * from the other end occupies its place until its handler has ended and its answer has left, even if it was cancelled.
+   * Limit of the calls and of the streams that this end has open, and of those that it runs for the other end; each of the four
+   * separately. Default: 4096. A call from the other end occupies its place until its handler has ended and its answer has left, even if
+   * it was cancelled.
    */
   readonly callsMax?: number;
   /**
@@ -41,7 +42,10 @@ export interface EndpointOptions {
   readonly earlyMs?: number;
   /** Smallest size in bytes at which a list of numbers travels next to its message, as an attachment. Default: 16 KiB. */
   readonly attachmentBytesMin?: number;
-  /** Throw `would-copy` instead of copying an attachment. Small lists are still copied, and so is every message's encoded body. */
+  /**
+   * Throw `would-copy` instead of copying an attachment; a transport of bytes copies every attachment. Small lists stay in the message
+   * and never throw.
+   */
   readonly strict?: boolean;
   /** Write a handler error's stack as the fourth part of a plain envelope. Not every foreign end can read it. Default: false. */
   readonly stacks?: boolean;

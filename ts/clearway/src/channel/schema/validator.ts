@@ -60,10 +60,10 @@ function refuse(expected: string, value: unknown): never {
 
 const i32: Validator = (value) =>
   typeof value === "number" && (value | 0) === value ? value + 0 : refuse("a whole number of 32 bits", value);
-// Both directions give the same form, so a handler in the same process sees the values that a handler behind a wire sees.
+
 const i64Max = (1n << 63n) - 1n;
 
-// One form on both sides, so that a handler in the same process sees what one behind a wire sees.
+// Both directions give the same form, so a handler in the same process sees the values that a handler behind a wire sees.
 const i64: Validator = (value) => {
   if (typeof value === "number" && Number.isSafeInteger(value)) return BigInt(value);
   if (typeof value === "bigint" && value <= i64Max && value >= -i64Max - 1n) return value;

@@ -224,7 +224,7 @@ class PortChannelTransport implements ChannelTransport {
       this.#way?.drain();
       this.#end({ code: "lost", message: "the worker at the other side of the port is gone" });
     };
-    watchLifeline(name, watching.signal, gone).catch(() => {}); // no locks here: nobody tells
+    watchLifeline(name, watching.signal, gone).catch(() => {}); // this host has no locks: no lifeline
   }
 
   #accept(memory: unknown): void {

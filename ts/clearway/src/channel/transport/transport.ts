@@ -3,6 +3,7 @@
 /**
  * Carries a channel's frames between two ends, without knowing their contents. The suite `test/channel/transports/contract.ts` tests this
  * contract with each transport:
+ *
  * - **Order.** In each direction, frames arrive whole, once, and in the order they were sent.
  * - **Nothing before `open`.** Frames that arrive earlier wait in the transport, within its back-pressure.
  * - **Never from within.** `open`, `send` and `close` never call the sink; the sink may call any of them.

@@ -64,15 +64,15 @@ export enum Tag {
   int32 = 5,
   /** Two words follow, the lower half first. */
   float64 = 6,
-  /** Payload: how many bytes follow, a character each, filled up to a word with zeros. */
+  /** Payload: number of bytes that follow, one per character, padded to a word with zeros. */
   latin1 = 7,
-  /** Payload: how many UTF-16 units follow, filled up to a word with zero. */
+  /** Payload: number of UTF-16 units that follow, padded to a word with zero. */
   utf16 = 8,
-  /** Payload: how many values follow. */
+  /** Payload: number of values that follow. */
   array = 9,
-  /** Payload: how many pairs of key (latin1 or utf16) and value follow. */
+  /** Payload: number of pairs of key (latin1 or utf16) and value that follow. */
   object = 10,
-  /** Payload: kind (8 bits), bytes (16 bits), which follow, filled up to a word with zeros. */
+  /** Payload: type number (8 bits) and size (16 bits) of the bytes that follow, padded to a word with zeros. */
   binary = 11,
 }
 

@@ -27,6 +27,7 @@ const encoder = new Encoder();
 
 /**
  * A pair of rings next to a port, with one order for both (`spec/ring.md`, "Order"):
+ *
  * - A message of the port has a number, which it carries first. The ring carries a mark with that number behind the frames sent before
  *   the message.
  * - The receiver reads the ring up to the mark, then the message, then the ring behind the mark. Everything in the ring before the mark
@@ -34,9 +35,9 @@ const encoder = new Encoder();
  * - A mark that finds no room is written before the next frame. Until then every frame goes by port.
  *
  * No side sleeps while a frame waits. The receiver stores `parked`, then loads the tail. The sender stores the tail, then loads `parked`.
- * All four are sequentially consistent, so they have one total order. In that order, either the tail's store precedes its load: the
- * receiver sees the frame and does not sleep. Or the store of `parked` precedes the tail's store and therefore its own load: the sender
- * sees it and posts a wake-up. `test/transport/ring/model.node.test.ts` checks every interleaving.
+ * All four are sequentially consistent, so they have one total order. If the tail's store comes before its load in that order, the
+ * receiver sees the frame and does not sleep. Otherwise the store of `parked` comes before the tail's store, and therefore before the
+ * sender's load of `parked`: the sender sees it and posts a wake-up. `test/transport/ring/model.node.test.ts` checks every interleaving.
  */
 export class RingLane implements Lane {
   /** Stopped at a mark, whose message is in flight and will wake this side. */
