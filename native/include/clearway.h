@@ -2,22 +2,23 @@
 //
 // clearway.h: one C ABI for native plugins, the same for every host (Node, the JVM, Swift, C).
 //
-// Made from the Rust types in native/crates by `make fmt`; not edited by hand. `make check` holds it to them.
+// `make fmt` generates this file from the Rust types in native/crates; do not edit it. `make check` compares them.
 //
 // A plugin is a shared library that exports
 //
 //     CLEARWAY_EXPORT clearway_status clearway_plugin_init(const clearway_host *host, clearway_plugin *plugin);
 //
-// and calls nothing but the functions of `host`: it links to nothing of Clearway's. All functions of that table may be called
-// from any thread. Handles (memory, replies, streams, plugins) have generations: one that was released, answered or
-// ended is refused as CLEARWAY_STALE, and never names something else. Pointers are lent for the time of a call, and are
-// null or right for what they announce; null, lengths, ranges and alignment are looked at, and refused by a status.
+// and calls only the functions of `host`: it links to no library of Clearway's. All functions of that table may be called
+// from any thread. Handles (memory, replies, streams, plugins) have generations: a handle that was released, answered or
+// ended is refused as CLEARWAY_STALE, and never names another object. Pointers are lent during a call, and are null or
+// valid for what they announce; null, wrong lengths, wrong ranges and misalignment return a status.
 //
-// The functions clearway_plugin_..., clearway_stream_..., clearway_call_..., clearway_memory_..., clearway_event_release, clearway_answer and
-// clearway_answer_error are for hosts, which link to libclearway. Plugins do not call them.
+// The functions clearway_plugin_..., clearway_channel_..., clearway_stream_..., clearway_call_..., clearway_memory_...,
+// clearway_waiter_..., clearway_event_release, clearway_events_release, clearway_answer, clearway_answer_error and
+// clearway_version are for hosts, which link to libclearway. Plugins do not call them.
 //
 // Nothing may unwind out of a plugin: no C++ exception, no panic. A plugin in Rust uses the crate clearway-plugin, which
-// catches panics and answers CLEARWAY_PANICKED. An exception that leaves a plugin in spite of that ends the process.
+// catches panics and answers CLEARWAY_PANICKED. An exception that leaves a plugin nevertheless ends the process.
 
 #ifndef CLEARWAY_H
 #define CLEARWAY_H
@@ -651,17 +652,17 @@ clearway_status clearway_waiter_lend(clearway_waiter waiter,
 
 #endif  /* CLEARWAY_H */
 
-// Puts clearway_plugin_init among what the library exports.
+// Exports clearway_plugin_init from the library.
 #if defined(_WIN32)
 #define CLEARWAY_EXPORT __declspec(dllexport)
 #else
 #define CLEARWAY_EXPORT __attribute__((visibility("default")))
 #endif
 
-// A string literal as a clearway_text, in an initialiser: `.channel = CLEARWAY_TEXT("echo")`.
+// Makes a clearway_text from a string literal, in an initialiser: `.channel = CLEARWAY_TEXT("echo")`.
 #define CLEARWAY_TEXT(literal) {(literal), sizeof(literal) - 1}
 
-// Declared so that the compiler compares a plugin's definition with it.
+// Declared here so that the compiler checks a plugin's definition against it.
 #ifdef __cplusplus
 extern "C"
 #endif
