@@ -2,22 +2,23 @@
 //
 // clearway.h: one C ABI for native plugins, the same for every host (Node, the JVM, Swift, C).
 //
-// Made from the Rust types in native/crates by `make fmt`; not edited by hand. `make check` holds it to them.
+// `make fmt` generates this file from the Rust types in native/crates; do not edit it. `make check` compares them.
 //
 // A plugin is a shared library that exports
 //
 //     CLEARWAY_EXPORT clearway_status clearway_plugin_init(const clearway_host *host, clearway_plugin *plugin);
 //
-// and calls nothing but the functions of `host`: it links to nothing of Clearway's. All functions of that table may be called
-// from any thread. Handles (memory, replies, streams, plugins) have generations: one that was released, answered or
-// ended is refused as CLEARWAY_STALE, and never names something else. Pointers are lent for the time of a call, and are
-// null or right for what they announce; null, lengths, ranges and alignment are looked at, and refused by a status.
+// and calls only the functions of `host`: it links to no library of Clearway's. All functions of that table may be called
+// from any thread. Handles (memory, replies, streams, plugins) have generations: a handle that was released, answered or
+// ended is refused as CLEARWAY_STALE, and never names another object. Pointers are lent during a call, and are null or
+// valid for what they announce; null, wrong lengths, wrong ranges and misalignment return a status.
 //
-// The functions clearway_plugin_..., clearway_stream_..., clearway_call_..., clearway_memory_..., clearway_event_release, clearway_answer and
-// clearway_answer_error are for hosts, which link to libclearway. Plugins do not call them.
+// The functions clearway_plugin_..., clearway_channel_..., clearway_stream_..., clearway_call_..., clearway_memory_...,
+// clearway_waiter_..., clearway_event_release, clearway_events_release, clearway_answer, clearway_answer_error and
+// clearway_version are for hosts, which link to libclearway. Plugins do not call them.
 //
 // Nothing may unwind out of a plugin: no C++ exception, no panic. A plugin in Rust uses the crate clearway-plugin, which
-// catches panics and answers CLEARWAY_PANICKED. An exception that leaves a plugin in spite of that ends the process.
+// catches panics and answers CLEARWAY_PANICKED. An exception that leaves a plugin nevertheless ends the process.
 
 #ifndef CLEARWAY_H
 #define CLEARWAY_H
@@ -25,38 +26,38 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Nobody writes to the memory any more. Set by `seal`; never taken back.
+// No thread writes to the memory any more. Set by `seal`; never undone.
 #define CLEARWAY_MEMORY_SEALED 1
 
-// The host and the plugin see the same memory at the same time, and both may write while it is not sealed.
+// The host and the plugin see the same memory at the same time, and both may write until it is sealed.
 #define CLEARWAY_MEMORY_SHARED 2
 
-// The memory is the host's own, lent to the plugin.
+// The host owns the memory and lends it to the plugin.
 #define CLEARWAY_MEMORY_LENT 4
 
-// Asked of `allocate`: the memory is to hold zeros. Without it, it holds what it held when it was last used.
+// Requests zeroed memory from `allocate`. Without it, the memory holds the bytes of its last user.
 #define CLEARWAY_MEMORY_ZEROED 8
 
-// On the thread that calls, which waits: for what takes microseconds. Where the host calls from several threads, several run
-// at once.
+// Run on the calling thread, which waits: for work of microseconds. If the host calls from several threads, several calls
+// run at once.
 #define CLEARWAY_RUN_DIRECT 0
 
-// On one of the plugin's pool of threads; several may run at once, in no order.
+// Run on the plugin's pool of threads; several calls may run at once, in any order.
 #define CLEARWAY_RUN_POOL 1
 
-// On a thread of its own, named by `queue`: one after the other, in the order in which they were sent. May block.
+// Run on a separate thread, named by `queue`: one call after the other, in the order of sending. May block.
 #define CLEARWAY_RUN_SERIAL 2
 
-// The major version: two sides of different ones do not talk.
+// The major version. Two sides with different major versions cannot work together.
 #define CLEARWAY_ABI_MAJOR 1
 
-// The minor version: a larger one has more at the end of `clearway_host`, and is otherwise the same.
+// The minor version. A larger one adds functions at the end of `clearway_host`, and is otherwise the same.
 #define CLEARWAY_ABI_MINOR 0
 
-// Details, for who looks for a fault.
+// Details for debugging.
 #define CLEARWAY_LOG_DEBUG 0
 
-// Worth knowing.
+// Useful information.
 #define CLEARWAY_LOG_INFO 1
 
 // Something is wrong, and the plugin goes on.
@@ -65,70 +66,71 @@
 // Something failed.
 #define CLEARWAY_LOG_ERROR 3
 
-// The answer to a message: `tag`, `status`; `content`, or `text` where the status is not `CLEARWAY_OK`.
+// The answer to a message: `tag`, `status`; `content`, or `text` if the status is not `CLEARWAY_OK`.
 #define CLEARWAY_EVENT_ANSWER 1
 
 // An event of a stream: `tag`, `handle` (the stream), `dropped` (events lost before it), `content`.
 #define CLEARWAY_EVENT_ITEM 2
 
-// A stream has ended: `tag`, `handle`, `dropped`, `status`, `text`.
+// The end of a stream: `tag`, `handle`, `dropped`, `status`, `text`.
 #define CLEARWAY_EVENT_END 3
 
-// A message of the plugin's: `text` (the channel's name), `content`, `handle` (for `clearway_answer`; 0 where no answer is wanted).
+// A message from the plugin: `text` (the channel's name), `content`, `handle` (for `clearway_answer`; 0 if no answer is
+// wanted).
 #define CLEARWAY_EVENT_MESSAGE 4
 
-// What the plugin says to who runs it: `handle` (`CLEARWAY_LOG_...`), `text`.
+// A log line from the plugin: `handle` (`CLEARWAY_LOG_...`), `text`.
 #define CLEARWAY_EVENT_LOG 5
 
-// Nothing: the answer of `clearway_channel_call` is null.
+// No event: the answer of `clearway_channel_call` is null.
 #define CLEARWAY_EVENT_NONE 0
 
-// The answer of `clearway_channel_call` is the memory that was given, all of it.
+// The answer of `clearway_channel_call` is the given memory, all of it.
 #define CLEARWAY_EVENT_BACK 6
 
-// The plugin is told to wait: nothing is lost.
+// The plugin has to wait: nothing is lost.
 #define CLEARWAY_WHEN_FULL_WAIT 0
 
 // The stream ends with `CLEARWAY_OVERFLOW`.
 #define CLEARWAY_WHEN_FULL_FAIL 1
 
-// The oldest event that was not read is dropped.
+// The oldest unread event is dropped.
 #define CLEARWAY_WHEN_FULL_DROP_OLDEST 2
 
 // The event that finds no room is dropped.
 #define CLEARWAY_WHEN_FULL_DROP_NEWEST 3
 
-// How a call went: `CLEARWAY_OK`, or why nothing has happened.
+// The status of a call: `CLEARWAY_OK`, or the reason that nothing has happened.
 typedef int32_t clearway_status;
 
-// One reference to a block of memory; 0 is none. It stays its holder's: what is given it takes a reference of its own where
-// it needs the memory for longer than the call. Released once, on any thread; the block goes with its last reference. A
-// reference that was released is `CLEARWAY_STALE` for ever after: it has a generation.
+// One reference to a block of memory; 0 is none. The holder keeps its reference: a receiver takes another one if it needs
+// the memory for longer than the call. Release it once, on any thread; the block is freed with its last reference. A
+// released reference is `CLEARWAY_STALE` for ever, because it has a generation.
 typedef uint64_t clearway_memory;
 
-// The bytes of a message, a reply or an event. A null content has no bytes at all: `data` null, `size` 0, `memory` 0; a null
+// The bytes of a message, a reply or an event. A null content has no bytes: `data` null, `size` 0, `memory` 0. A null
 // pointer to a content means the same.
 //
-// Received: lent for the time of the call, `memory` and `attachments` with it. Who wants to keep one retains it.
+// Received content is lent during the call, with its `memory` and `attachments`. Retain a memory to keep it.
 //
-// Given: bytes without `memory` are copied before the call returns. With `memory` nothing is copied: the bytes must lie in
-// it (`data` null means all of it), and the receiver takes references of its own. The caller keeps its own, and releases
-// them when it likes, whatever the call returns. What was received can be given on as it is.
+// Given content: bytes without `memory` are copied before the call returns. With `memory` nothing is copied: the bytes
+// must lie in it (`data` null means all of it), and the receiver takes its own references. The caller keeps its
+// references, and may release them at any time, whatever the call returns. Received content can be passed on unchanged.
 typedef struct clearway_content {
   // The first byte.
   const uint8_t *data;
   // Bytes.
   size_t size;
-  // The memory in which the bytes stand, or 0.
+  // The memory that contains the bytes, or 0.
   clearway_memory memory;
-  // Further memories that go along, not copied; null where there are none. 32 at most.
+  // Attached memories, which are not copied; null if there are none. 32 at most.
   const clearway_memory *attachments;
-  // How many.
+  // The number of attachments.
   size_t attachments_count;
 } clearway_content;
 
-// UTF-8 text of `size` bytes, not ended by a zero. Lent for the time of the call in which it stands. `data` may be null
-// where `size` is 0. Bytes that are not UTF-8 are replaced where text is shown, and refused where it is a name.
+// UTF-8 text of `size` bytes, without a terminating zero. Lent during the call that it is passed to. `data` may be null if
+// `size` is 0. Invalid UTF-8 is replaced in text for people, and refused in a name.
 typedef struct clearway_text {
   // The first byte.
   const char *data;
@@ -136,51 +138,52 @@ typedef struct clearway_text {
   size_t size;
 } clearway_text;
 
-// One thing that a plugin has for its host. Give it back with `clearway_event_release` when it was looked at.
+// One item that a plugin has for its host. Release it with `clearway_event_release` after use.
 typedef struct clearway_event {
   // `CLEARWAY_EVENT_...`.
   uint32_t kind;
-  // How it went.
+  // The result.
   clearway_status status;
-  // What the host has called the message or the listener.
+  // The host's tag for the message or the listener.
   uint64_t tag;
-  // See the kind.
+  // Depends on the kind.
   uint64_t handle;
-  // Events of the stream that were dropped.
+  // The number of the stream's events that were dropped.
   uint64_t dropped;
-  // The event's, until it is released. Retain a memory to keep it.
+  // Valid until the event is released. Retain a memory to keep it.
   struct clearway_content content;
-  // The event's, until it is released.
+  // Valid until the event is released.
   struct clearway_text text;
-  // What holds content and text; 0 where there are none.
+  // The handle that holds content and text; 0 if there are none.
   uint64_t held;
   // Bytes of the content that were copied on their way into the queue: all of them, or none.
   uint64_t copied;
 } clearway_event;
 
-// Limits of one opened plugin. 0 is what the host would choose.
+// Limits of one opened plugin. 0 selects the default.
 typedef struct clearway_options {
   // `sizeof(clearway_options)`, as the host was compiled.
   size_t size;
-  // Threads of the plugin's pool at most; as many as there are processors, and 2 at least.
+  // The most threads of the plugin's pool; default: the number of processors, at least 2.
   uint32_t threads;
-  // Calls under way at most, and as many messages to the host; 16384.
+  // The most calls in flight, and as many messages to the host; default: 16384.
   uint32_t calls_max;
-  // Listeners at a time; 1024.
+  // The most listeners at a time; default: 1024.
   uint32_t streams_max;
   // 0.
   uint32_t reserved;
 } clearway_options;
 
-// One opened plugin. It names the plugin in what it asks of the host; `CLEARWAY_STALE` once it is closed.
+// One opened plugin, which identifies it in calls to the host. `CLEARWAY_CLOSED` once it is closed, `CLEARWAY_STALE` once
+// it is freed.
 typedef uint64_t clearway_plugin_id;
 
-// Called on any thread when there is something to drain and was nothing before. Must only wake whoever drains.
+// Called on any thread when there is something to drain and was nothing before. It must only wake the thread that drains.
 typedef void (*clearway_wake)(void *context);
 
-// What a plugin's calls have cost since it was opened.
+// The cost of a plugin's calls since it was opened.
 typedef struct clearway_stats {
-  // Messages sent to the plugin, and by it.
+  // Messages sent to the plugin and by the plugin.
   uint64_t messages;
   // Events that were read.
   uint64_t events;
@@ -188,45 +191,45 @@ typedef struct clearway_stats {
   uint64_t events_dropped;
   // Messages, answers and events whose bytes were copied.
   uint64_t copies;
-  // Bytes of those.
+  // The number of bytes copied.
   uint64_t copied_bytes;
-  // Calls under way now.
+  // Calls in flight now.
   uint64_t calls;
   // Listeners now.
   uint64_t streams;
   // How long queued calls waited for their thread: the median, in nanoseconds.
   uint64_t wait_ns_p50;
-  // The same, of which one in a hundred waited longer.
+  // The 99th percentile: one call in a hundred waited longer.
   uint64_t wait_ns_p99;
-  // The longest.
+  // The maximum.
   uint64_t wait_ns_max;
   // How long queued calls ran: the median, in nanoseconds.
   uint64_t run_ns_p50;
-  // The same, of which one in a hundred ran longer.
+  // The 99th percentile: one call in a hundred ran longer.
   uint64_t run_ns_p99;
-  // The longest.
+  // The maximum.
   uint64_t run_ns_max;
-  // Of the whole process: memories from the slab pool that are in use.
+  // In the whole process: memories from the slab pool that are in use.
   uint64_t memories;
-  // Of the whole process: bytes of those.
+  // In the whole process: the bytes of those memories.
   uint64_t memory_bytes;
-  // Of the whole process: bytes that the slab pool keeps for the next user.
+  // In the whole process: the bytes that the slab pool keeps for reuse.
   uint64_t kept_bytes;
 } clearway_stats;
 
-// The right to answer one message, once, on any thread; 0 where no answer is wanted.
+// The right to answer one message, once, on any thread; 0 if no answer is wanted.
 typedef uint64_t clearway_reply;
 
 // A channel of one opened plugin. `CLEARWAY_STALE` once the plugin was freed.
 typedef uint64_t clearway_channel;
 
-// How much of a stream may wait, and be read.
+// How many events of a stream may wait and be read.
 typedef struct clearway_window {
-  // Events that may wait: 1 and more.
+  // The most events that may wait: 1 or more.
   uint32_t items;
-  // `CLEARWAY_WHEN_FULL_...`: what is lost beyond that.
+  // `CLEARWAY_WHEN_FULL_...`: the policy beyond these limits.
   uint32_t when_full;
-  // Bytes that may wait, attachments counted; one event may be larger where it is the only one.
+  // The most bytes that may wait, attachments included. An event that is alone in the queue may be larger.
   uint64_t bytes;
   // Events that may be read before credit is given; `UINT64_MAX` for no limit.
   uint64_t credit;
@@ -235,11 +238,11 @@ typedef struct clearway_window {
 // One listener of an event source, from `on_listen` until it has ended or was cancelled.
 typedef uint64_t clearway_stream;
 
-// Where the bytes of a memory are. Valid while the reference `memory` is.
+// The address and the size of a memory. Valid as long as the reference `memory`.
 typedef struct clearway_view {
-  // The reference that was looked at. A view is no reference of its own.
+  // The viewed reference. A view is not a reference itself.
   clearway_memory memory;
-  // The first byte; not null, also where `size` is 0.
+  // The first byte; not null, even if `size` is 0.
   uint8_t *data;
   // Bytes.
   size_t size;
@@ -252,32 +255,32 @@ typedef struct clearway_view {
 // Called once when the last reference to adopted or lent memory is released, on the thread that released it.
 typedef void (*clearway_release_memory)(void *context, uint8_t *data, size_t size);
 
-// What a thread of the host's waits at: for plugins that have something to drain, and for memory that was lent and comes back.
+// An object on which a host thread waits for events to drain and for the return of lent memory.
 typedef uint64_t clearway_waiter;
 
-// Handles a message. `message` is lent until the return. Answers by `reply`, now or later, from any thread; a status
-// other than `CLEARWAY_OK` answers in its place where that has not happened. Must not unwind.
+// Handles a message. `message` is lent until the return. Answer by `reply`, now or later, from any thread. If the message
+// is not answered, a returned status other than `CLEARWAY_OK` is the answer. Must not unwind.
 typedef clearway_status (*clearway_on_message)(void *context,
                                                const struct clearway_content *message,
                                                clearway_reply reply);
 
-// Somebody listens: `stream` takes events from now on, from any thread. A status other than `CLEARWAY_OK` refuses, and
+// Starts a listener: `stream` takes events from now on, from any thread. A status other than `CLEARWAY_OK` refuses, and
 // ends the stream.
 typedef clearway_status (*clearway_on_listen)(void *context,
                                               const struct clearway_content *arguments,
                                               clearway_stream stream);
 
-// About a stream: it was cancelled, or it has room again.
+// Reports on a stream: it was cancelled, or it has room again.
 typedef void (*clearway_on_stream)(void *context, clearway_stream stream);
 
-// Called once when a handler or a source is taken away and no call is in it: frees `context`.
+// Called once when a handler or a source was removed and no call is in it. Frees `context`.
 typedef void (*clearway_on_drop)(void *context);
 
-// Called with the answer to what the plugin sent: `status` says how it went, `answer` is lent until the return. Runs
-// on the plugin's pool, once.
+// Called with the answer to a message that the plugin sent. `status` is the result; `answer` is lent until the return.
+// Runs once, on the plugin's pool.
 typedef void (*clearway_on_answer)(void *context, clearway_status status, const struct clearway_content *answer);
 
-// A handler of a channel's messages. Copied by the call that takes it.
+// A handler of a channel's messages. The function that registers it copies it.
 typedef struct clearway_handler {
   // `sizeof(clearway_handler)`, as the plugin was compiled.
   size_t size;
@@ -287,17 +290,18 @@ typedef struct clearway_handler {
   uint32_t runs;
   // 0.
   uint32_t reserved;
-  // The queue's name with `CLEARWAY_RUN_SERIAL`: 1 to 256 bytes. Handlers and sources that name the same queue share it.
+  // The queue's name with `CLEARWAY_RUN_SERIAL`: 1 to 256 bytes. Handlers and sources with the same queue name share the
+  // queue.
   struct clearway_text queue;
-  // Given to each call.
+  // Passed to each call.
   void *context;
-  // Handles a message; must be there.
+  // Handles a message; required.
   clearway_on_message on_message;
   // May be null.
   clearway_on_drop on_drop;
 } clearway_handler;
 
-// A source of a channel's events. Copied by the call that takes it.
+// A source of a channel's events. The function that registers it copies it.
 typedef struct clearway_source {
   // `sizeof(clearway_source)`, as the plugin was compiled.
   size_t size;
@@ -309,37 +313,37 @@ typedef struct clearway_source {
   uint32_t reserved;
   // The queue's name with `CLEARWAY_RUN_SERIAL`.
   struct clearway_text queue;
-  // Given to each call.
+  // Passed to each call.
   void *context;
-  // Somebody listens; must be there.
+  // Starts a listener; required.
   clearway_on_listen on_listen;
-  // Called once when the listener has gone: emit no more. Not called when the plugin ended the stream itself, or refused
+  // Called once when the listener has cancelled: emit no more. Not called if the plugin ended the stream itself, or refused
   // it. May be null.
   clearway_on_stream on_cancel;
-  // Called when an emit was `CLEARWAY_FULL` and half of the queue is free again. May be null.
+  // Called when half of the queue is free again after an emit returned `CLEARWAY_FULL`. May be null.
   clearway_on_stream on_room;
   // May be null.
   clearway_on_drop on_drop;
 } clearway_source;
 
-// What the host does for a plugin. The table is there until the process ends; any function may be called from any thread
-// at any time, with any arguments whose pointers can be read: what is wrong is refused by a status. None of them waits for
-// the host's thread.
+// The host's functions for a plugin. The table lives until the process ends. Any function may be called from any thread at
+// any time, with any arguments whose pointers are readable: wrong arguments return a status. No function waits for the
+// host's thread.
 //
-// A function that stands after the end of a smaller, older host's table is not there: compare `size` with
-// `offsetof(clearway_host, function)` before you use what came with a later minor version.
+// The table of an older host is smaller and lacks later functions: compare `size` with `offsetof(clearway_host, function)`
+// before you use a function of a later minor version.
 typedef struct clearway_host {
   // Bytes of this table, as the host was compiled.
   size_t size;
-  // `CLEARWAY_ABI_MAJOR` of the host. A plugin that was built for another returns `CLEARWAY_VERSION` from its init.
+  // `CLEARWAY_ABI_MAJOR` of the host. A plugin that was built for another one returns `CLEARWAY_VERSION` from its init.
   uint32_t abi_major;
   // `CLEARWAY_ABI_MINOR` of the host.
   uint32_t abi_minor;
-  // New memory of `size` bytes, from pooled slabs whose pages were touched before. `flags`: 0 or
-  // `CLEARWAY_MEMORY_ZEROED`. The reference in `view` is the caller's. May allocate.
+  // Allocates `size` bytes, from pooled slabs whose pages were touched before. `flags`: 0 or `CLEARWAY_MEMORY_ZEROED`. The
+  // caller owns the reference in `view`.
   clearway_status (*allocate)(clearway_plugin_id plugin, size_t size, uint32_t flags, struct clearway_view *view);
-  // Makes memory of the plugin's own known to the host, copying nothing. `release` is called when the last reference
-  // goes, maybe after the plugin was closed (its code stays loaded). The reference in `view` is the caller's.
+  // Registers memory of the plugin with the host, without copying. `release` is called when the last reference goes,
+  // possibly after the plugin was closed (its code stays loaded). The caller owns the reference in `view`.
   clearway_status (*adopt)(clearway_plugin_id plugin,
                            uint8_t *data,
                            size_t size,
@@ -347,100 +351,103 @@ typedef struct clearway_host {
                            clearway_release_memory release,
                            void *context,
                            struct clearway_view *view);
-  // Where the bytes of a memory are.
+  // Returns the address and the size of a memory.
   clearway_status (*view)(clearway_memory memory, struct clearway_view *view);
-  // Another reference to the same memory, which is the caller's.
+  // Makes another reference to the same memory, which the caller owns.
   clearway_status (*retain)(clearway_memory memory, clearway_memory *another);
-  // Gives a reference up. The last one frees the memory, or gives it back to whom it belongs.
+  // Releases a reference. The last one frees the memory, or returns it to its owner.
   clearway_status (*release)(clearway_memory memory);
-  // Promises that nobody writes to the memory any more. Cannot be taken back.
+  // Seals the memory: a promise that no thread writes to it any more. Cannot be undone.
   clearway_status (*seal)(clearway_memory memory);
-  // Registers a handler. `CLEARWAY_ALREADY_EXISTS` where the channel has one.
+  // Registers a handler. Returns `CLEARWAY_ALREADY_EXISTS` if the channel has one.
   clearway_status (*handle)(clearway_plugin_id plugin, const struct clearway_handler *handler);
-  // Takes a channel's handler away. Messages that wait for it are answered `CLEARWAY_NO_HANDLER`; its `on_drop` is called
-  // when no call is in it.
+  // Removes a channel's handler. Messages that wait for it are answered `CLEARWAY_NO_HANDLER`. Its `on_drop` is called when
+  // no call is in it.
   clearway_status (*unhandle)(clearway_plugin_id plugin, struct clearway_text channel);
-  // Answers a message. `CLEARWAY_STALE` where it was answered before, or nobody waits any more.
+  // Answers a message. Returns `CLEARWAY_STALE` if it was answered before, for example because the plugin closed.
   clearway_status (*reply)(clearway_reply reply, const struct clearway_content *content);
   // Answers a message with a status other than `CLEARWAY_OK` and `CLEARWAY_PENDING`, and a text for people.
   clearway_status (*reply_error)(clearway_reply reply, clearway_status status, struct clearway_text text);
-  // `CLEARWAY_OK` while somebody waits for this answer, else `CLEARWAY_CANCELLED` or `CLEARWAY_STALE`.
+  // Returns `CLEARWAY_OK` while the caller waits for this answer, else `CLEARWAY_CANCELLED` or `CLEARWAY_STALE`.
   clearway_status (*wanted)(clearway_reply reply);
-  // Sends a message to the host. Copies bytes without a memory. `on_answer` may be null: then no answer is wanted.
-  // `CLEARWAY_FULL` where too many are under way.
+  // Sends a message to the host. Copies bytes without a memory. A null `on_answer` means that no answer is wanted. Returns
+  // `CLEARWAY_FULL` if too many messages are in flight.
   clearway_status (*send)(clearway_plugin_id plugin,
                           struct clearway_text channel,
                           const struct clearway_content *content,
                           clearway_on_answer on_answer,
                           void *context);
-  // Registers a source of events. `CLEARWAY_ALREADY_EXISTS` where the channel has one.
+  // Registers a source of events. Returns `CLEARWAY_ALREADY_EXISTS` if the channel has one.
   clearway_status (*source)(clearway_plugin_id plugin, const struct clearway_source *source);
-  // Takes a channel's source away, and ends its streams.
+  // Removes a channel's source, and ends its streams.
   clearway_status (*unsource)(clearway_plugin_id plugin, struct clearway_text channel);
-  // Emits an event. `CLEARWAY_FULL`: the queue is full and the listener wants to lose nothing; `on_room` follows. With a
-  // policy that drops, it is `CLEARWAY_OK` and the host counts what was dropped. `CLEARWAY_STALE`: nobody listens any more.
+  // Emits an event. `CLEARWAY_FULL`: the queue is full and the listener must not lose events; `on_room` follows. With a
+  // policy that drops, it returns `CLEARWAY_OK` and the host counts the dropped events. `CLEARWAY_STALE`: the stream has no
+  // listener any more.
   clearway_status (*emit)(clearway_stream stream, const struct clearway_content *content);
-  // Ends a stream: what was emitted before still arrives.
+  // Ends a stream. Events that were emitted before still arrive.
   clearway_status (*end)(clearway_stream stream);
   // Ends a stream with an error.
   clearway_status (*end_error)(clearway_stream stream, clearway_status status, struct clearway_text text);
-  // Says something to who runs the host: `level` is `CLEARWAY_LOG_...`. Longer than 4096 bytes is cut. Never waits: what
-  // does not fit is counted.
+  // Logs a text for the person who runs the host: `level` is `CLEARWAY_LOG_...`. Texts longer than 4096 bytes are cut. Never
+  // waits: lines that do not fit are dropped and counted.
   clearway_status (*log)(clearway_plugin_id plugin, uint32_t level, struct clearway_text text);
 } clearway_host;
 
 // Called once when a plugin closes.
 typedef void (*clearway_on_close)(void *context);
 
-// What a plugin is. The host fills in `size` and `id`; the plugin's init fills in the rest.
+// A plugin's description. The host fills in `size` and `id`; the plugin's init fills in the rest.
 typedef struct clearway_plugin {
-  // Bytes of this struct as the host was compiled; write nothing beyond.
+  // Bytes of this struct as the host was compiled. Do not write beyond them.
   size_t size;
   // This plugin, for the functions of the table.
   clearway_plugin_id id;
-  // To be set to `CLEARWAY_ABI_MAJOR` and `CLEARWAY_ABI_MINOR` as the plugin was compiled.
+  // Set this to `CLEARWAY_ABI_MAJOR`, and `abi_minor` to `CLEARWAY_ABI_MINOR`, as the plugin was compiled.
   uint32_t abi_major;
   // See `abi_major`.
   uint32_t abi_minor;
-  // Given to `on_close`. Each opening has its own.
+  // Passed to `on_close`. Each opening has its own.
   void *context;
-  // Called once, after the last handler has returned and no more will be called, on the thread that closes. May be null.
+  // Called once, on the closing thread, after the last handler has returned and when no further one will be called. May be
+  // null.
   clearway_on_close on_close;
 } clearway_plugin;
 
 // The one function that a plugin exports, as `clearway_plugin_init`. Registers handlers and sources; may be called again
-// for another opening, from another thread. A status other than `CLEARWAY_OK` refuses: what was registered is taken away
-// and `on_close` is not called. A text for people goes by `log`.
+// for another opening, from another thread. A status other than `CLEARWAY_OK` refuses: registered handlers and sources are
+// removed, and `on_close` is not called. Use `log` for a text for people.
 typedef clearway_status (*clearway_init)(const struct clearway_host *host, struct clearway_plugin *plugin);
 
-// Done.
+// Success.
 #define CLEARWAY_OK 0
 
-// Taken, and not answered yet: the answer comes later, as an event.
+// Taken and not answered yet: the answer comes later, as an event.
 #define CLEARWAY_PENDING 1
 
-// A null pointer, a length that cannot be, or a value out of its range.
+// A null pointer, an impossible length, or a value out of range.
 #define CLEARWAY_INVALID_ARGUMENT 2
 
-// The handle is of something that is no more (released, answered, ended, closed), or never was.
+// The handle's object no longer exists (released, answered, ended, closed), or never did.
 #define CLEARWAY_STALE 3
 
-// Memory could not be had.
+// Memory could not be allocated.
 #define CLEARWAY_OUT_OF_MEMORY 4
 
 // More bytes, references or names than the host's limits allow.
 #define CLEARWAY_TOO_LARGE 5
 
-// No room now: a stream's queue or the calls in flight are at their limit. Try again when told that there is room.
+// A stream's queue is full, or the calls in flight are at their limit. Try again when there is room; for a stream,
+// `on_room` reports it.
 #define CLEARWAY_FULL 6
 
 // The plugin is closed or closing.
 #define CLEARWAY_CLOSED 7
 
-// Nobody handles messages of this channel, or nothing emits events there.
+// The channel has no handler for messages, or no source of events.
 #define CLEARWAY_NO_HANDLER 8
 
-// The channel has a handler, or a source, already.
+// The channel already has a handler, or a source.
 #define CLEARWAY_ALREADY_EXISTS 9
 
 // The two sides were built for different major versions of this header.
@@ -455,13 +462,13 @@ typedef clearway_status (*clearway_init)(const struct clearway_host *host, struc
 // The plugin's `clearway_plugin_init` refused.
 #define CLEARWAY_INIT_FAILED 13
 
-// The handler panicked. The plugin lives on.
+// The handler panicked. The plugin goes on.
 #define CLEARWAY_PANICKED 14
 
-// The handler does not know the method that was called.
+// The handler does not know the called method.
 #define CLEARWAY_NOT_IMPLEMENTED 15
 
-// The handler failed; its text says how.
+// The handler failed; its text says why.
 #define CLEARWAY_FAILED 16
 
 // The caller has given up.
@@ -470,81 +477,85 @@ typedef clearway_status (*clearway_init)(const struct clearway_host *host, struc
 // Not done within the time given.
 #define CLEARWAY_TIMEOUT 18
 
-// The queue of a stream was full and its policy is to fail.
+// A stream's queue was full and its policy is to fail.
 #define CLEARWAY_OVERFLOW 19
 
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
 
-// Gives the content and text of `count` events back, as `clearway_event_release` does; those that hold nothing and that were released are
-// passed over.
+// Releases the content and text of `count` events, as `clearway_event_release` does. Skips events that hold nothing or
+// were released.
 clearway_status clearway_events_release(struct clearway_event *events,
                                         size_t count);
 
-// Gives an event's content and text back. `CLEARWAY_STALE` where that was done before; null and an event that holds nothing are
-// `CLEARWAY_OK`.
+// Releases an event's content and text. Returns `CLEARWAY_STALE` if they were released before; `CLEARWAY_OK` for null and
+// for an event that holds nothing.
 clearway_status clearway_event_release(struct clearway_event *event);
 
-// The version of this library: `CLEARWAY_ABI_MAJOR` in the upper sixteen bits, `CLEARWAY_ABI_MINOR` in the lower.
+// Returns the version of this library: `CLEARWAY_ABI_MAJOR` in the upper sixteen bits, `CLEARWAY_ABI_MINOR` in the lower.
 uint32_t clearway_version(void);
 
-// Loads a library and opens the plugin in it, on this thread. `options` may be null. Where it fails, `error` (may be null) gets a
-// text of at most `error_size` bytes with its final zero.
+// Loads a library and opens the plugin in it, on this thread. `options` may be null. On failure, `error` (may be null)
+// gets a text of at most `error_size` bytes, including a terminating zero.
 clearway_status clearway_plugin_open(struct clearway_text path,
                                      const struct clearway_options *options,
                                      clearway_plugin_id *plugin,
                                      char *error,
                                      size_t error_size);
 
-// Closes a plugin: listeners are cancelled, what is queued still runs until the time is over, then whoever waits is answered
-// `CLEARWAY_CLOSED`, to be drained as usual. Waits for handlers that run; `CLEARWAY_TIMEOUT` where one does not end, and then it may
-// be tried again. Not from a function that is called back, of whichever plugin: a handler, a source, a wake, a release
-// (`CLEARWAY_INVALID_ARGUMENT`). The library stays loaded.
+// Closes a plugin. Listeners are cancelled, and queued messages still run until the time is over. Calls that still wait
+// are then answered `CLEARWAY_CLOSED`, to be drained as usual. Waits for running handlers; returns `CLEARWAY_TIMEOUT` if
+// one does not end, and may then be called again. Returns `CLEARWAY_INVALID_ARGUMENT` in a callback of any plugin: a
+// handler, a source, a wake, a release. The library stays loaded.
 clearway_status clearway_plugin_close(clearway_plugin_id id,
                                       uint32_t timeout_ms);
 
-// Forgets a plugin after it was closed: its id is stale from now on, and what was not drained is dropped. One that is open is closed
-// first, waiting for nobody, under the rule of `clearway_plugin_close`. Not from a wake (`CLEARWAY_INVALID_ARGUMENT`).
+// Frees a plugin after it was closed: its id becomes stale, and undrained events are dropped. An open plugin is closed
+// first, without waiting for handlers, under the rules of `clearway_plugin_close`. Returns `CLEARWAY_INVALID_ARGUMENT` in
+// a wake.
 clearway_status clearway_plugin_free(clearway_plugin_id id);
 
-// Sets what is called when there is something to drain and was nothing before; null for nothing. Returns when nobody is in the one
-// before any more; not from a wake (`CLEARWAY_INVALID_ARGUMENT`).
+// Sets the function that is called when there is something to drain and was nothing before; null for none. Returns when no
+// thread is in the previous function. Returns `CLEARWAY_INVALID_ARGUMENT` in a wake.
 clearway_status clearway_plugin_set_wake(clearway_plugin_id id,
                                          clearway_wake wake,
                                          void *context);
 
-// What a plugin's calls have cost.
+// Returns the cost of a plugin's calls.
 clearway_status clearway_plugin_stats(clearway_plugin_id id, struct clearway_stats *stats);
 
-// Sends a message. A direct handler runs on this thread before this returns. `CLEARWAY_OK`: `answer` has the answer, to be released;
-// `CLEARWAY_PENDING`: it will be drained, with `tag`, and `answer->handle` is the call, for `clearway_call_give_up`. With `answer` null no answer
-// is wanted. Anything else: nothing was sent. Bytes without a memory are copied where the handler is not direct. Never waits.
+// Sends a message. A direct handler runs on this thread before this returns. `CLEARWAY_OK`: `answer` has the answer, to be
+// released. `CLEARWAY_PENDING`: the answer will be drained, with `tag`; `answer->handle` is the call, for
+// `clearway_call_give_up`. A null `answer` means that no answer is wanted. Any other status: the message was not sent or,
+// without `answer`, a direct handler refused it. Copies bytes without a memory if the handler is not direct. Never waits
+// for a handler that is not direct.
 clearway_status clearway_plugin_send(clearway_plugin_id id,
                                      struct clearway_text channel,
                                      const struct clearway_content *content,
                                      uint64_t tag,
                                      struct clearway_event *answer);
 
-// Nobody waits for the answer of a pending message any more: its handler may ask, and stop. It is drained all the same.
+// Gives a pending message up: its handler may ask and stop. The answer is drained all the same.
 clearway_status clearway_call_give_up(clearway_plugin_id id, uint64_t call);
 
-// Answers a message of the plugin's, once.
+// Answers a message from the plugin, once.
 clearway_status clearway_answer(clearway_reply reply, const struct clearway_content *content);
 
-// Answers a message of the plugin's with a status other than `CLEARWAY_OK`. The text may be empty.
+// Answers a message from the plugin with a status other than `CLEARWAY_OK`. The text may be empty.
 clearway_status clearway_answer_error(clearway_reply reply, clearway_status error, struct clearway_text message);
 
-// The number of a plugin's channel, the same each time. The channel need not have a handler yet.
+// Returns the number of a plugin's channel, the same each time. The channel need not have a handler yet.
 clearway_status clearway_channel_find(clearway_plugin_id id, struct clearway_text name, clearway_channel *channel);
 
-// Calls a channel's direct handler on this thread, as `clearway_plugin_send` does, for who calls often. `data` and what follows are the
-// content: all null and 0 is the null message. The memory in it must not be released by another thread meanwhile.
+// Calls a channel's direct handler on this thread, as `clearway_plugin_send` does, for frequent callers. `data` and the
+// following arguments are the content: all null and 0 is the null message. No other thread may release its memory
+// meanwhile.
 //
-// `CLEARWAY_OK`: `answer->kind` is `CLEARWAY_EVENT_NONE` where the answer is null, and `CLEARWAY_EVENT_BACK` where it is all of `memory`, which was
-// given without `data`; nothing else of it is written then. An answer without memory whose bytes fit stands in `into`, which has
-// `room` bytes, and is held by nobody. `CLEARWAY_PENDING`: the handler runs elsewhere or answers later, to be drained with tag 0;
-// `answer->handle` is the call.
+// `CLEARWAY_OK`: `answer->kind` is `CLEARWAY_EVENT_NONE` if the answer is null, and `CLEARWAY_EVENT_BACK` if it is all of
+// `memory`, which was given without `data`; no other field is written then. An answer without memory whose bytes fit is
+// copied to `into`, which has `room` bytes, and needs no release. `CLEARWAY_PENDING`: the handler runs elsewhere or
+// answers later, and the answer is drained with tag 0; `answer->handle` is the call.
 clearway_status clearway_channel_call(clearway_channel channel,
                                       const uint8_t *data,
                                       size_t size,
@@ -563,24 +574,24 @@ clearway_status clearway_plugin_listen(clearway_plugin_id id,
                                        uint64_t tag,
                                        clearway_stream *stream);
 
-// So many more events may be drained. `CLEARWAY_STALE` where the stream has ended.
+// Allows `events` more events to be drained. Returns `CLEARWAY_STALE` if the stream has ended.
 clearway_status clearway_stream_credit(clearway_plugin_id id, clearway_stream stream, uint64_t events);
 
-// Listens no longer: what waits is dropped, nothing more is drained, and the source is told.
+// Stops listening: queued events are dropped, nothing more is drained, and the source is notified.
 clearway_status clearway_stream_cancel(clearway_plugin_id id, clearway_stream stream);
 
-// Takes up to `capacity` events out, 1 and more, each to be released. `CLEARWAY_PENDING`: there are more, for which nobody will wake the
-// host; `CLEARWAY_OK`: that was all. Never waits.
+// Takes up to `capacity` events out, 1 or more, each to be released. `CLEARWAY_PENDING`: there are more, for which no wake
+// follows. `CLEARWAY_OK`: there are no more. Never waits.
 clearway_status clearway_plugin_drain(clearway_plugin_id id,
                                       struct clearway_event *events,
                                       size_t capacity,
                                       size_t *count);
 
-// New memory, from pooled slabs whose pages were touched before. The reference in `view` is the caller's.
+// Allocates memory, from pooled slabs whose pages were touched before. The caller owns the reference in `view`.
 clearway_status clearway_memory_allocate(size_t size, uint32_t flags, struct clearway_view *view);
 
-// Lends memory of the host's to plugins: `release` is called once, on whichever thread gives the last reference up. The reference in
-// `view` is the caller's. Copies nothing.
+// Lends memory of the host to plugins, without copying. `release` is called once, on the thread that releases the last
+// reference. The caller owns the reference in `view`.
 clearway_status clearway_memory_lend(uint8_t *data,
                                      size_t size,
                                      uint32_t flags,
@@ -588,43 +599,46 @@ clearway_status clearway_memory_lend(uint8_t *data,
                                      void *context,
                                      struct clearway_view *view);
 
-// Where the bytes of a memory are.
+// Returns the address and the size of a memory.
 clearway_status clearway_memory_view(clearway_memory memory, struct clearway_view *view);
 
-// Another reference to the same memory, which is the caller's.
+// Makes another reference to the same memory, which the caller owns.
 clearway_status clearway_memory_retain(clearway_memory memory, clearway_memory *another);
 
-// Gives a reference up.
+// Releases a reference.
 clearway_status clearway_memory_release(clearway_memory memory);
 
-// Promises that nobody writes to the memory any more.
+// Seals the memory: a promise that no thread writes to it any more.
 clearway_status clearway_memory_seal(clearway_memory memory);
 
-// A new place to wait at.
+// Makes a waiter.
 clearway_status clearway_waiter_new(clearway_waiter *waiter);
 
-// Ends it: who waits there returns `CLEARWAY_STALE`. What was lent by it stays lent, and its return is told to nobody.
+// Frees a waiter: threads that wait on it return `CLEARWAY_STALE`. Memory that it has lent stays lent, and its return is
+// not reported.
 clearway_status clearway_waiter_free(clearway_waiter waiter);
 
-// Has a plugin wake it, instead of a function set by `clearway_plugin_set_wake`, and under its rules. One may be woken by several
-// plugins.
+// Makes a plugin wake this waiter, instead of a function set by `clearway_plugin_set_wake`, and under the same rules.
+// Several plugins may wake one waiter.
 clearway_status clearway_waiter_watch(clearway_waiter waiter,
                                       clearway_plugin_id id);
 
-// Wakes who waits there, or will wait there next.
+// Wakes the threads that wait on a waiter, or the next one that will.
 clearway_status clearway_waiter_wake(clearway_waiter waiter);
 
-// Waits until a plugin has something to drain or lent memory has come back, `timeout_ms` at most; `UINT32_MAX` is without limit. Up to
-// `capacity` tags, 1 and more, of what came back are written to `returned`. `CLEARWAY_OK`: there may be something to drain; `CLEARWAY_PENDING`: the same,
-// and more has come back; `CLEARWAY_TIMEOUT`: nothing happened. Several threads may wait; a wake is for all that wait just then.
+// Waits until a plugin has something to drain or lent memory has come back, at most `timeout_ms`; `UINT32_MAX` waits
+// without limit. Writes up to `capacity` tags of returned memory, 1 or more, to `returned`. `CLEARWAY_OK`: there may be
+// something to drain. `CLEARWAY_PENDING`: the same, and more memory has come back. `CLEARWAY_TIMEOUT`: nothing happened.
+// Several threads may wait; a wake wakes all threads that wait at that moment.
 clearway_status clearway_waiter_wait(clearway_waiter waiter,
                                      uint32_t timeout_ms,
                                      uint64_t *returned,
                                      size_t capacity,
                                      size_t *count);
 
-// Lends memory of the host's to plugins, as `clearway_memory_lend` does; when the last reference is given up, `tag` comes back by
-// `clearway_waiter_wait`. The reference in `view` is the caller's. `flags`: 0, `CLEARWAY_MEMORY_SHARED`, `CLEARWAY_MEMORY_SEALED`. Copies nothing.
+// Lends memory of the host to plugins, as `clearway_memory_lend` does, without copying. When the last reference is
+// released, `clearway_waiter_wait` returns `tag`. The caller owns the reference in `view`. `flags`: 0,
+// `CLEARWAY_MEMORY_SHARED`, `CLEARWAY_MEMORY_SEALED`.
 clearway_status clearway_waiter_lend(clearway_waiter waiter,
                                      uint8_t *data,
                                      size_t size,
@@ -638,17 +652,17 @@ clearway_status clearway_waiter_lend(clearway_waiter waiter,
 
 #endif  /* CLEARWAY_H */
 
-// Puts clearway_plugin_init among what the library exports.
+// Exports clearway_plugin_init from the library.
 #if defined(_WIN32)
 #define CLEARWAY_EXPORT __declspec(dllexport)
 #else
 #define CLEARWAY_EXPORT __attribute__((visibility("default")))
 #endif
 
-// A string literal as a clearway_text, in an initialiser: `.channel = CLEARWAY_TEXT("echo")`.
+// Makes a clearway_text from a string literal, in an initialiser: `.channel = CLEARWAY_TEXT("echo")`.
 #define CLEARWAY_TEXT(literal) {(literal), sizeof(literal) - 1}
 
-// Declared so that the compiler compares a plugin's definition with it.
+// Declared here so that the compiler checks a plugin's definition against it.
 #ifdef __cplusplus
 extern "C"
 #endif

@@ -48,7 +48,7 @@ pub(crate) fn forget(plugin: PluginId) {
     known.numbers.retain(|(of, _), _| *of != plugin);
 }
 
-/// The number of a plugin's channel, the same each time. The channel need not have a handler yet.
+/// Returns the number of a plugin's channel, the same each time. The channel need not have a handler yet.
 ///
 /// # Safety
 /// Pointers must be null or right for what they announce.
@@ -76,13 +76,14 @@ pub unsafe extern "C" fn clearway_channel_find(id: PluginId, name: Text, channel
     })
 }
 
-/// Calls a channel's direct handler on this thread, as `clearway_plugin_send` does, for who calls often. `data` and what follows are the
-/// content: all null and 0 is the null message. The memory in it must not be released by another thread meanwhile.
+/// Calls a channel's direct handler on this thread, as `clearway_plugin_send` does, for frequent callers. `data` and the
+/// following arguments are the content: all null and 0 is the null message. No other thread may release its memory
+/// meanwhile.
 ///
-/// `CLEARWAY_OK`: `answer->kind` is `CLEARWAY_EVENT_NONE` where the answer is null, and `CLEARWAY_EVENT_BACK` where it is all of `memory`, which was
-/// given without `data`; nothing else of it is written then. An answer without memory whose bytes fit stands in `into`, which has
-/// `room` bytes, and is held by nobody. `CLEARWAY_PENDING`: the handler runs elsewhere or answers later, to be drained with tag 0;
-/// `answer->handle` is the call.
+/// `CLEARWAY_OK`: `answer->kind` is `CLEARWAY_EVENT_NONE` if the answer is null, and `CLEARWAY_EVENT_BACK` if it is all of
+/// `memory`, which was given without `data`; no other field is written then. An answer without memory whose bytes fit is
+/// copied to `into`, which has `room` bytes, and needs no release. `CLEARWAY_PENDING`: the handler runs elsewhere or
+/// answers later, and the answer is drained with tag 0; `answer->handle` is the call.
 ///
 /// # Safety
 /// Pointers must be null or right for what they announce; `answer` must be writable.

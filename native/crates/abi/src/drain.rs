@@ -5,8 +5,8 @@ use clearway_plugin::{CLEARWAY_INVALID_ARGUMENT, CLEARWAY_OK, CLEARWAY_PENDING, 
 use crate::event::Event;
 use crate::{give, plugin, status};
 
-/// Takes up to `capacity` events out, 1 and more, each to be released. `CLEARWAY_PENDING`: there are more, for which nobody will wake the
-/// host; `CLEARWAY_OK`: that was all. Never waits.
+/// Takes up to `capacity` events out, 1 or more, each to be released. `CLEARWAY_PENDING`: there are more, for which no wake
+/// follows. `CLEARWAY_OK`: there are no more. Never waits.
 ///
 /// # Safety
 /// `events` must be writable for `capacity` events, and `count` for one number.

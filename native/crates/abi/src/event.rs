@@ -5,40 +5,41 @@ use clearway_plugin::{CLEARWAY_INVALID_ARGUMENT, CLEARWAY_OK, CLEARWAY_STALE, Co
 
 use crate::status;
 
-/// The answer to a message: `tag`, `status`; `content`, or `text` where the status is not `CLEARWAY_OK`.
+/// The answer to a message: `tag`, `status`; `content`, or `text` if the status is not `CLEARWAY_OK`.
 pub const CLEARWAY_EVENT_ANSWER: u32 = 1;
 /// An event of a stream: `tag`, `handle` (the stream), `dropped` (events lost before it), `content`.
 pub const CLEARWAY_EVENT_ITEM: u32 = 2;
-/// A stream has ended: `tag`, `handle`, `dropped`, `status`, `text`.
+/// The end of a stream: `tag`, `handle`, `dropped`, `status`, `text`.
 pub const CLEARWAY_EVENT_END: u32 = 3;
-/// A message of the plugin's: `text` (the channel's name), `content`, `handle` (for `clearway_answer`; 0 where no answer is wanted).
+/// A message from the plugin: `text` (the channel's name), `content`, `handle` (for `clearway_answer`; 0 if no answer is
+/// wanted).
 pub const CLEARWAY_EVENT_MESSAGE: u32 = 4;
-/// What the plugin says to who runs it: `handle` (`CLEARWAY_LOG_...`), `text`.
+/// A log line from the plugin: `handle` (`CLEARWAY_LOG_...`), `text`.
 pub const CLEARWAY_EVENT_LOG: u32 = 5;
-/// Nothing: the answer of `clearway_channel_call` is null.
+/// No event: the answer of `clearway_channel_call` is null.
 pub const CLEARWAY_EVENT_NONE: u32 = 0;
-/// The answer of `clearway_channel_call` is the memory that was given, all of it.
+/// The answer of `clearway_channel_call` is the given memory, all of it.
 pub const CLEARWAY_EVENT_BACK: u32 = 6;
 
-/// One thing that a plugin has for its host. Give it back with `clearway_event_release` when it was looked at.
+/// One item that a plugin has for its host. Release it with `clearway_event_release` after use.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Event {
     /// `CLEARWAY_EVENT_...`.
     pub kind: u32,
-    /// How it went.
+    /// The result.
     pub status: Status,
-    /// What the host has called the message or the listener.
+    /// The host's tag for the message or the listener.
     pub tag: u64,
-    /// See the kind.
+    /// Depends on the kind.
     pub handle: u64,
-    /// Events of the stream that were dropped.
+    /// The number of the stream's events that were dropped.
     pub dropped: u64,
-    /// The event's, until it is released. Retain a memory to keep it.
+    /// Valid until the event is released. Retain a memory to keep it.
     pub content: Content,
-    /// The event's, until it is released.
+    /// Valid until the event is released.
     pub text: Text,
-    /// What holds content and text; 0 where there are none.
+    /// The handle that holds content and text; 0 if there are none.
     pub held: u64,
     /// Bytes of the content that were copied on their way into the queue: all of them, or none.
     pub copied: u64,
@@ -105,8 +106,8 @@ impl Event {
     }
 }
 
-/// Gives the content and text of `count` events back, as `clearway_event_release` does; those that hold nothing and that were released are
-/// passed over.
+/// Releases the content and text of `count` events, as `clearway_event_release` does. Skips events that hold nothing or
+/// were released.
 ///
 /// # Safety
 /// Null, or events that can be written to.
@@ -122,8 +123,8 @@ pub unsafe extern "C" fn clearway_events_release(events: *mut Event, count: usiz
     CLEARWAY_OK
 }
 
-/// Gives an event's content and text back. `CLEARWAY_STALE` where that was done before; null and an event that holds nothing are
-/// `CLEARWAY_OK`.
+/// Releases an event's content and text. Returns `CLEARWAY_STALE` if they were released before; `CLEARWAY_OK` for null and
+/// for an event that holds nothing.
 ///
 /// # Safety
 /// Null, or an event that can be written to.

@@ -48,13 +48,13 @@ pub unsafe extern "C" fn clearway_plugin_listen(
     })
 }
 
-/// So many more events may be drained. `CLEARWAY_STALE` where the stream has ended.
+/// Allows `events` more events to be drained. Returns `CLEARWAY_STALE` if the stream has ended.
 #[unsafe(no_mangle)]
 pub extern "C" fn clearway_stream_credit(id: PluginId, stream: Stream, events: u64) -> Status {
     status(|| plugin(id)?.credit(stream, events))
 }
 
-/// Listens no longer: what waits is dropped, nothing more is drained, and the source is told.
+/// Stops listening: queued events are dropped, nothing more is drained, and the source is notified.
 #[unsafe(no_mangle)]
 pub extern "C" fn clearway_stream_cancel(id: PluginId, stream: Stream) -> Status {
     status(|| plugin(id)?.cancel(stream))

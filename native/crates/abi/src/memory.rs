@@ -7,7 +7,7 @@ use clearway_plugin::{CLEARWAY_INVALID_ARGUMENT, CLEARWAY_MEMORY_LENT, Memory, R
 
 use crate::{give, status};
 
-/// New memory, from pooled slabs whose pages were touched before. The reference in `view` is the caller's.
+/// Allocates memory, from pooled slabs whose pages were touched before. The caller owns the reference in `view`.
 ///
 /// # Safety
 /// `view` must be null or writable.
@@ -22,8 +22,8 @@ pub unsafe extern "C" fn clearway_memory_allocate(size: usize, flags: u32, view:
     })
 }
 
-/// Lends memory of the host's to plugins: `release` is called once, on whichever thread gives the last reference up. The reference in
-/// `view` is the caller's. Copies nothing.
+/// Lends memory of the host to plugins, without copying. `release` is called once, on the thread that releases the last
+/// reference. The caller owns the reference in `view`.
 ///
 /// # Safety
 /// `data` must be readable and writable for `size` bytes until `release` is called.
@@ -49,7 +49,7 @@ pub unsafe extern "C" fn clearway_memory_lend(
     })
 }
 
-/// Where the bytes of a memory are.
+/// Returns the address and the size of a memory.
 ///
 /// # Safety
 /// `view` must be null or writable.
@@ -59,7 +59,7 @@ pub unsafe extern "C" fn clearway_memory_view(memory: Memory, view: *mut View) -
     unsafe { (HOST.view)(memory, view) }
 }
 
-/// Another reference to the same memory, which is the caller's.
+/// Makes another reference to the same memory, which the caller owns.
 ///
 /// # Safety
 /// `another` must be null or writable.
@@ -69,14 +69,14 @@ pub unsafe extern "C" fn clearway_memory_retain(memory: Memory, another: *mut Me
     unsafe { (HOST.retain)(memory, another) }
 }
 
-/// Gives a reference up.
+/// Releases a reference.
 #[unsafe(no_mangle)]
 pub extern "C" fn clearway_memory_release(memory: Memory) -> Status {
     // SAFETY: handles may be anything.
     unsafe { (HOST.release)(memory) }
 }
 
-/// Promises that nobody writes to the memory any more.
+/// Seals the memory: a promise that no thread writes to it any more.
 #[unsafe(no_mangle)]
 pub extern "C" fn clearway_memory_seal(memory: Memory) -> Status {
     // SAFETY: handles may be anything.

@@ -11,17 +11,17 @@ use clearway_plugin::{CLEARWAY_ABI_MAJOR, CLEARWAY_ABI_MINOR, CLEARWAY_INVALID_A
 use crate::options::{Options, Stats};
 use crate::{channel, give, plugin, status, text};
 
-/// Called on any thread when there is something to drain and was nothing before. Must only wake whoever drains.
+/// Called on any thread when there is something to drain and was nothing before. It must only wake the thread that drains.
 pub type Wake = Option<unsafe extern "C-unwind" fn(context: *mut c_void)>;
 
-/// The version of this library: `CLEARWAY_ABI_MAJOR` in the upper sixteen bits, `CLEARWAY_ABI_MINOR` in the lower.
+/// Returns the version of this library: `CLEARWAY_ABI_MAJOR` in the upper sixteen bits, `CLEARWAY_ABI_MINOR` in the lower.
 #[unsafe(no_mangle)]
 pub extern "C" fn clearway_version() -> u32 {
     CLEARWAY_ABI_MAJOR << 16 | CLEARWAY_ABI_MINOR
 }
 
-/// Loads a library and opens the plugin in it, on this thread. `options` may be null. Where it fails, `error` (may be null) gets a
-/// text of at most `error_size` bytes with its final zero.
+/// Loads a library and opens the plugin in it, on this thread. `options` may be null. On failure, `error` (may be null)
+/// gets a text of at most `error_size` bytes, including a terminating zero.
 ///
 /// # Safety
 /// Pointers must be null or right for what they announce.
@@ -96,17 +96,18 @@ unsafe fn tell(text: &str, to: *mut c_char, size: usize) {
     }
 }
 
-/// Closes a plugin: listeners are cancelled, what is queued still runs until the time is over, then whoever waits is answered
-/// `CLEARWAY_CLOSED`, to be drained as usual. Waits for handlers that run; `CLEARWAY_TIMEOUT` where one does not end, and then it may
-/// be tried again. Not from a function that is called back, of whichever plugin: a handler, a source, a wake, a release
-/// (`CLEARWAY_INVALID_ARGUMENT`). The library stays loaded.
+/// Closes a plugin. Listeners are cancelled, and queued messages still run until the time is over. Calls that still wait
+/// are then answered `CLEARWAY_CLOSED`, to be drained as usual. Waits for running handlers; returns `CLEARWAY_TIMEOUT` if
+/// one does not end, and may then be called again. Returns `CLEARWAY_INVALID_ARGUMENT` in a callback of any plugin: a
+/// handler, a source, a wake, a release. The library stays loaded.
 #[unsafe(no_mangle)]
 pub extern "C" fn clearway_plugin_close(id: PluginId, timeout_ms: u32) -> Status {
     status(|| plugin(id)?.close(Duration::from_millis(timeout_ms.into())))
 }
 
-/// Forgets a plugin after it was closed: its id is stale from now on, and what was not drained is dropped. One that is open is closed
-/// first, waiting for nobody, under the rule of `clearway_plugin_close`. Not from a wake (`CLEARWAY_INVALID_ARGUMENT`).
+/// Frees a plugin after it was closed: its id becomes stale, and undrained events are dropped. An open plugin is closed
+/// first, without waiting for handlers, under the rules of `clearway_plugin_close`. Returns `CLEARWAY_INVALID_ARGUMENT` in
+/// a wake.
 #[unsafe(no_mangle)]
 pub extern "C" fn clearway_plugin_free(id: PluginId) -> Status {
     status(|| {
@@ -116,8 +117,8 @@ pub extern "C" fn clearway_plugin_free(id: PluginId) -> Status {
     })
 }
 
-/// Sets what is called when there is something to drain and was nothing before; null for nothing. Returns when nobody is in the one
-/// before any more; not from a wake (`CLEARWAY_INVALID_ARGUMENT`).
+/// Sets the function that is called when there is something to drain and was nothing before; null for none. Returns when no
+/// thread is in the previous function. Returns `CLEARWAY_INVALID_ARGUMENT` in a wake.
 ///
 /// # Safety
 /// `wake` may be called with `context` on any thread until it is replaced or the plugin is freed.
@@ -140,7 +141,7 @@ pub unsafe extern "C" fn clearway_plugin_set_wake(id: PluginId, wake: Wake, cont
     })
 }
 
-/// What a plugin's calls have cost.
+/// Returns the cost of a plugin's calls.
 ///
 /// # Safety
 /// Null, or writable.

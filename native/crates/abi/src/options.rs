@@ -1,49 +1,49 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/// Limits of one opened plugin. 0 is what the host would choose.
+/// Limits of one opened plugin. 0 selects the default.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
     /// `sizeof(clearway_options)`, as the host was compiled.
     pub size: usize,
-    /// Threads of the plugin's pool at most; as many as there are processors, and 2 at least.
+    /// The most threads of the plugin's pool; default: the number of processors, at least 2.
     pub threads: u32,
-    /// Calls under way at most, and as many messages to the host; 16384.
+    /// The most calls in flight, and as many messages to the host; default: 16384.
     pub calls_max: u32,
-    /// Listeners at a time; 1024.
+    /// The most listeners at a time; default: 1024.
     pub streams_max: u32,
     /// 0.
     pub reserved: u32,
 }
 
-/// The plugin is told to wait: nothing is lost.
+/// The plugin has to wait: nothing is lost.
 pub const CLEARWAY_WHEN_FULL_WAIT: u32 = 0;
 /// The stream ends with `CLEARWAY_OVERFLOW`.
 pub const CLEARWAY_WHEN_FULL_FAIL: u32 = 1;
-/// The oldest event that was not read is dropped.
+/// The oldest unread event is dropped.
 pub const CLEARWAY_WHEN_FULL_DROP_OLDEST: u32 = 2;
 /// The event that finds no room is dropped.
 pub const CLEARWAY_WHEN_FULL_DROP_NEWEST: u32 = 3;
 
-/// How much of a stream may wait, and be read.
+/// How many events of a stream may wait and be read.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
-    /// Events that may wait: 1 and more.
+    /// The most events that may wait: 1 or more.
     pub items: u32,
-    /// `CLEARWAY_WHEN_FULL_...`: what is lost beyond that.
+    /// `CLEARWAY_WHEN_FULL_...`: the policy beyond these limits.
     pub when_full: u32,
-    /// Bytes that may wait, attachments counted; one event may be larger where it is the only one.
+    /// The most bytes that may wait, attachments included. An event that is alone in the queue may be larger.
     pub bytes: u64,
     /// Events that may be read before credit is given; `UINT64_MAX` for no limit.
     pub credit: u64,
 }
 
-/// What a plugin's calls have cost since it was opened.
+/// The cost of a plugin's calls since it was opened.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Stats {
-    /// Messages sent to the plugin, and by it.
+    /// Messages sent to the plugin and by the plugin.
     pub messages: u64,
     /// Events that were read.
     pub events: u64,
@@ -51,28 +51,28 @@ pub struct Stats {
     pub events_dropped: u64,
     /// Messages, answers and events whose bytes were copied.
     pub copies: u64,
-    /// Bytes of those.
+    /// The number of bytes copied.
     pub copied_bytes: u64,
-    /// Calls under way now.
+    /// Calls in flight now.
     pub calls: u64,
     /// Listeners now.
     pub streams: u64,
     /// How long queued calls waited for their thread: the median, in nanoseconds.
     pub wait_ns_p50: u64,
-    /// The same, of which one in a hundred waited longer.
+    /// The 99th percentile: one call in a hundred waited longer.
     pub wait_ns_p99: u64,
-    /// The longest.
+    /// The maximum.
     pub wait_ns_max: u64,
     /// How long queued calls ran: the median, in nanoseconds.
     pub run_ns_p50: u64,
-    /// The same, of which one in a hundred ran longer.
+    /// The 99th percentile: one call in a hundred ran longer.
     pub run_ns_p99: u64,
-    /// The longest.
+    /// The maximum.
     pub run_ns_max: u64,
-    /// Of the whole process: memories from the slab pool that are in use.
+    /// In the whole process: memories from the slab pool that are in use.
     pub memories: u64,
-    /// Of the whole process: bytes of those.
+    /// In the whole process: the bytes of those memories.
     pub memory_bytes: u64,
-    /// Of the whole process: bytes that the slab pool keeps for the next user.
+    /// In the whole process: the bytes that the slab pool keeps for reuse.
     pub kept_bytes: u64,
 }

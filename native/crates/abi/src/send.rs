@@ -8,9 +8,11 @@ use clearway_plugin::{
 use crate::event::Event;
 use crate::{give, given, plugin, status, text};
 
-/// Sends a message. A direct handler runs on this thread before this returns. `CLEARWAY_OK`: `answer` has the answer, to be released;
-/// `CLEARWAY_PENDING`: it will be drained, with `tag`, and `answer->handle` is the call, for `clearway_call_give_up`. With `answer` null no answer
-/// is wanted. Anything else: nothing was sent. Bytes without a memory are copied where the handler is not direct. Never waits.
+/// Sends a message. A direct handler runs on this thread before this returns. `CLEARWAY_OK`: `answer` has the answer, to be
+/// released. `CLEARWAY_PENDING`: the answer will be drained, with `tag`; `answer->handle` is the call, for
+/// `clearway_call_give_up`. A null `answer` means that no answer is wanted. Any other status: the message was not sent or,
+/// without `answer`, a direct handler refused it. Copies bytes without a memory if the handler is not direct. Never waits
+/// for a handler that is not direct.
 ///
 /// # Safety
 /// Pointers must be null or right for what they announce.
@@ -42,13 +44,13 @@ pub unsafe extern "C" fn clearway_plugin_send(
     })
 }
 
-/// Nobody waits for the answer of a pending message any more: its handler may ask, and stop. It is drained all the same.
+/// Gives a pending message up: its handler may ask and stop. The answer is drained all the same.
 #[unsafe(no_mangle)]
 pub extern "C" fn clearway_call_give_up(id: PluginId, call: u64) -> Status {
     status(|| if plugin(id)?.give_up(call) { Ok(()) } else { Err(CLEARWAY_STALE) })
 }
 
-/// Answers a message of the plugin's, once.
+/// Answers a message from the plugin, once.
 ///
 /// # Safety
 /// Pointers must be null or right for what they announce.
@@ -58,7 +60,7 @@ pub unsafe extern "C" fn clearway_answer(reply: Reply, content: *const Content) 
     status(|| reply_by(reply, Ok(&unsafe { given(content) }?)))
 }
 
-/// Answers a message of the plugin's with a status other than `CLEARWAY_OK`. The text may be empty.
+/// Answers a message from the plugin with a status other than `CLEARWAY_OK`. The text may be empty.
 ///
 /// # Safety
 /// The text must be right for its size.

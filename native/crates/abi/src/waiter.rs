@@ -13,7 +13,7 @@ use clearway_plugin::{
 
 use crate::{give, plugin, status};
 
-/// What a thread of the host's waits at: for plugins that have something to drain, and for memory that was lent and comes back.
+/// An object on which a host thread waits for events to drain and for the return of lent memory.
 pub type Waiter = u64;
 
 #[derive(Default)]
@@ -77,7 +77,7 @@ impl Drop for Loan {
     }
 }
 
-/// A new place to wait at.
+/// Makes a waiter.
 ///
 /// # Safety
 /// `waiter` must be null or writable.
@@ -94,7 +94,8 @@ pub unsafe extern "C" fn clearway_waiter_new(waiter: *mut Waiter) -> Status {
     })
 }
 
-/// Ends it: who waits there returns `CLEARWAY_STALE`. What was lent by it stays lent, and its return is told to nobody.
+/// Frees a waiter: threads that wait on it return `CLEARWAY_STALE`. Memory that it has lent stays lent, and its return is
+/// not reported.
 #[unsafe(no_mangle)]
 pub extern "C" fn clearway_waiter_free(waiter: Waiter) -> Status {
     status(|| {
@@ -104,8 +105,8 @@ pub extern "C" fn clearway_waiter_free(waiter: Waiter) -> Status {
     })
 }
 
-/// Has a plugin wake it, instead of a function set by `clearway_plugin_set_wake`, and under its rules. One may be woken by several
-/// plugins.
+/// Makes a plugin wake this waiter, instead of a function set by `clearway_plugin_set_wake`, and under the same rules.
+/// Several plugins may wake one waiter.
 #[unsafe(no_mangle)]
 pub extern "C" fn clearway_waiter_watch(waiter: Waiter, id: PluginId) -> Status {
     status(|| {
@@ -114,7 +115,7 @@ pub extern "C" fn clearway_waiter_watch(waiter: Waiter, id: PluginId) -> Status 
     })
 }
 
-/// Wakes who waits there, or will wait there next.
+/// Wakes the threads that wait on a waiter, or the next one that will.
 #[unsafe(no_mangle)]
 pub extern "C" fn clearway_waiter_wake(waiter: Waiter) -> Status {
     status(|| {
@@ -123,9 +124,10 @@ pub extern "C" fn clearway_waiter_wake(waiter: Waiter) -> Status {
     })
 }
 
-/// Waits until a plugin has something to drain or lent memory has come back, `timeout_ms` at most; `UINT32_MAX` is without limit. Up to
-/// `capacity` tags, 1 and more, of what came back are written to `returned`. `CLEARWAY_OK`: there may be something to drain; `CLEARWAY_PENDING`: the same,
-/// and more has come back; `CLEARWAY_TIMEOUT`: nothing happened. Several threads may wait; a wake is for all that wait just then.
+/// Waits until a plugin has something to drain or lent memory has come back, at most `timeout_ms`; `UINT32_MAX` waits
+/// without limit. Writes up to `capacity` tags of returned memory, 1 or more, to `returned`. `CLEARWAY_OK`: there may be
+/// something to drain. `CLEARWAY_PENDING`: the same, and more memory has come back. `CLEARWAY_TIMEOUT`: nothing happened.
+/// Several threads may wait; a wake wakes all threads that wait at that moment.
 ///
 /// # Safety
 /// `returned` must be writable for `capacity` numbers, and `count` for one.
@@ -180,8 +182,9 @@ pub unsafe extern "C" fn clearway_waiter_wait(
     if done == CLEARWAY_OK { how } else { done }
 }
 
-/// Lends memory of the host's to plugins, as `clearway_memory_lend` does; when the last reference is given up, `tag` comes back by
-/// `clearway_waiter_wait`. The reference in `view` is the caller's. `flags`: 0, `CLEARWAY_MEMORY_SHARED`, `CLEARWAY_MEMORY_SEALED`. Copies nothing.
+/// Lends memory of the host to plugins, as `clearway_memory_lend` does, without copying. When the last reference is
+/// released, `clearway_waiter_wait` returns `tag`. The caller owns the reference in `view`. `flags`: 0,
+/// `CLEARWAY_MEMORY_SHARED`, `CLEARWAY_MEMORY_SEALED`.
 ///
 /// # Safety
 /// `data` must be readable and writable for `size` bytes until the tag has come back; `view` must be null or writable.

@@ -3,14 +3,14 @@
 
 use crate::memory::Memory;
 
-/// The bytes of a message, a reply or an event. A null content has no bytes at all: `data` null, `size` 0, `memory` 0; a null
+/// The bytes of a message, a reply or an event. A null content has no bytes: `data` null, `size` 0, `memory` 0. A null
 /// pointer to a content means the same.
 ///
-/// Received: lent for the time of the call, `memory` and `attachments` with it. Who wants to keep one retains it.
+/// Received content is lent during the call, with its `memory` and `attachments`. Retain a memory to keep it.
 ///
-/// Given: bytes without `memory` are copied before the call returns. With `memory` nothing is copied: the bytes must lie in
-/// it (`data` null means all of it), and the receiver takes references of its own. The caller keeps its own, and releases
-/// them when it likes, whatever the call returns. What was received can be given on as it is.
+/// Given content: bytes without `memory` are copied before the call returns. With `memory` nothing is copied: the bytes
+/// must lie in it (`data` null means all of it), and the receiver takes its own references. The caller keeps its
+/// references, and may release them at any time, whatever the call returns. Received content can be passed on unchanged.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Content {
@@ -18,11 +18,11 @@ pub struct Content {
     pub data: *const u8,
     /// Bytes.
     pub size: usize,
-    /// The memory in which the bytes stand, or 0.
+    /// The memory that contains the bytes, or 0.
     pub memory: Memory,
-    /// Further memories that go along, not copied; null where there are none. 32 at most.
+    /// Attached memories, which are not copied; null if there are none. 32 at most.
     pub attachments: *const Memory,
-    /// How many.
+    /// The number of attachments.
     pub attachments_count: usize,
 }
 

@@ -9,47 +9,48 @@ use crate::memory::{Memory, ReleaseMemory, View};
 use crate::status::Status;
 use crate::text::Text;
 
-/// The major version: two sides of different ones do not talk.
+/// The major version. Two sides with different major versions cannot work together.
 pub const CLEARWAY_ABI_MAJOR: u32 = 1;
-/// The minor version: a larger one has more at the end of `clearway_host`, and is otherwise the same.
+/// The minor version. A larger one adds functions at the end of `clearway_host`, and is otherwise the same.
 pub const CLEARWAY_ABI_MINOR: u32 = 0;
 
-/// One opened plugin. It names the plugin in what it asks of the host; `CLEARWAY_STALE` once it is closed.
+/// One opened plugin, which identifies it in calls to the host. `CLEARWAY_CLOSED` once it is closed, `CLEARWAY_STALE` once
+/// it is freed.
 pub type PluginId = u64;
 
-/// Details, for who looks for a fault.
+/// Details for debugging.
 pub const CLEARWAY_LOG_DEBUG: u32 = 0;
-/// Worth knowing.
+/// Useful information.
 pub const CLEARWAY_LOG_INFO: u32 = 1;
 /// Something is wrong, and the plugin goes on.
 pub const CLEARWAY_LOG_WARNING: u32 = 2;
 /// Something failed.
 pub const CLEARWAY_LOG_ERROR: u32 = 3;
 
-/// Called with the answer to what the plugin sent: `status` says how it went, `answer` is lent until the return. Runs
-/// on the plugin's pool, once.
+/// Called with the answer to a message that the plugin sent. `status` is the result; `answer` is lent until the return.
+/// Runs once, on the plugin's pool.
 pub type OnAnswer = Option<unsafe extern "C-unwind" fn(context: *mut c_void, status: Status, answer: *const Content)>;
 
-/// What the host does for a plugin. The table is there until the process ends; any function may be called from any thread
-/// at any time, with any arguments whose pointers can be read: what is wrong is refused by a status. None of them waits for
-/// the host's thread.
+/// The host's functions for a plugin. The table lives until the process ends. Any function may be called from any thread at
+/// any time, with any arguments whose pointers are readable: wrong arguments return a status. No function waits for the
+/// host's thread.
 ///
-/// A function that stands after the end of a smaller, older host's table is not there: compare `size` with
-/// `offsetof(clearway_host, function)` before you use what came with a later minor version.
+/// The table of an older host is smaller and lacks later functions: compare `size` with `offsetof(clearway_host, function)`
+/// before you use a function of a later minor version.
 #[repr(C)]
 pub struct Host {
     /// Bytes of this table, as the host was compiled.
     pub size: usize,
-    /// `CLEARWAY_ABI_MAJOR` of the host. A plugin that was built for another returns `CLEARWAY_VERSION` from its init.
+    /// `CLEARWAY_ABI_MAJOR` of the host. A plugin that was built for another one returns `CLEARWAY_VERSION` from its init.
     pub abi_major: u32,
     /// `CLEARWAY_ABI_MINOR` of the host.
     pub abi_minor: u32,
 
-    /// New memory of `size` bytes, from pooled slabs whose pages were touched before. `flags`: 0 or
-    /// `CLEARWAY_MEMORY_ZEROED`. The reference in `view` is the caller's. May allocate.
+    /// Allocates `size` bytes, from pooled slabs whose pages were touched before. `flags`: 0 or `CLEARWAY_MEMORY_ZEROED`. The
+    /// caller owns the reference in `view`.
     pub allocate: unsafe extern "C" fn(plugin: PluginId, size: usize, flags: u32, view: *mut View) -> Status,
-    /// Makes memory of the plugin's own known to the host, copying nothing. `release` is called when the last reference
-    /// goes, maybe after the plugin was closed (its code stays loaded). The reference in `view` is the caller's.
+    /// Registers memory of the plugin with the host, without copying. `release` is called when the last reference goes,
+    /// possibly after the plugin was closed (its code stays loaded). The caller owns the reference in `view`.
     pub adopt: unsafe extern "C" fn(
         plugin: PluginId,
         data: *mut u8,
@@ -59,29 +60,29 @@ pub struct Host {
         context: *mut c_void,
         view: *mut View,
     ) -> Status,
-    /// Where the bytes of a memory are.
+    /// Returns the address and the size of a memory.
     pub view: unsafe extern "C" fn(memory: Memory, view: *mut View) -> Status,
-    /// Another reference to the same memory, which is the caller's.
+    /// Makes another reference to the same memory, which the caller owns.
     pub retain: unsafe extern "C" fn(memory: Memory, another: *mut Memory) -> Status,
-    /// Gives a reference up. The last one frees the memory, or gives it back to whom it belongs.
+    /// Releases a reference. The last one frees the memory, or returns it to its owner.
     pub release: unsafe extern "C" fn(memory: Memory) -> Status,
-    /// Promises that nobody writes to the memory any more. Cannot be taken back.
+    /// Seals the memory: a promise that no thread writes to it any more. Cannot be undone.
     pub seal: unsafe extern "C" fn(memory: Memory) -> Status,
 
-    /// Registers a handler. `CLEARWAY_ALREADY_EXISTS` where the channel has one.
+    /// Registers a handler. Returns `CLEARWAY_ALREADY_EXISTS` if the channel has one.
     pub handle: unsafe extern "C" fn(plugin: PluginId, handler: *const Handler) -> Status,
-    /// Takes a channel's handler away. Messages that wait for it are answered `CLEARWAY_NO_HANDLER`; its `on_drop` is called
-    /// when no call is in it.
+    /// Removes a channel's handler. Messages that wait for it are answered `CLEARWAY_NO_HANDLER`. Its `on_drop` is called when
+    /// no call is in it.
     pub unhandle: unsafe extern "C" fn(plugin: PluginId, channel: Text) -> Status,
-    /// Answers a message. `CLEARWAY_STALE` where it was answered before, or nobody waits any more.
+    /// Answers a message. Returns `CLEARWAY_STALE` if it was answered before, for example because the plugin closed.
     pub reply: unsafe extern "C" fn(reply: Reply, content: *const Content) -> Status,
     /// Answers a message with a status other than `CLEARWAY_OK` and `CLEARWAY_PENDING`, and a text for people.
     pub reply_error: unsafe extern "C" fn(reply: Reply, status: Status, text: Text) -> Status,
-    /// `CLEARWAY_OK` while somebody waits for this answer, else `CLEARWAY_CANCELLED` or `CLEARWAY_STALE`.
+    /// Returns `CLEARWAY_OK` while the caller waits for this answer, else `CLEARWAY_CANCELLED` or `CLEARWAY_STALE`.
     pub wanted: unsafe extern "C" fn(reply: Reply) -> Status,
 
-    /// Sends a message to the host. Copies bytes without a memory. `on_answer` may be null: then no answer is wanted.
-    /// `CLEARWAY_FULL` where too many are under way.
+    /// Sends a message to the host. Copies bytes without a memory. A null `on_answer` means that no answer is wanted. Returns
+    /// `CLEARWAY_FULL` if too many messages are in flight.
     pub send: unsafe extern "C" fn(
         plugin: PluginId,
         channel: Text,
@@ -90,45 +91,47 @@ pub struct Host {
         context: *mut c_void,
     ) -> Status,
 
-    /// Registers a source of events. `CLEARWAY_ALREADY_EXISTS` where the channel has one.
+    /// Registers a source of events. Returns `CLEARWAY_ALREADY_EXISTS` if the channel has one.
     pub source: unsafe extern "C" fn(plugin: PluginId, source: *const Source) -> Status,
-    /// Takes a channel's source away, and ends its streams.
+    /// Removes a channel's source, and ends its streams.
     pub unsource: unsafe extern "C" fn(plugin: PluginId, channel: Text) -> Status,
-    /// Emits an event. `CLEARWAY_FULL`: the queue is full and the listener wants to lose nothing; `on_room` follows. With a
-    /// policy that drops, it is `CLEARWAY_OK` and the host counts what was dropped. `CLEARWAY_STALE`: nobody listens any more.
+    /// Emits an event. `CLEARWAY_FULL`: the queue is full and the listener must not lose events; `on_room` follows. With a
+    /// policy that drops, it returns `CLEARWAY_OK` and the host counts the dropped events. `CLEARWAY_STALE`: the stream has no
+    /// listener any more.
     pub emit: unsafe extern "C" fn(stream: Stream, content: *const Content) -> Status,
-    /// Ends a stream: what was emitted before still arrives.
+    /// Ends a stream. Events that were emitted before still arrive.
     pub end: unsafe extern "C" fn(stream: Stream) -> Status,
     /// Ends a stream with an error.
     pub end_error: unsafe extern "C" fn(stream: Stream, status: Status, text: Text) -> Status,
 
-    /// Says something to who runs the host: `level` is `CLEARWAY_LOG_...`. Longer than 4096 bytes is cut. Never waits: what
-    /// does not fit is counted.
+    /// Logs a text for the person who runs the host: `level` is `CLEARWAY_LOG_...`. Texts longer than 4096 bytes are cut. Never
+    /// waits: lines that do not fit are dropped and counted.
     pub log: unsafe extern "C" fn(plugin: PluginId, level: u32, text: Text) -> Status,
 }
 
 /// Called once when a plugin closes.
 pub type OnClose = Option<unsafe extern "C-unwind" fn(context: *mut c_void)>;
 
-/// What a plugin is. The host fills in `size` and `id`; the plugin's init fills in the rest.
+/// A plugin's description. The host fills in `size` and `id`; the plugin's init fills in the rest.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Plugin {
-    /// Bytes of this struct as the host was compiled; write nothing beyond.
+    /// Bytes of this struct as the host was compiled. Do not write beyond them.
     pub size: usize,
     /// This plugin, for the functions of the table.
     pub id: PluginId,
-    /// To be set to `CLEARWAY_ABI_MAJOR` and `CLEARWAY_ABI_MINOR` as the plugin was compiled.
+    /// Set this to `CLEARWAY_ABI_MAJOR`, and `abi_minor` to `CLEARWAY_ABI_MINOR`, as the plugin was compiled.
     pub abi_major: u32,
     /// See `abi_major`.
     pub abi_minor: u32,
-    /// Given to `on_close`. Each opening has its own.
+    /// Passed to `on_close`. Each opening has its own.
     pub context: *mut c_void,
-    /// Called once, after the last handler has returned and no more will be called, on the thread that closes. May be null.
+    /// Called once, on the closing thread, after the last handler has returned and when no further one will be called. May be
+    /// null.
     pub on_close: OnClose,
 }
 
 /// The one function that a plugin exports, as `clearway_plugin_init`. Registers handlers and sources; may be called again
-/// for another opening, from another thread. A status other than `CLEARWAY_OK` refuses: what was registered is taken away
-/// and `on_close` is not called. A text for people goes by `log`.
+/// for another opening, from another thread. A status other than `CLEARWAY_OK` refuses: registered handlers and sources are
+/// removed, and `on_close` is not called. Use `log` for a text for people.
 pub type Init = unsafe extern "C-unwind" fn(host: *const Host, plugin: *mut Plugin) -> Status;

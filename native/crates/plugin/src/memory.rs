@@ -3,27 +3,27 @@
 
 use core::ffi::c_void;
 
-/// One reference to a block of memory; 0 is none. It stays its holder's: what is given it takes a reference of its own where
-/// it needs the memory for longer than the call. Released once, on any thread; the block goes with its last reference. A
-/// reference that was released is `CLEARWAY_STALE` for ever after: it has a generation.
+/// One reference to a block of memory; 0 is none. The holder keeps its reference: a receiver takes another one if it needs
+/// the memory for longer than the call. Release it once, on any thread; the block is freed with its last reference. A
+/// released reference is `CLEARWAY_STALE` for ever, because it has a generation.
 pub type Memory = u64;
 
-/// Nobody writes to the memory any more. Set by `seal`; never taken back.
+/// No thread writes to the memory any more. Set by `seal`; never undone.
 pub const CLEARWAY_MEMORY_SEALED: u32 = 1;
-/// The host and the plugin see the same memory at the same time, and both may write while it is not sealed.
+/// The host and the plugin see the same memory at the same time, and both may write until it is sealed.
 pub const CLEARWAY_MEMORY_SHARED: u32 = 2;
-/// The memory is the host's own, lent to the plugin.
+/// The host owns the memory and lends it to the plugin.
 pub const CLEARWAY_MEMORY_LENT: u32 = 4;
-/// Asked of `allocate`: the memory is to hold zeros. Without it, it holds what it held when it was last used.
+/// Requests zeroed memory from `allocate`. Without it, the memory holds the bytes of its last user.
 pub const CLEARWAY_MEMORY_ZEROED: u32 = 8;
 
-/// Where the bytes of a memory are. Valid while the reference `memory` is.
+/// The address and the size of a memory. Valid as long as the reference `memory`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct View {
-    /// The reference that was looked at. A view is no reference of its own.
+    /// The viewed reference. A view is not a reference itself.
     pub memory: Memory,
-    /// The first byte; not null, also where `size` is 0.
+    /// The first byte; not null, even if `size` is 0.
     pub data: *mut u8,
     /// Bytes.
     pub size: usize,

@@ -3,8 +3,8 @@
 
 use core::ffi::c_char;
 
-/// UTF-8 text of `size` bytes, not ended by a zero. Lent for the time of the call in which it stands. `data` may be null
-/// where `size` is 0. Bytes that are not UTF-8 are replaced where text is shown, and refused where it is a name.
+/// UTF-8 text of `size` bytes, without a terminating zero. Lent during the call that it is passed to. `data` may be null if
+/// `size` is 0. Invalid UTF-8 is replaced in text for people, and refused in a name.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Text {
