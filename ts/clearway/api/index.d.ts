@@ -236,6 +236,14 @@ interface TaskTimings {
     returnUs?: Summary;
 }
 
+/** How a pool stands whose workers end, one after the other, before they have begun a call. */
+interface RestartPause {
+    /** Workers in a row that have ended so. The calls that wait fail at the ninth, unless another worker lives. */
+    exits: number;
+    /** How long the pool still waits before it starts another, in milliseconds: at most 2,000. 0 where it does not wait. */
+    nextStartInMs: number;
+}
+
 /** Where a pool's workers come from: a module's URL, or a factory that a bundler understands. */
 type WorkerSource = URL | string | (() => WorkerLike);
 
@@ -258,6 +266,11 @@ interface PoolStats {
         busy: number;
         /** Workers that died or had to be killed. */
         restarts: number;
+        /**
+         * Set while workers end one after the other before they have begun a call: how many, and when the pool starts the next. Undefined
+         * otherwise, and again as soon as a call is answered.
+         */
+        pause: RestartPause | undefined;
         /** Share of each living worker's time that was spent in tasks; above 1 where tasks overlap. */
         utilisation: number[];
     };
