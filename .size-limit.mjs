@@ -57,7 +57,7 @@ const sizes = [
   {
     name: "clearway/worker (browser, minified, gzip)",
     path: browser("worker"),
-    limit: "10.3 KB",
+    limit: "10.5 KB",
     ignore: [lazyParts, records],
   },
   {

@@ -28,8 +28,8 @@ export function isDeep(root: unknown): boolean {
   return false;
 }
 
-// What structured clone opens in an object. Asks no iterator: one of the owner's own might never end.
-function inside(node: object): unknown[] {
+/** What structured clone opens in an object. Asks no iterator: one of the owner's own might never end. */
+export function inside(node: object): unknown[] {
   if (ArrayBuffer.isView(node)) return [];
   if (node instanceof Error) return [node.cause];
   const entries = node instanceof Map ? Map : node instanceof Set ? Set : undefined;

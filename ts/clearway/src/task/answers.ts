@@ -11,6 +11,7 @@ import { countBytes } from "../transport/lane.js";
 import type { PortTransport } from "../transport/port.js";
 import { CallFlag, Op } from "../transport/protocol.js";
 import { encoded } from "./failures.js";
+import { unitsOf } from "./progress.js";
 import type { ServedCall } from "./served-call.js";
 
 // The caller puts the task's name in its place.
@@ -51,15 +52,28 @@ export class Answers {
     });
   }
 
-  /** Sends a value of progress. Where it cannot cross, the listener gets that error in its place, and the call goes on. */
-  progress(id: number, value: unknown): void {
+  /**
+   * Sends a value of progress; returns its units. Where it cannot cross, the listener gets that error in its place, and the call goes
+   * on.
+   */
+  progress(id: number, value: unknown): number {
+    let units = 1;
     try {
+      // What the ring takes is small, and not deep.
+      if (this.#transport.sendByLane(Op.Progress, id, value, units)) return units;
       checkDepth(value);
+      units = unitsOf(value);
+      this.#transport.send(Op.Progress, id, value, units);
     } catch (reason) {
-      const { message } = notCloneable("a progress value", reason);
-      return this.#transport.send(Op.Progress, id, { message }, 1);
+      this.progressRefused(id, reason, units);
     }
-    this.#transport.send(Op.Progress, id, value);
+    return units;
+  }
+
+  /** A value of progress of so many units could not cross. */
+  progressRefused(id: number, reason: unknown, units: number): void {
+    const { message } = notCloneable("a progress value", reason);
+    this.#transport.send(Op.Progress, id, { message }, -units);
   }
 
   /** Calls that have run and whose failure is not sent yet. */

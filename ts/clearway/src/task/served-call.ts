@@ -3,6 +3,7 @@ import type { Held } from "../resource/leases.js";
 import type { Consumer } from "../stream/consumer.js";
 import type { Producer } from "../stream/producer.js";
 import { CallContext } from "./context.js";
+import type { Progress } from "./progress.js";
 import type { Announced } from "./streams.js";
 import type { TaskDefinition } from "./task.js";
 
@@ -10,6 +11,8 @@ import type { TaskDefinition } from "./task.js";
 export class ServedCall {
   /** Streams that stand for arguments, until they are attached. */
   announced: readonly Announced[] | undefined;
+  /** What it tells its listener; undefined where nobody listens, or it takes no context. */
+  progress: Progress | undefined;
   /** Streams that the caller feeds. */
   inputs: { id: number; consumer: Consumer }[] | undefined;
   context: CallContext | undefined;

@@ -12,10 +12,10 @@
 //   Call (4)    id task|flags   args          Started     id -                -
 //   Input (1)   id arg index    InputStream   Result      id value            run us
 //   Cancel      id reason       -             Failure     id WireError        run us
-//   Credit      id items        bytes         Progress    id value            -
-//   Close       -  -            -             Times       id started ms       finished ms
-//   Ping        n  -            -             Pong        n  now ms           -
-//                                             Ledger      -  bytes moved, or a LedgerSide
+//   Credit      id items        bytes         Progress    id value            units (7)
+//   Progress    id units read   -             Times       id started ms       finished ms
+//   Close       -  -            -             Pong        n  now ms           -
+//   Ping        n  -            -             Ledger      -  bytes moved, or a LedgerSide
 //   either way (streams)                      Heap        -  bytes            -
 //   Chunk       id value        bytes         Ending      -  ids begun        -
 //   End         id return value -             Closed      -  -                -
@@ -31,6 +31,8 @@
 // (5) a message was lost, either way: a call that was sent before this, and that is neither answered nor here, was in it.
 // (6) the ring was broken: nothing in it can be believed any more.
 // (4) sent before `Ready`: the task's name instead, and no flags. What is no function is not run, and sent again.
+// (7) what the value costs of the window that its listener may be behind (`task/progress.ts`). Below zero the value could not cross,
+//     and `a` has the message of the error that stands for it.
 
 /** What a frame says. The numbers are the wire; add at the end, never renumber. An enum, because bundlers inline it. */
 export enum Op {

@@ -20,4 +20,11 @@ export interface Transport {
 }
 
 /** Told of a frame that could not cross, with what it would have moved. */
-export type Refused = (op: Op, id: number, a: unknown, reason: unknown, transfer: readonly object[]) => void;
+export type Refused = (
+  op: Op,
+  id: number,
+  a: unknown,
+  reason: unknown,
+  transfer: readonly object[],
+  b: unknown,
+) => void;
