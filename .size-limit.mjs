@@ -39,7 +39,7 @@ const sizes = [
   {
     name: "clearway, what looks after workers and reads streams (loaded while the first worker starts)",
     path: browser("lazy-lifecycle"),
-    limit: "7.8 KB",
+    limit: "8.2 KB",
     ignore: [records, /^\.\/lazy-(open-ring|feed)\.js$/],
   },
   { name: "clearway, streams into tasks (loaded when the task reads)", path: browser("lazy-feed"), limit: "3.6 KB" },
@@ -51,13 +51,13 @@ const sizes = [
   {
     name: "clearway, automatic placement (loaded when a task or a pool asks for it)",
     path: browser("lazy-placer"),
-    limit: "12.3 KB",
+    limit: "12.5 KB",
     ignore: [records],
   },
   {
     name: "clearway/worker (browser, minified, gzip)",
     path: browser("worker"),
-    limit: "10.3 KB",
+    limit: "10.5 KB",
     ignore: [lazyParts, records],
   },
   {

@@ -231,319 +231,327 @@ declare const binaryCodec: MessageCodec<Uint8Array, Uint8Array | null>;
 
 /** Why memory of a message was copied. */
 type ChannelCopyReason = 
-/** It stands in the message: all of a message's bytes but for its attachments. */
+/** It was encoded into the message: all bytes of a message except its attachments. */
 "encoded"
 /** A large list that was not given away with `move()`. */
  | "not-moved"
-/** A large list that shows a part of its buffer. */
+/** A large list that is a view of a part of its buffer. */
  | "partial-view"
-/** Memory that its owner does not let go: WebAssembly's, Node's buffer pool. */
+/** Memory that cannot be transferred: WebAssembly's, Node's buffer pool. */
  | "not-transferable"
-/** The transport carries bytes only. */
+/** The transport carries only bytes. */
  | "byte-transport";
-/** Bytes that crossed one way. */
+/** Bytes that crossed in one direction. */
 interface ChannelLedgerSide {
     /** Bytes that changed owner without a copy. */
     movedBytes: number;
-    /** Bytes of shared memory that were named in a message (counted each time). */
+    /** Bytes of shared memory that a message refers to. Each reference counts. */
     sharedBytes: number;
-    /** Bytes that were copied; `copies` says why. */
+    /** Bytes that were copied; `copies` has the reasons. */
     copiedBytes: number;
     copies: Partial<Record<ChannelCopyReason, {
         count: number;
         bytes: number;
     }>>;
 }
-/** Both ways, as this end knows them: why the other end copied, only that end knows. */
+/** Both directions, as this end knows them. Why the other end copied, only that end knows. */
 interface ChannelLedger {
     sent: ChannelLedgerSide;
     received: Pick<ChannelLedgerSide, "movedBytes" | "sharedBytes" | "copiedBytes">;
 }
 
 declare const brand: unique symbol;
-/** What may stand beside an error's code and message. */
+/** Optional parts of an error. */
 interface RemoteErrorParts {
-    /** Any value of the standard codec. */
+    /** Any value that the standard codec can encode. */
     readonly details?: unknown;
     readonly cause?: unknown;
     readonly channel?: string;
-    /** The stack at the other end, and that of the call. */
+    /** The stack at the other end. */
     readonly stack?: string;
     readonly callerStack?: string;
 }
 /**
- * What the other end's handler threw. A handler throws one itself to choose code and details; of any other error it throws,
- * the code is its `code`, or "error". Between two ends of Clearway's wire `cause` is what was thrown there, with its class
- * name, stack, properties and causes, and the stack goes on with that of the call.
+ * An error that the other end's handler threw. A handler throws one to choose code and details; for every other error the code is the
+ * error's own `code`, or "error". Between two ends of Clearway's wire, `cause` is the error thrown there, with class name, stack,
+ * properties and causes, if the other end exposes errors. Then the stack continues with the call's.
  */
 declare class RemoteError extends Error {
     readonly name = "RemoteError";
-    /** The handler's own; any text. */
+    /** The handler's own code; any text. */
     readonly code: string;
     readonly details: unknown;
-    /** The channel's name; empty where it has not crossed. */
+    /** The channel's name; empty for an error that has not crossed. */
     readonly channel: string;
     constructor(code: string, message: string, parts?: RemoteErrorParts);
     get [brand](): true;
     static [Symbol.hasInstance](value: unknown): boolean;
 }
 
-/** What an end speaks: Clearway's own wire, or the plain one of platform channels. */
+/** The wires: Clearway's own, and the plain one of platform channels. */
 type WireName = "clearway" | "plain";
 
-/** How an endpoint is set up. */
+/** Settings of an endpoint. */
 interface EndpointOptions {
     /**
-     * What to speak. "clearway" (the default) is for another end of Clearway's; "plain" is Flutter's platform messages and
-     * nothing else; "either" takes the first of both that the other end's hello names too.
+     * The wire to use. "clearway" (the default) connects two ends of Clearway's; "plain" is Flutter's platform messages and nothing else;
+     * "either" chooses the first of these two that the other end's hello also lists.
      */
     readonly wire?: WireName | "either";
-    /** False for a foreign end that sends no hello and expects none; only with `wire: "plain"`. Default true. */
+    /** False for a foreign end that sends no hello and expects none; only with `wire: "plain"`. Default: true. */
     readonly hello?: boolean;
-    /** How long to wait for the other end's hello; default 30 s. Infinity waits for ever. */
+    /** Time limit of the other end's hello, in ms. Default: 30 s. Infinity: no limit. */
     readonly helloMs?: number;
-    /** Gives up waiting for the hello, with the signal's reason. */
+    /** Stops waiting for the hello; `connect` rejects with the signal's reason. */
     readonly signal?: AbortSignal;
     /**
-     * Calls and streams that this end may have under way, and that it runs for the other, each; default 4096. A call of the other
-     * end's takes its place until its handler has ended and its answer has left, also when it was cancelled.
+     * Limit of the calls and of the streams that this end has open, and of those that it runs for the other end; each of the four
+     * separately. Default: 4096. A call from the other end occupies its place until its handler has ended and its answer has left, even if
+     * it was cancelled.
      */
     readonly callsMax?: number;
     /**
-     * Bytes of answers that may wait for the other end to read; default 16 MiB. From there on none of its requests begins and, where
-     * this end waits for no answer itself, nothing of it is read, until half of them have left. As many bytes of pushed events may wait for
-     * it in all of its streams, whatever capacity it asks for: then a stream is full.
+     * Bytes of answers that may wait for the other end to read. Default: 16 MiB. At this limit none of its requests starts and, unless this
+     * end itself waits for an answer, the transport is paused, until half of the bytes have left. The same number limits the bytes of
+     * pushed events that wait for it in all its streams together, whatever capacity it asks for: at that limit every stream is full.
      */
     readonly replyBytesMax?: number;
-    /** How long an end with so many may read none before it is disconnected (`timeout`), in ms; default 30 s. Infinity: for ever. */
+    /** Time in ms after which an end at that limit that reads nothing is disconnected (`timeout`). Default: 30 s. Infinity: never. */
     readonly stallMs?: number;
-    /** Bytes of a channel's name; default 255, at most 65,535. */
+    /** Longest name of a channel, in bytes. Default: 255, at most 65,535. */
     readonly nameBytesMax?: number;
     /**
-     * Messages kept of each channel that has no handler yet; the oldest is dropped for the next. Default 16. The other end can
-     * change it, channel by channel, up to 1024.
+     * Messages kept per channel without a handler; a further message drops the oldest one. Default: 16. The other end can change the number
+     * of a channel, up to 1024.
      */
     readonly early?: number;
-    /** All early messages together, in bytes; default 1 MiB. */
+    /** Limit of all early messages together, in bytes. Default: 1 MiB. */
     readonly earlyBytesMax?: number;
-    /** How long they are kept; then they are answered with `no-handler`. Default 5 s. */
+    /** How long early messages are kept, in ms, before they are answered with `no-handler`. Default: 5 s. */
     readonly earlyMs?: number;
-    /** From how many bytes on a list of numbers travels beside its message and not in it; default 16 KiB. */
+    /** Smallest size in bytes at which a list of numbers travels next to its message, as an attachment. Default: 16 KiB. */
     readonly attachmentBytesMin?: number;
-    /** Throw `would-copy` where an attachment would be copied. What is small, or a transport of bytes alone carries, too. */
+    /**
+     * Throw `would-copy` instead of copying an attachment; a transport of bytes copies every attachment. Small lists stay in the message
+     * and never throw.
+     */
     readonly strict?: boolean;
-    /** Write the stack of a handler's error as the fourth part of a plain envelope, which not every end reads. Default false. */
+    /** Write a handler error's stack as the fourth part of a plain envelope. Not every foreign end can read it. Default: false. */
     readonly stacks?: boolean;
     /**
-     * Whether what a handler or a source throws crosses whole, with stack, properties and causes. Default: to a worker, a child process
-     * and a part of this one; over WebSockets, sockets and other streams its code and message cross, and the `details` of a
-     * {@link RemoteError} that this end made.
+     * Whether errors of handlers and sources cross in full, with stack, properties and causes. Default: true for a worker, a child process
+     * and another part of this process. Over WebSockets, sockets and other streams, only the code and the message cross, and the `details`
+     * of a {@link RemoteError} that this end created.
      */
     readonly exposeErrors?: boolean;
     /**
-     * Chooses what crosses in place of what a handler or a source threw, before anything else is left out of it: an error, such as
-     * a {@link RemoteError}. Where it throws itself, the code `error` crosses and a message that says no more.
+     * Returns the error that crosses instead of the one that a handler or a source threw, for example a {@link RemoteError}. Runs before
+     * anything else is left out. If it throws, the code `error` crosses with a message without details.
      */
     readonly redactError?: (error: unknown, channel: string) => unknown;
-    /** Told of what a handler threw where nobody waits for an answer. Default: `console.error`. */
+    /** Called with handler errors that no caller waits for. Default: `console.error`. */
     readonly onError?: (error: unknown, channel: string) => void;
 }
 
 /** What happens to an event when the queue to the listener is full. */
 type WhenFull = "wait" | "fail" | "dropOldest" | "dropNewest";
 
-/** How a call may end before its answer. */
+/** Limits and cancellation of one call. */
 interface CallOptions {
-    /** Cancels the call, there too; it rejects with the signal's reason. */
+    /** Cancels the call at both ends. The call rejects with the signal's reason. */
     readonly signal?: AbortSignal | undefined;
-    /** How long the handler may take from its start, in ms: the other end ends it. On the plain wire, from the sending on. */
+    /** Limit of the handler's run from its start, in ms. The other end enforces it. On the plain wire this end does, from the call on. */
     readonly timeoutMs?: number | undefined;
-    /** How long the call may take in all, in ms: this end ends it, whatever the other does. */
+    /** Limit of the whole call, in ms. This end enforces it, whatever the other end does. */
     readonly deadlineMs?: number | undefined;
 }
 
-/** Values of a stream of events, each when it is asked for. Ending the loop ends the stream at the other end. */
+/** An event stream's iterator. It reads one event at a time; leaving the loop ends the stream at the other end. */
 interface EventStream<T> extends AsyncIterableIterator<T, void, void>, AsyncDisposable {
-    /** How many events were dropped so far, before the one that was read last. */
+    /** Number of events dropped before the event that was read last. */
     readonly dropped: number;
-    /** Ends it, there too: what `break` does. Never rejects. */
+    /** Ends the stream at both ends, as `break` does. Never rejects. */
     return(): Promise<IteratorResult<T, void>>;
 }
 
-/** How events are read. */
+/** How a listener reads events. */
 interface ListenOptions {
-    /** Ends the stream, there too; reading rejects with the signal's reason. */
+    /** Ends the stream at both ends. Reading rejects with the signal's reason. */
     readonly signal?: AbortSignal | undefined;
-    /** How far the other end may run ahead of the reader; default 16 events and 1 MiB. */
+    /** How far the other end may be ahead of the reader. Default: 16 events and 1 MiB. */
     readonly window?: Partial<Window>;
-    /** How many pushed events wait at the other end when the window is used up; default what that end says, else 16. */
+    /** How many pushed events wait at the other end once the window is used up. Default: the other end's setting, else 16. */
     readonly capacity?: number;
-    /** What happens there when as many wait; default what the other end says, else "wait". */
+    /** What the other end does when its queue is full. Default: the other end's setting, else "wait". */
     readonly whenFull?: WhenFull;
-    /** Told how many events were dropped, when the one behind them is read. */
+    /** Called with the number of dropped events when the event behind them is read. */
     readonly onDrop?: (count: number) => void;
 }
-/** How pushed events are queued for a listener that does not say how itself. */
+/** Queue of pushed events for listeners that do not set their own. */
 interface ServeOptions {
-    /** What happens when as many wait; default "wait". */
+    /** What a full queue does. Default: "wait". */
     readonly whenFull?: WhenFull;
-    /** How many wait when the listener's window is used up: 1 to 65,535, default 16. What an iterable gives is not drawn before. */
+    /** Events that wait once the listener's window is used up: 1 to 65,535, default 16. Iterables are not read ahead into this queue. */
     readonly capacity?: number;
 }
 /**
- * Options for a reader that wants what is newest, such as frames to be drawn: of events that are pushed faster than they are read
- * all but the last are dropped; an iterable is asked for the next one only then. One is under way or waits here; with a window
- * of 2 the next one is under way while one is read.
+ * Returns options for a reader that wants only the newest event, such as frames to draw. Of events that are pushed faster than they are
+ * read, all but the last are dropped. An iterable's next value is requested only when the reader is ready for it. With a window of 1, one
+ * event is in flight or waits here; with a window of 2, the next one is in flight while one is read.
  */
 declare function latest(window?: number): ListenOptions;
 
-/** What a handler is given beside the message. */
+/** A handler's second argument. */
 interface HandlerContext {
     /** The channel's name. */
     readonly channel: string;
-    /** Aborts when the caller has cancelled, its time is over, or the transport is closed. Made when it is first read. */
+    /** Aborts when the caller has cancelled, the time limit is over, or the transport has closed. Created when first read. */
     readonly signal: AbortSignal;
-    /** How many milliseconds the caller had left when it sent the call; undefined without a deadline. */
+    /** Milliseconds that the caller had left when it sent the call; undefined without a deadline. */
     readonly deadlineMs: number | undefined;
 }
 
-/** What the one who serves events is given beside the listener's arguments. */
+/** A source's way to send events to one listener. */
 interface EventSink<T = unknown> {
     /** The channel's name. */
     readonly channel: string;
-    /** Aborts when the listener has cancelled, or the transport is closed. */
+    /** Aborts when the listener has cancelled, or the transport has closed. */
     readonly signal: AbortSignal;
     /**
-     * Sends an event: encodes it at once and moves its large lists. Settles true when it is on its way or waits for credit, false
-     * when it was dropped or nobody listens any more. When the queue is full, it waits for room, or rejects with `queue-full`, as
-     * `whenFull` says. Throws what the codec throws.
+     * Sends an event: encodes it at once and moves its large lists. Settles with true when the event has left or waits for credit, with
+     * false when it was dropped or the stream is over. When the queue is full, it waits for room or rejects with `queue-full`, as
+     * `whenFull` says. Rejects with what the codec throws.
      */
     send(event: T): Promise<boolean>;
-    /** Ends the stream behind what was sent. */
+    /** Ends the stream after the events sent so far. */
     end(): void;
-    /** Ends the stream with an error, behind what was sent. */
+    /** Ends the stream with an error, after the events sent so far. */
     fail(error: unknown): void;
 }
 
-/** What a source of events gives back: the events; or nothing, and then it sends through the sink until it ends that. */
+/** What a source of events returns: the events, or nothing if it pushes them through the sink until it ends the sink. */
 type EventSource<T> = AsyncIterable<T> | Iterable<T> | void | Promise<AsyncIterable<T> | Iterable<T> | void>;
 /** A channel of events. Either end may listen and serve. */
 interface Events {
     readonly name: string;
     /**
-     * Listens: the other end begins a stream for the arguments. Nothing is sent beyond the window; `break` ends it at the other
-     * end. A second `listen` of the same channel ends the first, which rejects with `cancelled`. Reading rejects as a method's call
-     * does, once; then the stream is at its end. Throws what the codec throws for the arguments, and `invalid-argument`.
+     * Listens: the other end starts a stream with the arguments. The other end never sends more than the window; `break` ends the stream
+     * there. A second `listen` on a channel ends the first one, which rejects with `cancelled`. Reading rejects as a method's call does,
+     * once; then the stream is at its end. Throws `invalid-argument`, and what the codec throws for the arguments.
      */
     listen<T = unknown>(args?: unknown, options?: ListenOptions): EventStream<T>;
     /**
-     * Serves the channel's events: `open` is called for each listener. An iterable is drawn on only when its next value may leave
-     * at once: the listener has given credit, nothing waits before it, and the transport does not hold back; so nothing of it is
-     * dropped. What is pushed through the sink is queued, up to `capacity`; a full queue does what `whenFull` says. An iterable
-     * that ends, and an async function that does, end the stream. Events are encoded when they are sent, and their large lists moved.
-     * Throws `invalid-argument` for a second one.
+     * Serves the channel's events: calls `open` for each listener.
+     *
+     * An iterable's next value is requested only when that value can leave at once: the listener has given credit, no event waits before
+     * it, and the transport is not congested. Its values are therefore never dropped. Events pushed through the sink are queued, up to
+     * `capacity`; `whenFull` says what a full queue does. The stream ends when the iterable or the async function ends. Events are encoded
+     * when they are sent, and their large lists are moved.
+     *
+     * Throws `invalid-argument` for a second handler of the channel.
      */
     serve<T = unknown, A = unknown>(open: (args: A, sink: EventSink<T>) => EventSource<T>, options?: ServeOptions): Disposable;
 }
 
-/** What a handler of messages gives back: the reply, or nothing, which is an empty reply. */
+/** Handles one message. Returns the reply; undefined is an empty reply. */
 type MessageHandler<T, Written> = (message: T, context: HandlerContext) => Written | undefined | Promise<Written | undefined>;
-/** A channel of whole messages, each with a reply if one is wanted. Either end may send and handle. */
+/** A channel of whole messages, each with or without a reply. Either end may send and handle. */
 interface Messages<T, Written = T> {
     readonly name: string;
     /**
-     * Sends a message and waits for the reply; `undefined` where the handler gave none. Copies what the message holds, or moves its
-     * large lists under `move()`. Rejects with what the codec throws, a {@link RemoteError}, or a ClearwayError: `no-handler`,
-     * `dropped`, `queue-full`, `deadline`, `timeout`, `transport-closed`, `too-large`; with the signal's reason when that aborts.
+     * Sends a message and waits for the reply, which is `undefined` when the handler returned none. Copies the message's lists, or moves
+     * the large ones with `move()`.
+     *
+     * Rejects with what the codec throws; with a {@link RemoteError}; with a ClearwayError: `no-handler`, `dropped`, `queue-full`,
+     * `deadline`, `timeout`, `transport-closed`, `too-large`; and with the signal's reason when the signal aborts.
      */
     send(message: Written, options?: CallOptions): Promise<T | undefined>;
     /**
-     * Sends a message that wants no reply. Settles when it has left for the transport: whoever awaits that never runs ahead of
-     * it. Rejects as `send` does.
+     * Sends a message that has no reply. Settles when the transport has the message, so awaiting each post keeps a sender in step with the
+     * transport. Rejects as `send` does.
      */
     post(message: Written): Promise<void>;
     /**
-     * Handles the other end's messages, those that came early first. What the handler gives is encoded and its large lists moved.
-     * Disposing ends it; later messages wait for the next handler. Throws `invalid-argument` for a second one.
+     * Handles the other end's messages, early ones first. Encodes the handler's replies and moves their large lists. Disposing removes the
+     * handler; later messages wait for the next one. Throws `invalid-argument` for a second handler.
      */
     handle(handler: MessageHandler<T, Written>): Disposable;
 }
 
-/** A method: takes the call's arguments, gives its result, or throws. */
+/** A method. Takes the call's arguments; returns its result or throws. */
 type MethodHandler = (args: never, context: HandlerContext) => unknown;
-/** What a handler of all methods gives back for one that it does not have. */
+/** A handler of all methods returns this for a method it does not have. */
 declare const notImplemented: unique symbol;
-/** The methods of a channel by name, or one function for all of them. */
+/** A channel's methods by name, or one function for all of them. */
 type MethodHandlers = Readonly<Record<string, MethodHandler>> | ((method: string, args: unknown, context: HandlerContext) => unknown);
 /** A channel of methods. Either end may call and handle. */
 interface Methods {
     readonly name: string;
     /**
-     * Calls a method with one value as its arguments. Copies what they hold, or moves their large lists under `move()`. Rejects as
-     * `send` of {@link Messages} does, and with `not-implemented`; the other end's error is a {@link RemoteError}. What `R` says
-     * is not checked.
+     * Calls a method with one value as its arguments. Copies the arguments' lists, or moves the large ones with `move()`. Rejects as `send`
+     * of {@link Messages} does, and with `not-implemented`; the other end's error is a {@link RemoteError}. The type `R` is not checked.
      */
     call<R = unknown>(method: string, args?: unknown, options?: CallOptions): Promise<R>;
     /**
-     * Handles the other end's calls, those that came early first. Results are encoded and their large lists moved; `undefined` is
-     * null. A method that is not there is answered with `not-implemented`. Throws `invalid-argument` for a second handler.
+     * Handles the other end's calls, early ones first. Encodes results and moves their large lists; `undefined` becomes null. A missing
+     * method is answered with `not-implemented`. Throws `invalid-argument` for a second handler.
      */
     handle(handlers: MethodHandlers): Disposable;
 }
 
-/** What an endpoint does just now, and has moved and copied so far. */
+/** Open work of an endpoint, and its counters of moved and copied bytes. */
 interface EndpointStats {
     readonly wire: WireName;
     readonly transport: string;
     /** Calls of this end that wait for their answers. */
     readonly calls: number;
-    /** Calls of the other end that take a place: their handlers have not ended, or their answers have not left. */
+    /** Calls and posts of the other end whose handlers have not ended, or whose answers have not left. */
     readonly handling: number;
-    /** Bytes of answers and of pushed events that wait for the other end to read (`replyBytesMax`, each). */
+    /** Bytes of answers and pushed events that wait for the other end to read. `replyBytesMax` limits each of the two. */
     readonly waitingBytes: number;
-    /** Streams that this end listens to, and that it serves. */
+    /** Streams that this end listens to. */
     readonly listening: number;
     readonly serving: number;
     readonly ledger: ChannelLedger;
 }
-/** One end of a way between two; the other is the same. Channels are named, and cost nothing to make. */
+/** One end of a connection; both ends are equal. Channels have names and cost nothing to create. */
 interface Endpoint extends AsyncDisposable {
     /** The wire that both ends agreed on. */
     readonly wire: WireName;
-    /** Settles with the reason when the transport is closed, whoever closed it. Never rejects. */
+    /** Settles with the reason when either end has closed the transport. Never rejects. */
     readonly closed: Promise<CloseReason>;
-    /** A channel of messages, with the standard codec unless given another. Throws `invalid-argument` for a name too long. */
+    /** Returns a channel of messages. The default codec is the standard one. Throws `invalid-argument` for a name that is too long. */
     messages(name: string): Messages<unknown>;
     messages<T, Written = T>(name: string, codec: MessageCodec<T, Written>): Messages<T, Written>;
-    /** A channel of methods. */
+    /** Returns a channel of methods. */
     methods(name: string, codec?: MethodCodec): Methods;
-    /** A channel of events. */
+    /** Returns a channel of events. */
     events(name: string, codec?: MethodCodec): Events;
-    /** Sets how many early messages of a channel the other end keeps until that has a handler. Rejects as a method's call does. */
+    /** Sets how many messages of a channel the other end keeps until the channel has a handler. Rejects as a method's call does. */
     resize(channel: string, count: number): Promise<void>;
-    /** A copy of the counters; made when asked for. */
+    /** Returns a copy of the counters. */
     stats(): EndpointStats;
     /**
-     * Closes: begins nothing new, ends the streams that it serves, waits until calls both ways are answered, `timeoutMs` (5 s) at
-     * most, then closes the transport. What is left rejects with `transport-closed`. `await using` does the same.
+     * Closes the endpoint: starts nothing new, ends the streams it serves, waits at most `timeoutMs` (5 s) for open calls of both ends,
+     * then closes the transport. Unfinished work rejects with `transport-closed`. `await using` does the same.
      */
     close(options?: {
         timeoutMs?: number;
     }): Promise<void>;
-    /** Closes at once. Everything under way, both ways, ends with `transport-closed`. */
+    /** Closes at once. All open work of both ends fails with `transport-closed`. */
     terminate(reason?: CloseReason): void;
 }
 
 /**
- * Makes an endpoint of a transport: both ends say hello and agree on the wire. Takes ownership of the transport, and closes it
- * also when this fails. Register handlers as soon as it has settled: what comes before them waits, within bounds.
+ * Connects an endpoint over a transport: both ends send a hello and agree on the wire. Takes ownership of the transport and closes it on
+ * failure. Register handlers as soon as the promise settles: messages that arrive earlier wait, within limits.
  *
- * Rejects with `invalid-argument`; `protocol` when the other end speaks another wire or version, or does not say hello;
- * `deadline` when it says nothing within `helloMs`; `transport-closed`; and the signal's reason.
+ * Rejects with `invalid-argument`; with `protocol` when the other end has another wire or version, or sends no hello; with `deadline`
+ * when the other end sends nothing within `helloMs`; with `transport-closed`; and with the signal's reason.
  */
 declare function connect(transport: ChannelTransport, options?: EndpointOptions): Promise<Endpoint>;
 
-/** What may become of a call, as a value. */
+/** How a call ended, as a value. */
 type Outcome<T> = {
     readonly kind: "result";
     readonly value: T;
@@ -553,28 +561,28 @@ type Outcome<T> = {
     readonly kind: "remote-error";
     readonly error: RemoteError;
 }
-/** Nobody ran it, or it was not waited for. */
+/** The call did not run, or the caller stopped waiting for it. */
  | {
     readonly kind: OutcomeKind;
     readonly error: unknown;
 };
-/** The ends of a call that are neither a result nor the handler's own error. */
+/** Ends of a call that are neither a result nor the handler's own error. */
 type OutcomeKind = "not-implemented" | "no-handler" | "dropped" | "queue-full" | "cancelled" | "deadline" | "timeout" | "closed";
 /**
- * Waits for a call and gives what became of it as a value, for whoever would otherwise catch and look at codes. Give the call's
- * signal, too: a call rejects with that signal's own reason. What is misuse, such as a value that the codec has no form for,
- * still rejects.
+ * Waits for a call and returns how it ended, as a value. Saves callers from catching errors and comparing codes. Pass the call's signal
+ * too, because a cancelled call rejects with that signal's own reason. Misuse, such as a value that the codec cannot encode, still
+ * rejects.
  */
 declare function outcome<T>(call: Promise<T>, signal?: AbortSignal): Promise<Outcome<T>>;
 
-/** What each name of a type stands for, as it is read and as it may be written. */
+/** Each type name's TypeScript types: as read, and as may be written. */
 interface NamedTypes {
-    /** Whatever the codec carries. */
+    /** Any value that the codec can encode. */
     any: {
         read: unknown;
         write: unknown;
     };
-    /** Nothing: `null` is read; `null` and `undefined` are written. */
+    /** No value: reads as `null`; `null` and `undefined` may be written. */
     null: {
         read: null;
         write: null | undefined;
@@ -583,22 +591,22 @@ interface NamedTypes {
         read: boolean;
         write: boolean;
     };
-    /** A whole number of 32 bits, signed. */
+    /** A signed whole number of 32 bits. */
     i32: {
         read: number;
         write: number;
     };
-    /** A whole number up to 2^53, as `number`; 64 bits, signed, in languages that have them. */
+    /** A whole number up to 2^53, as `number`; a signed 64-bit integer in languages that have one. */
     int: {
         read: number;
         write: number;
     };
-    /** A whole number of 64 bits, signed. */
+    /** A signed whole number of 64 bits. */
     i64: {
         read: bigint;
         write: bigint | number;
     };
-    /** A number. It crosses as a float even where it is whole, because receivers in other languages keep the two apart. */
+    /** A number. It crosses as a float even if it is whole, because receivers in other languages keep the two apart. */
     f64: {
         read: number;
         write: number;
@@ -630,14 +638,11 @@ interface NamedTypes {
     };
 }
 type TypeName = keyof NamedTypes;
-/**
- * The type of a value, as plain data: a name, or an object with one property that says what is made of others. JSON can
- * hold it.
- */
+/** The type of a value, as plain data: a name, or an object with one property for a composed type. JSON can hold it. */
 type Type = TypeName | {
     readonly list: Type;
 }
-/** Texts to values of one type. */
+/** A map from texts to values of one type. */
  | {
     readonly map: Type;
 } | {
@@ -656,7 +661,7 @@ type Type = TypeName | {
 type StructFields = {
     readonly [name: string]: Type;
 };
-/** What a value of the type `T` reads as, where `Types` are the schema's own. */
+/** Type of a value of schema type `T` as read. `Types` are the schema's own. */
 type ReadOf<T, Types = unknown> = T extends TypeName ? NamedTypes[T]["read"] : T extends {
     readonly list: infer Item;
 } ? ReadOf<Item, Types>[] : T extends {
@@ -674,7 +679,7 @@ type ReadOf<T, Types = unknown> = T extends TypeName ? NamedTypes[T]["read"] : T
 } ? Text : T extends {
     readonly ref: infer Name;
 } ? Name extends keyof Types ? ReadOf<Types[Name], Types> : never : never;
-/** What may be written where the type `T` stands: nullable fields may be left out. */
+/** Type of a value of schema type `T` as may be written. Nullable fields may be omitted. */
 type WriteOf<T, Types = unknown> = T extends TypeName ? NamedTypes[T]["write"] : T extends {
     readonly list: infer Item;
 } ? readonly WriteOf<Item, Types>[] : T extends {
@@ -704,14 +709,14 @@ type MethodNames<S> = keyof Part<S, "methods">;
 type EventNames<S> = keyof Part<S, "events">;
 type Method<S, Name> = Name extends MethodNames<S> ? Part<S, "methods">[Name] : never;
 type Event<S, Name> = Name extends EventNames<S> ? Part<S, "events">[Name] : never;
-/** A part that is left out is of type null. */
+/** A missing part has the type null. */
 type In<Declared, Name extends string> = Declared extends {
     readonly [Key in Name]: infer Value;
 } ? Value : "null";
 type Read<S, Declared, Name extends string> = ReadOf<In<Declared, Name>, Types<S>>;
 type Write<S, Declared, Name extends string> = WriteOf<In<Declared, Name>, Types<S>>;
 type Movable<T> = T | Moved<T>;
-/** What may be nothing may be left out; a function that gives nothing has no return. */
+/** A value that may be null may be omitted, and its function needs no return. */
 type Given<T> = undefined extends T ? Movable<T> | undefined : Movable<T>;
 type Returned<T> = undefined extends T ? Given<T> | void : Given<T>;
 type Function<Args, Options, Result> = undefined extends Args ? (args?: Args, options?: Options) => Result : (args: Args, options?: Options) => Result;
@@ -731,7 +736,7 @@ type MethodsOf<S> = {
 type SourcesOf<S> = {
     readonly [Name in EventNames<S>]: (args: Read<S, Event<S, Name>, "args">, sink: EventSink<Movable<Write<S, Event<S, Name>, "value">>>) => EventSource<Movable<Write<S, Event<S, Name>, "value">>>;
 };
-/** What handles a schema: its methods, if it has some, and its events. */
+/** Handlers of a schema: its methods, if it has any, and its events. */
 type HandlersOf<S> = (S extends {
     readonly methods: object;
 } ? {
@@ -747,8 +752,8 @@ type HandlersOf<S> = (S extends {
 });
 
 /**
- * A type that has been checked: what validators and generators of other languages read. Names of the schema's own types are
- * resolved; `name` keeps what such a type was called.
+ * A validated type, which validators and code generators read. References to the schema's own types are resolved; `name` keeps the name
+ * of such a type.
  */
 type TypeShape = {
     readonly kind: TypeName;
@@ -769,11 +774,11 @@ interface FieldShape {
     readonly type: TypeShape;
 }
 
-/** The methods and events of a channel, as plain data: JSON can hold it, and nothing in it is run. */
+/** The methods and events of a channel, as plain data. JSON can hold it, and it contains no code. */
 interface SchemaData {
-    /** The name of the channel on which the methods are called. */
+    /** Name of the channel on which the methods are called. */
     readonly channel: string;
-    /** Types with names, for use at several places by `{ ref: name }`. */
+    /** Named types, for use in several places with `{ ref: name }`. */
     readonly types?: {
         readonly [name: string]: Type;
     };
@@ -785,31 +790,31 @@ interface SchemaData {
     };
 }
 interface MethodData {
-    /** What it is for; generated code carries it. */
+    /** Description of the method; generated code contains it. */
     readonly doc?: string;
-    /** What the method takes: one value, usually a struct. Left out: nothing. */
+    /** The method's argument: one value, usually a struct. Default: none. */
     readonly args?: Type;
-    /** What it gives. Left out: nothing. */
+    /** The method's result. Default: none. */
     readonly result?: Type;
 }
 interface EventData {
-    /** What it is for; generated code carries it. */
+    /** Description of the event; generated code contains it. */
     readonly doc?: string;
-    /** What a listener says when it begins to listen. Left out: nothing. */
+    /** The argument of a listener when it starts. Default: none. */
     readonly args?: Type;
-    /** What an event holds. */
+    /** The value of an event. */
     readonly value: Type;
-    /** The name of the event's own channel. Left out: the schema's channel, a slash, the event's name. */
+    /** Name of the event's own channel. Default: the schema's channel, a slash, the event's name. */
     readonly channel?: string;
 }
-/** A method, checked. */
+/** A validated method. */
 interface MethodShape {
     readonly name: string;
     readonly doc: string;
     readonly args: TypeShape;
     readonly result: TypeShape;
 }
-/** An event, checked. */
+/** A validated event. */
 interface EventShape {
     readonly name: string;
     readonly doc: string;
@@ -817,7 +822,7 @@ interface EventShape {
     readonly args: TypeShape;
     readonly value: TypeShape;
 }
-/** A schema that has been checked: its parts in the order in which they were declared. */
+/** A validated schema, with its parts in the order of declaration. */
 interface SchemaShape {
     readonly channel: string;
     /** The schema's own types, resolved. */
@@ -828,80 +833,81 @@ interface SchemaShape {
     readonly methods: readonly MethodShape[];
     readonly events: readonly EventShape[];
 }
-/** Reads a schema from data of unknown origin, such as a JSON file. Throws `invalid-argument` with the path to what is wrong. */
+/** Reads a schema from data of unknown origin, such as a JSON file. Throws `invalid-argument` with the path to the error. */
 declare function readSchema(value: unknown): SchemaShape;
 
-/** One end's way to the other's methods and events, by name and with types. */
+/** Calls the other end's methods and listens to its events, by name and with types. */
 interface Caller<S> {
-    /** `caller.call.name(args, options)`; rejects as `call` of the endpoint's methods does, and as {@link ChannelSchema} says. */
+    /** `caller.call.name(args, options)`. Rejects as `call` of the endpoint's methods does, and as {@link ChannelSchema} says. */
     readonly call: Callers<S>;
-    /** `caller.listen.name(args, options)`, which is an async iterable. */
+    /** `caller.listen.name(args, options)`. Returns an async iterable. */
     readonly listen: Listeners<S>;
 }
 /**
- * A schema that both ends have: gives callers and handlers their types, and checks every value at the border, both ways.
- * What one's own program gives and does not fit throws `invalid-argument`, what comes from the other end `protocol`; the error
- * names the path and what must stand there, and has them as `path` and `expected`. Arguments that do not fit reach the caller
- * as a remote error with the code `invalid-argument`, and no handler. The checks make lists, maps and structs anew; the lists
- * of numbers in them are not copied.
+ * A schema that both ends have. It types callers and handlers, and validates every value in both directions.
+ *
+ * The program's own value throws `invalid-argument` if it does not match; the other end's throws `protocol`. The error names the
+ * path and the expected type, and has them as `path` and `expected`. Arguments that do not match reach no handler: the caller receives a
+ * remote error with the code `invalid-argument`. Validation creates new lists, maps and structs; it does not copy the lists of numbers in
+ * them.
  */
 declare class ChannelSchema<const S> {
     #private;
-    /** The schema as it was checked, for whoever makes something else of it. */
+    /** The validated schema, for code generators. */
     readonly shape: SchemaShape;
-    /** Made by {@link schema}. */
+    /** Use {@link schema} instead. */
     constructor(data: S);
-    /** Ways to the other end's methods and events. Costs a closure for each; sends nothing. */
+    /** Returns functions for the other end's methods and events. Creates one closure each and sends nothing. */
     caller(endpoint: Endpoint): Caller<S>;
     /**
-     * Handles the schema's methods and events for the other end. Disposing ends it. Throws `invalid-argument` where a channel has
-     * a handler already, or a handler is missing.
+     * Handles the schema's methods and events for the other end. Disposing removes the handlers. Throws `invalid-argument` when a channel
+     * already has a handler, or a handler is missing.
      */
     handle(endpoint: Endpoint, handlers: HandlersOf<S>, options?: ServeOptions): Disposable;
 }
 /**
- * Declares the methods and events of a channel, as plain data that JSON can hold: `clearway gen` makes a C header and a Rust
- * trait of the same. The compiler infers the types of callers and handlers from it. Throws `invalid-argument` with the path to
- * what is wrong.
+ * Declares the methods and events of a channel, as plain data that JSON can hold. `clearway gen` generates a C header and a Rust trait
+ * from the same data. The compiler infers the types of callers and handlers from it. Throws `invalid-argument` with the path to the
+ * error.
  */
 declare function schema<const S extends SchemaData>(data: S): ChannelSchema<S>;
 
-/** What is told of a value that does not fit its schema; the error has these as properties too. */
+/** Describes a value that does not match its schema. The error has these as properties too. */
 interface ValidationIssueParts {
-    /** Where, such as `args.places[3].city`. */
+    /** The value's path, such as `args.places[3].city`. */
     readonly path: string;
-    /** What must stand there. */
+    /** The type that the schema expects there. */
     readonly expected: string;
 }
 
 /**
- * Two ends in one thread: for tests, and for parts of an app that may move apart later. Copies nothing: frames are handed
- * over as they are, attachments are moved, so that a sender loses them here as it would elsewhere. Delivers in microtasks.
- * Throws `invalid-argument`.
+ * Returns two connected transports in one thread, for tests and for parts of an app that may be separated later. Copies nothing: frames
+ * are passed as they are, attachments are moved, so a sender loses them as it does elsewhere. Delivers in microtasks. Throws
+ * `invalid-argument`.
  */
 declare function memoryPair(limits?: TransportLimits): [ChannelTransport, ChannelTransport];
 
 /**
- * One side of a worker's wire: a `MessagePort`, a `Worker` as its owner sees it, a worker's `self` or `parentPort`; Node's or
- * a browser's, by what they share.
+ * One side of a worker's port, with the parts that Node and browsers share: a `MessagePort`, a `Worker` in its owner's thread, or a
+ * worker's `self` or `parentPort`.
  */
 interface PortLike {
     postMessage(message: unknown, transfer: never[]): void;
 }
 
-/** How a port carries channels. */
+/** Settings of a port that carries channels. */
 interface PortOptions extends TransportLimits {
     /**
-     * A ring of shared memory beside the port, for frames of half a KiB and less: they cross without a message while both ends are
-     * awake. One end offers it and the other accepts; where there is no shared memory, or an end says nothing, the port carries
-     * all. An end that was just busy goes on looking for 200 us, between its own turns.
+     * Adds a ring of shared memory to the port, for frames of at most half a KiB. They cross without a message while both ends are awake.
+     * One end offers the ring and the other accepts it. Without shared memory, or when an end does not set this, the port carries every
+     * frame. An end that was just busy polls the ring for 200 us, between its own turns.
      */
     readonly ring?: "offer" | "accept";
 }
 /**
- * Channels over a worker's wire. Frames of one tick travel as one message; attachments are moved, shared memory is shared.
- * Does not own a worker: `close` leaves it running. It closes a `MessagePort`. Keeps a Node process alive for as long as it is
- * open, as any port does that is listened to. Throws `invalid-argument`.
+ * Returns a transport over a worker's port. Frames of one tick cross as one message; attachments are moved, shared memory is shared.
+ * `close` closes a `MessagePort`, and leaves a worker running. An open transport keeps a Node process alive, as any port with listeners
+ * does. Throws `invalid-argument`.
  */
 declare function portTransport(port: PortLike, options?: PortOptions): ChannelTransport;
 

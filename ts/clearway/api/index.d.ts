@@ -144,8 +144,9 @@ interface CallOptions {
     /** As {@link PoolOptions.window}, for this call. */
     window?: Partial<Window>;
     /**
-     * Receives every `progress()` of the task, in order, never after the result; in Node in the `AsyncLocalStorage` context of the
-     * call. What it throws ends the call.
+     * Receives what the task tells by `progress()`, in order, never after the result; in Node in the `AsyncLocalStorage` context of the
+     * call. While this thread is more than 8,192 values or 4 MiB behind, only the newest waits to be sent; the last value is never left
+     * out. What it throws ends the call.
      */
     onProgress?(value: unknown): void;
     /**
@@ -236,6 +237,14 @@ interface TaskTimings {
     returnUs?: Summary;
 }
 
+/** How a pool stands whose workers end, one after the other, before they have begun a call. */
+interface RestartPause {
+    /** Workers in a row that have ended so. The calls that wait fail at the ninth, unless another worker lives. */
+    exits: number;
+    /** How long the pool still waits before it starts another, in milliseconds: at most 2,000. 0 where it does not wait. */
+    nextStartInMs: number;
+}
+
 /** Where a pool's workers come from: a module's URL, or a factory that a bundler understands. */
 type WorkerSource = URL | string | (() => WorkerLike);
 
@@ -258,6 +267,11 @@ interface PoolStats {
         busy: number;
         /** Workers that died or had to be killed. */
         restarts: number;
+        /**
+         * Set while workers end one after the other before they have begun a call: how many, and when the pool starts the next. Undefined
+         * otherwise, and again as soon as a call is answered.
+         */
+        pause: RestartPause | undefined;
         /** Share of each living worker's time that was spent in tasks; above 1 where tasks overlap. */
         utilisation: number[];
     };

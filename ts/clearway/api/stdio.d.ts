@@ -3,35 +3,37 @@ export { b as ChannelSink, c as CloseCode, C as CloseReason } from './types-limi
 import { Readable, Writable } from 'node:stream';
 import { ChildProcess } from 'node:child_process';
 
-/** A pair of streams that carry bytes: what comes, and what goes. */
+/** A pair of streams that carry bytes: one to read, one to write. */
 interface StdioStreams {
     readonly readable: Readable;
     readonly writable: Writable;
 }
 
 /**
- * A transport over two streams of bytes, such as a pipe or a socket: frames with their sizes in front (spec/stdio.md).
- * Copies each frame that arrives once, and none that leaves. The streams are the transport's from now on: nobody else reads
- * or writes there, and when it closes it destroys what comes and ends what goes.
+ * Returns a transport over two streams of bytes, such as a pipe or a socket. Each frame has its size in front (spec/stdio.md). Copies
+ * each frame that arrives once, and copies none that leaves. The transport owns the streams: no other code may read or write them. When
+ * it closes, it destroys the readable one and ends the writable one.
  *
- * Where the streams lead is not known: of errors code and message cross, unless the endpoint's `exposeErrors` is true. Nothing is read
- * before `open`. Backpressure is the streams' own: `send` returns false when more than `windowBytes` wait.
- * Something that is no frame closes it with `protocol`, a frame over the limit with `too-large` before memory is taken for
- * it, the streams' end without a last word with `lost`. Throws `invalid-argument`.
+ * The transport does not know where the streams lead. Errors therefore cross only with code and message, unless the endpoint's
+ * `exposeErrors` is true. Nothing is read before `open`. Back-pressure is the streams' own: `send` returns false when more than
+ * `windowBytes` wait.
+ *
+ * Closes with `protocol` on bytes that are no frame, with `too-large` on a frame over the limit, before allocating memory for it, and
+ * with `lost` when the streams end without a close frame. Throws `invalid-argument`.
  */
 declare function streamTransport(streams: StdioStreams, limits?: TransportLimits): ChannelTransport;
 /**
- * The parent's end of a channel to a child process, over the child's standard input and output; they must be pipes, and what
- * the child prints there is no frame. The child's death closes it with `lost`, and says how it died: `detail` is
- * `{ exitCode }` or `{ signal }`; a child that cannot be started closes it with `failed`. The process stays the caller's: it
- * is not killed. See {@link streamTransport}. Throws `invalid-argument`.
+ * Returns the parent's end of a channel to a child process, over the child's standard input and output. Both must be pipes, and the child
+ * must not print to its output. When the child dies, the transport closes with `lost`; `detail` is `{ exitCode }` or `{ signal }`. A
+ * child that cannot be started closes it with `failed`. The caller still owns the process: the transport does not kill it. See {@link
+ * streamTransport}. Throws `invalid-argument`.
  */
 declare function childTransport(child: ChildProcess, limits?: TransportLimits): ChannelTransport;
 /**
- * The child's end of a channel to the process that started it, over its own standard input and output. Nothing else may be
- * printed to `process.stdout` meanwhile (`console.error` goes elsewhere); on POSIX it is written to synchronously, so that a
- * parent that does not read holds this thread up. The parent's end closes it; nothing of it keeps the process alive then.
- * See {@link streamTransport}. Throws `invalid-argument`.
+ * Returns the child's end of a channel to its parent process, over the process's own standard input and output. No code may print to
+ * `process.stdout` meanwhile (`console.error` uses another stream). On POSIX, writing to it is synchronous, so a parent that does not
+ * read blocks this thread. The parent's end closes the transport; nothing of it keeps the process alive afterwards. See {@link
+ * streamTransport}. Throws `invalid-argument`.
  */
 declare function parentTransport(limits?: TransportLimits): ChannelTransport;
 

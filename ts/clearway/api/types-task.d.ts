@@ -43,9 +43,11 @@ interface TaskContext {
      */
     readonly cancelled: boolean;
     /**
-     * Tells the caller's `onProgress`. Copies `value`. Does nothing when nobody listens. Never overtakes results. Does not wait for
-     * the caller: values that come faster than the caller's thread handles them fill its memory. What has to keep step with its
-     * reader is a stream (`async function*`), which has credit.
+     * Tells the caller's `onProgress`. Copies `value` when it leaves. Does nothing when nobody listens. Never overtakes results, never
+     * waits, never throws. Values keep their order. A listener that is more than 8,192 values or 4 MiB behind gets the newest of what
+     * follows, once it has caught up or the task ends: values in between are left out, the last one never is. A loop that never gives
+     * its thread back cannot hear that its listener has caught up: beyond that bound it tells ten values a second. What needs
+     * each value is a stream (`async function*`), which has credit.
      */
     progress(value: unknown): void;
 }

@@ -1,7 +1,7 @@
 import { T as TransportLimits, a as ChannelTransport } from './types-limits.js';
 export { b as ChannelSink, c as CloseCode, C as CloseReason } from './types-limits.js';
 
-/** A WebSocket as the standard has it, by what is used of it: a browser's, Node's own (22 and up), or that of the package `ws`. */
+/** The parts of a standard WebSocket that Clearway uses: a browser's, Node's own (22 and newer), or one of the package `ws`. */
 interface WebSocketLike {
     binaryType: string;
     readonly protocol: string;
@@ -17,27 +17,27 @@ type WebSocketClass = new (url: string, protocols: string[]) => WebSocketLike;
 
 interface WebSocketOptions extends TransportLimits {
     /**
-     * Shown to the server: letters, digits and `- _ . ~ +`. It travels in the header of the subprotocols and not in the URL,
-     * which proxies and browsers keep in logs and histories; a page has no other header to set.
+     * Token for the server: letters, digits and `- _ . ~ +`. It crosses in the header of the subprotocols, the only header that a page can
+     * set. It is not in the URL, because proxies and browsers keep URLs in logs and histories.
      */
     readonly token?: string;
-    /** The class of sockets; default the host's own. Node has one from 22 on; before, take that of the package `ws`. */
+    /** The class of sockets. Default: the host's own. Node has one from 22 on; with older versions, pass the class of the package `ws`. */
     readonly WebSocket?: WebSocketClass;
-    /** How long the connection may take until it is open, in milliseconds; default 10,000. */
+    /** How long the connection may take to open, in milliseconds. Default: 10,000. */
     readonly openMs?: number;
 }
 /**
- * A client's end of a channel over a WebSocket: a connection that it opens, or a socket of the standard's kind that you have
- * opened and that is the transport's from now on. One binary message a frame (spec/websocket.md). Copies nothing; the host
- * copies once each way. What is sent before the connection is open leaves then.
+ * Returns a client's end of a channel over a WebSocket. It opens the connection itself, or takes ownership of a standard socket that the
+ * caller has opened. Each frame is one binary message (spec/websocket.md). Copies nothing; the host copies once in each direction. Frames
+ * sent before the connection is open leave when it opens.
  *
- * Backpressure: where the other end is Clearway's, `send` returns false when more than `windowBytes` were not taken there;
- * where it is not, when more wait on this machine. A browser takes a message into memory before anybody can look at its size;
- * one over the limit closes the transport all the same.
+ * Back-pressure: if the other end is Clearway's, `send` returns false when that end has not taken more than `windowBytes`; if not, when
+ * more than that wait on this machine. A browser loads a message into memory before code can check its size. A message over the limit
+ * still closes the transport.
  *
- * The end: `refused` or `failed` where it did not open (a browser does not say which, and says `failed`), `timeout` where it
- * was not open in time, `lost` where the connection broke, else what the other end said. Throws `invalid-argument`, and the
- * host's error for a URL that is none.
+ * Closes with `refused` or `failed` when the connection did not open (a browser does not say which of them, so it is `failed`), with
+ * `timeout` when it was not open in time, with `lost` when it broke, else with the other end's reason. Throws `invalid-argument`, and the
+ * host's error for an invalid URL.
  */
 declare function webSocketTransport(target: string | URL | WebSocketLike, options?: WebSocketOptions): ChannelTransport;
 

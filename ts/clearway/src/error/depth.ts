@@ -29,7 +29,7 @@ export function isDeep(root: unknown): boolean {
 }
 
 // Returns the values that structured clone visits in an object. It calls no custom iterator, which might never end.
-function inside(node: object): unknown[] {
+export function inside(node: object): unknown[] {
   if (ArrayBuffer.isView(node)) return [];
   if (node instanceof Error) return [node.cause];
   const entries = node instanceof Map ? Map : node instanceof Set ? Set : undefined;

@@ -39,7 +39,7 @@ export class Inline {
     try {
       const result = definition.wantsContext ? definition.run(new CallContext(silent), ...own) : definition.run(...own);
       if (isThenable(result)) return this.#later(task, definition, result, strict);
-      const answer = Promise.resolve(cross(result, definition, strict, this.#owner.fromWorkers));
+      const answer = Promise.resolve(cross(result, task.name, definition, strict, this.#owner.fromWorkers));
       task.ok++;
       return answer;
     } catch (reason) {
@@ -114,7 +114,7 @@ export class Inline {
         (value) =>
           end(() => {
             try {
-              resolve(cross(value, definition, strict, this.#owner.fromWorkers));
+              resolve(cross(value, task.name, definition, strict, this.#owner.fromWorkers));
             } catch (reason) {
               throw crossError(reason);
             }

@@ -14,7 +14,7 @@ import { PoolCall } from "./pool-call.js";
 import { Scheduler } from "./scheduler.js";
 import type { CallSettings, Settings } from "./settings.js";
 import { iterablePromise, StreamHandle } from "./stream-handle.js";
-import { TaskRecords, unknownTask } from "./task-record.js";
+import { TaskRecords } from "./task-record.js";
 import { within } from "./timer.js";
 import type { PoolWorker, WorkerSource } from "./worker.js";
 import { poolClosed, startFailure } from "./worker-failure.js";
@@ -77,7 +77,8 @@ export class Engine {
           ? call.promise()
           : iterablePromise(call.promise(), new StreamHandle(call, tracker));
     try {
-      if (this.records.known && record.index < 0) throw unknownTask(name, this.records);
+      // The worker that said what there is was ready, so its lifecycle is there.
+      if (this.records.known && record.index < 0) throw this.lifecycle!.unknownTask(name, this.records);
       // Its kind is known from a worker that was ready.
       if (kind === "stream" && this.lifecycle) call.stream?.open(this.lifecycle);
       if (this.settings.metrics) call.submittedMs = now();

@@ -88,8 +88,9 @@ export interface CallOptions {
   /** As {@link PoolOptions.window}, for this call. */
   window?: Partial<Window>;
   /**
-   * Receives every `progress()` of the task, in order, never after the result; in Node in the `AsyncLocalStorage` context of the
-   * call. What it throws ends the call.
+   * Receives what the task tells by `progress()`, in order, never after the result; in Node in the `AsyncLocalStorage` context of the
+   * call. While this thread is more than 8,192 values or 4 MiB behind, only the newest waits to be sent; the last value is never left
+   * out. What it throws ends the call.
    */
   onProgress?(value: unknown): void;
   /**

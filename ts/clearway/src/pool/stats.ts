@@ -3,6 +3,7 @@ import { now } from "#host";
 import type { TaskTimings } from "../stats/timings.js";
 import type { Ledger } from "../transfer/ledger.js";
 import type { Engine } from "./engine.js";
+import type { RestartPause } from "./lifecycle/restarts.js";
 
 /** What became of a task's calls, and, with `metrics: true`, how long each part of them took. */
 export interface TaskStats extends TaskTimings {
@@ -24,6 +25,11 @@ export interface PoolStats {
     busy: number;
     /** Workers that died or had to be killed. */
     restarts: number;
+    /**
+     * Set while workers end one after the other before they have begun a call: how many, and when the pool starts the next. Undefined
+     * otherwise, and again as soon as a call is answered.
+     */
+    pause: RestartPause | undefined;
     /** Share of each living worker's time that was spent in tasks; above 1 where tasks overlap. */
     utilisation: number[];
   };
@@ -47,6 +53,7 @@ export function statsOf(engine: Engine): PoolStats {
       ready: engine.workers.count("ready"),
       busy: all.filter((worker) => worker.load > 0).length,
       restarts: engine.workers.restarts,
+      pause: engine.lifecycle?.pauseOf(engine),
       utilisation: all.map((worker) => worker.runUs / 1000 / Math.max(1, at - worker.startedMs)),
     },
     queue: { items: engine.backlog.length, bytes: engine.backlog.bytes },

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { ClearwayError } from "../error/clearway-error.js";
 import type { TaskPlacement } from "../task/task.js";
 import type { TaskKind } from "../transport/protocol.js";
 import { Estimate } from "./estimate.js";
@@ -37,13 +36,4 @@ export class TaskRecords extends Map<string, TaskRecord> {
     }
     return record;
   }
-}
-
-/** The error for a name that the module does not expose. */
-export function unknownTask(name: string, records: ReadonlyMap<string, TaskRecord>): ClearwayError {
-  const known = [...records.values()].flatMap((record) => (record.index < 0 ? [] : record.name));
-  return new ClearwayError(
-    "unknown-task",
-    `the module exposes no task "${name}"; it exposes ${known.join(", ") || "none"}`,
-  );
 }

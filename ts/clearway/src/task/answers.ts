@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-import { type ClearwayError, caused } from "../error/clearway-error.js";
+import type { ClearwayError } from "../error/clearway-error.js";
 import { checkDepth } from "../error/depth.js";
 import { isBuffer } from "../host/tag.js";
 import { emptySide, entryOf, isEmpty, type LedgerSide, merge, onWire } from "../transfer/ledger.js";
 import { MovedValue } from "../transfer/move.js";
-import { movedBefore, notCloneable, wouldCopy } from "../transfer/refusal.js";
+import { movedAway, movedBefore, notCloneable, wouldCopy } from "../transfer/refusal.js";
 import type { makeReady, Ready } from "../transfer/search.js";
 import { countBytes } from "../transport/lane.js";
 import type { PortTransport } from "../transport/port.js";
 import { CallFlag, Op } from "../transport/protocol.js";
 import { encoded } from "./failures.js";
+import { unitsOf } from "./progress.js";
 import type { ServedCall } from "./served-call.js";
 
 // The caller puts the task's name in its place.
 const resultOf = "the task's result";
-const movedAway =
-  "holds memory that moved away with an earlier result. Return a copy of what the task keeps: value.slice(), or move(value, [])";
 
 /** Sends what tasks give back: results, chunks and errors, with all that can move in them moved, and keeps the ledger. */
 export class Answers {
@@ -53,15 +52,28 @@ export class Answers {
     });
   }
 
-  /** Sends a value of progress. Where it cannot cross, the listener gets that error in its place, and the call goes on. */
-  progress(id: number, value: unknown): void {
+  /**
+   * Sends a value of progress; returns its units. Where it cannot cross, the listener gets that error in its place, and the call goes
+   * on.
+   */
+  progress(id: number, value: unknown): number {
+    let units = 1;
     try {
+      // What the ring takes is small, and not deep.
+      if (this.#transport.sendByLane(Op.Progress, id, value, units)) return units;
       checkDepth(value);
+      units = unitsOf(value);
+      this.#transport.send(Op.Progress, id, value, units);
     } catch (reason) {
-      const { message } = notCloneable("a progress value", reason);
-      return this.#transport.send(Op.Progress, id, { message }, 1);
+      this.progressRefused(id, reason, units);
     }
-    this.#transport.send(Op.Progress, id, value);
+    return units;
+  }
+
+  /** A value of progress of so many units could not cross. */
+  progressRefused(id: number, reason: unknown, units: number): void {
+    const { message } = notCloneable("a progress value", reason);
+    this.#transport.send(Op.Progress, id, { message }, -units);
   }
 
   /** Calls that have run and whose failure is not sent yet. */
@@ -81,7 +93,7 @@ export class Answers {
   refused(op: Op, id: number, value: unknown, transfer: readonly object[], reason: unknown): ClearwayError | undefined {
     const buffers = transfer.filter(isBuffer);
     const bytes = buffers.reduce((sum, buffer) => sum + buffer.byteLength, 0);
-    if (movedBefore(buffers)) return caused("not-cloneable", `${resultOf} ${movedAway}`, reason);
+    if (movedBefore(buffers)) return movedAway(resultOf, reason);
     const entered = this.#entered.get(value as object);
     if (buffers.length === 0 || this.#strict) {
       if (entered) merge(this.#ledger, entered, -1);

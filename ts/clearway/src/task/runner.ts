@@ -8,6 +8,7 @@ import { CallFlag, Op } from "../transport/protocol.js";
 import type { Answers } from "./answers.js";
 import { CallContext } from "./context.js";
 import { leases, streams } from "./parts.js";
+import { Progress } from "./progress.js";
 import type { ServedCall } from "./served-call.js";
 import type { Inputs } from "./streams.js";
 import { isGenerator } from "./task.js";
@@ -174,12 +175,12 @@ export class Runner {
   }
 
   #context(call: ServedCall): CallContext {
-    const listening = call.has(CallFlag.progress);
+    if (call.has(CallFlag.progress)) call.progress = new Progress((value) => this.#tell(call, value));
     const context = new CallContext({
       id: call.id,
       cancelCells: this.#settings.cancelCells,
       progress: (value) => {
-        if (listening && !call.over) this.#tell(call, value);
+        if (!call.over) call.progress?.tell(value);
       },
     });
     if (call.held !== undefined) Object.assign(context, call.held.values);
@@ -187,19 +188,23 @@ export class Runner {
     return context;
   }
 
-  #tell(call: ServedCall, value: unknown): void {
-    // What the ring takes is not deep.
-    if (!this.#transport.sendByLane(Op.Progress, call.id, value, undefined)) this.#answers.progress(call.id, value);
+  #tell(call: ServedCall, value: unknown): number {
+    const units = this.#answers.progress(call.id, value);
     // A loop that never gives its thread back would tell of its progress when it is over.
     const nowMs = clock();
-    if (nowMs - this.#toldMs < holdMs) return;
-    this.#toldMs = nowMs;
-    this.#transport.flush();
+    if (nowMs - this.#toldMs >= holdMs) {
+      this.#toldMs = nowMs;
+      this.#transport.flush();
+    }
+    return units;
   }
 
   #stream(call: ServedCall, result: unknown): void {
     call.producer = streams.now?.produce(result, {
-      chunk: (value) => this.#answers.chunk(call, value),
+      chunk: (value) => {
+        call.progress?.last();
+        return this.#answers.chunk(call, value);
+      },
       end: (value) => {
         // A synchronous generator may end in the tick of its last values: whether they could cross shows only now.
         this.#transport.flush();
@@ -227,6 +232,7 @@ export class Runner {
   }
 
   #answer(call: ServedCall, ok: boolean, outcome: unknown, finishedMs: number): void {
+    call.progress?.last();
     call.over = true;
     if (call.definition.kind === "function") this.#running--;
     if (call.has(CallFlag.guarded)) this.#guarded--;

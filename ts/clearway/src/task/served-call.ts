@@ -4,6 +4,7 @@ import type { Consumer } from "../stream/consumer.js";
 import type { Producer } from "../stream/producer.js";
 import type { InputStream } from "../transport/protocol.js";
 import { CallContext } from "./context.js";
+import type { Progress } from "./progress.js";
 import type { TaskDefinition } from "./task.js";
 
 /** A stream that replaces the argument at this position. */
@@ -13,6 +14,8 @@ export type Announced = [argument: number, stream: InputStream];
 export class ServedCall {
   /** Streams that stand for arguments, until they are attached. */
   announced: readonly Announced[] | undefined;
+  /** What it tells its listener; undefined where nobody listens, or it takes no context. */
+  progress: Progress | undefined;
   /** Streams that the caller feeds. */
   inputs: { id: number; consumer: Consumer }[] | undefined;
   context: CallContext | undefined;

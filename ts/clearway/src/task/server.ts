@@ -3,7 +3,6 @@ import { clock, heapBytes, now, warmClock } from "#host";
 import { ClearwayError } from "../error/clearway-error.js";
 import type { WireError } from "../error/wire.js";
 import type { ParentEndpoint } from "../host/host.js";
-import { notCloneable } from "../transfer/refusal.js";
 import type { makeReady } from "../transfer/search.js";
 import { PortTransport } from "../transport/port.js";
 import { callFlagBits, frameSlots, type HelloSettings, type InputStream, Op } from "../transport/protocol.js";
@@ -47,8 +46,8 @@ export class Server {
     this.#tasks = tasks;
     this.#settings = settings;
     this.#endpoint = endpoint;
-    this.#transport = new PortTransport(endpoint, (op, id, a, reason, moved) =>
-      this.#refused(op, id, a, reason, moved),
+    this.#transport = new PortTransport(endpoint, (op, id, a, reason, moved, b) =>
+      this.#refused(op, id, a, reason, moved, b),
     );
     this.#answers = new Answers(this.#transport, ready);
     this.#runner = new Runner(this.#transport, this.#answers, settings, (call, ms) => this.#settled(call, ms));
@@ -145,6 +144,8 @@ export class Server {
         return this.#cancel(id, a as WireError | undefined);
       case Op.Credit:
         return this.#calls.get(id)?.grant(a as number, b as number);
+      case Op.Progress:
+        return this.#calls.get(id)?.progress?.read(a as number);
       case Op.Chunk:
         this.#runner.inputs?.of(id)?.arrived(a, b as number);
         return;
@@ -242,12 +243,9 @@ export class Server {
     this.#transport.flush();
   }
 
-  #refused(op: Op, id: number, a: unknown, reason: unknown, transfer: readonly object[]): void {
-    if (op === Op.Progress) {
-      // The call goes on; the listener is told in the value's place.
-      const { message } = notCloneable("a progress value", reason);
-      return this.#transport.send(Op.Progress, id, { message }, 1);
-    }
+  #refused(op: Op, id: number, a: unknown, reason: unknown, transfer: readonly object[], b: unknown): void {
+    // The call goes on; the listener is told in the value's place.
+    if (op === Op.Progress) return this.#answers.progressRefused(id, reason, b as number);
     if (op !== Op.Result && op !== Op.Chunk) return;
     const error = this.#answers.refused(op, id, a, transfer, reason);
     if (error === undefined) return;

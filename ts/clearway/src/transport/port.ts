@@ -116,7 +116,7 @@ export class PortTransport implements Transport {
       const frame = frames.slice(at, at + frameSlots);
       const own = transfers.filter((each) => each.frame === at).map((each) => each.object);
       const refuse = (reason: unknown): void =>
-        this.#refused(frame[0] as Op, frame[1] as number, frame[2], reason, own);
+        this.#refused(frame[0] as Op, frame[1] as number, frame[2], reason, own, frame[3]);
       if (frames.length === frameSlots) return refuse(first);
       try {
         own.forEach(refuseDetached);

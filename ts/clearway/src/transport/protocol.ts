@@ -12,10 +12,10 @@
 //   Call (4)    id task|flags   args          Started     id -                -
 //   Input (1)   id arg index    InputStream   Result      id value            run us
 //   Cancel (7)  id reason       -             Failure     id WireError        run us
-//   Credit (7)  id items        bytes         Progress    id value            -
-//   Close       -  -            -             Times       id started ms       finished ms
-//   Ping        n  -            -             Pong        n  now ms           -
-//                                             Ledger      -  bytes moved, or a LedgerSide
+//   Credit (7)  id items        bytes         Progress    id value            units (8)
+//   Progress    id units read   -             Times       id started ms       finished ms
+//   Close       -  -            -             Pong        n  now ms           -
+//   Ping        n  -            -             Ledger      -  bytes moved, or a LedgerSide
 //   either way (streams)                      Heap        -  bytes            -
 //   Chunk       id value        bytes         Ending      -  ids begun        -
 //   End         id return value -             Closed      -  -                -
@@ -32,6 +32,8 @@
 // (5) a message was lost in one of the directions. A call sent before this that has no answer, and is not in the list, was in it.
 // (6) the ring was broken: nothing in it is valid any more.
 // (7) also from the worker, for an input stream; its Cancel has no reason.
+// (8) the value's cost, of the window by which the listener may be behind (`task/progress.ts`). If negative, the value could not cross, and
+//     `a` has the message of the error that replaces it.
 
 /** Kinds of frame. The numbers are part of the wire: add at the end, never renumber. An enum, because bundlers inline it. */
 export enum Op {

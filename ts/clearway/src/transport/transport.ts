@@ -18,4 +18,11 @@ export interface Transport {
 }
 
 /** Receives a frame that could not cross, with the objects it would have moved. */
-export type Refused = (op: Op, id: number, a: unknown, reason: unknown, transfer: readonly object[]) => void;
+export type Refused = (
+  op: Op,
+  id: number,
+  a: unknown,
+  reason: unknown,
+  transfer: readonly object[],
+  b: unknown,
+) => void;

@@ -85,6 +85,20 @@ describe.each([
     expect(pool.stats().ledger.fromWorkers.movedBytes).toBe(1000);
   });
 
+  test("is refused a result whose memory moved away with an earlier one, with the task's name and the remedy", async () => {
+    const pool = await open();
+    expect(await pool.call.sheet()).toHaveLength(1000);
+    for (const again of [pool.call.sheet(), pool.call.sheetLater()]) {
+      expect(await reasonOf(again)).toMatchObject({
+        code: "not-cloneable",
+        message: expect.stringMatching(
+          /^the result of sheet\w*\(\) .*moved away with an earlier result.*move\(value, \[\]\)$/,
+        ),
+      });
+    }
+    expect((await reasonOf(pool.call.returnsFunction())).message).toMatch(/^the result of returnsFunction\(\) /);
+  });
+
   test("fails with the same error: class, name, message, code and cause", async () => {
     const pool = await open();
     for (const failing of [pool.call.fail("empty"), pool.call.failLater("empty")]) {

@@ -28,6 +28,15 @@ describe.each([1, 3])("a module that ends each of %i workers once it is ready", 
   });
 
   // A page's worker ends before it is ready.
+  test.runIf(inNode)("tells in stats() how many ended in a row, and that it waits for none", async () => {
+    const pool = testPool<Exits>(builtUrl("exits"), { size });
+    expect(pool.stats().workers.pause).toBeUndefined();
+    await reasonOf(pool.call.add(1, 2));
+    expect(pool.stats().workers.pause).toMatchObject({ exits: expect.any(Number), nextStartInMs: expect.any(Number) });
+    expect(pool.stats().workers.pause!.exits).toBeGreaterThan(8);
+  });
+
+  // As above.
   test.runIf(inNode)("lets the pool be terminated and closed while it waits to start another", async () => {
     const pool = testPool<Exits>(builtUrl("exits"), { size });
     const lost = reasonOf(pool.call.add(1, 2));

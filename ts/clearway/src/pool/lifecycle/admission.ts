@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { ClearwayError } from "../../error/clearway-error.js";
 import { checkDepth } from "../../error/depth.js";
 import type { Engine } from "../engine.js";
 import type { PoolCall } from "../pool-call.js";
-import { unknownTask } from "../task-record.js";
+import type { TaskRecord } from "../task-record.js";
 
 /** Whether a call that is about to leave may leave; if not, it has been dealt with. */
 export function admits({ tracker, records, lifecycle }: Engine, call: PoolCall): boolean {
@@ -30,4 +31,13 @@ export function admits({ tracker, records, lifecycle }: Engine, call: PoolCall):
   record.calls--;
   tracker.settled(call);
   return false;
+}
+
+/** The error for a name that the module does not expose. */
+export function unknownTask(name: string, records: ReadonlyMap<string, TaskRecord>): ClearwayError {
+  const known = [...records.values()].flatMap((record) => (record.index < 0 ? [] : record.name));
+  return new ClearwayError(
+    "unknown-task",
+    `the module exposes no task "${name}"; it exposes ${known.join(", ") || "none"}`,
+  );
 }

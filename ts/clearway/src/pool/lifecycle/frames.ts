@@ -2,6 +2,7 @@
 import { now } from "#host";
 import { ClearwayError } from "../../error/clearway-error.js";
 import { decodeError, type WireError } from "../../error/wire.js";
+import { progressWindow } from "../../task/progress.js";
 import { Op } from "../../transport/protocol.js";
 import type { PoolCall } from "../pool-call.js";
 import { endReader, failReader, tellFailure } from "../settle.js";
@@ -67,8 +68,9 @@ function callFrame(worker: PoolWorker, call: PoolCall, op: Op, a: unknown, b: un
       return failure(worker, call, a as WireError, b as number);
     case Op.Progress:
       if (call.state === "cancelling") return;
+      heard(worker, call, Math.abs(b as number));
       try {
-        call.onProgress?.(b === 1 ? new ClearwayError("not-cloneable", (a as Error).message) : a);
+        call.onProgress?.((b as number) < 0 ? new ClearwayError("not-cloneable", (a as Error).message) : a);
       } catch (reason) {
         // The listener is the caller's own: what it throws ends its call, and no other frame of this message is lost.
         tracker.cancel(call, reason);
@@ -84,6 +86,17 @@ function callFrame(worker: PoolWorker, call: PoolCall, op: Op, a: unknown, b: un
     case Op.Times:
       metrics?.enter(call.record.name, [call.submittedMs, call.postedMs, a as number, b as number, now()]);
   }
+}
+
+// Units of progress that were read and the worker has not been told of.
+const owed = new WeakMap<PoolCall, number>();
+
+// A value of progress was read. The worker hears of half a window at once.
+function heard(worker: PoolWorker, call: PoolCall, units: number): void {
+  const read = (owed.get(call) ?? 0) + units;
+  const due = read * 2 >= progressWindow;
+  if (due) worker.transport.send(Op.Progress, call.id, read);
+  owed.set(call, due ? 0 : read);
 }
 
 function failure(worker: PoolWorker, call: PoolCall, wire: WireError, runUs: number): void {

@@ -6,7 +6,7 @@
  * first worker is; without it no worker counts as ready, and the pool fails as it does where no worker can be started.
  */
 export { Consumer } from "../../stream/consumer.js";
-export { admits } from "./admission.js";
+export { admits, unknownTask } from "./admission.js";
 export { cancel } from "./cancel.js";
 export { bringBack, sendEarly } from "./early.js";
 export { exited } from "./exit.js";
@@ -15,6 +15,7 @@ export { Metrics } from "./metrics.js";
 export { ping } from "./ping.js";
 export { ready, type Tasks } from "./ready.js";
 export { loadDropped, retireAll } from "./rest.js";
+export { pauseOf } from "./restarts.js";
 export { unreadable } from "./roll.js";
 export { announce, refused } from "./sending.js";
 export { stitch } from "./stitch.js";

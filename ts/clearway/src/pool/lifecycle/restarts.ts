@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { now } from "#host";
 import type { ClearwayError } from "../../error/clearway-error.js";
 import type { Engine } from "../engine.js";
 import { after } from "../timer.js";
@@ -15,6 +16,16 @@ interface Restarts {
   inVain: number;
   /** Calls that were answered when the last of them ended. */
   answered: number;
+  /** When the next one is started, in milliseconds since the epoch. */
+  untilMs: number;
+}
+
+/** How a pool stands whose workers end, one after the other, before they have begun a call. */
+export interface RestartPause {
+  /** Workers in a row that have ended so. The calls that wait fail at the ninth, unless another worker lives. */
+  exits: number;
+  /** How long the pool still waits before it starts another, in milliseconds: at most 2,000. 0 where it does not wait. */
+  nextStartInMs: number;
 }
 
 const known = new WeakMap<Engine, Restarts>();
@@ -22,7 +33,7 @@ const known = new WeakMap<Engine, Restarts>();
 /** A worker ended that had begun none of its calls, which wait again. Starts others more and more slowly, then fails the calls. */
 export function endedInVain(engine: Engine, place: number, why: ClearwayError): void {
   const { workers } = engine;
-  const restarts = known.get(engine) ?? { inVain: 0, answered: 0 };
+  const restarts = known.get(engine) ?? { inVain: 0, answered: 0, untilMs: 0 };
   known.set(engine, restarts);
   const answered = answeredBy(engine);
   restarts.inVain = answered === restarts.answered ? restarts.inVain + 1 : 1;
@@ -30,11 +41,20 @@ export function endedInVain(engine: Engine, place: number, why: ClearwayError): 
   if (restarts.inVain > inVainMax && engine.noneComes) return engine.startFailed(place, why);
   if (restarts.inVain === 1 || workers.resting) return;
   const restMs = Math.min(restMsMax, firstRestMs * 2 ** (restarts.inVain - 2));
+  restarts.untilMs = now() + restMs;
   workers.resting = after(restMs, () => {
     workers.resting = undefined;
     engine.scheduler.run();
     engine.startForReady();
   });
+}
+
+/** What `stats()` says of it; undefined where calls were answered since, or nothing of the kind has happened. */
+export function pauseOf(engine: Engine): RestartPause | undefined {
+  const restarts = known.get(engine);
+  if (restarts?.answered !== answeredBy(engine)) return undefined;
+  const leftMs = engine.workers.resting ? restarts.untilMs - now() : 0;
+  return { exits: restarts.inVain, nextStartInMs: Math.max(0, Math.ceil(leftMs)) };
 }
 
 function answeredBy({ records }: Engine): number {

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { inside } from "../error/depth.js";
+import { isBuffer } from "../host/tag.js";
+
+// What a number, a key or an object's own head takes in a message, in bytes, roughly.
+const nodeBytes = 8;
+
+/**
+ * About how many bytes a copy of a value takes in memory: text, binary memory, and 8 for each value in it. Looks no further once that
+ * is `limit`. Throws what a getter in the value throws.
+ */
+export function roughBytes(root: unknown, limit: number): number {
+  let bytes = 0;
+  const nodes = new Set<object>();
+  const add = (value: unknown): void => {
+    bytes += nodeBytes;
+    if (typeof value === "string") bytes += value.length;
+    else if (typeof value === "object" && value !== null) nodes.add(value);
+  };
+  add(root);
+  for (const node of nodes) {
+    if (ArrayBuffer.isView(node) || isBuffer(node)) bytes += node.byteLength;
+    else inside(node).forEach(add);
+    if (bytes >= limit) break;
+  }
+  return Math.min(bytes, limit);
+}

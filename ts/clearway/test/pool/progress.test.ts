@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A task that tells more than its listener reads: what is not read yet is bounded, in order, and its end is never lost.
+import { describe, expect, test } from "vitest";
+import { plainPool } from "../fixtures/pools.js";
+
+const inNode = typeof process === "object" && typeof process.versions?.node === "string";
+// As `progressWindow` says: values, and characters in all.
+const windowValues = 8192;
+const windowBytes = 4 << 20;
+
+const isRising = (values: readonly number[]): boolean =>
+  values.every((value, at) => at === 0 || value > values[at - 1]!);
+
+describe("a task that tells its progress in a tight loop", () => {
+  test.each([
+    ["never lets a message in", 50_000, Number.POSITIVE_INFINITY],
+    ["lets messages in now and then", 50_000, 500],
+  ])("and %s is heard in order, its last value before its result", async (_name, count, everyTurns) => {
+    const pool = plainPool();
+    await pool.ready();
+    const told: number[] = [];
+    const onProgress = (value: unknown): void => void told.push(value as number);
+    expect(await pool.with({ onProgress }).call.floods(count, everyTurns)).toBe(count);
+    expect(told[0]).toBe(0);
+    expect(told.at(-1)).toBe(count - 1);
+    expect(isRising(told)).toBe(true);
+    expect(told.slice(0, windowValues)).toEqual(Array.from({ length: windowValues }, (_, at) => at));
+  });
+
+  test("is heard whole as long as its listener keeps up, however much that is", async () => {
+    const pool = plainPool();
+    await pool.ready();
+    const told: number[] = [];
+    const { call } = pool.with({ onProgress: (value) => told.push(value as number) });
+    for (let round = 0; round < 12; round++) expect(await call.report(2000)).toBe(2000);
+    expect(told).toEqual(Array.from({ length: 12 * 2000 }, (_, at) => at % 2000));
+  });
+
+  // Only Node's main thread may be held by a lock.
+  test.runIf(inNode).each([
+    ["as many values as the window has", 20_000, 8, windowValues],
+    ["as many characters as the window has", 600, 1 << 16, windowBytes / (1 << 16)],
+  ])("sends %s, and then the newest, to a listener that reads nothing", async (_name, count, length, most) => {
+    const pool = plainPool();
+    await pool.ready();
+    const flag = new Int32Array(new SharedArrayBuffer(4));
+    const told: string[] = [];
+    const onProgress = (value: unknown): void => {
+      if (told.push(value as string) === 1) Atomics.wait(flag, 0, 0);
+    };
+    expect(await pool.with({ onProgress }).call.floodsUnread(count, length, flag)).toBe(count);
+    const [first, ...rest] = told;
+    expect(first).toBe("begins");
+    expect(rest.length).toBeLessThan(most * 2);
+    expect(rest.length).toBeGreaterThan(most / 2);
+    expect(rest.at(-1)?.trim()).toBe(String(count - 1));
+    expect(isRising(rest.map(Number))).toBe(true);
+  });
+
+  test("of values that cannot cross is told so for each, and the call goes on", async () => {
+    const pool = plainPool();
+    await pool.ready();
+    const told: unknown[] = [];
+    expect(await pool.with({ onProgress: (value) => told.push(value) }).call.reportsThrowing(50)).toBe("done");
+    expect(told.pop()).toBe("last");
+    expect(told).toHaveLength(50);
+    for (const each of told)
+      expect(each).toMatchObject({ code: "not-cloneable", message: expect.stringContaining("not today") });
+  });
+});

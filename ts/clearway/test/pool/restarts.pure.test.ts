@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { ClearwayError } from "../../src/error/clearway-error.js";
+import type { Engine } from "../../src/pool/engine.js";
+import { endedInVain, pauseOf } from "../../src/pool/lifecycle/restarts.js";
+
+const why = new ClearwayError("worker-exited", "the worker ended itself");
+
+// What restarts look at, without a worker.
+function poolOf({ othersLive = false } = {}) {
+  const task = { ok: 0, failed: 0 };
+  const failed: unknown[] = [];
+  const engine = {
+    records: new Map([["add", task]]),
+    workers: { resting: undefined as unknown },
+    noneComes: !othersLive,
+    startFailed: (_place: number, reason: unknown) => failed.push(reason),
+    startForReady: () => {},
+    scheduler: { run: () => {} },
+  };
+  const pool = engine as unknown as Engine;
+  return { pool, task, failed, workers: engine.workers, end: () => endedInVain(pool, 0, why) };
+}
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] }));
+afterEach(() => void vi.useRealTimers());
+
+test("a pool whose workers never ended in vain tells of no pause", () => {
+  expect(pauseOf(poolOf().pool)).toBeUndefined();
+});
+
+test("a pool tells how many workers ended in a row, and in how many milliseconds it starts the next", () => {
+  const { pool, end } = poolOf();
+  end();
+  expect(pauseOf(pool)).toEqual({ exits: 1, nextStartInMs: 0 });
+  end();
+  expect(pauseOf(pool)).toEqual({ exits: 2, nextStartInMs: 10 });
+  vi.advanceTimersByTime(4);
+  expect(pauseOf(pool)).toEqual({ exits: 2, nextStartInMs: 6 });
+  vi.advanceTimersByTime(6);
+  expect(pauseOf(pool)).toEqual({ exits: 2, nextStartInMs: 0 });
+  end();
+  expect(pauseOf(pool)).toEqual({ exits: 3, nextStartInMs: 20 });
+});
+
+test("a pool never waits more than 2,000 ms where another worker lives, and none after it has given up", () => {
+  const living = poolOf({ othersLive: true });
+  const alone = poolOf();
+  for (let exits = 1; exits <= 12; exits++) {
+    for (const { end } of [living, alone]) {
+      end();
+      if (exits < 12) vi.runAllTimers();
+    }
+  }
+  expect(pauseOf(living.pool)).toEqual({ exits: 12, nextStartInMs: 2_000 });
+  expect(living.failed).toEqual([]);
+  expect(pauseOf(alone.pool)).toEqual({ exits: 12, nextStartInMs: 0 });
+  expect(alone.failed).toEqual([why, why, why, why]);
+});
+
+test("a pool tells of no pause once a call was answered, and counts from one again", () => {
+  const { pool, task, end, workers } = poolOf();
+  end();
+  end();
+  task.ok++;
+  expect(pauseOf(pool)).toBeUndefined();
+  expect(workers.resting).toBeDefined();
+  vi.runAllTimers();
+  end();
+  expect(pauseOf(pool)).toEqual({ exits: 1, nextStartInMs: 0 });
+});

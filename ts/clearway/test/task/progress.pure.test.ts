@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { describe, expect, test } from "vitest";
+import { Progress, progressWindow, unitsOf } from "../../src/task/progress.js";
+import fc from "../fixtures/fast-check.js";
+
+// A thread whose clock and whose event loop go on when they are told to.
+function made(units = (_value: unknown) => 1) {
+  const sent: unknown[] = [];
+  let turns: (() => void)[] = [];
+  const clock = { nowMs: 0 };
+  const progress = new Progress(
+    (value) => {
+      sent.push(value);
+      return units(value);
+    },
+    { nowMs: () => clock.nowMs, afterMessages: (next) => void turns.push(next) },
+  );
+  const turn = (): void => {
+    const due = turns;
+    turns = [];
+    for (const next of due) next();
+  };
+  const fill = (): void => {
+    for (let at = 0; at < progressWindow; at++) progress.tell(at);
+    sent.length = 0;
+  };
+  return { progress, sent, clock, turn, fill, asked: () => turns.length };
+}
+
+describe("a call's progress", () => {
+  test("is sent value by value, in order, up to the window", () => {
+    const { progress, sent } = made();
+    for (let at = 0; at < progressWindow; at++) progress.tell(at);
+    expect(sent).toEqual(Array.from({ length: progressWindow }, (_, at) => at));
+    progress.tell("more");
+    expect(sent).toHaveLength(progressWindow);
+  });
+
+  test("beyond the window keeps the newest, which leaves when some was read", () => {
+    const { progress, sent, fill, turn } = made();
+    fill();
+    for (const value of ["a", "b", "c"]) {
+      progress.tell(value);
+      turn();
+    }
+    expect(sent).toEqual([]);
+    progress.read(2);
+    expect(sent).toEqual(["c"]);
+    progress.tell("d");
+    progress.tell("e");
+    turn();
+    expect(sent).toEqual(["c", "d"]);
+  });
+
+  test("gives its last value before what follows, also where nothing was read", () => {
+    const { progress, sent, fill } = made();
+    fill();
+    progress.tell("a");
+    progress.tell("b");
+    progress.last();
+    progress.last();
+    expect(sent).toEqual(["b"]);
+  });
+
+  test("that is not read is sent no more, however long it takes, while messages are read", () => {
+    const { progress, sent, fill, turn, clock } = made();
+    fill();
+    for (let at = 0; at < 100; at++) {
+      progress.tell(at);
+      clock.nowMs += 60_000;
+      turn();
+    }
+    expect(sent).toEqual([]);
+  });
+
+  test("of a loop that lets no message in is sent ten times a second", () => {
+    const { progress, sent, fill, clock, asked } = made();
+    fill();
+    for (; clock.nowMs <= 1000; clock.nowMs++) progress.tell(clock.nowMs);
+    expect(sent).toEqual([100, 200, 300, 400, 500, 600, 700, 800, 900, 1000]);
+    expect(asked()).toBe(1);
+  });
+
+  test("holds at what values weigh, too: one value may be larger than the window", () => {
+    const { progress, sent } = made((value) => value as number);
+    progress.tell(progressWindow * 3);
+    progress.tell(1);
+    expect(sent).toEqual([progressWindow * 3]);
+    progress.read(progressWindow * 3);
+    expect(sent).toEqual([progressWindow * 3, 1]);
+  });
+
+  test("never loses its last value and never changes the order, whatever is told and read when", () => {
+    const steps = fc.array(fc.constantFrom("tell", "read", "turn", "wait"), { maxLength: 60 });
+    fc.assert(
+      fc.property(steps, (order) => {
+        const { progress, sent, turn, clock, fill } = made();
+        fill();
+        let told = 0;
+        for (const step of order) {
+          if (step === "tell") progress.tell(++told);
+          else if (step === "read") progress.read(1);
+          else if (step === "turn") turn();
+          else clock.nowMs += 40;
+        }
+        progress.last();
+        expect(sent).toEqual([...(sent as number[])].sort((a, b) => a - b));
+        expect(new Set(sent).size).toBe(sent.length);
+        expect(sent.at(-1)).toBe(told === 0 ? undefined : told);
+      }),
+    );
+  });
+});
+
+describe("the units of a value of progress", () => {
+  const cyclic: { self?: unknown; text: string } = { text: "x".repeat(2000) };
+  cyclic.self = cyclic;
+  test.each([
+    ["a number", 5, 1],
+    ["an object of few fields", { sentBytes: 1, totalBytes: 2 }, 1],
+    ["a text", "x".repeat(5120), 11],
+    ["binary memory", new Uint8Array(51_200), 101],
+    ["texts in a list, each counted", ["x".repeat(512), "x".repeat(512)], 3],
+    ["a map", new Map([["key", "x".repeat(1024)]]), 3],
+    ["a cycle", cyclic, 4],
+    ["more than the window", "x".repeat(1 << 25), progressWindow + 1],
+    ["an endless list, as long as it is looked at", new Array(1 << 20).fill("x".repeat(512)), progressWindow + 1],
+  ])("of %s follow its size", (_name, value, units) => {
+    expect(unitsOf(value)).toBe(units);
+  });
+
+  test("throw what a getter in it throws", () => {
+    const value = {
+      get inner() {
+        throw new RangeError("not today");
+      },
+    };
+    expect(() => unitsOf(value)).toThrow("not today");
+  });
+});
