@@ -19,7 +19,12 @@ export class ClearwayError extends Error {
 
   // The package's entries are bundled apart, each with this class; their errors are of one kind all the same.
   static override [Symbol.hasInstance](value: unknown): boolean {
-    return (value as { [brand]?: true } | null | undefined)?.[brand] === true;
+    try {
+      return (value as { [brand]?: true } | null | undefined)?.[brand] === true;
+    } catch {
+      // A revoked Proxy, say: whoever asks is dealing with what somebody threw.
+      return false;
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { adopt, now, spawn } from "#host";
 import { ClearwayError } from "../error/clearway-error.js";
+import { messageOf } from "../error/message-of.js";
 import type { WorkerEvents, WorkerHandle, WorkerLike } from "../host/host.js";
 import { type LedgerSide, merge } from "../transfer/ledger.js";
 import { PortTransport } from "../transport/port.js";
@@ -16,7 +17,7 @@ import { SlotLife } from "./slot-life.js";
 import { SlotLoad } from "./slot-load.js";
 import { after, type Timer } from "./timer.js";
 import type { Tasks } from "./upkeep/upkeep.js";
-import { messageOf, partMissing, startFailure } from "./worker-failure.js";
+import { partMissing, startFailure } from "./worker-failure.js";
 
 /** Where a pool's workers come from: a module's URL, or a factory that a bundler understands. */
 export type WorkerSource = URL | string | (() => WorkerLike);
