@@ -21,7 +21,12 @@ export class ClearwayError extends Error {
   // The package's entries are bundled separately, each with its own copy of this class. The brand makes their errors instances of any
   // copy.
   static override [Symbol.hasInstance](value: unknown): boolean {
-    return (value as { [brand]?: true } | null | undefined)?.[brand] === true;
+    try {
+      return (value as { [brand]?: true } | null | undefined)?.[brand] === true;
+    } catch {
+      // A revoked Proxy, say: whoever asks is dealing with what somebody threw.
+      return false;
+    }
   }
 }
 

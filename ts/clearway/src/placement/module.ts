@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { messageOf } from "../error/message-of.js";
 import type { WorkerSource } from "../pool/worker.js";
 import { definitionOfTask, type TaskDefinition } from "../task/task.js";
 
@@ -24,7 +25,7 @@ export async function loadModule(
     return { tasks: new Map(Object.entries(tasks).map(([name, fn]) => [name, definitionOfTask(name, fn)])) };
   } catch (reason) {
     return {
-      why: `the module cannot be loaded on this thread: ${(reason as Error | null)?.message ?? String(reason)}`,
+      why: `the module cannot be loaded on this thread: ${messageOf(reason)}`,
     };
   }
 }

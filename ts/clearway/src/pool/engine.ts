@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { now } from "#host";
 import { ClearwayError } from "../error/clearway-error.js";
+import { messageOf } from "../error/message-of.js";
 import { expectPart } from "../lazy/part.js";
 import type { Placer } from "../placement/placer.js";
 import { emptySide } from "../transfer/ledger.js";
@@ -172,7 +173,7 @@ export class Engine {
 
   /** A worker could not even be made: the factory threw, or the host did. */
   startFailed(place: number, reason: unknown): void {
-    this.#failStart(place, startFailure(String(reason), reason));
+    this.#failStart(place, startFailure(messageOf(reason), reason));
   }
 
   /** A worker is gone that was never ready. */

@@ -12,11 +12,6 @@ export function partMissing(cause: unknown): ClearwayError {
   return caused("worker-start-failed", "a part of the library could not be loaded", cause);
 }
 
-/** What an error says; anything else as text. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
 /** What calls that come too late, or take too long, fail with. */
 export function poolClosed(more = ""): ClearwayError {
   return new ClearwayError("pool-closed", `the pool is closed${more}`);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { adopt, now, spawn } from "#host";
 import { ClearwayError } from "../error/clearway-error.js";
+import { messageOf } from "../error/message-of.js";
 import type { WorkerEvents, WorkerHandle, WorkerLike } from "../host/host.js";
 import { type LedgerSide, merge } from "../transfer/ledger.js";
 import { PortTransport } from "../transport/port.js";
@@ -14,7 +15,7 @@ import type { Tasks } from "./lifecycle/lifecycle.js";
 import { type Lifecycle, loadUpkeep } from "./parts.js";
 import type { PoolCall } from "./pool-call.js";
 import { after, type Timer } from "./timer.js";
-import { messageOf, partMissing, startFailure } from "./worker-failure.js";
+import { partMissing, startFailure } from "./worker-failure.js";
 import { WorkerLife } from "./worker-life.js";
 import { WorkerLoad } from "./worker-load.js";
 

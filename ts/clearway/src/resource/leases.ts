@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "../error/clearway-error.js";
+import { messageOf } from "../error/message-of.js";
 import { Lease, type UseOutcome } from "./lease.js";
 import { definitionOf, type Resource } from "./resource.js";
 
@@ -107,8 +108,8 @@ export class Leases {
       const lease = new Lease(definition, definition.check !== undefined, this.#clock.now());
       return { value, definition, lease, idleTimer: undefined };
     } catch (cause) {
-      const why = cause instanceof Error ? cause.message : String(cause);
-      throw new ClearwayError("resource-failed", `the resource "${name}" could not be opened: ${why}`, { cause });
+      const why = `the resource "${name}" could not be opened: ${messageOf(cause)}`;
+      throw new ClearwayError("resource-failed", why, { cause });
     }
   }
 

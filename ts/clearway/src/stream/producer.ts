@@ -84,10 +84,12 @@ export class Producer {
           this.#awaiting = false;
         }
         if (step.done) {
+          // A getter may throw, or stop this stream: read while the failure can still be told.
+          const { value } = step;
           this.#drawing = false;
           if (this.#over) return;
           this.#over = true;
-          return this.#wire.end(step.value);
+          return this.#wire.end(value);
         }
         if (this.#stopping) break;
         this.#credit.spend(this.#wire.chunk(step.value));

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError, caused } from "../error/clearway-error.js";
+import { messageOf } from "../error/message-of.js";
 import { isBuffer } from "../host/tag.js";
 import type { CopyReason } from "./find.js";
 
 /** Returns the typed error for a value that structured clone rejected. */
 export function notCloneable(what: string, reason: unknown): ClearwayError {
-  const why = reason instanceof Error ? reason.message : String(reason);
-  return caused("not-cloneable", `${what} cannot cross a thread: ${why}`, reason);
+  return caused("not-cloneable", `${what} cannot cross a thread: ${messageOf(reason)}`, reason);
 }
 
 /** The typed error for a result whose memory moved away with an earlier one. `what` names the task's result. */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { now } from "#host";
 import { type ClearwayError, caused } from "../../error/clearway-error.js";
+import { messageOf } from "../../error/message-of.js";
 import type { PoolCall } from "../pool-call.js";
 import { endReader, tellFailure } from "../settle.js";
 import type { PoolWorker } from "../worker.js";
-import { messageOf } from "../worker-failure.js";
 import { endedInVain } from "./restarts.js";
 import { stitch } from "./stitch.js";
 

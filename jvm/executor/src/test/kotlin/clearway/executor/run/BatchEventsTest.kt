@@ -48,7 +48,8 @@ class BatchEventsTest {
                 recording.stop()
                 recording.dump(file)
             }
-            return RecordingFile.readAllEvents(file)
+            // A file has its events in the order of the threads' buffers.
+            return RecordingFile.readAllEvents(file).sortedBy { it.startTime }
         } finally {
             Files.delete(file)
         }

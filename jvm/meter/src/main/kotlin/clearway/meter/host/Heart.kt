@@ -45,7 +45,7 @@ internal class Heart(
     @Volatile private var isOneThread = true
     @Volatile private var isOpen = false
     @Volatile private var refusal: String? = null
-    @Volatile private var noStacks: String? = null
+    @Volatile private var noStacks: String? = if (options.stacks) look.whyNoStacks() else null
 
     /** Whether a first beat came back. */
     @Volatile
@@ -193,7 +193,7 @@ internal class Heart(
             try {
                 look.stack(watched)
             } catch (denied: SecurityException) {
-                noStacks = "the security manager forbids it"
+                noStacks = STACKS_FORBIDDEN
                 return
             }
         samples++

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.meter.host
 
+/** Why no stack can be read where a security manager does not allow it. */
+internal const val STACKS_FORBIDDEN: String = "the security manager forbids it"
+
 /** What can be seen of another thread. */
 internal interface Look {
     /** As [frames] gives it. */
     fun stack(thread: Thread): List<String>
+
+    /** Why [stack] would throw for any other thread; null where it would not. Stops no thread. */
+    fun whyNoStacks(): String? = null
 
     /** Time that it held a processor, in ms; NaN where that cannot be had. */
     fun cpuMs(thread: Thread): Double

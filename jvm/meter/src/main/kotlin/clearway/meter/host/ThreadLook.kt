@@ -16,6 +16,14 @@ internal object ThreadLook : Look {
         return frames(thread.stackTrace, isRunning)
     }
 
+    override fun whyNoStacks(): String? =
+        try {
+            Thread().stackTrace // Of a thread that never started: the permission is checked, and no thread is stopped.
+            null
+        } catch (_: SecurityException) {
+            STACKS_FORBIDDEN
+        }
+
     /** A system call, some 1 us. A virtual thread has no time of its own. */
     override fun cpuMs(thread: Thread): Double {
         val ns = optional { clock?.ns(thread) } ?: -1

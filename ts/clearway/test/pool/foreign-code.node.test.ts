@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { ClearwayError, type PoolOptions } from "clearway";
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { hanging, type Misdeed, returning, throwing } from "../fixtures/misdeeds.js";
+import { Watch } from "./chaos/watch.js";
+import { callerPoints, type Point } from "./foreign/points.js";
+import { onStage, type Played, type Stage } from "./foreign/stage.js";
+
+// Every point at which a pool calls code that is not its own, and what that may do. After it, every call has settled, nothing is
+// left behind, and the pool works, or has ended because it was asked to.
+
+// What has not settled by then hangs. It limits nothing that goes on.
+const watchMs = Number(process.env["CLEARWAY_FUZZ_WATCH_MS"] ?? 60_000);
+
+const stray: unknown[] = [];
+const caught = (reason: unknown): void => void stray.push(reason);
+const events = ["uncaughtException", "unhandledRejection"] as const;
+const runners = new Map<string, NodeJS.UncaughtExceptionListener[]>();
+
+// Parts are loaded once in a thread, under a limit of time: its timers are no pool's.
+beforeAll(async () => {
+  const left = await onStage(
+    {},
+    { placement: "auto", concurrency: 4 },
+    () => {},
+    "",
+    async ({ pool }) => {
+      await pool.advise();
+      await pool.call.firstOf((async function* () {})());
+    },
+  );
+  expect(left.filter((each) => !each.startsWith("a timer"))).toEqual([]);
+});
+
+beforeEach(() => {
+  for (const event of events) {
+    runners.set(event, process.listeners(event as "uncaughtException"));
+    process.removeAllListeners(event);
+    process.on(event, caught);
+  }
+});
+
+afterEach(() => {
+  stray.length = 0;
+  for (const event of events) {
+    process.removeAllListeners(event);
+    for (const each of runners.get(event) ?? []) process.on(event, each);
+  }
+});
+
+/** Has the point reached, and everything settled. */
+async function reach(point: Point, stage: Omit<Stage, "follow">, ends: boolean): Promise<void> {
+  const watch = new Watch();
+  let count = 0;
+  const follow = (promise: PromiseLike<unknown>): void =>
+    void watch.follow(`${point.name} ${stage.name}: ${++count}`, promise);
+  const reached = Promise.resolve(point.reach({ ...stage, follow }));
+  // Preparing may hang as well.
+  follow(reached);
+  void reached.then((all) => all.forEach(follow));
+  if (ends) {
+    await stage.pool.terminate();
+  }
+  await watch.all(watchMs);
+}
+
+async function works({ pool }: Played): Promise<void> {
+  const watch = new Watch();
+  const works = watch.follow("a plain call", pool.call.add(1, 2));
+  await watch.all(watchMs);
+  const outcome = await works;
+  const closed = "error" in outcome && outcome.error instanceof ClearwayError && outcome.error.code === "pool-closed";
+  if (!closed) expect(outcome).toEqual({ ok: 3 });
+}
+
+/** Lets some misdeeds happen at a point, one after the other, in one pool where the pool itself is not what is foreign. */
+async function each(point: Point, options: PoolOptions, some: Record<string, Misdeed>): Promise<void> {
+  const play = async (played: Played, name: string, act: Misdeed): Promise<void> => {
+    await reach(point, { ...played, act, name }, point.hangs === true);
+    if (!point.hangs) await works(played);
+  };
+  const apart = point.source !== undefined || point.options !== undefined || point.hangs;
+  const all = Object.entries(some);
+  const lots = apart ? all.map((one) => [one]) : [all];
+  for (const lot of lots) {
+    const [name, act] = lot[0]!;
+    const left = await onStage(point, options, act, name, async (played) => {
+      for (const [name, act] of lot) await play(played, name, act);
+    });
+    expect({ name, left }).toEqual({ name, left: [] });
+  }
+}
+
+/** What foreign code may do to the pool that called it. Not within itself: it may be called again by what it calls. */
+const reentries: Record<string, (played: Played, controller: AbortController) => readonly PromiseLike<unknown>[]> = {
+  "calls the pool": ({ pool }) => [
+    pool.call.add(1, 2),
+    pool.call.echo(new Uint8Array(100_000)),
+    pool.with({ key: "b", timeoutMs: 60_000 }).call.add(1, 2),
+    pool.ping(),
+  ],
+  "closes the pool": ({ pool }) => [pool.close()],
+  "terminates the pool": ({ pool }) => [pool.terminate()],
+  "cancels its call": (_played, controller) => {
+    controller.abort();
+    return [];
+  },
+};
+
+async function reenter(point: Point, options: PoolOptions, what: string): Promise<void> {
+  const watch = new Watch();
+  const controller = new AbortController();
+  let stage: Played | undefined;
+  let acting = false;
+  const act = (): undefined => {
+    if (stage === undefined || acting) return;
+    acting = true;
+    try {
+      for (const promise of reentries[what]!(stage, controller)) void watch.follow(what, promise);
+    } finally {
+      acting = false;
+    }
+  };
+  const left = await onStage(point, options, act, what, async (played) => {
+    stage = played;
+    played.signals.push(controller.signal);
+    const { pool } = played;
+    const { signal } = controller;
+    const own =
+      what === "cancels its call"
+        ? { ...pool, ...pool.with({ signal }), with: (more: object) => pool.with({ signal, ...more }) }
+        : pool;
+    const ended = what.endsWith("the pool") && !what.startsWith("calls");
+    await reach(point, { ...played, pool: own as never, act, name: what }, point.hangs === true);
+    await watch.all(watchMs);
+    if (!ended && !point.hangs) await works(played);
+  });
+  expect({ what, left }).toEqual({ what, left: [] });
+}
+
+const settings: Record<string, PoolOptions> = {
+  "one call at a time": { size: 1, graceMs: 20 },
+  "four at once, placed by what they cost": { size: 1, concurrency: 4, placement: "auto", graceMs: 20 },
+};
+
+for (const [how, options] of Object.entries(settings)) {
+  describe(`foreign code on the caller's thread, ${how}`, () => {
+    describe.each(callerPoints.map((point) => [point.name, point] as const))("%s", (_name, point) => {
+      test("that throws anything fails its own call alone", async () => {
+        await each(point, options, throwing);
+        expect(stray).toEqual([]);
+      });
+
+      test("that returns anything harms no other call", async () => {
+        await each(point, options, returning);
+        expect(stray).toEqual([]);
+      });
+
+      test("that never settles is ended with its pool", async () => {
+        await each({ ...point, hangs: true }, options, hanging);
+        expect(stray).toEqual([]);
+      });
+
+      test.each(Object.keys(reentries))("that %s settles every call", async (what) => {
+        await reenter(point, options, what);
+        expect(stray).toEqual([]);
+      });
+    });
+  });
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+import { Worker } from "node:worker_threads";
+import { move } from "clearway";
+import type { Misdeed } from "../../fixtures/misdeeds.js";
+import { foreignUrl, type Setting, type Stage } from "./stage.js";
+
+/** A point at which a pool calls code that is not its own. */
+export interface Point extends Setting {
+  readonly name: string;
+  /** Has the point reached. Returns what must settle. */
+  /** Reached so, a call may wait for ever: until the pool is terminated. */
+  readonly hangs?: boolean;
+  reach(stage: Stage): readonly PromiseLike<unknown>[] | Promise<readonly PromiseLike<unknown>[]>;
+}
+
+/** An argument of which something is foreign. */
+const argument = (name: string, make: (act: Misdeed) => unknown): Point => ({
+  name,
+  reach: ({ pool, act }) => [
+    pool.call.echo(make(act)),
+    // With neighbours of the same tick, which nothing befalls.
+    pool.call.add(1, 2),
+    pool.with({ strict: true }).call.echo(make(act)),
+    pool.with({ timeoutMs: 60_000 }).call.echo([make(act)]),
+    pool.with({ key: "a" }).call.echo(move(make(act), [])),
+  ],
+});
+
+/** A stream from the caller of which something is foreign. */
+const input = (name: string, make: (act: Misdeed) => object): Point => ({
+  name,
+  reach: ({ pool, act }) => {
+    const source = (): AsyncIterable<unknown> => make(act) as AsyncIterable<unknown>;
+    return [pool.call.firstOf(source()), pool.call.add(1, 2), pool.with({ strict: true }).call.firstOf(source())];
+  },
+});
+
+const iterator = (steps: object): object => ({ [Symbol.asyncIterator]: () => steps });
+const value = { done: false, value: 1 };
+const once = (act: Misdeed): object => {
+  let step = 0;
+  return { next: () => [value, act()][step++] ?? { done: true, value: undefined } };
+};
+
+/** Every point on the caller's side. A new one is added here. */
+export const callerPoints: readonly Point[] = [
+  argument("a getter of an argument", (act) => ({
+    get odd() {
+      return act();
+    },
+  })),
+  argument("a getter of an argument's element", (act) =>
+    Object.defineProperty([1, 2], 1, { get: act, enumerable: true }),
+  ),
+  argument("a getter beside memory that moves", (act) =>
+    move(
+      {
+        bytes: new Uint8Array(1000),
+        get odd() {
+          return act();
+        },
+      },
+      [],
+    ),
+  ),
+  argument(
+    "a getter deep in an argument",
+    (act) => new Map([["a", { deep: Object.defineProperty({}, "odd", { get: act, enumerable: true }) }]]),
+  ),
+  ...(["get", "has", "ownKeys", "getPrototypeOf", "getOwnPropertyDescriptor"] as const).map((trap) =>
+    argument(`the trap ${trap} of an argument`, (act) => new Proxy({ a: 1 }, { [trap]: act })),
+  ),
+  argument("an argument's tag", (act) => Object.create({}, { [Symbol.toStringTag]: { get: act } })),
+  argument("an argument's constructor", (act) => Object.create(Object.create(null), { constructor: { get: act } })),
+  argument("an argument's toJSON", (act) => ({ a: 1, toJSON: act })),
+  // biome-ignore lint/suspicious/noThenProperty: what is tested.
+  argument("an argument's then", (act) => ({ then: act })),
+  argument("the iterator of a map", (act) => Object.assign(new Map([[1, 2]]), { [Symbol.iterator]: act })),
+  argument("the cause of an error", (act) => Object.defineProperty(new Error("x"), "cause", { get: act })),
+  argument("the value under a mark of move()", (act) => ({
+    [Symbol.for("clearway.moved")]: true,
+    get value() {
+      return act();
+    },
+  })),
+  argument("the list under a mark of move()", (act) => ({
+    [Symbol.for("clearway.moved")]: true,
+    value: 1,
+    get transfer() {
+      return act();
+    },
+  })),
+  argument("the mark of move()", (act) => ({
+    get [Symbol.for("clearway.moved")]() {
+      return act();
+    },
+  })),
+  argument("an argument's Symbol.asyncIterator", (act) => ({
+    get [Symbol.asyncIterator]() {
+      return act();
+    },
+  })),
+
+  input("the start of a stream", (act) => ({ [Symbol.asyncIterator]: act })),
+  input("the next() of a stream", (act) => iterator({ next: act })),
+  input("a later next() of a stream", (act) => iterator(once(act))),
+  input("the next of a stream", (act) =>
+    iterator({
+      get next() {
+        return act();
+      },
+    }),
+  ),
+  input("the value of a stream's step", (act) =>
+    iterator({
+      next: () => ({
+        done: false,
+        get value() {
+          return act();
+        },
+      }),
+    }),
+  ),
+  input("the last value of a stream", (act) =>
+    iterator({
+      next: () => ({
+        done: true,
+        get value() {
+          return act();
+        },
+      }),
+    }),
+  ),
+  input("the done of a stream's step", (act) =>
+    iterator({
+      next: () => ({
+        get done() {
+          return act();
+        },
+        value: 1,
+      }),
+    }),
+  ),
+  input("a value of a stream", (act) =>
+    iterator({
+      next: () => ({
+        done: false,
+        value: {
+          get odd() {
+            return act();
+          },
+        },
+      }),
+    }),
+  ),
+  input("the return() of a stream", (act) => iterator({ next: () => value, return: act })),
+  input("the return() of a stream that waits", (act) => iterator({ next: async () => value, return: act })),
+  input("the return of a stream", (act) =>
+    iterator({
+      next: () => value,
+      get return() {
+        return act();
+      },
+    }),
+  ),
+  input("the return() of a stream whose value cannot cross", (act) =>
+    iterator({ next: () => ({ done: false, value: () => 1 }), return: act }),
+  ),
+
+  {
+    name: "a factory for more workers",
+    source: (act) => {
+      let made = 0;
+      return () => (made++ === 1 ? (act() as never) : (new Worker(foreignUrl) as never));
+    },
+    options: () => ({ size: { min: 1, max: 3 } }),
+    reach: ({ pool }) => [1, 2, 3, 4].map((each) => pool.call.add(each, each)),
+  },
+];
