@@ -486,8 +486,7 @@ extern "C" {
 
 // Releases the content and text of `count` events, as `clearway_event_release` does. Skips events that hold nothing or
 // were released.
-clearway_status clearway_events_release(struct clearway_event *events,
-                                        size_t count);
+clearway_status clearway_events_release(struct clearway_event *events, size_t count);
 
 // Releases an event's content and text. Returns `CLEARWAY_STALE` if they were released before; `CLEARWAY_OK` for null and
 // for an event that holds nothing.
@@ -620,8 +619,7 @@ clearway_status clearway_waiter_free(clearway_waiter waiter);
 
 // Makes a plugin wake this waiter, instead of a function set by `clearway_plugin_set_wake`, and under the same rules.
 // Several plugins may wake one waiter.
-clearway_status clearway_waiter_watch(clearway_waiter waiter,
-                                      clearway_plugin_id id);
+clearway_status clearway_waiter_watch(clearway_waiter waiter, clearway_plugin_id id);
 
 // Wakes the threads that wait on a waiter, or the next one that will.
 clearway_status clearway_waiter_wake(clearway_waiter waiter);

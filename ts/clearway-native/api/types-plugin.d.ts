@@ -1,11 +1,11 @@
 /**
- * How JavaScript sees native memory. `shared`: a SharedArrayBuffer, which other threads may have too. `detachable`: an
- * ArrayBuffer, empty after its release. `copied`: an ArrayBuffer of its own.
+ * How JavaScript sees native memory. `shared`: a SharedArrayBuffer, which other threads may have too. `detachable`: an ArrayBuffer, empty
+ * after its release. `copied`: an independent ArrayBuffer.
  */
 type ViewKind = "shared" | "detachable" | "copied";
 /** What this runtime can do with memory that crosses. */
 interface NativeFeatures {
-    /** How native memory becomes a SharedArrayBuffer: by Node-API, by V8's own functions, or not at all. */
+    /** How native memory becomes a SharedArrayBuffer: with Node-API, with V8's own functions, or not at all. */
     mapping: "node-api" | "v8" | "none";
     /** Whether native code may keep JavaScript's memory beyond a call. */
     keeps: boolean;
@@ -13,197 +13,198 @@ interface NativeFeatures {
 
 /** Why memory was copied at the boundary. */
 type NativeCopyReason = 
-/** The other side gave bytes that stand in no memory of their own: they are copied into the queue. */
+/** The other side gave bytes that are in no memory of their own. They are copied into the queue. */
 "no-memory"
-/** So few bytes (under 4096) that copying them costs less than lending them. */
+/** Fewer than 4096 bytes, so that copying them costs less than lending them. */
  | "small"
-/** This Node cannot keep an ArrayBuffer's memory while native code has it (a version that was not tried). */
+/** This Node cannot keep an ArrayBuffer's memory while native code has it (an untested version). */
  | "not-kept"
-/** The ArrayBuffer is resizable: JavaScript could take its memory away while native code has it. */
+/** The ArrayBuffer is resizable: JavaScript could shrink it while native code has it. */
  | "resizable"
 /** This runtime allows no views of native memory (Electron, or `views: "copied"`). */
  | "not-viewed";
-/** Bytes that crossed one way. */
+/** Bytes that crossed in one direction. */
 interface NativeLedgerSide {
-    /** Bytes that both sides saw at the same time: shared, or lent for the time of a call. */
+    /** Bytes that both sides saw at the same time: shared, or lent for the duration of a call. */
     sharedBytes: number;
     /** Bytes that changed owner without a copy: native memory viewed by an ArrayBuffer. */
     movedBytes: number;
-    /** Bytes that were copied; `copies` says why. */
+    /** Bytes that were copied; `copies` has the reasons. */
     copiedBytes: number;
     copies: Partial<Record<NativeCopyReason, {
         count: number;
         bytes: number;
     }>>;
 }
-/** Both ways. A snapshot: it does not change afterwards. */
+/** Both directions. A snapshot: it does not change afterwards. */
 interface NativeLedger {
     toNative: NativeLedgerSide;
     fromNative: NativeLedgerSide;
 }
 
 /**
- * Native memory, seen from JavaScript without a copy where the runtime can. Give it back with `using` or `release()`: then
- * a view of kind `detachable` is empty, and a native slab is free for its next use. Where that is forgotten, the garbage
- * collector does it some time, and the plugin's `stats().leaked` counts it.
+ * Native memory, seen from JavaScript without a copy if the runtime can do that. Give it back with `using` or `release()`. A `detachable`
+ * view is then empty, and a native slab is free for its next use. If the owner forgets it, the garbage collector does it later, and the
+ * plugin's `stats().leaked` counts it.
  *
- * A `shared` view cannot be taken away, because another thread may be reading it: after the release, `bytes` throws, and
- * what was taken from it before stays readable; its memory is not used anew until no thread has it any more.
+ * A `shared` view cannot be taken away, because another thread may be reading it. After the release `bytes` throws, but views taken
+ * earlier stay readable. The memory is not used again until no thread has it.
  */
 declare class NativeMemory implements Disposable {
     #private;
-    /** Bytes. */
+    /** Size in bytes. */
     readonly size: number;
-    /** How JavaScript sees it; made with the first look at `bytes`. */
+    /** The kind of view. The first use of `bytes` or `kind` creates the view. */
     get kind(): ViewKind;
-    /** All of it. The same object each time. Throws `released` after the release. */
+    /** A view of all the memory; the same object each time. Throws `released` after the release. */
     get bytes(): Uint8Array;
     get released(): boolean;
-    /** Gives this side's reference up. At once, without waiting for a collection. Again does nothing. */
+    /** Releases this side's reference at once, without waiting for a garbage collection. Calling it again does nothing. */
     release(): void;
     [Symbol.dispose](): void;
 }
 
 /**
- * What a plugin said: bytes, or null, and memories that came along. With `using`, or `release()`, its native memory is given
- * back at once; where it has none, that does nothing.
+ * A plugin's message: bytes or null, and attached memories. `using` or `release()` gives its native memory back at once; without native
+ * memory they do nothing.
  */
 interface NativeMessage extends Disposable {
     /**
-     * Null where the message is null. Yours while `memory` is undefined, else a view of it. Throws `released` after the release, and
-     * where the bytes stand in memory that was lent and whose buffer JavaScript has moved away since.
+     * The message's bytes; null for a null message. JavaScript's own bytes if `memory` is undefined, else a view of it. Throws `released`
+     * after the release, and when the bytes are in lent memory whose buffer JavaScript has moved away.
      */
     readonly bytes: Uint8Array | null;
-    /** The native memory in which the bytes stand; undefined where they are JavaScript's own. */
+    /** The native memory that holds the bytes; undefined if they are JavaScript's own. */
     readonly memory: NativeMemory | undefined;
-    /** Further memories, none of them copied. */
+    /** Attached memories, none of them copied. */
     readonly attachments: readonly NativeMessage[];
     release(): void;
 }
 
 /**
- * Memory of JavaScript's that native code may use beyond one call, and which it sees without a copy. It ends in two steps:
- * `release()` takes it out of the hands of JavaScript's calls at once, and `returned` settles when native code has given
- * its last reference back. `await using` waits for both. Until then, native code may still write to it.
+ * JavaScript's memory that native code may use beyond one call, without a copy. A loan ends in two steps. `release()` at once forbids
+ * JavaScript's calls to use it; `returned` settles when native code has given back its last reference. `await using` waits for both.
+ * Until then, native code may still write to the memory.
  */
 declare class LentMemory implements AsyncDisposable {
     #private;
-    /** What was lent: the very view, readable all the time. */
+    /** The lent view itself, readable at any time. */
     readonly bytes: Uint8Array;
-    /** Settles when native code has it no more. */
+    /** Settles when native code no longer has the memory. */
     readonly returned: Promise<void>;
-    /** Bytes. */
+    /** Size in bytes. */
     get size(): number;
     get released(): boolean;
-    /** No call may use it any more: that throws `released`. Again does nothing. */
+    /** Forbids calls to use the memory: they throw `released`. Calling it again does nothing. */
     release(): void;
     [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** What a plugin is given: bytes of JavaScript's, native memory, memory that was lent, or null. */
+/** A message to a plugin: bytes of JavaScript's, native memory, lent memory, or null. */
 type Payload = Uint8Array | NativeMemory | LentMemory | null;
-/** Memories that go along with a message, none of them copied; 32 at most. */
+/** Memories attached to a message, none of them copied; at most 32. */
 type Attachments = readonly (NativeMemory | LentMemory)[];
 
-/** What is lost when events come faster than they are read: nothing (the source waits), the stream, the oldest, the newest. */
+/** What a full queue does: the source waits, the stream fails, or the oldest or newest event is dropped. */
 type WhenFull = "wait" | "fail" | "dropOldest" | "dropNewest";
 interface ListenOptions {
-    /** What the source is told. Default null. */
+    /** Arguments for the source. Default: null. */
     arguments?: Payload;
     /**
-     * How many events may wait on the native side, and as many again on JavaScript's. Default 64. For a firehose of small
-     * events 1024: what a batch costs is shared by more of them.
+     * Events that may wait on the native side, and as many again on JavaScript's. Default: 64. For a firehose of small events use 1024:
+     * more events then share the cost of a batch.
      */
     items?: number;
-    /** How many bytes may wait on the native side. One event that is larger may. Default 64 MiB: eight frames of 1080p. */
+    /** Bytes that may wait on the native side. A single larger event may too. Default: 64 MiB, which is eight frames of 1080p. */
     bytes?: number;
-    /** Default `wait`. */
+    /** What a full queue does. Default: `wait`. */
     whenFull?: WhenFull;
-    /** Ends the stream; the iterator throws the signal's reason. */
+    /** Ends the stream. The iterator throws the signal's reason. */
     signal?: AbortSignal;
 }
-/** Only the newest event: what waits is dropped for what comes. For frames and sensors. */
+/** Options for only the newest event: a new event replaces the one that waits. For frames and sensors. */
 declare const latest: () => {
     items: number;
     whenFull: WhenFull;
 };
 /**
- * Events of a plugin, in order. Whoever reads owns what comes: release each message that has native memory, or have it done
- * by `using`. Leaving the loop cancels the source.
+ * Events of a plugin, in order. The reader owns each message: release those with native memory, or declare them with `using`. Leaving the
+ * loop cancels the source.
  */
 interface NativeEvents extends AsyncIterableIterator<NativeMessage, undefined, void>, AsyncDisposable {
-    /** How many events were dropped so far, by the policy that was asked for. */
+    /** Number of events dropped so far under the chosen policy. */
     readonly dropped: number;
-    /** Cancels the source; what waits is released. */
+    /** Cancels the source and releases waiting events. */
     return(): Promise<IteratorResult<NativeMessage, undefined>>;
     [Symbol.asyncIterator](): NativeEvents;
 }
 
 interface PluginOptions {
     /**
-     * How JavaScript sees native memory: the first of `shared`, `detachable`, `copied`, from this one on, that the runtime
-     * can. Default `detachable`: its views end with their release. `shared` is for memory that goes on to worker threads.
+     * How JavaScript sees native memory: the first kind, from this one on in the order `shared`, `detachable`, `copied`, that the runtime
+     * supports. Default: `detachable`, whose views end with their release. Use `shared` for memory that goes on to worker threads.
      */
     views?: ViewKind;
-    /** Told what the plugin logs: `level` 0 to 3, from debug to error. Default: warnings and errors to stderr. */
+    /** Receives the plugin's log: `level` 0 to 3, from debug to error. Default: warnings and errors go to stderr. */
     onLog?(level: number, text: string): void;
 }
-/** What a plugin's opening has done so far. A snapshot. */
+/** Counters of a plugin's opening. A snapshot. */
 interface PluginStats {
     /** Bytes that crossed, and how. */
     ledger: NativeLedger;
-    /** Native memories that nobody released, and the garbage collector did. Above 0, a `using` is missing somewhere. */
+    /** Native memories that the garbage collector released. Above 0, a `using` or `release()` is missing somewhere. */
     leaked: number;
     /** Counters of the native side. */
     native: Record<string, number>;
 }
 interface SendOptions {
-    /** Memories that go along with the message. */
+    /** Memories attached to the message. */
     attachments?: Attachments;
-    /** Rejects the call with its reason, and tells the plugin that nobody waits any more. */
+    /** Rejects the call with the signal's reason, and tells the plugin that the caller no longer waits. */
     signal?: AbortSignal;
 }
 /** One of a plugin's channels. Cheap; keep it for calls that share it. */
 interface NativeChannel {
     readonly name: string;
     /**
-     * Calls the handler on this thread, now: for handlers that run direct. Copies nothing to native code; allocates nothing
-     * where the answer is null. `bytes` may be written to by the handler. Throws what the handler answers with, `no-handler`,
-     * and `not-direct` for a handler that runs elsewhere or answers later.
+     * Calls the handler at once on this thread, for handlers that run directly. Copies nothing to native code, and allocates nothing if the
+     * answer is null. The handler may write to the message's bytes. Throws the handler's error, `no-handler`, and `not-direct` for a
+     * handler that runs elsewhere or answers later.
      */
     call(message?: Payload, attachments?: Attachments): NativeMessage;
     /**
-     * Sends to the handler where it runs: on the plugin's pool, on its serial queue, or here. Bytes of 4096 or more are lent,
-     * not copied: leave them alone until the promise settles. Never blocks.
+     * Sends to the handler where it runs: on the plugin's pool, on its serial queue, or on this thread. Messages of 4096 bytes or more are
+     * lent, not copied: do not use them until the promise settles. Never blocks.
      */
     send(message?: Payload, options?: SendOptions): Promise<NativeMessage>;
-    /** The channel's events, with credit. */
+    /** Listens to the channel's events, with credit. */
     listen(options?: ListenOptions): NativeEvents;
 }
-/** A native plugin, opened for this thread. Another thread opens it for itself; both may be open at once. */
+/** A native plugin, opened for this thread. Each thread opens it for itself; several may be open at once. */
 interface Plugin extends AsyncDisposable, Disposable {
     readonly path: string;
     channel(name: string): NativeChannel;
-    /** Native memory that JavaScript fills and hands over without a copy. Holds what it held before: it is pooled. */
+    /** Allocates native memory, which JavaScript fills and passes on without a copy. It is pooled and not cleared: it holds old contents. */
     allocate(size: number): NativeMemory;
-    /** Lets native code use memory of JavaScript's beyond one call. Throws `would-copy` where this Node cannot keep it. */
+    /** Lends JavaScript's memory to native code beyond one call. Throws `would-copy` if this Node cannot keep the memory. */
     lend(bytes: Uint8Array): LentMemory;
-    /** Handles the plugin's own messages. What the message holds is released when the handler's promise settles. */
+    /** Handles the plugin's own messages. Each message is released when the handler's promise settles. */
     handle(channel: string, handler: (message: NativeMessage) => Payload | Promise<Payload>): Disposable;
     stats(): PluginStats;
     /**
-     * Ends it: calls under way fail with `closed`, streams end with it, and when this settles none of its code runs for this
-     * opening any more. Memory that is out stays until it is released. Waits for handlers that run, and holds nobody up. An opening
-     * that is not closed stays, with about a megabyte, until its thread ends: its sources and handlers may be in use.
+     * Closes the plugin for this thread. Open calls fail with `closed`, and streams end with it. When this settles, none of the plugin's
+     * code runs for this opening any more. Memory that is still in use stays until its release. Waits for running handlers, without
+     * blocking the thread. An opening that is not closed stays, with about a megabyte, until its thread ends, because its sources and
+     * handlers may be in use.
      */
     close(): Promise<void>;
 }
 /**
- * Loads a plugin, a shared library that exports `clearway_plugin_init` (native/include/clearway.h). Code in it runs with all
- * the rights of the process. Throws `addon-missing`, `load-failed`, `not-a-plugin`, `wrong-version`, `init-failed`.
+ * Loads a plugin, a shared library that exports `clearway_plugin_init` (native/include/clearway.h). Its code runs with all rights of the
+ * process. Throws `addon-missing`, `load-failed`, `not-a-plugin`, `wrong-version`, `init-failed`.
  */
 declare function loadPlugin(path: string | URL, options?: PluginOptions): Promise<Plugin>;
-/** What this Node can do with native memory. Loads the addon; throws `addon-missing`. */
+/** Returns what this Node can do with native memory. Loads the addon; throws `addon-missing`. */
 declare function nativeFeatures(): NativeFeatures;
 
 export { LentMemory as L, NativeMemory as g, latest as l, loadPlugin as m, nativeFeatures as n };
