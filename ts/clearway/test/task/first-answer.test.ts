@@ -60,7 +60,7 @@ beforeEach(() => {
 
 // A worker greets once: its module has a state of its own in each test.
 async function listening(name: string, tasks = functions): Promise<(message: unknown) => void> {
-  const path = `../../src/task/reception.ts?${name}`;
+  const path = `../../src/task/bootstrap.ts?${name}`;
   const { receive } = (await import(/* @vite-ignore */ path)) as typeof import("../../src/task/bootstrap.js");
   let take: (message: unknown) => void = () => {};
   const listen: ParentEndpoint["listen"] = (heard) => {
