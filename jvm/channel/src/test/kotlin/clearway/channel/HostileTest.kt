@@ -82,6 +82,19 @@ class HostileTest {
     }
 
     @Test
+    fun `an end that takes only frames smaller than 1024 bytes is refused`() {
+        for (frameBytesMax in listOf(0L, 1023L)) {
+            val (here, there) = MemoryTransport.pair()
+            val connecting = Endpoint.connect(here)
+            val log = Log()
+            there.open(log)
+            there.send(writeHello(Hello(WIRE_VERSION, 3, frameBytesMax, 255, 4096)))
+            assertEquals(CloseCode.PROTOCOL, log.end().code)
+            assertTrue(connecting.isCompletedExceptionally)
+        }
+    }
+
+    @Test
     fun `an end that says no hello is told so`() {
         val (here, there) = MemoryTransport.pair()
         val connecting = Endpoint.connect(here)

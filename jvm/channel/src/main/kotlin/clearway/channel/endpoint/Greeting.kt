@@ -10,6 +10,7 @@ import clearway.channel.transport.ChannelTransport
 import clearway.channel.transport.CloseCode
 import clearway.channel.transport.CloseReason
 import clearway.channel.transport.guarded
+import clearway.channel.wire.FRAME_BYTES_MIN
 import clearway.channel.wire.Hello
 import clearway.channel.wire.WIRE_VERSION
 import clearway.channel.wire.Wires
@@ -69,6 +70,10 @@ internal class Greeting(private val transport: ChannelTransport, private val set
             return refuse("the other end speaks version ${there.version} of the wire, and this one $WIRE_VERSION")
         val wire = agree(settings.wire.bits, there.wires)
         if (wire == 0) return refuse("no wire in common with the other end")
+        if (there.frameBytesMax < FRAME_BYTES_MIN)
+            return refuse(
+                "the other end takes frames of ${there.frameBytesMax} bytes; at least $FRAME_BYTES_MIN are needed"
+            )
         agreed(wire, there)
     }
 

@@ -16,6 +16,9 @@ import java.nio.ByteOrder
 internal const val HELLO_MAGIC = 0x48435743
 internal const val WIRE_VERSION = 1L
 
+/** The smallest frame limit of an end: control frames and short errors must fit. */
+internal const val FRAME_BYTES_MIN = 1024L
+
 /** What an end speaks, as bits. */
 internal object Wires {
     const val CLEARWAY = 1
