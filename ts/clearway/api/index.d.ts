@@ -237,11 +237,11 @@ interface TaskTimings {
     returnUs?: Summary;
 }
 
-/** How a pool stands whose workers end, one after the other, before they have begun a call. */
+/** The state of a pool whose workers exit in a row before they begin a call. */
 interface RestartPause {
-    /** Workers in a row that have ended so. The calls that wait fail at the ninth, unless another worker lives. */
+    /** Exits in a row. The waiting calls fail at the ninth, unless another worker lives. */
     exits: number;
-    /** How long the pool still waits before it starts another, in milliseconds: at most 2,000. 0 where it does not wait. */
+    /** Milliseconds until the pool starts the next worker: 0 (it does not wait) to 2,000. */
     nextStartInMs: number;
 }
 
@@ -268,7 +268,7 @@ interface PoolStats {
         /** Workers that died or had to be killed. */
         restarts: number;
         /**
-         * Set while workers end one after the other before they have begun a call: how many, and when the pool starts the next. Undefined
+         * Set while workers exit in a row before they begin a call: the number of exits, and the time until the next start. Undefined
          * otherwise, and again as soon as a call is answered.
          */
         pause: RestartPause | undefined;

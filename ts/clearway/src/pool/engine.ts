@@ -10,7 +10,7 @@ import { Backlog } from "./backlog.js";
 import { CallTracker } from "./call-tracker.js";
 import { stackAbove } from "./caller-stack.js";
 import type { Metrics } from "./lifecycle/metrics.js";
-import { type Lifecycle, loadPlacement, loadUpkeep } from "./parts.js";
+import { type Lifecycle, loadLifecycle, loadPlacement } from "./parts.js";
 import { PoolCall } from "./pool-call.js";
 import { Scheduler } from "./scheduler.js";
 import type { CallSettings, Settings } from "./settings.js";
@@ -56,7 +56,7 @@ export class Engine {
     for (const worker of this.workers) worker.setRef(false);
     // Behind the workers, so that they are under way. Where it fails, the first that gets ready says so.
     expectPart(async () => {
-      this.lifecycle = await loadUpkeep();
+      this.lifecycle = await loadLifecycle();
       if (settings.metrics) this.metrics = new this.lifecycle.Metrics(settings.onError);
       this.lifecycle.sendEarly(this);
     });
@@ -121,7 +121,7 @@ export class Engine {
   /** One round trip to the freest worker, past the queue. */
   async ping(): Promise<{ remoteTimeMs: number }> {
     await this.ready();
-    return (await loadUpkeep()).ping(this);
+    return (await loadLifecycle()).ping(this);
   }
 
   /** Takes no new calls, lets those under way finish, closes resources, ends the workers. Late ones fail. */

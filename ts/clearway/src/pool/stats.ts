@@ -26,7 +26,7 @@ export interface PoolStats {
     /** Workers that died or had to be killed. */
     restarts: number;
     /**
-     * Set while workers end one after the other before they have begun a call: how many, and when the pool starts the next. Undefined
+     * Set while workers exit in a row before they begin a call: the number of exits, and the time until the next start. Undefined
      * otherwise, and again as soon as a call is answered.
      */
     pause: RestartPause | undefined;

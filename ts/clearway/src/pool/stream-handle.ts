@@ -3,7 +3,7 @@ import { Reader } from "../stream/reader.js";
 import type { Stream } from "../task/caller.js";
 import { CallStream } from "./call-stream.js";
 import type { CallTracker } from "./call-tracker.js";
-import { loadUpkeep } from "./parts.js";
+import { loadLifecycle } from "./parts.js";
 import type { PoolCall } from "./pool-call.js";
 import { partMissing } from "./worker-failure.js";
 
@@ -35,7 +35,7 @@ export class StreamHandle extends Reader implements Stream<unknown> {
     // No worker is ready yet. What is asked now counts when the call is about to leave: `close()` lets it finish.
     return new Promise((resolve, reject) => {
       stream.later(() => resolve(this.#ask(what, value)));
-      loadUpkeep().then(
+      loadLifecycle().then(
         (lifecycle) => stream.open(lifecycle),
         (cause) => {
           const why = partMissing(cause);

@@ -12,7 +12,7 @@ import type { Engine } from "./engine.js";
 import { helloOf } from "./hello.js";
 import type { Input } from "./input.js";
 import type { Tasks } from "./lifecycle/lifecycle.js";
-import { type Lifecycle, loadUpkeep } from "./parts.js";
+import { type Lifecycle, loadLifecycle } from "./parts.js";
 import type { PoolCall } from "./pool-call.js";
 import { after, type Timer } from "./timer.js";
 import { partMissing, startFailure } from "./worker-failure.js";
@@ -179,7 +179,7 @@ export class PoolWorker extends WorkerLoad {
     };
     const { lifecycle } = this.engine;
     if (lifecycle) begin(lifecycle);
-    else loadUpkeep().then(begin, (cause) => this.#fail(partMissing(cause)));
+    else loadLifecycle().then(begin, (cause) => this.#fail(partMissing(cause)));
   }
 
   // Not a kill that was wished for: those who wait for it must hear of it.

@@ -3,40 +3,40 @@ import { afterMessages, clock } from "#host";
 import { roughBytes } from "../transfer/rough-bytes.js";
 
 /**
- * How many units of progress a call's listener may be behind: 8,192 small values, or 4 MiB of larger ones. More than a listener that
- * reads at all is ever behind (a caller's thread that is held for 100 ms by a task that tells every 12 us), little enough to hold.
+ * The most units of progress that a call's listener may be behind: 8,192 small values, or 4 MiB of larger ones. A listener on a thread that
+ * is blocked for 100 ms stays within the window if the task reports every 12 us.
  */
 export const progressWindow = 8192;
-// A value of so many bytes more costs one unit more.
+// A value costs one unit, and one more for each of these bytes.
 const unitBytes = 512;
-// A task that has held its thread for so long cannot hear that its values were read: then one more may leave.
+// A task that blocks its thread for this long cannot receive acknowledgements. It may then send one more value.
 const heldMs = 100;
 
-/** What progress asks of its thread. Tests bring their own. */
+/** The thread's clock and message loop. Tests replace them. */
 export interface ProgressClock {
   nowMs(): number;
-  /** Calls `next` when the messages that wait have been read. */
+  /** Calls `next` after the thread has read its waiting messages. */
   afterMessages(next: () => void): void;
 }
 
 const threadClock: ProgressClock = { nowMs: clock, afterMessages };
 
-/** How many units a value costs that is posted. */
+/** Returns the units that a posted value costs. */
 export function unitsOf(value: unknown): number {
   return 1 + Math.floor(roughBytes(value, progressWindow * unitBytes) / unitBytes);
 }
 
 /**
- * The progress of one call, in order, as fast as its listener reads. What would be more than the window waits, and only the newest of
- * that: it leaves when there is room, or with `last()`. A task that never gives its thread back cannot hear of room; it tells ten values
- * a second.
+ * Sends the progress of one call, in order, no more than a window ahead of its listener. Beyond the window only the newest value waits. It is
+ * sent when the listener has caught up, or by `last()`. A task that never yields its thread cannot receive acknowledgements; it sends
+ * ten values a second.
  */
 export class Progress {
   readonly #send: (value: unknown) => number;
   readonly #clock: ProgressClock;
   #unread = 0;
   #waiting: { value: unknown } | undefined;
-  /** Since when no message has been read; undefined where that was not asked. */
+  /** When the thread last could read messages, if a check is under way. */
   #heldSinceMs: number | undefined;
 
   /** `send` posts a value and returns its units. */
@@ -50,13 +50,13 @@ export class Progress {
     else this.#waiting = { value };
   }
 
-  /** So many units were read. */
+  /** Counts units that the listener has read, and sends the waiting value if there is room. */
   read(units: number): void {
     this.#unread = Math.max(0, this.#unread - units);
     if (this.#unread < progressWindow) this.last();
   }
 
-  /** Sends what waits: what follows must not overtake it. */
+  /** Sends the waiting value, so that no later frame overtakes it. */
   last(): void {
     if (this.#waiting) this.#give(this.#waiting.value);
   }
@@ -66,7 +66,7 @@ export class Progress {
     this.#unread += this.#send(value);
   }
 
-  // Whether no message could be read for a while: asks again at each first value behind a message.
+  // Whether the thread has read no message for `heldMs`. The first value after a message starts the check anew.
   #isHeld(): boolean {
     const nowMs = this.#clock.nowMs();
     if (this.#heldSinceMs === undefined) {

@@ -20,11 +20,11 @@ interface Restarts {
   untilMs: number;
 }
 
-/** How a pool stands whose workers end, one after the other, before they have begun a call. */
+/** The state of a pool whose workers exit in a row before they begin a call. */
 export interface RestartPause {
-  /** Workers in a row that have ended so. The calls that wait fail at the ninth, unless another worker lives. */
+  /** Exits in a row. The waiting calls fail at the ninth, unless another worker lives. */
   exits: number;
-  /** How long the pool still waits before it starts another, in milliseconds: at most 2,000. 0 where it does not wait. */
+  /** Milliseconds until the pool starts the next worker: 0 (it does not wait) to 2,000. */
   nextStartInMs: number;
 }
 
@@ -49,7 +49,7 @@ export function endedInVain(engine: Engine, place: number, why: ClearwayError): 
   });
 }
 
-/** What `stats()` says of it; undefined where calls were answered since, or nothing of the kind has happened. */
+/** Returns the pause for `stats()`, or undefined if no worker exited so, or a call was answered since. */
 export function pauseOf(engine: Engine): RestartPause | undefined {
   const restarts = known.get(engine);
   if (restarts?.answered !== answeredBy(engine)) return undefined;
