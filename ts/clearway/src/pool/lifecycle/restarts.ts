@@ -38,7 +38,12 @@ export function endedInVain(engine: Engine, place: number, why: ClearwayError): 
   const answered = answeredBy(engine);
   restarts.inVain = answered === restarts.answered ? restarts.inVain + 1 : 1;
   restarts.answered = answered;
-  if (restarts.inVain > inVainMax && engine.noneComes) return engine.startFailed(place, why);
+  if (restarts.inVain > inVainMax && engine.noneComes) {
+    engine.startFailed(place, why);
+    // The calls that this failed are no answers: the next exit is one more in the row.
+    restarts.answered = answeredBy(engine);
+    return;
+  }
   if (restarts.inVain === 1 || workers.resting) return;
   const restMs = Math.min(restMsMax, firstRestMs * 2 ** (restarts.inVain - 2));
   restarts.untilMs = now() + restMs;
