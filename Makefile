@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Every target first installs what it needs; that is quick when nothing is missing.
 .DEFAULT_GOAL := help
-.PHONY: measure deep jcstress remote loom miri leaks help lab test demo bench check fmt build native sanitize setup clean
+.PHONY: measure deep reference jcstress remote loom miri leaks help lab test demo bench check fmt build native sanitize setup clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{ printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{ printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 lab: ## measure every way of leaving the main thread on this machine: out/results.json and out/report.html
 	@scripts/setup.sh node chromium jvm rust
@@ -52,6 +52,10 @@ check: ## check format, lint, types, import rules, file sizes, manifests, API sn
 fmt: ## fix what a program can fix: format, snippets, figures, API snapshot, licence copies
 	@scripts/setup.sh node jvm rust
 	@node scripts/fmt.mjs
+
+reference: ## generate the API reference of every language: out/reference/index.html; ONLY="typescript rust jvm c" selects some
+	@scripts/setup.sh node jvm rust
+	@node scripts/reference.mjs $(ONLY)
 
 build: ## build the library, the native addon and the lab
 	@scripts/setup.sh node

@@ -31,6 +31,7 @@ export const checks = [
   { name: "no machine's own paths", command: own("machine-paths") },
   { name: "manifests and lock file", command: own("manifests") },
   { name: "API snapshot", command: own("api"), needs: "built" },
+  { name: "public names have comments", command: [node, "scripts/reference.mjs", "--check"] },
   { name: "snippets", command: [node, "scripts/snippets.mjs"] },
   { name: "figures in the docs", command: [node, "bench/page/page.mjs"] },
   { name: "sizes", command: tool("size-limit/bin.js"), needs: "built" },

@@ -1,6 +1,12 @@
 import { MessageCodec, EndpointOptions, Endpoint } from 'clearway/channel';
 import { WhenFull, Plugin } from './index.js';
 
+/**
+ * Serves a plugin's channels at an endpoint of `clearway/channel`, or as one.
+ *
+ * @module clearway-native/channel
+ */
+
 /** The channels of a plugin that an endpoint serves. */
 interface ServedChannels {
     /** Channels of messages and methods, with any codec: their bytes are passed on unchanged. */

@@ -61,6 +61,7 @@ declare class NativeMemory implements Disposable {
     get released(): boolean;
     /** Releases this side's reference at once, without waiting for a garbage collection. Calling it again does nothing. */
     release(): void;
+    /** Releases the memory at the end of a `using` block. */
     [Symbol.dispose](): void;
 }
 
@@ -78,6 +79,7 @@ interface NativeMessage extends Disposable {
     readonly memory: NativeMemory | undefined;
     /** Attached memories, none of them copied. */
     readonly attachments: readonly NativeMessage[];
+    /** Gives the message's native memory back. Further calls do nothing. */
     release(): void;
 }
 
@@ -97,6 +99,7 @@ declare class LentMemory implements AsyncDisposable {
     get released(): boolean;
     /** Forbids calls to use the memory: they throw `released`. Calling it again does nothing. */
     release(): void;
+    /** Ends the loan, and waits until native code has given the memory back. */
     [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -107,6 +110,7 @@ type Attachments = readonly (NativeMemory | LentMemory)[];
 
 /** What a full queue does: the source waits, the stream fails, or the oldest or newest event is dropped. */
 type WhenFull = "wait" | "fail" | "dropOldest" | "dropNewest";
+/** Options of a channel's `listen`. */
 interface ListenOptions {
     /** Arguments for the source. Default: null. */
     arguments?: Payload;
@@ -136,9 +140,11 @@ interface NativeEvents extends AsyncIterableIterator<NativeMessage, undefined, v
     readonly dropped: number;
     /** Cancels the source and releases waiting events. */
     return(): Promise<IteratorResult<NativeMessage, undefined>>;
+    /** Returns the stream itself: it can be iterated once. */
     [Symbol.asyncIterator](): NativeEvents;
 }
 
+/** Options of `loadPlugin`. */
 interface PluginOptions {
     /**
      * How JavaScript sees native memory: the first kind, from this one on in the order `shared`, `detachable`, `copied`, that the runtime
@@ -157,6 +163,7 @@ interface PluginStats {
     /** Counters of the native side. */
     native: Record<string, number>;
 }
+/** Options of a call to a plugin. */
 interface SendOptions {
     /** Memories attached to the message. */
     attachments?: Attachments;
@@ -183,6 +190,7 @@ interface NativeChannel {
 /** A native plugin, opened for this thread. Each thread opens it for itself; several may be open at once. */
 interface Plugin extends AsyncDisposable, Disposable {
     readonly path: string;
+    /** Returns the plugin's channel of that name. Does not check that the plugin serves it: a call does. */
     channel(name: string): NativeChannel;
     /** Allocates native memory, which JavaScript fills and passes on without a copy. It is pooled and not cleared: it holds old contents. */
     allocate(size: number): NativeMemory;
@@ -190,6 +198,7 @@ interface Plugin extends AsyncDisposable, Disposable {
     lend(bytes: Uint8Array): LentMemory;
     /** Handles the plugin's own messages. Each message is released when the handler's promise settles. */
     handle(channel: string, handler: (message: NativeMessage) => Payload | Promise<Payload>): Disposable;
+    /** Returns a copy of the counters. */
     stats(): PluginStats;
     /**
      * Closes the plugin for this thread. Open calls fail with `closed`, and streams end with it. When this settles, none of the plugin's

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Entry `clearway-native/channel`: serves a plugin's channels at an endpoint of `clearway/channel`, or as one.
+/**
+ * Serves a plugin's channels at an endpoint of `clearway/channel`, or as one.
+ *
+ * @module clearway-native/channel
+ */
+
 import {
   binaryCodec,
   connect,

@@ -8,6 +8,7 @@ import type { Port, StreamSink } from "./port.js";
 /** What a full queue does: the source waits, the stream fails, or the oldest or newest event is dropped. */
 export type WhenFull = "wait" | "fail" | "dropOldest" | "dropNewest";
 
+/** Options of a channel's `listen`. */
 export interface ListenOptions {
   /** Arguments for the source. Default: null. */
   arguments?: Payload;
@@ -36,6 +37,7 @@ export interface NativeEvents extends AsyncIterableIterator<NativeMessage, undef
   readonly dropped: number;
   /** Cancels the source and releases waiting events. */
   return(): Promise<IteratorResult<NativeMessage, undefined>>;
+  /** Returns the stream itself: it can be iterated once. */
   [Symbol.asyncIterator](): NativeEvents;
 }
 

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The package's main entry: native plugins in Node. docs/native.md.
+/**
+ * Native plugins in Node: loads libraries in Rust or C, calls them, lends them memory, reads their events. See `docs/native.md`.
+ *
+ * @module clearway-native
+ */
+
 export type { NativeFeatures, ViewKind } from "./addon.js";
 export { NativeError, type NativeErrorCode, nativeErrorCodes } from "./error.js";
 export { type ListenOptions, latest, type NativeEvents, type WhenFull } from "./events.js";

@@ -52,6 +52,7 @@ export class LentMemory implements AsyncDisposable {
     this.#home.endLoan(slot);
   }
 
+  /** Ends the loan, and waits until native code has given the memory back. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.release();
     await this.returned;

@@ -81,6 +81,7 @@ export class NativeMemory implements Disposable {
     this.#home.addon.release(this.#home.port, slot, buffer);
   }
 
+  /** Releases the memory at the end of a `using` block. */
   [Symbol.dispose](): void {
     this.release();
   }

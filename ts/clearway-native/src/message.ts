@@ -16,6 +16,7 @@ export interface NativeMessage extends Disposable {
   readonly memory: NativeMemory | undefined;
   /** Attached memories, none of them copied. */
   readonly attachments: readonly NativeMessage[];
+  /** Gives the message's native memory back. Further calls do nothing. */
   release(): void;
 }
 

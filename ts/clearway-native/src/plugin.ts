@@ -12,6 +12,7 @@ import type { Attachments, Payload } from "./payload.js";
 import { Port } from "./port.js";
 import { statuses } from "./status.js";
 
+/** Options of `loadPlugin`. */
 export interface PluginOptions {
   /**
    * How JavaScript sees native memory: the first kind, from this one on in the order `shared`, `detachable`, `copied`, that the runtime
@@ -32,6 +33,7 @@ export interface PluginStats {
   native: Record<string, number>;
 }
 
+/** Options of a call to a plugin. */
 export interface SendOptions {
   /** Memories attached to the message. */
   attachments?: Attachments;
@@ -60,6 +62,7 @@ export interface NativeChannel {
 /** A native plugin, opened for this thread. Each thread opens it for itself; several may be open at once. */
 export interface Plugin extends AsyncDisposable, Disposable {
   readonly path: string;
+  /** Returns the plugin's channel of that name. Does not check that the plugin serves it: a call does. */
   channel(name: string): NativeChannel;
   /** Allocates native memory, which JavaScript fills and passes on without a copy. It is pooled and not cleared: it holds old contents. */
   allocate(size: number): NativeMemory;
@@ -67,6 +70,7 @@ export interface Plugin extends AsyncDisposable, Disposable {
   lend(bytes: Uint8Array): LentMemory;
   /** Handles the plugin's own messages. Each message is released when the handler's promise settles. */
   handle(channel: string, handler: (message: NativeMessage) => Payload | Promise<Payload>): Disposable;
+  /** Returns a copy of the counters. */
   stats(): PluginStats;
   /**
    * Closes the plugin for this thread. Open calls fail with `closed`, and streams end with it. When this settles, none of the plugin's

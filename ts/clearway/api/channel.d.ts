@@ -30,6 +30,7 @@ interface Codec<T, Written = T> {
 }
 /** The names of the built-in codecs. */
 type CodecName = "standard" | "standard-method" | "json" | "json-method" | "string" | "binary";
+/** Options of a codec's `decode`. */
 interface DecodeOptions {
     /**
      * The caller gives the bytes to the value: lists of numbers become views of them where their alignment allows, instead of copies.
@@ -55,10 +56,12 @@ interface MethodCall {
 }
 /** A decoded reply: the method's result, its error, or `none` (the reply has no bytes: not implemented, or no handler). */
 type MethodReply = MethodSuccess | MethodError | NoReply;
+/** A reply with a result. */
 interface MethodSuccess {
     readonly kind: "success";
     readonly value: unknown;
 }
+/** A reply with an error, as Flutter's method codecs have it. */
 interface MethodError {
     readonly kind: "error";
     readonly code: string;
@@ -67,6 +70,7 @@ interface MethodError {
     /** The stack trace at the other end: the fourth value of the reply. `undefined` leaves it out of the message. */
     readonly stack?: string | null;
 }
+/** A reply without bytes: the method is not implemented, or the channel has no handler. */
 interface NoReply {
     readonly kind: "none";
 }
@@ -111,9 +115,13 @@ interface Extension<T = unknown> {
 interface ValueWriter {
     /** Bytes of the message so far. */
     readonly offset: number;
+    /** Writes one byte. Throws `invalid-argument` for a value out of range, as the other methods do. */
     uint8(value: number): void;
+    /** Writes a signed integer in 4 bytes, little-endian. */
     int32(value: number): void;
+    /** Writes an unsigned integer in 4 bytes, little-endian. */
     uint32(value: number): void;
+    /** Writes a signed integer in 8 bytes, little-endian. */
     int64(value: bigint): void;
     /** Pads to a multiple of 8 and writes a float64. */
     float64(value: number): void;
@@ -134,9 +142,13 @@ interface ValueReader {
     readonly offset: number;
     /** Bytes that remain. */
     readonly left: number;
+    /** Reads one byte. */
     uint8(): number;
+    /** Reads a signed integer of 4 bytes, little-endian. */
     int32(): number;
+    /** Reads an unsigned integer of 4 bytes, little-endian. */
     uint32(): number;
+    /** Reads a signed integer of 8 bytes, little-endian. */
     int64(): bigint;
     /** Skips the padding to 8 and reads a float64. */
     float64(): number;
@@ -144,8 +156,11 @@ interface ValueReader {
     size(): number;
     /** Reads `count` bytes: a view when the message is owned, else a copy. */
     bytes(count: number): Uint8Array;
+    /** Reads a size and that many bytes of UTF-8. Throws `bad-utf8` for other bytes. */
     text(): string;
+    /** Skips to a multiple of `alignment`, counted from the message's first byte. */
     pad(alignment: 1 | 2 | 4 | 8): void;
+    /** Reads any value with its type byte, one nesting level deeper. */
     value(): unknown;
 }
 /** Types an extension for `with({ extensions: [...] })`; returns its argument. */
@@ -155,7 +170,9 @@ declare function extension<T>(parts: Extension<T>): Extension;
 declare class Float64 {
     readonly value: number;
     constructor(value: number);
+    /** Returns the number, so that arithmetic works. */
     valueOf(): number;
+    /** Returns the number for `JSON.stringify`. */
     toJSON(): number;
 }
 /**
@@ -285,6 +302,7 @@ declare class RemoteError extends Error {
     readonly channel: string;
     constructor(code: string, message: string, parts?: RemoteErrorParts);
     get [brand](): true;
+    /** Recognizes the errors of every copy of this class by their brand, as `ClearwayError` does. */
     static [Symbol.hasInstance](value: unknown): boolean;
 }
 
@@ -520,8 +538,9 @@ interface Endpoint extends AsyncDisposable {
     readonly wire: WireName;
     /** Settles with the reason when either end has closed the transport. Never rejects. */
     readonly closed: Promise<CloseReason>;
-    /** Returns a channel of messages. The default codec is the standard one. Throws `invalid-argument` for a name that is too long. */
+    /** Returns a channel of messages with the standard codec. Throws `invalid-argument` for a name that is too long. */
     messages(name: string): Messages<unknown>;
+    /** Returns a channel of messages with another codec. Throws `invalid-argument` for a name that is too long. */
     messages<T, Written = T>(name: string, codec: MessageCodec<T, Written>): Messages<T, Written>;
     /** Returns a channel of methods. */
     methods(name: string, codec?: MethodCodec): Methods;
@@ -637,6 +656,7 @@ interface NamedTypes {
         write: Float64Array;
     };
 }
+/** The name of a type that needs no parameter. */
 type TypeName = keyof NamedTypes;
 /** The type of a value, as plain data: a name, or an object with one property for a composed type. JSON can hold it. */
 type Type = TypeName | {
@@ -658,6 +678,7 @@ type Type = TypeName | {
  | {
     readonly ref: string;
 };
+/** The fields of a struct, by name. */
 type StructFields = {
     readonly [name: string]: Type;
 };
@@ -769,6 +790,7 @@ type TypeShape = {
     readonly texts: readonly string[];
     readonly name?: string;
 };
+/** One field of a struct, read from a schema. */
 interface FieldShape {
     readonly name: string;
     readonly type: TypeShape;
@@ -789,6 +811,7 @@ interface SchemaData {
         readonly [name: string]: EventData;
     };
 }
+/** One method of a schema. */
 interface MethodData {
     /** Description of the method; generated code contains it. */
     readonly doc?: string;
@@ -797,6 +820,7 @@ interface MethodData {
     /** The method's result. Default: none. */
     readonly result?: Type;
 }
+/** One stream of events of a schema. */
 interface EventData {
     /** Description of the event; generated code contains it. */
     readonly doc?: string;
@@ -892,6 +916,7 @@ declare function memoryPair(limits?: TransportLimits): [ChannelTransport, Channe
  * worker's `self` or `parentPort`.
  */
 interface PortLike {
+    /** Posts a message and moves the memory in `transfer`. */
     postMessage(message: unknown, transfer: never[]): void;
 }
 

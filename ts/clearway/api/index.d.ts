@@ -13,7 +13,9 @@ interface ResourceLimits {
 }
 /** A factory's result: the methods that Node's `Worker` and a browser's share, so that one type fits both. */
 interface WorkerLike {
+    /** Posts a message and moves the memory in `transfer`. */
     postMessage(message: unknown, transfer: never[]): void;
+    /** Ends the worker's thread. */
     terminate(): unknown;
 }
 
@@ -48,6 +50,38 @@ interface Advice {
     /** What concerns the whole pool: why nothing can run inline. */
     notes: string[];
     text: string;
+}
+
+/** The reason why memory was copied instead of moved. */
+type CopyReason = 
+/** An argument that was not under `move()`. */
+"argument-not-moved"
+/** A view of part of a larger buffer: moving the buffer would take memory that the value does not show. */
+ | "partial-view"
+/** Memory that its owner keeps: WebAssembly memory, Node's buffer pool. */
+ | "not-transferable"
+/** At most 512 bytes of a result: copying them with other frames costs less than a message that moves them. */
+ | "small"
+/** The value has more nodes than the search visits. It saw no memory beyond the limit (bytes unknown, counted as 0). */
+ | "search-limit";
+
+/** Bytes of binary memory that crossed in one direction. Strings, numbers and plain objects are always cloned and not counted. */
+interface LedgerSide {
+    /** Bytes that changed owner without a copy. */
+    movedBytes: number;
+    /** Bytes of shared memory in messages (counted for each message). */
+    sharedBytes: number;
+    /** Bytes that were copied; `copies` gives the reasons. */
+    copiedBytes: number;
+    copies: Partial<Record<CopyReason, {
+        count: number;
+        bytes: number;
+    }>>;
+}
+/** Both directions: from the caller's thread to the workers, and back. */
+interface Ledger {
+    toWorkers: LedgerSide;
+    fromWorkers: LedgerSide;
 }
 
 /** What happens to a call when the queue is full. Each word names what is lost; `wait` loses nothing. */
@@ -156,64 +190,6 @@ interface CallOptions {
     retries?: number;
 }
 
-/** Values from a task, one at a time, with credit: the task never runs ahead by more than the window. */
-interface Stream<T, Return = unknown> extends AsyncIterableIterator<T, Return, void>, AsyncDisposable {
-    /** Ends the task early: its `finally` runs, then this settles. `break` in a `for await` does the same. */
-    return(value?: unknown): Promise<IteratorResult<T, Return>>;
-    [Symbol.asyncIterator](): Stream<T, Return>;
-}
-/** What the caller gets for what a task returns: a stream for a generator, else a promise. */
-type Answer<Result> = [Result] extends [never] ? Promise<never> : [Result] extends [AsyncGenerator<infer T, infer Return> | Generator<infer T, infer Return>] ? Stream<Unmoved<T>, Return> : Promise<Unmoved<Awaited<Result>>>;
-/** A value as the other side sees it: without the mark of `move()`; the table where a writer of one was sent. */
-type Unmoved<T> = T extends Moved<infer Inner> ? Unmoved<Inner> : T extends CrossesAs<infer Other> ? Other : T;
-/** A task's parameter as the caller may pass it: as it is, under `move()`, or, for a stream, of moved values. */
-type Argument<T> = T | Moved<T> | (T extends AsyncIterable<infer Each> ? AsyncIterable<Each | Moved<Each>> : never);
-type Arguments<Args extends unknown[]> = {
-    [At in keyof Args]: Argument<Args[At]>;
-};
-/** A task as the caller calls it: its context, if it takes one, is not the caller's business. */
-type Callable$1<Fn> = Fn extends Task<infer _Context, infer Args, infer Result> ? (...args: Arguments<Args>) => Answer<Result> : Fn extends (...args: infer Args) => infer Result ? (...args: Arguments<Args>) => Answer<Result> : never;
-/** The tasks that a module exposes by default. */
-type TasksOf<Module> = Module extends {
-    readonly default: infer Tasks;
-} ? Tasks : Module;
-/** All tasks of a module as the caller calls them. */
-type Callers<Module> = {
-    readonly [Name in keyof TasksOf<Module> & string]: Callable$1<TasksOf<Module>[Name]>;
-};
-
-/** The reason why memory was copied instead of moved. */
-type CopyReason = 
-/** An argument that was not under `move()`. */
-"argument-not-moved"
-/** A view of part of a larger buffer: moving the buffer would take memory that the value does not show. */
- | "partial-view"
-/** Memory that its owner keeps: WebAssembly memory, Node's buffer pool. */
- | "not-transferable"
-/** At most 512 bytes of a result: copying them with other frames costs less than a message that moves them. */
- | "small"
-/** The value has more nodes than the search visits. It saw no memory beyond the limit (bytes unknown, counted as 0). */
- | "search-limit";
-
-/** Bytes of binary memory that crossed in one direction. Strings, numbers and plain objects are always cloned and not counted. */
-interface LedgerSide {
-    /** Bytes that changed owner without a copy. */
-    movedBytes: number;
-    /** Bytes of shared memory in messages (counted for each message). */
-    sharedBytes: number;
-    /** Bytes that were copied; `copies` gives the reasons. */
-    copiedBytes: number;
-    copies: Partial<Record<CopyReason, {
-        count: number;
-        bytes: number;
-    }>>;
-}
-/** Both directions: from the caller's thread to the workers, and back. */
-interface Ledger {
-    toWorkers: LedgerSide;
-    fromWorkers: LedgerSide;
-}
-
 /** A histogram's figures, in microseconds. */
 interface Summary {
     count: number;
@@ -237,6 +213,36 @@ interface TaskTimings {
     returnUs?: Summary;
 }
 
+/** Values from a task, one at a time, with credit: the task never runs ahead by more than the window. */
+interface Stream<T, Return = unknown> extends AsyncIterableIterator<T, Return, void>, AsyncDisposable {
+    /** Ends the task early: its `finally` runs, then this settles. `break` in a `for await` does the same. */
+    return(value?: unknown): Promise<IteratorResult<T, Return>>;
+    /** Returns the stream, which can be iterated once. */
+    [Symbol.asyncIterator](): Stream<T, Return>;
+}
+/** What the caller gets for what a task returns: a stream for a generator, else a promise. */
+type Answer<Result> = [Result] extends [never] ? Promise<never> : [Result] extends [AsyncGenerator<infer T, infer Return> | Generator<infer T, infer Return>] ? Stream<Unmoved<T>, Return> : Promise<Unmoved<Awaited<Result>>>;
+/** A value as the other side sees it: without the mark of `move()`; the table where a writer of one was sent. */
+type Unmoved<T> = T extends Moved<infer Inner> ? Unmoved<Inner> : T extends CrossesAs<infer Other> ? Other : T;
+/** A task's parameter as the caller may pass it: as it is, under `move()`, or, for a stream, of moved values. */
+type Argument<T> = T | Moved<T> | (T extends AsyncIterable<infer Each> ? AsyncIterable<Each | Moved<Each>> : never);
+type Arguments<Args extends unknown[]> = {
+    [At in keyof Args]: Argument<Args[At]>;
+};
+/** A task as the caller calls it: its context, if it takes one, is not the caller's business. */
+type Callable$1<Fn> = Fn extends Task<infer _Context, infer Args, infer Result> ? (...args: Arguments<Args>) => Answer<Result> : Fn extends (...args: infer Args) => infer Result ? (...args: Arguments<Args>) => Answer<Result> : never;
+/** The tasks that a module exposes by default. */
+type TasksOf<Module> = Module extends {
+    readonly default: infer Tasks;
+} ? Tasks : Module;
+/** All tasks of a module as the caller calls them. */
+type Callers<Module> = {
+    readonly [Name in keyof TasksOf<Module> & string]: Callable$1<TasksOf<Module>[Name]>;
+};
+
+/** Where a pool's workers come from: a module's URL, or a factory that a bundler understands. */
+type WorkerSource = URL | string | (() => WorkerLike);
+
 /** The state of a pool whose workers exit in a row before they begin a call. */
 interface RestartPause {
     /** Exits in a row. The waiting calls fail at the ninth, unless another worker lives. */
@@ -244,9 +250,6 @@ interface RestartPause {
     /** Milliseconds until the pool starts the next worker: 0 (it does not wait) to 2,000. */
     nextStartInMs: number;
 }
-
-/** Where a pool's workers come from: a module's URL, or a factory that a bundler understands. */
-type WorkerSource = URL | string | (() => WorkerLike);
 
 /** What became of a task's calls, and, with `metrics: true`, how long each part of them took. */
 interface TaskStats extends TaskTimings {
@@ -343,4 +346,4 @@ interface RunOptions extends CallOptions, Pick<PoolOptions, "resourceLimits" | "
 declare function run<Module>(source: WorkerSource, options?: RunOptions): Callable<Module>;
 
 export { CrossesAs, Moved, Window, pool, run };
-export type { Advice, Answer, Argument, CallOptions, Callable, Callers, CopyReason, Ledger, LedgerSide, Placement, Pool, PoolOptions, PoolSize, PoolStats, ResourceLimits, RunOptions, Stream, Summary, TaskAdvice, TaskStats, WhenFull, WorkerLike, WorkerSource };
+export type { Advice, Answer, Argument, CallOptions, Callable, Callers, CopyReason, Ledger, LedgerSide, Placement, Pool, PoolOptions, PoolSize, PoolStats, ResourceLimits, RestartPause, RunOptions, Stream, Summary, TaskAdvice, TaskStats, WhenFull, WorkerLike, WorkerSource };

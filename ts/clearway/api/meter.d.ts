@@ -1,3 +1,4 @@
+/** Options of {@link deviceFactor}. */
 interface DeviceFactorOptions {
     /** Counted runs of the task; default 21. Each takes about `referenceMs` times the factor. */
     readonly runs?: number;
@@ -22,6 +23,7 @@ interface DeviceFactor {
  * integer and memory operations on one core. It says nothing about a display, disk or network.
  */
 declare function deviceFactor(options?: DeviceFactorOptions): Promise<DeviceFactor>;
+/** A duration on another device, estimated by {@link scaleMs}. */
 interface ScaledMs {
     readonly ms: number;
     /** Bounds from the quartiles of both devices, because the factor itself is a measurement. */
@@ -37,8 +39,10 @@ interface PingAnswer {
 }
 /** A pool, a channel, or any function that makes a round trip. */
 type PingTarget = {
+    /** Makes one round trip. */
     ping(): Promise<PingAnswer | undefined>;
 } | (() => Promise<unknown>);
+/** Options of {@link ping}. */
 interface PingOptions {
     /** Pings sent, one after another; default 20. */
     readonly count?: number;
@@ -49,12 +53,14 @@ interface PingOptions {
     /** Called with each sample. Must not throw. */
     readonly onSample?: (sample: PingSample) => void;
 }
+/** One round trip. */
 interface PingSample {
     /** Since the first ping was sent. */
     readonly atMs: number;
     readonly roundTripMs: number;
     readonly remoteTimeMs?: number;
 }
+/** The round trips of one {@link ping}, with their distribution. Plain data. */
 interface PingReport {
     readonly kind: "clearway-ping";
     readonly version: 1;
@@ -72,6 +78,7 @@ interface PingReport {
     /** Present only if the remote side reports its time. */
     readonly oneWay?: OneWayReport;
 }
+/** Mean times of each direction, estimated from the remote clock. */
 interface OneWayReport {
     /** The remote clock minus the local one. */
     readonly clockOffsetMs: number;
@@ -143,12 +150,14 @@ interface HitchVerdicts {
     /** Up to 10 good, up to 25 fair, up to 50 poor, over 50 critical. */
     readonly lenient: "good" | "fair" | "poor" | "critical";
 }
+/** Hitch time at one frame rate, with a verdict. */
 interface HitchReport {
     readonly hz: number;
     /** Milliseconds of hitch per second of run. */
     readonly msPerSecond: number;
     readonly verdicts: HitchVerdicts;
 }
+/** Expected and dropped frames at one frame rate. */
 interface FrameReport {
     readonly hz: number;
     /** Frames that fit into the run. */
@@ -157,16 +166,19 @@ interface FrameReport {
     /** True if there are no real frames (Node, worker scopes, hidden pages): the figures are computed from the stalls. */
     readonly estimated: boolean;
 }
+/** How likely an event waits longer than a limit. */
 interface WaitShare {
     readonly overMs: number;
     /** Probability, 0 to 1, that an event at a random moment waits longer than `overMs`. */
     readonly share: number;
 }
+/** One quantile of the stalls' lengths. */
 interface TailQuantile {
     readonly quantile: number;
     /** `null` if fewer than 20 stalls lie beyond this quantile: the sample is too small. */
     readonly lengthMs: number | null;
 }
+/** Number and total length of the stalls with one cause. */
 interface CauseShare {
     readonly cause: StallCause;
     readonly stalls: number;
@@ -230,7 +242,9 @@ declare function formatPing(report: PingReport): string;
 
 /** An open label. It ends at the end of a `using` block, or by `end()`. */
 interface Mark {
+    /** Ends the label. Further calls do nothing. */
     end(): void;
+    /** Ends the label at the end of a `using` block. */
     [Symbol.dispose](): void;
 }
 /**
@@ -257,14 +271,17 @@ interface MeterOptions {
     readonly beatMs?: number;
 }
 
+/** Options of {@link measure}. */
 interface MeasureOptions extends MeterOptions {
 }
+/** The result of {@link measure}: the function's value and the report of the run. */
 interface Measurement<Value> {
     /** The function's return value, or the value of its promise. */
     readonly value: Value;
     /** Milliseconds from the call to the value. The same as `report.durationMs`, except for hidden time. */
     readonly runtimeMs: number;
     readonly report: StallReport;
+    /** Returns the report as text, as {@link formatReport} does. */
     toString(): string;
 }
 /**
@@ -279,6 +296,7 @@ interface Measurement<Value> {
  */
 declare function measure<Value>(fn: () => Value | PromiseLike<Value>, options?: MeasureOptions): Promise<Measurement<Value>>;
 
+/** Options of {@link watch}. */
 interface WatchOptions extends MeterOptions {
     /** Stalls kept; default 10,000. Beyond that the oldest are dropped, and the report covers the time after them. */
     readonly stallsMax?: number;
@@ -295,6 +313,7 @@ interface Watch {
     reset(): void;
     /** Stops watching. Every later `report()` returns the final report. Further calls do nothing. */
     stop(): void;
+    /** Stops watching at the end of a `using` block. */
     [Symbol.dispose](): void;
 }
 /**
@@ -305,4 +324,4 @@ interface Watch {
 declare function watch(options?: WatchOptions): Watch;
 
 export { deviceFactor, formatPing, formatReport, mark, measure, ping, scaleMs, watch };
-export type { CauseShare, DeviceFactor, DeviceFactorOptions, FrameReport, HitchReport, HitchVerdicts, Mark, MarkShare, MeasureOptions, Measurement, PingAnswer, PingOptions, PingReport, PingSample, PingTarget, ScaledMs, ScriptShare, SourceState, StackSample, Stall, StallCause, StallReport, TailQuantile, WaitShare, Watch, WatchOptions };
+export type { CauseShare, DeviceFactor, DeviceFactorOptions, FrameReport, HitchReport, HitchVerdicts, Mark, MarkShare, MeasureOptions, Measurement, OneWayReport, PingAnswer, PingOptions, PingReport, PingSample, PingTarget, ScaledMs, ScriptShare, SourceState, StackSample, Stall, StallCause, StallReport, TailQuantile, WaitShare, Watch, WatchOptions };

@@ -8,6 +8,7 @@ type NumberKind = (typeof numberKinds)[number];
 type ItemKind = NumberKind | "bool" | "text";
 /** Units of a timestamp, counted since 1970-01-01T00:00Z. */
 declare const units: readonly ["s", "ms", "us", "ns"];
+/** Unit of a timestamp: seconds, milliseconds, microseconds or nanoseconds. */
 type TimeUnit = (typeof units)[number];
 /** A column as data. It crosses with a table, and other languages read it. */
 type Shape = {
@@ -38,8 +39,10 @@ type KindShape = {
  */
 interface Part {
     readonly length: number;
+    /** Returns whether a row is null. `row` counts from the chunk's first row. */
     isNull(row: number): boolean;
 }
+/** Row `i` is `values[i]`. */
 interface NumberPart<Values> extends Part {
     readonly values: Values;
 }
@@ -297,10 +300,11 @@ declare class Column<F extends Field = Field> extends Unsendable {
      * Copies nothing. The arrays are views that stay valid as long as the table. They must not be posted or moved.
      */
     get chunks(): TypesOf<F>["part"][];
-    /** Returns a row's value. As in {@link Array.at}, negative rows count from the end; `undefined` if there is no such row. */
+    /** Returns a row's value. As in `Array.at`, negative rows count from the end; `undefined` if there is no such row. */
     get(row: number): TypesOf<F>["read"] | undefined;
     /** Copies the whole column: a typed array for numbers that are not nullable, else an array of values. */
     toArray(): TypesOf<F>["flat"];
+    /** Iterates over the values in the order of the rows. */
     [Symbol.iterator](): IterableIterator<TypesOf<F>["read"]>;
 }
 
@@ -396,6 +400,7 @@ declare class Table<R extends RecordType = RecordType> implements Iterable<Row<R
     toMessage(): TableMessage;
 }
 
+/** Options of a table's writer. */
 interface WriterOptions {
     /** Rows per chunk. The default is 65,536 in the first million rows, and a million (2^20) after that. */
     rowsPerChunk?: number;
@@ -494,6 +499,7 @@ declare function tableFrom(value: unknown): Table;
 /** Makes a table from an Arrow table, whatever its columns. See {@link RecordType.fromArrow}. */
 declare function tableFromArrow(arrow: ArrowTable): Promise<Table>;
 
+/** Options of {@link inferRecord}. */
 interface InferOptions {
     /** Number of rows, from the first on, that determine the types; default 100. */
     sampleRows?: number;
@@ -532,4 +538,4 @@ declare function inferRecord<T extends object>(rows: readonly T[], options?: Inf
 declare function tableFromRows<T extends object>(rows: readonly T[], options?: InferOptions & WriterOptions): Table<RecordType<InferredFields<T>>>;
 
 export { ChunkCursor, Column, CrossesAs, RecordType, Table, TableWriter, bool, bytes, crossesAs, date, f32, f64, i16, i32, i64, i8, inferRecord, list, nullable, record, struct, tableFrom, tableFromArrow, tableFromRows, text, timestamp, u16, u32, u64, u8 };
-export type { BitPart, BytesPart, CodePart, Field, Fields, FieldsOf, ListPart, NewRow, NumberPart, ObjectWindow, Part, Row, Shape, TableMessage, Texts, TimeUnit, WriterOptions };
+export type { BitPart, BytesPart, CodePart, Field, Fields, FieldsOf, InferOptions, InferredFields, ListPart, NewRow, NumberPart, ObjectWindow, Part, Row, Shape, TableMessage, Texts, TimeUnit, WriterOptions };

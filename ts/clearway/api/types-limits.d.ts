@@ -42,6 +42,7 @@ interface ChannelTransport {
      * reads, and disconnects it sooner.
      */
     pause?(): void;
+    /** Continues delivery after `pause`. */
     resume?(): void;
     /**
      * Closes the transport once all sent frames have left. The other end receives the reason if the transport can send it; a second reason

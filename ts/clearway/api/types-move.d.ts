@@ -23,7 +23,7 @@ type CodecErrorCode = (typeof codecErrorCodes)[number];
  * codes, and a test compares it, with each code's comment, with `spec/errors.md`.
  */
 declare const errorCodes: readonly ["invalid-argument", "unknown-task", "not-cloneable", "would-copy", "queue-full", "dropped", "cancelled", "timeout", "deadline", "worker-start-failed", "worker-crashed", "worker-exited", "out-of-memory", "message-error", "resource-failed", "pool-closed", "pool-terminated", "not-a-stream", "abandoned", "released", "missing-package", "protocol"];
-/** One of the codes of {@link errorCodes}, of a codec or of a channel. */
+/** Every code of a `ClearwayError`: of pools and tasks, of codecs, of channels. `spec/errors.md` explains each. */
 type ErrorCode = (typeof errorCodes)[number] | CodecErrorCode | ChannelErrorCode;
 
 /**
@@ -36,6 +36,9 @@ declare class ClearwayError extends Error {
     /** The kind of error, from a closed list. */
     readonly code: ErrorCode;
     constructor(code: ErrorCode, message: string, options?: ErrorOptions);
+    /**
+     * Recognizes the errors of every copy of this class by their brand: each entry of the package is bundled with its own copy.
+     */
     static [Symbol.hasInstance](value: unknown): boolean;
 }
 

@@ -7,9 +7,13 @@ interface WebSocketLike {
     readonly protocol: string;
     readonly readyState: number;
     readonly bufferedAmount: number;
+    /** Queues a message for sending. */
     send(message: string | Uint8Array<ArrayBuffer>): void;
+    /** Begins the closing handshake. */
     close(code?: number, reason?: string): void;
+    /** Adds a listener for the connection's events. */
     addEventListener(type: "open" | "message" | "close" | "error", listener: (event: object) => void): void;
+    /** Removes a listener. */
     removeEventListener(type: "open" | "message" | "close" | "error", listener: (event: object) => void): void;
 }
 /** The class of such sockets. */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /**
- * `clearway/channel`: named messages, methods and events between two ends, over any transport.
+ * Named messages, methods and events between two ends, over any transport.
  *
  * It also encodes their values as bytes: in Flutter's wire format, as JSON, as text or as raw bytes.
  *
- * @module
+ * @module clearway/channel
  */
 
 export type {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+/**
+ * The caller's side: pools, tasks, streams, resources. Task modules import `clearway/worker`; the meter is `clearway/meter`.
+ *
+ * @module clearway
+ */
 
 export { ClearwayError } from "./error/clearway-error.js";
-/**
- * `clearway`: the caller's side. Task modules import `clearway/worker`; the meter is `clearway/meter`.
- *
- * @module
- */
 export type { ErrorCode } from "./error/codes.js";
 export type { ResourceLimits, WorkerLike } from "./host/host.js";
 export type { Advice, TaskAdvice } from "./placement/advice.js";
+export type { RestartPause } from "./pool/lifecycle/restarts.js";
 export type { CallOptions, Placement, PoolOptions, PoolSize, WhenFull } from "./pool/options.js";
 export { type Callable, type Pool, pool } from "./pool/pool.js";
 export { type RunOptions, run } from "./pool/run.js";

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /**
- * `clearway/meter`: how long the thread was blocked, and by what.
+ * How long the thread was blocked, and by what.
  *
  * Independent of the rest of Clearway and usable without it.
+ *
+ * @module clearway/meter
  */
+
 export { type DeviceFactor, type DeviceFactorOptions, deviceFactor, type ScaledMs, scaleMs } from "./meter/device.js";
 export { formatPing, formatReport } from "./meter/format.js";
 export { type Mark, mark } from "./meter/mark.js";
 export { type Measurement, type MeasureOptions, measure } from "./meter/measure.js";
 export {
+  type OneWayReport,
   type PingAnswer,
   type PingOptions,
   type PingReport,

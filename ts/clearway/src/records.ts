@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /**
- * `clearway/records`: tables of typed rows that cross threads without decoding.
+ * Tables of typed rows that cross threads without decoding.
  *
- * @module
+ * @module clearway/records
  */
+
 export type { ChunkCursor } from "./records/chunk-cursor.js";
 export type { Column } from "./records/column.js";
 export {
@@ -28,7 +29,7 @@ export {
   u32,
   u64,
 } from "./records/field.js";
-export { inferRecord, tableFromRows } from "./records/infer.js";
+export { type InferOptions, type InferredFields, inferRecord, tableFromRows } from "./records/infer.js";
 export type { TableMessage } from "./records/message.js";
 export type { BitPart, BytesPart, CodePart, ListPart, NumberPart, Part, Texts } from "./records/part.js";
 export {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /**
- * `clearway/channel/stdio`: channels to other processes, over their standard streams or any pair of streams. Node only.
+ * Channels to other processes, over their standard streams or any pair of streams. Node only.
  *
- * @module
+ * @module clearway/channel/stdio
  */
+
 export type { TransportLimits } from "./channel/transport/limits.js";
 export type { ChannelSink, ChannelTransport, CloseCode, CloseReason } from "./channel/transport/transport.js";
 export type { StdioStreams } from "./stdio/stdio-transport.js";

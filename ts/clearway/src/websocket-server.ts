@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /**
- * `clearway/channel/websocket-server`: channels over WebSockets, the server's end. Node only; needs the package `ws`.
+ * Channels over WebSockets, the server's end. Node only; needs the package `ws`.
  *
- * @module
+ * @module clearway/channel/websocket-server
  */
+
 export type { TransportLimits } from "./channel/transport/limits.js";
 export type { ChannelSink, ChannelTransport, CloseCode, CloseReason } from "./channel/transport/transport.js";
 export type { CheckToken } from "./websocket-server/authorize.js";

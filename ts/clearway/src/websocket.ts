@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /**
- * `clearway/channel/websocket`: channels over a WebSocket, the client's end, in browsers and in Node.
+ * Channels over a WebSocket, the client's end, in browsers and in Node.
  *
- * @module
+ * @module clearway/channel/websocket
  */
+
 export type { TransportLimits } from "./channel/transport/limits.js";
 export type { ChannelSink, ChannelTransport, CloseCode, CloseReason } from "./channel/transport/transport.js";
 export type { WebSocketClass, WebSocketLike } from "./websocket/socket-like.js";

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+/**
+ * The imports of a task module. A task module is an ordinary module: a unit test can import it and call its functions.
+ *
+ * @module clearway/worker
+ */
 
 export { ClearwayError } from "./error/clearway-error.js";
-/**
- * `clearway/worker`: the imports of a task module. A task module is an ordinary module: a unit test can import it and call its
- * functions.
- *
- * @module
- */
 export type { ErrorCode } from "./error/codes.js";
 export { type Resource, type ResourceDefinition, resource } from "./resource/resource.js";
 export { testContext } from "./task/context.js";

@@ -18,8 +18,9 @@ export class ClearwayError extends Error {
     this.code = code;
   }
 
-  // The package's entries are bundled separately, each with its own copy of this class. The brand makes their errors instances of any
-  // copy.
+  /**
+   * Recognizes the errors of every copy of this class by their brand: each entry of the package is bundled with its own copy.
+   */
   static override [Symbol.hasInstance](value: unknown): boolean {
     try {
       return (value as { [brand]?: true } | null | undefined)?.[brand] === true;

@@ -55,5 +55,5 @@ export const errorCodes = [
   "protocol",
 ] as const;
 
-/** One of the codes of {@link errorCodes}, of a codec or of a channel. */
+/** Every code of a `ClearwayError`: of pools and tasks, of codecs, of channels. `spec/errors.md` explains each. */
 export type ErrorCode = (typeof errorCodes)[number] | CodecErrorCode | ChannelErrorCode;

@@ -76,6 +76,8 @@ export interface SpawnOptions {
 
 /** A factory's result: the methods that Node's `Worker` and a browser's share, so that one type fits both. */
 export interface WorkerLike {
+  /** Posts a message and moves the memory in `transfer`. */
   postMessage(message: unknown, transfer: never[]): void;
+  /** Ends the worker's thread. */
   terminate(): unknown;
 }

@@ -8,6 +8,7 @@ import { check, whole } from "./checked.js";
  */
 export const referenceMs = 3.3;
 
+/** Options of {@link deviceFactor}. */
 export interface DeviceFactorOptions {
   /** Counted runs of the task; default 21. Each takes about `referenceMs` times the factor. */
   readonly runs?: number;
@@ -61,6 +62,7 @@ export async function deviceFactor(options: DeviceFactorOptions = {}): Promise<D
   };
 }
 
+/** A duration on another device, estimated by {@link scaleMs}. */
 export interface ScaledMs {
   readonly ms: number;
   /** Bounds from the quartiles of both devices, because the factor itself is a measurement. */

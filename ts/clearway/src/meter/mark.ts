@@ -17,7 +17,9 @@ let nextClosed = 0;
 
 /** An open label. It ends at the end of a `using` block, or by `end()`. */
 export interface Mark {
+  /** Ends the label. Further calls do nothing. */
   end(): void;
+  /** Ends the label at the end of a `using` block. */
   [Symbol.dispose](): void;
 }
 

@@ -5,14 +5,17 @@ import { type MeterOptions, meterRules } from "./options.js";
 import type { StallReport } from "./report.js";
 import { start } from "./start.js";
 
+/** Options of {@link measure}. */
 export interface MeasureOptions extends MeterOptions {}
 
+/** The result of {@link measure}: the function's value and the report of the run. */
 export interface Measurement<Value> {
   /** The function's return value, or the value of its promise. */
   readonly value: Value;
   /** Milliseconds from the call to the value. The same as `report.durationMs`, except for hidden time. */
   readonly runtimeMs: number;
   readonly report: StallReport;
+  /** Returns the report as text, as {@link formatReport} does. */
   toString(): string;
 }
 

@@ -10,8 +10,14 @@ export interface PingAnswer {
 }
 
 /** A pool, a channel, or any function that makes a round trip. */
-export type PingTarget = { ping(): Promise<PingAnswer | undefined> } | (() => Promise<unknown>);
+export type PingTarget =
+  | {
+      /** Makes one round trip. */
+      ping(): Promise<PingAnswer | undefined>;
+    }
+  | (() => Promise<unknown>);
 
+/** Options of {@link ping}. */
 export interface PingOptions {
   /** Pings sent, one after another; default 20. */
   readonly count?: number;
@@ -23,6 +29,7 @@ export interface PingOptions {
   readonly onSample?: (sample: PingSample) => void;
 }
 
+/** One round trip. */
 export interface PingSample {
   /** Since the first ping was sent. */
   readonly atMs: number;
@@ -30,6 +37,7 @@ export interface PingSample {
   readonly remoteTimeMs?: number;
 }
 
+/** The round trips of one {@link ping}, with their distribution. Plain data. */
 export interface PingReport {
   readonly kind: "clearway-ping";
   readonly version: 1;
@@ -48,6 +56,7 @@ export interface PingReport {
   readonly oneWay?: OneWayReport;
 }
 
+/** Mean times of each direction, estimated from the remote clock. */
 export interface OneWayReport {
   /** The remote clock minus the local one. */
   readonly clockOffsetMs: number;

@@ -9,6 +9,7 @@ export interface HitchVerdicts {
   readonly lenient: "good" | "fair" | "poor" | "critical";
 }
 
+/** Hitch time at one frame rate, with a verdict. */
 export interface HitchReport {
   readonly hz: number;
   /** Milliseconds of hitch per second of run. */
@@ -16,6 +17,7 @@ export interface HitchReport {
   readonly verdicts: HitchVerdicts;
 }
 
+/** Expected and dropped frames at one frame rate. */
 export interface FrameReport {
   readonly hz: number;
   /** Frames that fit into the run. */
@@ -25,18 +27,21 @@ export interface FrameReport {
   readonly estimated: boolean;
 }
 
+/** How likely an event waits longer than a limit. */
 export interface WaitShare {
   readonly overMs: number;
   /** Probability, 0 to 1, that an event at a random moment waits longer than `overMs`. */
   readonly share: number;
 }
 
+/** One quantile of the stalls' lengths. */
 export interface TailQuantile {
   readonly quantile: number;
   /** `null` if fewer than 20 stalls lie beyond this quantile: the sample is too small. */
   readonly lengthMs: number | null;
 }
 
+/** Number and total length of the stalls with one cause. */
 export interface CauseShare {
   readonly cause: StallCause;
   readonly stalls: number;

@@ -6,6 +6,7 @@ import type { StallReport } from "./report.js";
 import type { Stall } from "./stall.js";
 import { start } from "./start.js";
 
+/** Options of {@link watch}. */
 export interface WatchOptions extends MeterOptions {
   /** Stalls kept; default 10,000. Beyond that the oldest are dropped, and the report covers the time after them. */
   readonly stallsMax?: number;
@@ -23,6 +24,7 @@ export interface Watch {
   reset(): void;
   /** Stops watching. Every later `report()` returns the final report. Further calls do nothing. */
   stop(): void;
+  /** Stops watching at the end of a `using` block. */
   [Symbol.dispose](): void;
 }
 

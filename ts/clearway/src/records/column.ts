@@ -33,7 +33,7 @@ export class Column<F extends Field = Field> extends Unsendable {
     return this.#segments.list.map(({ chunk, start, rows }) => this.#vector(chunk.vectors).part(start, rows));
   }
 
-  /** Returns a row's value. As in {@link Array.at}, negative rows count from the end; `undefined` if there is no such row. */
+  /** Returns a row's value. As in `Array.at`, negative rows count from the end; `undefined` if there is no such row. */
   get(row: number): TypesOf<F>["read"] | undefined {
     const place = this.#segments.find(row);
     return place && readColumn(this.#vector(place.chunk.vectors), place.row);
@@ -56,6 +56,7 @@ export class Column<F extends Field = Field> extends Unsendable {
     return whole;
   }
 
+  /** Iterates over the values in the order of the rows. */
   *[Symbol.iterator](): IterableIterator<TypesOf<F>["read"]> {
     for (const { chunk, start, rows } of this.#segments.list) {
       const vector = this.#vector(chunk.vectors);

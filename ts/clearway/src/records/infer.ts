@@ -10,6 +10,7 @@ import type { Table } from "./table.js";
 import { arrays } from "./vector/numbers.js";
 import { type WriterOptions, writerOptions } from "./writer.js";
 
+/** Options of {@link inferRecord}. */
 export interface InferOptions {
   /** Number of rows, from the first on, that determine the types; default 100. */
   sampleRows?: number;

@@ -8,9 +8,11 @@
  */
 export interface Part {
   readonly length: number;
+  /** Returns whether a row is null. `row` counts from the chunk's first row. */
   isNull(row: number): boolean;
 }
 
+/** Row `i` is `values[i]`. */
 export interface NumberPart<Values> extends Part {
   readonly values: Values;
 }

@@ -11,6 +11,7 @@ export type ItemKind = NumberKind | "bool" | "text";
 
 /** Units of a timestamp, counted since 1970-01-01T00:00Z. */
 export const units = ["s", "ms", "us", "ns"] as const;
+/** Unit of a timestamp: seconds, milliseconds, microseconds or nanoseconds. */
 export type TimeUnit = (typeof units)[number];
 
 /** A column as data. It crosses with a table, and other languages read it. */

@@ -11,6 +11,7 @@ import { BadValue, badRow, checkOptions, invalid } from "./refusal.js";
 import { Segments } from "./segments.js";
 import { Table } from "./table.js";
 
+/** Options of a table's writer. */
 export interface WriterOptions {
   /** Rows per chunk. The default is 65,536 in the first million rows, and a million (2^20) after that. */
   rowsPerChunk?: number;

@@ -9,6 +9,7 @@ import type { Task } from "./task.js";
 export interface Stream<T, Return = unknown> extends AsyncIterableIterator<T, Return, void>, AsyncDisposable {
   /** Ends the task early: its `finally` runs, then this settles. `break` in a `for await` does the same. */
   return(value?: unknown): Promise<IteratorResult<T, Return>>;
+  /** Returns the stream, which can be iterated once. */
   [Symbol.asyncIterator](): Stream<T, Return>;
 }
 

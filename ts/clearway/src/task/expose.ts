@@ -14,7 +14,9 @@ let exposed = false;
  * export default expose({ checksum, resize: task(async ({ signal }, image: ImageData) => …) });
  * ```
  *
- * On the main thread, or in a unit test, it does nothing but give the tasks back. Once in a worker; again throws.
+ * On the main thread, or in a unit test, it only returns the tasks. Throws `invalid-argument` when a worker calls it a second time.
+ *
+ * @typeParam Tasks - The tasks by name: functions, or results of `task()`.
  */
 export function expose<const Tasks extends TaskMap>(tasks: Tasks): Exposed<Tasks> {
   const names = Object.keys(object("tasks", tasks));

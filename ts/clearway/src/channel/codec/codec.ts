@@ -32,6 +32,7 @@ export interface Codec<T, Written = T> {
 /** The names of the built-in codecs. */
 export type CodecName = "standard" | "standard-method" | "json" | "json-method" | "string" | "binary";
 
+/** Options of a codec's `decode`. */
 export interface DecodeOptions {
   /**
    * The caller gives the bytes to the value: lists of numbers become views of them where their alignment allows, instead of copies.
@@ -61,11 +62,13 @@ export interface MethodCall {
 /** A decoded reply: the method's result, its error, or `none` (the reply has no bytes: not implemented, or no handler). */
 export type MethodReply = MethodSuccess | MethodError | NoReply;
 
+/** A reply with a result. */
 export interface MethodSuccess {
   readonly kind: "success";
   readonly value: unknown;
 }
 
+/** A reply with an error, as Flutter's method codecs have it. */
 export interface MethodError {
   readonly kind: "error";
   readonly code: string;
@@ -75,6 +78,7 @@ export interface MethodError {
   readonly stack?: string | null;
 }
 
+/** A reply without bytes: the method is not implemented, or the channel has no handler. */
 export interface NoReply {
   readonly kind: "none";
 }

@@ -25,9 +25,13 @@ export interface Extension<T = unknown> {
 export interface ValueWriter {
   /** Bytes of the message so far. */
   readonly offset: number;
+  /** Writes one byte. Throws `invalid-argument` for a value out of range, as the other methods do. */
   uint8(value: number): void;
+  /** Writes a signed integer in 4 bytes, little-endian. */
   int32(value: number): void;
+  /** Writes an unsigned integer in 4 bytes, little-endian. */
   uint32(value: number): void;
+  /** Writes a signed integer in 8 bytes, little-endian. */
   int64(value: bigint): void;
   /** Pads to a multiple of 8 and writes a float64. */
   float64(value: number): void;
@@ -49,9 +53,13 @@ export interface ValueReader {
   readonly offset: number;
   /** Bytes that remain. */
   readonly left: number;
+  /** Reads one byte. */
   uint8(): number;
+  /** Reads a signed integer of 4 bytes, little-endian. */
   int32(): number;
+  /** Reads an unsigned integer of 4 bytes, little-endian. */
   uint32(): number;
+  /** Reads a signed integer of 8 bytes, little-endian. */
   int64(): bigint;
   /** Skips the padding to 8 and reads a float64. */
   float64(): number;
@@ -59,8 +67,11 @@ export interface ValueReader {
   size(): number;
   /** Reads `count` bytes: a view when the message is owned, else a copy. */
   bytes(count: number): Uint8Array;
+  /** Reads a size and that many bytes of UTF-8. Throws `bad-utf8` for other bytes. */
   text(): string;
+  /** Skips to a multiple of `alignment`, counted from the message's first byte. */
   pad(alignment: 1 | 2 | 4 | 8): void;
+  /** Reads any value with its type byte, one nesting level deeper. */
   value(): unknown;
 }
 

@@ -5,10 +5,12 @@ import { invalid } from "../../error/clearway-error.js";
 export class Float64 {
   constructor(readonly value: number) {}
 
+  /** Returns the number, so that arithmetic works. */
   valueOf(): number {
     return this.value;
   }
 
+  /** Returns the number for `JSON.stringify`. */
   toJSON(): number {
     return this.value;
   }

@@ -33,8 +33,9 @@ export interface Endpoint extends AsyncDisposable {
   readonly wire: WireName;
   /** Settles with the reason when either end has closed the transport. Never rejects. */
   readonly closed: Promise<CloseReason>;
-  /** Returns a channel of messages. The default codec is the standard one. Throws `invalid-argument` for a name that is too long. */
+  /** Returns a channel of messages with the standard codec. Throws `invalid-argument` for a name that is too long. */
   messages(name: string): Messages<unknown>;
+  /** Returns a channel of messages with another codec. Throws `invalid-argument` for a name that is too long. */
   messages<T, Written = T>(name: string, codec: MessageCodec<T, Written>): Messages<T, Written>;
   /** Returns a channel of methods. */
   methods(name: string, codec?: MethodCodec): Methods;

@@ -40,7 +40,7 @@ export class RemoteError extends Error {
     return true;
   }
 
-  // As with ClearwayError: entries that are bundled separately each have their own class.
+  /** Recognizes the errors of every copy of this class by their brand, as `ClearwayError` does. */
   static override [Symbol.hasInstance](value: unknown): boolean {
     return (value as { [brand]?: true } | null | undefined)?.[brand] === true;
   }

@@ -12,6 +12,7 @@ export interface SchemaData {
   readonly events?: { readonly [name: string]: EventData };
 }
 
+/** One method of a schema. */
 export interface MethodData {
   /** Description of the method; generated code contains it. */
   readonly doc?: string;
@@ -21,6 +22,7 @@ export interface MethodData {
   readonly result?: Type;
 }
 
+/** One stream of events of a schema. */
 export interface EventData {
   /** Description of the event; generated code contains it. */
   readonly doc?: string;

@@ -12,6 +12,7 @@ export type TypeShape =
   | { readonly kind: "struct"; readonly fields: readonly FieldShape[]; readonly name?: string }
   | { readonly kind: "one-of"; readonly texts: readonly string[]; readonly name?: string };
 
+/** One field of a struct, read from a schema. */
 export interface FieldShape {
   readonly name: string;
   readonly type: TypeShape;

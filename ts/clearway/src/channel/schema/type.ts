@@ -24,6 +24,7 @@ export interface NamedTypes {
   f64s: { read: Float64Array; write: Float64Array };
 }
 
+/** The name of a type that needs no parameter. */
 export type TypeName = keyof NamedTypes;
 
 /** All type names, for readers of schemas that the compiler has not seen. */
@@ -56,6 +57,7 @@ export type Type =
   /** The type of that name in the schema's `types`. */
   | { readonly ref: string };
 
+/** The fields of a struct, by name. */
 export type StructFields = { readonly [name: string]: Type };
 
 /** Type of a value of schema type `T` as read. `Types` are the schema's own. */

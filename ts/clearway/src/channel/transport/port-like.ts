@@ -5,6 +5,7 @@
  * worker's `self` or `parentPort`.
  */
 export interface PortLike {
+  /** Posts a message and moves the memory in `transfer`. */
   postMessage(message: unknown, transfer: never[]): void;
 }
 

@@ -48,6 +48,7 @@ export interface ChannelTransport {
    * reads, and disconnects it sooner.
    */
   pause?(): void;
+  /** Continues delivery after `pause`. */
   resume?(): void;
 
   /**

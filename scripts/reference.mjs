@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// `make reference`: generates the API reference of every language into out/reference, one page tree for each. ONLY selects languages.
+// `--check` only checks that every public name of the TypeScript packages has a doc comment, and writes nothing.
+import { spawnSync } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { cargo, native } from "./cargo.mjs";
+import { folder as jvm, maven } from "./maven.mjs";
+import { isProgram } from "./problems.mjs";
+import { root } from "./sources.mjs";
+
+const out = join(root, "out/reference");
+
+/** Entry files of each npm package, in `src`. */
+const packages = {
+  clearway: ["index", "worker", "meter", "records", "channel", "stdio", "websocket", "websocket-server"],
+  "clearway-native": ["index", "channel"],
+};
+
+/**
+ * Types that public declarations mention and that are not exported: they only compute other types. TypeDoc reports any further one, so
+ * that a type which users have to name gets exported.
+ */
+const internal = {
+  clearway: [
+    ...[
+      "BigInts",
+      "Callable",
+      "errorCodes",
+      "Event",
+      "EventNames",
+      "FieldTypes",
+      "Fn",
+      "Function",
+      "Given",
+      "KindShape",
+      "Method",
+    ],
+    ...[
+      "MethodNames",
+      "Movable",
+      "Numbers",
+      "Read",
+      "ReadAs",
+      "Returned",
+      "RowOf",
+      "Simple",
+      "TasksOf",
+      "TypesOf",
+      "units",
+    ],
+    ...["Unmoved", "Write", "WriteFields", "WriteOf"],
+  ],
+  "clearway-native": [],
+};
+
+/** The JVM modules that applications use. */
+const modules = [
+  "executor",
+  "executor-coroutines",
+  "executor-rxjava3",
+  "channel",
+  "channel-websocket",
+  "meter",
+  "native",
+];
+
+/** The Rust crates for authors of hosts and plugins, and for users of the codecs. */
+const crates = ["clearway-plugin", "clearway-core", "clearway-codec"];
+
+/** Runs TypeDoc over one package. With `emit` "none", it only checks. Returns the exit status. */
+function typedoc(name, emit) {
+  const source = `ts/${name}`;
+  const args = [
+    "node_modules/typedoc/bin/typedoc",
+    ...["--options", "scripts/typedoc.json", "--logLevel", "Warn"],
+    ...["--name", name, "--tsconfig", `${source}/tsconfig.json`, "--out", join(out, name)],
+    ...packages[name].flatMap((entry) => ["--entryPoints", `${source}/src/${entry}.ts`]),
+    ...internal[name].flatMap((type) => ["--intentionallyNotExported", type]),
+    ...(emit === "none" ? ["--emit", "none"] : []),
+  ];
+  return spawnSync(process.execPath, args, { cwd: root, stdio: "inherit" }).status ?? 1;
+}
+
+const typescript = (emit) => Object.keys(packages).reduce((worst, name) => Math.max(worst, typedoc(name, emit)), 0);
+
+function rust() {
+  const chosen = crates.flatMap((crate) => ["-p", crate]);
+  const status = cargo(["doc", "-q", "--no-deps", "--lib", ...chosen], {
+    env: { ...process.env, RUSTDOCFLAGS: "-D warnings" },
+  });
+  if (status === 0) cpSync(join(native, "target/doc"), join(out, "rust"), { recursive: true });
+  return status;
+}
+
+function kotlin() {
+  const status = maven(["-Preference", "compile", "dokka:dokka", "-pl", modules.join(",")]);
+  for (const module of status === 0 ? modules : []) {
+    const site = join(jvm, module, "target/dokka");
+    if (existsSync(site)) cpSync(site, join(out, "jvm", module), { recursive: true });
+  }
+  return status;
+}
+
+/** The C headers are their own reference: each declaration has a comment. */
+function c() {
+  mkdirSync(join(out, "c"), { recursive: true });
+  cpSync(join(native, "include/clearway.h"), join(out, "c/clearway.h"));
+  cpSync(join(native, "c/include/clearway_codec.h"), join(out, "c/clearway_codec.h"));
+  return 0;
+}
+
+const languages = { typescript: () => typescript("docs"), rust, jvm: kotlin, c };
+
+function index() {
+  const links = [
+    ...Object.keys(packages).map((name) => [`${name}/index.html`, `${name} (TypeScript)`]),
+    ...modules.map((name) => [`jvm/${name}/index.html`, `clearway-${name} (Kotlin and Java)`]),
+    ...crates.map((name) => [`rust/${name.replaceAll("-", "_")}/index.html`, `${name} (Rust)`]),
+    ["c/clearway.h", "clearway.h (C: hosts and plugins)"],
+    ["c/clearway_codec.h", "clearway_codec.h (C: codecs)"],
+  ].filter(([path]) => existsSync(join(out, path)));
+  const items = links.map(([path, text]) => `<li><a href="${path}">${text}</a></li>`);
+  writeFileSync(
+    join(out, "index.html"),
+    `<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>Clearway: API reference</title>\n` +
+      `<h1>Clearway: API reference</h1>\n<ul>\n${items.join("\n")}\n</ul>\n</html>\n`,
+  );
+}
+
+if (isProgram(import.meta)) {
+  const given = process.argv.slice(2);
+  if (given.includes("--check")) process.exitCode = typescript("none");
+  else {
+    const unknown = given.filter((name) => !(name in languages));
+    if (unknown.length > 0) {
+      console.error(`reference: no language is called ${unknown.join(" or ")}: ${Object.keys(languages).join(", ")}`);
+      process.exit(2);
+    }
+    if (given.length === 0) rmSync(out, { recursive: true, force: true });
+    mkdirSync(out, { recursive: true });
+    for (const name of given.length > 0 ? given : Object.keys(languages)) {
+      if (languages[name]() !== 0) process.exitCode = 1;
+    }
+    index();
+    console.log(`reference: out/reference/index.html`);
+  }
+}
