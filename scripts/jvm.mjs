@@ -80,7 +80,7 @@ function edt(version) {
   return maven(["test", "-pl", "executor,meter", ...one, `-Djvm=${join(home, "bin/java")}`]);
 }
 
-/** Measures the cost of native plugins on the newest JDK, for the table in jvm/README.md. */
+/** Measures the cost of native plugins on the newest JDK, for the table in docs/performance.md. */
 function benchNative() {
   const found = jdks();
   const newest = Math.max(0, ...found.keys());
@@ -90,7 +90,7 @@ function benchNative() {
   return maven(["test", "-pl", "native", "-am", ...one, ...fork], found);
 }
 
-/** Measures the standard codec against msgpack-java and Jackson, on the JDK that builds or on `version`, for jvm/README.md. */
+/** Measures the standard codec against msgpack-java and Jackson, on the JDK that builds or on `version`, for docs/performance.md. */
 function benchCodec(version) {
   const found = jdks();
   const status = maven(["test-compile", "-pl", "channel"], found);
