@@ -11,7 +11,7 @@ export const folders = {
     may: ["error", "host", "lazy", "records.ts"],
     why: "what moves, what copies, and the ledger; loads the records when a table comes",
   },
-  records: { may: ["error", "transfer"], why: "tables of typed rows; loaded by whoever uses them" },
+  records: { may: ["error", "transfer"], why: "tables of typed rows; loaded by apps that use them" },
   transport: { may: ["error", "transfer", "host"], why: "carries envelopes between two endpoints" },
   stream: { may: ["error", "transfer", "transport"], why: "many values with credit" },
   resource: { may: ["error"], why: "leases inside a worker; side of the worker" },
@@ -66,7 +66,11 @@ export const builtins = ["host", "meter", "stdio", "websocket-server"];
 /** Other parts of the repository, by path. The first match applies. */
 export const parts = [
   { part: "ts/clearway/src/", mayNot: ["clearway", "clearway-lab"], why: "no runtime dependency, and no way round" },
-  { part: "ts/clearway/", mayNot: ["clearway-lab"], why: "nobody knows the lab" },
-  { part: "ts/clearway-lab/", mayNot: [], why: "the lab knows all, through the public entries" },
-  { part: "", mayNot: ["clearway-lab"], why: "nobody knows the lab; the library through its public entries" },
+  { part: "ts/clearway/", mayNot: ["clearway-lab"], why: "the library does not depend on the lab" },
+  { part: "ts/clearway-lab/", mayNot: [], why: "the lab uses all packages, through their public entries" },
+  {
+    part: "",
+    mayNot: ["clearway-lab"],
+    why: "everything else uses the library through its public entries, and never the lab",
+  },
 ];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Builds dist/: the CLI, the runners, the workers (Node), and dist/page/: the same mechanisms for Chromium.
-// Every entry stands in one flat folder, so that a worker is found beside the file that starts it.
+// All entries are built into one flat folder, so that a file finds its worker beside it.
 import { rm } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";

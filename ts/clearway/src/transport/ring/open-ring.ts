@@ -19,8 +19,8 @@ export interface CallerOwner extends LaneOwner {
 
 const poller = new Poller({ now: () => performance.now(), afterTurn: afterMessages });
 
-// The lanes of this thread, oldest first. Only so many of their workers may spin that each has a core and this thread has one too. The
-// other workers sleep as soon as they are idle.
+// The lanes of this thread, oldest first. At most as many workers as there are cores may spin, less one for this thread. The other
+// workers sleep as soon as they are idle.
 const open: CallerLane[] = [];
 
 function allot(): void {
