@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { onAbort } from "#host";
 import { ClearwayError } from "../error/clearway-error.js";
+import { after } from "../lazy/timer.js";
 import { notCloneable } from "../transfer/refusal.js";
 import { detach } from "./arguments.js";
 import type { Engine } from "./engine.js";
 import type { PoolCall } from "./pool-call.js";
 import { endReader, type Settle, tellFailure, tellResult } from "./settle.js";
-import { after } from "./timer.js";
 import type { PoolWorker } from "./worker.js";
 
 /** Follows every call from the caller's hand to its last word: does what its life says. */

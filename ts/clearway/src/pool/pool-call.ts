@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { inContext } from "#host";
+import type { Timer } from "../lazy/timer.js";
 import type { Answered } from "../placement/placer.js";
 import type { LedgerSide } from "../transfer/ledger.js";
 import { CallFlag } from "../transport/protocol.js";
@@ -10,7 +11,6 @@ import type { Input } from "./input.js";
 import type { Queued } from "./queue.js";
 import type { CallSettings } from "./settings.js";
 import type { TaskRecord } from "./task-record.js";
-import type { Timer } from "./timer.js";
 import type { PoolWorker } from "./worker.js";
 
 const nothing: object[] = [];

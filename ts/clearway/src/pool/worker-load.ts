@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { now } from "#host";
+import type { Timer } from "../lazy/timer.js";
 import type { PoolCall } from "./pool-call.js";
-import type { Timer } from "./timer.js";
 
 /** What a worker has to do, and what it has done: by which it is chosen, recycled and reported. */
 export abstract class WorkerLoad {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { ClearwayError } from "../error/clearway-error.js";
+import type { Timer } from "../lazy/timer.js";
 import type { Engine } from "./engine.js";
-import type { Timer } from "./timer.js";
 import { PoolWorker, type WorkerSource } from "./worker.js";
 
 /** The workers of a pool: where they stand, and how they start. Knows nothing of the calls that wait. */

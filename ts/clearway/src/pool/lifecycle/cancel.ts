@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "../../error/clearway-error.js";
 import { encodeError } from "../../error/wire.js";
+import { after, within } from "../../lazy/timer.js";
 import { cellOf } from "../../task/context.js";
 import { Op } from "../../transport/protocol.js";
 import type { PoolCall } from "../pool-call.js";
-import { after, within } from "../timer.js";
 import type { PoolWorker } from "../worker.js";
 import { pingWorker } from "./ping.js";
 import { supersede } from "./rest.js";

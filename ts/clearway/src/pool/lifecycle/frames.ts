@@ -2,11 +2,11 @@
 import { now } from "#host";
 import { ClearwayError } from "../../error/clearway-error.js";
 import { decodeError, type WireError } from "../../error/wire.js";
+import { after } from "../../lazy/timer.js";
 import { progressWindow } from "../../task/progress.js";
 import { Op } from "../../transport/protocol.js";
 import type { PoolCall } from "../pool-call.js";
 import { endReader, failReader, tellFailure } from "../settle.js";
-import { after } from "../timer.js";
 import type { PoolWorker } from "../worker.js";
 import { grantInput, leaveInput } from "./inputs.js";
 import { pong } from "./ping.js";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { now } from "#host";
+import { after, within } from "../../lazy/timer.js";
 import { Op } from "../../transport/protocol.js";
-import { after, within } from "../timer.js";
 import type { PoolWorker } from "../worker.js";
 import { poolClosed } from "../worker-failure.js";
 import type { WorkerSet } from "../worker-set.js";

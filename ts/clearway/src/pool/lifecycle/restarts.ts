@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { now } from "#host";
 import type { ClearwayError } from "../../error/clearway-error.js";
+import { after } from "../../lazy/timer.js";
 import type { Engine } from "../engine.js";
-import { after } from "../timer.js";
 
 // A worker that ends by accident is replaced at once. One that ends as soon as it is ready, whatever it is asked, would be
 // replaced for ever: so many in a row, each after twice the time, 0.6 s in all, are no accident.

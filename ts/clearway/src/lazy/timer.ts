@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/** What `setTimeout` gives, in any host. */
+/** The handle that `setTimeout` returns, in any host. */
 export type Timer = ReturnType<typeof setTimeout>;
 
-/** A timer of any length. Hosts count 24.8 days at most, and fire at once for more; that long is for ever here. */
+/** Starts a timer of any length. Hosts count at most 24.8 days and fire at once for longer times, so longer times are cut to that. */
 export function after(ms: number, act: () => void): Timer {
   return setTimeout(act, Math.min(ms, 2 ** 31 - 1));
 }
 
-/** Whether a promise settles well within some milliseconds. Never rejects, and leaves no timer behind. */
+/** Returns whether `promise` settles within `limitMs` milliseconds. Never rejects, and leaves no timer behind. */
 export function within(promise: Promise<unknown>, limitMs: number): Promise<boolean> {
   return new Promise((resolve) => {
     const settle = (inTime: boolean): void => {
