@@ -39,6 +39,7 @@ export async function ringable(worker: PoolWorker): Promise<void> {
     broken: (error) => broken(worker, error.message),
     copied: (bytes) => enterCopy(worker.engine.fromWorkers, "small", bytes),
     calls: worker.calls,
+    expectsSoon: (id) => !worker.calls.get(id)?.record.estimate.long,
   });
   // By itself: a message that is lost costs what is in it, and a worker without its end would not read what is in the ring.
   worker.transport.flush();
