@@ -1,21 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { find, searchLimit } from "../transfer/find.js";
-import { emptySide, enterCopy, type LedgerSide } from "../transfer/ledger.js";
-import { MovedValue, transferOf } from "../transfer/move.js";
-import { wouldCopy } from "../transfer/refusal.js";
+import { emptySide } from "../transfer/ledger.js";
+import { MovedValue } from "../transfer/move.js";
+import { prepareValue } from "../transfer/prepare.js";
 import { Input } from "./input.js";
 import type { PoolCall } from "./pool-call.js";
-
-/** A value, ready to leave. */
-interface Ready {
-  value: unknown;
-  /** What moves with it. */
-  transfer: object[];
-  /** Bytes of binary memory in it, moved or copied. */
-  bytes: number;
-  /** May be nested too deep to be read in a worker. */
-  deep: boolean;
-}
 
 /**
  * Makes a call's arguments ready to leave: takes moved ones out of `move()`, opens streams, and counts what will be moved
@@ -40,27 +29,6 @@ export function prepareArguments(call: PoolCall): void {
       if (ready.transfer.length > 0) call.transfer = call.transfer.concat(ready.transfer);
     }
   }
-}
-
-/**
- * Looks at one value that leaves the caller: what is under `move()` moves, the rest is copied. Enters it in `side`. Throws
- * `would-copy`, having entered nothing.
- */
-export function prepareValue(value: unknown, strict: boolean, side: LedgerSide): Ready {
-  if (value instanceof MovedValue) {
-    const { transfer, movedBytes, sharedBytes, deep } = transferOf(value, searchLimit);
-    side.movedBytes += movedBytes;
-    side.sharedBytes += sharedBytes;
-    return { value: value.value, transfer, bytes: movedBytes, deep };
-  }
-  const found = find(value, searchLimit);
-  const bytes = found.copies.reduce((sum, copy) => sum + copy.bytes, found.movedBytes);
-  if (bytes > 0) {
-    if (strict) throw wouldCopy("argument-not-moved", bytes);
-    enterCopy(side, "argument-not-moved", bytes);
-  }
-  side.sharedBytes += found.sharedBytes;
-  return { value, transfer: [], bytes, deep: found.deep };
 }
 
 /**

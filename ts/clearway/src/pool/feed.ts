@@ -3,9 +3,9 @@ import { checkDepth } from "../error/depth.js";
 import { encodeError } from "../error/wire.js";
 import { Producer } from "../stream/producer.js";
 import { emptySide, isEmpty, type LedgerSide, merge } from "../transfer/ledger.js";
+import { prepareValue } from "../transfer/prepare.js";
 import { notCloneable } from "../transfer/refusal.js";
 import { Op } from "../transport/protocol.js";
-import { prepareValue } from "./arguments.js";
 import type { InputWire } from "./input.js";
 
 /** Draws from a stream that the caller feeds into a task, as the task reads. Copies values, moves those under `move()`. */

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { ResourceLimits } from "../host/host.js";
+import type { Placement } from "../placement/owner.js";
 import type { Window } from "../stream/credit.js";
+
+export type { Placement };
 
 /** What happens to a call when the queue is full. Each word names what is lost; `wait` loses nothing. */
 export type WhenFull = "wait" | "fail" | "dropOldest" | "dropNewest";
-
-/**
- * Where calls run. `auto`: on the caller's thread where that was learnt to be cheaper than the hop to a worker and well
- * within `inlineBudgetMs`, else in workers. `worker`: always in workers. `inline`: always on the caller's thread, however
- * long that takes, once the task module is loaded there; for comparisons.
- */
-export type Placement = "auto" | "worker" | "inline";
 
 /** How many workers. */
 export type PoolSize = number | "cpu" | { min?: number; max?: number | "cpu"; idleMs?: number };
