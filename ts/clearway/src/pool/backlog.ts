@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "../error/clearway-error.js";
+import type { Settings } from "./options.js";
 import type { PoolCall } from "./pool-call.js";
 import { PriorityQueue } from "./queue.js";
-import type { Settings } from "./settings.js";
 
 /** The calls that wait: a queue for each place that keys belong to, and one for all workers. Bounded as asked. */
 export class Backlog {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { cancelCellCount } from "../task/context.js";
 import type { HelloSettings } from "../transport/protocol.js";
-import type { Settings } from "./settings.js";
+import type { Settings } from "./options.js";
 
 /** What a pool tells a new worker first. Allocates the shared cells for cancelled calls, where there is shared memory. */
 export function helloOf(settings: Settings, name: string): HelloSettings {

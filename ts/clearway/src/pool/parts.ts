@@ -9,6 +9,3 @@ export const loadLifecycle = /* @__PURE__ */ part<Lifecycle>(async () => import(
 
 /** Loads what decides where calls run, if nobody has. Without it they go to workers. */
 export const loadPlacement = /* @__PURE__ */ part(async () => import("../placement/placer.js"));
-
-/** Loads the histograms of calls' times, if nobody has. */
-export const loadTimings = /* @__PURE__ */ part(async () => import("../stats/timings.js"));

@@ -43,11 +43,3 @@ export function place(
   }
   return best;
 }
-
-/** The place that a key belongs to, the same for as long as the pool lives (FNV-1a over the key's UTF-16 units). */
-export function placeOfKey(key: string | number, places: number): number {
-  const text = String(key);
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
-  return (hash >>> 0) % places;
-}

@@ -8,8 +8,8 @@ import { CallLife } from "./call-life.js";
 import type { CallStream } from "./call-stream.js";
 import { rejected } from "./caller-stack.js";
 import type { Input } from "./input.js";
+import type { CallSettings } from "./options.js";
 import type { Queued } from "./queue.js";
-import type { CallSettings } from "./settings.js";
 import type { TaskRecord } from "./task-record.js";
 import type { PoolWorker } from "./worker.js";
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { Backlog } from "./backlog.js";
 import type { CallTracker } from "./call-tracker.js";
+import type { Settings } from "./options.js";
 import { accepts, place } from "./placement.js";
 import type { PoolCall } from "./pool-call.js";
-import type { Settings } from "./settings.js";
 import type { PoolWorker } from "./worker.js";
 import type { WorkerSet } from "./worker-set.js";
 

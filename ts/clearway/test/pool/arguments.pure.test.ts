@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
 import { detach, prepareArguments } from "../../src/pool/arguments.js";
+import { callSettingsOf, settingsOf } from "../../src/pool/options.js";
 import { PoolCall } from "../../src/pool/pool-call.js";
-import { callSettingsOf, settingsOf } from "../../src/pool/settings.js";
 import { TaskRecord } from "../../src/pool/task-record.js";
 import { move } from "../../src/transfer/move.js";
 

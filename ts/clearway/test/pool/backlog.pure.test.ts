@@ -2,9 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { Backlog } from "../../src/pool/backlog.js";
 import type { CallOptions, PoolOptions } from "../../src/pool/options.js";
-import { placeOfKey } from "../../src/pool/placement.js";
+import { callSettingsOf, placeOfKey, settingsOf } from "../../src/pool/options.js";
 import type { PoolCall } from "../../src/pool/pool-call.js";
-import { callSettingsOf, settingsOf } from "../../src/pool/settings.js";
 
 let lastId = 0;
 /** What the backlog looks at, of a call. */

@@ -2,7 +2,8 @@
 
 import { describe, expect, test } from "vitest";
 import { Estimate, mayGoAhead } from "../../src/pool/estimate.js";
-import { accepts, place, placeOfKey } from "../../src/pool/placement.js";
+import { placeOfKey } from "../../src/pool/options.js";
+import { accepts, place } from "../../src/pool/placement.js";
 import type { PoolCall } from "../../src/pool/pool-call.js";
 import type { PoolWorker } from "../../src/pool/worker.js";
 import fc from "../fixtures/fast-check.js";

@@ -6,12 +6,12 @@
  * first worker is; without it no worker counts as ready, and the pool fails as it does where no worker can be started.
  */
 export { Consumer } from "../../stream/consumer.js";
+export { Metrics } from "../stats.js";
 export { admits, unknownTask } from "./admission.js";
 export { cancel } from "./cancel.js";
 export { bringBack, sendEarly } from "./early.js";
 export { exited } from "./exit.js";
 export { frame } from "./frames.js";
-export { Metrics } from "./metrics.js";
 export { ping } from "./ping.js";
 export { ready, type Tasks } from "./ready.js";
 export { loadDropped, retireAll } from "./rest.js";

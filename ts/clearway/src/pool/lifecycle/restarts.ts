@@ -3,6 +3,7 @@ import { now } from "#host";
 import type { ClearwayError } from "../../error/clearway-error.js";
 import { after } from "../../lazy/timer.js";
 import type { Engine } from "../engine.js";
+import type { RestartPause } from "../stats.js";
 
 // A worker that ends by accident is replaced at once. One that ends as soon as it is ready, whatever it is asked, would be
 // replaced for ever: so many in a row, each after twice the time, 0.6 s in all, are no accident.
@@ -18,14 +19,6 @@ interface Restarts {
   answered: number;
   /** When the next one is started, in milliseconds since the epoch. */
   untilMs: number;
-}
-
-/** The state of a pool whose workers exit in a row before they begin a call. */
-export interface RestartPause {
-  /** Exits in a row. The waiting calls fail at the ninth, unless another worker lives. */
-  exits: number;
-  /** Milliseconds until the pool starts the next worker: 0 (it does not wait) to 2,000. */
-  nextStartInMs: number;
 }
 
 const known = new WeakMap<Engine, Restarts>();
