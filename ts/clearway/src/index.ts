@@ -12,7 +12,7 @@ export type { Advice, TaskAdvice } from "./placement/advice.js";
 export type { CallOptions, Placement, PoolOptions, PoolSize, WhenFull } from "./pool/options.js";
 export { type Callable, type Pool, pool, type RunOptions, run } from "./pool/pool.js";
 export type { PoolStats, TaskStats } from "./pool/stats.js";
-export type { WorkerSource } from "./pool/worker.js";
+export type { WorkerSource } from "./pool/worker/worker.js";
 export type { Summary } from "./stats/histogram.js";
 export type { Window } from "./stream/credit.js";
 export type { Answer, Argument, Callers, Stream } from "./task/caller.js";

@@ -14,7 +14,7 @@ import {
   settingsOf,
 } from "./options.js";
 import { type PoolStats, statsOf } from "./stats.js";
-import type { WorkerSource } from "./worker.js";
+import type { WorkerSource } from "./worker/worker.js";
 
 /** Has the tasks of a module as methods. */
 export interface Callable<Module> {

@@ -3,7 +3,7 @@ import { now } from "#host";
 import { part } from "../lazy/part.js";
 import type { CallTimes, TaskTimings, Timings } from "../stats/timings.js";
 import type { Ledger, LedgerSide } from "../transfer/ledger.js";
-import type { TaskRecord } from "./task-record.js";
+import type { TaskRecord } from "./schedule/task-stats.js";
 
 const loadTimings = /* @__PURE__ */ part(async () => import("../stats/timings.js"));
 
@@ -60,7 +60,7 @@ export interface StatsSource {
   readonly backlog: { readonly length: number; readonly bytes: number };
   readonly tracker: { readonly openCount: number };
   readonly metrics: Metrics | undefined;
-  readonly lifecycle: { pauseOf(source: StatsSource): RestartPause | undefined } | undefined;
+  readonly lifecycle: { pauseOf(): RestartPause | undefined } | undefined;
   readonly toWorkers: LedgerSide;
   readonly fromWorkers: LedgerSide;
 }
@@ -79,7 +79,7 @@ export function statsOf(source: StatsSource): PoolStats {
       ready: source.workers.count("ready"),
       busy: all.filter((worker) => worker.load > 0).length,
       restarts: source.workers.restarts,
-      pause: source.lifecycle?.pauseOf(source),
+      pause: source.lifecycle?.pauseOf(),
       utilisation: all.map((worker) => worker.runUs / 1000 / Math.max(1, at - worker.startedMs)),
     },
     queue: { items: source.backlog.length, bytes: source.backlog.bytes },

@@ -2,7 +2,7 @@
 import type { Clock } from "../../src/placement/clock.js";
 import type { PlacerOwner } from "../../src/placement/owner.js";
 import { Placer } from "../../src/placement/placer.js";
-import { TaskRecord, TaskRecords } from "../../src/pool/task-record.js";
+import { TaskRecord, TaskRecords } from "../../src/pool/schedule/task-stats.js";
 import { emptySide } from "../../src/transfer/ledger.js";
 
 const settings = {

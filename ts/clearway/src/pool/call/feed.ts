@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { checkDepth } from "../error/depth.js";
-import { encodeError } from "../error/wire.js";
-import { Producer } from "../stream/producer.js";
-import { emptySide, isEmpty, type LedgerSide, merge } from "../transfer/ledger.js";
-import { prepareValue } from "../transfer/prepare.js";
-import { notCloneable } from "../transfer/refusal.js";
-import { Op } from "../transport/protocol.js";
-import type { InputWire } from "./input.js";
+import { checkDepth } from "../../error/depth.js";
+import { encodeError } from "../../error/wire.js";
+import { Producer } from "../../stream/producer.js";
+import { emptySide, isEmpty, type LedgerSide, merge } from "../../transfer/ledger.js";
+import { prepareValue } from "../../transfer/prepare.js";
+import { notCloneable } from "../../transfer/refusal.js";
+import { Op } from "../../transport/protocol.js";
+import type { InputFeed, InputWire } from "./input.js";
 
-/** Draws from a stream that the caller feeds into a task, as the task reads. Copies values, moves those under `move()`. */
-export class Feed {
+/** Reads a stream that the caller passes to a task, as fast as the task reads. Copies values; moves those under `move()`. */
+export class Feed implements InputFeed {
   readonly producer: Producer;
   readonly #ledger: LedgerSide;
-  /** What was entered for values with memory that are with the carrier: it may refuse them. */
+  /** Ledger entries of sent values with memory. The transport may still refuse such a value. */
   readonly #entered = new WeakMap<object, LedgerSide>();
   #refusal: unknown;
 
@@ -31,7 +31,7 @@ export class Feed {
         return ready.bytes;
       },
       end: (value) => {
-        // A synchronous source may end in the tick of its last values: whether they could cross shows only now.
+        // A synchronous source may end in the tick of its last values. Only a flush shows whether they can cross.
         transport.flush();
         if (!this.#refusal) transport.send(Op.End, id, cloneableEnd(value));
         else transport.send(Op.Abort, id, encodeError(this.#refusal));
@@ -40,7 +40,7 @@ export class Feed {
     });
   }
 
-  /** A value could not cross: the iterator is closed, and the task's reading fails with that. */
+  /** A value could not cross: closes the iterator. The task's next read fails with that reason. */
   refuse(value: unknown, reason: unknown): void {
     const entry = typeof value === "object" && value !== null ? this.#entered.get(value) : undefined;
     if (entry) merge(this.#ledger, entry, -1);
@@ -49,7 +49,7 @@ export class Feed {
   }
 }
 
-// What an iterator returns at its end has no reader in a `for await`; it is not worth failing the stream for.
+// A `for await` ignores an iterator's return value, so one that cannot cross does not fail the stream.
 function cloneableEnd(value: unknown): unknown {
   return ["object", "function", "symbol"].includes(typeof value) ? undefined : value;
 }

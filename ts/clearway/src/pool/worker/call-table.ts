@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Ids are given out in order, so calls that are under way together have low bits of their own, mostly: 1024 places hold
-// what a caller with 1000 calls in flight has with one worker.
+// Ids are consecutive, so open calls usually differ in their low bits. A caller with 1,000 calls in flight at one worker needs 1,024 places.
 const places = 1024;
 
 /**
- * The calls that are with one worker, by id, with the methods of a map. An array where an id's low bits are the index, and a
- * map only for those whose place is taken: by a call that takes long, or by one of more calls than there are places.
+ * The open calls of one worker, by id, with the methods of a map. Most calls are in an array, at the index of their id's low bits. If that
+ * place is taken, by a long call or because there are more calls than places, the call is in a map.
  *
- * Not a map alone: under thousands of calls V8 makes its table anew again and again, and a table that was old when it was
- * left holds on to all its entries and to the next one. With 1000 calls in flight every collection then kept
- * 1.5 MB of answered calls alive, and a quarter of the caller's time was spent collecting
- * (`spec/decisions/a-workers-calls-stand-in-an-array.md`).
+ * A map alone is slower: with thousands of calls, V8 replaces its table again and again, and an old table keeps all its entries and the
+ * next table alive. With 1,000 calls in flight, every garbage collection then kept 1.5 MB of answered calls, and a quarter of the caller's
+ * time went into garbage collection (`spec/decisions/a-workers-calls-stand-in-an-array.md`).
  */
 export class CallTable<Call extends { readonly id: number }> {
   size = 0;
@@ -23,7 +21,7 @@ export class CallTable<Call extends { readonly id: number }> {
     return call?.id === id ? call : this.#others.get(id);
   }
 
-  /** Adds a call that is not here. */
+  /** Adds a call that is not in the table. */
   set(id: number, call: Call): void {
     this.size++;
     const place = id & (places - 1);
@@ -31,7 +29,7 @@ export class CallTable<Call extends { readonly id: number }> {
     else this.#places[place] = call;
   }
 
-  /** Takes a call out, if it is here. */
+  /** Removes a call, if it is in the table. */
   delete(id: number): void {
     const place = id & (places - 1);
     if (this.#places[place]?.id === id) this.#places[place] = undefined;
@@ -39,7 +37,7 @@ export class CallTable<Call extends { readonly id: number }> {
     this.size--;
   }
 
-  /** All of them, oldest first; a copy, so that they may be taken out meanwhile. */
+  /** Returns all calls, oldest first. The array is a copy: the caller may change the table meanwhile. */
   values(): Call[] {
     const all = [...this.#places.filter((call) => call !== undefined), ...this.#others.values()];
     return all.sort((a, b) => a.id - b.id);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { find, searchLimit } from "../transfer/find.js";
-import { emptySide } from "../transfer/ledger.js";
-import { MovedValue } from "../transfer/move.js";
-import { prepareValue } from "../transfer/prepare.js";
+import { find, searchLimit } from "../../transfer/find.js";
+import { emptySide } from "../../transfer/ledger.js";
+import { MovedValue } from "../../transfer/move.js";
+import { prepareValue } from "../../transfer/prepare.js";
+import type { PoolCall } from "./call.js";
 import { Input } from "./input.js";
-import type { PoolCall } from "./pool-call.js";
 
 /**
- * Makes a call's arguments ready to leave: takes moved ones out of `move()`, opens streams, and counts what will be moved
- * and copied. Throws `would-copy` under `strict`. Moves nothing yet; copies the list where it changes it.
+ * Prepares a call's arguments: takes moved ones out of `move()`, opens streams, and counts what will be moved and copied. Throws
+ * `would-copy` under `strict`. Moves nothing yet. Copies the list of arguments before it changes the list.
  */
 export function prepareArguments(call: PoolCall): void {
   const { args } = call;
@@ -32,9 +32,9 @@ export function prepareArguments(call: PoolCall): void {
 }
 
 /**
- * Takes what is moved away from its owner at once, for a call that has to wait: `move` promises that the sender loses it
- * when it calls, not at some later time. Moves into objects of this thread. What is not moved is copied here, and the copy,
- * which is nobody else's, moves when the call leaves: one copy, as the ledger says.
+ * Takes moved memory away from its owner now, for a call that has to wait: `move` promises that the sender loses the memory at the call,
+ * not later. Moves it into objects of this thread, and copies all other memory. The copy has no other owner, so it moves when the call
+ * leaves: one copy in total, as the ledger says.
  */
 export function detach(call: PoolCall): void {
   if (call.transfer.length === 0) return;
