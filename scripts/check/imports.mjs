@@ -10,10 +10,11 @@ import { aliases, builtins, folders, parts, peers } from "./import-rules.mjs";
 const library = "ts/clearway/src/";
 const packageName = (specifier) => specifier.split("/", specifier.startsWith("@") ? 2 : 1).join("/");
 
-/** Returns the folder or entry of the library that a path belongs to. */
+/** Returns the folder, subfolder or file that has a rule for a path of the library; the path's first part if none has. */
 function place(path) {
-  const rest = path.slice(library.length);
-  return rest.includes("/") ? rest.slice(0, rest.indexOf("/")) : rest.replace(/\.js$/, ".ts");
+  const segments = path.slice(library.length).replace(/\/$/, "").replace(/\.js$/, ".ts").split("/");
+  const names = segments.map((_, at) => segments.slice(0, at + 1).join("/"));
+  return names.findLast((name) => folders[name]) ?? names[0];
 }
 
 function target(path, specifier) {

@@ -24,6 +24,9 @@ describe("the import rules", () => {
     ["a test of the library that imports the lab", "ts/clearway/test/pool.test.ts", "clearway-lab"],
     ["an example that imports the lab", "examples/rows/main.ts", "../../ts/clearway-lab/src/run.js"],
     ["a lab that goes round the public entries", "ts/clearway-lab/src/run.ts", "../../clearway/src/pool/pool.js"],
+    ["a layer of the pool that imports a higher one", "ts/clearway/src/pool/worker/worker.ts", "../call/call.js"],
+    ["a layer of the pool that imports the engine", "ts/clearway/src/pool/lifecycle/stop.ts", "../engine.js"],
+    ["placement that imports the pool", "ts/clearway/src/placement/placer.ts", "../pool/options.js"],
   ])("refuse %s", (_, path, specifier) => {
     const text = `// first line\nimport "${specifier}";\n`;
     expect(importProblems([{ path, text }])).toEqual([expect.stringContaining(`${path}:2: imports "${specifier}"`)]);
@@ -41,6 +44,7 @@ describe("the import rules", () => {
 
   test("ask for a rule before a new folder is used", () => {
     expect(from("ts/clearway/src/newcomer/it.ts", "./other.js")[0]).toContain("has no rule for newcomer");
+    expect(from("ts/clearway/src/pool/newcomer/it.ts", "./other.js")[0]).toContain("has no rule for pool");
   });
 
   test("only name folders that they have a rule for", () => {

@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import type { TaskRecord } from "../pool/task-record.js";
 import { type Advice, adviceOf, type Facts, factsOf, textOf } from "./advice.js";
 import type { Clock } from "./clock.js";
 import type { Model } from "./model.js";
-
-/** What the advisor asks of the pool. */
-export interface AdviserOwner {
-  readonly records: ReadonlyMap<string, TaskRecord>;
-  readonly workers: { count(state: "ready"): number };
-  ping(): Promise<unknown>;
-}
+import type { PlacedTask, PlacerOwner } from "./owner.js";
 
 // So many round trips at least after the first, which may have to wake a worker, and so many that they can be told on a
 // page's clock, which is read in steps of 100 us there: nine trips of 5 us begin and end in the same step.
@@ -17,12 +10,15 @@ const pingsMin = 9;
 const pingsMax = 128;
 const readableUs = 1000;
 
+/** The part of a pool that the advisor reads. */
+export type AdviserOwner = Pick<PlacerOwner, "records" | "workers" | "ping">;
+
 /** Advises on every task of a pool. Runs none of them. */
 export async function advise(
   owner: AdviserOwner,
   clock: Clock,
   budgetUs: number,
-  known: (task: TaskRecord) => { model: Model | undefined; placement: Facts["placement"] },
+  known: (task: PlacedTask) => { model: Model | undefined; placement: Facts["placement"] },
   notes: string[],
 ): Promise<Advice> {
   const records = [...owner.records.values()].filter((record) => record.index >= 0);

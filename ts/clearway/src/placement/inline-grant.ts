@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import type { CallSettings } from "../pool/settings.js";
-import type { TaskRecord } from "../pool/task-record.js";
 import type { TaskDefinition } from "../task/task.js";
 import type { CallProfile } from "./call-profile.js";
 import { burstClass } from "./hop.js";
 import type { Model } from "./model.js";
+import type { PlacedOptions, PlacedTask } from "./owner.js";
 
 // Two looks at the clock (40 ns each) and the decision are most of what a run of arithmetic costs. Only tasks that short
 // gain by it. By their mean: what is measured one by one then is the first call of some bursts, whose caches are cold.
@@ -47,9 +46,9 @@ export class InlineGrant {
   resting = false;
   /** What ran was not what was expected: it has to end. */
   surprised = false;
-  task: TaskRecord | undefined;
+  task: PlacedTask | undefined;
   definition: TaskDefinition | undefined;
-  options: CallSettings | undefined;
+  options: PlacedOptions | undefined;
   model: Model | undefined;
   readonly #profiles = new Map<number, CallProfile>();
   #kind = -1;
@@ -67,9 +66,9 @@ export class InlineGrant {
    * that there is for its task, or a new one. Grants nothing where the clock costs little in comparison.
    */
   grant(
-    task: TaskRecord,
+    task: PlacedTask,
     definition: TaskDefinition,
-    options: CallSettings,
+    options: PlacedOptions,
     model: Model,
     kind: number,
     profile: CallProfile,

@@ -1,29 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { ClearwayError } from "../error/clearway-error.js";
-import { prepareValue } from "../pool/arguments.js";
-import type { TaskRecord } from "../pool/task-record.js";
 import { CallContext } from "../task/context.js";
 import type { TaskDefinition } from "../task/task.js";
-import { emptySide, type LedgerSide, merge } from "../transfer/ledger.js";
+import { emptySide, merge } from "../transfer/ledger.js";
+import { prepareValue } from "../transfer/prepare.js";
 import { isTable } from "../transfer/revive.js";
 import { copyPlain, notPlain } from "./copy.js";
 import { cross, crossError } from "./outcome.js";
-
-/** What running inline asks of the pool. */
-export interface InlineOwner {
-  readonly toWorkers: LedgerSide;
-  readonly fromWorkers: LedgerSide;
-  /** Knows how many calls are open; the pool's `close` waits until there is none. */
-  readonly tracker: { openCount: number; shut(): void };
-}
+import type { PlacedTask, PlacerOwner } from "./owner.js";
 
 /** Runs tasks on the caller's thread so that a caller cannot tell: nothing is shared, what moves moves, errors cross. */
 export class Inline {
-  readonly #owner: InlineOwner;
+  readonly #owner: PlacerOwner;
   /** Asynchronous ones that are not over: how to fail each. */
   readonly #waiting = new Set<(why: ClearwayError) => void>();
 
-  constructor(owner: InlineOwner) {
+  constructor(owner: PlacerOwner) {
     this.#owner = owner;
   }
 
@@ -31,7 +23,7 @@ export class Inline {
    * Runs a task now, to its end or to its first `await`. Copies the arguments, takes those under `move()` from their
    * owner. Returns undefined, having run and taken nothing, when the arguments cannot cross: a worker's answer says why.
    */
-  run(task: TaskRecord, definition: TaskDefinition, args: unknown[], strict: boolean): Promise<unknown> | undefined {
+  run(task: PlacedTask, definition: TaskDefinition, args: unknown[], strict: boolean): Promise<unknown> | undefined {
     const own = this.#takeIn(args, strict);
     if (own === undefined) return undefined;
     task.calls++;
@@ -82,7 +74,7 @@ export class Inline {
   }
 
   #later(
-    task: TaskRecord,
+    task: PlacedTask,
     definition: TaskDefinition,
     result: PromiseLike<unknown>,
     strict: boolean,

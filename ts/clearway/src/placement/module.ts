@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { messageOf } from "../error/message-of.js";
-import type { WorkerSource } from "../pool/worker.js";
 import { definitionOfTask, type TaskDefinition } from "../task/task.js";
+import type { PlacerOwner } from "./owner.js";
 
 /** The task module on the caller's side, or why it is not there. */
 export type LoadedModule = { tasks: ReadonlyMap<string, TaskDefinition> } | { why: string };
@@ -11,7 +11,7 @@ export type LoadedModule = { tasks: ReadonlyMap<string, TaskDefinition> } | { wh
  * advisor tells why.
  */
 export async function loadModule(
-  source: WorkerSource,
+  source: PlacerOwner["source"],
   load: (() => Promise<unknown>) | undefined,
 ): Promise<LoadedModule> {
   try {

@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { parent } from "#host";
 import type { ClearwayError } from "../error/clearway-error.js";
-import type { Placement } from "../pool/options.js";
-import type { CallSettings, Settings } from "../pool/settings.js";
-import type { TaskRecord } from "../pool/task-record.js";
-import type { WorkerSource } from "../pool/worker.js";
 import type { TaskDefinition } from "../task/task.js";
 import type { Advice } from "./advice.js";
-import { type AdviserOwner, advise } from "./adviser.js";
+import { advise } from "./adviser.js";
 import type { CallProfile } from "./call-profile.js";
 import { type Clock, threadClock } from "./clock.js";
-import { Inline, type InlineOwner } from "./inline.js";
+import { Inline } from "./inline.js";
 import { InlineGrant } from "./inline-grant.js";
 import { Model } from "./model.js";
 import { type LoadedModule, loadModule } from "./module.js";
+import type { PlacedOptions, PlacedTask, Placement, PlacerOwner } from "./owner.js";
 import { argumentClass } from "./size.js";
 import { Traffic } from "./traffic.js";
 import { Turn } from "./turn.js";
@@ -22,13 +19,6 @@ import { Turn } from "./turn.js";
 // much has run inline within it: four times what lies between two pauses of a busy machine (25 ms). It costs 0.6 to 1.6 us a
 // burst, so it is not read before there is a reason.
 const suspiciousUs = 100_000;
-
-/** What placement asks of the pool. */
-export interface PlacerOwner extends InlineOwner, AdviserOwner {
-  readonly source: WorkerSource;
-  readonly settings: Pick<Settings, "placement" | "inlineBudgetMs" | "module">;
-  readonly ended: ClearwayError | undefined;
-}
 
 /** Told when a call that went to a worker is over: what it ran, in microseconds; -1 when it was not answered. */
 export type Answered = (runUs: number) => void;
@@ -48,7 +38,7 @@ export class Placer {
   readonly #traffic = new Traffic();
   readonly #inline: Inline;
   readonly #grant = new InlineGrant();
-  readonly #known = new Map<TaskRecord, Known>();
+  readonly #known = new Map<PlacedTask, Known>();
   readonly #budgetUs: number;
   #module: LoadedModule | undefined;
   #frameAsked = false;
@@ -74,12 +64,12 @@ export class Placer {
     await this.loaded;
     const module = this.#module;
     const notes = module && "why" in module ? [`Nothing runs inline: ${module.why}.`] : [];
-    const known = (task: TaskRecord) => ({ model: this.#known.get(task)?.model, placement: this.wish(task) });
+    const known = (task: PlacedTask) => ({ model: this.#known.get(task)?.model, placement: this.wish(task) });
     return advise(this.#owner, this.#clock, this.#budgetUs, known, notes);
   }
 
   /** How a task's calls are placed. The call's own wish goes before the pool's, that before the task's. */
-  wish(task: TaskRecord, own?: Placement): Placement {
+  wish(task: PlacedTask, own?: Placement): Placement {
     if (task.kind !== "function" || task.placement === "worker") return "worker";
     return own ?? this.#owner.settings.placement ?? task.placement ?? "worker";
   }
@@ -88,7 +78,7 @@ export class Placer {
    * Runs the call here and returns its promise; or returns what is to be told when a worker has answered it; or neither,
    * for a call that is none of placement's business.
    */
-  place(task: TaskRecord, args: unknown[], options: CallSettings): Promise<unknown> | Answered | undefined {
+  place(task: PlacedTask, args: unknown[], options: PlacedOptions): Promise<unknown> | Answered | undefined {
     try {
       return this.#place(task, args, options);
     } catch {
@@ -97,7 +87,7 @@ export class Placer {
     }
   }
 
-  #place(task: TaskRecord, args: unknown[], options: CallSettings): Promise<unknown> | Answered | undefined {
+  #place(task: PlacedTask, args: unknown[], options: PlacedOptions): Promise<unknown> | Answered | undefined {
     const grant = this.#grant;
     if (grant.task === task && grant.options === options && this.#owner.ended === undefined) {
       const kind = argumentClass(args);
@@ -118,11 +108,11 @@ export class Placer {
   }
 
   #decide(
-    task: TaskRecord,
+    task: PlacedTask,
     known: Known,
     definition: TaskDefinition,
     args: unknown[],
-    options: CallSettings,
+    options: PlacedOptions,
   ): Promise<unknown> | Answered | undefined {
     const { nowUs } = this.#clock;
     if (!this.#traffic.inBurst) this.#beginBurst();
@@ -213,7 +203,7 @@ export class Placer {
       : await loadModule(source, settings.module);
   }
 
-  #know(task: TaskRecord): Known | undefined {
+  #know(task: PlacedTask): Known | undefined {
     const known = this.#known.get(task);
     if (known !== undefined) return known;
     this.loaded ??= this.#load();
@@ -284,6 +274,6 @@ export class Placer {
  * A call that may have to be stopped needs a thread that can be ended; one with a key has its turn behind others with
  * that key; and who listens to progress wants to hear of it before the end.
  */
-function mayRunAnywhere({ limited, place, onProgress }: CallSettings): boolean {
+function mayRunAnywhere({ limited, place, onProgress }: PlacedOptions): boolean {
   return !limited && place < 0 && onProgress === undefined;
 }

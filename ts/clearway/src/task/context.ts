@@ -40,7 +40,7 @@ export class CallContext implements TaskContext {
     this.#asked = true;
     if (this.#reason !== undefined) return true;
     const { cancelCells, id } = this.#wire;
-    // Pairs with the store in `pool/lifecycle/cancel.ts`; the id alone is the message, nothing else is read after it.
+    // Pairs with the store in `pool/lifecycle/stop.ts`; the id alone is the message, nothing else is read after it.
     return cancelCells !== undefined && Atomics.load(cancelCells, cellOf(id, cancelCells)) === id;
   }
 

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { adviceOf, type Facts, textOf } from "../../src/placement/advice.js";
 import { type AdviserOwner, advise } from "../../src/placement/adviser.js";
 import { threadClock } from "../../src/placement/clock.js";
-import { TaskRecord } from "../../src/pool/task-record.js";
+import { TaskRecord } from "../../src/pool/schedule/task-stats.js";
 import { plainPool } from "../fixtures/pools.js";
 
 const facts: Facts = {

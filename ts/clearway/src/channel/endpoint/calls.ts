@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError, invalid } from "../../error/clearway-error.js";
+import { after, type Timer } from "../../lazy/timer.js";
 import { readError } from "../wire/error-body.js";
 import { Flag, type Frame, Op, Status } from "../wire/frame.js";
 import type { Encoded, Link, Received } from "./link.js";
 import type { Outbox, Waiting } from "./outbox.js";
 import { statusError } from "./status.js";
-import { after, type Timer } from "./timer.js";
 
 /** Limits and cancellation of one call. */
 export interface CallOptions {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError, invalid } from "../../error/clearway-error.js";
+import { after, type Timer } from "../../lazy/timer.js";
 import { requireLittleEndian } from "../codec/bytes.js";
 import type { ChannelSink, ChannelTransport, CloseReason } from "../transport/transport.js";
 import { readFrame } from "../wire/frame.js";
@@ -7,7 +8,6 @@ import { agree, frameBytesMin, type Hello, readHello, type WireName, wireVersion
 import { Core } from "./core.js";
 import { type Endpoint, endpointOf } from "./endpoint.js";
 import { type EndpointOptions, type EndpointSettings, settingsOf } from "./options.js";
-import { after, type Timer } from "./timer.js";
 
 /**
  * Connects an endpoint over a transport: both ends send a hello and agree on the wire. Takes ownership of the transport and closes it on
