@@ -28,7 +28,9 @@ export class CallTracker {
     this.openCount++;
     call.record.calls++;
     if (call.options.limited) this.#armLimits(call);
-    if (call.state === "settled") return;
+    // Its signal, which is not ours, may have ended the call or the pool.
+    if (this.#engine.ended) this.cancel(call, this.#engine.ended);
+    if (call.state === "settled") return call.cleanUp();
     try {
       // A large call may take the room of several small ones.
       for (let victim = backlog.admit(call); victim; victim = backlog.admit(call)) {
@@ -129,11 +131,7 @@ export class CallTracker {
 
   #armLimits(call: PoolCall): void {
     const { signal, deadlineMs } = call.options;
-    if (signal) {
-      const abort = (): void => this.cancel(call, signal.reason);
-      if (signal.aborted) return abort();
-      call.unlisten = onAbort(signal, abort);
-    }
+    if (signal) call.unlisten = onAbort(signal, (reason) => this.cancel(call, reason));
     if (deadlineMs === undefined) return;
     const why = new ClearwayError("deadline", `the call did not end within ${deadlineMs} ms`);
     call.deadline = after(deadlineMs, () => this.expire(call, why));
