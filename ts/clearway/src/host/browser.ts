@@ -116,8 +116,12 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
     if (lifeline.signal.aborted) return;
     lifeline.abort();
     worker.onmessage = worker.onerror = null;
-    // A worker that counts as dead must stop, because its calls may run again elsewhere.
-    worker.terminate();
+    // A worker that counts as dead must stop, because its calls may run again elsewhere. A factory's own `terminate()` may throw.
+    try {
+      worker.terminate();
+    } catch {
+      Worker.prototype.terminate.call(worker);
+    }
     events.exit(undefined);
   };
   worker.onmessage = ({ data }) => {

@@ -157,6 +157,11 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
     if (worker.threadId < 0) queueMicrotask(exit);
     else worker.once("exit", exit);
   });
+  let ending: Promise<void> | undefined;
+  const end = async (): Promise<void> => {
+    if (!gone) endThread(worker);
+    await exited;
+  };
   let wanted = true;
   let held = true;
   let release: ReturnType<typeof setTimeout> | undefined;
@@ -191,9 +196,10 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
   });
   return {
     post: (message, transfer) => worker.postMessage(message, transfer as threads.TransferListItem[]),
-    terminate: async () => {
-      if (!gone) await worker.terminate();
-      await exited;
+    // Once: each call of Node's adds a listener until the thread has ended.
+    terminate: () => {
+      ending ??= end();
+      return ending;
     },
     setRef: (on) => {
       wanted = on;
@@ -207,6 +213,17 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
       }
     },
   };
+}
+
+// A factory's worker may have a `terminate()` of its own, which may throw, reject, or not end the thread.
+function endThread(worker: threads.Worker): void {
+  const { terminate } = threads.Worker.prototype;
+  try {
+    if (worker.terminate !== terminate) Promise.resolve(worker.terminate()).catch(() => {});
+  } catch {
+    // Node's own follows.
+  }
+  void terminate.call(worker);
 }
 
 /** Returns the connection to the thread that started this thread; undefined on a main thread. */

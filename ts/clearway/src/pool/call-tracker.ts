@@ -22,8 +22,7 @@ export class CallTracker {
 
   /** Takes a call in: it waits, or leaves at once. Tells its caller where it cannot be taken. */
   enqueue(call: PoolCall): void {
-    const { backlog, ended, scheduler } = this.#engine;
-    if (ended) return this.cancel(call, ended);
+    const { backlog, scheduler } = this.#engine;
     call.enqueue();
     this.openCount++;
     call.record.calls++;

@@ -48,8 +48,10 @@ function overdue(worker: PoolWorker): void {
     // They may take long: a half-read stream waits for its reader. Nobody else waits for them.
     supersede(worker);
     engine.scheduler.run();
-    // The one that did not stop may still hold the thread, later.
-    after(limitMs, () => worker.life.state !== "gone" && void look());
+    // The one that did not stop may still hold the thread, later. A draining worker is not shrunk away, so its idle timer is free;
+    // that timer ends with the worker.
+    clearTimeout(worker.idleTimer);
+    worker.idleTimer = after(limitMs, () => void look());
   };
   void look();
 }

@@ -197,6 +197,38 @@ export const callerPoints: readonly Point[] = [
   ...Object.keys(foreignSignals).map(signal),
 
   {
+    name: "the first factory",
+    source: (act) => {
+      let made = 0;
+      return () => (made++ === 0 ? (act() as never) : (new Worker(foreignUrl) as never));
+    },
+    reach: async ({ pool }) => {
+      const first = [pool.ready(), pool.call.add(1, 2)];
+      await Promise.allSettled(first);
+      return [...first, pool.ready(), pool.call.add(3, 4)];
+    },
+  },
+  {
+    name: "the terminate() of a factory's worker",
+    source: (act) => () => Object.assign(new Worker(foreignUrl), { terminate: act }) as never,
+    reach: ({ pool }) => {
+      const { call } = pool.with({ timeoutMs: 5 });
+      return [call.never(), pool.call.add(1, 2), call.never(), pool.call.add(3, 4)];
+    },
+  },
+  {
+    name: "the module's loader",
+    options: (act) => ({ placement: "auto", module: act as () => Promise<unknown> }),
+    reach: async ({ pool, follow }) => {
+      await Promise.allSettled([pool.ready()]);
+      const calls = [pool.call.add(1, 2), pool.call.add(3, 4)];
+      const advice = pool.advise();
+      follow(advice);
+      return [...calls, pool.advise(), pool.call.add(5, 6)];
+    },
+  },
+
+  {
     name: "a factory for more workers",
     source: (act) => {
       let made = 0;
