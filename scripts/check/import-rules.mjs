@@ -23,7 +23,7 @@ export const folders = {
     why: "runs tasks; side of the worker, so it never sees the pool",
   },
   placement: {
-    may: ["error", "host", "transfer", "task"],
+    may: ["error", "lazy", "host", "transfer", "task"],
     why: "experimental: decides whether a call runs inline; loaded by a pool when one asks for it",
   },
   "pool/options.ts": { may: ["error", "host", "stream", "placement"], why: "options, their defaults and validation" },

@@ -47,6 +47,8 @@ export interface PlacerOwner {
     readonly placement: Placement | undefined;
     readonly inlineBudgetMs: number;
     readonly module: (() => Promise<unknown>) | undefined;
+    /** Time limit of a worker's start, and of loading the module for advice. */
+    readonly startTimeoutMs: number;
   };
   /** The error of every new call once the pool has ended; undefined before. */
   readonly ended: ClearwayError | undefined;

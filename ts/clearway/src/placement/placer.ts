@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { parent } from "#host";
 import type { ClearwayError } from "../error/clearway-error.js";
+import { within } from "../lazy/timer.js";
 import type { TaskDefinition } from "../task/task.js";
 import type { Advice } from "./advice.js";
 import { advise } from "./adviser.js";
@@ -49,6 +50,11 @@ export class Placer {
   /** Settles when the module is here, or it is known why not; undefined while nobody asked for it. Never rejects. */
   loaded: Promise<void> | undefined;
   readonly #elsewhere: boolean;
+  #abandon!: () => void;
+  /** Settles when the pool is terminated. */
+  readonly #abandoned = new Promise<void>((resolve) => {
+    this.#abandon = resolve;
+  });
 
   constructor(owner: PlacerOwner, clock: Clock = threadClock, elsewhere: boolean = parent() !== undefined) {
     this.#owner = owner;
@@ -59,11 +65,13 @@ export class Placer {
     this.#inline = new Inline(owner);
   }
 
-  /** Which tasks would be better placed elsewhere. */
+  /** Which tasks would be better placed elsewhere. Waits for the module as long as for a worker's start, at most. */
   async advise(): Promise<Advice> {
-    await this.loaded;
+    const { startTimeoutMs } = this.#owner.settings;
+    if (this.loaded && !this.#module) await within(Promise.race([this.loaded, this.#abandoned]), startTimeoutMs);
     const module = this.#module;
-    const notes = module && "why" in module ? [`Nothing runs inline: ${module.why}.`] : [];
+    const why = module ? "why" in module && module.why : this.loaded && "the module has not been loaded yet";
+    const notes = why ? [`Nothing runs inline: ${why}.`] : [];
     const known = (task: PlacedTask) => ({ model: this.#known.get(task)?.model, placement: this.wish(task) });
     return advise(this.#owner, this.#clock, this.#budgetUs, known, notes);
   }
@@ -192,6 +200,7 @@ export class Placer {
 
   /** The pool is terminated: what runs here and waits is told so. */
   abandon(why: ClearwayError): void {
+    this.#abandon();
     this.#inline.abandon(why);
   }
 
@@ -206,7 +215,8 @@ export class Placer {
   #know(task: PlacedTask): Known | undefined {
     const known = this.#known.get(task);
     if (known !== undefined) return known;
-    this.loaded ??= this.#load();
+    // In a turn of its own: the module's loader, which is not ours, may call this pool.
+    this.loaded ??= Promise.resolve().then(() => this.#load());
     if (this.#module === undefined) return undefined;
     const definition = "tasks" in this.#module ? this.#module.tasks.get(task.name) : undefined;
     const made: Known = { model: new Model(this.#budgetUs), definition, answered: new Map() };

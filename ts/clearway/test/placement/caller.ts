@@ -52,7 +52,7 @@ export class PaperCaller {
   #afterBurst: (() => void)[] = [];
   #afterTurn: (() => void)[] = [];
 
-  constructor(inlineBudgetMs = 1) {
+  constructor(inlineBudgetMs = 1, module?: () => Promise<unknown>) {
     this.#task.kind = "function";
     this.#task.index = 0;
     const work = (value: number): number => {
@@ -75,7 +75,12 @@ export class PaperCaller {
     };
     const owner: PlacerOwner = {
       source: "",
-      settings: { placement: undefined, inlineBudgetMs, module: async () => ({ default: { work } }) },
+      settings: {
+        placement: undefined,
+        inlineBudgetMs,
+        startTimeoutMs: 30_000,
+        module: module ?? (async () => ({ default: { work } })),
+      },
       ended: undefined,
       toWorkers: emptySide(),
       fromWorkers: emptySide(),

@@ -79,13 +79,14 @@ export class CallTracker {
 
   /** Accepts a call: it leaves at once, or waits. A call that cannot be accepted fails. */
   enqueue(call: PoolCall): void {
-    const { ended, lifecycle } = this.host;
-    if (ended) return this.cancel(call, ended);
     call.enqueue();
     this.openCount++;
     call.record.calls++;
     if (call.options.limited) this.#armLimits(call);
-    if (call.state === "settled") return;
+    const { ended, lifecycle } = this.host;
+    // The caller's signal is foreign code: reading it may have ended the call or the pool.
+    if (ended) this.cancel(call, ended);
+    if (call.state === "settled") return call.cleanUp();
     try {
       if (!this.#scheduler.sendNow(call)) {
         // A large call may need the room of several small ones.
@@ -191,11 +192,7 @@ export class CallTracker {
 
   #armLimits(call: PoolCall): void {
     const { signal, deadlineMs } = call.options;
-    if (signal) {
-      const abort = (): void => this.cancel(call, signal.reason);
-      if (signal.aborted) return abort();
-      call.unlisten = onAbort(signal, abort);
-    }
+    if (signal) call.unlisten = onAbort(signal, (reason) => this.cancel(call, reason));
     if (deadlineMs === undefined) return;
     const why = new ClearwayError("deadline", `the call did not end within ${deadlineMs} ms`);
     call.deadline = after(deadlineMs, () => this.expire(call, why));

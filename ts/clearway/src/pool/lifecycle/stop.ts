@@ -57,8 +57,10 @@ function overdue(host: LifecycleHost, worker: Worker): void {
     // They may take long: a half-read stream waits for its reader. Waiting calls must not wait for them.
     supersede(host, worker);
     host.scheduler.run();
-    // The call that did not stop may block the thread later.
-    after(limitMs, () => worker.life.state !== "gone" && void look());
+    // The call that did not stop may block the thread later. A draining worker does not shrink away, so its idle timer is free; that timer
+    // ends with the worker.
+    clearTimeout(worker.idleTimer);
+    worker.idleTimer = after(limitMs, () => void look());
   };
   void look();
 }
