@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Assumptions.assumeTrue
 import org.junit.jupiter.api.Test
 
-/** JVMs that have, or allow, less than others: the meter watches by what is left. */
+/** JVMs that lack or forbid some features. The meter uses the rest. */
 class PoorHostTest {
     private fun run(vararg options: String): List<String> {
         val java = File(System.getProperty("java.home"), "bin/java").path

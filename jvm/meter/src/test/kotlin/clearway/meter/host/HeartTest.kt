@@ -16,13 +16,13 @@ import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
-/** A heart and the thread that it watches, in a time of their own. */
+/** A heart and the thread that it watches, on a fake clock. */
 class HeartTest {
-    /** An event thread that is held in the given spans: what comes meanwhile is done at their end. */
+    /** An event thread that is held in the given spans. A task that arrives during a span runs at its end. */
     private class World(private val held: List<Pair<Double, Double>>, val runs: Boolean = true) : Executor, Look {
         var nowMs = 0.0
 
-        /** What the system counts of a thread that is ready, and not run, in the spans of `waits`. */
+        /** Counts a thread's time in the spans of `waits` as ready without a core. */
         private inner class Queued(private val waits: List<Pair<Double, Double>>) : Waiting {
             private var toldMs = 0.0
 
@@ -47,7 +47,7 @@ class HeartTest {
 
         override fun stack(thread: Thread): List<String> = listOf("app").also { looks++ }
 
-        /** The heart asks first; what it waits through on a core that others have is then told. */
+        /** Returns the heart's own counter to its first call, then null. */
         override fun waiting(): Waiting? = own.also { own = null }
 
         private var own: Waiting? = null
@@ -55,7 +55,7 @@ class HeartTest {
         override fun cpuMs(thread: Thread): Double =
             if (runs) held.sumOf { (from, until) -> (minOf(nowMs, until) - from).coerceAtLeast(0.0) } else 0.0
 
-        /** While it sends at one of these times, the heart is kept from its core. */
+        /** The heart is kept from its core while it sends in one of these spans. */
         var keptSending = emptyList<Pair<Double, Double>>()
 
         override fun execute(task: Runnable) {
@@ -66,7 +66,7 @@ class HeartTest {
             nowMs = keptSending.find { (from, until) -> nowMs >= from && nowMs < until }?.second ?: nowMs
         }
 
-        /** What the event thread does until then, each at its moment. */
+        /** Runs the event thread's tasks that are due by `ms`, each at its moment. */
         private fun runUntil(ms: Double) {
             while (queue.isNotEmpty() && queue.first().first <= ms) {
                 val (atMs, task) = queue.removeFirst()
@@ -76,7 +76,10 @@ class HeartTest {
             nowMs = ms
         }
 
-        /** Ticks until then; the heart sleeps through the spans of `asleep`, ready to run where it is `queued`. */
+        /**
+         * Ticks until `untilMs`. The heart sleeps through the spans of `asleep`; with `queued` the system counts them
+         * as ready without a core.
+         */
         fun play(
             untilMs: Double,
             asleep: List<Pair<Double, Double>> = emptyList(),
@@ -156,7 +159,7 @@ class HeartTest {
             return stalls[0].cause.name.lowercase()
         }
         assertEquals(listOf("machine", "unknown"), listOf(cause(queued = true), cause(queued = false)))
-        // Where the thread itself had that core, nobody saw what it did, and it was not the machine.
+        // If the thread itself had that core, no source shows what it did, and the machine was not the cause.
         assertEquals("unknown", cause(queued = true, runs = true))
     }
 
