@@ -17,7 +17,7 @@ class FlightRecordingTest {
     }
 
     @Test
-    fun `every stall is an event of a flight recording, with its length, thread, cause, stack and marks`() {
+    fun `a flight recording contains every stall with its length, thread, cause, stack and marks`() {
         val events = Executors.newSingleThreadExecutor { Thread(it, "event loop") }
         val file = Files.createTempFile("clearway", ".jfr")
         try {

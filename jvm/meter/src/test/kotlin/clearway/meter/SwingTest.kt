@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test
 /** A real window on a display of its own: Swing's event thread in a JVM that was started with that display. */
 class SwingTest {
     @Test
-    fun `a stall on Swing's event thread carries its mark and a stack, and a measured function is one stall`() {
+    fun `a stall on Swing's event thread has its mark and a stack, and a measured function is one stall`() {
         val told = onDisplay("seen")
         val stalls = told["report"].asJsonObject["stalls"].asJsonArray.map { it.asJsonObject }
         // The program held the thread until the meter had reported both.
@@ -31,7 +31,7 @@ class SwingTest {
      */
     @Test
     @Tag("measure")
-    fun `stalls of known length on Swing's event thread are measured`() {
+    fun `the meter measures stalls of known length on Swing's event thread`() {
         val told = onDisplay("known")
         val report = told["report"].asJsonObject
         val known = told["known"].asJsonArray.map { it.asJsonObject }.groupBy { it["ms"].asInt }

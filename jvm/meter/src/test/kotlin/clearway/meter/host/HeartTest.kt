@@ -105,7 +105,7 @@ class HeartTest {
     }
 
     @Test
-    fun `stalls of any length are found within 1 ms of it, and within the error that they state`() {
+    fun `the heart finds stalls of any length within 1 ms and within their stated error`() {
         val stalls = Arb.list(Arb.pair(Arb.double(5.0, 50.0), Arb.double(6.0, 400.0)), 1..10)
         forAll(stalls) { parts ->
             var atMs = 20.0
@@ -121,7 +121,7 @@ class HeartTest {
     }
 
     @Test
-    fun `a stall leaves one beat in the queue, and the stack is looked at ever more seldom`() {
+    fun `a stall leaves one beat in the queue, and stack samples become rarer`() {
         val world = World(listOf(100.0 to 10_100.0))
         val report = world.play(10_200.0)
         assertEquals(1, report.stalls.size)
@@ -130,18 +130,18 @@ class HeartTest {
     }
 
     @Test
-    fun `a heart that sleeps while the thread answers makes no stall of it`() {
+    fun `the heart finds no stall when it was delayed itself while the thread answered`() {
         assertTrue(World(emptyList()).play(1000.0, asleep = listOf(200.0 to 300.0)).stalls.isEmpty())
     }
 
     @Test
-    fun `a stall through which the heart slept too is the machine's`() {
+    fun `the cause is the machine when the heart was delayed during the stall, too`() {
         val report = World(listOf(200.0 to 300.0)).play(1000.0, asleep = listOf(200.5 to 299.0))
         assertEquals(listOf("machine"), report.causes.map { it.cause.name.lowercase() })
     }
 
     @Test
-    fun `a stall through which the heart waited for the core that the thread had is the app's`() {
+    fun `the cause is the app when the heart waited for the core that the thread used`() {
         val held = listOf(200.0 to 300.0)
         val report = World(held).play(1000.0, asleep = listOf(200.5 to 299.0), queued = true)
         assertEquals(listOf("app"), report.causes.map { it.cause.name.lowercase() })
@@ -150,7 +150,7 @@ class HeartTest {
     }
 
     @Test
-    fun `a stall through which the heart stood in the thread's queue, kept from its core, is the machine's`() {
+    fun `the cause is the machine when the heart lost its core while it sent a beat`() {
         val held = listOf(200.0 to 210.0)
         fun cause(queued: Boolean, runs: Boolean = false): String {
             val world = World(held, runs).apply { keptSending = held }
@@ -164,7 +164,7 @@ class HeartTest {
     }
 
     @Test
-    fun `a stall that began and ended while the heart was kept from its core is told by the thread's own clock`() {
+    fun `the thread's own clock shows a stall that began and ended while the heart was delayed`() {
         val stalls = World(listOf(200.5 to 210.5)).play(1000.0, asleep = listOf(200.6 to 212.0)).stalls
         assertEquals(listOf(10L), stalls.map { Math.round(it.lengthMs) })
         assertTrue(stalls[0].errorMs >= 10)
@@ -173,7 +173,7 @@ class HeartTest {
     }
 
     @Test
-    fun `the stall in which a run ends is told as far as it came`() {
+    fun `the report contains the stall that continues at the run's end, up to that end`() {
         val report = World(listOf(500.0 to 5000.0)).play(900.0)
         assertEquals(1, report.stalls.size)
         assertEquals(report.durationMs, report.stalls[0].startMs + report.stalls[0].lengthMs)
@@ -181,7 +181,7 @@ class HeartTest {
     }
 
     @Test
-    fun `an executor that takes no more tasks ends the watch, and the report says so`() {
+    fun `the watch ends when the executor rejects tasks, and the report says so`() {
         val world = World(emptyList())
         world.play(100.0)
         world.refuses = true
@@ -192,7 +192,7 @@ class HeartTest {
     }
 
     @Test
-    fun `what Linux tells of a thread's waiting is the second number`() {
+    fun `the run queue reads the second number of Linux's schedstat`() {
         val line = java.nio.ByteBuffer.wrap("1234567 8900000 12\n".toByteArray())
         assertEquals(8_900_000.0, RunQueue.waitedNs(line))
         assertEquals(0.0, RunQueue.waitedNs(java.nio.ByteBuffer.wrap(ByteArray(0))))
