@@ -47,7 +47,7 @@ class AdaptiveDispatcherTest {
 
     @Test
     fun `coroutines that block on one another by a barrier end`() = runBlocking {
-        // Two processors: so many must be given threads of their own.
+        // With two processors, 20 blocking coroutines need threads of their own.
         val barrier = CyclicBarrier(20)
         val passed = List(20) { async(dispatcher) { barrier.await() } }.awaitAll()
         assertEquals((0 until 20).toSet(), passed.toSet())
@@ -63,7 +63,7 @@ class AdaptiveDispatcherTest {
                 delay(Long.MAX_VALUE)
             }
         first.await()
-        // Were the thread held, this would never run.
+        // This would never run if the delay held the thread.
         assertEquals("ran", withContext(narrow) { "ran" })
         waits.cancelAndJoin()
     }
@@ -86,7 +86,7 @@ class AdaptiveDispatcherTest {
     @Test
     fun `coroutines of an ordered site run one at a time, in the order of their resumptions`() = runBlocking {
         val ordered = executor.asDispatcher(executor.site("ordered", SiteOptions().ordered()))
-        val seen = ArrayList<Int>() // No lock: what orders the coroutines must order this.
+        val seen = ArrayList<Int>() // No lock: the order of the coroutines must also order these writes.
         val inside = AtomicInteger()
         val all =
             List(200) { number ->
