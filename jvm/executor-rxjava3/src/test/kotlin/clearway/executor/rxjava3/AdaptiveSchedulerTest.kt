@@ -50,7 +50,7 @@ class AdaptiveSchedulerTest {
     @Test
     fun `a worker runs what it is given in order, and never two at the same time`() {
         val worker = scheduler.createWorker()
-        val seen = ArrayList<Int>() // No lock: what orders the work must order this.
+        val seen = ArrayList<Int>() // No lock: the order of the work must also order these writes.
         val inside = AtomicInteger()
         val overlapped = AtomicInteger()
         val done = CountDownLatch(1_000)
@@ -91,7 +91,7 @@ class AdaptiveSchedulerTest {
     fun `delayed work runs, and holds no thread until then`() {
         val narrow = executor.asScheduler(executor.site("one at a time", SiteOptions().ordered()))
         val far = narrow.scheduleDirect({ throw AssertionError("an hour is not over") }, 1, TimeUnit.HOURS)
-        // Were the thread held, none of these would run.
+        // None of these would run if the delay held the thread.
         val soon = CountDownLatch(1)
         narrow.scheduleDirect(soon::countDown, 1, TimeUnit.MILLISECONDS)
         soon.await()
@@ -142,14 +142,14 @@ class AdaptiveSchedulerTest {
             try {
                 go.await()
             } catch (stop: InterruptedException) {
-                // That is what disposing does.
+                // Disposing interrupts the work.
             }
         }
         repeat(10) { worker.schedule { ran.incrementAndGet() } }
         begun.await()
         worker.dispose()
         go.countDown()
-        // The executor ends when nothing of it runs any more.
+        // The executor ends once none of its work runs any more.
         executor.close()
         assertEquals(0, ran.get())
     }
