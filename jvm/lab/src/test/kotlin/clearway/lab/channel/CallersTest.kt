@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Assertions.assertThrows
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
-/** Here nothing native is compiled; ts/clearway-lab/test/contract.test.ts runs every way that the runner has. */
+/** No native code is compiled here. ts/clearway-lab/test/contract.test.ts runs every way of the runner. */
 internal class CallersTest {
     private fun row(channel: String, codec: String, payload: String, direction: String = "host to native"): Cell {
         val words = mapOf("direction" to direction, "channel" to channel, "codec" to codec, "payload" to payload)
@@ -21,7 +21,7 @@ internal class CallersTest {
         return Cell("channel", "channel-native-jvm", "by hand", params, JsonObject(emptyMap()))
     }
 
-    /** The other end, in Java. */
+    /** The peer, in Java. */
     private class Mirror : Crossing {
         private var own = ByteArray(0)
         override val copiesEncoded: Int = 2
@@ -70,7 +70,7 @@ internal class CallersTest {
         assertEquals(equal, asked.result)
         assertEquals(setOf("roundTrip"), asked.samples.keys)
         val there = measured(row("message", "standard", "2 KB")).values.getValue("copiedBytes").value
-        // Packed twice and copied three times, where the other way it is once and twice.
+        // Two encodings and three copies here; one encoding and two copies in the other direction.
         assertEquals(there / 3 * 5, asked.values.getValue("copiedBytes").value)
     }
 

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Assertions.assertThrows
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
-/** Here nothing native is compiled; ts/clearway-lab/test/contract.test.ts runs every way that the runner has. */
+/** No native code is compiled here. ts/clearway-lab/test/contract.test.ts runs every way of the runner. */
 internal class FillersTest {
     private val native = Fillers.all.map { it.name } - setOf("arrays-fill", "buffer-put")
 

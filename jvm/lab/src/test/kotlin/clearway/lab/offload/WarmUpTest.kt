@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Assertions.assertFalse
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
-/** Batches that take what `ns` says of the time at which they begin, on a clock of their own. */
+/** Batches on a fake clock. `ns` returns a batch's duration for the time at which it starts. */
 internal class WarmUpTest {
     private var nowNs = 0L
 

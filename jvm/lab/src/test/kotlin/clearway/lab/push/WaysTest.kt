@@ -20,7 +20,7 @@ internal class WaysTest {
                 assertTrue(receiver.await(60_000), "received ${receiver.received}")
                 assertEquals(load.count, receiver.received)
                 assertEquals(0, receiver.outOfOrder)
-                // An event cannot arrive before the time at which it was to be sent.
+                // An event cannot arrive before its intended time.
                 assertTrue(receiver.latencyNs.all { it >= 0 })
             }
         }
