@@ -9,7 +9,7 @@ import org.junit.jupiter.api.TestFactory
 
 internal class WaysTest {
     @TestFactory
-    fun `each way brings every event, in order, at a pace and back to back`(): List<DynamicTest> =
+    fun `each way delivers every event in order, at a pace and back to back`(): List<DynamicTest> =
         Ways.all.filter { it.unavailable == null }.map { kind -> dynamicTest(kind.name) { bringsAll(kind) } }
 
     private fun bringsAll(kind: WayKind) {

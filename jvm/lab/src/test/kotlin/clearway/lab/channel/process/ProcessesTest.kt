@@ -36,7 +36,7 @@ internal class ProcessesTest {
 
     @ParameterizedTest
     @MethodSource("ways")
-    fun `bytes come back whole, one at a time and three in flight, on the thread that reads`(way: String) {
+    fun `each way returns bytes unchanged, one at a time and three in flight, on the reading thread`(way: String) {
         val row = row("1 MB", codec = "binary")
         asking(way, row) { caller ->
             assertArrayEquals(row.value as ByteArray, caller.call() as ByteArray)
@@ -51,7 +51,7 @@ internal class ProcessesTest {
 
     @ParameterizedTest
     @MethodSource("ways")
-    fun `values come back decoded and encoded again, behind a queue`(way: String) {
+    fun `each way returns values that the peer decoded and encoded behind a queue`(way: String) {
         val row = row("2 KB", channel = "method", background = true)
         asking(way, row) { caller ->
             val answers = List(3) { caller.send() }
@@ -60,7 +60,7 @@ internal class ProcessesTest {
     }
 
     @Test
-    fun `children end by themselves when their standard input does`() {
+    fun `a child ends when its standard input ends`() {
         val words = row("null").words
         // A child without a connection prints an error; discard it.
         val children = Processes.names.map { EchoChild(EchoChild.command(listOf(it) + words), Redirect.DISCARD) }
@@ -70,7 +70,7 @@ internal class ProcessesTest {
 
     @ParameterizedTest
     @MethodSource("ways")
-    fun `a child that ends at once is told of, with its status`(way: String) {
+    fun `opening a way throws with the exit status when the child ends at once`(way: String) {
         val row = row("2 KB")
         val child = EchoChild(EchoChild.command(listOf("nobody") + row.words), Redirect.DISCARD)
         val thrown = assertThrows(Exception::class.java) { Processes.open(way, row) { child }.use { it.call() } }
@@ -79,7 +79,7 @@ internal class ProcessesTest {
     }
 
     @Test
-    fun `a child that cannot start is told of with its command`() {
+    fun `starting a child throws with the command when it cannot start`() {
         val thrown = assertThrows(IOException::class.java) { EchoChild(listOf("/nowhere/java")) }
         assertTrue("/nowhere/java" in thrown.message.orEmpty(), "$thrown")
     }
