@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Assertions.assertThrows
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
-/** Every task and every batch has one end, and tells it. */
+/** Every task and every batch ends once, and reports it. */
 class EndingsTest {
     private val executor = AdaptiveExecutor(processors = 2, elasticMax = 64)
     private val ordered = executor.site("ordered", SiteOptions().ordered())
@@ -86,7 +86,7 @@ class EndingsTest {
             executor.runAllAsync(site, (0 until 20).toList()) {
                 running.incrementAndGet()
                 begun.countDown()
-                while (end.count > 0) Thread.onSpinWait() // No interrupt ends this.
+                while (end.count > 0) Thread.onSpinWait() // An interrupt does not end this loop.
                 running.decrementAndGet()
             }
         begun.await()
@@ -102,7 +102,7 @@ class EndingsTest {
     fun `batches and tasks of an ordered site wait for each other, whichever way they come`() {
         val inside = AtomicInteger()
         val overlaps = AtomicInteger()
-        var count = 0 // No lock: what orders the items must order this.
+        var count = 0 // No lock: the order of the items must also order these writes.
         fun item() {
             if (inside.incrementAndGet() != 1) overlaps.incrementAndGet()
             count++
@@ -157,7 +157,7 @@ class EndingsTest {
         assertThrows(CancellationException::class.java) { cancelled.get(1, TimeUnit.MINUTES) }
         val stopped = waiting { executor.runAll(ordered, 1) { throw AssertionError("it was stopped") } }
         val left = executor.runAllAsync(ordered, listOf(1)) { throw AssertionError("it was stopped") }
-        // It waits in its turn by now, or comes to find the executor shut.
+        // By now it waits for its turn, or finds the executor shut down.
         executor.shutdownNow()
         val why = stopped.second.get(1, TimeUnit.MINUTES)
         assertTrue(why is CancellationException || why is RejectedExecutionException, "$why")
@@ -166,7 +166,7 @@ class EndingsTest {
         assertThrows(CancellationException::class.java) { first.get(1, TimeUnit.MINUTES) }
     }
 
-    /** Runs it on a thread, and tells how it ended. */
+    /** Runs `act` on a new thread. The future completes with its exception, or null. */
     private fun waiting(act: () -> Unit): Pair<Thread, CompletableFuture<Throwable?>> {
         val outcome = CompletableFuture<Throwable?>()
         val runs = thread {

@@ -27,7 +27,7 @@ class EventThreadTest {
         executor.close()
     }
 
-    /** The threads that 20 items started on the event thread ran on. */
+    /** Returns the threads that ran 20 items submitted on the event thread. */
     private fun threadsOf(site: Site): Set<Thread> {
         val threads = ConcurrentHashMap.newKeySet<Thread>()
         val started =
@@ -67,7 +67,7 @@ class EventThreadTest {
         repeat(300) { executor.runAll(known, listOf(1, 2)) {} }
         val goesOn = CountDownLatch(1)
         val waits = executor.runAllAsync(known, listOf(1, 2)) { goesOn.await() }
-        goesOn.countDown() // Never reached by a thread that waits for it.
+        goesOn.countDown() // A thread that waits for this would never reach it.
         waits.join()
     }
 
@@ -103,7 +103,7 @@ class EventThreadTest {
         begun.await()
         running.cancel(true)
         interrupted.await()
-        // It is done once its items have ended, and this waits for that.
+        // The future completes once its items have ended. `get` waits for that.
         assertThrows(CancellationException::class.java) { running.get() }
         assertTrue(running.isCancelled)
     }

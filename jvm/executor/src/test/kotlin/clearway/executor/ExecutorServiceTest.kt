@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Assertions.assertThrows
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
-/** What an `ExecutorService` promises, for the executor itself and for the tasks of one site. */
+/** The contract of `ExecutorService`, for the executor itself and for the tasks of one site. */
 abstract class ExecutorServiceContract {
     protected val executor = AdaptiveExecutor(processors = 2, elasticMax = 64)
     protected abstract val service: ExecutorService
@@ -111,7 +111,7 @@ class OrderedSiteExecutorServiceTest : ExecutorServiceContract() {
 
     @Test
     fun `tasks run in the order in which they were given, one at a time`() {
-        val seen = ArrayList<Int>() // No lock: what orders the tasks orders this.
+        val seen = ArrayList<Int>() // No lock: the order of the tasks also orders these writes.
         val futures = (0 until 1_000).map { n -> service.submit { seen += n } }
         futures.forEach { it.get() }
         assertEquals((0 until 1_000).toList(), seen)

@@ -29,7 +29,7 @@ class HardCasesTest {
         executor.close()
     }
 
-    /** Makes the site known and warm, as trivial as work can be. */
+    /** Makes the site known and warm, with trivial items. */
     private fun warm(of: Site = site) = repeat(200) { executor.runAll(of, 100) {} }
 
     @Test
@@ -124,7 +124,7 @@ class HardCasesTest {
                 }
             assertTrue(thrown.message!!.startsWith("item"))
             assertTrue(begun.get() < 200, "begun=$begun")
-            // The executor goes on.
+            // The executor continues to work.
             executor.runAll(fresh, 10) {}
         }
     }
@@ -255,7 +255,7 @@ class HardCasesTest {
                 val future =
                     executor.runAllAsync(known, (0 until 40).toList()) {
                         begun.countDown()
-                        CountDownLatch(1).await() // Only an interrupt ends this.
+                        CountDownLatch(1).await() // Only an interrupt ends this wait.
                     }
                 begun.await()
                 future.cancel(true)
@@ -269,7 +269,7 @@ class HardCasesTest {
     @Test
     fun `an ordered site runs its items in order, one at a time, each after the other`() {
         val ordered = executor.site("in order", SiteOptions().ordered())
-        val seen = ArrayList<Int>() // No lock: what orders the items must order this.
+        val seen = ArrayList<Int>() // No lock: the order of the items must also order these writes.
         repeat(50) {
             seen.clear()
             executor.runAll(ordered, 100) { seen += it }

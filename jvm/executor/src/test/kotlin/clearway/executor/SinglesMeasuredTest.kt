@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
 class SinglesMeasuredTest {
-    /** A clock on which every reading takes 100 ns; it counts who asks for processor time. */
+    /** A clock whose readings take 100 ns each. It counts the readings of processor time. */
     private class Counted : Clock {
         val now = AtomicLong()
         val cpuReadings = AtomicInteger()
@@ -34,11 +34,14 @@ class SinglesMeasuredTest {
 
     @AfterEach fun close(): Unit = executor.close()
 
-    /** Readings of the processor's clock for `count` tasks, each of which begins when the one before has ended. */
+    /**
+     * Returns the number of processor-time readings for `count` tasks, each of which begins when the one before has
+     * ended.
+     */
     private fun readings(count: Int, task: () -> Unit): Int {
         val before = clock.cpuReadings.get()
         repeat(count) { one(task) }
-        one {} // The one before has been learnt from when this one has ended.
+        one {} // When this task has ended, the executor has learnt from the one before.
         return clock.cpuReadings.get() - before
     }
 

@@ -20,7 +20,7 @@ class AdvisorTest {
     private val shop = Workshop(workers = 2)
     private val advisor = Advisor(processors = 2, shop)
 
-    /** Bursts of `size` tasks through a watched executor of the workshop. */
+    /** Runs bursts of `size` tasks through a watched executor of the workshop. */
     private fun site(name: String, size: Int, bursts: Int = 60, task: () -> Runnable): SiteAdvice {
         val watched = advisor.watch(shop.pool, name)
         repeat(bursts) {
@@ -37,7 +37,7 @@ class AdvisorTest {
         val site = site("parse", size = 1) { shop.Work(runNs = 5_000) }
         val advice = site.first()
         assertEquals(AdviceCode.INLINE to Sureness.HIGH, advice.code to advice.sureness)
-        // 40 us until a worker is awake and 5 us of work, or 5 us of work.
+        // 40 us until a worker is awake plus 5 us of work, compared with 5 us of work.
         assertEquals(9.0, advice.factor, 0.1)
         assertTrue(advice.text.startsWith("would be 9.0 times faster inline: a burst of 1 takes 45"), advice.text)
         assertEquals(advice.bursts, advice.agreeing)
@@ -51,7 +51,8 @@ class AdvisorTest {
         few.shutdown()
         val site = site("mail", size = 20) { shop.Work(runNs = 100_000, sleepNs = 10_000_000) }
         assertEquals(AdviceCode.MORE_THREADS, site.first().code)
-        // Twenty tasks of 10.1 ms on two workers: 101 ms; side by side 10.1 ms and what starting threads takes.
+        // Twenty tasks of 10.1 ms take 101 ms on two workers. In parallel they take 10.1 ms plus the start of the
+        // threads.
         assertTrue(site.first().factor in 6.0..10.0) { site.first().text }
         assertEquals(site.bursts, site.sleptBursts)
 
@@ -65,7 +66,7 @@ class AdvisorTest {
     @Test
     fun `a site whose tasks need processors is told that more threads than those are no use`() {
         val book = SiteBook(Costs(2))
-        // A hundred threads take turns: everything takes as long as it did, and half as long again for the turns.
+        // A hundred threads take turns: everything takes as long as before, plus half as much for the turns.
         repeat(40) {
             book.burst(burst(tasks = 100, runNs = 1_000_000, sleepNs = 0, elapsedNs = 75_000_000), collections = 0)
         }
@@ -147,7 +148,7 @@ class AdvisorTest {
         }
     }
 
-    /** Tasks that all run at the same time, each on a thread of its own. */
+    /** Returns a burst of tasks that all run at the same time, each on a thread of its own. */
     private fun burst(tasks: Int, runNs: Long, sleepNs: Long, elapsedNs: Long = runNs + sleepNs): Burst {
         val burst = Burst(firstNs = 0, collections = 0)
         repeat(tasks) { burst.given(Thread.currentThread(), isEventThread = false) }

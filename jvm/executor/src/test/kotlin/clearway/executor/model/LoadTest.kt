@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test
 class LoadTest {
     private val load = Load()
 
-    /** Looks each ms at a process that uses `processors` of them, by a clock with steps of 10 ms. */
+    /** Reads the load of a process every ms. The process uses `processors` processors; its clock has steps of 10 ms. */
     private fun looks(fromMs: Int, untilMs: Int, processors: Double, check: (Double) -> Unit) {
         for (ms in fromMs until untilMs) {
             val cpuNs = (ms * processors * 1e6).toLong() / 10_000_000 * 10_000_000

@@ -38,7 +38,7 @@ class PlannerTest {
             batches += next.serves
             if (next.timeBatch) timed++
         }
-        // All that is not timed in between is one plan's.
+        // One plan serves all batches between two timed ones.
         assertTrue(timed in 5..20, "timed=$timed")
     }
 
@@ -121,7 +121,7 @@ class PlannerTest {
                 Arb.element(0.75, 1.0, 1.33),
                 Arb.long(1L, 1L shl 30),
             ) { exponent, cpuShare, size, wrong, seed ->
-                // Nothing that sleeps does so for less than 20 us: a timer's grain.
+                // A sleep takes at least 20 us: the precision of a timer.
                 val itemNs = if (cpuShare < 1.0) maxOf(10.0.pow(exponent), 2e4) else 10.0.pow(exponent)
                 Case(itemNs, cpuShare, size, wrong, seed)
             }

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Assertions.assertThrows
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
-/** The system starts no more threads. */
+/** The system cannot start more threads. */
 class NoThreadTest {
     private var refuses = true
 
