@@ -29,7 +29,7 @@ class EndingsTest {
     }
 
     @Test
-    fun `a task that meets shutdownNow is run, returned or refused, each once`() {
+    fun `a task runs, is returned or is refused exactly once when it races with shutdownNow`() {
         repeat(150) { round ->
             val own = AdaptiveExecutor(processors = 2, elasticMax = 8)
             val site = own.site("tasks", if (round % 2 == 0) SiteOptions() else SiteOptions().ordered())
@@ -60,7 +60,7 @@ class EndingsTest {
     }
 
     @Test
-    fun `shutdownNow of a site's executor returns a task that was refused when it was given again`() {
+    fun `shutdownNow of a site's executor returns a task whose resubmission was refused`() {
         val service = executor.asExecutorService(ordered)
         val begun = CountDownLatch(1)
         service.execute {
@@ -77,7 +77,7 @@ class EndingsTest {
     }
 
     @Test
-    fun `a batch that is cancelled is done when its items have ended, and not before`() {
+    fun `a cancelled batch completes when its items have ended, not before`() {
         val site = executor.site("stubborn")
         val begun = CountDownLatch(2)
         val end = CountDownLatch(1)
@@ -99,7 +99,7 @@ class EndingsTest {
     }
 
     @Test
-    fun `batches and tasks of an ordered site wait for each other, whichever way they come`() {
+    fun `batches and tasks of an ordered site wait for each other in any order`() {
         val inside = AtomicInteger()
         val overlaps = AtomicInteger()
         var count = 0 // No lock: the order of the items must also order these writes.
@@ -129,7 +129,7 @@ class EndingsTest {
     }
 
     @Test
-    fun `a batch that an item runs of its own ordered site is part of the item`() {
+    fun `a batch that an item runs on its own ordered site is part of the item`() {
         val seen = ArrayList<Int>()
         executor.runAll(ordered, 2) { outer -> executor.runAll(ordered, 2) { seen += outer * 10 + it } }
         executor
@@ -140,7 +140,7 @@ class EndingsTest {
     }
 
     @Test
-    fun `what waits for its turn on an ordered site ends by an interrupt, a cancelling or a shutdownNow`() {
+    fun `a wait for the turn of an ordered site ends by an interrupt, a cancel or shutdownNow`() {
         val begun = CountDownLatch(1)
         val end = CountDownLatch(1)
         val first =
@@ -181,7 +181,7 @@ class EndingsTest {
     }
 
     @Test
-    fun `an interrupted thread makes an executor, and stays interrupted`() {
+    fun `the constructor keeps the interrupt flag of its caller`() {
         val made = AtomicReference<AdaptiveExecutor>()
         val outcome = waiting {
             Thread.currentThread().interrupt()
@@ -193,7 +193,7 @@ class EndingsTest {
     }
 
     @Test
-    fun `a task that gives itself again and again does not hold up close`() {
+    fun `close returns when a task resubmits itself without end`() {
         val begun = CountDownLatch(1)
         val refused = CompletableFuture<Throwable>()
         fun again() {

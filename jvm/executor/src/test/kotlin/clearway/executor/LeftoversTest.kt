@@ -35,12 +35,12 @@ class LeftoversTest {
         }
     }
 
-    @Test fun `no thread is left when an executor was closed`() = leavesNoThread { it.close() }
+    @Test fun `no thread remains after close`() = leavesNoThread { it.close() }
 
     @Test
-    fun `no thread is left when an executor was shut down and ended by itself`() = leavesNoThread { it.shutdown() }
+    fun `no thread remains after shutdown when all work has ended`() = leavesNoThread { it.shutdown() }
 
-    @Test fun `no thread is left when an executor was told to stop`() = leavesNoThread { it.shutdownNow() }
+    @Test fun `no thread remains after shutdownNow`() = leavesNoThread { it.shutdownNow() }
 
     /** A second copy of the executor's classes, separate from the tests' copy. */
     private class Apart : URLClassLoader(arrayOf(AdaptiveExecutor::class.java.protectionDomain.codeSource.location)) {
@@ -68,7 +68,7 @@ class LeftoversTest {
     }
 
     @Test
-    fun `no class is kept by the threads that used an executor, nor by the classes of its tasks`() {
+    fun `threads and task classes that used an executor keep none of its classes loaded`() {
         for (stop in listOf("close", "shutdownNow")) {
             val gone = ReferenceQueue<ClassLoader>()
             val loader = WeakReference(use(stop), gone)

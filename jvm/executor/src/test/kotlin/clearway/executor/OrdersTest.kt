@@ -99,7 +99,7 @@ class OrdersTest {
     }
 
     @Test
-    fun `every future settles or is returned, and no thread is left, in any order of doing and ending`() {
+    fun `every future settles or is returned, and no thread remains, in any order of actions`() {
         val seed = setting("seed", 20_261_123)
         val orders = setting("orders", 100)
         println("orders=$orders seed=$seed")

@@ -52,7 +52,7 @@ class SinglesMeasuredTest {
     }
 
     @Test
-    fun `a task may wait for a later one on a site that never waited until then, with one processor`() {
+    fun `a task can wait for a later one on one processor and a site that never waited`() {
         val site = executor.asExecutorService(executor.site("never waited"))
         repeat(300) { site.submit {}.get() }
         val later = CountDownLatch(1)
@@ -62,7 +62,7 @@ class SinglesMeasuredTest {
     }
 
     @Test
-    fun `of trivial tasks one in many is measured once the site is known`() {
+    fun `one of many trivial tasks is measured when the site is known`() {
         val cold = readings(4) {}
         assertTrue(cold >= 8, "cold=$cold")
         val warm = readings(640) {}
@@ -70,7 +70,7 @@ class SinglesMeasuredTest {
     }
 
     @Test
-    fun `after a long one that was not measured the next ones all are`() {
+    fun `all next tasks are measured after a long unmeasured one`() {
         readings(10) {}
         one { clock.now.addAndGet(5_000_000) }
         val watched = readings(32) {}

@@ -68,7 +68,7 @@ class ForeignCodeTest {
         }
 
     @TestFactory
-    fun `everything settles and the executor goes on when foreign code throws`(): List<DynamicTest> =
+    fun `every future settles and the executor continues when foreign code throws`(): List<DynamicTest> =
         THROWING.flatMap { (what, throwing) ->
             each("throws $what") { point, executor ->
                 reach(point, executor) { throwing() }
@@ -77,7 +77,7 @@ class ForeignCodeTest {
         }
 
     @TestFactory
-    fun `everything settles and the executor goes on when foreign code calls the executor`(): List<DynamicTest> =
+    fun `every future settles and the executor continues when foreign code calls it`(): List<DynamicTest> =
         each("calls the executor") { point, executor ->
             reach(point, executor) {
                 val other = executor.site("other")
@@ -90,7 +90,7 @@ class ForeignCodeTest {
         }
 
     @TestFactory
-    fun `everything settles and the executor ends when foreign code shuts it down`(): List<DynamicTest> =
+    fun `every future settles and the executor ends when foreign code shuts it down`(): List<DynamicTest> =
         each("shuts the executor down") { point, executor ->
             val returned = HashSet<Any>()
             val shut = CountDownLatch(1)
@@ -112,7 +112,7 @@ class ForeignCodeTest {
         }
 
     @TestFactory
-    fun `others are served, and shutdownNow settles everything, when foreign code hangs`(): List<DynamicTest> =
+    fun `other work runs, and shutdownNow settles every future, when foreign code hangs`(): List<DynamicTest> =
         POINTS.filter { "thread-local" !in it.name && "handler" !in it.name }
             .map { point ->
                 dynamicTest("${point.name} hangs") {

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test
 
 class BatchEventsTest {
     @Test
-    fun `batches and the choice of another place are events of a flight recording`() {
+    fun `batches and changes of place are events of a flight recording`() {
         val events = recorded {
             AdaptiveExecutor(processors = 2, elasticMax = 16).use { executor ->
                 val waits = executor.site("waits")
