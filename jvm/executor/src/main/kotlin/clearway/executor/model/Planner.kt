@@ -97,7 +97,7 @@ internal class Planner(private val site: SiteModel) {
         val perChunk = (CHUNK_NS / itemNs).coerceIn(1.0, size.toDouble()).toInt()
         val bulk = runsInBulk
         val timeItems = itemNs > costs.clockNs * 2 / MEASURED_SHARE
-        // If measuring costs more than a hundredth, it happens rarely enough not to, but never stops.
+        // Times batches rarely enough that timing costs less than a hundredth, but at least one in SELDOM.
         val every = ((costs.clockNs * 2 + LEARN_NS) / (MEASURED_SHARE * workNs)).toInt().coerceAtMost(SELDOM)
         // While the model remembers that the site blocked, items are claimed one by one, which costs as much as timing
         // the batch. The model forgets it after about 200 timed batches. When one in a hundred was timed, that took

@@ -6,7 +6,7 @@ internal class Prediction(private val site: SiteModel, private val costs: Costs,
     private val workNs = site.itemNs * size
     private val cpuNs = site.cpuOrWallNs * size
 
-    /** No batch ends before its longest item. This is the median of the longest of `size` items. */
+    /** No batch ends before its longest item. This is about the median of the longest of `size` items. */
     private val longestNs: Double = run {
         // `atMostNs` returns a bucket's upper end. Three quarters of it is the bucket's middle.
         val upper = site.durations.atMostNs(1.0 - 0.5 / size) * 0.75

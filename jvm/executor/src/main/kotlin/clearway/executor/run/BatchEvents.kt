@@ -46,7 +46,7 @@ internal class DecisionEvent : Event() {
     @JvmField @field:Label("Predicted, 0: not") @field:Timespan(Timespan.NANOSECONDS) var predicted: Long = 0
 }
 
-/** Writes into the running flight recordings. Without one it costs two field reads. */
+/** Writes into the running flight recordings. If none has ever run, it costs two field reads. */
 internal object BatchEvents {
     private val isThere = ModuleLayer.boot().findModule("jdk.jfr").isPresent
 
