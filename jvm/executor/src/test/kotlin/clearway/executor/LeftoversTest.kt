@@ -37,8 +37,7 @@ class LeftoversTest {
 
     @Test fun `no thread remains after close`() = leavesNoThread { it.close() }
 
-    @Test
-    fun `no thread remains after shutdown when all work has ended`() = leavesNoThread { it.shutdown() }
+    @Test fun `no thread remains after shutdown when all work has ended`() = leavesNoThread { it.shutdown() }
 
     @Test fun `no thread remains after shutdownNow`() = leavesNoThread { it.shutdownNow() }
 

@@ -21,8 +21,9 @@ internal interface Threads {
     fun whenAllBusy(tell: () -> Unit) {}
 
     /**
-     * Samples the threads once. If all of them wait, and took no job since the last sample, the oldest job goes to
-     * `others`: the threads may wait for it. Returns whether jobs wait. For one thread at a time.
+     * Samples the threads once. The oldest job goes to `others` if no thread took it since the last sample and all
+     * threads wait, possibly for that job; or if no thread took it for many samples. Returns whether jobs wait. For one
+     * thread at a time.
      */
     fun relieve(others: Threads): Boolean = false
 
@@ -181,7 +182,7 @@ internal class Workers(
                 }
             } else if (free.remove(this)) return true
             // Leaves `free` before it runs anything: otherwise a job could wake this busy thread instead of a free one.
-            // Another thread has removed it from `free`, to wake it for a job.
+            // If another thread has already removed it, that thread has a job for it.
             if (!free.remove(this) || woken) return true
             count.decrementAndGet()
             // A job that came meanwhile found neither a free worker nor room for another one.
