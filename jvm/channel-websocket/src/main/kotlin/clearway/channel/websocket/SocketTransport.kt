@@ -11,7 +11,7 @@ import java.util.concurrent.CompletableFuture
 import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicInteger
 
-/** Frames as binary messages of one socket, which may still connect. */
+/** A transport that sends each frame as a binary message of one socket. The socket may still be connecting. */
 internal class SocketTransport(private val limits: TransportLimits) : ChannelTransport {
     private sealed class Out {
         class Frame(val bytes: ByteArray) : Out()
@@ -22,7 +22,7 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
     }
 
     private val lock = Any()
-    /** Held while the sink is told. */
+    /** Held during calls of the sink, so that they do not overlap. */
     private val telling = Any()
     private var sink: ChannelSink? = null
     private var socket: Socket? = null
@@ -30,18 +30,21 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
     private var queuedBytes = 0L
     private var sending = false
     private val window = MarkedWindow(limits.windowBytes.toLong())
-    /** Where the other end is not ours there is only what waits here to go by. */
+    /** Whether the frames queued here fill the window. Used for a foreign peer, which does not echo marks. */
     private var queueFull = false
-    /** What came before the sink; a close is noticed until there is one. */
+    /**
+     * The frame that arrived before `open`. While it waits, nothing more is requested, so a close is not noticed
+     * either.
+     */
     private var early: ByteArray? = null
     private var received = 0L
     private val parts = Parts(limits.frameBytesMax)
-    /** Why it is over, or will be. */
+    /** Why the transport has ended or is ending. */
     private var end: CloseReason? = null
     private var over = false
     private var told = false
 
-    /** Done when the socket is open. */
+    /** Completes when the socket is open. */
     val opening = CompletableFuture<Unit>()
 
     override val name: String
@@ -50,7 +53,7 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
     override val frameBytesMax: Int
         get() = limits.frameBytesMax
 
-    /** Whether somebody reads. */
+    /** Whether a sink is open. */
     val isRead: Boolean
         get() = synchronized(lock) { sink != null }
 
@@ -62,7 +65,7 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
             check(this.sink == null) { "sink must be given once: open() was called before" }
             this.sink = sink
         }
-        // On another thread: what comes is never told from within.
+        // On another thread: `open` never calls the sink before it returns.
         Tellers.execute {
             val first = synchronized(lock) { early.also { early = null } }
             if (first != null) {
@@ -99,11 +102,11 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
             }
         pump()
         if (held) socket?.demand()
-        // The other end's answer is read; one that does not come does not hold up the end for ever.
+        // The peer's close is read, too. A peer that does not answer delays the end by 5 s at most.
         CompletableFuture.delayedExecutor(CLOSE_SECONDS, TimeUnit.SECONDS, Tellers).execute { abort(reason) }
     }
 
-    /** Ends it without the other end's consent, which is not there to give it. */
+    /** Ends the transport without a closing handshake, for example because the peer does not respond. */
     fun abort(reason: CloseReason) {
         val open =
             synchronized(lock) {
@@ -127,7 +130,7 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
         pump()
     }
 
-    /** A binary message, or a part of one. Asks for the next itself. */
+    /** Handles a binary message or a part of it, and requests the next. */
     fun binary(part: java.nio.ByteBuffer, last: Boolean) {
         val deaf = synchronized(lock) { end != null }
         if (!deaf && !parts.add(part)) {
@@ -139,7 +142,7 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
                     if (sink == null) early = frame
                     sink == null
                 }
-            // Nothing more is asked for until somebody reads.
+            // Requests nothing more until a sink is open.
             if (held) return
             deliver(frame)
         }
@@ -147,12 +150,12 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
     }
 
     private fun deliver(frame: ByteArray) {
-        // Before it is told: who answers it may send a mark at once.
+        // Counts before the call: the sink may reply, and the peer's mark may arrive, during the call.
         received += weight(frame)
         synchronized(telling) { if (synchronized(lock) { end } == null) guarded { sink?.frame(frame) } }
     }
 
-    /** A text message, or a part of one. */
+    /** Handles a text message or a part of it. */
     fun text(part: String, last: Boolean) {
         if (synchronized(lock) { end } == null) {
             if (!parts.addText(part)) stray(parts.takeText()) else if (last) control(parts.takeText())
@@ -160,10 +163,10 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
         socket?.demand()
     }
 
-    /** The socket is closed, with the other end's status. */
+    /** The socket was closed, with the peer's status. */
     fun closed(status: Int, text: String): Unit = ended(readStatus(status, text))
 
-    /** The socket broke, or was never open. */
+    /** The connection broke or was never open. */
     fun ended(reason: CloseReason) {
         synchronized(lock) {
             if (end == null) end = reason
@@ -186,7 +189,10 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
     private fun stray(text: String): Unit =
         close(CloseReason(CloseCode.PROTOCOL, "text where bytes were expected: \"${text.take(EXCERPT)}\""))
 
-    /** Sends what waits, one at a time. A loop, where sending is done at once: else it would call itself for each. */
+    /**
+     * Sends the queued messages, one at a time. A loop, because a socket may complete each send at once; recursion
+     * could then overflow the stack.
+     */
     private fun pump() {
         while (true) {
             var open: Socket
@@ -194,7 +200,7 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
                 synchronized(lock) {
                     open = socket ?: return
                     if (sending) return
-                    // A foreign end knows no marks.
+                    // A foreign peer does not understand marks.
                     if (!open.isOurs) while (queue.peek() is Out.Text) queue.remove()
                     val first = queue.poll() ?: return
                     sending = true
@@ -212,7 +218,7 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
                     is Out.Close -> open.close(next.status, next.text, sent)
                 }
             } catch (thrown: Throwable) {
-                // Nobody will say that it was sent, and nothing may leave before that.
+                // `sent` will not be called, and no other message may leave before it.
                 return abort(
                     CloseReason(CloseCode.FAILED, "sending failed: ${thrown.javaClass.name}", emptyMap(), thrown)
                 )
@@ -246,11 +252,11 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
     }
 
     private companion object {
-        /** As long as the other languages wait. */
+        /** The same time as in the other languages. */
         const val CLOSE_SECONDS = 5L
         const val EXCERPT = 80
 
-        // Of one sending: it is not known yet, is done before the call returned, or will be done later.
+        // State of a send: unknown yet, complete before the call returned, or completed later by `sent`.
         const val BEGUN = 0
         const val DONE = 1
         const val LATER = 2

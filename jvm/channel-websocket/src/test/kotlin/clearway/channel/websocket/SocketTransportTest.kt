@@ -38,7 +38,7 @@ class SocketTransportTest {
         }
 
     @Test
-    fun `sends at once what was given before it was open`() {
+    fun `the transport sends queued frames when its socket opens`() {
         val transport = SocketTransport(limits)
         transport.open(Log())
         transport.send(ByteArray(3))
@@ -47,7 +47,7 @@ class SocketTransportTest {
     }
 
     @Test
-    fun `a sink that throws is told what comes next, and the end`() {
+    fun `a sink that throws still receives later frames and the end`() {
         val told = Log()
         val transport = SocketTransport(limits)
         val throwing =
@@ -73,7 +73,7 @@ class SocketTransportTest {
     }
 
     @Test
-    fun `a socket that throws when it sends is the end`() {
+    fun `the transport ends with failed when the socket throws during a send`() {
         val told = Log()
         val broken =
             object : Socket by socket {
