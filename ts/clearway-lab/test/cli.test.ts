@@ -56,6 +56,19 @@ function seedWithStuckLast(): number {
   }
 }
 
+describe("clearway gen", () => {
+  test.each([[], ["schema.json", "--c", "out.h"]])(
+    "names the package that has the command now: %j %j %j",
+    async (...args) => {
+      const { code, stdout, stderr } = await clearway(["gen", ...args]);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+      expect(stderr).toBe(
+        "error: gen is a command of the package clearway-native now: npx clearway-native gen SCHEMA --c FILE --rust FILE\n",
+      );
+    },
+  );
+});
+
 describe("clearway lab", () => {
   test("measures, writes valid results and a report, and sums up", async () => {
     const { code, stdout, stderr } = await clearway(

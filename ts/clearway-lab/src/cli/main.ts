@@ -8,7 +8,6 @@ import { packageRoot } from "../machine/package-root.js";
 import { HOST_NAMES } from "../scenario/scenario.js";
 import { doctor } from "./doctor.js";
 import { type ExportFormat, exportRun, parseFormat } from "./export.js";
-import { type GenOptions, gen } from "./gen.js";
 import { lab } from "./lab.js";
 import { list } from "./list.js";
 import { report } from "./report.js";
@@ -19,7 +18,7 @@ const { version } = JSON.parse(readFileSync(path.join(packageRoot(), "package.js
 };
 
 const program = new Command("clearway")
-  .description("Measures every way of crossing a thread boundary, on this machine; writes code for plugins.")
+  .description("Measures every way of crossing a thread boundary, on this machine.")
   .version(version)
   .exitOverride();
 
@@ -74,16 +73,14 @@ program
   });
 
 program
-  .command("gen")
-  .description("write a C header and a Rust module for a plugin, from the schema of a channel")
-  .argument("<schema>", "a JSON file, or an ES module that exports the schema")
-  .option("--c <file>", "where to write the C header; - is the standard output")
-  .option("--rust <file>", "where to write the Rust module")
-  .option("--name <name>", "what the code calls the channel; default: the last part of its name")
-  .option("--export <name>", "which export of the module; default: the only one that is a schema")
-  .option("--check", "write nothing; exit status 1 where a file is not what would be written")
-  .action(async (file: string, options: GenOptions) => {
-    process.exitCode = await gen(file, options);
+  .command("gen", { hidden: true })
+  .description("moved to clearway-native")
+  .argument("[what...]")
+  .allowUnknownOption()
+  .action(() => {
+    throw new UsageError(
+      "gen is a command of the package clearway-native now: npx clearway-native gen SCHEMA --c FILE --rust FILE",
+    );
   });
 
 for (const command of program.commands) command.exitOverride();

@@ -51,7 +51,7 @@ export function rustOf(model: Model, title: string): string {
   for (const { name } of schema.methods) functions.take(snake(name), `methods.${name}`);
   return [
     "// SPDX-License-Identifier: MIT OR Apache-2.0",
-    `// Made by \`clearway gen\` from the schema of the channel ${rustText(schema.channel)}; not edited by hand.`,
+    `// Made by \`clearway-native gen\` from the schema of the channel ${rustText(schema.channel)}; not edited by hand.`,
     "// Uses the crate clearway-codec.",
     "",
     `use clearway_codec::{${schema.methods.length > 0 ? "Call, " : ""}Error, Limits, Reply, Value, standard};`,

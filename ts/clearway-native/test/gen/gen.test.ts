@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type MethodReply, standardMethodCodec } from "clearway/channel";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { gen } from "../../src/cli/gen.js";
+import { gen } from "../../src/gen/gen.js";
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const native = here("../../../../native");
@@ -127,7 +127,7 @@ describe.each([
   });
 });
 
-describe("clearway gen", () => {
+describe("gen", () => {
   test("takes a module that exports a schema, checked or not, and writes the same", async () => {
     const data = readFileSync(schema, "utf8");
     const plain = join(folder, "plain.mjs");
@@ -163,7 +163,7 @@ describe("clearway gen", () => {
     );
     expect(await said({ channel: "€" })).toContain("give one with --name");
     expect(await said({ channel: "clearway" })).toContain("Clearway's own");
-    expect(await said({ channel: "a" }, { rust: undefined, c: undefined })).toContain("say what to write");
+    expect(await said({ channel: "a" }, { rust: undefined, c: undefined })).toContain("name what to write");
   });
 
   test("lets no text of a schema out of its quotes and comments", async () => {

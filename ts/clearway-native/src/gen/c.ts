@@ -23,7 +23,7 @@ export function cOf(model: Model, title: string): string {
   ];
   return [
     "// SPDX-License-Identifier: MIT OR Apache-2.0",
-    `// Made by \`clearway gen\` from the schema of the channel ${comment(quoted(schema.channel))}; not edited by hand.`,
+    `// Made by \`clearway-native gen\` from the schema of the channel ${comment(quoted(schema.channel))}; not edited by hand.`,
     "// C11, beside clearway.h and clearway_codec.h, with whose sources it is built.",
     `#ifndef CLEARWAY_GEN_${upper}_H`,
     `#define CLEARWAY_GEN_${upper}_H`,

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `clearway gen SCHEMA --c out.h --rust out.rs`.
+// Reads a schema and writes a plugin's C header and Rust module.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { readSchema, type SchemaShape } from "clearway/channel";
-import { cOf } from "../gen/c.js";
-import { type Model, modelOf } from "../gen/declare.js";
-import { SchemaRefusal, words } from "../gen/names.js";
-import { rustOf } from "../gen/rust.js";
-import { rustfmt } from "../gen/rustfmt.js";
-import { UsageError } from "./select.js";
+import type { SchemaShape } from "clearway/channel";
+import { UsageError } from "../cli/usage.js";
+import { cOf } from "./c.js";
+import { type Model, modelOf } from "./declare.js";
+import { SchemaRefusal, words } from "./names.js";
+import { rustOf } from "./rust.js";
+import { rustfmt } from "./rustfmt.js";
 
 export interface GenOptions {
   readonly c?: string;
@@ -19,16 +19,17 @@ export interface GenOptions {
   readonly check?: boolean;
 }
 
+/** Writes what `options` ask for. Returns the exit status: 1 if `check` found a stale file. Throws {@link UsageError}. */
 export async function gen(file: string, options: GenOptions): Promise<number> {
   const outs = [
     { to: options.c, make: cOf },
     { to: options.rust, make: (model: Model, title: string) => rustfmt(rustOf(model, title), folderOf(options.rust)) },
   ].filter(({ to }) => to !== undefined);
-  if (outs.length === 0) throw new UsageError("say what to write: --c FILE, --rust FILE, or both");
+  if (outs.length === 0) throw new UsageError("name what to write: --c FILE, --rust FILE, or both");
   const schema = await schemaOf(file, options.export);
   const title = options.name ?? words(schema.channel.split("/").at(-1) ?? "").join(" ");
   if (words(title).length === 0 || /^\d/.test(words(title)[0] ?? ""))
-    throw new UsageError(`no name can be made of ${JSON.stringify(schema.channel)}; give one with --name`);
+    throw new UsageError(`${JSON.stringify(schema.channel)} gives no name; give one with --name`);
   let stale = 0;
   try {
     const model = modelOf(schema);
@@ -48,7 +49,7 @@ function put(to: string, text: string, check: boolean): boolean {
     return true;
   }
   const same = existsSync(to) && readFileSync(to, "utf8") === text;
-  if (!same && check) process.stderr.write(`${to} is not what the schema makes; write it anew without --check\n`);
+  if (!same && check) process.stderr.write(`${to} is not what the schema generates; write it again without --check\n`);
   if (!same && !check) writeFileSync(to, text);
   return same || !check;
 }
@@ -68,10 +69,21 @@ async function schemaOf(file: string, name: string | undefined): Promise<SchemaS
     );
   }
   if (isChecked(found)) return found.shape;
+  const { readSchema } = await library();
   try {
     return readSchema(found);
   } catch (error) {
     throw new UsageError(`${file}: ${(error as Error).message}`);
+  }
+}
+
+/** Loads what reads schemas. The package `clearway` is an optional peer, so that a plugin loads without it. */
+async function library(): Promise<typeof import("clearway/channel")> {
+  try {
+    return await import("clearway/channel");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;
+    throw new UsageError("the package clearway, which reads schemas, is not installed: npm install clearway");
   }
 }
 
