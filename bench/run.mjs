@@ -24,7 +24,7 @@ const { values } = parseArgs({
     only: { type: "string", default: Object.keys(lines).join(",") },
     seed: { type: "string", default: "1" },
     out: { type: "string", default: fileURLToPath(new URL("../out/bench.json", import.meta.url)) },
-    // Also writes bench/results.json, the committed copy.
+    // Also writes lab/records/promises.json, the committed copy.
     record: { type: "boolean", default: false },
   },
 });
@@ -96,5 +96,5 @@ await assertResults(results);
 const text = `${JSON.stringify(results, null, 2)}\n`;
 mkdirSync(dirname(values.out), { recursive: true });
 writeFileSync(values.out, text);
-if (values.record) writeFileSync(new URL("results.json", import.meta.url), text);
+if (values.record) writeFileSync(new URL("../lab/records/promises.json", import.meta.url), text);
 process.exit(cells.some(({ status }) => status === "failed") ? 1 : 0);

@@ -2,9 +2,9 @@
 // Chromium as a host: one browser, with each probe in a fresh context and therefore in a fresh renderer process.
 import { readFileSync } from "node:fs";
 import { chromium } from "playwright-core";
+import { source } from "../../measure/source.mjs";
 import { standApart, threadsOf } from "./cores.mjs";
 import { servePage } from "./page-server.mjs";
-import { source } from "./source.mjs";
 
 /** Chromium's name of a worker's thread. Among the processes that a page starts, only its own one has workers. */
 const workerThread = /DedicatedWorker/;

@@ -8,7 +8,6 @@ import { idle } from "./idle.mjs";
 import { native } from "./native.mjs";
 import { placement } from "./placement.mjs";
 import { scan } from "./scan.mjs";
-import { search } from "./search.mjs";
 import { start } from "./start.mjs";
 import { stream } from "./stream.mjs";
 import { students } from "./students.mjs";
@@ -27,11 +26,10 @@ export const lines = {
   codec,
   native,
   frames,
-  search,
 };
 
 /** Lines for Node only: pages load no native code, and the codec's peers include `v8.serialize`. */
-const inNodeOnly = ["codec", "native", "frames", "search"];
+const inNodeOnly = ["codec", "native", "frames"];
 
 export const hasLine = (host, line) => host === "node" || !inNodeOnly.includes(line);
 
@@ -56,5 +54,4 @@ export const promisesOf = {
     "megabyte-over-null",
   ],
   frames: ["frames-copied", "frames-lost", "frames-stall", "events-lost"],
-  search: [],
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Builds results.json from a run; spec/results.schema.json defines its shape.
 import { existsSync, readFileSync } from "node:fs";
-import { source } from "../host/source.mjs";
+import { source } from "../../measure/source.mjs";
 
 const peers = [
   "piscina",

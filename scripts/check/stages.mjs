@@ -32,7 +32,7 @@ export const checks = [
   { name: "manifests and lock file", command: own("manifests") },
   { name: "API snapshot", command: own("api"), needs: "built" },
   { name: "snippets", command: [node, "scripts/snippets.mjs"] },
-  { name: "figures in the docs", command: [node, "bench/page/page.mjs"] },
+  { name: "figures in the docs", command: [node, "scripts/figures/page.mjs"] },
   { name: "sizes", command: tool("size-limit/bin.js"), needs: "built" },
 ];
 

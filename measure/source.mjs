@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Imports modules of the library and of the lab that are not public, to measure them or to reuse them: bundles their TypeScript sources
-// first.
+// Imports modules that are not public, to measure them: bundles their TypeScript sources first.
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
-const folder = join(root, "node_modules/.cache/clearway/bench");
+const root = fileURLToPath(new URL("..", import.meta.url));
+const folder = join(root, "node_modules/.cache/clearway/source");
 
 /** Imports a source file by its path from the root. */
 export async function source(path) {

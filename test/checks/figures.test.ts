@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { fill } from "../../bench/page/fill.mjs";
-import { summary, tables } from "../../bench/page/tables.mjs";
+import { fill } from "../../scripts/figures/fill.mjs";
+import { summary, tables } from "../../scripts/figures/tables.mjs";
 
-const kept = JSON.parse(readFileSync(new URL("../../bench/results.json", import.meta.url), "utf8"));
+const kept = JSON.parse(readFileSync(new URL("../../lab/records/promises.json", import.meta.url), "utf8"));
 const marked = (name: string, inside = "") =>
   `before\n<!-- figures: ${name} -->\n${inside}<!-- end of figures -->\nafter`;
 

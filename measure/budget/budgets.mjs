@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The committed budgets, and the measurement that is compared with them.
-// node bench/budget/budgets.mjs     measures everything again and writes budgets.json, for an intended change
+// node measure/budget/budgets.mjs     measures everything again and writes budgets.json, for an intended change
 import { execFile } from "node:child_process";
 import { readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { hasRecords } from "../subject/records.mjs";
 import { operations } from "./operations.mjs";
 
 const run = promisify(execFile);
@@ -18,11 +17,9 @@ export const carriers = { port: "port", ring: "auto" };
 /** `{ measuredOn, operations: { [name]: { [carrier]: { copiedBytes, allocations, allocatedBytes } } } }`. */
 export const budgets = JSON.parse(readFileSync(file, "utf8"));
 
-/** Returns every operation with every carrier that this build supports: `[operation, carrier]`. */
+/** Returns every operation with every carrier: `[operation, carrier]`. */
 export function budgeted() {
-  return Object.entries(operations)
-    .filter(([, { tasks }]) => hasRecords || tasks !== "records.tasks")
-    .flatMap(([name]) => Object.keys(carriers).map((carrier) => [name, carrier]));
+  return Object.keys(operations).flatMap((name) => Object.keys(carriers).map((carrier) => [name, carrier]));
 }
 
 /** Returns the present cost of one operation. Takes about a second, in a separate process. */

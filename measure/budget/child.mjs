@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// node --no-opt bench/budget/child.mjs OPERATION CARRIER: prints the cost of one operation on the caller's thread, as JSON.
+// node --no-opt measure/budget/child.mjs OPERATION CARRIER: prints the cost of one operation on the caller's thread, as JSON.
 //
 // Bytes copied come from the pool's ledger and are exact. Allocations come from V8's sampling heap profiler with an interval of one byte,
 // so it sees every allocation, including those already collected. Only allocations of the library's own code count, with the built-in
@@ -26,7 +26,7 @@ const operation = operations[name];
 if (operation === undefined) throw new RangeError(`no such operation: ${name}`);
 if (operation.tasks === "records.tasks") await import("clearway/records");
 
-const made = pool(new URL(`../worker/${operation.tasks}.mjs`, import.meta.url), { size: 1, carrier });
+const made = pool(new URL(`./${operation.tasks}.mjs`, import.meta.url), { size: 1, carrier });
 const session = new Session();
 session.connect();
 for (let run = 0; run < warmRuns; run++) await operation.run(made, operation.count);

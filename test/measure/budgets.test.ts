@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What can be counted exactly of bench/budgets.json. Allocations depend on a sampler and are judged by `make measure`.
+// What can be counted exactly of measure/budgets.json. Allocations depend on a sampler and are judged by `make measure`.
 import { pool } from "clearway";
 import { describe, expect, test } from "vitest";
-import { budgeted, budgets, carriers } from "../../bench/budget/budgets.mjs";
-import { operations } from "../../bench/budget/operations.mjs";
+import { budgeted, budgets, carriers } from "../../measure/budget/budgets.mjs";
+import { operations } from "../../measure/budget/operations.mjs";
 
 describe("the budget of what an operation costs the caller's thread", () => {
   test("is committed for every operation by every carrier", () => {
@@ -17,7 +17,7 @@ describe("the budget of what an operation costs the caller's thread", () => {
     "is kept to the byte by what is copied: %s, %s",
     async (name, carrier) => {
       const operation = operations[name];
-      const url = new URL(`../../bench/worker/${operation.tasks}.mjs`, import.meta.url);
+      const url = new URL(`../../measure/budget/${operation.tasks}.mjs`, import.meta.url);
       const made = pool(url, { size: 1, carrier: carriers[carrier] as "port" | "auto" });
       try {
         await operation.run(made, operation.count);
