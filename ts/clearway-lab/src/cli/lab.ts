@@ -11,6 +11,7 @@ import { RECORD_VERSION, type RunRecord } from "../run/record.js";
 import { resultsOf } from "../run/results.js";
 import { writeRun } from "../run/write.js";
 import { FIXTURE_VARIABLE, startFixture } from "../runner/fixture.js";
+import { PROFILE_VARIABLE } from "../runner/profile.js";
 import { Runners } from "../runner/runners.js";
 import { loadScenarios } from "../scenario/load.js";
 import { type PlannedCell, planCells, planOrder } from "../scenario/plan.js";
@@ -40,9 +41,6 @@ const LIMITS: Record<ProfileName, Limits> = {
   quick: { budgetMs: 265_000, endMs: 288_000 },
   full: { budgetMs: Number.POSITIVE_INFINITY, endMs: Number.POSITIVE_INFINITY },
 };
-
-/** The profile, for the runners: the JVM's runner measures by JMH in the full profile. */
-const PROFILE_VARIABLE = "CLEARWAY_LAB_PROFILE";
 
 /** Returns the exit status. */
 export async function lab(what: readonly string[], options: LabOptions): Promise<number> {
