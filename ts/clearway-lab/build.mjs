@@ -111,7 +111,7 @@ await build({
   external,
   alias: {
     "#lab-host": source("host/node.ts"),
-    "#lab-pool-work": source("host/pool-work-node.ts"),
+    "#lab-pool-work": source("isolate/pool-work-node.ts"),
     "#lab-pool-peers": source("isolate/pool-peers.ts"),
     "#lab-node-only": source("runner/node-only.ts"),
   },
@@ -146,7 +146,7 @@ if (!options["node-only"]) {
     external: ["node:*", "worker_threads", "os", "child_process"],
     alias: {
       "#lab-host": source("host/browser.ts"),
-      "#lab-pool-work": source("host/pool-work-browser.ts"),
+      "#lab-pool-work": source("isolate/pool-work-browser.ts"),
       "#lab-pool-peers": source("isolate/pool-peers-none.ts"),
       "#lab-node-only": source("runner/node-only-none.ts"),
     },
@@ -189,6 +189,7 @@ async function promisesPage(outdir) {
   const library = path.dirname(fileURLToPath(import.meta.resolve("clearway"))).replace(/node$/, "browser");
   for (const name of (await readdir(library)).filter((each) => isLater.test(each))) {
     const { code } = await transform(await readFile(path.join(library, name), "utf8"), { minify: true, format: "esm" });
-    await writeFile(path.join(outdir, name), code);
+    // publint recognises a module by an `export` at the start of a line.
+    await writeFile(path.join(outdir, name), code.replace(/export\{[^}]*\};?\s*$/, "\n$&"));
   }
 }
