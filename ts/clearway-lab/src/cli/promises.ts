@@ -11,10 +11,10 @@ import { measurePromises, type PromisePlan, plannedRows } from "../promises/run.
 import { loadPromiseScenarios, type PromiseProfile, type PromiseScenario } from "../promises/scenario.js";
 import { promiseTable } from "../promises/table.js";
 import type { HostName, Json } from "../protocol/message.js";
+import { duration } from "../report/duration.js";
 import { assertResults } from "../run/schema.js";
 import { PROFILE_VARIABLE } from "../runner/profile.js";
 import { Runners } from "../runner/runners.js";
-import { duration } from "./duration.js";
 import { askHosts } from "./hosts.js";
 import { UsageError } from "./select.js";
 

@@ -2,9 +2,9 @@
 // Writes a run's three files. Checks results.json against its schema first.
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { RECORD_VERSION, type RunRecord } from "./record.js";
-import type { Results } from "./results.js";
-import { assertResults, readResults } from "./schema.js";
+import { RECORD_VERSION, type RunRecord } from "../run/record.js";
+import type { Results } from "../run/results.js";
+import { assertResults, readResults } from "../run/schema.js";
 
 export async function writeRun(folder: string, results: Results, record: RunRecord): Promise<void> {
   assertResults(results);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The upload as data, independent of the host: shared by both hosts and all workers.
-import { numberParam, type Work } from "../mechanism/measured.js";
+import { numberParam, type Work } from "../protocol/measured.js";
 
 /** What to send, where to, and how. `source` is a path in Node and a Blob in a browser. */
 export interface Upload {

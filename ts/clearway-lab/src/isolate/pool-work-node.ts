@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The pool's task in Node, with the connection in a variable of the worker, the usual hand-written way.
-import { EchoConnection } from "../isolate/echo-client.js";
-import type { PoolTask } from "../isolate/pool-task.js";
+import { EchoConnection } from "./echo-client.js";
+import type { PoolTask } from "./pool-task.js";
 
 let held: EchoConnection | undefined;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The result that measured code passes to its runner: raw nanoseconds, before they become a histogram.
-import type { Json, Params, Timeline, Value } from "../protocol/message.js";
+import type { Json, Params, Timeline, Value } from "./message.js";
 
 export interface Measured {
   samples: Record<string, { unit: "us" | "ms"; ns: ArrayLike<number>; batch?: number }>;

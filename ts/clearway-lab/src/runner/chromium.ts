@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The Chromium runner: one browser for the run, and a new context, with its own renderer process, for every measurement.
 import { type Browser, chromium, type Page } from "playwright-core";
-import type { Measured } from "../mechanism/measured.js";
+import type { Measured } from "../protocol/measured.js";
 import { type CellRequest, PROTOCOL_VERSION } from "../protocol/message.js";
 import { serve } from "../protocol/serve.js";
 import { CHROMIUM_FLAGS, CHROMIUM_MISSING, findChromium } from "./chromium-find.js";
