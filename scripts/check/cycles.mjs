@@ -65,6 +65,6 @@ export function circleProblems(sources, allowed = known) {
 }
 
 if (isProgram(import.meta)) {
-  const sources = files(/\.ts$/).filter(({ path }) => packages.test(path) && !path.endsWith(".d.ts"));
+  const sources = files(/\.(ts|mjs)$/).filter(({ path }) => packages.test(path) && !path.endsWith(".d.ts"));
   report(circleProblems(sources), `${sources.length} files have no circle but the ${known.length} that are known`);
 }
