@@ -31,6 +31,8 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
     private val sources = Sources(link)
     /** Streams that a foreign end listens to. */
     val plainSources = LinkedHashSet<Source>()
+    /** Those of them whose code still runs, though nobody may listen any more. They take a place until it ends. */
+    val plainRunning = HashSet<Source>()
     val closed = CompletableFuture<CloseReason>()
     /** Posts that wait for room, to settle when nothing leaves any more. */
     private val posts = LinkedHashSet<Waiting>()
@@ -186,7 +188,7 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
         val isPlain = link.isPlain
         val deadlineMs = if (isPlain) 0 else frame.a
         val timeoutMs = if (isPlain) 0 else frame.b
-        desk.request(Served(link, frame.id, channel, message, wanted, deadlineMs, timeoutMs, desk::settled))
+        desk.request(Served(link, frame.id, channel, message, wanted, deadlineMs, timeoutMs, desk))
     }
 
     private fun channel(frame: Frame): String? {

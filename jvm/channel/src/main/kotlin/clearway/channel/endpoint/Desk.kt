@@ -29,6 +29,7 @@ internal sealed class Asked {
 
 /** What serves a channel at this end; called in turns, so that it only hands on. None of it throws. */
 internal interface Handler {
+    /** Calls [Served.ended] when the handler has ended. */
     fun request(served: Served)
 
     fun listen(asked: AskedStream) {
@@ -37,7 +38,7 @@ internal interface Handler {
 }
 
 /** Requests of the other end: hands them to their channel's handler, and keeps those that come before it. */
-internal class Desk(private val link: Link) {
+internal class Desk(private val link: Link) : ServedOwner {
     private val settings = link.settings
     private val handlers = HashMap<String, Handler>()
     private val early = Early<Asked>(settings.early, settings.earlyBytesMax.toLong(), settings.earlyMs)
@@ -45,12 +46,14 @@ internal class Desk(private val link: Link) {
     private val open = HashMap<Int, Asked.Request>()
     /** Posts that are not done: nobody waits for them, and they have no ids. */
     private val posts = HashSet<Served>()
+    /** Requests that hold a place: until their handler has ended, also when nobody waits for them any more. */
+    private val places = HashSet<Served>()
     private var timer: Timer? = null
     private val idle = ArrayList<() -> Unit>()
 
-    /** How many requests were not answered yet. */
+    /** How many requests hold a place. */
     val size: Int
-        get() = open.size + posts.size
+        get() = places.size
 
     /** Registers a channel's handler, to which what came early goes. Returns what ends it. Any thread. */
     fun handle(name: String, handler: Handler): AutoCloseable =
@@ -64,8 +67,10 @@ internal class Desk(private val link: Link) {
     fun request(served: Served) {
         if (served.wanted && open.containsKey(served.id)) return link.broken("two calls of number ${served.id}")
         val asked = Asked.Request(served)
+        val room = places.size < settings.callsMax
+        if (room) places.add(served)
         if (served.wanted) open[served.id] = asked else posts.add(served)
-        if (size > settings.callsMax) return served.answer(Status.BUSY)
+        if (!room) return served.answer(Status.BUSY)
         take(asked, served.message.body.remaining())
     }
 
@@ -88,16 +93,19 @@ internal class Desk(private val link: Link) {
     fun resize(name: String, count: Int): Unit =
         link.turns.turn { for (asked in early.resize(name, count)) asked.refuse(Status.DROPPED) }
 
-    fun settled(served: Served) {
+    override fun settled(served: Served) {
         if (served.wanted) open.remove(served.id) else posts.remove(served)
-        if (size > 0) return
-        for (each in idle) link.turns.later(each)
-        idle.clear()
+        look()
+    }
+
+    override fun left(served: Served) {
+        places.remove(served)
     }
 
     /** Calls back, after a turn, when every request has its answer. */
     fun whenIdle(act: () -> Unit) {
-        if (size == 0) link.turns.later(act) else idle.add(act)
+        idle.add(act)
+        look()
     }
 
     /** Answers what waits for a handler: there will be none. */
@@ -110,7 +118,14 @@ internal class Desk(private val link: Link) {
         for (served in open.values.map { it.served } + posts) served.cancel(
             link.closedError("call of ${served.channel}")
         )
+        places.clear()
         handlers.clear()
+    }
+
+    private fun look() {
+        if (open.size + posts.size > 0) return
+        for (each in idle) link.turns.later(each)
+        idle.clear()
     }
 
     private fun take(asked: Asked, bytes: Int) {
@@ -133,6 +148,7 @@ internal class Desk(private val link: Link) {
                         handler.request(asked.served)
                     } catch (thrown: Throwable) {
                         link.turns.later { asked.served.fail(thrown) }
+                        asked.served.ended()
                     }
             is Asked.Stream -> handler.listen(asked.stream)
         }

@@ -29,12 +29,15 @@ internal class PlainSource(
             answer(served)
         } catch (thrown: Throwable) {
             link.turns.later { served.fail(thrown) { envelope(codec, it, link.settings.stacks) } }
+        } finally {
+            served.ended()
         }
     }
 
     private fun answer(served: Served) {
         val method = link.decodeCall(codec, served.message).method
-        if (method == "listen") {
+        if (method == "listen" && core.plainRunning.size >= link.settings.callsMax) served.answer(Status.BUSY)
+        else if (method == "listen") {
             active?.cancel()
             // The answer goes first: it says that events may come.
             served.answer(Status.DONE, done)
@@ -75,6 +78,8 @@ internal class PlainSource(
                 core.plainSources.remove(ended)
                 if (active === ended) active = null
             }
+        source.onLeft = { core.plainRunning.remove(source) }
+        core.plainRunning.add(source)
         source.queue.credit.grant(UNBOUNDED, UNBOUNDED)
         core.plainSources.add(source)
         active = source

@@ -11,6 +11,15 @@ import clearway.channel.wire.Status
 import clearway.channel.wire.partsOf
 import clearway.channel.wire.writeError
 
+/** Who keeps a request's place. Called in turns. */
+internal interface ServedOwner {
+    /** It is answered, or nobody waits for the answer. */
+    fun settled(served: Served)
+
+    /** Its handler has ended as well: it takes no place any more. */
+    fun left(served: Served)
+}
+
 /**
  * A request of the other end's: a call or a post. It is answered once; later answers, and those nobody waits for, are
  * dropped. Its endpoint's turns guard it.
@@ -24,7 +33,7 @@ internal class Served(
     val wanted: Boolean,
     deadlineMs: Long,
     private val timeoutMs: Long,
-    private val onSettled: (Served) -> Unit,
+    private val owner: ServedOwner,
 ) : HandlerContext {
     override val deadlineMs: Long? = deadlineMs.takeIf { it > 0 }
     var settled = false
@@ -33,10 +42,15 @@ internal class Served(
     private var cancelled: Throwable? = null
     private val onCancel = ArrayList<Runnable>()
     private var timer: Timer? = null
+    private var phase = Phase.WAITS
 
-    /** Whether it was answered, or nobody waits for the answer. Any thread. */
-    val isOver: Boolean
-        get() = link.turns.turn { settled }
+    /** Where its handler is. A handler is given to an executor, which may begin late, or never. */
+    private enum class Phase {
+        WAITS,
+        GIVEN,
+        RUNS,
+        ENDED,
+    }
 
     override val isCancelled: Boolean
         get() = link.turns.turn { cancelled != null }
@@ -45,8 +59,9 @@ internal class Served(
         link.turns.turn { if (cancelled != null) link.turns.later(act::run) else if (!settled) onCancel.add(act) }
     }
 
-    /** The handler is about to run. */
+    /** The handler is about to be given to where handlers run. In a turn. */
     fun start() {
+        phase = Phase.GIVEN
         if (timeoutMs == 0L) return
         timer =
             link.settings.clock.after(timeoutMs) {
@@ -66,8 +81,25 @@ internal class Served(
             start()
         } catch (rejected: Throwable) {
             fail(rejected)
+            link.turns.turn { if (phase == Phase.GIVEN) ended() }
         }
     }
+
+    /** The handler begins; false where nobody waits for the answer any more: then it has ended. Any thread. */
+    fun begin(): Boolean =
+        link.turns.turn {
+            if (settled) ended() else phase = Phase.RUNS
+            !settled
+        }
+
+    /**
+     * The handler has ended. One that goes on after its call was cancelled keeps its place until it does. Any thread.
+     */
+    fun ended(): Unit =
+        link.turns.turn {
+            phase = Phase.ENDED
+            release()
+        }
 
     /** Nobody waits any more. In a turn. */
     fun cancel(reason: Throwable) {
@@ -76,6 +108,7 @@ internal class Served(
         for (each in onCancel) link.turns.later(each::run)
         onCancel.clear()
         settle()
+        release()
     }
 
     /** Answers; for the plain wire a status other than `done` is no bytes at all. */
@@ -91,6 +124,7 @@ internal class Served(
                     else reply(Status.ERROR, if (error.size < SMALL) error else NOTHING, 0)
                 }
             }
+            release()
         }
 
     /** Answers with what the handler threw. `envelope` makes the plain wire's error; without, that has none. */
@@ -111,8 +145,12 @@ internal class Served(
         if (settled) return false
         settled = true
         timer?.stop()
-        onSettled(this)
+        owner.settled(this)
         return true
+    }
+
+    private fun release() {
+        if (settled && (phase == Phase.WAITS || phase == Phase.ENDED)) owner.left(this)
     }
 
     private fun reply(status: Int, message: ByteArray, flags: Int) {

@@ -39,6 +39,12 @@ internal class Source(
     /** What ends the stream when all has left. */
     private var ending: Ending? = null
     private var ended = false
+    /** Whether its code runs or waits to run: from its beginning until [left]. */
+    var running = true
+        private set
+
+    /** Told in a turn when nothing runs for it any more. */
+    var onLeft: () -> Unit = {}
     private val onCancel = ArrayList<Runnable>()
     /** Wakes whoever waits to draw. */
     private var draw: (() -> Unit)? = null
@@ -148,8 +154,17 @@ internal class Source(
             if (iterator is AutoCloseable) iterator.close()
         } catch (thrown: Throwable) {
             link.settings.report(thrown, channel)
+        } finally {
+            left()
         }
     }
+
+    /** Nothing runs for it any more. Any thread. */
+    fun left(): Unit =
+        link.turns.turn {
+            running = false
+            onLeft()
+        }
 
     /** Whether the next value may be drawn; null where that is later, and `pump` runs again then. */
     private fun mayGoOn(iterator: Iterator<*>): Boolean? =

@@ -16,7 +16,7 @@ internal interface Serving {
 
     fun encode(event: Any?): ByteArray
 
-    /** In a turn: it only hands on. */
+    /** In a turn: it only hands on. [Source.left] is called when nothing runs for the stream any more. */
     fun begin(source: Source, args: Received)
 }
 
@@ -51,6 +51,8 @@ internal class Sources(private val link: Link) {
     /** By id: asked for and not begun, or begun. */
     private val asked = HashMap<Int, AskedStream>()
     private val open = HashMap<Int, Source>()
+    /** Those that nobody listens to any more, and whose code still runs. They take a place until it ends. */
+    private val leaving = HashSet<Source>()
 
     val size: Int
         get() = open.size + asked.size
@@ -65,7 +67,7 @@ internal class Sources(private val link: Link) {
         replace(channel)
         val stream = AskedStream(this, id, channel, args, frame)
         asked[id] = stream
-        if (size <= link.settings.callsMax) return stream
+        if (size + leaving.size <= link.settings.callsMax) return stream
         stream.refuse(Status.BUSY)
         return null
     }
@@ -90,7 +92,12 @@ internal class Sources(private val link: Link) {
                     }
                 }
             }
-        val source = Source(link, stream.channel, stream.limits(serving.limits), wire) { open.remove(id) }
+        val source =
+            Source(link, stream.channel, stream.limits(serving.limits), wire) { ended ->
+                open.remove(id)
+                if (ended.running) leaving.add(ended)
+            }
+        source.onLeft = { leaving.remove(source) }
         source.queue.credit.grant(stream.granted)
         open[id] = source
         serving.begin(source, stream.args)
