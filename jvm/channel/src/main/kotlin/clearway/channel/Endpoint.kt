@@ -46,10 +46,7 @@ public class Endpoint internal constructor(private val core: Core) : AutoCloseab
         core.call(CONTROL_CHANNEL, resizeMessage(channel, count), CallOptions.NONE) { null }
 
     /** What the endpoint does just now. */
-    public fun stats(): EndpointStats =
-        core.counts { calls, handling, listening, serving ->
-            EndpointStats(core.link.transportName, calls, handling, listening, serving)
-        }
+    public fun stats(): EndpointStats = core.stats()
 
     /**
      * Begins nothing new, ends the streams that it serves, lets calls both ways be answered, `timeoutMs` at most, then
@@ -99,7 +96,8 @@ public class Endpoint internal constructor(private val core: Core) : AutoCloseab
  * What an endpoint does just now.
  *
  * @property calls calls of this end that wait for their answers
- * @property handling calls of the other end that were not answered yet
+ * @property handling calls of the other end whose handler has not ended or whose answer has not left
+ * @property waitingBytes bytes of answers and of events that the other end has not read
  * @property listening streams that this end listens to
  * @property serving streams that this end serves
  */
@@ -108,6 +106,7 @@ internal constructor(
     public val transport: String,
     public val calls: Int,
     public val handling: Int,
+    public val waitingBytes: Long,
     public val listening: Int,
     public val serving: Int,
 )

@@ -20,6 +20,9 @@ internal fun readMark(text: String): Mark? =
 /** What a frame weighs: an empty one is not free. */
 internal fun weight(frame: ByteArray): Long = frame.size + 8L
 
+/** What a frame or a text weighs while it waits here. */
+internal fun weight(message: Any): Long = if (message is ByteArray) weight(message) else (message as String).length + 8L
+
 /** The sender's half, a pure value. */
 internal class MarkedWindow(private val windowBytes: Long) {
     private var sent = 0L

@@ -4,6 +4,7 @@ package clearway.channel.endpoint
 import clearway.channel.ChannelError
 import clearway.channel.ChannelException
 import clearway.channel.wire.Status
+import java.util.ArrayDeque
 
 /** What the other end asks for: a request's answer, or a stream. */
 internal sealed class Asked {
@@ -38,7 +39,9 @@ internal interface Handler {
 }
 
 /** Requests of the other end: hands them to their channel's handler, and keeps those that come before it. */
-internal class Desk(private val link: Link) : ServedOwner {
+internal class Desk(private val link: Link, private val replies: Replies) : ServedOwner {
+    private class Held(val asked: Asked, val bytes: Int)
+
     private val settings = link.settings
     private val handlers = HashMap<String, Handler>()
     private val early = Early<Asked>(settings.early, settings.earlyBytesMax.toLong(), settings.earlyMs)
@@ -48,6 +51,9 @@ internal class Desk(private val link: Link) : ServedOwner {
     private val posts = HashSet<Served>()
     /** Requests that hold a place: until their handler has ended, also when nobody waits for them any more. */
     private val places = HashSet<Served>()
+    /** Requests that arrived while too many bytes of answers waited, in order of arrival. */
+    private val held = ArrayDeque<Held>()
+    private var heldBytes = 0L
     private var timer: Timer? = null
     private val idle = ArrayList<() -> Unit>()
 
@@ -71,22 +77,28 @@ internal class Desk(private val link: Link) : ServedOwner {
         if (room) places.add(served)
         if (served.wanted) open[served.id] = asked else posts.add(served)
         if (!room) return served.answer(Status.BUSY)
-        take(asked, served.message.body.remaining())
+        admit(asked, served.message.body.remaining())
     }
 
-    fun listen(asked: AskedStream, bytes: Int): Unit = take(asked.asked, bytes)
+    fun listen(asked: AskedStream, bytes: Int): Unit = admit(asked.asked, bytes)
 
     /** A call was cancelled there. */
     fun cancel(id: Int, status: Long) {
         val asked = open[id] ?: return
-        early.remove(asked.channel, asked)
+        withdraw(asked)
         val error = if (status == Status.TIMEOUT.toLong()) ChannelError.TIMEOUT else ChannelError.CANCELLED
         asked.served.cancel(ChannelException(error, "the caller has cancelled"))
     }
 
     /** A stream that waits for its handler is not asked for any more. */
     fun withdraw(asked: AskedStream) {
-        early.remove(asked.channel, asked.asked)
+        withdraw(asked.asked)
+    }
+
+    private fun withdraw(asked: Asked) {
+        val waits = held.firstOrNull { it.asked === asked } ?: return early.remove(asked.channel, asked)
+        held.remove(waits)
+        heldBytes -= waits.bytes
     }
 
     /** Sets how many early messages of a channel are kept; the oldest that are too many are dropped. */
@@ -98,11 +110,15 @@ internal class Desk(private val link: Link) : ServedOwner {
         look()
     }
 
+    override fun reply(op: Int, flags: Int, id: Int, status: Long, body: ByteArray, gone: () -> Unit): Unit =
+        replies.send(op, flags, id, status, 0, body, gone)
+
     override fun left(served: Served) {
         places.remove(served)
+        look()
     }
 
-    /** Calls back, after a turn, when every request has its answer. */
+    /** Calls back, after a turn, when every request is answered and all answers have left. */
     fun whenIdle(act: () -> Unit) {
         idle.add(act)
         look()
@@ -115,6 +131,8 @@ internal class Desk(private val link: Link) : ServedOwner {
     fun closed() {
         timer?.stop()
         early.expire(Long.MAX_VALUE)
+        held.clear()
+        replies.clear()
         for (served in open.values.map { it.served } + posts) served.cancel(
             link.closedError("call of ${served.channel}")
         )
@@ -123,9 +141,33 @@ internal class Desk(private val link: Link) : ServedOwner {
     }
 
     private fun look() {
-        if (open.size + posts.size > 0) return
+        if (open.size + posts.size + replies.size > 0) return
         for (each in idle) link.turns.later(each)
         idle.clear()
+    }
+
+    // No handler starts while too many bytes of answers wait for the other end.
+    private fun admit(asked: Asked, bytes: Int) {
+        if (held.isEmpty() && !replies.full) return take(asked, bytes)
+        replies.weigh()
+        if (heldBytes >= settings.replyBytesMax) return asked.refuse(Status.BUSY)
+        held.add(Held(asked, bytes))
+        heldBytes += bytes
+    }
+
+    /** Some answers have left: requests that waited for that go on. */
+    fun release() {
+        while (!replies.full) {
+            val next = held.poll() ?: return
+            heldBytes -= next.bytes
+            take(next.asked, next.bytes)
+        }
+    }
+
+    /** Sends waiting answers. The owner calls this when the transport has room again. */
+    fun drain() {
+        replies.drain()
+        look()
     }
 
     private fun take(asked: Asked, bytes: Int) {

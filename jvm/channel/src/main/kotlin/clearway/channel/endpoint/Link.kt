@@ -18,9 +18,11 @@ import clearway.channel.transport.ChannelTransport
 import clearway.channel.transport.CloseCode
 import clearway.channel.transport.CloseReason
 import clearway.channel.transport.uncaught
+import clearway.channel.wire.FRAME_BYTES_MIN
 import clearway.channel.wire.Flag
 import clearway.channel.wire.Hello
 import clearway.channel.wire.Wires
+import clearway.channel.wire.writeError
 import clearway.channel.wire.writeFrame
 import java.nio.ByteBuffer
 import java.util.concurrent.ConcurrentHashMap
@@ -54,8 +56,14 @@ internal class Link(
     var closing = false
     /** Whether the transport asked to hold back. */
     var congested = false
+    /** Events that wait for the other end, over all its streams. */
+    val queued = QueueCharge(settings.replyBytesMax.toLong())
     private val frameBytesMax = minOf(transport.frameBytesMax.toLong(), there?.frameBytesMax ?: Long.MAX_VALUE)
-    private val nameBytesMax = minOf(settings.nameBytesMax.toLong(), there?.nameBytesMax ?: Long.MAX_VALUE)
+    // Half of the smallest frame stays free for what follows a name.
+    private val nameMax = minOf(settings.nameBytesMax.toLong(), frameBytesMax - FRAME_BYTES_MIN / 2)
+    private val nameBytesMax = minOf(nameMax, there?.nameBytesMax ?: nameMax)
+    /** Largest body that fits into a frame with any name. */
+    private val bodyBytesMax = (frameBytesMax - OVERHEAD - nameBytesMax).toInt()
     private val names = ConcurrentHashMap<String, ByteArray>()
 
     /** Whether nothing new may begin. */
@@ -74,6 +82,42 @@ internal class Link(
         return bytes
     }
 
+    /** Sends a frame that always fits. Never throws: if the transport throws, the link closes it. In a turn. */
+    fun control(op: Int, flags: Int = 0, id: Int = 0, a: Long = 0, b: Long = 0, body: ByteArray = NOTHING) {
+        try {
+            send(op, flags, id, a, b, body = body)
+        } catch (thrown: Throwable) {
+            failed(thrown)
+        }
+    }
+
+    /** The error for a message too large for a frame even without a name; null when it fits. */
+    fun tooLarge(body: ByteArray): ChannelException? =
+        if (body.size + OVERHEAD > frameBytesMax) tooLarge(body.size) else null
+
+    /** Encodes an error for a failed reply or a stream's end on Clearway's wire. Never throws. */
+    fun errorBody(thrown: Throwable): ByteArray = writeError(thrown, bodyBytesMax)
+
+    /** Stops reading, if the transport can pause. In a turn. */
+    fun pause(): Unit = ask(transport::pause)
+
+    fun resume(): Unit = ask(transport::resume)
+
+    private fun ask(what: () -> Unit) {
+        if (reason != null) return
+        try {
+            what()
+        } catch (thrown: Throwable) {
+            failed(thrown)
+        }
+    }
+
+    private fun tooLarge(bytes: Int) =
+        ChannelException(
+            ChannelError.TOO_LARGE,
+            "a message of $bytes bytes; the way to the other end takes frames of $frameBytesMax at most",
+        )
+
     /** Sends a frame. Throws `too-large`; then nothing has left. A closed link drops it. In a turn. */
     fun send(
         op: Int,
@@ -87,11 +131,7 @@ internal class Link(
     ) {
         if (reason != null) return
         val size = body.size.toLong() + name.size + OVERHEAD
-        if (size > frameBytesMax)
-            throw ChannelException(
-                ChannelError.TOO_LARGE,
-                "a message of ${body.size} bytes; the way to the other end takes frames of $frameBytesMax at most",
-            )
+        if (size > frameBytesMax) throw tooLarge(body.size)
         val frame = writeFrame(op, flags, id, a, b, c, name, body)
         try {
             if (!transport.send(frame)) congested = true

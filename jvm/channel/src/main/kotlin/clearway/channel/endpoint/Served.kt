@@ -9,14 +9,16 @@ import clearway.channel.wire.ErrorParts
 import clearway.channel.wire.Op
 import clearway.channel.wire.Status
 import clearway.channel.wire.partsOf
-import clearway.channel.wire.writeError
 
 /** Who keeps a request's place. Called in turns. */
 internal interface ServedOwner {
     /** It is answered, or nobody waits for the answer. */
     fun settled(served: Served)
 
-    /** Its handler has ended as well: it takes no place any more. */
+    /** Sends the answer, and calls `gone` when it has left. Never throws. */
+    fun reply(op: Int, flags: Int, id: Int, status: Long, body: ByteArray, gone: () -> Unit)
+
+    /** The handler has ended and the answer has left: the request frees its place. */
     fun left(served: Served)
 }
 
@@ -43,6 +45,8 @@ internal class Served(
     private val onCancel = ArrayList<Runnable>()
     private var timer: Timer? = null
     private var phase = Phase.WAITS
+    /** Whether the answer waits to leave. */
+    private var leaving = false
 
     /** Where its handler is. A handler is given to an executor, which may begin late, or never. */
     private enum class Phase {
@@ -115,14 +119,8 @@ internal class Served(
     fun answer(status: Int, message: ByteArray = NOTHING, flags: Int = 0): Unit =
         link.turns.turn {
             if (settle() && wanted) {
-                try {
-                    reply(status, if (link.isPlain && status != Status.DONE) NOTHING else message, flags)
-                } catch (tooLarge: ChannelException) {
-                    link.turns.later { link.settings.report(tooLarge, channel) }
-                    val error = writeError(tooLarge)
-                    if (link.isPlain) reply(Status.DONE, NOTHING, 0)
-                    else reply(Status.ERROR, if (error.size < SMALL) error else NOTHING, 0)
-                }
+                leaving = true
+                reply(status, message, flags)
             }
             release()
         }
@@ -131,7 +129,7 @@ internal class Served(
     fun fail(thrown: Throwable, envelope: ((ErrorParts) -> ByteArray)? = null) {
         val told = wanted && (!link.isPlain || envelope != null)
         if (!told && !link.turns.turn { settled }) link.settings.report(thrown, channel)
-        if (!link.isPlain) return answer(Status.ERROR, writeError(thrown))
+        if (!link.isPlain) return answer(Status.ERROR, link.errorBody(thrown))
         var message = NOTHING
         try {
             message = envelope?.invoke(partsOf(thrown)) ?: NOTHING
@@ -150,16 +148,21 @@ internal class Served(
     }
 
     private fun release() {
-        if (settled && (phase == Phase.WAITS || phase == Phase.ENDED)) owner.left(this)
+        if (settled && !leaving && (phase == Phase.WAITS || phase == Phase.ENDED)) owner.left(this)
     }
 
     private fun reply(status: Int, message: ByteArray, flags: Int) {
-        if (link.isPlain) link.send(Op.ANSWER, id = id, body = message)
-        else link.send(Op.REPLY, flags, id, a = status.toLong(), body = message)
-    }
-
-    private companion object {
-        /** Fits where the answer did not: a name and some words. */
-        const val SMALL = 4096
+        val gone = {
+            leaving = false
+            release()
+        }
+        val tooLarge = link.tooLarge(message)
+        if (tooLarge != null) link.turns.later { link.settings.report(tooLarge, channel) }
+        if (link.isPlain) {
+            val body = if (tooLarge != null || status != Status.DONE) NOTHING else message
+            owner.reply(Op.ANSWER, 0, id, 0, body, gone)
+        } else if (tooLarge != null)
+            owner.reply(Op.REPLY, 0, id, Status.ERROR.toLong(), link.errorBody(tooLarge), gone)
+        else owner.reply(Op.REPLY, flags, id, status.toLong(), message, gone)
     }
 }

@@ -33,7 +33,7 @@ internal class Source(
 
     private class Ending(val status: Int, val error: Throwable?)
 
-    val queue = SourceQueue(limits.capacity, limits.whenFull)
+    val queue = SourceQueue(limits.capacity, limits.whenFull, link.queued)
     /** Sends that wait for room, in their order. */
     private val waiters = ArrayDeque<Waiter>()
     /** What ends the stream when all has left. */

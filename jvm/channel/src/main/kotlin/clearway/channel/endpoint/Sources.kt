@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.channel.endpoint
 
-import clearway.channel.ChannelException
 import clearway.channel.WhenFull
 import clearway.channel.codec.NOTHING
 import clearway.channel.wire.Flag
 import clearway.channel.wire.Frame
 import clearway.channel.wire.Op
 import clearway.channel.wire.Status
-import clearway.channel.wire.writeError
 
 /** Whoever serves a channel's events: how they are queued, encoded, and begun. */
 internal interface Serving {
@@ -47,7 +45,7 @@ internal class AskedStream(
 }
 
 /** Streams of events that this end serves, on Clearway's wire. Its endpoint's turns guard it. */
-internal class Sources(private val link: Link) {
+internal class Sources(private val link: Link, private val replies: Replies) {
     /** By id: asked for and not begun, or begun. */
     private val asked = HashMap<Int, AskedStream>()
     private val open = HashMap<Int, Source>()
@@ -83,13 +81,8 @@ internal class Sources(private val link: Link) {
                     link.send(Op.EVENT, id = id, a = dropped, body = message)
 
                 override fun end(status: Int, error: Throwable?, dropped: Long) {
-                    try {
-                        val body = if (error == null) NOTHING else writeError(error)
-                        link.send(Op.END, id = id, a = status.toLong(), b = dropped, body = body)
-                    } catch (_: ChannelException) {
-                        // Its words are too large: that it has ended is told without.
-                        link.send(Op.END, Flag.EMPTY, id, status.toLong(), dropped)
-                    }
+                    val body = if (error == null) NOTHING else link.errorBody(error)
+                    replies.send(Op.END, 0, id, status.toLong(), dropped, body) {}
                 }
             }
         val source =
@@ -104,7 +97,7 @@ internal class Sources(private val link: Link) {
     }
 
     fun refuse(stream: AskedStream, status: Int) {
-        if (asked.remove(stream.id) != null) link.send(Op.END, id = stream.id, a = status.toLong())
+        if (asked.remove(stream.id) != null) replies.send(Op.END, 0, stream.id, status.toLong(), 0, NOTHING) {}
     }
 
     fun credit(frame: Frame) {

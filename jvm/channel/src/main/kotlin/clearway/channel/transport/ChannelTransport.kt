@@ -34,6 +34,16 @@ public interface ChannelTransport {
     public fun send(frame: ByteArray): Boolean
 
     /**
+     * Stops delivery: the sink receives no frames until [resume], except those already read. Frames wait in the
+     * transport, within its back-pressure; `drained` and `closed` are still called. Returns at once. Default: does
+     * nothing; an endpoint then cannot slow down a peer that calls and never reads, and disconnects it sooner.
+     */
+    public fun pause() {}
+
+    /** Continues delivery after [pause]. Returns at once. */
+    public fun resume() {}
+
+    /**
      * Ends it, once what was sent has left. The other end is told the reason where there is a way to tell it; a reason
      * given a second time is ignored. Frames that arrive from now on are dropped.
      */

@@ -20,6 +20,8 @@ private val codec = Codecs.STANDARD.withEmptyNull(false).with(CodecLimits(depthM
 /** A chain of causes is bounded, so that one in a circle ends. */
 private const val CAUSES_MAX = 16
 private const val STACK_MAX = 20_000
+private const val CODE_MAX = 30
+private const val AROUND_MAX = 200
 
 /** What a handler threw, in parts. */
 internal class ErrorParts(val code: String, val message: String, val details: Any?, val stack: String)
@@ -36,17 +38,35 @@ internal fun partsOf(thrown: Throwable): ErrorParts {
     return ErrorParts(wellFormed(code), wordsOf(thrown) ?: thrown.javaClass.simpleName, details, stackOf(thrown))
 }
 
-/** The body for what a handler threw. Never throws: what the codec has no form for is named in words. */
-internal fun writeError(thrown: Throwable): ByteArray {
+/**
+ * Encodes a thrown error in at most `bytesMax` bytes, which must be 500 or more. Never throws: a value that the codec
+ * cannot encode becomes a text that names its class, and an error that is too large keeps its code and the beginning of
+ * its message.
+ */
+internal fun writeError(thrown: Throwable, bytesMax: Int): ByteArray {
     val parts = partsOf(thrown)
-    val described = describe(thrown, 0)
-    fun encode(details: Any?) = codec.encode(listOf(parts.code, parts.message, details, described))
-    return try {
-        encode(parts.details)
+    try {
+        val body = codec.encode(listOf(parts.code, parts.message, plain(parts.details), describe(thrown, 0)))
+        if (body.size <= bytesMax) return body
     } catch (_: Throwable) {
-        encode("[not encodable: ${parts.details?.javaClass?.name}]")
+        // The details are foreign code, and may be encodable once and not again.
     }
+    val code = cut(parts.code, CODE_MAX)
+    // A character takes at most 3 bytes in UTF-8; the rest is for the bytes around the texts.
+    val message = cut(parts.message, (bytesMax - AROUND_MAX) / 3 - code.length)
+    return codec.encode(listOf(code, message, null, null))
 }
+
+private fun cut(text: String, charactersMax: Int): String =
+    if (text.length <= charactersMax) text else wellFormed(text.take(charactersMax - 1)) + "…"
+
+private fun plain(value: Any?): Any? =
+    try {
+        codec.encode(value)
+        value
+    } catch (_: Throwable) {
+        "[not encodable: ${value?.javaClass?.name}]"
+    }
 
 /** The error to throw for a body of the other end's. Throws [CodecException] where it is none. */
 internal fun readError(body: ByteBuffer, channel: String): RemoteException {
