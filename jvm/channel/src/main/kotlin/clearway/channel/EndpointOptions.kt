@@ -31,6 +31,8 @@ public class EndpointOptions {
     internal var earlyBytesMax = 1 shl 20
     internal var earlyMs = 5_000L
     internal var stacks = false
+    internal var exposeErrors: Boolean? = null
+    internal var redactError: ((Throwable, String) -> Throwable?)? = null
     internal var executor: Executor = SharedThreads
     internal var onError: (Throwable, String) -> Unit = { thrown, channel ->
         System.err.println("clearway.channel, $channel:")
@@ -96,6 +98,16 @@ public class EndpointOptions {
     public fun stacks(): EndpointOptions = apply { stacks = true }
 
     /**
+     * Whether errors of handlers and sources cross whole, with class, stack and causes. Default: true for a child or
+     * parent process and another part of this process. Over WebSockets and other streams, only the code and the message
+     * cross, and the details of a [RemoteException] that this end created.
+     */
+    public fun exposeErrors(expose: Boolean): EndpointOptions = apply { exposeErrors = expose }
+
+    /** Chooses the error that crosses. Runs before anything else is left out. */
+    public fun redactError(redactor: ErrorRedactor): EndpointOptions = apply { redactError = redactor::redact }
+
+    /**
      * Where handlers and sources of events run; default daemon threads, as many as are needed at once. Handlers may
      * block there. One that runs its tasks within `execute` holds up the transport.
      */
@@ -116,6 +128,14 @@ public class EndpointOptions {
     internal companion object {
         const val EARLY_MAX = 1024
     }
+}
+
+/**
+ * Returns the error that crosses instead of the one that a handler or a source threw, for example a [RemoteException].
+ * If it throws, the code `error` crosses with a message without details.
+ */
+public fun interface ErrorRedactor {
+    public fun redact(error: Throwable, channel: String): Throwable
 }
 
 /** Told of an error that nobody else is told of. */

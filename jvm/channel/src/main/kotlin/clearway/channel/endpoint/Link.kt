@@ -4,6 +4,7 @@ package clearway.channel.endpoint
 import clearway.channel.ChannelError
 import clearway.channel.ChannelException
 import clearway.channel.EndpointOptions
+import clearway.channel.RemoteException
 import clearway.channel.codec.CodecError
 import clearway.channel.codec.CodecException
 import clearway.channel.codec.Codecs
@@ -22,6 +23,7 @@ import clearway.channel.wire.FRAME_BYTES_MIN
 import clearway.channel.wire.Flag
 import clearway.channel.wire.Hello
 import clearway.channel.wire.Wires
+import clearway.channel.wire.partsOf
 import clearway.channel.wire.writeError
 import clearway.channel.wire.writeFrame
 import java.nio.ByteBuffer
@@ -64,6 +66,8 @@ internal class Link(
     private val nameBytesMax = minOf(nameMax, there?.nameBytesMax ?: nameMax)
     /** Largest body that fits into a frame with any name. */
     private val bodyBytesMax = (frameBytesMax - OVERHEAD - nameBytesMax).toInt()
+    /** Whether errors cross whole. */
+    private val exposes = settings.exposeErrors ?: transport.isTrusted
     private val names = ConcurrentHashMap<String, ByteArray>()
 
     /** Whether nothing new may begin. */
@@ -83,9 +87,17 @@ internal class Link(
     }
 
     /** Sends a frame that always fits. Never throws: if the transport throws, the link closes it. In a turn. */
-    fun control(op: Int, flags: Int = 0, id: Int = 0, a: Long = 0, b: Long = 0, body: ByteArray = NOTHING) {
+    fun control(
+        op: Int,
+        flags: Int = 0,
+        id: Int = 0,
+        a: Long = 0,
+        b: Long = 0,
+        name: ByteArray = NOTHING,
+        body: ByteArray = NOTHING,
+    ) {
         try {
-            send(op, flags, id, a, b, body = body)
+            send(op, flags, id, a, b, name = name, body = body)
         } catch (thrown: Throwable) {
             failed(thrown)
         }
@@ -95,8 +107,28 @@ internal class Link(
     fun tooLarge(body: ByteArray): ChannelException? =
         if (body.size + OVERHEAD > frameBytesMax) tooLarge(body.size) else null
 
-    /** Encodes an error for a failed reply or a stream's end on Clearway's wire. Never throws. */
-    fun errorBody(thrown: Throwable): ByteArray = writeError(thrown, bodyBytesMax)
+    /**
+     * Encodes an error for a failed reply or a stream's end on Clearway's wire, as far as it may cross. Never throws.
+     * Calls the error's own methods: outside of turns, unless the error is the library's.
+     */
+    fun errorBody(thrown: Throwable): ByteArray = writeError(thrown, bodyBytesMax, exposes)
+
+    /** As [errorBody], for the plain wire. */
+    fun envelope(codec: MethodCodec, thrown: Throwable, stacks: Boolean): ByteArray =
+        writeEnvelope(codec, partsOf(thrown, exposes), stacks, bodyBytesMax)
+
+    /** The error that crosses instead of one that a handler or a source threw. Never throws. Outside of turns. */
+    fun redacted(thrown: Throwable, channel: String): Throwable {
+        val redact = settings.redactError ?: return thrown
+        return try {
+            redact(thrown, channel) ?: hidden()
+        } catch (broken: Throwable) {
+            settings.report(broken, channel)
+            hidden()
+        }
+    }
+
+    private fun hidden() = RemoteException("error", "an error that is not told")
 
     /** Stops reading, if the transport can pause. In a turn. */
     fun pause(): Unit = ask(transport::pause)

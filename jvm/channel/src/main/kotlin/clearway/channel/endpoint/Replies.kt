@@ -55,7 +55,7 @@ internal class Replies(private val link: Link, private val owner: RepliesOwner) 
     fun send(op: Int, flags: Int, id: Int, a: Long, b: Long, body: ByteArray, gone: () -> Unit) {
         if (link.reason != null) return gone()
         if (waiting.isEmpty() && !link.congested) {
-            link.control(op, flags, id, a, b, body)
+            link.control(op, flags, id, a, b, body = body)
             return gone()
         }
         val reply = Reply(op, flags, id, a, b, body, gone)
@@ -80,7 +80,7 @@ internal class Replies(private val link: Link, private val owner: RepliesOwner) 
         while (!link.congested) {
             val reply = waiting.poll() ?: break
             bytes -= reply.bytes
-            link.control(reply.op, reply.flags, reply.id, reply.a, reply.b, reply.body)
+            link.control(reply.op, reply.flags, reply.id, reply.a, reply.b, body = reply.body)
             reply.gone()
         }
         if (full && waiting.size < before) left()

@@ -5,10 +5,8 @@ import clearway.channel.ChannelError
 import clearway.channel.ChannelException
 import clearway.channel.HandlerContext
 import clearway.channel.codec.NOTHING
-import clearway.channel.wire.ErrorParts
 import clearway.channel.wire.Op
 import clearway.channel.wire.Status
-import clearway.channel.wire.partsOf
 
 /** Who keeps a request's place. Called in turns. */
 internal interface ServedOwner {
@@ -126,13 +124,14 @@ internal class Served(
         }
 
     /** Answers with what the handler threw. `envelope` makes the plain wire's error; without, that has none. */
-    fun fail(thrown: Throwable, envelope: ((ErrorParts) -> ByteArray)? = null) {
+    fun fail(thrown: Throwable, envelope: ((Throwable) -> ByteArray)? = null) {
         val told = wanted && (!link.isPlain || envelope != null)
         if (!told && !link.turns.turn { settled }) link.settings.report(thrown, channel)
-        if (!link.isPlain) return answer(Status.ERROR, link.errorBody(thrown))
+        val redacted = if (told) link.redacted(thrown, channel) else thrown
+        if (!link.isPlain) return answer(Status.ERROR, if (told) link.errorBody(redacted) else NOTHING)
         var message = NOTHING
         try {
-            message = envelope?.invoke(partsOf(thrown)) ?: NOTHING
+            message = envelope?.invoke(redacted) ?: NOTHING
         } catch (unwritten: Throwable) {
             link.settings.report(unwritten, channel)
         }

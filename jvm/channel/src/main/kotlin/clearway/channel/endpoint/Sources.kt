@@ -80,9 +80,10 @@ internal class Sources(private val link: Link, private val replies: Replies) {
                 override fun event(message: ByteArray, dropped: Long) =
                     link.send(Op.EVENT, id = id, a = dropped, body = message)
 
-                override fun end(status: Int, error: Throwable?, dropped: Long) {
-                    val body = if (error == null) NOTHING else link.errorBody(error)
-                    replies.send(Op.END, 0, id, status.toLong(), dropped, body) {}
+                override fun error(thrown: Throwable) = link.errorBody(link.redacted(thrown, stream.channel))
+
+                override fun end(status: Int, error: ByteArray, dropped: Long) {
+                    replies.send(Op.END, 0, id, status.toLong(), dropped, error) {}
                 }
             }
         val source =

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.channel.transport
 
+import clearway.channel.EndpointOptions
+
 /**
  * What carries a channel's frames to the other end and back. It knows nothing of what is in them. The contract, which
  * the suite `TransportContract` of the tests runs over each transport:
@@ -19,6 +21,14 @@ public interface ChannelTransport {
 
     /** Bytes of the largest frame, both ways. */
     public val frameBytesMax: Int
+
+    /**
+     * Whether the other end is part of the same program, as a child process is. A handler's error crosses to it whole,
+     * with stack and causes. To other ends only its code and message cross, unless [EndpointOptions.exposeErrors] says
+     * otherwise. Default: false.
+     */
+    public val isTrusted: Boolean
+        get() = false
 
     /** Begins to deliver to the sink. Throws IllegalStateException the second time. */
     public fun open(sink: ChannelSink)

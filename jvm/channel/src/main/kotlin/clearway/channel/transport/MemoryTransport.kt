@@ -40,6 +40,9 @@ private class MemoryEnd(private val lock: Any, private val limits: TransportLimi
     override val name: String
         get() = "memory"
 
+    override val isTrusted: Boolean
+        get() = true
+
     override val frameBytesMax: Int
         get() = limits.frameBytesMax
 

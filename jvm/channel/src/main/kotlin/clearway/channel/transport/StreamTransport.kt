@@ -60,6 +60,10 @@ internal constructor(
     override val name: String
         get() = "stdio"
 
+    /** True for a child's streams and for those of the parent. */
+    override val isTrusted: Boolean
+        get() = process != null || !closesOutput
+
     override val frameBytesMax: Int
         get() = limits.frameBytesMax
 

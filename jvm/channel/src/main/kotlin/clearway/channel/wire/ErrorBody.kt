@@ -23,10 +23,21 @@ private const val STACK_MAX = 20_000
 private const val CODE_MAX = 30
 private const val AROUND_MAX = 200
 
-/** What a handler threw, in parts. */
-internal class ErrorParts(val code: String, val message: String, val details: Any?, val stack: String)
+/** An error as code, message, details and stack. */
+internal class ErrorParts(val code: String, val message: String, val details: Any?, val stack: String) {
+    /** The same error with its code and message cut, without details and stack, for at most `bytesMax` bytes. */
+    fun shortened(bytesMax: Int): ErrorParts {
+        val code = cut(code, CODE_MAX)
+        // A character takes at most 3 bytes in UTF-8, and 6 where JSON escapes a control character.
+        return ErrorParts(code, cut(message, (bytesMax - AROUND_MAX) / 6 - code.length), null, "")
+    }
+}
 
-internal fun partsOf(thrown: Throwable): ErrorParts {
+/**
+ * A thrown error's code, message, details and stack. Unless `whole`, the details of an error that another end threw are
+ * left out. Never throws, although the error's own methods may.
+ */
+internal fun partsOf(thrown: Throwable, whole: Boolean): ErrorParts {
     val code =
         when (thrown) {
             is RemoteException -> thrown.code
@@ -34,27 +45,27 @@ internal fun partsOf(thrown: Throwable): ErrorParts {
             is CodecException -> thrown.code
             else -> "error"
         }
-    val details = (thrown as? RemoteException)?.details
+    // An error with a channel has crossed before: its details come from another end.
+    val details = (thrown as? RemoteException)?.takeIf { whole || it.channel.isEmpty() }?.details
     return ErrorParts(wellFormed(code), wordsOf(thrown) ?: thrown.javaClass.simpleName, details, stackOf(thrown))
 }
 
 /**
- * Encodes a thrown error in at most `bytesMax` bytes, which must be 500 or more. Never throws: a value that the codec
- * cannot encode becomes a text that names its class, and an error that is too large keeps its code and the beginning of
- * its message.
+ * Encodes a thrown error in at most `bytesMax` bytes, which must be 500 or more. Unless `whole`, writes only the code,
+ * the message, and the details that the handler chose. Never throws: a value that the codec cannot encode becomes a
+ * text that names its class, and an error that is too large keeps its code and the beginning of its message.
  */
-internal fun writeError(thrown: Throwable, bytesMax: Int): ByteArray {
-    val parts = partsOf(thrown)
+internal fun writeError(thrown: Throwable, bytesMax: Int, whole: Boolean): ByteArray {
+    val parts = partsOf(thrown, whole)
     try {
-        val body = codec.encode(listOf(parts.code, parts.message, plain(parts.details), describe(thrown, 0)))
+        val described = if (whole) describe(thrown, 0) else null
+        val body = codec.encode(listOf(parts.code, parts.message, plain(parts.details), described))
         if (body.size <= bytesMax) return body
     } catch (_: Throwable) {
         // The details are foreign code, and may be encodable once and not again.
     }
-    val code = cut(parts.code, CODE_MAX)
-    // A character takes at most 3 bytes in UTF-8; the rest is for the bytes around the texts.
-    val message = cut(parts.message, (bytesMax - AROUND_MAX) / 3 - code.length)
-    return codec.encode(listOf(code, message, null, null))
+    val short = parts.shortened(bytesMax)
+    return codec.encode(listOf(short.code, short.message, null, null))
 }
 
 private fun cut(text: String, charactersMax: Int): String =
