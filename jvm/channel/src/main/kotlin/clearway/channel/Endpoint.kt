@@ -10,6 +10,7 @@ import clearway.channel.endpoint.Greeting
 import clearway.channel.endpoint.resizeMessage
 import clearway.channel.transport.ChannelTransport
 import clearway.channel.transport.CloseReason
+import clearway.channel.wire.FRAME_BYTES_MIN
 import java.util.concurrent.CompletableFuture
 
 /**
@@ -77,7 +78,8 @@ public class Endpoint internal constructor(private val core: Core) : AutoCloseab
          * them waits, within bounds. Cancelling the future gives up.
          *
          * Fails with [ChannelException]: `protocol` when the other end speaks another wire or version, or says no
-         * hello; `deadline` when it says nothing within `helloMs`; `transport-closed`.
+         * hello; `deadline` when it says nothing within `helloMs`; `transport-closed`. Throws IllegalArgumentException
+         * for a transport whose frames are below 1024 bytes.
          */
         @JvmStatic
         @JvmOverloads
@@ -85,6 +87,9 @@ public class Endpoint internal constructor(private val core: Core) : AutoCloseab
             transport: ChannelTransport,
             options: EndpointOptions = EndpointOptions(),
         ): CompletableFuture<Endpoint> {
+            require(transport.frameBytesMax >= FRAME_BYTES_MIN) {
+                "transport.frameBytesMax must be at least $FRAME_BYTES_MIN: frameBytesMax=${transport.frameBytesMax}"
+            }
             val greeting = Greeting(transport, options)
             greeting.begin()
             return greeting.met

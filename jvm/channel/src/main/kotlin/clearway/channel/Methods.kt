@@ -38,7 +38,7 @@ internal constructor(private val core: Core, public val name: String, private va
     private val link = core.link
 
     init {
-        link.name(name)
+        link.checkName(name)
     }
 
     /**

@@ -85,11 +85,11 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
     /** Sends what nobody answers. Settles when it has left for the transport. */
     fun post(channel: String, message: ByteArray): CompletableFuture<Void?> {
         val future = CompletableFuture<Void?>()
-        val name = link.name(channel)
         val post =
             object : Waiting {
                 override fun leave() {
-                    link.send(if (link.isPlain) Op.MESSAGE else Op.POST, name = name, body = message)
+                    val op = if (link.isPlain) Op.MESSAGE else Op.POST
+                    link.send(op, name = link.name(channel), body = message)
                     posts.remove(this)
                     turns.later { future.complete(null) }
                 }

@@ -74,7 +74,13 @@ internal class Link(
     val over: Boolean
         get() = closing || reason != null
 
-    /** The bytes of a name. Throws IllegalArgumentException for one that is too long. Any thread. */
+    /** Throws IllegalArgumentException for a name that is too long for this end. Any thread. */
+    fun checkName(name: String) {
+        val most = settings.nameBytesMax
+        require(name.toByteArray(Charsets.UTF_8).size <= most) { "name must have at most $most bytes: name=$name" }
+    }
+
+    /** The bytes of a name for sending. Throws IllegalArgumentException for one too long for the other end. Any thread. */
     fun name(name: String): ByteArray {
         names[name]?.let {
             return it

@@ -20,7 +20,6 @@ internal class PlainSource(
     private val serving: Serving,
 ) : Handler {
     private val link = core.link
-    private val name = link.name(channel)
     private val done = codec.encodeReply(MethodReply.Success(null))
     private var active: Source? = null
 
@@ -59,7 +58,7 @@ internal class PlainSource(
                 override fun encode(event: Any?) = serving.encode(event)
 
                 override fun event(message: ByteArray, dropped: Long) =
-                    link.send(Op.MESSAGE, name = name, body = message)
+                    link.send(Op.MESSAGE, name = link.name(channel), body = message)
 
                 override fun error(thrown: Throwable): ByteArray =
                     try {
@@ -70,6 +69,12 @@ internal class PlainSource(
                     }
 
                 override fun end(status: Int, error: ByteArray, dropped: Long) {
+                    val name =
+                        try {
+                            link.name(channel)
+                        } catch (_: IllegalArgumentException) {
+                            return // The other end cannot have asked for a channel with this name.
+                        }
                     if (error.isNotEmpty()) link.control(Op.MESSAGE, name = name, body = error)
                     link.control(Op.MESSAGE, name = name)
                 }
