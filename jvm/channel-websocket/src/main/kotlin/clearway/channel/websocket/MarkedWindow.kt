@@ -19,6 +19,9 @@ internal fun readMark(text: String): Mark? =
 /** Returns the bytes that a frame counts in the window. An empty frame counts, too. */
 internal fun weight(frame: ByteArray): Long = frame.size + 8L
 
+/** Returns the bytes that a waiting frame or text counts. */
+internal fun weight(message: Any): Long = if (message is ByteArray) weight(message) else (message as String).length + 8L
+
 /** The sender's half of the window. Pure. */
 internal class MarkedWindow(private val windowBytes: Long) {
     private var sent = 0L
