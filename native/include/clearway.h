@@ -390,7 +390,7 @@ typedef struct clearway_host {
   // Ends a stream with an error.
   clearway_status (*end_error)(clearway_stream stream, clearway_status status, struct clearway_text text);
   // Logs a text for the person who runs the host: `level` is `CLEARWAY_LOG_...`. Texts longer than 4096 bytes are cut. Never
-  // waits: lines that do not fit are dropped and counted.
+  // waits: lines that do not fit are dropped, and a later line says how many.
   clearway_status (*log)(clearway_plugin_id plugin, uint32_t level, struct clearway_text text);
 } clearway_host;
 

@@ -40,8 +40,9 @@ impl Plugin {
     pub(crate) fn shut(&self, timeout: Duration) -> Result<(), Status> {
         let until = Instant::now() + timeout.min(Duration::from_secs(1 << 30));
         self.closed.store(true, Ordering::SeqCst);
+        fence(Ordering::SeqCst); // pairs with the fence in `listen`
         for stream in self.listened(None) {
-            let _ = self.cancel(stream);
+            let _ = self.cancel(stream); // stale: it has ended meanwhile
         }
         let mut ended = true;
         for queue in self.queues() {

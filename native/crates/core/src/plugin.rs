@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
 use clearway_plugin::{
-    CLEARWAY_ALREADY_EXISTS, CLEARWAY_CLOSED, CLEARWAY_NO_HANDLER, CLEARWAY_TOO_LARGE, OnClose, Status,
+    CLEARWAY_ALREADY_EXISTS, CLEARWAY_CLOSED, CLEARWAY_LOG_WARNING, CLEARWAY_NO_HANDLER, CLEARWAY_TOO_LARGE, OnClose,
+    Status,
 };
 
 use crate::entry::Entry;
@@ -51,7 +52,7 @@ pub struct Plugin {
     channels: RwLock<HashMap<Box<str>, Arc<Channel>>>,
     serial: Mutex<HashMap<Box<str>, Arc<Queue>>>,
     log: Mutex<VecDeque<(u32, String)>>,
-    pub(crate) log_lost: AtomicU64,
+    log_lost: AtomicU64,
 }
 
 pub(crate) struct Closer {
@@ -155,7 +156,8 @@ impl Plugin {
             return;
         }
         log.push_back((level, text));
-        let first = log.len() == 1;
+        // With lost lines to tell of, the token is in the inbox.
+        let first = log.len() == 1 && self.log_lost.load(Ordering::Relaxed) == 0;
         drop(log);
         if first {
             self.inbox.put(handle::join(Kind::Log, 1, 0));
@@ -166,8 +168,17 @@ impl Plugin {
     pub(crate) fn said(&self, max: usize) -> (Vec<(u32, String)>, bool) {
         let mut log = lock(&self.log);
         let count = log.len().min(max);
-        let said = log.drain(..count).collect();
-        (said, !log.is_empty())
+        let mut said: Vec<_> = log.drain(..count).collect();
+        // The line that counts the lost ones follows those that came before them.
+        if log.is_empty() && said.len() < max {
+            match self.log_lost.swap(0, Ordering::Relaxed) {
+                0 => {}
+                lost => {
+                    said.push((CLEARWAY_LOG_WARNING, format!("{lost} log lines were lost: the host reads too slowly")))
+                }
+            }
+        }
+        (said, !log.is_empty() || self.log_lost.load(Ordering::Relaxed) > 0)
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use clearway_plugin::{
     CLEARWAY_CLOSED, CLEARWAY_FAILED, CLEARWAY_FULL, CLEARWAY_NO_HANDLER, CLEARWAY_OK, CLEARWAY_OUT_OF_MEMORY,
@@ -17,7 +17,7 @@ use crate::entry::{Entry, refusal};
 use crate::guard::calling;
 use crate::item::Incoming;
 use crate::plugin::{Channel, INCOMING, PLUGINS, Plugin};
-use crate::queue::{Queue, Ran, Refused};
+use crate::queue::{Queue, Ran};
 use crate::sync::lock;
 
 /// The result of sending a message to a plugin.
@@ -161,7 +161,7 @@ impl Plugin {
         };
         if let Err((why, _)) = queue.push(Box::new(job)) {
             if call == 0 || self.undo(call) {
-                return Err(refused(why));
+                return Err(why.status());
             }
         }
         Ok(if call == 0 { Sent::Taken } else { Sent::Pending(call) })
@@ -262,10 +262,7 @@ impl Plugin {
                 Err(failure) => tell(failure.status, &Content::NULL),
             }
         };
-        if let Err((_, job)) = self.pool.push(Box::new(job)) {
-            // The pool is closing, full or without threads: the callback runs here rather than never.
-            job(Ran::After(Duration::ZERO));
-        }
+        self.pool.push_always(Box::new(job)); // bounded: by the limit of calls in flight
     }
 
     /// Answers a message from the plugin. Returns `CLEARWAY_STALE` if it was answered before.
@@ -282,14 +279,6 @@ pub fn reply(reply: u64, outcome: Result<&Given<'_>, Failure>) -> Result<(), Sta
 /// How far direct calls without an immediate answer may exceed the limit of calls in flight, since their handlers have already
 /// run. Beyond it, a call is answered `CLEARWAY_FULL` on the handler's behalf.
 pub(crate) const LATE_MAX: usize = 1024;
-
-pub(crate) fn refused(why: Refused) -> Status {
-    match why {
-        Refused::Closed => CLEARWAY_CLOSED,
-        Refused::Full => CLEARWAY_FULL,
-        Refused::NoThread => CLEARWAY_OUT_OF_MEMORY,
-    }
-}
 
 /// Returns a refusing handler's status. A status that means success becomes `CLEARWAY_FAILED`.
 pub(crate) fn plugin_status(status: Status) -> Status {

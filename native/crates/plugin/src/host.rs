@@ -105,7 +105,7 @@ pub struct Host {
     pub end_error: unsafe extern "C" fn(stream: Stream, status: Status, text: Text) -> Status,
 
     /// Logs a text for the person who runs the host: `level` is `CLEARWAY_LOG_...`. Texts longer than 4096 bytes are cut. Never
-    /// waits: lines that do not fit are dropped and counted.
+    /// waits: lines that do not fit are dropped, and a later line says how many.
     pub log: unsafe extern "C" fn(plugin: PluginId, level: u32, text: Text) -> Status,
 }
 
