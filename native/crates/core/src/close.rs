@@ -28,7 +28,8 @@ impl Plugin {
     ///
     /// Waits up to `timeout` for running handlers. After that it returns `CLEARWAY_TIMEOUT`; the plugin then refuses new work,
     /// and `close` may be called again. Returns `CLEARWAY_INVALID_ARGUMENT` in a callback of any plugin, because `close` might
-    /// wait for itself. The library stays loaded: memory and late threads of the plugin may still use its code.
+    /// wait for itself. The timeout does not bound what runs on this thread: `on_drop`, `on_close`, and `on_cancel` of a direct
+    /// source. The library stays loaded: memory and late threads of the plugin may still use its code.
     pub fn close(&self, timeout: Duration) -> Result<(), Status> {
         if in_callback() {
             return Err(CLEARWAY_INVALID_ARGUMENT);

@@ -10,7 +10,7 @@ use clearway_plugin::{
 };
 
 use crate::answer::Failure;
-use crate::guard::guarded;
+use crate::guard::calling;
 use crate::options::Options;
 use crate::plugin::{Closer, Plugin};
 use crate::sync::lock;
@@ -50,7 +50,7 @@ impl Plugin {
             on_close: None,
         };
         // SAFETY: as promised to this function.
-        let status = guarded(CLEARWAY_PANICKED, || unsafe { init(&HOST, &mut about) });
+        let status = calling(CLEARWAY_PANICKED, || unsafe { init(&HOST, &mut about) });
         let failure = match status {
             CLEARWAY_OK if about.abi_major == CLEARWAY_ABI_MAJOR => {
                 *lock(&plugin.on_close) = Some(Closer { on_close: about.on_close, context: about.context });
