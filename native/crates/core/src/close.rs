@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 
 use clearway_plugin::{CLEARWAY_CLOSED, CLEARWAY_INVALID_ARGUMENT, CLEARWAY_TIMEOUT, Status};
 
-use crate::answer::{self, CALLS, Failure};
+use crate::answer::{self, CALLS};
 use crate::guard::{calling, is_calling};
 use crate::inbox::in_wake;
+use crate::outcome::Failure;
 use crate::plugin::{PLUGINS, Plugin, unregister};
 use crate::queue::on_queue_thread;
 use crate::sync::lock;

@@ -9,8 +9,8 @@ use clearway_plugin::{CLEARWAY_INVALID_ARGUMENT, Status};
 
 use crate::guard::calling;
 use crate::handle::{self, Kind};
-use crate::plugin::STREAMS;
 use crate::ring::{Edge, Ring};
+use crate::stream::STREAMS;
 use crate::sync::lock;
 
 type Wake = Box<dyn Fn() + Send + Sync>;

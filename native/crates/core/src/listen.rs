@@ -9,12 +9,12 @@ use clearway_plugin::{
     CLEARWAY_FULL, CLEARWAY_INVALID_ARGUMENT, CLEARWAY_NO_HANDLER, CLEARWAY_OUT_OF_MEMORY, CLEARWAY_STALE, Status,
 };
 
-use crate::answer::Failure;
 use crate::content::Given;
 use crate::entry::{Entry, refusal};
-use crate::plugin::{Channel, PLUGINS, Plugin, STREAMS};
+use crate::outcome::Failure;
+use crate::plugin::{Channel, PLUGINS, Plugin};
 use crate::queue::{Job, Ran};
-use crate::stream::{Stream, Window};
+use crate::stream::{STREAMS, Stream, Window};
 use crate::sync::lock;
 
 impl Plugin {

@@ -9,9 +9,9 @@ use clearway_plugin::{
     CLEARWAY_PANICKED, CLEARWAY_VERSION, Init, Plugin as About,
 };
 
-use crate::answer::Failure;
 use crate::guard::calling;
 use crate::options::Options;
+use crate::outcome::Failure;
 use crate::plugin::{Closer, Plugin};
 use crate::sync::lock;
 use crate::table::HOST;

@@ -15,18 +15,14 @@ use crate::entry::Entry;
 use crate::handle::{self, Kind};
 use crate::inbox::Inbox;
 use crate::item::Incoming;
-use crate::meter::Meter;
-use crate::options::Options;
+use crate::meter::{Counts, Meter, Times};
+use crate::options::{LATE_MAX, Options};
 use crate::queue::Queue;
-use crate::send::LATE_MAX;
 use crate::slots::Slots;
-use crate::stream::Stream;
 use crate::sync::lock;
 
 /// Opened plugins by id.
 pub(crate) static PLUGINS: Slots<Arc<Plugin>> = Slots::new(Kind::Plugin);
-/// Streams by the handle that both sides know.
-pub(crate) static STREAMS: Slots<Arc<Stream>> = Slots::new(Kind::Stream);
 /// Messages from plugins that wait for their host.
 pub(crate) static INCOMING: Slots<Incoming> = Slots::new(Kind::Incoming);
 
@@ -146,6 +142,16 @@ impl Plugin {
 
     pub(crate) fn queues(&self) -> Vec<Arc<Queue>> {
         lock(&self.serial).values().cloned().chain([self.pool.clone()]).collect()
+    }
+
+    /// Returns the counters.
+    pub fn counts(&self) -> Counts {
+        self.meter.counts()
+    }
+
+    /// Returns how long queued calls have waited and run.
+    pub fn times(&self) -> Times {
+        self.meter.times()
     }
 
     /// Keeps a log line until it is read.

@@ -10,12 +10,14 @@ use clearway_plugin::{
     CLEARWAY_PANICKED, CLEARWAY_PENDING, CLEARWAY_STALE, Content, OnAnswer, Status,
 };
 
-use crate::answer::{self, CALLS, Failure, Outcome, To};
+use crate::answer::{self, CALLS, To};
 use crate::call::Written;
 use crate::content::{Given, Kept};
 use crate::entry::{Entry, refusal};
 use crate::guard::calling;
 use crate::item::Incoming;
+use crate::options::LATE_MAX;
+use crate::outcome::{Failure, Outcome};
 use crate::plugin::{Channel, INCOMING, PLUGINS, Plugin};
 use crate::queue::{Queue, Ran};
 use crate::sync::lock;
@@ -245,26 +247,6 @@ impl Plugin {
         Ok(())
     }
 
-    /// Delivers the host's answer to the plugin, on the plugin's pool.
-    pub(crate) fn deliver_answer(&self, handle: u64) {
-        let id = self.id();
-        let job = move |_: Ran| {
-            if let Some(plugin) = PLUGINS.get(id) {
-                plugin.calls.fetch_sub(1, Ordering::Relaxed);
-            }
-            let Some((To::Plugin { on_answer: Some(call), context, .. }, outcome)) = answer::take(handle) else {
-                return;
-            };
-            // SAFETY: the plugin's function, called once, with the context that the plugin gave; closing waits for it.
-            let tell = |status, content: &Content| calling((), || unsafe { call(context, status, content) });
-            match outcome {
-                Ok(content) => content.lend(|content| tell(CLEARWAY_OK, content)),
-                Err(failure) => tell(failure.status, &Content::NULL),
-            }
-        };
-        self.pool.push_always(Box::new(job)); // bounded: by the limit of calls in flight
-    }
-
     /// Answers a message from the plugin. Returns `CLEARWAY_STALE` if it was answered before.
     pub fn reply(&self, reply: u64, outcome: Result<&Given<'_>, Failure>) -> Result<(), Status> {
         reply_to(reply, outcome)
@@ -275,10 +257,6 @@ impl Plugin {
 pub fn reply(reply: u64, outcome: Result<&Given<'_>, Failure>) -> Result<(), Status> {
     reply_to(reply, outcome)
 }
-
-/// How far direct calls without an immediate answer may exceed the limit of calls in flight, since their handlers have already
-/// run. Beyond it, a call is answered `CLEARWAY_FULL` on the handler's behalf.
-pub(crate) const LATE_MAX: usize = 1024;
 
 /// Returns a refusing handler's status. A status that means success becomes `CLEARWAY_FAILED`.
 pub(crate) fn plugin_status(status: Status) -> Status {

@@ -6,9 +6,11 @@ use std::sync::{Arc, Mutex};
 
 use clearway_plugin::{CLEARWAY_FULL, CLEARWAY_OVERFLOW, CLEARWAY_STALE, Status};
 
-use crate::answer::Failure;
 use crate::content::{Given, Kept};
 use crate::entry::Entry;
+use crate::handle::Kind;
+use crate::outcome::Failure;
+use crate::slots::Slots;
 use crate::sync::lock;
 
 /// The loss policy of a full stream.
@@ -36,6 +38,9 @@ pub struct Window {
     /// Events that may be read before credit is given; `u64::MAX` for no limit.
     pub credit: u64,
 }
+
+/// Streams by the handle that both sides know.
+pub(crate) static STREAMS: Slots<Arc<Stream>> = Slots::new(Kind::Stream);
 
 pub(crate) struct Stream {
     pub(crate) plugin: u64,

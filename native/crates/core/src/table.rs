@@ -11,11 +11,12 @@ use clearway_plugin::{
     View,
 };
 
-use crate::answer::{self, Failure};
+use crate::answer;
 use crate::content::{Given, name, shown};
 use crate::entry::{Callbacks, Entry};
 use crate::guard::guarded;
 use crate::memory::{Memory, resolve};
+use crate::outcome::Failure;
 use crate::plugin::{PLUGINS, Plugin, register, unregister};
 use crate::queue::Queue;
 use crate::{listen, send};

@@ -9,10 +9,12 @@ use clearway_plugin::{
     Stream, View,
 };
 
-use crate::example::{Example, OnMessage, Owned, Pointer, Request, all, lock};
+use crate::example::{Example, OnMessage, Owned, Pointer, Request, all};
+use crate::guard::lock;
 use crate::picture::Picture;
 use crate::slabs::{Slab, Slabs, released};
-use crate::ticker::{OnListen, Rate, Tick, argument};
+use crate::source::{OnListen, argument};
+use crate::ticker::{Rate, Tick};
 
 struct Screen {
     host: &'static Host,

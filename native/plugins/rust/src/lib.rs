@@ -5,18 +5,21 @@ mod block;
 mod echo;
 mod example;
 mod frames;
+mod guard;
 mod image;
 mod memset;
 mod picture;
 mod sensor;
 mod slabs;
+mod source;
 mod ticker;
 
 use std::ffi::c_void;
 
 use clearway_plugin::{CLEARWAY_ABI_MAJOR, CLEARWAY_ABI_MINOR, CLEARWAY_OK, CLEARWAY_VERSION, Host, Plugin, Status};
 
-use crate::example::{Example, guarded};
+use crate::example::Example;
+use crate::guard::guarded;
 
 unsafe extern "C-unwind" fn on_close(context: *mut c_void) {
     guarded((), || {

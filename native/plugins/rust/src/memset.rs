@@ -7,7 +7,8 @@ use clearway_plugin::{
     Content, Status,
 };
 
-use crate::example::{Example, OnMessage, Owned, Request, all, lock, now_ns};
+use crate::example::{Example, OnMessage, Owned, Request, all, now_ns};
+use crate::guard::lock;
 
 /// For foreign function interfaces that call C directly: the whole work that the other ways wrap.
 ///

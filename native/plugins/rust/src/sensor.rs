@@ -5,7 +5,8 @@ use clearway_codec::Value;
 use clearway_plugin::{CLEARWAY_INVALID_ARGUMENT, Content, Host, Status, Stream};
 
 use crate::example::{Example, now_ns};
-use crate::ticker::{OnListen, Rate, Tick, argument};
+use crate::source::{OnListen, argument};
+use crate::ticker::{Rate, Tick};
 
 struct Sensor {
     host: &'static Host,

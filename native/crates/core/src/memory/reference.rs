@@ -10,7 +10,8 @@ use clearway_plugin::{
     CLEARWAY_MEMORY_ZEROED, CLEARWAY_OUT_OF_MEMORY, CLEARWAY_STALE, CLEARWAY_TOO_LARGE, ReleaseMemory, Status, View,
 };
 
-use super::{BYTES_MAX, Block, Origin, slab};
+use super::block::{BYTES_MAX, Block, Origin};
+use super::slab;
 use crate::handle::Kind;
 use crate::slots::Slots;
 
