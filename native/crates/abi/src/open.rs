@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clearway_core::{Failure, Plugin};
-use clearway_plugin::{CLEARWAY_ABI_MAJOR, CLEARWAY_ABI_MINOR, CLEARWAY_INVALID_ARGUMENT, PluginId, Status, Text};
+use clearway_sys::{CLEARWAY_ABI_MAJOR, CLEARWAY_ABI_MINOR, CLEARWAY_INVALID_ARGUMENT, PluginId, Status, Text};
 
 use crate::options::{Options, Stats};
 use crate::{channel, give, plugin, status, text};

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::ffi::c_void;
 use std::sync::atomic::Ordering;
 
-use clearway_plugin::{CLEARWAY_CANCELLED, CLEARWAY_OK, CLEARWAY_STALE, Content, OnAnswer, Status};
+use clearway_sys::{CLEARWAY_CANCELLED, CLEARWAY_OK, CLEARWAY_STALE, Content, OnAnswer, Status};
 
 use crate::call::{Answered, Calls};
 use crate::guard::calling;

@@ -4,7 +4,7 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
-use clearway_plugin::{
+use clearway_sys::{
     CLEARWAY_INVALID_ARGUMENT, CLEARWAY_OK, CLEARWAY_PANICKED, Content, OnDrop, OnListen, OnMessage, OnStream, Status,
 };
 
@@ -154,6 +154,6 @@ pub(crate) fn refusal(status: Option<Status>) -> Option<Status> {
     match status {
         Some(CLEARWAY_OK) => None,
         Some(status) => Some(status),
-        None => Some(clearway_plugin::CLEARWAY_NO_HANDLER),
+        None => Some(clearway_sys::CLEARWAY_NO_HANDLER),
     }
 }

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 use std::sync::{Mutex, RwLock};
 
-use clearway_plugin::{CLEARWAY_INVALID_ARGUMENT, Status};
+use clearway_sys::{CLEARWAY_INVALID_ARGUMENT, Status};
 
 use crate::guard::calling;
 use crate::handle::{self, Kind};

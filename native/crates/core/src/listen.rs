@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
 use std::time::Duration;
 
-use clearway_plugin::{
+use clearway_sys::{
     CLEARWAY_FULL, CLEARWAY_INVALID_ARGUMENT, CLEARWAY_NO_HANDLER, CLEARWAY_OUT_OF_MEMORY, CLEARWAY_STALE, Status,
 };
 

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use clearway_plugin::{
+use clearway_sys::{
     CLEARWAY_ABI_MAJOR, CLEARWAY_INIT_FAILED, CLEARWAY_LOAD_FAILED, CLEARWAY_NOT_A_PLUGIN, CLEARWAY_OK,
     CLEARWAY_PANICKED, CLEARWAY_VERSION, Init, Plugin as About,
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What became of a message: content, or the reason that there is none.
 
-use clearway_plugin::Status;
+use clearway_sys::Status;
 
 use crate::call::Empty;
 use crate::content::Kept;

@@ -6,7 +6,7 @@ use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
-use clearway_plugin::{
+use clearway_sys::{
     CLEARWAY_ALREADY_EXISTS, CLEARWAY_CLOSED, CLEARWAY_LOG_WARNING, CLEARWAY_NO_HANDLER, CLEARWAY_TOO_LARGE, OnClose,
     Status,
 };
@@ -73,7 +73,7 @@ impl Plugin {
         let places =
             options.calls_max.saturating_mul(2).saturating_add(options.streams_max).saturating_add(2 * LATE_MAX + 1);
         if places > 1 << 22 || options.calls_max == 0 {
-            return Err(clearway_plugin::CLEARWAY_INVALID_ARGUMENT);
+            return Err(clearway_sys::CLEARWAY_INVALID_ARGUMENT);
         }
         let plugin = Arc::new(Plugin {
             id: OnceLock::new(),

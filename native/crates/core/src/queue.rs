@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use clearway_plugin::{CLEARWAY_CLOSED, CLEARWAY_FULL, CLEARWAY_OUT_OF_MEMORY, Status};
+use clearway_sys::{CLEARWAY_CLOSED, CLEARWAY_FULL, CLEARWAY_OUT_OF_MEMORY, Status};
 
 use crate::sync::lock;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
 use std::time::Instant;
 
-use clearway_plugin::{
+use clearway_sys::{
     CLEARWAY_CLOSED, CLEARWAY_FAILED, CLEARWAY_FULL, CLEARWAY_NO_HANDLER, CLEARWAY_OK, CLEARWAY_OUT_OF_MEMORY,
     CLEARWAY_PANICKED, CLEARWAY_PENDING, CLEARWAY_STALE, Content, OnAnswer, Status,
 };

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
-use clearway_plugin::{CLEARWAY_FULL, CLEARWAY_OVERFLOW, CLEARWAY_STALE, Status};
+use clearway_sys::{CLEARWAY_FULL, CLEARWAY_OVERFLOW, CLEARWAY_STALE, Status};
 
 use crate::content::{Given, Kept};
 use crate::entry::Entry;

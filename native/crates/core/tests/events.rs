@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 
 use clearway_core::{Failure, Given, HOST, Item, Memory, Options, Plugin, WhenFull, Window};
-use clearway_plugin::*;
+use clearway_sys::*;
 use fixture::*;
 
 fn end(stream: u64) -> Status {

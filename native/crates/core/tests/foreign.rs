@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use clearway_core::{Given, HOST, Item, Memory, Options, Plugin, Sent, WhenFull, slabs};
-use clearway_plugin::*;
+use clearway_sys::*;
 use fixture::{LONG, ask, content, give, handle, text, window};
 
 /// A call into a plugin's or a host's code.
@@ -219,7 +219,7 @@ fn handler(bad: &Bad) -> Handler {
     }
 }
 
-unsafe extern "C-unwind" fn init(host: *const Host, plugin: *mut clearway_plugin::Plugin) -> Status {
+unsafe extern "C-unwind" fn init(host: *const Host, plugin: *mut clearway_sys::Plugin) -> Status {
     let bad = OPENED.get().expect("set by the test");
     let context = from_ref(bad).cast_mut().cast();
     let source = Source {

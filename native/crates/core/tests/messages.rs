@@ -7,7 +7,7 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 
 use clearway_core::{Bytes, Direct, Failure, Given, HOST, Item, Line, Memory, Options, Sent};
-use clearway_plugin::*;
+use clearway_sys::*;
 use fixture::*;
 
 const EVERYWHERE: [(u32, &str); 3] = [(CLEARWAY_RUN_DIRECT, ""), (CLEARWAY_RUN_POOL, ""), (CLEARWAY_RUN_SERIAL, "own")];

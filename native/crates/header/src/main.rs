@@ -7,12 +7,12 @@ use std::process::ExitCode;
 
 /// The files of the header's types and functions, in the header's order.
 const SOURCES: [&str; 15] = [
-    "plugin/src/status",
-    "plugin/src/text",
-    "plugin/src/memory",
-    "plugin/src/content",
-    "plugin/src/handler",
-    "plugin/src/host",
+    "sys/src/status",
+    "sys/src/text",
+    "sys/src/memory",
+    "sys/src/content",
+    "sys/src/handler",
+    "sys/src/host",
     "abi/src/event",
     "abi/src/options",
     "abi/src/open",

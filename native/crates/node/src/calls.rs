@@ -4,7 +4,7 @@
 use std::ptr::{NonNull, null_mut};
 
 use clearway_core::{Direct, Failure, Given, Line, Outcome, Sent};
-use clearway_plugin::{CLEARWAY_INVALID_ARGUMENT, CLEARWAY_OK, Content};
+use clearway_sys::{CLEARWAY_INVALID_ARGUMENT, CLEARWAY_OK, Content};
 use napi_sys as sys;
 
 use crate::js::{Env, Value};

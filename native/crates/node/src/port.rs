@@ -13,7 +13,7 @@ use std::thread;
 use std::time::Duration;
 
 use clearway_core::{Failure, Item, Options, Outcome, Plugin, slabs};
-use clearway_plugin::CLEARWAY_TIMEOUT;
+use clearway_sys::CLEARWAY_TIMEOUT;
 use napi_sys as sys;
 
 use crate::js::{Env, Value};

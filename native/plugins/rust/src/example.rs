@@ -4,7 +4,7 @@
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex};
 
-use clearway_plugin::{
+use clearway_sys::{
     CLEARWAY_INVALID_ARGUMENT, CLEARWAY_OK, CLEARWAY_PANICKED, Content, Handler, Host, Memory, PluginId, Reply, Status,
     Text, View,
 };

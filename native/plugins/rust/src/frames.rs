@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex};
 
 use clearway_codec::Value;
-use clearway_plugin::{
+use clearway_sys::{
     CLEARWAY_FULL, CLEARWAY_INVALID_ARGUMENT, CLEARWAY_OK, CLEARWAY_RUN_DIRECT, Content, Host, PluginId, Status,
     Stream, View,
 };

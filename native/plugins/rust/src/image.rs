@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Filters memory that both sides see, on the pool.
 
-use clearway_plugin::{CLEARWAY_MEMORY_SEALED, CLEARWAY_RUN_POOL, Status};
+use clearway_sys::{CLEARWAY_MEMORY_SEALED, CLEARWAY_RUN_POOL, Status};
 
 use crate::example::{Example, OnMessage, Request};
 use crate::source::{argument, read_arguments};

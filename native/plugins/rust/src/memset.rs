@@ -2,7 +2,7 @@
 //! Fills a buffer by each way across the boundary (the lab's family "memory"), and once without crossing it.
 
 use clearway_codec::{Limits, Reply, Value, standard};
-use clearway_plugin::{
+use clearway_sys::{
     CLEARWAY_MEMORY_SEALED, CLEARWAY_MEMORY_ZEROED, CLEARWAY_NOT_IMPLEMENTED, CLEARWAY_RUN_DIRECT, CLEARWAY_TOO_LARGE,
     Content, Status,
 };

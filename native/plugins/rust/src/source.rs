@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use std::ops::RangeInclusive;
 
 use clearway_codec::{Error, Limits, Value, standard};
-use clearway_plugin::{
+use clearway_sys::{
     CLEARWAY_INVALID_ARGUMENT, CLEARWAY_PANICKED, CLEARWAY_RUN_POOL, Content, Source, Status, Stream, Text,
 };
 

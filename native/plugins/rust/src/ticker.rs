@@ -5,7 +5,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-use clearway_plugin::{
+use clearway_sys::{
     CLEARWAY_CANCELLED, CLEARWAY_CLOSED, CLEARWAY_FULL, CLEARWAY_OK, CLEARWAY_OUT_OF_MEMORY, CLEARWAY_OVERFLOW,
     CLEARWAY_PANICKED, CLEARWAY_STALE, Host, Status, Stream, Text,
 };

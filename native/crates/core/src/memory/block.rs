@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use clearway_plugin::ReleaseMemory;
+use clearway_sys::ReleaseMemory;
 
 use crate::sync::{AtomicU64, Ordering};
 

@@ -5,7 +5,7 @@ use std::mem::ManuallyDrop;
 use std::ptr;
 use std::sync::Arc;
 
-use clearway_plugin::{
+use clearway_sys::{
     CLEARWAY_INVALID_ARGUMENT, CLEARWAY_MEMORY_LENT, CLEARWAY_MEMORY_SEALED, CLEARWAY_MEMORY_SHARED,
     CLEARWAY_MEMORY_ZEROED, CLEARWAY_OUT_OF_MEMORY, CLEARWAY_STALE, CLEARWAY_TOO_LARGE, ReleaseMemory, Status, View,
 };

@@ -25,13 +25,13 @@ pub fn guarded_or<R>(instead: R, body: impl FnOnce() -> R) -> R {
 /// versions and catches panics.
 ///
 /// ```
-/// use clearway_plugin::{CLEARWAY_OK, Host, Plugin, Status};
+/// use clearway_sys::{CLEARWAY_OK, Host, Plugin, Status};
 ///
 /// fn init(_host: &'static Host, _plugin: &mut Plugin) -> Status {
 ///     CLEARWAY_OK
 /// }
 ///
-/// clearway_plugin::export!(init);
+/// clearway_sys::export!(init);
 /// ```
 #[macro_export]
 macro_rules! export {
