@@ -80,7 +80,8 @@ static void use_host(void) {
   EXPECT(clearway_plugin_send(id, text("ask"), &abba, 6, &pending) == CLEARWAY_PENDING);
   clearway_event asked = next(CLEARWAY_EVENT_MESSAGE);
   EXPECT(holds(&asked.content, "\7\4abba", 6) && asked.text.size == 4 && memcmp(asked.text.data, "host", 4) == 0);
-  EXPECT(clearway_answer(asked.handle, &said) == CLEARWAY_OK && clearway_answer(asked.handle, &said) == CLEARWAY_STALE);
+  const clearway_reply reply = {asked.handle};
+  EXPECT(clearway_answer(reply, &said) == CLEARWAY_OK && clearway_answer(reply, &said) == CLEARWAY_STALE);
   EXPECT(clearway_event_release(&asked) == CLEARWAY_OK);
   clearway_event answer = next(CLEARWAY_EVENT_ANSWER);
   EXPECT(answer.tag == 6 && holds(&answer.content, "\7\2ok", 4));
@@ -111,7 +112,7 @@ static void use_events(void) {
   EXPECT(clearway_plugin_listen(id, text("ticks"), &five, &window, 7, &stream) == CLEARWAY_OK);
   for (uint8_t number = 0; number < 5; number++) {
     clearway_event event = next(CLEARWAY_EVENT_ITEM);
-    EXPECT(event.tag == 7 && event.handle == stream && event.content.size > 14 && event.content.data[11] == number);
+    EXPECT(event.tag == 7 && event.handle == stream.handle && event.content.size > 14 && event.content.data[11] == number);
     EXPECT(clearway_event_release(&event) == CLEARWAY_OK);
   }
   clearway_event end = next(CLEARWAY_EVENT_END);
