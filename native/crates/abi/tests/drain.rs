@@ -8,7 +8,7 @@ use std::ptr::null;
 
 use clearway::*;
 use clearway_core::{HOST, Options as CoreOptions};
-use clearway_plugin::*;
+use clearway_sys::*;
 use fixture::{LONG, emit, handle, reply, source, text};
 
 /// Stands behind the room that a drain is told of, and in the events before it is written to.

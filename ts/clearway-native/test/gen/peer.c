@@ -8,7 +8,7 @@
 static clearway_status allocate(clearway_plugin_id plugin, size_t size, uint32_t flags, clearway_view *view) {
   (void)plugin;
   (void)flags;
-  *view = (clearway_view){.memory = 1, .data = malloc(size), .size = size};
+  *view = (clearway_view){.memory = {1}, .data = malloc(size), .size = size};
   return view->data == NULL ? CLEARWAY_OUT_OF_MEMORY : CLEARWAY_OK;
 }
 
@@ -21,20 +21,31 @@ static clearway_status release(clearway_memory memory) {
   return CLEARWAY_OK;
 }
 
-static clearway_status print(uint64_t handle, const clearway_content *content) {
-  (void)handle;
+static clearway_status print(const clearway_content *content) {
   for (size_t at = 0; at < content->size; at++) printf("%02x", content->data[at]);
   taken = (uint8_t *)content->data;
   return CLEARWAY_OK;
 }
 
-static const clearway_host host = {.size = sizeof host, .allocate = allocate, .release = release, .reply = print, .emit = print};
+static clearway_status print_reply(clearway_reply reply, const clearway_content *content) {
+  (void)reply;
+  return print(content);
+}
+
+static clearway_status print_event(clearway_stream stream, const clearway_content *content) {
+  (void)stream;
+  return print(content);
+}
+
+static const clearway_host host = {
+    .size = sizeof host, .allocate = allocate, .release = release, .reply = print_reply, .emit = print_event};
+static const clearway_plugin_id id = {1};
 
 static clearway_status level(void *context, const thermometer_level_args *args, clearway_reply reply) {
   (void)context;
   const thermometer_reading reading = {
       .level = args->samples.is_some ? args->samples.some : 20, .unit = args->unit, .note = {.is_some = false}, .at = INT64_MAX};
-  return thermometer_reply_level(&host, 1, reply, &reading);
+  return thermometer_reply_level(&host, id, reply, &reading);
 }
 
 static clearway_status history(void *context, const thermometer_history_args *args, clearway_reply reply) {
@@ -45,13 +56,13 @@ static clearway_status history(void *context, const thermometer_history_args *ar
   items[1].some.note.some = place->items[0].value.city;
   items[1].some.at = args->from;
   const thermometer_reading_or_null_list list = {.items = items, .count = 2};
-  return thermometer_reply_history(&host, 1, reply, &list);
+  return thermometer_reply_history(&host, id, reply, &list);
 }
 
 static clearway_status image(void *context, const clearway_bytes *args, clearway_reply reply) {
   (void)context;
-  if (args->count == 0) return thermometer_reply_error(&host, 1, reply, "EMPTY", "no pixels");
-  return thermometer_reply_image(&host, 1, reply, args);
+  if (args->count == 0) return thermometer_reply_error(&host, id, reply, "EMPTY", "no pixels");
+  return thermometer_reply_image(&host, id, reply, args);
 }
 
 static clearway_status everything(void *context, const thermometer_everything_args *args, clearway_reply reply) {
@@ -59,12 +70,12 @@ static clearway_status everything(void *context, const thermometer_everything_ar
   thermometer_everything_result result;
   // The same fields in the same order, under two names.
   memcpy(&result, args, sizeof result);
-  return thermometer_reply_everything(&host, 1, reply, &result);
+  return thermometer_reply_everything(&host, id, reply, &result);
 }
 
 static clearway_status reset(void *context, clearway_reply reply) {
   (void)context;
-  return thermometer_reply_reset(&host, 1, reply);
+  return thermometer_reply_reset(&host, id, reply);
 }
 
 int main(void) {
@@ -77,7 +88,7 @@ int main(void) {
     unsigned byte = 0;
     while (sscanf(line + 2 * size, "%2x", &byte) == 1) bytes[size++] = (uint8_t)byte;
     const clearway_content message = {.data = bytes, .size = size};
-    const clearway_status status = thermometer_dispatch(&methods, NULL, &host, 1, &message, 1);
+    const clearway_status status = thermometer_dispatch(&methods, NULL, &host, id, &message, (clearway_reply){1});
     if (status == CLEARWAY_NOT_IMPLEMENTED) printf("status: not implemented");
     else if (status == CLEARWAY_INVALID_ARGUMENT) printf("status: invalid argument");
     else if (status != CLEARWAY_OK) return 1;
@@ -90,7 +101,7 @@ int main(void) {
   thermometer_i32_or_null every = {0};
   if (thermometer_read_changed_args(&listen, &arena, &every) != CLEARWAY_OK) return 1;
   const thermometer_reading reading = {.level = every.some, .unit = THERMOMETER_UNIT_KELVIN};
-  if (thermometer_emit_changed(&host, 1, 1, &reading) != CLEARWAY_OK) return 1;
+  if (thermometer_emit_changed(&host, id, (clearway_stream){1}, &reading) != CLEARWAY_OK) return 1;
   clearway_gen_free(&arena);
   printf("\n");
   return 0;
