@@ -49,6 +49,8 @@ export class PlainSubscriptions {
 
   listen(channel: string, codec: MethodCodec, args: unknown, options: ListenOptions): Listener<Received> {
     checkListen(options);
+    // Throws for a name that is too long, before anything counts as open.
+    this.#link.name(channel);
     const { signal, capacity = capacityDefault, whenFull, onDrop } = options;
     const body = codec.call.encode({ method: "listen", args });
     const stop = (): void => {
