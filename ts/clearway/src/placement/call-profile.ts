@@ -1,20 +1,144 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { Choice } from "./choice.js";
-import { Cost } from "./cost.js";
-import { burstClass, Hop } from "./hop.js";
-import { JitWarmup } from "./jit-warmup.js";
-import { Ratio } from "./ratio.js";
-import { Trial, trialCalls } from "./trial.js";
+import { burstClass, Cost, Hop, JitWarmup } from "./cost.js";
 
+// To inline at 0.88 of the worker's price, back at 1.1 of it: whichever is better, staying in the other costs 14 % at most.
+const enterBelow = 0.88;
+const leaveAbove = 1.1;
+// So many bursts in a row must speak for the other place.
+const streakNeeded = 3;
+// The share of the time that trying the other place may cost.
+const exploreShare = 0.01;
+// A try of a worker, while inline, at most every so many bursts; one of inline runs at most every so many calls.
+const burstsBetween = 16;
+const callsBetween = 256;
+// The clock of a worker is read in whole microseconds.
+const resolutionUs = 0.5;
+// One run moves it by an eighth, unless it is told that more stands behind it, and counts for at most four times what is
+// believed: a pause in one run is no news.
+const oneRun = 1 / 8;
+const clip = 4;
+// One call inline among many in a worker finds its code and its data out of the caches: 30 us for a run of 6. So a trial
+// is a row of calls, of which the first warm the place up and the others' median counts.
+const warmUpCalls = 8;
+const countedCalls = 16;
 // A task's run in the worker must have been seen this often before anything of it runs inline.
 const runsNeeded = 16;
 // So many runs after the cold ones are set against the worker's.
 const warmRuns = 16;
 // What was never tried inline may take longer there: its code is cold to this thread, and arguments are copied on it.
 const untried = 2;
-
 // What runs under the grant of another kind of call is decided and measured by itself after so many leases.
 const joinsMax = 4;
+
+/**
+ * Where calls of one kind, in bursts of one size, go: sticky, so that two prices that are nearly equal do not make them go
+ * to and fro. A pure value.
+ */
+export class Choice {
+  inline = false;
+  #streak = 0;
+  #purseUs = 0;
+  #since = 0;
+
+  /** Looks again, once a burst. Returns whether it changed its mind. */
+  look(inlineUs: number, workerUs: number): boolean {
+    const other = this.inline ? inlineUs > workerUs * leaveAbove : inlineUs < workerUs * enterBelow;
+    this.#streak = other ? this.#streak + 1 : 0;
+    if (this.#streak < streakNeeded) return false;
+    this.inline = !this.inline;
+    this.#streak = this.#since = this.#purseUs = 0;
+    return true;
+  }
+
+  /** A call is placed: saves for a try of the other place, and says at a burst's first call whether its price is saved. */
+  save(ownUs: number, tryUs: number, firstOfBurst: boolean): boolean {
+    this.#purseUs += ownUs * exploreShare;
+    if (!this.inline || firstOfBurst) this.#since++;
+    if (!firstOfBurst || this.#purseUs < tryUs || this.#since < (this.inline ? burstsBetween : callsBetween))
+      return false;
+    this.#since = this.#purseUs = 0;
+    return true;
+  }
+
+  /** Calls of so many bursts took so long inline, and were not placed one by one: saves for a try of a worker. */
+  credit(ownUs: number, bursts: number): void {
+    this.#purseUs += ownUs * exploreShare;
+    this.#since += bursts;
+  }
+
+  /** The last run inline was a mistake. */
+  leave(): void {
+    this.inline = false;
+    this.#streak = this.#since = this.#purseUs = 0;
+  }
+}
+
+/**
+ * How long a run takes on the caller's thread, with its copies, for each microsecond in a worker. Kept apart from the
+ * two costs, because only one of them is fresh at a time and their quotient drifts least. A pure value.
+ */
+export class Ratio {
+  #value = 1;
+  #known = false;
+
+  get value(): number {
+    return this.#value;
+  }
+
+  /** Whether it was measured. */
+  get known(): boolean {
+    return this.#known;
+  }
+
+  learn(inlineUs: number, runUs: number, weight = oneRun): void {
+    const sample = inlineUs / Math.max(runUs, resolutionUs);
+    if (!this.#known) {
+      this.#known = true;
+      this.#value = sample;
+      return;
+    }
+    const clipped = Math.min(Math.max(sample, this.#value / clip), this.#value * clip);
+    this.#value += (clipped - this.#value) * weight;
+  }
+
+  inlineOf(runUs: number): number {
+    return Math.max(runUs, resolutionUs) * this.#value;
+  }
+
+  runOf(inlineUs: number): number {
+    return inlineUs / this.#value;
+  }
+
+  forget(): void {
+    this.#value = 1;
+    this.#known = false;
+  }
+}
+
+/** How many calls a trial takes. */
+export const trialCalls = warmUpCalls + countedCalls;
+
+/** A row of runs inline, to learn what they cost now. A pure value. */
+export class Trial {
+  #us: number[] = [];
+
+  get underWay(): boolean {
+    return this.#us.length > 0;
+  }
+
+  /** A run took so long. Returns what a run takes, when enough have run. */
+  add(us: number): number | undefined {
+    this.#us.push(us);
+    if (this.#us.length < trialCalls) return undefined;
+    const counted = this.#us.slice(warmUpCalls).sort((a, b) => a - b);
+    this.#us = [];
+    return counted[countedCalls / 2];
+  }
+
+  stop(): void {
+    this.#us = [];
+  }
+}
 
 /** A call's place. `tried`: inline, to learn what that costs now. */
 export type Place = "worker" | "inline" | "tried";

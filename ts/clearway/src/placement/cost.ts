@@ -1,5 +1,24 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// A price must have been seen this often before it is acted on.
+const periodsNeeded = 3;
+// The mean follows within about so many periods, and one period counts for at most this many times the mean.
+const hopWindow = 8;
+const hopClip = 4;
+// Bursts of 1, 2, 3 to 4, 5 to 8 … calls, up to 2^14 and more.
+const classes = 15;
+// Runs are looked at sixteen at a time, by their median: a pause of the collector in one of them is no news.
+const blockRuns = 16;
+// As fast as in a worker, nearly: compiled there as here.
+const warmBelow = 1.25;
+// As slow as the worker was when it had run as often, nearly: it is only cold.
+const coldBelow = 1.5;
+// Compilers take their time: `map`, `filter` and `reduce` over 1000 elements took 20 us at first, and 6 after some 2500 runs,
+// in the worker as on the caller's thread. What is slow after so many runs, or so much time, is slow.
+const runsMax = 4096;
+const usMax = 100_000;
+// What the worker's first runs do not excuse is not waited for longer than this.
+const inexcusableMax = 256;
 // Four buckets an octave from 4 us to 2^31 us, one a microsecond below: a bound is a quarter too high at most. With whole
 // octaves it was twice as high, and what was never tried inline, which has to fit in twice, was not tried from a quarter of
 // the budget on.
@@ -20,6 +39,89 @@ const clip = 8;
 const pardonAfter = 256;
 // What the very first run had to do (read a table, compile) the first run on another thread has to do as well.
 const pardonFirstAfter = 1000;
+
+interface Price {
+  us: number;
+  periods: number;
+}
+
+/** What the way to a worker and back costs a call, in microseconds, by the size of its burst. A pure value. */
+export class Hop {
+  readonly #prices: (Price | undefined)[] = new Array(classes).fill(undefined);
+
+  learn(burst: number, us: number): void {
+    const at = burstClass(burst);
+    this.#prices[at] ??= { us, periods: 0 };
+    const price = this.#prices[at];
+    price.periods++;
+    const clipped = price.periods <= periodsNeeded ? us : Math.min(us, hopClip * Math.max(1, price.us));
+    price.us += (clipped - price.us) / Math.min(price.periods, hopWindow);
+  }
+
+  /** Per call in a burst of this size; of the nearest size where this one was not seen; undefined where none was. */
+  us(burst: number): number | undefined {
+    const at = burstClass(burst);
+    for (let away = 0; away < classes; away++) {
+      // A larger burst first: its calls are cheaper, and too low a price keeps a call in the worker, where it is safe.
+      const price = this.#known(at + away) ?? this.#known(at - away);
+      if (price !== undefined) return price.us;
+    }
+    return undefined;
+  }
+
+  #known(at: number): Price | undefined {
+    const price = this.#prices[at];
+    return price !== undefined && price.periods >= periodsNeeded ? price : undefined;
+  }
+}
+
+/** Bursts of one class are of one price. */
+export function burstClass(burst: number): number {
+  return Math.min(classes - 1, 32 - Math.clz32(Math.max(0, burst - 1)));
+}
+
+/**
+ * Keeps the first runs on a thread from being taken for the task's price there: code that was not compiled yet runs many
+ * times slower. How long that takes is read off the worker, which has been through it. A pure value.
+ */
+export class JitWarmup {
+  /** The worker's mean in its run 1, 2 to 3, 4 to 7 … */
+  readonly #curve: number[] = [];
+  #workerRuns = 0;
+  #block: number[] = [];
+  #runs = 0;
+  #us = 0;
+  #inexcusable = 0;
+  #over = false;
+
+  get over(): boolean {
+    return this.#over;
+  }
+
+  /** A run in a worker took so long. */
+  ran(us: number): void {
+    if (this.#over || this.#workerRuns > runsMax * 8) return;
+    const octave = 31 - Math.clz32(++this.#workerRuns);
+    const within = this.#workerRuns - 2 ** octave + 1;
+    const before = this.#curve[octave] ?? 0;
+    this.#curve[octave] = before + (us - before) / within;
+  }
+
+  /** A run inline took so long. In one of `workers` workers, which are warm, it takes `runUs` now. */
+  ranInline(us: number, runUs: number, workers: number): void {
+    this.#runs++;
+    this.#us += us;
+    this.#block.push(us);
+    if (this.#block.length < blockRuns) return;
+    const medianUs = this.#block.sort((a, b) => a - b)[blockRuns / 2]!;
+    this.#block = [];
+    // As old as this thread is now, so old was each worker when all of them had run so often.
+    const octave = 31 - Math.clz32(this.#runs * workers);
+    if (medianUs > Math.max(1, this.#curve[octave] ?? 0) * coldBelow) this.#inexcusable += blockRuns;
+    const warm = medianUs <= Math.max(1, runUs) * warmBelow;
+    this.#over = warm || this.#inexcusable >= inexcusableMax || this.#runs >= runsMax || this.#us >= usMax;
+  }
+}
 
 /**
  * What runs have cost, in microseconds: a mean that one slow run does not carry away, an upper bound, and whether any

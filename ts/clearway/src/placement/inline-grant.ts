@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { TaskDefinition } from "../task/task.js";
 import type { CallProfile } from "./call-profile.js";
-import { burstClass } from "./hop.js";
+import { burstClass } from "./cost.js";
 import type { Model } from "./model.js";
 import type { PlacedOptions, PlacedTask } from "./owner.js";
 

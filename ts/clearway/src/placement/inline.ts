@@ -1,13 +1,149 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import type { ClearwayError } from "../error/clearway-error.js";
+import { refuseDetached } from "#host";
+import { ClearwayError } from "../error/clearway-error.js";
+import { decodeError, encodeError } from "../error/wire.js";
+import { isBuffer } from "../host/tag.js";
 import { CallContext } from "../task/context.js";
-import type { TaskDefinition } from "../task/task.js";
-import { emptySide, merge } from "../transfer/ledger.js";
+import { isGenerator, type TaskDefinition } from "../task/task.js";
+import { emptySide, enter, type LedgerSide, merge } from "../transfer/ledger.js";
 import { prepareValue } from "../transfer/prepare.js";
-import { isTable } from "../transfer/revive.js";
-import { copyPlain, notPlain } from "./copy.js";
-import { cross, crossError } from "./outcome.js";
+import { movedAway, movedBefore, notCloneable, wouldCopy } from "../transfer/refusal.js";
+import { isTable, revive } from "../transfer/revive.js";
+import { makeReady } from "../transfer/search.js";
 import type { PlacedTask, PlacerOwner } from "./owner.js";
+
+// Deeper values are left to structured clone: recursion must not meet the stack's end.
+const depthMax = 16;
+// An array with properties of its own (a match of a regular expression) is small; looking for them in a large one would
+// cost what this file is there to save.
+const namedUpTo = 16;
+
+/**
+ * What a caller gets of a result, as if it had crossed: what can move is taken from the task, the rest is copied, and the
+ * ledger says so. Throws what the worker's answer would have been: `not-cloneable`, `would-copy`; `task` is named in it.
+ */
+export function cross(
+  value: unknown,
+  task: string,
+  definition: TaskDefinition,
+  strict: boolean,
+  side: LedgerSide,
+): unknown {
+  const plain = copyPlain(value);
+  if (plain !== notPlain) return plain;
+  if (isGenerator(value)) {
+    throw new ClearwayError(
+      "not-cloneable",
+      "the task returned a generator: write the task itself as one (async function*), so that its callers get a stream",
+    );
+  }
+  const found = makeReady(value, definition.moveSearchLimit);
+  const copy = found.copies[0];
+  if (copy !== undefined && strict) throw wouldCopy(copy.reason, copy.bytes);
+  const crossed = clone(found.value, found.transfer, `the result of ${task}()`, strict);
+  enter(side, crossed.movedBytes < 0 ? refused(found, -crossed.movedBytes) : found);
+  return revive(crossed.value);
+}
+
+/** Memory that is not its owner's to give (WebAssembly's) shows only now: it is copied after all, where that is allowed. */
+function clone(
+  value: unknown,
+  transfer: readonly object[],
+  what: string,
+  strict: boolean,
+): { value: unknown; movedBytes: number } {
+  try {
+    transfer.forEach(refuseDetached);
+    return { value: structuredClone(value, { transfer: transfer as Transferable[] }), movedBytes: 0 };
+  } catch (reason) {
+    const buffers = transfer.filter(isBuffer);
+    const bytes = buffers.reduce((sum, buffer) => sum + buffer.byteLength, 0);
+    if (movedBefore(buffers)) throw movedAway(what, reason);
+    if (buffers.length === 0) throw notCloneable(what, reason);
+    if (strict) throw wouldCopy("not-transferable", bytes);
+    const rest = transfer.filter((each) => !isBuffer(each));
+    try {
+      return { value: structuredClone(value, { transfer: rest as Transferable[] }), movedBytes: -bytes };
+    } catch (again) {
+      throw notCloneable(what, again);
+    }
+  }
+}
+
+function refused(found: Parameters<typeof enter>[1], bytes: number): Parameters<typeof enter>[1] {
+  return {
+    movedBytes: found.movedBytes - bytes,
+    sharedBytes: found.sharedBytes,
+    copies: [...found.copies, { reason: "not-transferable", bytes }],
+  };
+}
+
+/**
+ * A thrown value as its caller would get it from a worker: nothing in it is the task's own any more, and its class is the
+ * nearest that crosses. The stack is the native one, which has the caller's half already.
+ */
+export function crossError(reason: unknown): unknown {
+  return decodeError(encodeError(reason));
+}
+
+/** What {@link copyPlain} gives for a value that structured clone has to look at. */
+export const notPlain = Symbol("not plain");
+
+/**
+ * Copies a plain value as structured clone does, 5 to 30 times sooner: primitives, and arrays and plain objects of them,
+ * nested; an object that stands in two places stays one. Gives {@link notPlain} for anything else, having copied in vain.
+ * The one difference: properties that an array of more than 16 elements has besides its elements are not looked for.
+ */
+export function copyPlain(value: unknown): unknown {
+  return isPrimitive(value) ? value : copy(value as object, undefined, 0);
+}
+
+function isPrimitive(value: unknown): boolean {
+  return value === null || (typeof value !== "object" && typeof value !== "function" && typeof value !== "symbol");
+}
+
+function copy(value: object, seen: Map<object, unknown> | undefined, depth: number): unknown {
+  if (typeof value !== "object" || depth > depthMax) return notPlain;
+  const proto: unknown = Object.getPrototypeOf(value);
+  if (proto === Array.prototype) return copyArray(value as unknown[], seen, depth);
+  if (proto !== Object.prototype || Symbol.toStringTag in value) return notPlain;
+  const into: Record<string, unknown> = {};
+  let known = seen;
+  for (const key of Object.keys(value)) {
+    if (key === "__proto__") return notPlain;
+    const each = (value as Record<string, unknown>)[key];
+    if (isPrimitive(each)) {
+      into[key] = each;
+      continue;
+    }
+    known ??= new Map();
+    known.set(value, into);
+    const inner = known.get(each as object) ?? copy(each as object, known, depth + 1);
+    if (inner === notPlain) return notPlain;
+    into[key] = inner;
+  }
+  known?.set(value, into);
+  return into;
+}
+
+function copyArray(value: unknown[], seen: Map<object, unknown> | undefined, depth: number): unknown {
+  const { length } = value;
+  if (length <= namedUpTo && Object.keys(value).length !== length) return notPlain;
+  const into = value.slice();
+  let known = seen;
+  for (let at = 0; at < length; at++) {
+    const each = value[at];
+    if (each === undefined && !(at in value)) return notPlain;
+    if (isPrimitive(each)) continue;
+    known ??= new Map();
+    known.set(value, into);
+    const inner = known.get(each as object) ?? copy(each as object, known, depth + 1);
+    if (inner === notPlain) return notPlain;
+    into[at] = inner;
+  }
+  known?.set(value, into);
+  return into;
+}
 
 /** Runs tasks on the caller's thread so that a caller cannot tell: nothing is shared, what moves moves, errors cross. */
 export class Inline {

@@ -1,24 +1,60 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import { parent } from "#host";
 import type { ClearwayError } from "../error/clearway-error.js";
-import type { TaskDefinition } from "../task/task.js";
-import type { Advice } from "./advice.js";
-import { advise } from "./adviser.js";
+import { messageOf } from "../error/message-of.js";
+import { definitionOfTask, type TaskDefinition } from "../task/task.js";
+import { type Advice, advise } from "./advice.js";
 import type { CallProfile } from "./call-profile.js";
-import { type Clock, threadClock } from "./clock.js";
 import { Inline } from "./inline.js";
 import { InlineGrant } from "./inline-grant.js";
-import { Model } from "./model.js";
-import { type LoadedModule, loadModule } from "./module.js";
+import { argumentClass, Model } from "./model.js";
 import type { PlacedOptions, PlacedTask, Placement, PlacerOwner } from "./owner.js";
-import { argumentClass } from "./size.js";
 import { Traffic } from "./traffic.js";
-import { Turn } from "./turn.js";
+import { type Clock, Turn, threadClock } from "./turn.js";
 
 // After a run over the budget that nobody can explain the processor's time is read at the beginning of each burst, until so
 // much has run inline within it: four times what lies between two pauses of a busy machine (25 ms). It costs 0.6 to 1.6 us a
 // burst, so it is not read before there is a reason.
 const suspiciousUs = 100_000;
+
+/** The task module on the caller's side, or why it is not there. */
+export type LoadedModule = { tasks: ReadonlyMap<string, TaskDefinition> } | { why: string };
+
+/**
+ * Imports the task module into the caller's thread. Never rejects: without it every call goes to a worker, and the
+ * advisor tells why.
+ */
+export async function loadModule(
+  source: PlacerOwner["source"],
+  load: (() => Promise<unknown>) | undefined,
+): Promise<LoadedModule> {
+  try {
+    if (load === undefined && typeof source === "function") {
+      return { why: 'the pool was made with a factory; give it `module: () => import("./x.tasks.js")` as well' };
+    }
+    // The bundler must leave it alone: it is the same URL that the workers load.
+    const module = await (load ? load() : import(/* @vite-ignore */ /* webpackIgnore: true */ urlOf(source as string)));
+    const tasks = (module as { default?: unknown } | null)?.default;
+    if (tasks === null || typeof tasks !== "object") return { why: "the module exports no tasks by default" };
+    return { tasks: new Map(Object.entries(tasks).map(([name, fn]) => [name, definitionOfTask(name, fn)])) };
+  } catch (reason) {
+    return {
+      why: `the module cannot be loaded on this thread: ${messageOf(reason)}`,
+    };
+  }
+}
+
+// A worker's URL counts from the page, or from the working directory; an import's would count from this file.
+function urlOf(source: URL | string): string {
+  if (typeof source !== "string" || /^[a-z]+:/.test(source)) return String(source);
+  const { document, location, process } = globalThis as {
+    document?: { baseURI: string };
+    location?: { href: string };
+    process?: { cwd(): string };
+  };
+  return new URL(source, document?.baseURI ?? location?.href ?? `file://${process?.cwd()}/`).href;
+}
 
 /** Told when a call that went to a worker is over: what it ran, in microseconds; -1 when it was not answered. */
 export type Answered = (runUs: number) => void;
