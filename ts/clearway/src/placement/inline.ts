@@ -12,15 +12,15 @@ import { isTable, revive } from "../transfer/revive.js";
 import { makeReady } from "../transfer/search.js";
 import type { PlacedTask, PlacerOwner } from "./owner.js";
 
-// Deeper values are left to structured clone: recursion must not meet the stack's end.
+// Structured clone copies deeper values, because recursion must not overflow the stack.
 const depthMax = 16;
-// An array with properties of its own (a match of a regular expression) is small; looking for them in a large one would
-// cost what this file is there to save.
+// Longest array that is searched for named properties. Arrays with named properties, such as a match of a regular expression, are small,
+// and searching large ones would be too slow.
 const namedUpTo = 16;
 
 /**
- * What a caller gets of a result, as if it had crossed: what can move is taken from the task, the rest is copied, and the
- * ledger says so. Throws what the worker's answer would have been: `not-cloneable`, `would-copy`; `task` is named in it.
+ * Returns a result as if it had crossed: moves what can move, copies the rest, and enters both in the ledger. Throws the errors of a
+ * worker's result, with the name of the task: `not-cloneable`, `would-copy`.
  */
 export function cross(
   value: unknown,
@@ -45,7 +45,7 @@ export function cross(
   return revive(crossed.value);
 }
 
-/** Memory that is not its owner's to give (WebAssembly's) shows only now: it is copied after all, where that is allowed. */
+// Only the attempt to move shows that memory cannot move (WebAssembly's). Such memory is copied, unless `strict` forbids it.
 function clone(
   value: unknown,
   transfer: readonly object[],
@@ -79,20 +79,20 @@ function refused(found: Parameters<typeof enter>[1], bytes: number): Parameters<
 }
 
 /**
- * A thrown value as its caller would get it from a worker: nothing in it is the task's own any more, and its class is the
- * nearest that crosses. The stack is the native one, which has the caller's half already.
+ * Returns a thrown value as if it had come from a worker: a copy, of the nearest class that can cross. Keeps the native stack, which has
+ * the caller's frames already.
  */
 export function crossError(reason: unknown): unknown {
   return decodeError(encodeError(reason));
 }
 
-/** What {@link copyPlain} gives for a value that structured clone has to look at. */
+/** Result of {@link copyPlain} for a value that structured clone must copy. */
 export const notPlain = Symbol("not plain");
 
 /**
- * Copies a plain value as structured clone does, 5 to 30 times sooner: primitives, and arrays and plain objects of them,
- * nested; an object that stands in two places stays one. Gives {@link notPlain} for anything else, having copied in vain.
- * The one difference: properties that an array of more than 16 elements has besides its elements are not looked for.
+ * Copies a plain value as structured clone does, but 5 to 30 times faster: primitives, and nested arrays and plain objects of them. An
+ * object that occurs twice stays one object. Returns {@link notPlain} for all other values. One difference: named properties of an array
+ * with more than 16 elements are lost.
  */
 export function copyPlain(value: unknown): unknown {
   return isPrimitive(value) ? value : copy(value as object, undefined, 0);
@@ -145,10 +145,10 @@ function copyArray(value: unknown[], seen: Map<object, unknown> | undefined, dep
   return into;
 }
 
-/** Runs tasks on the caller's thread so that a caller cannot tell: nothing is shared, what moves moves, errors cross. */
+/** Runs tasks on the caller's thread with the effects of a run in a worker: values are moved or copied, and errors too. */
 export class Inline {
   readonly #owner: PlacerOwner;
-  /** Asynchronous ones that are not over: how to fail each. */
+  /** A function per open asynchronous run that fails it. */
   readonly #waiting = new Set<(why: ClearwayError) => void>();
 
   constructor(owner: PlacerOwner) {
@@ -156,8 +156,8 @@ export class Inline {
   }
 
   /**
-   * Runs a task now, to its end or to its first `await`. Copies the arguments, takes those under `move()` from their
-   * owner. Returns undefined, having run and taken nothing, when the arguments cannot cross: a worker's answer says why.
+   * Runs a task now, to its end or to its first `await`. Copies the arguments, and moves those under `move()`. If the arguments cannot
+   * cross, returns undefined without a run or a move; the call then goes to a worker, whose answer has the error.
    */
   run(task: PlacedTask, definition: TaskDefinition, args: unknown[], strict: boolean): Promise<unknown> | undefined {
     const own = this.#takeIn(args, strict);
@@ -176,7 +176,7 @@ export class Inline {
     }
   }
 
-  /** Fails what waits. */
+  /** Fails all open runs. */
   abandon(why: ClearwayError): void {
     for (const fail of [...this.#waiting]) fail(why);
   }
@@ -194,12 +194,12 @@ export class Inline {
     }
   }
 
-  // Together, so that an object in two arguments stays one.
+  // All arguments in one clone, so that an object in two arguments stays one.
   #takeInAll(args: unknown[], strict: boolean): unknown[] | undefined {
     if (args.some(needsWorker)) return undefined;
     const side = emptySide();
     const ready = args.map((each) => prepareValue(each, strict, side));
-    // Whether it may cross is asked where it would: a value that is refused there is refused wherever the call runs.
+    // A deep value goes to the worker, which refuses it if it is too deep. The result is then the same in both places.
     if (ready.some(({ deep }) => deep)) return undefined;
     const own = structuredClone(
       ready.map(({ value }) => value),
@@ -237,7 +237,7 @@ export class Inline {
           throw why;
         });
       this.#waiting.add(abandon);
-      // A thenable of somebody's own may answer twice, or throw after answering.
+      // A foreign thenable may settle twice, or throw after it has settled.
       Promise.resolve(result).then(
         (value) =>
           end(() => {
@@ -253,10 +253,10 @@ export class Inline {
   }
 }
 
-// Calls that could be cancelled, or whose progress is listened to, go to workers.
+// Calls that can be cancelled, or that listen to progress, go to workers, so an inline run needs neither.
 const silent = { id: 0, cancelCells: undefined, progress: () => {} };
 
-// A stream has to be fed with credit; a table needs code that is loaded when the first one comes.
+// A stream needs credit. A table needs code that loads when the first table arrives.
 function needsWorker(value: unknown): boolean {
   return value !== null && typeof value === "object" && (Symbol.asyncIterator in value || isTable(value));
 }

@@ -3,35 +3,35 @@ import { isBuffer } from "../host/tag.js";
 import { isMap, isSet } from "../transfer/find.js";
 import { CallProfile, type Place, type Together } from "./call-profile.js";
 
-// 64 calls: as many as make a worker's own figures half new, and a short time for a task that is called often.
+// Calls of the first back-off. 64 runs in workers replace half of a task's statistics, and take a short time if it is called often.
 const firstCalls = 64;
-// 2^16 calls at most: a task that goes wrong so seldom that it comes back costs one stall in 65,536 calls.
+// Highest level: 2^16 calls. A task that still comes back then costs one stall in 65,536 calls.
 const highest = 10;
-// One step back for so much time of clean inline runs, a frame's. Pauses of the machine come by time (every 25 ms of a
-// busy one, measured on two cores that six processes share), a task's own long runs by calls: a task of 1 us that is long
-// once in 3000 calls is so every 3 ms.
+// Time of inline runs within the budget, about a frame, that lowers the level by one. Pauses of the machine depend on time: one every 25
+// ms, measured on two cores that six processes share. A task's own long runs depend on calls: a task of 1 us that is long once in 3,000
+// calls is long every 3 ms.
 const cleanUs = 16_000;
-// Of a list, the first element stands for the others; deeper than two levels nothing is looked at.
+// Deepest level of a value that counts. The first element of a list stands for all.
 const depthMax = 2;
-// A task whose arguments come in more kinds than this has no kind that is known well enough.
+// Most argument classes per task. With more, no class would have enough measurements.
 const sitesMax = 64;
 
 /**
- * A task that held the caller's thread over the budget goes to the worker for a number of calls, twice as many every
- * time. A pure value; counts calls, not time, so that a task that is called seldom is not tried again at every call.
+ * Sends a task that exceeded the budget to workers for a number of calls, twice as many each time. A pure value. Counts calls and not time,
+ * so that a task that is called rarely does not run inline at every call.
  */
 export class InlineBackoff {
   #level = -1;
   #callsLeft = 0;
   #cleanUs = 0;
-  /** How often it was backingOff. */
+  /** Number of back-offs. */
   times = 0;
 
   get active(): boolean {
     return this.#callsLeft > 0;
   }
 
-  /** How many calls it will last. */
+  /** Calls that the current back-off still lasts. */
   get callsLeft(): number {
     return this.#callsLeft;
   }
@@ -49,7 +49,7 @@ export class InlineBackoff {
     if (this.#callsLeft > 0) this.#callsLeft--;
   }
 
-  /** Inline runs took so long, and none of them was over the budget. */
+  /** Adds the time of inline runs that were within the budget. */
   clean(us: number): void {
     if (this.#level < 0) return;
     this.#cleanUs += us;
@@ -60,9 +60,9 @@ export class InlineBackoff {
 }
 
 /**
- * The class of a call's arguments: calls of one class are expected to cost alike. It is made of two octaves: of how much
- * there is (elements, characters, bytes), and of the largest number that stands as an argument itself, because a count
- * (`primes(1e6)`) costs what it says. Looks at a few values; copies and allocates nothing.
+ * Returns the class of a call's arguments. Calls of one class are expected to cost about the same. The class combines two octaves: one of
+ * the size (elements, characters, bytes), and one of the largest number among the arguments, because a count (`primes(1e6)`) determines the
+ * cost. Reads a few values, copies and allocates nothing.
  */
 export function argumentClass(args: readonly unknown[]): number {
   let size = 0;
@@ -93,17 +93,14 @@ function sizeOf(value: unknown, depth: number): number {
   return sum;
 }
 
-/** 0 for what is below 1, then one class for each power of two, up to 63. NaN is 0; infinity is 63. */
+/** Returns 0 for values below 1, then one class per power of two, up to 63. NaN is 0, infinity is 63. */
 function octave(value: number): number {
   if (!(value >= 1)) return 0;
   if (value < 2 ** 31) return 32 - Math.clz32(value);
   return Math.min(63, Math.floor(Math.log2(value)) + 1);
 }
 
-/**
- * All that is known of one task, and the decision where its next call runs. A pure value: times in microseconds, and what
- * is under way on the pool, are passed in.
- */
+/** The measurements of one task, and the decision where its next call runs. A pure value. Times are passed in, in microseconds. */
 export class Model {
   readonly backoff = new InlineBackoff();
   readonly profiles = new Map<number, CallProfile>();
@@ -113,7 +110,7 @@ export class Model {
     this.#budgetUs = budgetUs;
   }
 
-  /** What is known of calls with arguments of this class; undefined when there are too many classes. */
+  /** Returns the profile of calls with arguments of this class. Undefined if there are too many classes. */
   profile(argumentClass: number): CallProfile | undefined {
     let profile = this.profiles.get(argumentClass);
     if (profile === undefined && this.profiles.size < sitesMax) {
@@ -123,7 +120,7 @@ export class Model {
     return profile;
   }
 
-  /** Where a call runs now, with `leftUs` left of the turn. */
+  /** Decides where a call runs, with `leftUs` left of the turn. */
   place(profile: CallProfile | undefined, burst: number, burstId: number, workers: number, leftUs: number): Place {
     if (profile === undefined || this.backoff.active) {
       this.backoff.served();
@@ -133,10 +130,10 @@ export class Model {
     return place === "worker" || profile.upperUs > leftUs ? "worker" : place;
   }
 
-  /** A call ran inline for so long. `pausedUs`: of that, how long the machine did not run this thread at all. */
+  /** Adds an inline run of `us`, of which the machine did not run this thread for `pausedUs`. */
   ranInline(profile: CallProfile, us: number, place: Place, pausedUs = 0): void {
     if (us > this.#budgetUs) {
-      // The stall was the machine's, and would have been without the call.
+      // The machine caused this stall, not the call.
       if (us - pausedUs <= this.#budgetUs) return;
       this.backoff.overrun();
       profile.overran();
@@ -146,13 +143,13 @@ export class Model {
     profile.ranInline(us, place);
   }
 
-  /** Calls of these kinds ran inline and were measured together, no part of it over the budget. */
+  /** Adds inline runs of these classes that were measured together, within the budget. */
   ranTogether(profiles: ReadonlyMap<number, CallProfile>, ran: Together): void {
     this.backoff.clean(ran.us);
     for (const profile of profiles.values()) profile.ranTogether(ran, profiles.size);
   }
 
-  /** Calls of these kinds ran inline one after the other, and together exceeded the budget. Each may have been the long one. */
+  /** Inline runs of these classes, measured together, exceeded the budget. Any of them may have been the long one. */
   overranTogether(profiles: ReadonlyMap<number, CallProfile>, us: number, pausedUs = 0): void {
     if (us - pausedUs <= this.#budgetUs) return;
     this.backoff.overrun();
