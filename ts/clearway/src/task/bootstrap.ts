@@ -4,10 +4,9 @@ import { serving } from "#serving";
 import type { ParentEndpoint } from "../host/host.js";
 import { makeReady } from "../transfer/search.js";
 import { frameSlots, type HelloSettings, isFrames, Op } from "../transport/protocol.js";
-import { answeredOrWaiting } from "./at-hand.js";
-import { answer, type EarlyCall, plainTask, runEarly } from "./first-call.js";
+import { plain } from "./failures.js";
+import { answer, answeredOrWaiting, type EarlyCall, plainTask, runEarly } from "./first-call.js";
 import { errors, expectParts, ring } from "./parts.js";
-import { plain } from "./plain-error.js";
 import type { Server } from "./server.js";
 import type { TaskDefinition } from "./task.js";
 
