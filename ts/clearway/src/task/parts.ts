@@ -4,18 +4,18 @@ import { expectPart, part } from "../lazy/part.js";
 import type { TaskDefinition } from "./task.js";
 
 /**
- * A part of the worker's side that stands in a file of its own: every worker reads its entry at its start, few need all of it.
- * What is loaded is at hand from then on, without a turn of the event loop; a load that failed is tried again by the next
- * who needs it, and fails with `missing-package` and the import's error as its cause.
+ * A part of the worker's code in its own file: every worker reads the entry at its start, and few workers need every part. Once loaded, the
+ * part is available without a turn of the event loop. A failed load rejects with `missing-package` and the import's error as the cause; the
+ * next caller tries again.
  */
 export class Part<Content> {
-  /** What is in it; undefined while it is not loaded. */
+  /** The content. Undefined until it is loaded. */
   now: Content | undefined;
   readonly #what: string;
   readonly #import: () => Promise<Content>;
   #load: (() => Promise<Content>) | undefined;
 
-  /** `what` is said of it in errors. Does next to nothing: every worker makes some at its start that it may not need. */
+  /** `what` names the part in errors. Does almost nothing, because every worker makes parts at its start that it may not need. */
   constructor(what: string, load: () => Promise<Content>) {
     this.#what = what;
     this.#import = load;
@@ -29,27 +29,27 @@ export class Part<Content> {
     return this.#load();
   }
 
-  /** Loads what will be needed. Where that fails, whoever needs it hears of it. */
+  /** Loads the part in the background. If that fails, the caller that needs it tries again and receives the error. */
   expect(): void {
     expectPart(() => this.load());
   }
 }
 
-// What the first call of most modules can do without (spec/decisions/what-a-call-can-do-without-loads-later.md).
+// Parts that the first call of most modules does not need (spec/decisions/what-a-call-can-do-without-loads-later.md).
 
-/** Tasks that yield, and streams from callers. */
+/** Streams from tasks and from callers. */
 export const streams = new Part("what makes and reads streams", async () => import("./streams.js"));
 
 /** Resources. */
 export const leases = new Part("what opens resources", async () => import("../resource/leases.js"));
 
-/** Errors as they cross. Asked for behind the first call, so that a failure later does not depend on the network. */
+/** Encoding and decoding of errors. Loaded after the first call, so that a later failure does not depend on the network. */
 export const errors = new Part("what takes errors apart", async () => import("../error/wire.js"));
 
-/** The worker's end of the ring. Asked for behind the first call, where there is shared memory. */
+/** The worker's end of the ring. Loaded after the first call, where there is shared memory. */
 export const ring = new Part("the ring", async () => import("./ring-end.js"));
 
-/** Asks for the parts that these tasks will need. */
+/** Loads the parts that these tasks need, in the background. */
 export function expectParts(tasks: readonly TaskDefinition[]): void {
   if (tasks.some(({ kind }) => kind === "stream")) streams.expect();
   if (tasks.some(({ resources }) => resources !== undefined)) leases.expect();

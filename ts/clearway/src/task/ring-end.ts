@@ -14,26 +14,26 @@ export interface WatchedLane {
   readonly maySpin: boolean;
 }
 
-/** What SpinThenPark asks of its worker. */
+/** What SpinThenPark needs of its worker. */
 export interface Watched {
-  /** Whether calls are open that go on by themselves, or something lives that needs the event loop. */
+  /** Whether the event loop must turn: a call is open that waits for something, or a resource is open. */
   busy(): boolean;
 }
 
-// How long a worker waits awake, in microseconds: what a wake-up costs here (42 us a round trip, nearly all of it waking a
-// core), so that waiting never costs more than twice what it can save.
+// Longest spin, in microseconds. It equals the cost of a wake-up (42 us per round trip, nearly all of it to wake a core), so spinning costs
+// at most twice what it can save.
 const awakeUs = 50;
-// So long may it work and wait without letting its event loop turn, in milliseconds: the rhythm of the runner.
+// Longest time without a turn of the event loop, in milliseconds; the same as in the runner.
 const turnMs = 1;
-// Looks between two readings of the clock: a look costs 2 to 5 ns, a reading 45.
+// Polls between two readings of the clock. A poll costs 2 to 5 ns, a reading 45 ns.
 const looks = 64;
-// Two readings so far apart, in milliseconds, where 0.0003 are usual: the scheduler has taken the core away meanwhile.
+// Two readings are usually 0.0003 ms apart. At this distance, in milliseconds, the scheduler has taken the core away.
 const jumpMs = 0.03;
 
 /**
- * The worker's waiting. It reads and runs what came. With nothing left it waits awake for a moment: in place where no call
- * is open and no resource lives, else between turns of its event loop. Then it parks, and its event loop sleeps as any
- * other: timers and sockets of the module live on, and the caller wakes it by a message.
+ * How a worker waits. It reads and runs what has arrived, then spins for a moment: without a turn of the event loop if no call and no
+ * resource is open, otherwise with turns in between. Then it parks, and its event loop sleeps as usual: the module's timers and sockets
+ * work, and a message of the caller wakes it.
  */
 export class SpinThenPark {
   readonly #lane: WatchedLane;
@@ -47,7 +47,7 @@ export class SpinThenPark {
     this.#worker = worker;
   }
 
-  /** Looks after the lane from now until it parks. Called when a message of the port was read. */
+  /** Polls the lane from now until it parks. Called after a message of the port. */
   watch(): void {
     if (this.#turning) return;
     this.#lane.unpark();
@@ -62,7 +62,7 @@ export class SpinThenPark {
     this.#look(true);
   };
 
-  // `awake`: it has been since the look before, so that what it finds was met. What stands beside a message was not.
+  // `awake`: it has spun since the last poll, so a frame that it finds was met by spinning. A frame beside a message was not.
   #look(awake: boolean): void {
     const lane = this.#lane;
     const beganMs = performance.now();
@@ -74,7 +74,7 @@ export class SpinThenPark {
         clock = this.#quietSinceMs = performance.now();
         continue;
       }
-      // The message that it waits for comes by the event loop, and wakes it.
+      // The message of a mark comes by the event loop, and wakes the worker.
       if (lane.blocked) return;
       const leftUs = lane.maySpin ? this.#duration.at(clock) - (clock - this.#quietSinceMs) * 1000 : 0;
       if (leftUs <= 0) return this.#park();
@@ -111,7 +111,7 @@ export class SpinThenPark {
   }
 }
 
-/** The worker's end of its rings, which looks after itself from the first `watch` on. */
+/** The worker's end of its rings. Polls by itself from the first `watch` on. */
 export class RingEnd extends RingLane {
   readonly #spinner: SpinThenPark;
 
@@ -119,12 +119,12 @@ export class RingEnd extends RingLane {
   constructor(memory: SharedArrayBuffer, endpoint: Endpoint, owner: LaneOwner & Watched) {
     super(memory, "worker", endpoint, owner);
     this.#spinner = new SpinThenPark(this, owner);
-    // What left before there was a ring may still be under way by port, unnumbered, and the caller may look into the ring
-    // before its event loop brings that. A first message behind it, with its mark, keeps the ring's frames behind both.
+    // Messages from before the ring may still be in flight by port, without a number, and the caller may read the ring before them. A first
+    // message behind them, with its mark, keeps the ring's frames behind both.
     this.post([], none);
   }
 
-  /** A message of the port was read. */
+  /** Called after a message of the port. */
   watch(): void {
     this.#spinner.watch();
   }
