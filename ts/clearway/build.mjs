@@ -79,7 +79,7 @@ for (const host of ["node", "browser"]) {
   for (let left = ownEntries; Object.keys(left).length > 0; ) {
     left = Object.fromEntries(Object.entries(parts).filter(([name]) => !built.has(name)));
     for (const name of Object.keys(left)) built.add(name);
-    // White space stays, and with it the comments by which bundlers leave an import alone (`placement/module.ts`).
+    // White space stays, and with it the comments by which bundlers leave an import alone (`placement/placer.ts`).
     // A worker's start waits for what serves calls, where its first call cannot do without.
     const { "lazy-server": server, ...rest } = left;
     if (server) await build({ ...options(host, plugins), entryPoints: { "lazy-server": server } });

@@ -19,39 +19,6 @@ interface WorkerLike {
     terminate(): unknown;
 }
 
-/** What the advisor says of one task. Plain data; times in microseconds. */
-interface TaskAdvice {
-    task: string;
-    /** Where its calls go now: `auto` where that is decided call by call. */
-    placement: "auto" | "worker" | "inline";
-    calls: number;
-    /** The share of them that ran on the caller's thread, 0 to 1. */
-    inlineShare: number;
-    /** Runs that were measured in workers: what the advice rests on. */
-    samples: number;
-    /** A run in a worker, on average; undefined while none was measured. */
-    runUs: number | undefined;
-    /** What a run is not expected to exceed. */
-    upperUs: number | undefined;
-    /** What the way to a worker and back adds to a call that is made alone. */
-    hopUs: number | undefined;
-    /** A run on the caller's thread, copies included, where that was measured. */
-    inlineUs: number | undefined;
-    /** Where it would be best placed; undefined while too little is known. */
-    better: "inline" | "worker" | undefined;
-    /** How many times faster a call made alone is there than in the other place. */
-    factor: number | undefined;
-    /** The same in a sentence. */
-    advice: string;
-}
-/** What the advisor says of a pool. `JSON.stringify` gives all of it; `text` is for reading. */
-interface Advice {
-    tasks: TaskAdvice[];
-    /** What concerns the whole pool: why nothing can run inline. */
-    notes: string[];
-    text: string;
-}
-
 /** The reason why memory was copied instead of moved. */
 type CopyReason = 
 /** An argument that was not under `move()`. */
@@ -90,6 +57,39 @@ interface Ledger {
  * long that takes, once the task module is loaded there; for comparisons.
  */
 type Placement = "auto" | "worker" | "inline";
+
+/** What the advisor says about one task. Plain data. Times in microseconds. */
+interface TaskAdvice {
+    task: string;
+    /** Where its calls go now. `auto`: placement decides call by call. */
+    placement: "auto" | "worker" | "inline";
+    calls: number;
+    /** Share of the calls that ran on the caller's thread, 0 to 1. */
+    inlineShare: number;
+    /** Number of measured runs in workers. */
+    samples: number;
+    /** Mean time of a run in a worker. Undefined without a measurement. */
+    runUs: number | undefined;
+    /** Upper bound for a run. */
+    upperUs: number | undefined;
+    /** Time that the hop to a worker and back adds to a single call. */
+    hopUs: number | undefined;
+    /** Mean time of a run on the caller's thread, with its copies. Undefined without a measurement. */
+    inlineUs: number | undefined;
+    /** The better place. Undefined without enough measurements. */
+    better: "inline" | "worker" | undefined;
+    /** How many times faster a single call is there than in the other place. */
+    factor: number | undefined;
+    /** The same in a sentence. */
+    advice: string;
+}
+/** What the advisor says about a pool. Plain data for `JSON.stringify`; `text` is for reading. */
+interface Advice {
+    tasks: TaskAdvice[];
+    /** Notes about the whole pool, such as why nothing can run inline. */
+    notes: string[];
+    text: string;
+}
 
 /** What the pool does with a call when the queue is full. Each word names the lost call; `wait` loses none. */
 type WhenFull = "wait" | "fail" | "dropOldest" | "dropNewest";
@@ -192,23 +192,22 @@ interface CallOptions {
     retries?: number;
 }
 
-/** Values from a task, one at a time, with credit: the task never runs ahead by more than the window. */
+/** Values from a task, one at a time, with credit: the task is never ahead by more than the window. */
 interface Stream<T, Return = unknown> extends AsyncIterableIterator<T, Return, void>, AsyncDisposable {
-    /** Ends the task early: its `finally` runs, then this settles. `break` in a `for await` does the same. */
+    /** Ends the task early. Settles after the task's `finally` has run. A `break` in a `for await` calls it. */
     return(value?: unknown): Promise<IteratorResult<T, Return>>;
-    /** Returns the stream, which can be iterated once. */
     [Symbol.asyncIterator](): Stream<T, Return>;
 }
-/** What the caller gets for what a task returns: a stream for a generator, else a promise. */
+/** What the caller of a task receives: a stream for a generator, otherwise a promise. */
 type Answer<Result> = [Result] extends [never] ? Promise<never> : [Result] extends [AsyncGenerator<infer T, infer Return> | Generator<infer T, infer Return>] ? Stream<Unmoved<T>, Return> : Promise<Unmoved<Awaited<Result>>>;
-/** A value as the other side sees it: without the mark of `move()`; the table where a writer of one was sent. */
+/** A value as the other side receives it: without the mark of `move()`, and a table for a table's writer. */
 type Unmoved<T> = T extends Moved<infer Inner> ? Unmoved<Inner> : T extends CrossesAs<infer Other> ? Other : T;
-/** A task's parameter as the caller may pass it: as it is, under `move()`, or, for a stream, of moved values. */
+/** An argument of a task: the value itself, the value under `move()`, or a stream of moved values. */
 type Argument<T> = T | Moved<T> | (T extends AsyncIterable<infer Each> ? AsyncIterable<Each | Moved<Each>> : never);
 type Arguments<Args extends unknown[]> = {
     [At in keyof Args]: Argument<Args[At]>;
 };
-/** A task as the caller calls it: its context, if it takes one, is not the caller's business. */
+/** A task as the caller calls it: without its context parameter. */
 type Callable$1<Fn> = Fn extends Task<infer _Context, infer Args, infer Result> ? (...args: Arguments<Args>) => Answer<Result> : Fn extends (...args: infer Args) => infer Result ? (...args: Arguments<Args>) => Answer<Result> : never;
 /** The tasks that a module exposes by default. */
 type TasksOf<Module> = Module extends {
@@ -302,7 +301,9 @@ interface Pool<Module> extends Callable<Module>, AsyncDisposable {
     ready(): Promise<void>;
     /** Settles when the queue is below its limits. A producer of calls waits for it. */
     room(): Promise<void>;
-    /** Makes one round trip to a worker, past the queue. Returns the worker's clock in milliseconds since the epoch. For the meter's `ping()`. */
+    /**
+     * Makes one round trip to a worker, past the queue. Returns the worker's clock in milliseconds since the epoch. For the meter's `ping()`.
+     */
     ping(): Promise<{
         remoteTimeMs: number;
     }>;

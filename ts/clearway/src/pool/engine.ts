@@ -64,7 +64,9 @@ export class Engine implements Hosts {
     expectPart(async () => (await this.loadLifecycle()).sendEarly());
   }
 
-  /** Makes a call by its task's name. Returns a promise, a stream, or, before the first worker is ready, a promise that is also a stream. */
+  /**
+   * Makes a call by its task's name. Returns a promise, a stream, or, before the first worker is ready, a promise that is also a stream.
+   */
   submit(name: string, args: unknown[], options: CallSettings, caller: (...args: never[]) => unknown): unknown {
     const record = this.records.of(name);
     const placed = this.placer?.place(record, args, options);

@@ -30,7 +30,9 @@ export interface Pool<Module> extends Callable<Module>, AsyncDisposable {
   ready(): Promise<void>;
   /** Settles when the queue is below its limits. A producer of calls waits for it. */
   room(): Promise<void>;
-  /** Makes one round trip to a worker, past the queue. Returns the worker's clock in milliseconds since the epoch. For the meter's `ping()`. */
+  /**
+   * Makes one round trip to a worker, past the queue. Returns the worker's clock in milliseconds since the epoch. For the meter's `ping()`.
+   */
   ping(): Promise<{ remoteTimeMs: number }>;
   /** Returns counters, the ledger and, with `metrics`, histograms. */
   stats(): PoolStats;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import type { Clock } from "../../src/placement/clock.js";
+
 import type { PlacerOwner } from "../../src/placement/owner.js";
 import { Placer } from "../../src/placement/placer.js";
+import type { Clock } from "../../src/placement/turn.js";
 import { TaskRecord, TaskRecords } from "../../src/pool/schedule/task-stats.js";
 import { emptySide } from "../../src/transfer/ledger.js";
 

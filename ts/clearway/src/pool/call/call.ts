@@ -242,8 +242,8 @@ export function stackAbove(below: (...args: never[]) => unknown): string {
   return stack.includes("\n") ? stack.slice(stack.indexOf("\n") + 1) : "";
 }
 
-// Returns a rejected promise, to resolve the caller's promise with. `stitch` receives the error first, if the pool made it for this call. An
-// abort reason is the caller's own, and stays as it is.
+// Returns a rejected promise, to resolve the caller's promise with. `stitch` receives the error first, if the pool made it for this call.
+// An abort reason is the caller's own, and stays as it is.
 function rejected(reason: unknown, stitch: ((error: unknown) => never) | undefined): Promise<never> {
   // Rejects one microtask later. By then the caller's promise depends on this one, and V8 can see who awaits it.
   const later = Promise.resolve().then(() => Promise.reject(reason));

@@ -227,8 +227,8 @@ export function expectRing({ cells }: Worker): void {
   expectPart(loadRing);
 }
 
-// The worker has loaded its end of the ring. Once this side is loaded too, the small frames of both sides cross through shared memory. If it
-// cannot be loaded, all frames go by port.
+// The worker has loaded its end of the ring. Once this side is loaded too, the small frames of both sides cross through shared memory. If
+// it cannot be loaded, all frames go by port.
 async function ringable(host: LifecycleHost, worker: Worker): Promise<void> {
   if (worker.life.state !== "ready") return;
   const ring = await loadRing().catch(() => undefined);

@@ -5,8 +5,8 @@ import { after } from "../../lazy/timer.js";
 import type { RestartPause } from "../stats.js";
 import type { LifecycleHost } from "./host.js";
 
-// The pool replaces a worker that crashes at once. If workers exit as soon as they are ready, it must stop at some point. This many exits in
-// a row, each after twice the pause of the one before (0.6 s in all), are no accident.
+// The pool replaces a worker that crashes at once. If workers exit as soon as they are ready, it must stop at some point. This many exits
+// in a row, each after twice the pause of the one before (0.6 s in all), are no accident.
 const inVainMax = 8;
 const firstRestMs = 10;
 // Longest pause while another worker lives, which may take the calls in the end.
@@ -23,7 +23,9 @@ interface Restarts {
 
 const known = new WeakMap<object, Restarts>();
 
-/** A worker exited before it began a call; its calls wait again. Starts other workers after longer and longer pauses, then fails the calls. */
+/**
+ * A worker exited before it began a call; its calls wait again. Starts other workers after longer and longer pauses, then fails the calls.
+ */
 export function endedInVain(host: LifecycleHost, index: number, why: ClearwayError): void {
   const { workers } = host;
   const restarts = known.get(host) ?? { inVain: 0, answered: 0, untilMs: 0 };

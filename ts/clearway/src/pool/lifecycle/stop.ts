@@ -217,8 +217,8 @@ function stitched(why: ClearwayError, call: PoolCall): ClearwayError {
   return error;
 }
 
-// The error for the calls of a worker that the pool did not end. Uses the last uncaught error where such an error ends a worker. Browsers have
-// no exit codes, and a worker there outlives its errors and may end much later for another reason.
+// The error for the calls of a worker that the pool did not end. Uses the last uncaught error where such an error ends a worker. Browsers
+// have no exit codes, and a worker there outlives its errors and may end much later for another reason.
 function exitFailure(uncaught: { error: unknown } | undefined, code: number | undefined): ClearwayError {
   if (uncaught === undefined || code === undefined) {
     return caused(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Ids are consecutive, so open calls usually differ in their low bits. A caller with 1,000 calls in flight at one worker needs 1,024 places.
+// Ids are consecutive, so open calls usually differ in their low bits. A caller with 1,000 calls in flight at one worker needs 1,024
+// places.
 const places = 1024;
 
 /**
