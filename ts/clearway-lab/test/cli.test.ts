@@ -64,7 +64,7 @@ describe("clearway lab", () => {
     );
     expect(stderr).toMatch("2 cells on node, 4 measurements");
     expect(code).toBe(0);
-    expect(stdout).toMatch("What to doubt");
+    expect(stdout).toMatch("Doubts");
     const { run, cells } = results("fine");
     expect(run).toMatchObject({ seed: 5, measurementsDone: 4, interrupted: false });
     expect(cells.map(({ status, metrics }) => [status, "work" in metrics])).toEqual([
@@ -106,7 +106,7 @@ describe("clearway lab", () => {
   test("keeps the finished measurements on Ctrl-C and reports the other cells as not measured", async () => {
     const args = ["lab", "--host", "node", "--out", "cut", "--seed", String(seedWithStuckLast())];
     const { code, stderr, stdout } = await clearway(args, TESTED);
-    expect(stderr).toMatch("keeping what was measured");
+    expect(stderr).toMatch("keeping the finished measurements");
     expect(code).toBe(130);
     expect(stdout).toMatch("results.json written");
     const { run, cells, warnings } = results("cut");

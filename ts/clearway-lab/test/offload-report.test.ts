@@ -77,7 +77,7 @@ describe("regret by work", () => {
 
   test("names the worst regret of the best single strategy, and that of the adaptive one", () => {
     expect(worstSentence(run, "jvm", "warm")).toEqual([
-      "Of 2 works on the JVM, on warm pools, the best of the strategies that treat every work alike, virtual threads, took up to 48 times as long as the best choice (arithmetic); Clearway adaptive up to 1.05 times (arithmetic).",
+      "For 2 kinds of work on the JVM, on warm pools, the best strategy that is not adaptive, virtual threads, took up to 48 times as long as the best choice for each kind (arithmetic); Clearway adaptive took up to 1.05 times as long (arithmetic).",
     ]);
     expect(worstSentence(run, "chromium", "warm")).toEqual([]);
   });
@@ -92,9 +92,9 @@ describe("regret by work", () => {
       return { ...cell, rounds };
     });
     expect(worstSentence({ ...run, cells }, "jvm", "warm")[0]).toMatch(
-      /\(arithmetic\); Clearway adaptive up to 1\.05 times \(arithmetic, still getting quicker\)\.$/,
+      /\(arithmetic\); Clearway adaptive took up to 1\.05 times as long \(arithmetic, still getting faster\)\.$/,
     );
-    expect(worstSentence({ ...run, cells }, "jvm", "cold")[0]).not.toContain("quicker");
+    expect(worstSentence({ ...run, cells }, "jvm", "cold")[0]).not.toContain("getting faster");
   });
 });
 
@@ -110,14 +110,12 @@ describe("the advice", () => {
     expect(Object.keys(said)).toHaveLength(WORKS.length);
     expect(adviceOf(results, run, "jvm")).toHaveLength(JVM_WORKS.length);
     expect(said["arithmetic"]).toBe(
-      "leave it on the calling thread: direct took 0.004 ms for 100 actions; Clearway auto 20 times as long, Clearway, in workers 225 times as long and Piscina as it comes 500 times as long.",
+      "run it on the calling thread: direct took 0.004 ms for 100 actions; Clearway auto 20 times as long, Clearway, in workers 225 times as long and Piscina as it comes 500 times as long.",
     );
     expect(said["network, async"]).toMatch(
-      /^leave it on the calling thread and wait for all at once: promises took 10.2 ms/,
+      /^run it on the calling thread and await all actions together: promises took 10.2 ms/,
     );
-    expect(said["storage, blocking"]).toMatch(
-      /^give it to as many threads as there are cores: Clearway, in workers took 14.8 ms/,
-    );
+    expect(said["storage, blocking"]).toMatch(/^run it on as many threads as cores: Clearway, in workers took 14.8 ms/);
   });
 
   test("reports no difference between strategies that differ less than the noise", () => {
@@ -131,7 +129,7 @@ describe("the advice", () => {
     for (const each of cold.cells.filter(({ mechanism }) => mechanism === "clearway-worker"))
       for (const { measurement } of each.rounds) measurement.values["coldBatch"] = { unit: "ms", value: 900 };
     const [, , storage] = adviceOf(resultsOf(cold), cold, "node");
-    expect(storage?.sentence).toMatch(/; on a cold pool Clearway auto is soonest with 75 ms\.$/);
+    expect(storage?.sentence).toMatch(/; on a cold pool Clearway auto is fastest with 75 ms\.$/);
   });
 });
 
@@ -146,7 +144,7 @@ describe("the page", () => {
     const texts = [...(wide?.querySelectorAll("text") ?? [])].map(({ textContent }) => textContent);
     for (const figure of ["1.00", "20", "500", "54"]) expect(texts).toContain(figure);
     expect(wide?.querySelectorAll('rect[fill="none"], g[fill="none"] rect').length).toBeGreaterThanOrEqual(4);
-    expect(wide?.getAttribute("aria-label")).toMatch("times as long as the best strategy for each work");
+    expect(wide?.getAttribute("aria-label")).toMatch("time as a multiple of the best strategy's for each kind of work");
     expect(section("works")?.querySelectorAll("script")).toHaveLength(0);
   });
 
@@ -165,14 +163,14 @@ describe("the page", () => {
 
   test("names the crossover of each strategy and draws the sizes with a symbol for each line", () => {
     expect(section("sizes")?.textContent).toMatch(
-      /A batch of computing tasks in Node is done sooner than on the spot by Piscina as it comes from \d\d(\.\d)? µs on, Clearway auto at no size\./,
+      /A batch of computing tasks in Node is faster than on the calling thread with Piscina as it comes from \d\d(\.\d)? µs on, with Clearway auto at no size\./,
     );
     expect(section("sizes")?.querySelectorAll(".legend .key")).toHaveLength(5);
   });
 
   test("says how soon each strategy adapted to a change", () => {
     expect(section("changing-site")?.textContent).toMatch(
-      "A site that computes, then waits, then computes again on the JVM: all batches were soonest done by Clearway adaptive, in 30 ms; it was at its new pace 1 batch after it began to wait and 2 batches after it stopped",
+      "A site that computes, then waits, then computes again on the JVM: Clearway adaptive finished all batches first, in 30 ms; it adapted after 1 batch when the site began to wait and after 2 batches when it computed again",
     );
   });
 
@@ -193,7 +191,7 @@ describe("the terminal", () => {
     const [node, jvm] = offloadLines(results, run);
     expect([node?.title, node?.lines.length]).toEqual(["offload on Node", WORKS.length + 2]);
     expect([jvm?.title, jvm?.lines.length]).toEqual(["offload on JVM", JVM_WORKS.length + 2]);
-    expect(text).toMatch("- arithmetic: leave it on the calling thread: direct took 0.004 ms");
+    expect(text).toMatch("- arithmetic: run it on the calling thread: direct took 0.004 ms");
     expect(text).not.toMatch(/^works, on node/m);
     expect(Math.max(...text.split("\n").map((line) => line.length))).toBeLessThanOrEqual(WIDTH_MAX);
   });

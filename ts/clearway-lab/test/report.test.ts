@@ -19,7 +19,7 @@ describe("the report", () => {
   test("has the verdict first, then the doubts, then each family", () => {
     const found = page();
     expect(found.querySelector("h1")?.textContent).toBe(
-      "1\u202f000\u202f000 records held Node's main thread for 500 ms when cloned from a worker, and for 2 ms when they came as records of Clearway: 1/250 as long.",
+      "1\u202f000\u202f000 records blocked Node's main thread for 500 ms when cloned from a worker, and for 2 ms when moved as Clearway records: 1/250 as long.",
     );
     expect(found.querySelector(".doubt li .next")).not.toBeNull();
     expect([...found.querySelectorAll("h2[id]")].map(({ id }) => id)).toEqual(["isolate", "push"]);
@@ -109,7 +109,7 @@ describe("the verdict", () => {
         measurement: measured({ longestStall: 1, totalRuntime: 1 }),
       }));
     }
-    expect(verdictOf(resultsOf(run), run)[0]).toMatch("the noise of this run does not carry a ratio");
+    expect(verdictOf(resultsOf(run), run)[0]).toMatch("the run is too noisy for a ratio");
   });
 });
 
