@@ -21,7 +21,7 @@ internal class BurstEvent : Event() {
     @JvmField @field:Label("Tasks") var tasks: Int = 0
     @JvmField @field:Label("Length") @field:Timespan(Timespan.NANOSECONDS) var length: Long = 0
     @JvmField @field:Label("Run time of all tasks") @field:Timespan(Timespan.NANOSECONDS) var ran: Long = 0
-    @JvmField @field:Label("Wait of all tasks before they started") @field:Timespan(Timespan.NANOSECONDS) var waited: Long = 0
+    @JvmField @field:Label("Wait time of all tasks") @field:Timespan(Timespan.NANOSECONDS) var waited: Long = 0
     @JvmField @field:Label("Hand-over time of all tasks") @field:Timespan(Timespan.NANOSECONDS) var handed: Long = 0
     @JvmField @field:Label("Concurrent tasks") var threads: Int = 0
 }

@@ -19,7 +19,7 @@ internal class Judge(private val setting: Setting) {
         if (seen < BURSTS_MIN)
             return listOf(plain(AdviceCode.TOO_EARLY, "too early to say: $seen bursts were compared", seen))
         val found = listOfNotNull(blocksWorker(book), inline(book), moreThreads(book), fewerThreads(book))
-        return found.ifEmpty { listOf(plain(AdviceCode.FINE, "no other strategy would be faster by enough to matter", seen)) }
+        return found.ifEmpty { listOf(plain(AdviceCode.FINE, "no other strategy would be much faster", seen)) }
     }
 
     private fun inline(book: SiteBook): Advice? {
