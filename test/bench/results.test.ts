@@ -34,17 +34,17 @@ function run() {
 }
 
 describe("bench.json", () => {
-  test("matches the schema of results.json", async () => {
+  test("keeps to the schema of results.json", async () => {
     await expect(assertResults(run())).resolves.toBeUndefined();
     await expect(assertResults({ ...run(), version: 2 })).rejects.toThrow("/version");
   });
 
-  test("as committed matches the schema", async () => {
+  test("as committed keeps to it too", async () => {
     const committed = JSON.parse(readFileSync(new URL("../../bench/results.json", import.meta.url), "utf8"));
     await expect(assertResults(committed)).resolves.toBeUndefined();
   });
 
-  test("has the promise, its target, and whether it is met", () => {
+  test("has the promise, what was asked, and whether it is met", () => {
     const [, , met, missed] = run().cells;
     expect(met).toMatchObject({
       family: "promise",
@@ -57,7 +57,7 @@ describe("bench.json", () => {
 });
 
 describe("the table", () => {
-  test("exists once per host, contains only the cells, and gives the reason for a missing figure", () => {
+  test("is one a host, made from the cells alone, and says why where there is no figure", () => {
     const printed = table(run());
     expect(printed).toContain("**Node v20**");
     expect(printed).toContain("against comlink; on two cores) | at least 15 | 25 (20 to 30); 30 us over 1 | met |");
@@ -65,11 +65,11 @@ describe("the table", () => {
     expect(printed).toContain("unavailable: there are none");
   });
 
-  test("has a line for every target", () => {
+  test("has a line for everything that is asked", () => {
     expect(Object.values(promisesOf).flat().sort()).toEqual(Object.keys(asked).sort());
   });
 
-  test("counts a figure on the target's side, or equal to it, as met", () => {
+  test("takes a figure on the asked side, the limit included, for met", () => {
     expect(verdict({ sense: "at least", value: 15 }, 15)).toBe("met");
     expect(verdict({ sense: "at most", value: 1.1 }, 1.11)).toBe("missed");
     expect(verdict(asked["call-over-bare"], 7)).toBe("told");
@@ -81,7 +81,7 @@ describe("the statistics", () => {
     expect(ratio([10, 100, 10], [5, 50, 5])).toEqual({ median: 2, p25: 2, p75: 2, rounds: 3 });
   });
 
-  test("name the quantiles that a sample is too small for", () => {
+  test("name the quantiles that a sample cannot carry", () => {
     const thousand = distribution(
       Array.from({ length: 1000 }, (_, at) => at),
       "us",

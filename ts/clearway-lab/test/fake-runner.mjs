@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Speaks the runner protocol for the lab's tests. "fast" answers at once. "stuck" sends Ctrl-C to the lab and never answers. "wrong"
-// answers with an error. "dies" exits during the measurement. "garbage" writes a line that is not JSON.
+// Speaks the runner protocol for the lab's tests: "fast" answers at once, "stuck" sends the lab Ctrl-C and never answers,
+// "wrong" answers with an error, "dies" ends in mid-measurement, "garbage" writes what is no JSON.
 import hdr from "hdr-histogram-js";
 
 const histogram = hdr.build({ autoResize: true, numberOfSignificantValueDigits: 3 });

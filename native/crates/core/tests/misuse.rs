@@ -232,7 +232,7 @@ fn closing_stops_waiting_at_its_time_limit_and_can_be_repeated() {
 }
 
 #[test]
-fn a_plugin_that_has_another_version_refuses_or_panics_is_not_opened() {
+fn a_plugin_of_another_version_or_that_refuses_or_panics_is_not_opened() {
     unsafe extern "C-unwind" fn newer(_: *const Host, plugin: *mut clearway_plugin::Plugin) -> Status {
         // SAFETY: given for this.
         unsafe { (*plugin).abi_major = CLEARWAY_ABI_MAJOR + 1 };

@@ -34,7 +34,7 @@ const labCommand = program
   .option("--host <names>", "node, chromium, jvm, with commas; default: all", parseHosts, [...HOST_NAMES])
   .option("--jdk <release>", "the JDK for host jvm, e.g. 17; default: the newest installed", parseJdk)
   .option("--profile <name>", "quick (under 5 minutes) or full", parseProfile, "quick")
-  .option("--rounds <number>", "rounds of each cell; default: as many as the profile has", parseRounds)
+  .option("--rounds <number>", "how often to measure each cell; default: as often as the profile does", parseRounds)
   .option("--out <dir>", "output folder", "out")
   .option("--seed <number>", "repeat the order of an earlier run", parseSeed)
   .action(async (what: string[], options: Parameters<typeof lab>[1] & { family: string[] }) => {
