@@ -32,7 +32,7 @@ const labCommand = program
   )
   .option("--family <name>", "the same as naming the family", (name: string, all: string[]) => [...all, name], [])
   .option("--host <names>", "node, chromium, jvm, with commas; default: all", parseHosts, [...HOST_NAMES])
-  .option("--jdk <release>", "the JDK for host jvm, e.g. 17; default: the newest installed", parseJdk)
+  .option("--jdk <release>", "the JDK for host jvm, e.g. 17; default: the newest there is", parseJdk)
   .option("--profile <name>", "quick (under 5 minutes) or full", parseProfile, "quick")
   .option("--rounds <number>", "how often to measure each cell; default: as often as the profile does", parseRounds)
   .option("--out <dir>", "output folder", "out")
