@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What belongs to no package: `npx vitest run --root test`. Packing, installing and bundling take their seconds.
+// Tests that belong to no package: `npx vitest run --root test`. Packing, installing and bundling take several seconds.
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({

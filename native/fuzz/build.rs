@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The C codec, for the target that compares it with the one in Rust.
+//! Builds the C codec for the target that compares it with the Rust codec.
 
 fn main() {
     let folder = "../c/src";

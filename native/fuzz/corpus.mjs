@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The corpora: committed as one file a target, `corpus/TARGET.base64`, one case a line, sorted; unpacked into target/corpus/
-// for libFuzzer, which wants one file a case.
+// Packs and unpacks the corpora. Each target's corpus is committed as one file, `corpus/TARGET.base64`, with one case per line, sorted.
+// libFuzzer needs one file per case, so a corpus is unpacked into target/corpus/.
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -9,10 +9,10 @@ export const targets = ["abi", "agree", "codec"];
 
 const packed = (target) => fileURLToPath(new URL(`corpus/${target}.base64`, import.meta.url));
 
-/** The folder that a target's cases are unpacked into. */
+/** Returns the folder for a target's unpacked cases. */
 export const folderOf = (target) => fileURLToPath(new URL(`target/corpus/${target}`, import.meta.url));
 
-/** The cases of a target, as buffers. Throws where a line is no base64. */
+/** Returns a target's cases as buffers. Throws if a line is not base64. */
 export function read(target) {
   const lines = readFileSync(packed(target), "utf8").split("\n").slice(0, -1);
   return lines.map((line, at) => {
@@ -22,7 +22,7 @@ export function read(target) {
   });
 }
 
-/** Commits these cases as a target's corpus, each once, in an order that does not depend on where they come from. */
+/** Writes these cases as a target's corpus, each once, in an order that does not depend on their source. */
 export function write(target, cases) {
   const lines = [...new Set(cases.map((bytes) => bytes.toString("base64")))].sort();
   writeFileSync(packed(target), lines.map((line) => `${line}\n`).join(""));
@@ -40,7 +40,7 @@ export function unpack(target) {
   return folder;
 }
 
-/** Packs what is in a target's folder. Returns the number of cases. */
+/** Packs the cases in a target's folder. Returns their number. */
 export function pack(target, folder = folderOf(target)) {
   return write(
     target,

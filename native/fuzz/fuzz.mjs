@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `node native/fuzz/fuzz.mjs [TARGET ...] [--seconds N] [--keep]`: fuzzes the targets, all by default, each for 60 s, from the
-// committed corpora. `--keep` then makes the corpora small and packs what was found into corpus/.
+// `node native/fuzz/fuzz.mjs [TARGET ...] [--seconds N] [--keep]`: fuzzes the targets, by default all of them, for 60 s each, from the
+// committed corpora. `--keep` then minimizes the corpora and packs new cases into corpus/.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";

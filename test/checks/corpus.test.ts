@@ -12,7 +12,7 @@ test.each(targets)("the corpus of %s is one file of sorted base64 lines, each ca
   expect(read(target).length).toBe(lines.length);
 });
 
-test("what is packed is unpacked as it was, an empty case and equal cases included", async () => {
+test("unpacking a packed corpus returns its cases, including an empty case, and equal cases once", async () => {
   const folder = mkdtempSync(join(tmpdir(), "clearway-corpus-"));
   try {
     const copy = join(folder, "corpus.mjs");

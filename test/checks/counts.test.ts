@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { countOf } from "../../scripts/counts.mjs";
 
-test("the tests of a stage are counted from what Vitest, cargo and our own programs print", () => {
+test("a stage's tests are counted from the output of Vitest, cargo and Clearway's own programs", () => {
   expect(countOf("\u001b[2m      Tests \u001b[22m 1 failed | 1946 passed | 2 skipped (1949)")).toEqual({
     passed: 1946,
     failed: 1,
@@ -14,6 +14,6 @@ test("the tests of a stage are counted from what Vitest, cargo and our own progr
   expect(countOf("12 passed, 1 failed")).toEqual({ passed: 12, failed: 1, skipped: 0 });
 });
 
-test("a stage that tells of no tests has no count", () => {
+test("a stage whose output has no tests has no count", () => {
   expect(countOf("build: clearway\nall well\n")).toBeUndefined();
 });

@@ -8,8 +8,8 @@ const file = (name: string, ...imports: string[]) => ({
 });
 const path = (name: string) => `ts/x/src/${name}.ts`;
 
-describe("the check of import circles", () => {
-  test("finds each circle once, with all of its files", () => {
+describe("the check of import cycles", () => {
+  test("finds each cycle once, with all of its files", () => {
     const sources = [
       file("a", "b"),
       file("b", "c"),
@@ -31,7 +31,7 @@ describe("the check of import circles", () => {
     },
   );
 
-  test("allows a known circle, and refuses a file that joins it", () => {
+  test("allows a known cycle, and refuses a file that joins it", () => {
     const known = [{ why: "one concept", files: [path("a"), path("b")] }];
     expect(circleProblems([file("a", "b"), file("b", "a")], known)).toEqual([]);
     expect(circleProblems([file("a", "b"), file("b", "c", "a"), file("c", "a")], known)).toEqual([
@@ -39,7 +39,7 @@ describe("the check of import circles", () => {
     ]);
   });
 
-  test("refuses an unknown circle, and a list that names a file which has left", () => {
+  test("refuses an unknown cycle, and a list with a file that has left its cycle", () => {
     expect(circleProblems([file("a", "b"), file("b", "a")], [])).toEqual([expect.stringContaining("in a circle")]);
     const known = [{ why: "one concept", files: [path("a"), path("b")] }];
     expect(circleProblems([file("a", "b"), file("b")], known)).toHaveLength(2);

@@ -8,7 +8,7 @@ const kept = JSON.parse(readFileSync(new URL("../../lab/records/promises.json", 
 const marked = (name: string, inside = "") =>
   `before\n<!-- figures: ${name} -->\n${inside}<!-- end of figures -->\nafter`;
 
-/** The kept run with one cell's figures in place of its own. */
+/** Returns the kept run with other figures in one cell. */
 function changed(promise: string, figure: number, verdict: string) {
   const cells = kept.cells.map((cell: { scenario: string; host: string; params: object; metrics: object }) =>
     cell.scenario === promise && cell.host === "node"
@@ -23,7 +23,7 @@ function changed(promise: string, figure: number, verdict: string) {
 }
 
 describe("the figures of a page", () => {
-  test("stand between their marks, and everything else stays", () => {
+  test("are written between their marks, and everything else stays", () => {
     const { page, problems, count } = fill(marked("records", "an old table\n"), kept);
     expect(problems).toEqual([]);
     expect(count).toBe(1);
@@ -37,7 +37,7 @@ describe("the figures of a page", () => {
     expect(fill(once, kept).page).toBe(once);
   });
 
-  test.each(Object.keys(tables))("of the table %s are all in the kept run", (name) => {
+  test.each(Object.keys(tables))("for the table %s are all in the kept run", (name) => {
     expect(fill(marked(name), kept).problems).toEqual([]);
   });
 
@@ -46,7 +46,7 @@ describe("the figures of a page", () => {
     expect(page).toContain("| 7.25 (1 to 9), **missed** |");
   });
 
-  test("show Clearway's time before the other's, whichever way the ratio is", () => {
+  test("show Clearway's time before the other library's, in either direction of the ratio", () => {
     const { page } = fill(marked("summary"), kept);
     const rows = page.split("\n").filter((line) => line.startsWith("| ") && !line.startsWith("| -"));
     expect(rows).toHaveLength(summary.length + 1);
@@ -57,7 +57,7 @@ describe("the figures of a page", () => {
     }
   });
 
-  test("say which table is unknown, and leave its lines as they are", () => {
+  test("are left unchanged under an unknown table name, which is reported", () => {
     const text = marked("callz", "kept\n");
     expect(fill(text, kept)).toMatchObject({
       page: text,
@@ -67,13 +67,13 @@ describe("the figures of a page", () => {
     });
   });
 
-  test("say where the end mark is missing", () => {
+  test("are refused with the line of a missing end mark", () => {
     expect(fill("<!-- figures: calls -->\ntext", kept).problems).toEqual([
       'line 1: "<!-- end of figures -->" is missing',
     ]);
   });
 
-  test("say which row the results have no cell for", () => {
+  test("are refused with the row that has no cell in the results", () => {
     const { problems } = fill(marked("pool"), { ...kept, cells: [] });
     expect(problems).toEqual([expect.stringContaining('no cell for "Start of a pool')]);
   });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Each check fails where it should.
+// Tests that each check accepts good files and refuses bad ones.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -50,25 +50,25 @@ describe("the files of a copy without git", () => {
 
 describe("licence lines", () => {
   const line = "// SPDX-License-Identifier: MIT OR Apache-2.0";
-  test("may follow a #! line, and may not be missing", () => {
+  test("may follow a #! line, and must not be missing", () => {
     const good = { path: "a.ts", text: `#!/usr/bin/env node\n${line}\n` };
     const bad = { path: "b.ts", text: "export {};\n" };
     expect(licenceProblems([good, bad])).toEqual([expect.stringMatching(/^b\.ts:/)]);
   });
 });
 
-describe("places of one machine", () => {
+describe("paths of one machine", () => {
   test.each([
     ["a home folder", ["", "root", "x"].join("/")],
     ["a checkout", ["", "work", "main"].join("/")],
     ["somebody's home", ["", "home", "me"].join("/")],
-  ])("%s is found", (_, path) => {
+  ])("are found: %s", (_, path) => {
     expect(machineProblems([{ path: "a.md", text: `first\nsee ${path}/y\n` }])).toEqual([
       expect.stringMatching(/^a\.md:2:/),
     ]);
   });
 
-  test("ordinary paths are not", () => {
+  test("do not include ordinary paths", () => {
     const text = "ts/clearway/src/work/photo.ts\n./work/x\n../home/y\nhttps://example.org/work\n";
     expect(machineProblems([{ path: "a.md", text }])).toEqual([]);
   });
@@ -76,14 +76,14 @@ describe("places of one machine", () => {
 
 describe("manifests", () => {
   const good = { name: "clearway", type: "module", license: "MIT OR Apache-2.0" };
-  test("of the library have no runtime dependency, and versions are exact", () => {
+  test("have exact versions, and the library's has no runtime dependency", () => {
     expect(manifestProblems("p", good)).toEqual([]);
     expect(manifestProblems("p", { ...good, dependencies: { comlink: "4.4.2" } })).toHaveLength(1);
     expect(manifestProblems("p", { ...good, name: "other", dependencies: { comlink: "^4.4.2" } })).toHaveLength(1);
     expect(manifestProblems("p", { ...good, license: "MIT" })).toHaveLength(1);
   });
 
-  test("are locked by integrity, and the lock file names no host", () => {
+  test("are locked by integrity in a lock file that names no host", () => {
     const entry = { version: "1.0.0", integrity: "sha512-x" };
     expect(lockProblems({ packages: { "": {}, "node_modules/a": entry } })).toEqual([]);
     expect(
@@ -94,7 +94,7 @@ describe("manifests", () => {
 });
 
 describe("the API snapshot", () => {
-  test("names what was changed, added and removed", () => {
+  test("names changed, added and removed files", () => {
     const folder = mkdtempSync(join(tmpdir(), "clearway-api-"));
     const write = (path: string, text: string) => {
       mkdirSync(join(folder, path, ".."), { recursive: true });

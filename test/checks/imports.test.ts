@@ -9,7 +9,7 @@ const from = (path: string, ...specifiers: string[]) =>
   importProblems([{ path, text: specifiers.map((specifier) => `import "${specifier}";`).join("\n") }]);
 
 describe("the import rules", () => {
-  test("let a folder import itself and what its rule names", () => {
+  test("let a folder import itself and the folders in its rule", () => {
     expect(from("ts/clearway/src/task/run.ts", "./context.js", "../error/codes.js", "#host")).toEqual([]);
     expect(from("ts/clearway/src/meter.ts", "./meter/watch.js")).toEqual([]);
     expect(from("ts/clearway-lab/src/cli/lab.ts", "clearway", "./other.js", "node:fs", "commander")).toEqual([]);
@@ -47,12 +47,12 @@ describe("the import rules", () => {
     expect(importProblems([{ path: "ts/clearway/src/task/run.ts", text }])).toHaveLength(1);
   });
 
-  test("ask for a rule before a new folder is used", () => {
+  test("require a rule for a new folder", () => {
     expect(from("ts/clearway/src/newcomer/it.ts", "./other.js")[0]).toContain("has no rule for newcomer");
     expect(from("ts/clearway/src/pool/newcomer/it.ts", "./other.js")[0]).toContain("has no rule for pool");
   });
 
-  test("only name folders that they have a rule for", () => {
+  test("name only folders that have a rule", () => {
     for (const { may } of Object.values(folders)) expect(Object.keys(folders)).toEqual(expect.arrayContaining(may));
   });
 });
@@ -103,12 +103,12 @@ describe("the import rules of the lab", () => {
 describe("ARCHITECTURE.md", () => {
   const page = readFileSync(new URL("../../ARCHITECTURE.md", import.meta.url), "utf8");
 
-  test("prints the rules that the check holds", () => {
+  test("contains the rules that the check enforces", () => {
     expect(page).toContain(rulesTable());
     expect(withRules(page)).toBe(page);
   });
 
-  test("is seen to differ when it prints another rule, and can be put right", () => {
+  test("is corrected when it contains another rule", () => {
     const stale = page.replace("| `meter` | nothing |", "| `meter` | `error` |");
     expect(stale).not.toBe(page);
     expect(withRules(stale)).toBe(page);

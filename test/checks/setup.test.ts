@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 const script = fileURLToPath(new URL("../../scripts/setup.sh", import.meta.url));
 let programs: string;
 
-/** Runs set-up where only these programs can be found. */
+/** Runs set-up with only these programs on the PATH. */
 function setUp(path: string, ...parts: string[]): { status: number | null; said: string } {
   const { status, stdout, stderr } = spawnSync("/bin/sh", [script, ...parts], {
     env: { PATH: path },
@@ -24,14 +24,14 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(programs, { recursive: true }));
 
-test("a machine without Node is told what is needed and where it is", () => {
+test("set-up says what to install when Node is missing", () => {
   const { status, said } = setUp(programs, "node");
   expect(status).toBe(1);
   expect(said).toContain("Node and npm are missing");
   expect(said).toContain("20.19");
 });
 
-test("a Node that is too old is named with its version", () => {
+test("set-up names the version of a Node that is too old", () => {
   const old = '#!/bin/sh\ncase "$1" in -p) echo 18.20.4 ;; *) exit 1 ;; esac\n';
   for (const name of ["node", "npm"]) {
     writeFileSync(join(programs, name), old);
@@ -42,11 +42,11 @@ test("a Node that is too old is named with its version", () => {
   expect(said).toContain("Node 18.20.4 is too old");
 });
 
-test("a machine that has everything hears nothing", () => {
+test("set-up prints nothing when everything is installed", () => {
   expect(setUp(process.env.PATH ?? "", "node")).toEqual({ status: 0, said: "" });
 });
 
-test("a part that does not exist is refused", () => {
+test("set-up refuses an unknown part", () => {
   const { status, said } = setUp(programs, "chromum");
   expect(status).toBe(2);
   expect(said).toContain("unknown part: chromum (node, chromium, postgresql, python, jvm, xvfb, rust)");

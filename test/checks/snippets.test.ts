@@ -20,7 +20,7 @@ const page = (path: string, ...fence: string[]) =>
   ["# Page", `<!-- snippet: ${path} -->`, ...fence, "after"].join("\n");
 const right = page("app/main.ts#call", "```ts", "const a = 1;", "", "  const deeper = 2;", "```");
 
-test("a fence that says what its file says stays as it is", () => {
+test("a fence that equals its file stays unchanged", () => {
   expect(splice(right, read)).toEqual({ page: right, problems: [], count: 1 });
 });
 
@@ -28,25 +28,25 @@ test("a stale fence gets the region's lines, without its indentation", () => {
   expect(splice(page("app/main.ts#call", "```js", "const old = 0;", "```"), read).page).toBe(right);
 });
 
-test("a marker without a fence gets one", () => {
+test("a marker without a fence gets a fence", () => {
   expect(splice(page("app/main.ts#call"), read).page).toBe(right);
 });
 
-test("a marker without a region takes the whole file, without its licence line and region marks", () => {
+test("a marker without a region gets the whole file, without its licence line and region marks", () => {
   const whole = ["```ts", "export function main() {", "  const a = 1;", "", "    const deeper = 2;", "}", "```"];
   expect(splice(page("app/main.ts"), read).page).toBe(page("app/main.ts", ...whole));
 });
 
 test.each([
-  ["a file that is not there", "app/gone.ts#call", "no such file"],
-  ["a region that is not there", "app/main.ts#other", 'no lines between "#region other"'],
-])("%s is a problem, and the fence stays", (_, path, why) => {
+  ["a missing file", "app/gone.ts#call", "no such file"],
+  ["a missing region", "app/main.ts#other", 'no lines between "#region other"'],
+])("%s is a problem, and the fence stays unchanged", (_, path, why) => {
   const before = page(path, "```ts", "const kept = 1;", "```");
   const { page: after, problems } = splice(before, read);
   expect(after).toBe(before);
   expect(problems).toEqual([expect.stringContaining(why)]);
 });
 
-test("a marker that is misspelt is a problem rather than a comment", () => {
+test("a misspelt marker is a problem", () => {
   expect(splice("<!-- snippet app/main.ts -->", read).problems).toHaveLength(1);
 });

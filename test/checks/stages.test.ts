@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `make test` must never end early without a word: what it runs, what fails, and what was not reached is always named.
+// `make test` must never end early in silence: it names the stages that ran, failed and were not reached.
 import { type ChildProcess, execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -30,13 +30,13 @@ const fine = { name: "fine", ...node("") };
 const broken = { name: "broken", ...node("process.exit(3)") };
 const last = { name: "last", ...node("console.log('reached the last')") };
 
-test("a run whose stages all pass says so and ends well", async () => {
+test("a run whose stages all pass says so and exits with status 0", async () => {
   const { code, output } = await runStages([fine, last]);
   expect(code).toBe(0);
   expect(output).toContain("trial: all 2 stages passed");
 });
 
-test("a stage that fails is named, and those after it still run", async () => {
+test("a run names a failed stage and still runs the later stages", async () => {
   const { code, output } = await runStages([broken, last]);
   expect(code).toBe(1);
   expect(output).toContain("reached the last");
@@ -44,7 +44,7 @@ test("a stage that fails is named, and those after it still run", async () => {
   expect(output).toContain("trial: 1 of 2 stages FAILED");
 });
 
-test("what a failed stage said last is said again at the end, and the last line names the failed", async () => {
+test("a run repeats the end of a failed stage's output, and its last line names the failed stages", async () => {
   const loud = node("for (let n = 0; n < 1000; n++) console.log('line ' + n); console.error('why'); process.exit(1)");
   const { output } = await runStages([{ name: "loud", ...loud }, last]);
   const end = output.slice(output.indexOf("trial: loud FAILED (exit status 1)\nline"));
@@ -53,7 +53,7 @@ test("what a failed stage said last is said again at the end, and the last line 
   expect(end).toContain("\ntrial: 1 of 2 stages FAILED: loud\n");
 });
 
-test("of a failed run of tests the end says each failing test with its message, and nothing of the others", () => {
+test("the excerpt of a failed Vitest run has each failing test with its message, and no passing test", () => {
   const one = (at: number) => [
     `\u001b[41m FAIL \u001b[49m  node  test/a.test.ts > breaks ${at}`,
     `AssertionError: expected ${at} to be 0`,
@@ -78,7 +78,7 @@ test("of a failed run of tests the end says each failing test with its message, 
   expect(lines.join()).not.toContain("✓");
 });
 
-test("the table begins with what failed, each with its reason", async () => {
+test("the table begins with the failed stages, each with its reason", async () => {
   const says = node("console.log('app\\nsize limit has exceeded by 1 B\\n' + 'other\\n'.repeat(50)); process.exit(1)");
   const { output } = await runStages([fine, { name: "sizes", ...says }]);
   expect(output).toMatch(
@@ -86,13 +86,13 @@ test("the table begins with what failed, each with its reason", async () => {
   );
 });
 
-test("a failed run of tests is told by its first failing test and that test's message", () => {
+test("the reason of a failed Vitest run is its first failing test with the message", () => {
   const excerpt = "⎯⎯ Failed Tests 1 ⎯⎯\n FAIL  node  a.test.ts > breaks\nAssertionError: expected 1 to be 0\n  code";
   expect(reasonOf(excerpt)).toEqual(["FAIL  node  a.test.ts > breaks", "AssertionError: expected 1 to be 0"]);
   expect(reasonOf("one\ntwo")).toEqual(["two"]);
 });
 
-test("a failed run of Maven is told by its first failing test and that test's message, whatever the tests print", () => {
+test("the reason of a failed Maven run is its first failing test with the message, whatever tests print", () => {
   const output = [
     "this goes to the standard error, and stands between no frames",
     "[ERROR] Tests run: 12, Failures: 1, Errors: 0, Skipped: 0, Time elapsed: 1.2 s <<< FAILURE! -- in clearway.PoolTest",
@@ -109,7 +109,7 @@ test("a failed run of Maven is told by its first failing test and that test's me
   expect(reasonOf(excerptOf(crash))).toEqual(["[ERROR] The forked VM terminated without saying properly goodbye"]);
 });
 
-test("a stage that comes after one that failed is not run, and is named with the reason; the others run", async () => {
+test("a stage after a failed stage is not run and is named with the reason; the others run", async () => {
   const far = { ...fine, name: "far", after: ["near"] };
   const near = { ...fine, name: "near", after: ["broken"] };
   const { code, output } = await runStages([far, near, broken, last]);
@@ -120,25 +120,25 @@ test("a stage that comes after one that failed is not run, and is named with the
   expect(output).toContain("trial: 1 of 4 stages FAILED: broken");
 });
 
-test("a stage waits for those that it comes after, whatever their order in the list", async () => {
+test("a stage waits for the stages in its after, whatever their order in the list", async () => {
   const { code, output } = await runStages([{ ...last, after: ["fine"] }, fine], [], undefined, { lanes: 2 });
   expect(code).toBe(0);
   expect(output.indexOf("trial: fine")).toBeLessThan(output.indexOf("trial: last"));
 });
 
-test("a stage that comes after one that does not exist is refused by name", async () => {
+test("a stage after an unknown stage is refused by name", async () => {
   const { code, output } = await runStages([{ ...last, after: ["fien"] }]);
   expect(code).toBe(1);
   expect(output).toContain('stage "last" comes after "fien", which is no stage');
 });
 
-test("a program that cannot be started is a failure with its reason", async () => {
+test("a program that cannot be started fails its stage with the reason", async () => {
   const { code, output } = await runStages([{ name: "gone", command: ["no-such-program-here"] }]);
   expect(code).toBe(1);
   expect(output).toMatch(/no-such-program-here: .*not found/);
 });
 
-test("a stage that never ends is ended and named", async () => {
+test("a stage that exceeds its time limit is ended and named", async () => {
   const { code, output } = await runStages([
     { name: "stuck", ...node("setInterval(() => {}, 1000)"), timeoutMinutes: 0.01 },
   ]);
@@ -146,7 +146,7 @@ test("a stage that never ends is ended and named", async () => {
   expect(output).toContain("no end after 0.01 minutes");
 });
 
-test("an interrupt ends the stage at hand, and names what was not run", async () => {
+test("an interrupt ends the running stage, and the run names the stages that were not run", async () => {
   const stages = [{ name: "endless", ...node("console.log('it runs'); setInterval(() => {}, 1000)") }, last];
   let asked = false;
   const { code, output } = await runStages(stages, [], (child, text) => {
@@ -159,16 +159,16 @@ test("an interrupt ends the stage at hand, and names what was not run", async ()
   expect(output).toContain("not run last");
 });
 
-test("a stage with a field that no stage has is refused by the field's name", async () => {
+test("a stage with an unknown field is refused with the field's name", async () => {
   const { code, output } = await runStages([{ ...fine, needed: true }]);
   expect(code).toBe(1);
   expect(output).toContain('stage "fine" has a field "needed"');
 });
 
-test("stages of two lanes run at once, and the output of each is printed in one piece", async () => {
+test("stages of two lanes run at the same time, and the output of each is printed in one piece", async () => {
   const folder = mkdtempSync(join(tmpdir(), "clearway-stages-"));
   try {
-    // Each ends when the other has begun.
+    // Each of the two ends only after the other has begun.
     const meets = (own: string, other: string) =>
       node(`const fs = require("node:fs");
         console.log("${own} begins");
@@ -180,7 +180,7 @@ test("stages of two lanes run at once, and the output of each is printed in one 
         }, 5);`);
     const one = { name: "one", ...meets("one", "two"), lane: "a", timeoutMinutes: 1 };
     const two = { name: "two", ...meets("two", "one"), lane: "b", timeoutMinutes: 1 };
-    // It stands between them in the list, and leaves the second lane to the stage that is of that lane.
+    // Listed between the two, but the second lane prefers the stage of its own lane.
     const between = { ...last, lane: "a" };
     const { code, output } = await runStages([one, between, two], [], undefined, { lanes: 2 });
     expect(code).toBe(0);
@@ -220,7 +220,7 @@ test("a record has each stage's outcome, time, processor time and number of test
   }
 });
 
-test("words choose stages by their names, and a word that fits none is refused", async () => {
+test("words select stages by name, and a word without a match is refused", async () => {
   const chosen = await runStages([broken, last], ["last"]);
   expect(chosen).toMatchObject({ code: 0, output: expect.not.stringContaining("broken") });
   const refused = await runStages([fine, last], ["lsat"]);

@@ -5,7 +5,7 @@ import { intervalOf, verdictOf } from "../../measure/interval.mjs";
 const upTo = (n: number) => Array.from({ length: n }, (_, at) => at + 1);
 
 describe("the interval of a median", () => {
-  test("has the ranks of the published tables for 95 of 100", () => {
+  test("has the published ranks for 95 of 100 cases", () => {
     // Ranks of the sign test, two-sided, 5 %: n = 6: 1; 9: 2; 12: 3; 15: 4; 20: 6; 25: 8.
     for (const [n, rank] of [
       [6, 1],
@@ -18,13 +18,13 @@ describe("the interval of a median", () => {
       expect(intervalOf(upTo(n)), `n=${n}`).toMatchObject({ low: rank, high: n + 1 - rank, n });
   });
 
-  test("holds the median in at least 95 of 100 cases from six samples on, and says how often with fewer", () => {
+  test("contains the median in at least 95 of 100 cases from six samples on, and has its coverage with fewer", () => {
     for (let n = 6; n < 60; n++) expect(intervalOf(upTo(n)).coverage).toBeGreaterThanOrEqual(0.95);
     expect(intervalOf([3])).toEqual({ median: 3, low: 3, high: 3, coverage: 0, n: 1 });
     expect(intervalOf([4, 2])).toMatchObject({ median: 3, low: 2, high: 4, coverage: 0.5 });
   });
 
-  test("takes a stall that was not seen for an infinite error", () => {
+  test("contains an infinite error for a stall that was not found", () => {
     const { median, high } = intervalOf([1, 2, 3, 4, 5, Number.POSITIVE_INFINITY]);
     expect([median, high]).toEqual([3.5, Number.POSITIVE_INFINITY]);
   });
@@ -37,13 +37,13 @@ describe("the interval of a median", () => {
 describe("the verdict on a figure", () => {
   const asked = { sense: "at most", limit: 10 };
 
-  test("is out only where the whole interval lies beyond the limit", () => {
+  test("is out only when the whole interval is beyond the limit", () => {
     expect(verdictOf({ low: 11, high: 12 }, asked)).toBe("out");
     expect(verdictOf({ low: 9, high: 12 }, asked)).toBe("undecided");
     expect(verdictOf({ low: 8, high: 10 }, asked)).toBe("kept");
   });
 
-  test("is the mirror image where at least so much is asked", () => {
+  test("is mirrored for a lower limit", () => {
     const least = { sense: "at least", limit: 10 };
     expect(verdictOf({ low: 8, high: 9 }, least)).toBe("out");
     expect(verdictOf({ low: 8, high: 11 }, least)).toBe("undecided");

@@ -2,7 +2,7 @@
 import { type Browser, chromium } from "playwright-core";
 import { chromiumFlags, chromiumPath } from "../../scripts/chromium.mjs";
 
-/** The machine's Chromium, headless. */
+/** Launches the machine's Chromium, headless. */
 export function launch(): Promise<Browser> {
   return chromium.launch({ executablePath: chromiumPath(), headless: true, args: chromiumFlags });
 }

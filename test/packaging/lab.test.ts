@@ -19,17 +19,17 @@ describe("the packed lab", () => {
     return runProgram(folder, process.execPath, join(lab, bin.clearway), ...args);
   };
 
-  test("starts, and says what it can do", async () => {
+  test("prints its commands with --help", async () => {
     const help = await clearway("--help");
     for (const command of ["lab", "report", "doctor"]) expect(help).toContain(command);
   });
 
-  test("brings its scenarios and lists them", async () => {
+  test("contains its scenarios and lists them", async () => {
     const list = await clearway("lab", "list");
     for (const scenario of ["students", "upload", "pool"]) expect(list).toContain(scenario);
   });
 
-  test("carries the licences", async () => {
+  test("contains the licences", async () => {
     for (const name of ["LICENSE", "LICENSE-MIT", "LICENSE-APACHE"]) {
       expect(await readFile(join(lab, name), "utf8")).toMatch(/MIT|Apache/);
     }

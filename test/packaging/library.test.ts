@@ -52,7 +52,7 @@ beforeAll(async () => {
 afterAll(() => removeFolder(folder));
 
 describe("the packed library", () => {
-  test("brings its code, its types, its licences and nothing of the workshop", async () => {
+  test("contains its code, types and licences, and no development files", async () => {
     const packed = join(folder, "node_modules/clearway");
     const names = (await readdir(packed)).sort();
     expect(names).toEqual(["LICENSE", "LICENSE-APACHE", "LICENSE-MIT", "README.md", "dist", "package.json"]);
@@ -61,7 +61,7 @@ describe("the packed library", () => {
     );
   });
 
-  test("type-checks in a consumer that resolves as Node does, and in one that resolves as bundlers do", async () => {
+  test("type-checks in consumers with the module resolution of Node and of bundlers", async () => {
     await typescript("tsconfig.json", compiler("nodenext", { noEmit: true }));
     await typescript("tsconfig.bundler.json", compiler("bundler", { noEmit: true }));
   });
@@ -87,7 +87,7 @@ describe("the packed library", () => {
     ]);
   });
 
-  test("carries a channel to a child process, and says which package a server of WebSockets needs", async () => {
+  test("connects a channel to a child process, and names the package that a WebSocket server needs", async () => {
     expect(JSON.parse(await runProgram(folder, process.execPath, "channels.mjs"))).toEqual({
       sum: 42,
       code: "missing-package",
@@ -96,7 +96,7 @@ describe("the packed library", () => {
     });
   });
 
-  test("tells an error that nobody caught in lines that can be read, not with all of its own code", async () => {
+  test("prints an uncaught error with short lines of its own code", async () => {
     await writeFile(
       join(folder, "uncaught.mjs"),
       'import { pool } from "clearway";\npool(new URL("./x.mjs", import.meta.url), { size: -1 });\n',
@@ -151,9 +151,9 @@ describe("an app with the packed library, in Chromium", () => {
     return (await Promise.all(names.map((name) => readFile(join(site, name), "utf8")))).join("\n");
   }
 
-  // Vite's own is "iife": what a worker imports dynamically stands in the worker's own file.
+  // Vite's default is "iife", which bundles a worker's dynamic imports into the worker's file.
   test.each([undefined, "es"] as const)(
-    "works when built by Vite, with worker.format %s, also in a worker",
+    "works when built by Vite with worker.format %s, also inside a worker",
     async (format) => {
       const site = join(folder, `built-by-vite-${format}`);
       const pages = ["vite.html", "nested.html"];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What publint and "are the types wrong" say of the tarballs that `npm publish` would upload.
+// Runs publint and "are the types wrong" on the tarballs that `npm publish` would upload.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -23,7 +23,7 @@ test("every entry of clearway has types that Node and bundlers resolve", async (
   const tarball = await pack("clearway", folder);
   const cli = tool("@arethetypeswrong/cli/dist/index.js");
   const { exports } = JSON.parse(await readFile(join(root, "ts/clearway/package.json"), "utf8")) as { exports: object };
-  // It ends with an error status, and so throws here, where an entry has a problem.
+  // The program exits with an error status if an entry has a problem, and runProgram then throws.
   const said = await runProgram(folder, process.execPath, cli, tarball, "--profile", "esm-only", "--no-color");
   for (const entry of Object.keys(exports)) expect(said).toContain(`"clearway${entry.slice(1)}"`);
 });

@@ -11,7 +11,7 @@ export interface Site extends AsyncDisposable {
   readonly url: string;
 }
 
-/** Serves a folder of static files on loopback, at a free port, without any header that isolates the page. */
+/** Serves a folder of static files on loopback, on a free port, without cross-origin isolation headers. */
 export async function serve(folder: string): Promise<Site> {
   const server = createServer((request, response) => {
     const path = normalize(new URL(request.url ?? "/", "http://localhost").pathname);

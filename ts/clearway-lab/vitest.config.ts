@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The lab's own tests: `npx vitest run --root ts/clearway-lab`. They build the command and run it, in processes of their own.
+// The lab's own tests: `npx vitest run --root ts/clearway-lab`. They build the command and run it in separate processes.
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
@@ -7,9 +7,9 @@ export default defineConfig({
   resolve: { alias: { "#lab-host": fileURLToPath(new URL("src/host/node.ts", import.meta.url)) } },
   test: {
     include: ["test/**/*.test.ts"],
-    // On two cores as well, where Vitest would take one: 39 s for 57.
+    // Two workers, even on two cores, where Vitest would use one: 39 s instead of 57 s.
     maxWorkers: 2,
-    // Against what hangs, not against what is slow: vitest's own 5 s are over when a busy machine starts three processes.
+    // These limits catch tests that hang, not slow ones: starting three processes on a busy machine exceeds Vitest's default of 5 s.
     testTimeout: 120_000,
     hookTimeout: 120_000,
   },

@@ -7,13 +7,13 @@ const here = (path: string): string => fileURLToPath(new URL(path, import.meta.u
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
-    // On two cores as well, where Vitest would take one: 8 s for 13.
+    // Two workers, even on two cores, where Vitest would use one: 8 s instead of 13 s.
     maxWorkers: 2,
     globalSetup: here("./test/fixtures/build.ts"),
-    // The sources are tested, with the addon that was built.
+    // The tests import the sources and use the built addon.
     env: { CLEARWAY_NATIVE_ADDON: process.env["CLEARWAY_NATIVE_ADDON"] ?? here("./dist/clearway.node") },
     execArgv: ["--expose-gc"],
-    // Against what hangs, not against what is slow.
+    // These limits catch tests that hang, not slow ones.
     testTimeout: 120_000,
     hookTimeout: 120_000,
   },

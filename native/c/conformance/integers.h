@@ -5,16 +5,16 @@
 
 #include "clearway_codec.h"
 
-/** Reads decimals, `0x…` or `-0x…`: an integer where it has 64 bits, else a big integer. False for any other text. */
+/** Reads decimals, `0x…` or `-0x…` as an integer if it has 64 bits, else as a big integer. Returns false for any other text. */
 bool integer_read(const uint8_t *text, size_t size, clearway_value *integer);
 
-/** The same value in the narrower kind where it has 64 bits; without zeros before it and in lower case where it has more. */
+/** Returns the value as an integer if it has 64 bits, else as a big integer in lower case without leading zeros. */
 clearway_value integer_narrowed(clearway_value value);
 
-/** The float64 that is nearest to an integer of either kind. */
+/** Returns the float64 nearest to an integer of either kind. */
 double integer_as_float64(clearway_value value);
 
-/** The lower 64 bits. */
+/** Returns the lower 64 bits. */
 int64_t integer_lower_half(clearway_value value);
 
 #endif

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `conformance/run c`: one JSON case a line on stdin, one JSON answer a line on stdout.
+// `conformance/run c`: reads one JSON case per line from stdin and writes one JSON answer per line to stdout.
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "answer.h"
 #include "pool.h"
 
-// Reads a line without its end. False at the end of the input.
+// Reads a line without its line break. Returns false at the end of the input.
 static bool next_line(notation_text *line) {
   line->size = 0;
   for (int byte; (byte = getchar()) != EOF;) {
@@ -31,7 +31,7 @@ int main(void) {
     out.size = 0;
     answer_line(&out, (const uint8_t *)line.chars, line.size);
     notation_put(&out, "\n", 1);
-    // Who asks one case at a time waits for this answer.
+    // A client that sends one case at a time waits for this answer.
     if (fwrite(out.chars, 1, out.size, stdout) != out.size || fflush(stdout) != 0) return 1;
     pool_empty();
   }

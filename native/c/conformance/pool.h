@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Memory of one case, freed with the next. Only this program allocates; the codec does not.
+// The memory of one case, freed before the next. Only this program allocates; the codec does not.
 #ifndef CLEARWAY_C_POOL_H
 #define CLEARWAY_C_POOL_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/** New memory, zeros. Ends the process where there is none. */
+/** Returns new memory, set to zeros. Ends the process if there is none. */
 void *pool_take(size_t size);
 
-/** Frees what was taken. */
+/** Frees all memory that pool_take returned. */
 void pool_empty(void);
 
 #endif

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // The codecs of Clearway's channels in C11 (spec/wire.md): standard, standard-method, json, json-method, string, binary.
-// String and binary are bytes as they are; for a text there is clearway_check_text.
+// The codecs string and binary are the bytes themselves; clearway_check_text validates a text.
 //
-// No function allocates, blocks, locks or keeps anything: all memory is the caller's, so every function may run on any
-// thread. Nothing is ever sized by a count that a message announces. Little-endian hosts only; others get
+// No function allocates, blocks, locks or keeps memory: all memory is the caller's, so every function may run on any
+// thread. Nothing is ever sized by a count that a message announces. Hosts must be little-endian; others get
 // CLEARWAY_CODEC_UNSUPPORTED_HOST.
 #ifndef CLEARWAY_CODEC_H
 #define CLEARWAY_CODEC_H
@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-/** What a codec answers; spec/wire.md says which offset goes with each. */
+/** The result codes of a codec. spec/wire.md defines the offset of each. */
 typedef enum clearway_codec_code {
   CLEARWAY_CODEC_OK = 0,
   CLEARWAY_CODEC_TRUNCATED = 1,
@@ -29,20 +29,20 @@ typedef enum clearway_codec_code {
   CLEARWAY_CODEC_TOO_LARGE = 7,
   CLEARWAY_CODEC_NOT_ENCODABLE = 8,
   CLEARWAY_CODEC_UNSUPPORTED_HOST = 9,
-  /** The caller's memory is too small: the values' or the text's when reading, the message's when writing. */
+  /** The caller's memory is too small: for values or text when reading, for the message when writing. */
   CLEARWAY_CODEC_NO_ROOM = 10,
 } clearway_codec_code;
 
-/** The name of a code as the other languages have it, such as "trailing-bytes". Static memory. */
+/** Returns a code's name as in the other languages, such as "trailing-bytes". Static memory. */
 const char *clearway_codec_code_name(clearway_codec_code code);
 
-/** An answer: reading, the offset of the byte that is wrong; writing, how many bytes had been written. */
+/** A code and an offset: of the wrong byte when reading, the number of written bytes when writing. */
 typedef struct clearway_codec_result {
   clearway_codec_code code;
   size_t offset;
 } clearway_codec_result;
 
-/** What a value is. Kinds from UINT8_LIST to FLOAT32_LIST are lists of numbers. */
+/** The kind of a value. Kinds from UINT8_LIST to FLOAT32_LIST are lists of numbers. */
 typedef enum clearway_kind {
   CLEARWAY_KIND_NULL,
   CLEARWAY_KIND_BOOL,
@@ -60,19 +60,19 @@ typedef enum clearway_kind {
 } clearway_kind;
 
 /**
- * A value. A list or a map is followed, in the same array, by what is in it: `nodes` is how many array elements a value
- * takes with all that is in it, so `value + value->nodes` is the next one beside it. A map's keys and values stand in turn.
+ * A value. The contents of a list or a map follow it in the same array. `nodes` is the number of array elements of the value
+ * and its contents, so `value + value->nodes` is the next value at the same level. A map's keys and values alternate.
  */
 typedef struct clearway_value {
   clearway_kind kind;
   uint32_t nodes;
-  /** Bytes of a text or of a big integer's digits; elements of a list; entries of a map. */
+  /** The bytes of a text or of a big integer's digits, the elements of a list, or the entries of a map. */
   size_t count;
   union {
     bool boolean;
     int64_t integer;
     double float64;
-    /** A text (UTF-8, not ended by a zero), hex digits with a sign, or elements, which may stand at any address. */
+    /** A text (UTF-8, without a terminating zero), hex digits with a sign, or elements, which may be unaligned. */
     const uint8_t *bytes;
     /** Used while a list or a map is open. */
     struct {
@@ -83,9 +83,9 @@ typedef struct clearway_value {
 } clearway_value;
 
 /**
- * The caller's memory for values, used from the front on; reset by setting `used` and `text_used` to 0. A standard message
- * of n bytes holds n values at most, a JSON text of n bytes (n + 1) / 2. `text` is used by JSON alone, for texts with
- * escapes, n bytes at most; it may be null.
+ * The caller's memory for values, filled from the front. Set `used` and `text_used` to 0 to reuse it. A standard message of
+ * n bytes has at most n values, a JSON text of n bytes at most (n + 1) / 2. Only JSON uses `text`, for texts with escapes,
+ * at most n bytes; `text` may be null.
  */
 typedef struct clearway_values {
   clearway_value *at;
@@ -96,18 +96,18 @@ typedef struct clearway_values {
   size_t text_used;
 } clearway_values;
 
-/** What a codec refuses for its size. */
+/** Limits of a message's nesting and number of values. */
 typedef struct clearway_codec_limits {
-  /** How many lists and maps may stand inside one another. */
+  /** The maximum nesting depth of lists and maps. */
   uint32_t depth_max;
-  /** How many values the counts of one message may announce together. */
+  /** The maximum sum of the counts that one message announces. */
   uint32_t items_max;
 } clearway_codec_limits;
 
-/** 128 deep, 16,777,216 values: the limits of every language unless set. */
+/** Depth 128 and 16,777,216 values: the default limits in every language. */
 extern const clearway_codec_limits clearway_codec_default_limits;
 
-/** Memory of the caller's that a message is written to. `size` goes on counting where there is no room. */
+/** The caller's memory for a written message. `size` counts further when there is no room. */
 typedef struct clearway_message {
   uint8_t *bytes;
   size_t capacity;
@@ -115,25 +115,25 @@ typedef struct clearway_message {
 } clearway_message;
 
 // ---- Reading ------------------------------------------------------------------------------------------------------------
-// Values are put into `values`; `*value` is the first. Texts and number lists point into the message, which must stay as it
-// is while they are used; memory that another thread may write to must be copied first. Null `limits` are the default ones.
+// These functions append to `values` and set `*value` to the first value. Texts and number lists point into the message, which
+// must not change while they are used. Copy memory first if another thread may write to it. Null `limits` means the defaults.
 
-/** A value with its type byte. No bytes are truncated here; as a message of a channel they are null: ask for size == 0. */
+/** Reads a value with its type byte. Zero bytes are truncated here, but null as a channel's message: check size == 0 first. */
 clearway_codec_result clearway_read_standard(const uint8_t *bytes, size_t size, const clearway_codec_limits *limits,
                                              clearway_values *values, const clearway_value **value);
 
-/** UTF-8 JSON. Whole numbers that are exact (up to 2^53 - 1) are integers. No bytes are truncated, as above. */
+/** Reads UTF-8 JSON. Exact whole numbers (up to 2^53 - 1) become integers. Zero bytes are truncated, as above. */
 clearway_codec_result clearway_read_json(const uint8_t *bytes, size_t size, const clearway_codec_limits *limits,
                                          clearway_values *values, const clearway_value **value);
 
-/** The call of a method: a name and arguments. */
+/** A method call: a name and arguments. */
 typedef struct clearway_method_call {
   const clearway_value *method;
   const clearway_value *arguments;
 } clearway_method_call;
 
 typedef enum clearway_envelope_kind {
-  /** No bytes at all: not implemented, or no handler. */
+  /** Zero bytes: not implemented, or no handler. */
   CLEARWAY_ENVELOPE_NONE,
   CLEARWAY_ENVELOPE_SUCCESS,
   CLEARWAY_ENVELOPE_ERROR,
@@ -142,9 +142,9 @@ typedef enum clearway_envelope_kind {
 /** A reply's envelope. */
 typedef struct clearway_envelope {
   clearway_envelope_kind kind;
-  /** Of a success. */
+  /** The result of a success. */
   const clearway_value *value;
-  /** Of an error; the stack is null where the envelope has three values. Code is a text, message and stack text or null. */
+  /** The parts of an error: a text, a text or null, any value, and a text or null. `stack` is null if there are three values. */
   const clearway_value *code;
   const clearway_value *message;
   const clearway_value *details;
@@ -160,50 +160,51 @@ clearway_codec_result clearway_read_json_call(const uint8_t *bytes, size_t size,
 clearway_codec_result clearway_read_json_envelope(const uint8_t *bytes, size_t size, const clearway_codec_limits *limits,
                                                clearway_values *values, clearway_envelope *envelope);
 
-/** Whether bytes are UTF-8: the offset is that of the first ill-formed sequence, with CLEARWAY_CODEC_BAD_UTF8. */
+/** Checks that bytes are UTF-8. If not, returns CLEARWAY_CODEC_BAD_UTF8 and the offset of the first ill-formed sequence. */
 clearway_codec_result clearway_check_text(const uint8_t *bytes, size_t size);
 
 // ---- Writing ------------------------------------------------------------------------------------------------------------
-// Each writes one message, whose `size` is 0 before. Where it does not fit the answer is CLEARWAY_CODEC_NO_ROOM, and `message->size` is the size that
-// is needed: writing to a message of capacity 0 measures. After another refusal what was written is to be thrown away.
+// Each function writes one message, whose `size` must be 0 before. If the message does not fit, the function returns
+// CLEARWAY_CODEC_NO_ROOM and `message->size` is the required size: a message of capacity 0 measures. After any other error,
+// discard the message.
 
 clearway_codec_result clearway_write_standard(clearway_message *message, const clearway_codec_limits *limits,
                                               const clearway_value *value);
 clearway_codec_result clearway_write_json(clearway_message *message, const clearway_codec_limits *limits,
                                           const clearway_value *value);
-/** A null `arguments` is the value null. */
+/** Writes a call. A null `arguments` is the value null. */
 clearway_codec_result clearway_write_standard_call(clearway_message *message, const clearway_codec_limits *limits,
                                                    const clearway_method_call *call);
 clearway_codec_result clearway_write_json_call(clearway_message *message, const clearway_codec_limits *limits,
                                                const clearway_method_call *call);
-/** CLEARWAY_ENVELOPE_NONE writes nothing. Of an error a null `stack` writes three values; other null parts are the value null. */
+/** Writes a reply; nothing for CLEARWAY_ENVELOPE_NONE. An error without `stack` has three values; other null pointers mean null. */
 clearway_codec_result clearway_write_standard_envelope(clearway_message *message, const clearway_codec_limits *limits,
                                                     const clearway_envelope *envelope);
 clearway_codec_result clearway_write_json_envelope(clearway_message *message, const clearway_codec_limits *limits,
                                                 const clearway_envelope *envelope);
 
-// ---- Making values, and looking into them -------------------------------------------------------------------------------
+// ---- Making and reading values ------------------------------------------------------------------------------------------
 
-/** Appends a value that holds no others. Null where there is no room. What it points to is the caller's, and is not copied. */
+/** Appends a value without contents. Returns null if there is no room. Its bytes stay the caller's and are not copied. */
 clearway_value *clearway_add(clearway_values *values, clearway_value value);
 clearway_value *clearway_add_null(clearway_values *values);
 clearway_value *clearway_add_bool(clearway_values *values, bool boolean);
 clearway_value *clearway_add_integer(clearway_values *values, int64_t integer);
 clearway_value *clearway_add_float64(clearway_values *values, double float64);
 clearway_value *clearway_add_text(clearway_values *values, const char *text, size_t size);
-/** `kind` is a list of numbers; `count` its elements. */
+/** Appends a list of numbers. `kind` is a kind of number list; `count` is the number of elements. */
 clearway_value *clearway_add_numbers(clearway_values *values, clearway_kind kind, const void *elements, size_t count);
 
-/** Begins a list or a map; what is appended from now on is in it. Null where there is no room. */
+/** Begins a list or a map. Values that are appended before its end belong to it. Returns null if there is no room. */
 clearway_value *clearway_begin(clearway_values *values, clearway_kind kind);
-/** Ends it, innermost first. False, and nothing done, for a map with a key that has no value. */
+/** Ends the innermost open list or map. Returns false and does nothing if a map's last key has no value. */
 bool clearway_end(clearway_values *values, clearway_value *open);
 
-/** The value of a text key in a map, the last if it comes twice; null if it is not there, or `map` is no map. */
+/** Returns the value of a text key in a map, the last one if the key is repeated; null if absent or if `map` is not a map. */
 const clearway_value *clearway_find(const clearway_value *map, const char *key);
-/** An element of a list of values; null beyond its end. Walks: O(index). */
+/** Returns an element of a list of values; null past its end. O(index). */
 const clearway_value *clearway_element(const clearway_value *list, size_t index);
-/** Whether a value is this text. */
+/** Returns whether a value is this text. */
 bool clearway_text_is(const clearway_value *value, const char *text);
 
 #ifdef __cplusplus

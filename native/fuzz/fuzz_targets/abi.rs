@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The host's table, called in every order with handles that are good, stale or never were, from a plugin and from a host.
+//! Calls the host's functions in any order with valid, stale and invented handles, from a plugin and from a host.
 #![no_main]
 
 use std::cell::RefCell;
@@ -65,7 +65,7 @@ unsafe extern "C-unwind" fn init(host: *const Host, plugin: *mut About) -> Statu
     }
 }
 
-/// The fuzzer's bytes, as choices.
+/// Choices that are read from the fuzzer's bytes.
 struct Choices<'a>(std::slice::Iter<'a, u8>);
 
 impl Choices<'_> {
@@ -73,7 +73,7 @@ impl Choices<'_> {
         self.0.next().copied()
     }
 
-    /// A handle that was seen, perhaps changed a little, or none at all.
+    /// Returns a known handle, a slightly changed one, or an invalid one.
     fn handle(&mut self, of: &[u64]) -> Option<u64> {
         let byte = self.byte()?;
         Some(match byte {
@@ -88,7 +88,7 @@ impl Choices<'_> {
 
 fuzz_target!(|data: &[u8]| {
     SEEN.take();
-    // SAFETY: `init` keeps to the ABI; what is called wrongly below has pointers that can be read.
+    // SAFETY: `init` follows the ABI; the wrong calls below pass readable pointers.
     let plugin = unsafe { Plugin::start(init, Options::default()) }.expect("a plugin opens");
     let (messages, events) = (plugin.channel("m").expect("a name"), plugin.channel("e").expect("a name"));
     let id = plugin.id();
@@ -98,7 +98,7 @@ fuzz_target!(|data: &[u8]| {
         let (replies, streams) = SEEN.with_borrow(|seen| (seen.replies.clone(), seen.streams.clone()));
         let mut view = View::NONE;
         let operation = choices.byte()?;
-        // SAFETY: every pointer is null or can be read; wrong handles and lengths are what is tested.
+        // SAFETY: every pointer is null or readable; the test is about wrong handles and lengths.
         unsafe {
             match operation % 15 {
                 0 => {
@@ -125,7 +125,7 @@ fuzz_target!(|data: &[u8]| {
                 5 => drop(plugin.send(&messages, &Given::bytes(&bytes[..usize::from(choices.byte()? % 65)]), 1, operation < 128)),
                 6 => drop((HOST.reply)(choices.handle(&replies)?, null())),
                 7 | 8 => {
-                    // Bytes beside a memory, beyond its end, or around the end of the address space.
+                    // Bytes outside a memory, beyond its end, or at the end of the address space.
                     let memory = choices.handle(&memories)?;
                     let offset = usize::from(choices.byte()?);
                     let looked = (HOST.view)(memory, &mut view) == CLEARWAY_OK;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The codecs in Rust and in C: the same value, or the same error at the same byte.
+//! Checks that the Rust and the C codec decode the same value, or report the same error at the same byte.
 #![no_main]
 
 use std::ffi::{CStr, c_char, c_void};
@@ -43,7 +43,7 @@ unsafe extern "C" {
     fn clearway_write_json(m: *mut Message, l: *const c_void, v: *const c_void) -> Answer;
 }
 
-/// What C reads and writes again, or its error.
+/// Returns the message that the C codec decodes and encodes again, or its error.
 fn in_c(bytes: &[u8], read: Read, write: Write) -> Result<Vec<u8>, (String, usize)> {
     // A value has three words; a message of n bytes holds n values at most.
     let mut memory = vec![[0u64; 3]; bytes.len() + 1];
@@ -57,7 +57,7 @@ fn in_c(bytes: &[u8], read: Read, write: Write) -> Result<Vec<u8>, (String, usiz
         text_used: 0,
     };
     let mut value = null();
-    // SAFETY: all that C is given lives until it returns; what it writes to is as large as it says.
+    // SAFETY: all memory that C receives lives until it returns, and has the size that C is given.
     unsafe {
         let answer = read(bytes.as_ptr(), bytes.len(), null(), &mut values, &mut value);
         if answer.code != 0 {
@@ -86,7 +86,7 @@ fn compare(
         Ok(written)
     };
     let rust = again(bytes);
-    // C keeps a key that comes twice; reading it again takes one away.
+    // The C codec keeps a repeated key; decoding the message again removes it.
     let c = c.and_then(|written| if Ok(&written) == rust.as_ref() { Ok(written) } else { again(&written) });
     assert_eq!(c, rust);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The Rust codecs: whatever the bytes, no panic and no offset beyond them; what was read and written reads and writes the same.
+//! The Rust codecs: any bytes cause no panic and no offset past their end, and an encoded value decodes and encodes to the same.
 #![no_main]
 
 use clearway_codec::{Call, Error, Limits, Reply, Value, json, standard, string};
@@ -44,7 +44,7 @@ fuzz_target!(|data: &[u8]| {
             |bytes| standard::read_reply(bytes, LIMITS),
             |reply: &Reply, to| standard::write_reply(reply, LIMITS, to),
         ),
-        // Not as messages: what is infinite is written as null, and a message of null has no bytes.
+        // Not as messages: infinite numbers are written as null, and the message null has zero bytes.
         3 => check(
             bytes,
             |bytes| json::read_value(bytes, LIMITS),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A program that calls itself, as a child process, by the packed library alone.
+// A program that starts itself as a child process and calls it, with only the packed library.
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { connect, schema } from "clearway/channel";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A task that has a pool of its own: the caller's side of the library, lazy parts and all, inside of a worker.
+// A task with its own pool: the caller's side of the library, including its lazy parts, inside a worker.
 import { pool } from "clearway";
 import { expose } from "clearway/worker";
 import { exercise } from "./exercise.js";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A task module as a user writes it, of one task a kind.
+// A task module as a user would write it, with one task of each kind.
 import { expose, resource, task, withResources } from "clearway/worker";
 
 let opened = 0;
@@ -11,7 +11,7 @@ export default expose({
   add(a: number, b: number): number {
     return a + b;
   },
-  /** Gives back the buffer that it was given, each byte one higher. */
+  /** Returns the caller's buffer with every byte incremented. */
   raise(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
     for (let i = 0; i < bytes.length; i++) bytes[i] = (bytes[i] ?? 0) + 1;
     return bytes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Vite finds a worker by this very form, `new Worker(new URL(...))`, and bundles the task module for it.
+// Vite recognizes a worker by the form `new Worker(new URL(...))` and bundles the task module for it.
 import { pool } from "clearway";
 import { exercise } from "./exercise.js";
 import { show } from "./show.js";

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A Node-API addon as one writes it by hand for this one purpose: no registry, no codec, no owner of memory but V8.
+// A hand-written Node-API addon for a single purpose: no registry, no codec, and V8 owns all memory.
 #include <node_api.h>
 #include <stdint.h>
 #include <string.h>
 
-// The bytes of a Uint8Array; 0 for anything else, with an exception pending.
+// Gets the bytes of a Uint8Array. Returns 0 for any other value, with an exception pending.
 static int bytes_of(napi_env env, napi_value value, uint8_t **data, size_t *size) {
   bool is_view = false;
   napi_typedarray_type type;
@@ -15,7 +15,7 @@ static int bytes_of(napi_env env, napi_value value, uint8_t **data, size_t *size
   return 0;
 }
 
-// fill(bytes, value): in place.
+// fill(bytes, value): fills the bytes in place.
 static napi_value fill(napi_env env, napi_callback_info info) {
   size_t count = 2;
   napi_value given[2];
@@ -29,7 +29,7 @@ static napi_value fill(napi_env env, napi_callback_info info) {
   return NULL;
 }
 
-// echo(bytes): a Buffer with a copy of them.
+// echo(bytes): returns a Buffer with a copy of the bytes.
 static napi_value echo(napi_env env, napi_callback_info info) {
   size_t count = 1;
   napi_value given;
@@ -42,7 +42,7 @@ static napi_value echo(napi_env env, napi_callback_info info) {
   return copy;
 }
 
-// take(bytes): nothing but the call; returns null.
+// take(bytes): does nothing and returns null.
 static napi_value take(napi_env env, napi_callback_info info) {
   size_t count = 1;
   napi_value given;
@@ -55,7 +55,7 @@ static napi_value take(napi_env env, napi_callback_info info) {
   return nothing;
 }
 
-// ask(function, bytes): calls back into JavaScript with the bytes and returns what that returned.
+// ask(function, bytes): calls the JavaScript function with the bytes and returns its result.
 static napi_value ask(napi_env env, napi_callback_info info) {
   size_t count = 2;
   napi_value given[2], self, answer = NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the native peers call: plain C, known to no host. The lab compiles it when it is asked for a scenario that needs it.
+// Plain C functions that the native peers call; they know no host. The lab compiles this file when a scenario needs it.
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdlib.h>
@@ -11,10 +11,10 @@ void lab_fill(uint8_t *data, size_t size, int value) { memset(data, value, size)
 
 void lab_echo(const uint8_t *in, uint8_t *out, size_t size) { memcpy(out, in, size); }
 
-// Asks the host: `answer` finds `size` bytes where the host has put them, and says how many it has written there in turn.
+// Asks the host: `answer` reads `size` bytes from the host's buffer and returns the number of bytes that it wrote there.
 size_t lab_ask(size_t (*answer)(size_t), size_t size) { return answer(size); }
 
-// Memory that only native code holds. Page-aligned and untouched: the first fill meets its first touch.
+// Returns memory that only native code holds: page-aligned and untouched, so that the first fill pays for the first touch.
 uint8_t *lab_hold(size_t size) {
   void *data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return data == MAP_FAILED ? NULL : data;
@@ -22,7 +22,7 @@ uint8_t *lab_hold(size_t size) {
 
 void lab_release(uint8_t *data, size_t size) { munmap(data, size); }
 
-// 1 when every byte is `value`.
+// Returns 1 if every byte is `value`.
 int lab_holds(const uint8_t *data, size_t size, int value) {
   for (size_t at = 0; at < size; at++)
     if (data[at] != (uint8_t)value) return 0;
@@ -35,8 +35,9 @@ static double now_ns(void) {
   return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
-// The reference: all of it in C, the clock included. `ns` has room for `times` figures, each the mean of `batch` fills. Fresh
-// memory is mapped for every fill, in the time, and unmapped outside it. Returns 0 when memory could not be had or was not filled.
+// The reference, entirely in C, clock included. `ns` has room for `times` figures, each the mean of `batch` fills. Fresh memory
+// is mapped for every fill within the measured time, and unmapped outside it. Returns 0 if the memory was not available or not
+// filled.
 int lab_reference(size_t size, int fresh, size_t batch, double *ns, size_t times) {
   uint8_t *data = lab_hold(size);
   if (data == NULL) return 0;
@@ -49,7 +50,7 @@ int lab_reference(size_t size, int fresh, size_t batch, double *ns, size_t times
     if (fresh && (data = lab_hold(size)) == NULL) return 0;
     for (size_t fill = 0; fill < batch; fill++) {
       memset(data, value, size);
-      // Nothing reads the memory, which a compiler may take as leave not to write it.
+      // Nothing reads the memory, so the compiler could remove the writes.
       __asm__ volatile("" : : "r"(data) : "memory");
     }
     ns[i] = (now_ns() - begin) / (double)batch;

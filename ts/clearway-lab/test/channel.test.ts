@@ -16,7 +16,7 @@ const row = (more: Partial<Row> = {}): Row => ({
   ...more,
 });
 
-/** Answers in a later turn, and knows how many calls were under way at once. */
+/** Returns a caller that answers in a later turn of the event loop, and the highest number of calls in flight at once. */
 function echo(change: (value: unknown) => unknown = (value) => value) {
   const seen = { calls: 0, now: 0, most: 0 };
   const caller: Caller = {
@@ -33,8 +33,8 @@ function echo(change: (value: unknown) => unknown = (value) => value) {
   return { caller, seen };
 }
 
-describe("a channel's measurement", () => {
-  test("times as many round trips as asked for, one at a time and three in flight", async () => {
+describe("measuring a channel", () => {
+  test("times the requested number of round trips, one at a time and with three in flight", async () => {
     const { caller, seen } = echo();
     const { samples, values, result } = measuredOf(await drive(caller, row()));
     expect(result).toEqual({ equal: true });
@@ -45,14 +45,14 @@ describe("a channel's measurement", () => {
     expect(values["perMessageOfThree"]?.value).toBeGreaterThan(0);
   });
 
-  test("finds an echo that is not what was sent, in the first call or in the last", async () => {
+  test("detects an echo that differs from the sent value, in the first call or the last", async () => {
     const wrong = echo((value) => ({ ...(value as object), id: 1 }));
     expect((await drive(wrong.caller, row())).equal).toBe(false);
     const late = echo((value) => (late.seen.calls > 100 ? null : value));
     expect((await drive(late.caller, row())).equal).toBe(false);
   });
 
-  test("sends what came back where a value is lost to its sender", async () => {
+  test("sends the returned value again when sending moves the value", async () => {
     const { caller } = echo();
     const taken = new Set<unknown>();
     const moving: Caller = {
@@ -67,7 +67,7 @@ describe("a channel's measurement", () => {
     expect((await drive(moving, row({ codec: "binary", payload: "4 KB" }))).equal).toBe(true);
   });
 
-  test("times calls that return their answer in batches, with nothing in flight", async () => {
+  test("times synchronous calls in batches, with no call in flight", async () => {
     const caller: Caller = { call: async (value) => value, callNow: (value) => value, close: () => {} };
     const { samples, values } = measuredOf(await drive(caller, row({ payload: "null" })));
     expect(Object.keys(samples)).toEqual(["roundTrip"]);
@@ -76,7 +76,7 @@ describe("a channel's measurement", () => {
   });
 });
 
-test("answers find their questions in any order", async () => {
+test("answers resolve their own questions in any order", async () => {
   const answers = new Answers();
   const sent: number[] = [];
   const asked = [0, 1, 2].map(() => answers.ask((id) => sent.push(id)));
@@ -85,14 +85,14 @@ test("answers find their questions in any order", async () => {
   expect(await Promise.all(asked)).toEqual(["answer 0", "answer 1", "answer 2"]);
 });
 
-test("a row is refused when its channel or codec is none", () => {
+test("a row with an unknown channel or codec is refused", () => {
   const params = { channel: "message", codec: "standard", payload: "null", messages: 1 };
   expect(rowOf(params)).toEqual(params);
   expect(() => rowOf({ ...params, channel: "event" })).toThrow("channel=event");
   expect(() => rowOf({ ...params, codec: "xml" })).toThrow("codec=xml");
 });
 
-test("what is no bytes crosses to native code by msgpackr, and bytes as they are", () => {
+test("values cross to native code through msgpackr, and bytes cross unchanged", () => {
   const value = payloadOf("2 KB");
   for (const channel of ["message", "method"] as const) {
     const { write, read } = bytesOf(row({ channel }));

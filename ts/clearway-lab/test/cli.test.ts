@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The built command, as a user meets it; its runner and its scenario are the tests' own.
+// Tests the built command as a user runs it. Its runner and its scenario belong to the tests.
 import { execFile, execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,7 +13,7 @@ import { loadScenarios } from "../src/scenario/load.js";
 import { planCells, planOrder } from "../src/scenario/plan.js";
 
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
-// Inside the package, so that its dependencies are found; a folder of its own, so that a running lab keeps its dist.
+// Inside the package, so that Node resolves its dependencies. A separate folder, so that a running lab keeps its dist.
 const built = ".cache/test-dist";
 const cli = here(`../${built}/cli.js`);
 const scratch = mkdtempSync(path.join(tmpdir(), "clearway-cli-"));
@@ -47,7 +47,7 @@ function results(folder: string) {
   return value;
 }
 
-/** A seed with which everything that answers is measured before the cell that interrupts the lab. */
+/** Returns a seed whose order measures the cell that interrupts the lab last. */
 function seedWithStuckLast(): number {
   const cells = planCells(loadScenarios(here("./scenarios")), "quick", ["node"]);
   for (let seed = 0; ; seed++) {
@@ -140,14 +140,14 @@ describe("clearway lab --profile promises", () => {
 });
 
 describe("clearway lab", () => {
-  test("measures, writes valid results and a report, and sums up", async () => {
+  test("measures, writes valid results and a report, and prints a summary", async () => {
     const { code, stdout, stderr } = await clearway(
       ["lab", "tiny/fast", "--host", "node", "--out", "fine", "--seed", "5"],
       TESTED,
     );
     expect(stderr).toMatch("2 cells on node, 4 measurements");
     expect(code).toBe(0);
-    expect(stdout).toMatch("What to doubt");
+    expect(stdout).toMatch("Doubts");
     const { run, cells } = results("fine");
     expect(run).toMatchObject({ seed: 5, measurementsDone: 4, interrupted: false });
     expect(cells.map(({ status, metrics }) => [status, "work" in metrics])).toEqual([
@@ -157,7 +157,7 @@ describe("clearway lab", () => {
     expect(readdirSync(path.join(scratch, "fine")).sort()).toEqual(["record.json", "report.html", "results.json"]);
   });
 
-  test("measures as many rounds as it is told, and refuses a number of them that is none", async () => {
+  test("measures the number of rounds in --rounds, and refuses an invalid number", async () => {
     const once = await clearway(["lab", "tiny/fast", "--host", "node", "--out", "once", "--rounds", "1"], TESTED);
     expect(once.stderr).toMatch("2 cells on node, 2 measurements");
     expect(results("once").run.measurementsDone).toBe(2);
@@ -167,7 +167,7 @@ describe("clearway lab", () => {
     }
   });
 
-  test("exports a run as Jetpack Benchmark JSON, beside it or wherever it is told", async () => {
+  test("exports a run as Jetpack Benchmark JSON, into its folder or to --out", async () => {
     await clearway(["lab", "tiny/fast", "--host", "node", "--out", "exported", "--seed", "5"], TESTED);
     const beside = await clearway(["export", "jetpack", "exported"]);
     expect([beside.code, beside.stdout]).toEqual([
@@ -186,10 +186,10 @@ describe("clearway lab", () => {
     expect([nowhere.code, nowhere.stderr]).toEqual([2, expect.stringMatching(/nowhere does not exist/)]);
   });
 
-  test("keeps on Ctrl-C what was measured and says of the rest that it was not", async () => {
+  test("keeps the finished measurements on Ctrl-C and reports the other cells as not measured", async () => {
     const args = ["lab", "--host", "node", "--out", "cut", "--seed", String(seedWithStuckLast())];
     const { code, stderr, stdout } = await clearway(args, TESTED);
-    expect(stderr).toMatch("keeping what was measured");
+    expect(stderr).toMatch("keeping the finished measurements");
     expect(code).toBe(130);
     expect(stdout).toMatch("results.json written");
     const { run, cells, warnings } = results("cut");
@@ -202,7 +202,7 @@ describe("clearway lab", () => {
     expect(readFileSync(path.join(scratch, "cut", "report.html"), "utf8")).toMatch("interrupted");
   });
 
-  test("answers wrong names with the valid ones, and measures nothing", async () => {
+  test("answers an unknown name with the valid names and measures nothing", async () => {
     const family = await clearway(["lab", "onload"]);
     expect([family.code, family.stderr]).toEqual([
       2,
@@ -226,21 +226,21 @@ describe("clearway lab", () => {
 });
 
 describe("clearway report", () => {
-  test("makes the page again from the files of a run", async () => {
+  test("writes the page again from the files of a run", async () => {
     rmSync(path.join(scratch, "fine", "report.html"));
     const { code, stdout } = await clearway(["report", "fine"]);
     expect([code, stdout]).toEqual([0, expect.stringMatching("report.html written")]);
     expect(readFileSync(path.join(scratch, "fine", "report.html"), "utf8")).toMatch("<!doctype html>");
   });
 
-  test("says what is missing in a folder that is no run's", async () => {
+  test("names the missing file when the folder is not a run's", async () => {
     const { code, stderr } = await clearway(["report", "nowhere"]);
     expect([code, stderr]).toEqual([2, expect.stringMatching(/nowhere.results\.json does not exist: name the folder/)]);
   });
 });
 
 describe("clearway lab list", () => {
-  test("says what can run, what cannot, and why", async () => {
+  test("lists the cells that can run, and those that cannot with the reason", async () => {
     const { code, stdout } = await clearway(["lab", "list", "--host", "node"], TESTED);
     expect(code).toBe(0);
     expect(stdout).toMatch("Fake 1");
@@ -248,7 +248,7 @@ describe("clearway lab list", () => {
     expect(stdout).toMatch("not on node: it is not built yet: wait for it");
   });
 
-  test("explains a host that cannot run, for every cell", () => {
+  test("gives the reason for a host that cannot run, for every cell", () => {
     const text = listing(loadScenarios(), ["chromium"], { described: {}, problems: { chromium: "no Chromium found" } });
     expect(text).toMatch("chromium  cannot run: no Chromium found");
     expect(text).not.toMatch(/\[chromium\]/);

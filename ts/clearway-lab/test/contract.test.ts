@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What every runner does when the lab speaks to it: one suite for the real ones, in processes of their own.
+// The runner protocol's contract: one suite for the real runners, each in a separate process.
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -11,7 +11,7 @@ import { decodeHistogram } from "../src/statistics/histogram.js";
 
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const built = ".cache/contract-dist";
-// Maven, when nothing is compiled yet and others compile too.
+// Maven takes this long when nothing is compiled and other builds run at the same time.
 const BUILD_MS = 600_000;
 
 const runners = {
@@ -45,33 +45,33 @@ describe.each(Object.entries(runners))("the runner of %s", (host, { scenario, bu
   };
   const right = { received: "$count", outOfOrder: 0 };
 
-  test("says what it is, and what it has", async () => {
+  test("describes itself and lists its mechanisms", async () => {
     const { mechanisms, ...facts } = await runner.describe();
     expect(facts).toMatchObject({ protocol: 1, host });
     expect(facts.clockStepUs).toBeGreaterThan(0);
     expect(mechanisms).toContainEqual({ scenario, mechanism: "direct" });
   });
 
-  test("verifies a cell by what its work yields", async () => {
+  test("verifies a cell by the result of its work", async () => {
     const { verified, result } = await runner.verify(cell("direct", 0, right), 60_000);
     expect([verified, result]).toEqual([true, { received: 50, outOfOrder: 0 }]);
   });
 
-  test("measures samples whose histogram the lab reads, and values with their units", async () => {
+  test("measures samples with a histogram that the lab reads, and values with units", async () => {
     const { samples, notes } = await runner.measure(cell("direct", 5_000, right), 60_000);
     const latency = samples["latency"];
     expect(latency).toMatchObject({ unit: "us", n: 50 });
     expect(latency?.raw).toHaveLength(50);
     const histogram = decodeHistogram(latency?.hdr ?? "");
     expect(histogram.totalCount).toBe(50);
-    // Three digits are kept of the largest.
+    // The histogram keeps three digits of the largest sample.
     expect(histogram.maxValue / Math.max(1, ...(latency?.raw ?? []))).toBeCloseTo(1, 2);
     expect(notes).toEqual([]);
     const { values } = await runner.measure(cell("direct", 0, right), 60_000);
     expect(values["throughput"]?.unit).toBe("events/s");
   });
 
-  test("gives no figure for a wrong result, names what it does not have, and stays usable", async () => {
+  test("refuses to measure a wrong result or an unknown mechanism, and stays usable", async () => {
     await expect(runner.measure(cell("direct", 0, { received: 51 }), 60_000)).rejects.toThrow(
       "the work gave a wrong result: result.received: expected 51, got 50",
     );
@@ -79,9 +79,9 @@ describe.each(Object.entries(runners))("the runner of %s", (host, { scenario, bu
     expect((await runner.verify(cell("direct", 0, right), 60_000)).verified).toBe(true);
   });
 
-  // On the JVM alone: Node's ways have tests of their own, and each of these is a JVM of its own.
+  // On the JVM only: Node's mechanisms have other tests. Each mechanism here runs in a separate JVM.
   test.runIf(host === "jvm")(
-    "fills memory in every way that it can, and says of the others why not",
+    "fills memory by every available mechanism, and gives the reason for the others",
     async () => {
       const { mechanisms } = await runner.describe();
       const own = mechanisms.filter((each) => each.scenario === "memset-jvm");
@@ -100,7 +100,7 @@ describe.each(Object.entries(runners))("the runner of %s", (host, { scenario, bu
   );
 
   test.runIf(host === "jvm")(
-    "carries messages in every way that it can, and says of the others why not",
+    "carries messages by every available mechanism, and gives the reason for the others",
     async () => {
       const { mechanisms } = await runner.describe();
       const own = mechanisms.filter((each) => each.scenario.startsWith("channel-"));
@@ -114,7 +114,7 @@ describe.each(Object.entries(runners))("the runner of %s", (host, { scenario, bu
           continue;
         }
         const sets = wanted.find(({ name }) => name === scenario)?.profiles.full.sets ?? [];
-        // On the calling thread where there is such a one, one that waits, one from native code where there is that; values and bytes.
+        // One row on the calling thread, one that waits and one from native code, as far as the scenario has them; values and bytes.
         for (const { params } of [sets[1], sets.at(-4), sets.at(-1)].flatMap((set) => set ?? [])) {
           const request = { family: "channel", scenario, mechanism, expected: { equal: true } };
           const { result } = await runner.verify(
@@ -128,7 +128,7 @@ describe.each(Object.entries(runners))("the runner of %s", (host, { scenario, bu
     120_000,
   );
 
-  test("ends when its input does", async () => {
+  test("ends when its input ends", async () => {
     const other = new RunnerClient(command());
     await other.describe();
     await other.close(60_000);
@@ -136,8 +136,8 @@ describe.each(Object.entries(runners))("the runner of %s", (host, { scenario, bu
   });
 });
 
-describe("a JVM that is missing", () => {
-  test("is named with the command that adds it", () => {
+describe("a missing JVM", () => {
+  test("is reported with the command that installs it", () => {
     process.env["CLEARWAY_LAB_JVM"] = here("nowhere.json");
     expect(findJvmRunner()).toBe(JVM_MISSING);
     expect(JVM_MISSING).toMatch("apt-get install");

@@ -10,7 +10,7 @@ const report = jetpackReport(offloadRecord());
 const [first] = report.benchmarks;
 
 describe("Jetpack's Benchmark JSON", () => {
-  test("keeps to the published fields, for every family that has times", () => {
+  test("has only the published fields, for every family with times", () => {
     expect(() => assertJetpack(report)).not.toThrow();
     const other = jetpackReport(record());
     expect(() => assertJetpack(other)).not.toThrow();
@@ -20,23 +20,23 @@ describe("Jetpack's Benchmark JSON", () => {
     ]);
   });
 
-  test("has every batch in nanoseconds, with the figures that go with them", () => {
+  test("has every batch in nanoseconds, with its statistics", () => {
     expect(first?.metrics["timeNs"]?.runs).toHaveLength(9);
     expect(first?.metrics["timeNs"]).toMatchObject({ minimum: 3724, maximum: 4532, median: 4000 });
-    // (4000 4400 3800 4120 4532 3914 3920 4312 3724): the deviation of a sample over the mean.
+    // Runs of 4000 4400 3800 4120 4532 3914 3920 4312 3724: the sample's standard deviation over the mean.
     expect(first?.metrics["timeNs"]?.coefficientOfVariation).toBeCloseTo(0.069, 3);
     expect(first?.metrics["coldTimeNs"]?.runs).toHaveLength(3);
     expect(first?.metrics["allocationCount"]).toMatchObject({ median: 101, coefficientOfVariation: 0 });
     expect(first).toMatchObject({ warmupIterations: 12, repeatIterations: 1, totalRunTimeNs: 900_000_000 });
   });
 
-  test("writes the parameters as texts, in the name's brackets and apart", () => {
+  test("has the parameters as strings, in the name's brackets and as a field", () => {
     expect(first?.name).toBe("direct[work=arithmetic,waits=none,order=ascending,actions=100]");
     expect(first?.params).toEqual({ work: "arithmetic", waits: "none", order: "ascending", actions: "100" });
     expect(first?.className).toBe("clearway.lab.node.offload.works");
   });
 
-  test("makes of a sweep a benchmark for each size", () => {
+  test("has one benchmark for each size of a sweep", () => {
     const sweep = report.benchmarks.filter(({ className }) => className === "clearway.lab.node.offload.sizes");
     expect(sweep.filter(({ name }) => name.startsWith("direct[")).map(({ params }) => params["size"])).toEqual([
       "10ns",
@@ -50,7 +50,7 @@ describe("Jetpack's Benchmark JSON", () => {
     ]);
   });
 
-  test("claims nothing that only an Android device knows", () => {
+  test("leaves fields empty that only an Android device can fill", () => {
     expect(report.benchmarks.every(({ thermalThrottleSleepSeconds }) => thermalThrottleSleepSeconds === null)).toBe(
       true,
     );
@@ -65,7 +65,7 @@ describe("Jetpack's Benchmark JSON", () => {
     });
   });
 
-  test("reads many samples from their histogram, and how many were timed as one", () => {
+  test("takes many samples from their histogram, and the number of calls per sample", () => {
     const run = offloadRecord();
     const ns = Array.from({ length: 100 }, (_, at) => 1000 * (at + 1));
     const [cell] = run.cells;
@@ -77,7 +77,7 @@ describe("Jetpack's Benchmark JSON", () => {
     expect(Math.abs((benchmark?.metrics["timeNs"]?.median ?? 0) / 50_500 - 1)).toBeLessThan(0.002);
   });
 
-  test("leaves out second halves of A/A pairs, what has no round, and what is no time", () => {
+  test("leaves out controls of A/A pairs, cells without a round, and values that are not times", () => {
     const run = offloadRecord();
     const [direct, piscina] = run.cells;
     run.cells = [direct, piscina].filter((cell) => cell !== undefined);
@@ -86,7 +86,7 @@ describe("Jetpack's Benchmark JSON", () => {
     expect(jetpackReport(run).benchmarks).toEqual([]);
   });
 
-  test("is refused where it departs from them, with the place", () => {
+  test("is refused with the path of a field that departs from the format", () => {
     expect(() => assertJetpack({ ...report, extra: 1 })).toThrow("additional");
     const bare = { ...report, benchmarks: [{ ...first, metrics: {} }] };
     expect(() => assertJetpack(bare)).toThrow("/benchmarks/0/metrics");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Properties with one seed for every run, so that a change is what makes a test fail, and not the day.
-// CLEARWAY_FUZZ_SEED=random looks further; the failing one is printed, and CLEARWAY_FUZZ_SEED=… plays it again.
+// Gives properties one seed for every run, so that a test fails because of a change and not by chance. CLEARWAY_FUZZ_SEED=random chooses a
+// new seed; a failing test prints its seed, and CLEARWAY_FUZZ_SEED=… replays it.
 import fc from "fast-check";
 
 const given = process.env["CLEARWAY_FUZZ_SEED"];

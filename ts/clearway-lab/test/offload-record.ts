@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A run of the family offload on Node and the JVM, with the figures of an imagined machine.
+// A record of the family offload on Node and the JVM, with invented figures.
 import type { HostName, Measurement, Params, Value } from "../src/protocol/message.js";
 import type { RecordedCell, RunRecord } from "../src/run/record.js";
 import { loadScenarios } from "../src/scenario/load.js";
@@ -26,7 +26,7 @@ function work(name: string, waits: string, order: string, ms: Record<string, num
   return { params: { work: name, waits, order, actions: 100 }, ms };
 }
 
-/** Rounds that differ by a few percent, as a quiet machine's do. */
+/** Factors of three rounds that differ by a few percent, as on a quiet machine. */
 const NOISE = [1, 1.03, 0.98];
 
 function cell(
@@ -110,7 +110,7 @@ function worksOf(host: HostName, works: typeof WORKS): RecordedCell[] {
   );
 }
 
-/** A task costs its size on the spot; by a pool of two, half of it and what the hop takes. */
+/** A task takes its size on the calling thread; in a pool of two threads, the hop and half of its size. */
 function sizesOf(host: HostName, mechanism: string, hopNs: number, threads: number): RecordedCell {
   const rounds = NOISE.map((noise) =>
     measurement(

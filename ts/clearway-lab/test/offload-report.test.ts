@@ -17,7 +17,7 @@ const results = resultsOf(run);
 const page = new JSDOM(reportHtml(results, run)).window.document;
 
 describe("regret by work", () => {
-  test("stands for each host with the strategies that are never far from the best first", () => {
+  test("is sorted by each strategy's worst regret, for each host", () => {
     const node = regretGrid(run, "node", "warm");
     expect(node.columns.map(({ label }) => label)).toEqual([
       "arithmetic",
@@ -25,7 +25,7 @@ describe("regret by work", () => {
       "storage, blocking",
       "network, async",
     ]);
-    // Who lacks a work has no worst one, and stands last.
+    // A strategy without a figure for some work has no worst regret and comes last.
     expect(node.rows.map(({ cell }) => cell.mechanism)).toEqual([
       "clearway-auto",
       "direct",
@@ -48,7 +48,7 @@ describe("regret by work", () => {
     });
   });
 
-  test("of a run that was cut short rests on the rounds that everybody has", () => {
+  test("uses the rounds that every strategy completed when a run was cut short", () => {
     const cut = (rounds: (mechanism: string) => number) => ({
       ...run,
       interrupted: true,
@@ -59,7 +59,7 @@ describe("regret by work", () => {
       "jvm",
       "warm",
     );
-    // Virtual threads alone had a third round: they are not the best of everything for that.
+    // Only virtual threads completed a third round, which must not make them the best of all.
     const late = regretGrid(
       cut((mechanism) => (mechanism === "virtual-threads" ? 3 : 2)),
       "jvm",
@@ -70,19 +70,19 @@ describe("regret by work", () => {
     expect(late.rows[0]?.cell.mechanism).toBe("clearway-adaptive");
   });
 
-  test("is another one on a cold pool", () => {
+  test("differs on a cold pool", () => {
     const [arithmetic] = regretGrid(run, "node", "cold").columns;
     expect(arithmetic?.regrets.get("piscina")?.ratio).toBeGreaterThan(5000);
   });
 
-  test("tells what choosing one strategy for everything costs at best, and what the adaptive one costs", () => {
+  test("names the worst regret of the best single strategy, and that of the adaptive one", () => {
     expect(worstSentence(run, "jvm", "warm")).toEqual([
-      "Of 2 works on the JVM, on warm pools, the best of the strategies that treat every work alike, virtual threads, took up to 48 times as long as the best choice (arithmetic); Clearway adaptive up to 1.05 times (arithmetic).",
+      "For 2 kinds of work on the JVM, on warm pools, the best strategy that is not adaptive, virtual threads, took up to 48 times as long as the best choice for each kind (arithmetic); Clearway adaptive took up to 1.05 times as long (arithmetic).",
     ]);
     expect(worstSentence(run, "chromium", "warm")).toEqual([]);
   });
 
-  test("says whose figure is of batches that still got quicker", () => {
+  test("marks a figure whose batches still got faster", () => {
     const cells = run.cells.map((cell) => {
       if (cell.mechanism !== "clearway-adaptive" || cell.params["work"] !== "arithmetic") return cell;
       const rounds = cell.rounds.map(({ measurement, ...round }) => {
@@ -92,13 +92,13 @@ describe("regret by work", () => {
       return { ...cell, rounds };
     });
     expect(worstSentence({ ...run, cells }, "jvm", "warm")[0]).toMatch(
-      /\(arithmetic\); Clearway adaptive up to 1\.05 times \(arithmetic, still getting quicker\)\.$/,
+      /\(arithmetic\); Clearway adaptive took up to 1\.05 times as long \(arithmetic, still getting faster\)\.$/,
     );
-    expect(worstSentence({ ...run, cells }, "jvm", "cold")[0]).not.toContain("quicker");
+    expect(worstSentence({ ...run, cells }, "jvm", "cold")[0]).not.toContain("getting faster");
   });
 });
 
-test("a regret is told as exactly as there is room", () => {
+test("a regret has as many digits as fit", () => {
   expect([1.044, 3.44, 47.6, 14_313].map(regretText)).toEqual(["1.04", "3.4", "48", "14\u202f313"]);
   expect([1.044, 9.96, 47.6, 1432, 14_313].map(shortRegret)).toEqual(["1.0", "10", "48", "1.4k", "14k"]);
 });
@@ -106,39 +106,37 @@ test("a regret is told as exactly as there is room", () => {
 describe("the advice", () => {
   const said = Object.fromEntries(adviceOf(results, run, "node").map(({ work, sentence }) => [work, sentence]));
 
-  test("is one sentence for each work, and says where to run it, what the others cost and what it holds", () => {
+  test("is one sentence for each work, with the place to run it and the costs of the other strategies", () => {
     expect(Object.keys(said)).toHaveLength(WORKS.length);
     expect(adviceOf(results, run, "jvm")).toHaveLength(JVM_WORKS.length);
     expect(said["arithmetic"]).toBe(
-      "leave it on the calling thread: direct took 0.004 ms for 100 actions; Clearway auto 20 times as long, Clearway, in workers 225 times as long and Piscina as it comes 500 times as long.",
+      "run it on the calling thread: direct took 0.004 ms for 100 actions; Clearway auto 20 times as long, Clearway, in workers 225 times as long and Piscina as it comes 500 times as long.",
     );
     expect(said["network, async"]).toMatch(
-      /^leave it on the calling thread and wait for all at once: promises took 10.2 ms/,
+      /^run it on the calling thread and await all actions together: promises took 10.2 ms/,
     );
-    expect(said["storage, blocking"]).toMatch(
-      /^give it to as many threads as there are cores: Clearway, in workers took 14.8 ms/,
-    );
+    expect(said["storage, blocking"]).toMatch(/^run it on as many threads as cores: Clearway, in workers took 14.8 ms/);
   });
 
-  test("calls alike what the noise does not tell apart", () => {
+  test("reports no difference between strategies that differ less than the noise", () => {
     expect(said["lists"]).toMatch("direct took 1 ms for 100 actions, no difference seen to Clearway auto;");
   });
 
-  test("warns where the soonest on a warm pool is far from it on a cold one", () => {
+  test("names the fastest strategy on a cold pool when the warm pool's fastest is far slower there", () => {
     expect(said["storage, blocking"]).not.toMatch("cold pool");
     expect(said["network, async"]).not.toMatch("cold pool");
     const cold = offloadRecord();
     for (const each of cold.cells.filter(({ mechanism }) => mechanism === "clearway-worker"))
       for (const { measurement } of each.rounds) measurement.values["coldBatch"] = { unit: "ms", value: 900 };
     const [, , storage] = adviceOf(resultsOf(cold), cold, "node");
-    expect(storage?.sentence).toMatch(/; on a cold pool Clearway auto is soonest with 75 ms\.$/);
+    expect(storage?.sentence).toMatch(/; on a cold pool Clearway auto is fastest with 75 ms\.$/);
   });
 });
 
 describe("the page", () => {
   const section = (name: string) => page.querySelector(`section#${name}`);
 
-  test("has a heat map of each host, warm and cold, whose every figure is printed and whose best are framed", () => {
+  test("has a warm and a cold heat map for each host, with every figure printed and the best framed", () => {
     const maps = [...(section("works")?.querySelectorAll(".chart") ?? [])];
     expect(maps).toHaveLength(4);
     const [warm] = maps;
@@ -146,11 +144,11 @@ describe("the page", () => {
     const texts = [...(wide?.querySelectorAll("text") ?? [])].map(({ textContent }) => textContent);
     for (const figure of ["1.00", "20", "500", "54"]) expect(texts).toContain(figure);
     expect(wide?.querySelectorAll('rect[fill="none"], g[fill="none"] rect').length).toBeGreaterThanOrEqual(4);
-    expect(wide?.getAttribute("aria-label")).toMatch("times as long as the best strategy for each work");
+    expect(wide?.getAttribute("aria-label")).toMatch("time as a multiple of the best strategy's for each kind of work");
     expect(section("works")?.querySelectorAll("script")).toHaveLength(0);
   });
 
-  test("has the same as a table with the worst of each strategy, for who does not see the picture", () => {
+  test("has the heat map's figures as a table, with the worst regret of each strategy", () => {
     const table = section("works")?.querySelector("details table");
     const heads = [...(table?.querySelectorAll("thead th") ?? [])].map(({ textContent }) => textContent);
     expect(heads.slice(1).map((text) => text?.replace("regret", ""))).toEqual([
@@ -165,18 +163,18 @@ describe("the page", () => {
 
   test("names the crossover of each strategy and draws the sizes with a symbol for each line", () => {
     expect(section("sizes")?.textContent).toMatch(
-      /A batch of computing tasks in Node is done sooner than on the spot by Piscina as it comes from \d\d(\.\d)? µs on, Clearway auto at no size\./,
+      /A batch of computing tasks in Node is faster than on the calling thread with Piscina as it comes from \d\d(\.\d)? µs on, with Clearway auto at no size\./,
     );
     expect(section("sizes")?.querySelectorAll(".legend .key")).toHaveLength(5);
   });
 
-  test("tells how soon a change was noticed", () => {
+  test("says how soon each strategy adapted to a change", () => {
     expect(section("changing-site")?.textContent).toMatch(
-      "A site that computes, then waits, then computes again on the JVM: all batches were soonest done by Clearway adaptive, in 30 ms; it was at its new pace 1 batch after it began to wait and 2 batches after it stopped",
+      "A site that computes, then waits, then computes again on the JVM: Clearway adaptive finished all batches first, in 30 ms; it adapted after 1 batch when the site began to wait and after 2 batches when it computed again",
     );
   });
 
-  test("greys the regret of a single round, which was chosen on what it is compared with", () => {
+  test("greys the regret of a single round, because the best was chosen in the same round", () => {
     const once = offloadRecord();
     for (const each of once.cells) each.rounds = each.rounds.slice(0, 1);
     const found = new JSDOM(reportHtml(resultsOf(once), once)).window.document;
@@ -189,22 +187,22 @@ describe("the terminal", () => {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with the escape character.
   const text = summary(results, run).replace(/\u001b\[\d+m/g, "");
 
-  test("has one line a work, a crossover and the changing site for each host, and no table of the family", () => {
+  test("has one line for each work, the crossover and the changing site of each host, and no table of the family", () => {
     const [node, jvm] = offloadLines(results, run);
     expect([node?.title, node?.lines.length]).toEqual(["offload on Node", WORKS.length + 2]);
     expect([jvm?.title, jvm?.lines.length]).toEqual(["offload on JVM", JVM_WORKS.length + 2]);
-    expect(text).toMatch("- arithmetic: leave it on the calling thread: direct took 0.004 ms");
+    expect(text).toMatch("- arithmetic: run it on the calling thread: direct took 0.004 ms");
     expect(text).not.toMatch(/^works, on node/m);
     expect(Math.max(...text.split("\n").map((line) => line.length))).toBeLessThanOrEqual(WIDTH_MAX);
   });
 
-  test("is silent about a family that was not run", () => {
+  test("prints nothing about a family that was not run", () => {
     const without = offloadRecord({ cells: [] });
     expect(offloadLines(resultsOf(without), without)).toEqual([]);
   });
 });
 
-test("results of these cells keep to their schema, the JVM's too", () => {
+test("results of offload cells match their schema, on Node and the JVM", () => {
   expect(() => assertResults(results)).not.toThrow();
   expect(results.cells.some(({ host }) => host === "jvm")).toBe(true);
 });

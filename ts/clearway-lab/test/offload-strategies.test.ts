@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Every strategy with its real library and its real workers, through the built runner: right results, and nothing left hanging.
+// Runs every strategy through the built runner, with its real library and workers: the results are right and nothing hangs.
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -10,7 +10,7 @@ import { RunnerClient } from "../src/runner/client.js";
 import { loadScenarios } from "../src/scenario/load.js";
 
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
-// A folder of its own beside the command's tests: both run at once.
+// A separate folder, because the command's tests run at the same time.
 const built = ".cache/test-dist-offload";
 const count = 12;
 const checksum = checkOf(seedsIn("ascending", count).map(actions.mixed)).checksum;
@@ -31,7 +31,7 @@ function measure(name: string, mechanism: string, params: Params, expected: Json
 }
 
 test.each(strategies.map(({ name }) => name))(
-  "%s runs a batch where actions hold their thread, and where they do not",
+  "%s runs a batch of blocking actions and one of asynchronous actions",
   async (name) => {
     for (const [waits, order] of [
       ["blocking", "shuffled"],
@@ -45,7 +45,7 @@ test.each(strategies.map(({ name }) => name))(
   },
 );
 
-test("work that computes says that it was not warm, where its batches before did not show it", async () => {
+test("computing work is marked as not warm when its warm-up batches did not show a plateau", async () => {
   const cut = async (work: "arithmetic" | "storage", warmMs: number) => {
     const { checksum } = checkOf(seedsIn("ascending", count).map(actions[work]));
     const params = { ...load, work, checksum, warmMs, waits: "blocking", order: "ascending" };
@@ -53,14 +53,14 @@ test("work that computes says that it was not warm, where its batches before did
     return "warmUpCut" in values;
   };
   expect(await cut("arithmetic", 0)).toBe(true);
-  // Ended by the number of its batches, long before.
+  // The largest number of warm-up batches ends this warm-up, long before its time limit.
   expect(await cut("arithmetic", 10_000)).toBe(false);
   expect(await cut("storage", 0)).toBe(false);
 });
 
-test("a pool has the workers that its settings say", async () => {
+test("a pool has the number of workers in its settings", async () => {
   const threads = async (mechanism: string) => {
-    // A process of its own: threads of the pools before may still be on their way out.
+    // A separate process, because threads of earlier pools may still be ending.
     const alone = start();
     const params = { ...load, waits: "blocking", order: "ascending" };
     const cell = { family: "offload", scenario: "works", mechanism, params, expected: { done: count } };
@@ -68,13 +68,13 @@ test("a pool has the workers that its settings say", async () => {
     return values["peakThreads"]?.value;
   };
   const [direct, comlink, tuned] = [await threads("direct"), await threads("comlink"), await threads("piscina-tuned")];
-  // Where the system does not tell, nobody is given a number.
+  // Systems that do not report threads give no figure.
   if (direct === undefined) return;
   expect([direct, comlink]).toEqual([0, 1]);
   expect(tuned).toBeGreaterThanOrEqual(4);
 });
 
-test("a sweep has a time for every size, and a site that changes has its phases", async () => {
+test("a sweep has a time for every size, and a changing site has a time for every phase", async () => {
   const sweep = await measure("sizes", "clearway-auto", { actions: 4, sweepMs: 1 }, { sizes: 8 });
   expect(Object.values(sweep.values).every(({ value }) => value > 0)).toBe(true);
   const changing = await measure(

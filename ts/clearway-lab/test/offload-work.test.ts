@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What a batch runs: the same in every language that has cells of this family.
+// The actions of a batch. They are the same in every language with cells of this family.
 import { describe, expect, test } from "vitest";
 import { actionOf, actions, checkOf } from "../src/offload/action.js";
 import { batchesToSettle } from "../src/offload/changing.js";
@@ -10,7 +10,7 @@ import { loadScenarios } from "../src/scenario/load.js";
 const scenario = loadScenarios().find(({ name }) => name === "works");
 
 describe("an action", () => {
-  test("gives the same, waiting or not", async () => {
+  test("returns the same result blocking and asynchronously", async () => {
     for (const seed of [0, 1, 6, 9, 20]) {
       for (const name of ["storage", "mixed", "bimodal"] as const) {
         const there = await actionOf(`${name}Async`)(seed);
@@ -19,15 +19,15 @@ describe("an action", () => {
     }
   });
 
-  test("computes what its name says", () => {
+  test("computes the function that its name stands for", () => {
     expect([actions.arithmetic(0), actions.arithmetic(3)]).toEqual([1, 27]);
-    // 0.3, 1.3, 2.3 ...: the squares of the third and all after it are over 5.
+    // The list is 0.3, 1.3, 2.3 ...: from the third item on, the squares are above 5.
     expect([actions.lists(0), actions.lists(2), actions.lists(3), actions.lists(99)]).toEqual([0, 0, 1, 97]);
     expect(actions.spin(1000)).toBe(1);
     expect([actions.changing("a3"), actions.changing("s3")]).toEqual([27, 3]);
   });
 
-  test("is checked by sums that the scenario file has", () => {
+  test("has the checksum that the scenario file expects", () => {
     const seeds = seedsIn("ascending", 100);
     const sums: Record<string, number> = {
       arithmetic: checkOf(seeds.map(actions.arithmetic)).checksum,
@@ -44,7 +44,7 @@ describe("an action", () => {
   });
 });
 
-test("a shuffled batch has every seed once, in an order that is the same for all", () => {
+test("a shuffled batch has every seed once, always in the same order", () => {
   const shuffled = seedsIn("shuffled", 100);
   expect([...shuffled].sort((a, b) => a - b)).toEqual(seedsIn("ascending", 100));
   expect(shuffled).not.toEqual(seedsIn("ascending", 100));
@@ -52,7 +52,7 @@ test("a shuffled batch has every seed once, in an order that is the same for all
   expect(() => seedsIn("backwards", 3)).toThrow("order=backwards");
 });
 
-test("batches have settled when two in a row take what those at the end do", () => {
+test("batches have settled when two in a row take as long as the last ones", () => {
   expect(batchesToSettle([9, 1, 9, 1.2, 1, 1], 1)).toBe(3);
   expect(batchesToSettle([1, 1], 1)).toBe(0);
   expect(batchesToSettle([9, 9, 1], 1)).toBe(3);
@@ -72,7 +72,7 @@ describe("a strategy on the calling thread", () => {
   };
   const fixture = { httpUrl: "", echoPort: 0, filePath: "" };
 
-  test.each(["direct", "promises", "rxjs"])("%s is timed cold and warm, with what it costs", async (name) => {
+  test.each(["direct", "promises", "rxjs"])("%s has times for cold and warm batches, and its costs", async (name) => {
     const { values, samples, result } = (await works[name]?.({ params, fixture })) ?? {};
     expect(result).toEqual({ done: 12, checksum: params.checksum });
     expect(samples?.["batchTimes"]?.ns).toHaveLength(2);
@@ -82,7 +82,7 @@ describe("a strategy on the calling thread", () => {
     expect(Object.values(values ?? {}).every(({ value }) => Number.isFinite(value) && value >= 0)).toBe(true);
   });
 
-  test("that yields something else is refused", async () => {
+  test("is refused when its result is wrong or its work is unknown", async () => {
     await expect(works["direct"]?.({ params: { ...params, checksum: 1 }, fixture })).rejects.toThrow("expected 1");
     await expect(works["direct"]?.({ params: { ...params, work: "play" }, fixture })).rejects.toThrow("work=playAsync");
   });

@@ -6,28 +6,28 @@ import { same } from "../src/channel/same.js";
 
 const bytesOf = (name: string) => standardMessageCodec.encode(payloadOf(name, float64)).length;
 
-describe("the payloads", () => {
-  test("have the sizes that the rows are known by", () => {
+describe("payloads", () => {
+  test("have the sizes in their names", () => {
     expect(bytesOf("1000 items")).toBe(14_214);
     expect(bytesOf("2 KB")).toBeGreaterThan(1800);
     expect(bytesOf("2 KB")).toBeLessThan(2200);
     expect([bytesOf("4 KB"), bytesOf("1 MB")]).toEqual([4096 + 4, 2 ** 20 + 6]);
   });
 
-  test("that there are none of are refused with the list of those there are", () => {
+  test("with an unknown name are refused with the list of names", () => {
     expect(() => payloadOf("3 KB")).toThrow(/payload=3 KB \(null, int,.*1 MB\)/);
   });
 
-  test("without lists of numbers are what JSON keeps whole", () => {
+  test("without typed arrays survive JSON unchanged", () => {
     const plain = plainValue(payloadOf("2 KB"));
     expect(same(plain, JSON.parse(JSON.stringify(plain)))).toBe(true);
   });
 });
 
-describe("what came back is what was sent", () => {
+describe("comparing a returned value", () => {
   const mixed = () => payloadOf("2 KB") as Record<string, unknown>;
 
-  test("when every part is, whatever the prototypes", () => {
+  test("finds equal parts equal, whatever their prototypes", () => {
     expect(same(mixed(), standardMessageCodec.decode(standardMessageCodec.encode(mixed())))).toBe(true);
     expect(same({ a: Uint8Array.of(1, 2) }, Object.assign(Object.create(null), { a: Buffer.from([1, 2]) }))).toBe(true);
   });
@@ -40,7 +40,7 @@ describe("what came back is what was sent", () => {
     ["a list became an array", { ...mixed(), ints: Array.from({ length: 64 }, (_, at) => at * 1000) }],
     ["a list became wider", { ...mixed(), ints: Float64Array.from({ length: 64 }, (_, at) => at * 1000) }],
     ["null became undefined", { ...mixed(), none: undefined }],
-  ])("and not when %s", (_, other) => {
+  ])("finds a difference when %s", (_, other) => {
     expect(same(mixed(), other)).toBe(false);
     expect(same(other, mixed())).toBe(false);
   });

@@ -11,7 +11,7 @@ const scenarios = loadScenarios();
 const cells = planCells(scenarios, "quick", ["node", "chromium"]);
 
 describe("the scenario files", () => {
-  test("are all read, in the order of their families", () => {
+  test("are all loaded, in the order of their families", () => {
     expect(scenarios.map(({ name }) => name)).toEqual([
       "students",
       "fetch-image",
@@ -39,7 +39,7 @@ describe("the scenario files", () => {
     );
   });
 
-  test("have a Clearway mechanism, a control and settings for everything", () => {
+  test("have a Clearway mechanism, a control, and settings for every mechanism", () => {
     for (const { mechanisms, profiles, shows, question } of scenarios) {
       expect(mechanisms.some(({ role }) => role === "clearway")).toBe(true);
       expect(mechanisms.every(({ settings }) => settings.length > 0)).toBe(true);
@@ -49,7 +49,7 @@ describe("the scenario files", () => {
     }
   });
 
-  test("hold the loads that the family promises", () => {
+  test("have the loads that their families promise", () => {
     const full = planCells(scenarios, "full", ["node"]);
     expect(full.some(({ params }) => params["perSecond"] === 60 && params["count"] === 2000)).toBe(true);
     expect(full.some(({ params }) => params["rows"] === 100_000_000)).toBe(true);
@@ -66,18 +66,18 @@ describe("the scenario files", () => {
     expect([Math.min(...(chunks as number[])), Math.max(...(chunks as number[]))]).toEqual([4096, 8 << 20]);
   });
 
-  test("of quick fit in five minutes with a margin, on all hosts together", () => {
+  test("take under five minutes in the quick profile, on all hosts together", () => {
     const order = planOrder(planCells(scenarios, "quick", HOST_NAMES), 1);
     const first = order.filter(({ round }) => round === 0);
     const seconds = (steps: typeof order) => steps.reduce((sum, { cell }) => sum + cell.estimateMs, 0) / 1000;
-    // The first round has to be made whatever the machine; later rounds are dropped when time runs out.
+    // Every machine has to complete the first round. Later rounds are dropped when time runs out.
     expect(seconds(first)).toBeLessThan(250);
     expect(seconds(order)).toBeLessThan(300);
   });
 });
 
 describe("a plan", () => {
-  test("measures every cell that can run, once a round, and no other", () => {
+  test("measures every cell that can run once per round, and no other cell", () => {
     fc.assert(
       fc.property(fc.nat(), (seed) => {
         const order = planOrder(cells, seed);
@@ -92,7 +92,7 @@ describe("a plan", () => {
     );
   });
 
-  test("has a library of one host on that host alone, and regret in at least two rounds", () => {
+  test("runs a library only on its own host, and the family offload in at least two rounds", () => {
     const offload = planCells(scenarios, "quick", HOST_NAMES).filter(({ scenario }) => scenario.family === "offload");
     const hostsOf = (name: string) =>
       new Set(offload.filter((each) => each.mechanism.name === name).map(({ host }) => host));
@@ -102,7 +102,7 @@ describe("a plan", () => {
     expect(offload.every(({ rounds }) => rounds >= 2)).toBe(true);
   });
 
-  test("is repeated by its seed and differs between rounds and seeds", () => {
+  test("repeats for the same seed and differs between rounds and seeds", () => {
     const names = (seed: number, round: number) =>
       planOrder(cells, seed)
         .filter((step) => step.round === round && step.cell.rounds > 1)
@@ -112,7 +112,7 @@ describe("a plan", () => {
     expect(names(1, 0)).not.toEqual(names(1, 1));
   });
 
-  test("measures every cell as often as was asked, in rounds as before", () => {
+  test("has the requested number of rounds for every cell", () => {
     const asked = planCells(scenarios, "full", ["node"], {}, 2);
     const order = planOrder(asked, 1);
     expect(asked.every(({ rounds }) => rounds === 2)).toBe(true);
@@ -120,7 +120,7 @@ describe("a plan", () => {
     expect(order.map(({ round }) => round)).toEqual([...Array(able).fill(0), ...Array(able).fill(1)]);
   });
 
-  test("has the control twice, as two cells that differ only in their mark", () => {
+  test("has each control twice, as two cells that differ only in the mark A/A", () => {
     const twins = cells.filter(({ control }) => control);
     expect(twins.length).toBeGreaterThan(0);
     for (const twin of twins) {
@@ -137,7 +137,7 @@ describe("a plan", () => {
     }
   });
 
-  test("gives a reason for everything that cannot run, and keeps it in the list", () => {
+  test("keeps cells that cannot run, each with a reason", () => {
     const without = planCells(scenarios, "quick", ["node", "chromium"], { chromium: "no Chromium found: install it" });
     expect(without).toHaveLength(cells.length);
     const chromium = without.filter(({ host }) => host === "chromium");
@@ -147,22 +147,22 @@ describe("a plan", () => {
   });
 });
 
-describe("the names on the command line", () => {
+describe("names on the command line", () => {
   const names = (...what: string[]) => selectScenarios(scenarios, what).map(({ name }) => name);
 
-  test("are families, scenarios and cells", () => {
+  test("select families, scenarios and cells", () => {
     expect(names()).toHaveLength(scenarios.length);
     expect(names("push")).toEqual(["stream", "firehose", "stream-jvm", "firehose-jvm"]);
     expect(names("upload", "push")).toEqual(["upload", "stream", "firehose", "stream-jvm", "firehose-jvm"]);
     expect(names("isolate/students", "students")).toEqual(["students"]);
   });
 
-  test("that are one cell keep what it is compared with", () => {
+  test("of a single cell also select the cell that it is compared with", () => {
     const [students] = selectScenarios(scenarios, ["students/clearway-columns"]);
     expect(students?.mechanisms.map(({ name }) => name)).toEqual(["worker-clone", "clearway-columns"]);
   });
 
-  test("that are unknown are answered with the valid ones", () => {
+  test("that are unknown are refused with the valid names", () => {
     expect(() => names("onload")).toThrow(UsageError);
     expect(() => names("onload")).toThrow("Families: isolate, memory, push, channel, offload. Scenarios: students");
     expect(() => names("students/rx")).toThrow("Mechanisms of students: direct, worker-clone");

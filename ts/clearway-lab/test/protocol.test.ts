@@ -8,7 +8,7 @@ import type { CellRequest, Json } from "../src/protocol/message.js";
 import { RunnerClient } from "../src/runner/client.js";
 
 describe("lines", () => {
-  test("come out whole and in order however the bytes were cut", () => {
+  test("are returned whole and in order, wherever the text was cut", () => {
     const line = fc.string().filter((text) => text.trim() !== "" && !/[\n]/.test(text));
     fc.assert(
       fc.property(fc.array(line), fc.array(fc.nat(12)), (lines, cuts) => {
@@ -26,19 +26,19 @@ describe("lines", () => {
     );
   });
 
-  test("a last line without a newline is kept", () => {
+  test("include a last line without a newline", () => {
     const splitter = new LineSplitter();
     expect(splitter.push("one\ntwo")).toEqual(["one"]);
     expect(splitter.end()).toEqual(["two"]);
   });
 
-  test("what is not JSON is shown in the error", () => {
+  test("that are not JSON are quoted in the error", () => {
     expect(() => parseLine("hello")).toThrow('not a JSON line: "hello"');
   });
 });
 
 describe("an expected result", () => {
-  test("matches itself, whatever it is", () => {
+  test("matches itself, whatever its value", () => {
     fc.assert(
       fc.property(fc.jsonValue({ noUnicodeString: true }), (value) => {
         fc.pre(!JSON.stringify(value).includes("$"));
@@ -48,7 +48,7 @@ describe("an expected result", () => {
     );
   });
 
-  test("takes parameters by name, with their type, and inside text", () => {
+  test("contains parameters by name, as values with their type and inside text", () => {
     const expected = { length: "$rows", last: { name: "student $rows" } };
     expect(mismatch(expected, { length: 3, last: { name: "student 3" }, more: true }, { rows: 3 })).toBeUndefined();
     expect(mismatch(expected, { length: "3", last: { name: "student 3" } }, { rows: 3 })).toBe(
@@ -57,7 +57,7 @@ describe("an expected result", () => {
     expect(mismatch(expected, { length: 3, last: { name: "student 2" } }, { rows: 3 })).toMatch("result.last.name");
   });
 
-  test("names a parameter that the cell does not have", () => {
+  test("is refused with the name of a parameter that the cell does not have", () => {
     expect(mismatch("$rows", 3, {})).toMatch("the parameter rows");
   });
 
@@ -80,7 +80,7 @@ describe("a runner", () => {
     expected: null,
   });
 
-  test("describes, verifies and measures, then ends when told to", async () => {
+  test("describes, verifies and measures, and ends when it is closed", async () => {
     const runner = start();
     expect((await runner.describe()).runtime).toBe("Fake 1");
     expect((await runner.verify(cell("fast"), 10_000)).verified).toBe(true);
@@ -89,20 +89,20 @@ describe("a runner", () => {
     await expect(runner.describe()).rejects.toThrow("the runner ended");
   });
 
-  test("passes an error on and stays usable", async () => {
+  test("reports an error and stays usable", async () => {
     const runner = start();
     await expect(runner.measure(cell("wrong"), 10_000)).rejects.toThrow("the work gave a wrong result");
     expect((await runner.measure(cell("fast"), 10_000)).values["total"]?.value).toBe(5);
     await runner.close();
   });
 
-  test("that dies is told by its exit code and last words", async () => {
+  test("that dies fails the measurement with its exit code and its last output", async () => {
     const runner = start();
     await expect(runner.measure(cell("dies"), 10_000)).rejects.toThrow(/code=3 .*out of luck/);
     await runner.close();
   });
 
-  test("that writes something else than JSON fails the measurement", async () => {
+  test("that writes a line that is not JSON fails the measurement", async () => {
     const runner = start();
     await expect(runner.measure(cell("garbage"), 10_000)).rejects.toThrow("not a JSON line");
     await runner.close();

@@ -13,7 +13,7 @@ function timesOf(rows: Rows): Times {
 const ratios = (rows: Rows) =>
   Object.fromEntries([...regretsOf(timesOf(rows)).of].map(([name, { ratio }]) => [name, ratio]));
 
-/** Strategies with a time for each of two to six rounds, from 10 ns to 1000 s. */
+/** Strategies with one time for each of two to six rounds, from 10 ns to 1000 s. */
 const table = fc
   .integer({ min: 2, max: 6 })
   .chain((rounds) =>
@@ -25,14 +25,14 @@ const table = fc
   );
 
 describe("regret", () => {
-  test("is a strategy's time over the best one's", () => {
+  test("is a strategy's time divided by the best strategy's time", () => {
     const found = ratios({ direct: [1, 1.1, 0.9], pool: [50, 55, 45], slow: [100, 110, 90] });
     expect(found["direct"]).toBe(1);
     expect(found["pool"]).toBeCloseTo(50, 9);
     expect(found["slow"]).toBeCloseTo(100, 9);
   });
 
-  test("compares each round with the best of the other rounds, and never with its own", () => {
+  test("compares each round with the strategy that is best in the other rounds", () => {
     fc.assert(
       fc.property(table, fc.nat(), fc.double({ min: 1e-3, max: 1e3, noNaN: true }), (rows, pick, factor) => {
         const name = Object.keys(rows)[pick % Object.keys(rows).length] as string;
@@ -44,15 +44,16 @@ describe("regret", () => {
     );
   });
 
-  test("of two that are equal but for noise is even: a lucky round does not choose what it is compared with", () => {
+  test("is the same for two strategies that differ only by noise", () => {
     const swapped = regretsOf(timesOf({ a: [1, 2], b: [2, 1] }));
     expect([...swapped.best.values()]).toEqual(["b", "a"]);
-    // By the same round each would be 1 in one round and 2 in the other; chosen elsewhere neither looks better than the other.
+    // A best strategy chosen in the same round would be compared with itself, and the other strategy would look twice as slow. Chosen in
+    // the other round, neither strategy looks better than the other.
     expect(swapped.of.get("a")?.ratio).toBeCloseTo(swapped.of.get("b")?.ratio ?? 0, 9);
     expect(swapped.of.get("a")?.ratio).toBeLessThan(1);
   });
 
-  test("is exactly 1 for who is the quickest in every round, and more for everybody else", () => {
+  test("is exactly 1 for a strategy that is fastest in every round, and more for the others", () => {
     fc.assert(
       fc.property(table, (rows) => {
         const best = Object.values(rows)[0]?.map((_, at) =>
@@ -65,7 +66,7 @@ describe("regret", () => {
     );
   });
 
-  test("is never under 1 where every round says the same", () => {
+  test("is at least 1 when all rounds agree", () => {
     fc.assert(
       fc.property(
         fc.array(fc.double({ min: 1e-5, max: 1e6, noNaN: true }), { minLength: 1, maxLength: 8 }),
@@ -78,8 +79,8 @@ describe("regret", () => {
     );
   });
 
-  test("does not change when a round was slow for all alike", () => {
-    // Whole powers of two and a fraction that is each strategy's own: no two are level, whatever is summed.
+  test("stays the same when a round is slower for all strategies", () => {
+    // Whole powers of two and a fraction that differs between strategies, so that no two strategies tie after any sum.
     const powers = fc.array(fc.tuple(...[0, 1, 2].map(() => fc.integer({ min: -12, max: 12 }))), {
       minLength: 2,
       maxLength: 5,
@@ -100,19 +101,19 @@ describe("regret", () => {
     );
   });
 
-  test("rests on the round itself where there is only one, and says so", () => {
+  test("uses the round itself when there is only one, and says so", () => {
     const { of } = regretsOf(timesOf({ a: [2], b: [3] }));
     expect(of.get("b")).toMatchObject({ ratio: 1.5, rounds: 1, chosenElsewhere: false });
     expect(of.get("a")).toMatchObject({ ratio: 1, chosenElsewhere: false });
   });
 
-  test("of who lacks a round is told in the rounds that it has, and it is nobody's best", () => {
+  test("of a strategy that lacks a round uses its own rounds, and it is no other strategy's best", () => {
     const found = regretsOf(timesOf({ a: [1, 1], b: [2, 2], late: [0.5] }));
     expect([...found.best.values()]).toEqual(["a", "a"]);
     expect(found.of.get("late")).toMatchObject({ ratio: 0.5, rounds: 1, chosenElsewhere: true });
   });
 
-  test("leaves out the round in which a run was cut short, unless it is the only one", () => {
+  test("leaves out the round in which a run was cut short, unless it is the only round", () => {
     const cut = withoutCutRound(timesOf({ a: [1, 1], b: [2, 2, 2], c: [3, 3, 3] }));
     expect([...regretsOf(cut).best.values()]).toEqual(["a", "a"]);
     const whole = timesOf({ a: [1, 1], b: [2, 2] });
@@ -122,7 +123,7 @@ describe("regret", () => {
     expect(withoutCutRound(new Map()).size).toBe(0);
   });
 
-  test("of nothing is nothing, and a time of nothing is none", () => {
+  test("is absent without strategies and for a time of zero", () => {
     expect(regretsOf(new Map()).of.size).toBe(0);
     expect(ratios({ a: [0, 0], b: [1, 1] })).toEqual({ b: 1 });
   });
@@ -131,21 +132,21 @@ describe("regret", () => {
 describe("the crossover", () => {
   const points = (...all: number[]) => all.map((ratio, at) => ({ ns: 10 ** (at + 1), ratio }));
 
-  test("is where the line falls under that of doing it on the spot, read off between two sizes", () => {
+  test("is interpolated between the two sizes where the ratio falls below 1", () => {
     expect(crossoverOf(points(100, 10, 0.1))).toEqual({ kind: "from", ns: expect.closeTo(10 ** 2.5, 3) });
   });
 
-  test("counts only from where it stays under", () => {
+  test("is the size from which the ratio stays below 1", () => {
     expect(crossoverOf(points(2, 0.9, 2, 0.5))).toMatchObject({ kind: "from", ns: expect.closeTo(3162, 0) });
   });
 
-  test("may be at every size or at none", () => {
+  test("may be at every size or at no size", () => {
     expect(crossoverOf(points(0.5, 0.4))).toEqual({ kind: "everywhere" });
     expect(crossoverOf(points(0.5, 1.2))).toEqual({ kind: "never" });
     expect(crossoverOf([])).toBeUndefined();
   });
 
-  test("lies between the sizes that it was read off, whatever their order", () => {
+  test("lies between its two neighbouring sizes, in whatever order the sizes are given", () => {
     fc.assert(
       fc.property(fc.array(fc.double({ min: 0.01, max: 100, noNaN: true }), { minLength: 1, maxLength: 9 }), (all) => {
         const given = points(...all);

@@ -16,30 +16,30 @@ function page(run = record()): Document {
 }
 
 describe("the report", () => {
-  test("says its verdict first, then what to doubt, then each family", () => {
+  test("has the verdict first, then the doubts, then each family", () => {
     const found = page();
     expect(found.querySelector("h1")?.textContent).toBe(
-      "1\u202f000\u202f000 records held Node's main thread for 500 ms when cloned from a worker, and for 2 ms when they came as records of Clearway: 1/250 as long.",
+      "1\u202f000\u202f000 records blocked Node's main thread for 500 ms when cloned from a worker, and for 2 ms when moved as Clearway records: 1/250 as long.",
     );
     expect(found.querySelector(".doubt li .next")).not.toBeNull();
     expect([...found.querySelectorAll("h2[id]")].map(({ id }) => id)).toEqual(["isolate", "push"]);
   });
 
-  test("is one file: it fetches nothing, by markup, style or script", () => {
+  test("is one file that fetches nothing by markup, style or script", () => {
     const found = page();
     expect(found.querySelectorAll("[src], iframe, object, embed, base")).toHaveLength(0);
     const references = [...found.querySelectorAll("[href]")].map((element) => element.getAttribute("href")!);
     expect(references.every((reference) => reference.startsWith("#") || reference.startsWith("data:"))).toBe(true);
     const styles = [...found.querySelectorAll("style")].map(({ textContent }) => textContent);
     expect(styles.filter((text) => /@import|url\((?!#)/.test(text ?? ""))).toEqual([]);
-    // Comments hold the library's own address and its licence.
+    // Comments contain the chart library's address and licence.
     const scripts = [...found.querySelectorAll("script")].map(({ textContent }) =>
       textContent!.replace(/\/\*[\s\S]*?\*\//g, ""),
     );
     expect(scripts.some((text) => /\bfetch\(|XMLHttpRequest|import\(|sendBeacon|https?:/.test(text))).toBe(false);
   });
 
-  test("shows its charts as inline SVG, for wide and for narrow pages, with a name for who cannot see them", () => {
+  test("shows its charts as inline SVG for wide and narrow pages, with accessible names", () => {
     const charts = [...page().querySelectorAll(".chart")];
     expect(charts.length).toBeGreaterThanOrEqual(2);
     for (const chart of charts) {
@@ -49,13 +49,13 @@ describe("the report", () => {
     }
   });
 
-  test("hides what needs a script until a script shows it", () => {
+  test("hides the zoom until its script runs", () => {
     const zoom = page().querySelector(".zoom");
     expect(zoom?.hasAttribute("hidden")).toBe(true);
     expect(JSON.parse(zoom!.querySelector("script")!.textContent!)).toHaveLength(3);
   });
 
-  test("escapes whatever a scenario, a mechanism or an error is called", () => {
+  test("escapes the names of scenarios, mechanisms and errors", () => {
     const run = record();
     const scripts = page(run).querySelectorAll("script").length;
     for (const each of run.cells) {
@@ -78,7 +78,7 @@ describe("the report", () => {
     expect(found.querySelector("h3")?.textContent).toBe(HOSTILE);
   });
 
-  test("greys a quantile that its sample cannot carry", () => {
+  test("greys a quantile that its sample is too small for", () => {
     const grey = [...page().querySelectorAll("td.doubtful")];
     expect(grey).toHaveLength(0);
     const run = record();
@@ -86,11 +86,11 @@ describe("the report", () => {
     expect([...page(run).querySelectorAll("td.doubtful")].length).toBeGreaterThan(0);
   });
 
-  test("names what was not measured, and why", () => {
+  test("names the cells that were not measured, with the reason", () => {
     expect(page().body.textContent).toContain("clearway-ring on Node: not built yet: see clearway-stream");
   });
 
-  test("of nothing says so", () => {
+  test("says when nothing was measured", () => {
     const empty = record({
       cells: record().cells.map((each) => ({ ...each, rounds: [], unavailable: "interrupted" })),
     });
@@ -99,7 +99,7 @@ describe("the report", () => {
 });
 
 describe("the verdict", () => {
-  test("refuses a ratio that the noise does not carry", () => {
+  test("gives no ratio when the noise is too high for it", () => {
     const run = record();
     const sentences = verdictOf(resultsOf(run), run);
     expect(sentences.find((sentence) => sentence.includes("Clearway's stream"))).toMatch(/no difference seen/);
@@ -109,7 +109,7 @@ describe("the verdict", () => {
         measurement: measured({ longestStall: 1, totalRuntime: 1 }),
       }));
     }
-    expect(verdictOf(resultsOf(run), run)[0]).toMatch("the noise of this run does not carry a ratio");
+    expect(verdictOf(resultsOf(run), run)[0]).toMatch("the run is too noisy for a ratio");
   });
 });
 
@@ -124,7 +124,7 @@ describe("the terminal", () => {
     expect(lines.length).toBeGreaterThan(20);
   });
 
-  test("orders a stream by its tail and puts what is doubtful in brackets", () => {
+  test("orders a stream by its tail latency and puts doubtful figures in brackets", () => {
     const run = record();
     for (const each of run.cells) each.rounds = each.rounds.slice(0, 1);
     const stream = tablesOf(resultsOf(run), run).find(({ scenario }) => scenario === "stream")!;
@@ -138,7 +138,7 @@ describe("the terminal", () => {
   });
 });
 
-test("numbers are said as people say them", () => {
+test("numbers are written in a readable form", () => {
   expect([0, 0.0123, 1.234, 12.34, 123.4, 12345, Number.NaN].map(shown)).toEqual([
     "0",
     "0.012",

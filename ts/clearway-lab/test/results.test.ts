@@ -11,20 +11,20 @@ import { planCells, planOrder } from "../src/scenario/plan.js";
 import { cell, measured, record } from "./record.js";
 
 describe("results.json", () => {
-  test("keeps to its schema and gives every cell that was planned", () => {
+  test("matches its schema and has every planned cell", () => {
     const results = resultsOf(record());
     expect(() => assertResults(results)).not.toThrow();
     expect(results.cells).toHaveLength(8);
     expect(results.cells.filter(({ status }) => status === "ok")).toHaveLength(7);
   });
 
-  test("gives the median of the rounds for a value and one histogram for samples", () => {
+  test("has the median of the rounds for a value and one histogram for samples", () => {
     const [clone, , , , stream] = resultsOf(record()).cells;
     expect(clone?.metrics["longestStall"]).toEqual({ unit: "ms", value: 500 });
     expect(stream?.metrics["latency"]).toMatchObject({ unit: "us", n: 2000, unsupported: ["p999"] });
   });
 
-  test("says why for what is unavailable or failed", () => {
+  test("has the reason for each cell that is unavailable or failed", () => {
     const failed = cell("students", "comlink", { rows: 1 }, [], { failure: "it broke" });
     const results = resultsOf(record({ cells: [...record().cells, failed] }));
     expect(results.cells.at(-1)).toMatchObject({ status: "failed", why: "it broke", metrics: {} });
@@ -43,7 +43,7 @@ describe("results.json", () => {
     ]);
   });
 
-  test("departures from the schema are refused with their place", () => {
+  test("is refused with the path of a field that departs from the schema", () => {
     const results = resultsOf(record());
     expect(() => assertResults({ ...results, version: 2 })).toThrow("/version");
     expect(() => assertResults({ ...results, extra: 1 })).toThrow("additional");
@@ -57,11 +57,11 @@ describe("results.json", () => {
     );
   });
 
-  test("knows the same warnings as the schema", () => {
+  test("has the same warning codes as the schema", () => {
     expect(schema.properties.warnings.items.properties.code.enum).toEqual([...WARNING_CODES]);
   });
 
-  test("warns of what its samples, rounds and machine cannot carry", () => {
+  test("has a warning for each limit of its samples, rounds and machine", () => {
     const noisy = record({
       interrupted: true,
       done: 3,
@@ -96,7 +96,7 @@ describe("results.json", () => {
       expect(codes).toContain(code);
     }
     expect(resultsOf(noisy).warnings.every(({ next }) => next.length > 0)).toBe(true);
-    // However many series there are, of one kind of doubt there is one line.
+    // One warning for each kind of doubt, however many series it concerns.
     expect(codes.filter((code) => code === "quantile-unsupported")).toHaveLength(1);
   });
 });
@@ -121,18 +121,18 @@ describe("a run", () => {
     };
   }
 
-  test("measures every cell in every round and tells the time left", async () => {
+  test("measures every cell in every round and reports the time left", async () => {
     const left: number[] = [];
     const { signal } = new AbortController();
     const execution = await execute(cells, order, fake(1000), forever, signal, (step) => left.push(step.leftMs));
     expect(execution).toMatchObject({ done: order.length, interrupted: false, budgetEnded: false });
     expect(execution.cells.every(({ rounds }) => rounds.length === 2)).toBe(true);
-    // Once the first measurement has shown its pace, each step takes a second off.
+    // After the first measurement the pace is known, and each step takes one second.
     expect(left[1]).toBe((order.length - 1) * 1000);
     expect(left.at(-1)).toBe(0);
   });
 
-  test("begins no further round when its time has passed, and nothing at all after the end", async () => {
+  test("begins no further round after its budget, and no measurement after its end", async () => {
     const { signal } = new AbortController();
     const cut = await execute(cells, order, fake(1000), { budgetMs: 5500, endMs: 99_000 }, signal, () => {});
     expect(cut).toMatchObject({ done: cells.length, budgetEnded: true });
@@ -142,7 +142,7 @@ describe("a run", () => {
     expect(unmeasured.map(({ unavailable }) => unavailable)).toEqual(Array(cells.length - 3).fill(UNMEASURED.budget));
   });
 
-  test("keeps what it has when it is interrupted, and calls nothing failed", async () => {
+  test("keeps its measurements when it is interrupted, and reports no cell as failed", async () => {
     const controller = new AbortController();
     const executor = fake(1000, (call) => {
       if (call !== 2) return;
@@ -159,7 +159,7 @@ describe("a run", () => {
     expect(kept.filter(({ unavailable }) => unavailable === UNMEASURED.interrupted)).toHaveLength(cells.length - 2);
   });
 
-  test("goes on after a failure and remembers its first line", async () => {
+  test("continues after a failure and keeps the first line of its message", async () => {
     const executor = fake(1000, (call) => {
       if (call === 0) throw new Error("page.evaluate: it broke\n    at somewhere");
     });

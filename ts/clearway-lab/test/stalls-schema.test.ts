@@ -7,10 +7,10 @@ import vectors from "../../../spec/vectors/meter.json" with { type: "json" };
 
 const validate = new Ajv2020({ allErrors: true, allowUnionTypes: true }).compile(schema);
 
-/** Where a report departs from the schema. */
+/** Returns the places where a report departs from the schema. */
 const departures = (report: unknown): unknown => (validate(report) ? [] : validate.errors);
 
-test("the meter writes what the schema of stalls says", async () => {
+test("the meter's report matches the schema of stalls", async () => {
   const { report } = await measure(() => {
     const end = performance.now() + 20;
     while (performance.now() < end);
@@ -18,10 +18,10 @@ test("the meter writes what the schema of stalls says", async () => {
   expect(departures(JSON.parse(JSON.stringify(report)))).toEqual([]);
 });
 
-test.each(vectors.reports)("every language's report keeps to the schema: $name", ({ run, report }) => {
+test.each(vectors.reports)("a report in every language matches the schema: $name", ({ run, report }) => {
   expect(departures({ ...report, stalls: run.stalls })).toEqual([]);
 });
 
-test("another version is refused", () => {
+test("a report with another version is refused", () => {
   expect(departures({ ...vectors.reports[0]?.report, stalls: [], version: 2 })).not.toEqual([]);
 });

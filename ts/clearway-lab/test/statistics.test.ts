@@ -24,7 +24,7 @@ const nanoseconds = fc.array(fc.integer({ min: 1, max: 10_000_000_000 }), { minL
 const rounds = (values: number[]) => new Map(values.map((value, round) => [round, value]));
 
 describe("a distribution", () => {
-  test("is known to a thousandth, and its quantiles are in order", () => {
+  test("is accurate to 0.2 %, and its quantiles are in order", () => {
     fc.assert(
       fc.property(nanoseconds, (ns) => {
         const found = distributionOf(histogramOf(ns), "us");
@@ -39,7 +39,7 @@ describe("a distribution", () => {
     );
   });
 
-  test("survives its way through the protocol", () => {
+  test("stays the same when it is encoded and decoded", () => {
     fc.assert(
       fc.property(nanoseconds, (ns) => {
         const histogram = histogramOf(ns);
@@ -50,7 +50,7 @@ describe("a distribution", () => {
     );
   });
 
-  test("of all rounds is that of all samples", () => {
+  test("merged from two rounds equals that of all their samples", () => {
     fc.assert(
       fc.property(nanoseconds, nanoseconds, (a, b) => {
         const merged = mergeHistograms([histogramOf(a), histogramOf(b)]);
@@ -59,25 +59,25 @@ describe("a distribution", () => {
     );
   });
 
-  test("says which quantiles its sample cannot carry", () => {
+  test("names the quantiles that its sample is too small for", () => {
     expect(distributionOf(histogramOf(Array(1000).fill(5000)), "us").unsupported).toEqual(["p1", "p99", "p999"]);
     expect(distributionOf(histogramOf(Array(2000).fill(5000)), "us").unsupported).toEqual(["p999"]);
     expect(distributionOf(histogramOf(Array(20_000).fill(5000)), "us").unsupported).toBeUndefined();
     expect(distributionOf(histogramOf([5000]), "us").unsupported).toHaveLength(6);
   });
 
-  test("of nothing is all zeros and carries nothing", () => {
+  test("without samples is all zeros and supports no quantile", () => {
     const empty = distributionOf(histogramOf([]), "ms");
     expect(empty).toMatchObject({ n: 0, min: 0, mean: 0, p50: 0, max: 0 });
     expect(empty.unsupported).toHaveLength(6);
   });
 
-  test("counts what a clock stepping back made negative as the smallest", () => {
+  test("counts a negative sample, from a clock that stepped back, as the smallest", () => {
     expect(distributionOf(histogramOf([-300, 0, 1000]), "us").min).toBe(0.001);
   });
 });
 
-test("a quantile is supported from exactly 20 samples beyond it on", () => {
+test("a quantile is supported when at least 20 samples are beyond it", () => {
   for (const q of Object.values(QUANTILES)) {
     const least = samplesNeeded(q);
     expect(isSupported(least, q)).toBe(true);
@@ -90,7 +90,7 @@ test("a quantile is supported from exactly 20 samples beyond it on", () => {
 describe("a comparison", () => {
   const positive = fc.double({ min: 0.001, max: 1e6, noNaN: true });
 
-  test("of a thing with itself sees no difference", () => {
+  test("of a series with itself sees no difference", () => {
     fc.assert(
       fc.property(fc.array(positive, { minLength: 1 }), (values) => {
         expect(compare(rounds(values), rounds(values), 1)?.verdict).toBe("no difference seen");
@@ -98,7 +98,7 @@ describe("a comparison", () => {
     );
   });
 
-  test("turns over when its sides are swapped", () => {
+  test("reverses its verdict when its sides are swapped", () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(positive, positive), { minLength: 1, maxLength: 20 }), (pairs) => {
         const a = rounds(pairs.map(([left]) => left));
@@ -112,13 +112,13 @@ describe("a comparison", () => {
     );
   });
 
-  test("is refused under the noise floor, and when one round disagrees", () => {
+  test("sees no difference below the noise floor or when one round disagrees", () => {
     expect(compare(rounds([50, 52]), rounds([100, 100]), 1.3)?.verdict).toBe("lower");
     expect(compare(rounds([50, 52]), rounds([100, 100]), 2.5)?.verdict).toBe("no difference seen");
     expect(compare(rounds([50, 101]), rounds([100, 100]), 1.1)?.verdict).toBe("no difference seen");
   });
 
-  test("pairs rounds by their number and leaves out what has no partner", () => {
+  test("pairs rounds by their number and leaves out rounds without a partner", () => {
     const a = new Map([
       [0, 10],
       [2, 30],
@@ -132,7 +132,7 @@ describe("a comparison", () => {
     expect(compare(new Map([[0, 1]]), new Map([[1, 1]]), 1)).toBeUndefined();
   });
 
-  test("has a floor that covers any two measurements of its A/A pair, and is never under the least", () => {
+  test("has a floor that covers any two measurements of its A/A pair, and is at least the minimum", () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(positive, positive), { minLength: 1 }), (pairs) => {
         const floor = noiseFloor(rounds(pairs.map(([a]) => a)), rounds(pairs.map(([, b]) => b)))!;
@@ -146,14 +146,14 @@ describe("a comparison", () => {
   });
 });
 
-test("the median stands in the middle", () => {
+test("the median is the middle value, or the mean of the two middle values", () => {
   expect(median([3, 1, 2])).toBe(2);
   expect(median([4, 1, 2, 3])).toBe(2.5);
   expect(() => median([])).toThrow("median of nothing");
   expect(geometricMean([0.5, 2])).toBeCloseTo(1, 12);
 });
 
-test("a shuffle keeps every item and repeats with its seed", () => {
+test("a shuffle keeps every item and repeats for the same seed", () => {
   fc.assert(
     fc.property(fc.array(fc.integer()), fc.nat(), (items, seed) => {
       const once = shuffled(items, randomFrom(seed));
@@ -163,7 +163,7 @@ test("a shuffle keeps every item and repeats with its seed", () => {
   );
 });
 
-test("a stall of 500 ms in 2 s drops 30 frames and is 242 ms of hitch a second at 60 Hz", () => {
+test("a stall of 500 ms in 2 s drops 30 frames and counts as 242 ms of hitch per second at 60 Hz", () => {
   expect(droppedFrames([500], 60)).toBe(30);
   expect(droppedFrames([500], 120)).toBe(60);
   expect(hitchMsPerSecond([500], 2000, 60)).toBeCloseTo(241.67, 1);

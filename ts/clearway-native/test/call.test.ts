@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { codeOf, numberIn, open, suite, told } from "./fixtures/probe.js";
 
 suite("calls", () => {
-  test("null, no bytes and bytes are three different messages, there and back", async () => {
+  test("null, zero bytes and bytes stay three different messages in both directions", async () => {
     await using plugin = await open();
     for (const name of ["echo", "pool/echo"]) {
       const channel = plugin.channel(name);
@@ -18,7 +18,7 @@ suite("calls", () => {
     expect(echo.call(new Uint8Array([1, 2, 3])).bytes).toEqual(new Uint8Array([1, 2, 3]));
   });
 
-  test("a direct handler writes to the caller's bytes, plain, shared, and a part of either", async () => {
+  test("a direct handler writes to the caller's bytes, in part of an ArrayBuffer or a SharedArrayBuffer", async () => {
     await using plugin = await open();
     const fill = plugin.channel("fill");
     for (const buffer of [new ArrayBuffer(64), new SharedArrayBuffer(64)]) {
@@ -29,14 +29,14 @@ suite("calls", () => {
     }
   });
 
-  test("call refuses handlers that run elsewhere or answer later, and those answers reach nobody", async () => {
+  test("call refuses handlers that run on another thread or answer later, and their answers are dropped", async () => {
     await using plugin = await open();
     expect(await codeOf(() => plugin.channel("pool/echo").call())).toBe("not-direct");
     expect(await codeOf(() => plugin.channel("never").call())).toBe("not-direct");
     expect((await plugin.channel("pool/echo").send(new Uint8Array([1]))).bytes).toEqual(new Uint8Array([1]));
   });
 
-  test("what a handler answers with comes as a typed error, in call and in send", async () => {
+  test("a handler's failure is a typed error, in call and in send", async () => {
     await using plugin = await open();
     for (const [name, code] of [
       ["fail", "failed"],
@@ -50,7 +50,7 @@ suite("calls", () => {
     await expect(plugin.channel("pool/fail").send()).rejects.toThrow("the probe was asked to fail");
   });
 
-  test("send never answers within itself, also where the handler is direct", async () => {
+  test("send settles in a later turn even when the handler is direct", async () => {
     await using plugin = await open();
     let told = false;
     const sent = plugin.channel("null").send();
@@ -62,7 +62,7 @@ suite("calls", () => {
     await sent;
   });
 
-  test("a serial queue keeps the order of what was sent", async () => {
+  test("a serial queue keeps the order of sending", async () => {
     await using plugin = await open();
     const order: number[] = [];
     const block = plugin.channel("serial/block");
@@ -70,12 +70,12 @@ suite("calls", () => {
     expect(order).toEqual([5, 0, 3, 0, 1]);
   });
 
-  test("a queue with a zero in its name is one as any other", async () => {
+  test("a queue with a zero byte in its name answers like any other", async () => {
     await using plugin = await open();
     expect(numberIn((await plugin.channel("zero/echo").send(told(5))).bytes)).toBe(5);
   });
 
-  test("a handler that blocks the pool does not hold this thread up", async () => {
+  test("a handler that blocks the pool does not block this thread", async () => {
     await using plugin = await open();
     const blocked = plugin.channel("pool/block").send(told(200));
     let turns = 0;
@@ -97,7 +97,7 @@ suite("calls", () => {
     expect((await plugin.channel("pool/echo").send(told(1))).bytes).toEqual(told(1));
   });
 
-  test("calls and streams of one signal have one listener on it, and none when they are over", async () => {
+  test("calls and streams with one signal share one listener, which is removed when all have ended", async () => {
     await using plugin = await open();
     const leaving = new AbortController();
     const { signal } = leaving;
@@ -119,14 +119,14 @@ suite("calls", () => {
     expect(listeners()).toBe(0);
   });
 
-  test("thousands of calls at once are all answered, each with its own", async () => {
+  test("thousands of concurrent calls each get their own answer", async () => {
     await using plugin = await open();
     const echo = plugin.channel("pool/echo");
     const answers = await Promise.all(Array.from({ length: 5000 }, (_, at) => echo.send(told(at))));
     expect(answers.every(({ bytes }, at) => numberIn(bytes) === at)).toBe(true);
   });
 
-  test("more calls than may be under way are refused as full, and the others are answered", async () => {
+  test("calls beyond the limit of calls in flight are refused as full", async () => {
     await using plugin = await open();
     const block = plugin.channel("serial/block");
     const sent = Array.from({ length: 20_000 }, (_, at) => block.send(told(at === 0 ? 50 : 0)));
@@ -136,7 +136,7 @@ suite("calls", () => {
     expect(refused.every(({ reason }) => reason.code === "full")).toBe(true);
   });
 
-  test("closing fails what is under way and all that comes later", async () => {
+  test("closing fails calls and streams in flight and every later use", async () => {
     const plugin = await open();
     const never = plugin.channel("never").send();
     const events = plugin.channel("ticks").listen({ arguments: told(0, 16, 1000) });

@@ -32,7 +32,7 @@ suite("a plugin at an endpoint of clearway/channel", () => {
     expect(plugin.stats()).toMatchObject({ leaked: 0, native: { held: 0 } });
   });
 
-  test("large messages cross without a copy where memory is shared, there and back", async () => {
+  test("copies no large message in either direction when memory is shared", async () => {
     await using plugin = await open({ views: "shared" });
     await using here = await served(plugin);
     const bytes = new Uint8Array(new SharedArrayBuffer(100_000)).fill(3);
@@ -45,19 +45,19 @@ suite("a plugin at an endpoint of clearway/channel", () => {
     );
     if (nativeFeatures().mapping === "none") return;
     expect(plugin.stats().ledger.fromNative).toMatchObject({ movedBytes: 0, sharedBytes: 200_000 });
-    // The asking message alone, 4 bytes, was copied: into the queue.
+    // Only the requesting message, 4 bytes, was copied: into the queue.
     expect(plugin.stats().ledger).toMatchObject({ toNative: { copiedBytes: 4 }, fromNative: { copiedBytes: 0 } });
     expect(here.stats().ledger.received).toMatchObject({ movedBytes: 0, sharedBytes: 200_000 });
   });
 
-  test("its failures are remote errors, and an unknown method is not implemented", async () => {
+  test("fails with remote errors, and answers an unknown method as not implemented", async () => {
     await using plugin = await open();
     await using here = await served(plugin);
     await expect(here.messages("fail").send("x")).rejects.toThrow("the probe was asked to fail");
     expect((await outcome(here.methods("unknown").call("anything"))).kind).toBe("not-implemented");
   });
 
-  test("is the other end of an endpoint on this thread, with codecs and outcomes", async () => {
+  test("is the other end of an endpoint on this thread, with any codec", async () => {
     await using plugin = await open();
     const messages = ["echo", "pool/echo", "fail", "unknown", "ask"];
     await using here = await pluginEndpoint(plugin, { messages, asks: ["probe/asked"] });
@@ -70,7 +70,7 @@ suite("a plugin at an endpoint of clearway/channel", () => {
     expect(await here.messages("ask", binaryCodec).send(new Uint8Array([1]))).toEqual(new Uint8Array([1]));
   });
 
-  test("lists that travel beside a message stand in it before the plugin sees it, and its answers of any size are read", async () => {
+  test("receives lists inside their message, and its answers of any size are decoded", async () => {
     await using plugin = await open();
     await using here = await pluginEndpoint(plugin, { messages: ["pool/echo"] });
     const value = { list: new Uint8Array(100_000).fill(7), floats: new Float64Array(5000).fill(1.5), text: "x" };
@@ -78,7 +78,7 @@ suite("a plugin at an endpoint of clearway/channel", () => {
     expect(plugin.stats()).toMatchObject({ leaked: 0, native: { held: 0 } });
   });
 
-  test("an endpoint that has closed serves no longer, and the plugin goes on", async () => {
+  test("stays usable when one of its endpoints closes", async () => {
     await using plugin = await open();
     const one = await pluginEndpoint(plugin, { messages: ["pool/echo"], asks: ["probe/asked"] });
     await one.close();
@@ -87,13 +87,13 @@ suite("a plugin at an endpoint of clearway/channel", () => {
     expect(await two.messages("pool/echo").send(1)).toBe(1);
   });
 
-  test("an endpoint that is given a wrong name is refused, and leaves nothing open", async () => {
+  test("refuses an endpoint with an invalid name, and leaves nothing open", async () => {
     await using plugin = await open();
     const messages = ["echo", "x".repeat(70_000)];
     await expect(pluginEndpoint(plugin, { messages })).rejects.toMatchObject({ code: "invalid-argument" });
   });
 
-  test("its own messages reach the other end", async () => {
+  test("sends its own messages to the other end", async () => {
     await using plugin = await open();
     await using here = await served(plugin);
     using _ = here.messages("probe/asked", binaryCodec).handle((bytes) => new Uint8Array([...(bytes ?? []), 9]));
@@ -101,7 +101,7 @@ suite("a plugin at an endpoint of clearway/channel", () => {
   });
 
   test.skipIf(!existsSync(plugins.c.example))(
-    "its events reach the other end, and leaving them ends the source",
+    "sends its events to the other end, and ends the source when the listener leaves",
     async () => {
       await using plugin = await loadPlugin(plugins.c.example);
       const [here, there] = await pair();
@@ -116,7 +116,7 @@ suite("a plugin at an endpoint of clearway/channel", () => {
     },
   );
 
-  test("a channel is served once; disposing ends it", async () => {
+  test("refuses to serve a channel twice, and serves it again after disposal", async () => {
     await using plugin = await open();
     const [here, there] = await pair();
     await using _here = here;

@@ -4,7 +4,7 @@ import { latest, type Payload } from "../src/index.js";
 import { codeOf, numberIn, open, suite, told } from "./fixtures/probe.js";
 
 suite("events", () => {
-  test("arrive in order, none lost, and end", async () => {
+  test("arrive in order and completely, and the stream ends", async () => {
     await using plugin = await open();
     const numbers: number[] = [];
     for await (const { bytes } of plugin.channel("ticks").listen({ arguments: told(5000, 16, 0), items: 32 })) {
@@ -13,7 +13,7 @@ suite("events", () => {
     expect(numbers).toEqual(Array.from({ length: 5000 }, (_, at) => at));
   });
 
-  test("a million with credit, none lost, while timers go on", async () => {
+  test("arrive completely, a million with credit, while timers go on", async () => {
     await using plugin = await open();
     let [next, lost, ticks] = [0, 0, 0];
     const timer = setInterval(() => ticks++, 1);
@@ -27,7 +27,7 @@ suite("events", () => {
     expect(ticks).toBeGreaterThan(0);
   });
 
-  test("of 8 MB come as memory, nothing copied, and their slabs are used again when they are released", async () => {
+  test("of 8 MB arrive as memory without a copy, and released slabs are used again", async () => {
     await using plugin = await open();
     const before = plugin.stats().native["slabsLive"] ?? 0;
     let count = 0;
@@ -41,7 +41,7 @@ suite("events", () => {
     expect(plugin.stats().native["slabsLive"]).toBeLessThanOrEqual(before);
   });
 
-  test("who reads nothing gets no more than the window", async () => {
+  test("beyond the window are not queued when the listener reads nothing", async () => {
     await using plugin = await open();
     const events = plugin.channel("ticks").listen({ arguments: told(0, 16, 0), items: 8 });
     await events.next();
@@ -50,7 +50,7 @@ suite("events", () => {
     await events.return();
   });
 
-  test("leaving the loop cancels the source, and releases what waits", async () => {
+  test("leaving the loop cancels the source and releases waiting events", async () => {
     await using plugin = await open();
     for await (const frame of plugin.channel("ticks").listen({ arguments: told(0, 8192, 0) })) {
       frame.release();
@@ -61,7 +61,7 @@ suite("events", () => {
     expect(plugin.stats()).toMatchObject({ leaked: 0, native: { held: 0 } });
   });
 
-  test("latest keeps only the newest, says how many were dropped, and goes forward", async () => {
+  test("latest keeps only the newest event, in ascending order, and counts the dropped ones", async () => {
     await using plugin = await open();
     const events = plugin.channel("ticks").listen({ arguments: told(20_000, 16, 0), ...latest() });
     let [last, count] = [-1, 0];
@@ -74,7 +74,7 @@ suite("events", () => {
     expect(count + events.dropped).toBe(20_000);
   });
 
-  test("dropNewest keeps the oldest; fail ends the stream with overflow", async () => {
+  test("dropNewest keeps the oldest events; fail ends the stream with overflow", async () => {
     await using plugin = await open();
     const ticks = plugin.channel("ticks");
     const kept = ticks.listen({ arguments: told(20_000, 16, 0), items: 4, whenFull: "dropNewest" });
@@ -101,13 +101,13 @@ suite("events", () => {
     expect(await events.next()).toMatchObject({ done: true });
   });
 
-  test("a source that refuses, and one that is not there, end with their status", async () => {
+  test("a source that refuses and a missing source fail with their status", async () => {
     await using plugin = await open();
     expect(await codeOf(() => plugin.channel("ticks").listen().next())).toBe("invalid-argument");
     expect(await codeOf(() => plugin.channel("echo").listen())).toBe("no-handler");
   });
 
-  test("windows out of their range are refused", async () => {
+  test("listen refuses windows out of range", async () => {
     await using plugin = await open();
     const ticks = plugin.channel("ticks");
     expect(await codeOf(() => ticks.listen({ items: 0 }))).toBe("invalid-argument");
@@ -116,7 +116,7 @@ suite("events", () => {
   });
 });
 
-suite("messages of the plugin's", () => {
+suite("a plugin's messages", () => {
   test("are answered by the handler of their channel, now or later", async () => {
     await using plugin = await open();
     using _ = plugin.handle("probe/asked", async ({ bytes }) => {
@@ -126,7 +126,7 @@ suite("messages of the plugin's", () => {
     expect((await plugin.channel("ask").send(new Uint8Array([1, 2]))).bytes).toEqual(new Uint8Array([1, 2, 4]));
   });
 
-  test("a handler that throws fails them; without a handler they are refused", async () => {
+  test("fail when their handler throws, and are refused without a handler", async () => {
     await using plugin = await open();
     expect(await codeOf(() => plugin.channel("ask").send())).toBe("no-handler");
     using _ = plugin.handle("probe/asked", () => {
@@ -136,7 +136,7 @@ suite("messages of the plugin's", () => {
     expect(await codeOf(() => plugin.handle("probe/asked", () => null))).toBe("invalid-argument");
   });
 
-  test("a handler that throws what has no text, or answers with what cannot be given, fails them", async () => {
+  test("fail when their handler throws a value without text or returns an invalid answer", async () => {
     await using plugin = await open();
     const released = plugin.allocate(8);
     released.release();
@@ -162,7 +162,7 @@ suite("messages of the plugin's", () => {
     }
   });
 
-  test("a large one comes without a copy, and its memory is released behind the handler", async () => {
+  test("arrive without leaks when they are large: their memory is released after the handler", async () => {
     await using plugin = await open();
     const bytes = new Uint8Array(100_000).fill(5);
     using _ = plugin.handle("probe/asked", (message) => message.bytes);
@@ -170,7 +170,7 @@ suite("messages of the plugin's", () => {
     expect(plugin.stats().native["held"]).toBe(0);
   });
 
-  test("what it logs is told", async () => {
+  test("log lines reach onLog", async () => {
     const logged: [number, string][] = [];
     await using plugin = await open({ onLog: (level, text) => void logged.push([level, text]) });
     plugin.channel("say").call(new TextEncoder().encode("hello, Zoë"));

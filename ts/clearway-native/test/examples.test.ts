@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The example plugins, in C and in Rust: the same tests over both.
+// Runs the same tests over the example plugins in C and in Rust.
 import { existsSync } from "node:fs";
 import { standardMessageCodec, standardMethodCodec } from "clearway/channel";
 import { describe, expect, test } from "vitest";
@@ -10,7 +10,7 @@ import { codeOf, missing } from "./fixtures/probe.js";
 const addon = missing()?.includes("addon") ?? false;
 const { encode } = standardMessageCodec;
 
-/** What a message holds, with its memory given back. */
+/** Returns a copy of a message's bytes and releases its memory. */
 function taken(message: NativeMessage): Uint8Array | null {
   const bytes = message.bytes?.slice() ?? null;
   message.release();
@@ -21,7 +21,7 @@ describe.each(["c", "rust"] as const)("the example plugin in %s", (language) => 
   const path = plugins[language].example;
   const it = test.skipIf(addon || !existsSync(path));
 
-  it("echoes on the calling thread, on its pool and on its queue, in memory of its own or of ours", async () => {
+  it("echoes on the calling thread, its pool and its queue, from its own memory and from lent memory", async () => {
     await using plugin = await loadPlugin(path);
     const bytes = new Uint8Array(100_000).fill(5);
     expect(taken(plugin.channel("echo").call(new Uint8Array([1, 2])))).toEqual(new Uint8Array([1, 2]));
@@ -33,7 +33,7 @@ describe.each(["c", "rust"] as const)("the example plugin in %s", (language) => 
     expect(plugin.stats()).toMatchObject({ leaked: 0, native: { held: 1 } });
   });
 
-  it("decodes and encodes again, and refuses what is no value", async () => {
+  it("decodes and encodes values, and refuses invalid bytes", async () => {
     await using plugin = await loadPlugin(path);
     const value = encode({ a: [1, 2.5, null, "Zoë"], b: new Float64Array([1, 2]), c: 2n ** 70n });
     for (const name of ["echo/standard", "echo/standard/pool", "echo/standard/serial"])
@@ -44,13 +44,13 @@ describe.each(["c", "rust"] as const)("the example plugin in %s", (language) => 
     expect(await codeOf(() => plugin.channel("echo/standard").call(new Uint8Array([255])))).toBe("invalid-argument");
   });
 
-  it("asks its host and answers with what that says", async () => {
+  it("asks its host and answers with the host's reply", async () => {
     await using plugin = await loadPlugin(path);
     using _ = plugin.handle("echo/host", ({ bytes }) => new Uint8Array([...(bytes ?? []), 9]));
     expect(taken(await plugin.channel("echo/back").send(new Uint8Array([1])))).toEqual(new Uint8Array([1, 9]));
   });
 
-  it("fills memory that goes along with a message, where it is", async () => {
+  it("fills a message's attachment in place", async () => {
     await using plugin = await loadPlugin(path);
     using memory = plugin.allocate(50_000);
     plugin.channel("memset/shared").call(new Uint8Array([7]), [memory]);
@@ -69,7 +69,7 @@ describe.each(["c", "rust"] as const)("the example plugin in %s", (language) => 
     expect(await codeOf(refused)).toBe("invalid-argument");
   });
 
-  it("emits events in order, all of them, and stops when nobody listens", async () => {
+  it("emits every event in order, and stops when the listener leaves", async () => {
     await using plugin = await loadPlugin(path);
     const numbers: number[] = [];
     for await (const event of plugin.channel("sensor").listen({ arguments: encode({ rate: 0, count: 2000 }) })) {
@@ -92,7 +92,7 @@ describe.each(["c", "rust"] as const)("the example plugin in %s", (language) => 
     ).toBe("invalid-argument");
   });
 
-  it("shows a screen's frames without a copy, the newest where they come too fast", async () => {
+  it("sends a screen's frames without a copy, and only the newest to a slow listener", async () => {
     await using plugin = await loadPlugin(path);
     const told = encode({ width: 320, height: 200, rate: 0 });
     let last = -1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// clearway.h as a compiler sees it: every name that it defines can be used, in C and in C++.
+// Compiles a use of every name that clearway.h defines, in C and in C++.
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
@@ -8,7 +8,7 @@ import { include } from "./fixtures/probe.js";
 const has = (program: string): boolean => spawnSync(program, ["--version"]).status === 0;
 const warnings = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", "-I", include];
 
-/** What a compiler says of a source; nothing where it takes it. */
+/** Returns a compiler's messages about a source: empty if it compiles. */
 function said(program: string, language: readonly string[], source: string): string {
   return spawnSync(program, [...language, ...warnings, "-"], { input: source, encoding: "utf8" }).stderr;
 }
@@ -26,7 +26,7 @@ const source = [
   "unsigned long size(void); unsigned long size(void) { return text.size; }",
 ].join("\n");
 
-test("the header has constants and structs", () => {
+test("the header's constants and structs are found", () => {
   expect(constants).toContain("CLEARWAY_EVENT_NONE");
   expect(constants).toContain("CLEARWAY_OK");
   expect(structs).toContain("clearway_event");

@@ -2,15 +2,15 @@
 import { expect, test } from "vitest";
 import { codeOf, numberIn, open, suite, told } from "./fixtures/probe.js";
 
-/** Buffers that ES2024 has, and the library's types do not. */
+/** Creates ES2024 buffers that TypeScript's library types do not know yet. */
 const resizable = (size: number, maxByteLength: number): ArrayBuffer & { resize(size: number): void } =>
   Reflect.construct(ArrayBuffer, [size, { maxByteLength }]);
 const growing = (size: number, maxByteLength: number): SharedArrayBuffer & { grow(size: number): void } =>
   Reflect.construct(SharedArrayBuffer, [size, { maxByteLength }]);
 
-suite("memory of JavaScript's, lent", () => {
+suite("lent JavaScript memory", () => {
   test.each([ArrayBuffer, SharedArrayBuffer])(
-    "an echo of it is the very view, with nothing copied: %s",
+    "comes back from an echo as the same view, without a copy: %s",
     async (Kind) => {
       await using plugin = await open();
       const bytes = new Uint8Array(new Kind(1 << 20)).fill(1);
@@ -24,7 +24,7 @@ suite("memory of JavaScript's, lent", () => {
     },
   );
 
-  test("4096 bytes and more are lent for a call by themselves, fewer are copied", async () => {
+  test("send lends 4096 bytes and more for the call, and copies fewer bytes", async () => {
     await using plugin = await open();
     const [large, small] = [new Uint8Array(4096).fill(1), new Uint8Array(4095).fill(2)];
     expect((await plugin.channel("pool/echo").send(large)).bytes).toBe(large);
@@ -32,7 +32,7 @@ suite("memory of JavaScript's, lent", () => {
     expect(plugin.stats().ledger.toNative.copies).toEqual({ small: { count: 1, bytes: 4095 } });
   });
 
-  test("native code keeps and writes to it until it gives it back; then it has returned", async () => {
+  test("stays with native code, which may write to it, until native code returns it", async () => {
     await using plugin = await open();
     const bytes = new Uint8Array(64);
     const lent = plugin.lend(bytes);
@@ -49,7 +49,7 @@ suite("memory of JavaScript's, lent", () => {
     expect(bytes[0]).toBe(99);
   });
 
-  test("native code may write to it after JavaScript has given the buffer away, and nothing breaks", async () => {
+  test("stays valid for native code after JavaScript has transferred the buffer", async () => {
     await using plugin = await open();
     const lent = plugin.lend(new Uint8Array(1 << 20));
     plugin.channel("keep").call(lent);
@@ -61,7 +61,7 @@ suite("memory of JavaScript's, lent", () => {
     expect(moved[0]).toBe(99);
   });
 
-  test("a loan that was ended is an error in every call, and ending it again is none", async () => {
+  test("fails every call with released after its release, and may be released twice", async () => {
     await using plugin = await open();
     const lent = plugin.lend(new Uint8Array(8));
     lent.release();
@@ -71,7 +71,7 @@ suite("memory of JavaScript's, lent", () => {
     await lent.returned;
   });
 
-  test("await using ends the loan and waits for the return", async () => {
+  test("await using releases it and waits for its return", async () => {
     await using plugin = await open();
     const bytes = new Uint8Array(5000);
     {
@@ -81,7 +81,7 @@ suite("memory of JavaScript's, lent", () => {
     expect(bytes[4999]).toBe(1);
   });
 
-  test("a plugin that closes gives back what it kept", async () => {
+  test("a closing plugin returns the memory that it kept", async () => {
     const plugin = await open();
     const lent = plugin.lend(new Uint8Array(8));
     plugin.channel("keep").call(lent);
@@ -98,13 +98,13 @@ suite("memory of JavaScript's, lent", () => {
     expect(part.byteOffset).toBe(100);
   });
 
-  test("an answer in memory that was moved away is refused where it is read, and other answers arrive", async () => {
+  test("an answer in transferred memory throws released when it is read, and other answers arrive", async () => {
     await using plugin = await open();
     const moved = new Uint8Array(8192).fill(1);
     const echo = plugin.channel("serial/echo");
     const answers = [echo.send(moved), echo.send(told(7)), echo.send(moved.slice(0, 8000))] as const;
     structuredClone(moved, { transfer: [moved.buffer] });
-    // All three wait for one drain: this thread does nothing else meanwhile.
+    // All three answers arrive in one drain, because this thread does nothing else meanwhile.
     while (numberIn(plugin.channel("served").call().bytes) < 3);
     const [first, second, third] = await Promise.all(answers);
     expect(await codeOf(() => first.bytes)).toBe("released");
@@ -113,7 +113,7 @@ suite("memory of JavaScript's, lent", () => {
     expect(plugin.stats().native["held"]).toBe(0);
   });
 
-  test("a direct answer and an attachment in memory that was moved away are refused where they are read", async () => {
+  test("a direct answer and an attachment in transferred memory throw released when they are read", async () => {
     await using plugin = await open();
     const lent = plugin.lend(new Uint8Array(64));
     structuredClone(lent.bytes, { transfer: [lent.bytes.buffer as ArrayBuffer] });
@@ -126,7 +126,7 @@ suite("memory of JavaScript's, lent", () => {
     await lent.returned;
   });
 
-  test("an answer whose reading throws fails its own call, and other answers of the drain arrive", async () => {
+  test("an answer that throws while it is decoded fails its own call, and the drain's other answers arrive", async () => {
     class Hostile extends Uint8Array {
       override subarray(): never {
         throw new Error("hostile");
@@ -141,7 +141,7 @@ suite("memory of JavaScript's, lent", () => {
     expect((await answers[2]).bytes?.length).toBe(8191);
   });
 
-  test("a handler is told of a message in memory that was moved away, and its failure reaches the plugin", async () => {
+  test("a handler that reads a message in transferred memory throws, and the plugin receives its failure", async () => {
     await using plugin = await open();
     using _ = plugin.handle("probe/asked", (message) => message.bytes);
     const moved = new Uint8Array(8192);
@@ -151,16 +151,16 @@ suite("memory of JavaScript's, lent", () => {
     expect(numberIn((await plugin.channel("serial/ask").send(told(3))).bytes)).toBe(3);
   });
 
-  test("a resizable buffer is not lent, and the message says what to do", async () => {
+  test("lend refuses a resizable buffer, and its error names the remedy", async () => {
     await using plugin = await open();
     const buffer = resizable(64, 128);
     expect(await codeOf(() => plugin.lend(new Uint8Array(buffer)))).toBe("invalid-argument");
     expect(() => plugin.lend(new Uint8Array(buffer))).toThrow(/resizable.*allocate\(\)/);
-    // An own property does not hide it.
+    // An own property does not hide that the buffer is resizable.
     Object.defineProperty(buffer, "resizable", { value: false });
     expect(await codeOf(() => plugin.lend(new Uint8Array(buffer)))).toBe("invalid-argument");
     const growable = growing(64, 1 << 20);
-    const lent = plugin.lend(new Uint8Array(growable, 0, 64)); // it only grows, where it is
+    const lent = plugin.lend(new Uint8Array(growable, 0, 64)); // it only grows, in place
     plugin.channel("keep").call(lent);
     growable.grow(1 << 20);
     lent.release();
@@ -169,7 +169,7 @@ suite("memory of JavaScript's, lent", () => {
     expect(new Uint8Array(growable)[0]).toBe(99);
   });
 
-  test("a resizable buffer is copied by send, so that it may shrink meanwhile", async () => {
+  test("send copies a resizable buffer, which may then shrink during the call", async () => {
     await using plugin = await open();
     const buffer = resizable(1 << 20, 1 << 20);
     const bytes = new Uint8Array(buffer).fill(4);
@@ -185,7 +185,7 @@ suite("memory of JavaScript's, lent", () => {
     expect(plugin.stats().ledger.toNative.copies["resizable"]).toEqual({ count: 2, bytes: 2 << 20 });
   });
 
-  test("bytes that were only lent for a direct call cannot be kept", async () => {
+  test("a plugin cannot keep bytes that are lent only for a direct call", async () => {
     await using plugin = await open();
     expect(await codeOf(() => plugin.channel("keep").call(told(1)))).toBe("failed");
   });

@@ -10,7 +10,7 @@ import { kind } from "../src/record.js";
 import { Collected, codeOf, open, probes, suite } from "./fixtures/probe.js";
 
 suite("loading", () => {
-  test("a plugin is loaded by path or by URL, and several times", async () => {
+  test("a plugin can be loaded by path or URL, and several times", async () => {
     await using one = await open();
     await using two = await loadPlugin(pathToFileURL(probes.whole.path));
     expect(one.path).toBe(probes.whole.path);
@@ -19,7 +19,7 @@ suite("loading", () => {
     expect(two.channel("null").call().bytes).toBe(null);
   });
 
-  test("an opening that was closed is collected, and the arrays that it wrote to", async () => {
+  test("a closed opening and its arrays are garbage-collected", async () => {
     const collected = new Collected();
     const openAndClose = async (): Promise<void> => {
       const port = new Port(addon(), probes.whole.path, "detachable", () => {});
@@ -54,7 +54,7 @@ suite("loading", () => {
     await collected.all();
   });
 
-  test("an opening with a loan that comes back after its close is told of that, and then collected", async () => {
+  test("a closed opening settles a loan that returns late, and is then garbage-collected", async () => {
     await using other = await open();
     const collected = new Collected();
     const openAndClose = async (): Promise<{ returned: Promise<void> }> => {
@@ -72,38 +72,38 @@ suite("loading", () => {
     await collected.all();
   });
 
-  test("a file that is not there, or is no library, is load-failed, and the message says why and names it once", async () => {
+  test("a missing file or a file that is not a library fails with load-failed, its reason and its path once", async () => {
     expect(await codeOf(() => loadPlugin("/nowhere/at/all.so"))).toBe("load-failed");
     expect(await codeOf(() => loadPlugin(probes.text.path))).toBe("load-failed");
     await expect(loadPlugin("/nowhere/at/all.so")).rejects.toThrow(/^\/nowhere\/at\/all\.so: [^/]*$/);
   });
 
-  test("a library without an init is not-a-plugin", async () => {
+  test("a library without an init fails with not-a-plugin", async () => {
     expect(await codeOf(() => loadPlugin(probes.none.path))).toBe("not-a-plugin");
   });
 
-  test("a plugin for another ABI is wrong-version", async () => {
+  test("a plugin for another ABI fails with wrong-version", async () => {
     expect(await codeOf(() => loadPlugin(probes.old.path))).toBe("wrong-version");
   });
 
-  test("a plugin whose init refuses is init-failed, with what it said", async () => {
+  test("a plugin whose init refuses fails with init-failed and the plugin's message", async () => {
     const error = await loadPlugin(probes.refuses.path).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(NativeError);
     expect(error).toMatchObject({ code: "init-failed" });
     expect(String(error)).toMatch(/the probe refuses/);
   });
 
-  test("options out of their range are refused before anything is loaded", async () => {
+  test("invalid options are refused before the library is loaded", async () => {
     expect(await codeOf(() => open({ views: "other" as "copied" }))).toBe("invalid-argument");
   });
 
-  test("this Node maps native memory as shared, and keeps JavaScript's", () => {
+  test("this Node maps native memory as shared memory and keeps JavaScript's memory", () => {
     expect(["node-api", "v8"]).toContain(nativeFeatures().mapping);
     expect(nativeFeatures().keeps).toBe(true);
   });
 });
 
-test("without its addon the package loads, and loading a plugin is addon-missing and says how to build it", async () => {
+test("loading a plugin without the addon fails with addon-missing and says how to build it", async () => {
   const entry = new URL("../dist/index.js", import.meta.url);
   const script = `import { loadPlugin } from ${JSON.stringify(entry.href)};
     await loadPlugin("x").catch((error) => console.log(error.code, error.message));`;

@@ -11,7 +11,7 @@ const with_ = (options: PluginOptions): Promise<Plugin> => open(options);
 
 suite("native memory", () => {
   test.each(views)(
-    "seen as %s: the bytes are there, the ledger says how, and after the release it is an error",
+    "with a %s view has its bytes, is in the ledger, and throws released after its release",
     async (kind) => {
       await using plugin = await with_({ views: kind });
       const answer = plugin.channel("make").call(told(10_000));
@@ -27,20 +27,17 @@ suite("native memory", () => {
     },
   );
 
-  test.each(["detachable", "copied"] as const)(
-    "a %s view that was taken before is empty after the release",
-    async (kind) => {
-      await using plugin = await with_({ views: kind });
-      const answer = plugin.channel("make").call(told(10_000));
-      const view = answer.bytes;
-      const part = view?.subarray(5, 10);
-      expect(part?.length).toBe(5);
-      answer.release();
-      expect([view?.length, part?.length]).toEqual([0, 0]);
-    },
-  );
+  test.each(["detachable", "copied"] as const)("leaves an earlier %s view empty after its release", async (kind) => {
+    await using plugin = await with_({ views: kind });
+    const answer = plugin.channel("make").call(told(10_000));
+    const view = answer.bytes;
+    const part = view?.subarray(5, 10);
+    expect(part?.length).toBe(5);
+    answer.release();
+    expect([view?.length, part?.length]).toEqual([0, 0]);
+  });
 
-  test("a slab is free at once when its view is released", async () => {
+  test("is free at once when it is released", async () => {
     await using plugin = await open();
     const before = live(plugin);
     const memory = plugin.allocate(1 << 20);
@@ -50,7 +47,7 @@ suite("native memory", () => {
     expect(live(plugin)).toBe(before);
   });
 
-  test("using releases", async () => {
+  test("is released by using", async () => {
     await using plugin = await open();
     let view: Uint8Array | null;
     {
@@ -61,7 +58,7 @@ suite("native memory", () => {
     expect(view?.length).toBe(0);
   });
 
-  test("a shared view that was taken before stays readable, and its slab is used again only when it was collected", async () => {
+  test("keeps an earlier shared view readable, and reuses the slab only after the view is collected", async () => {
     await using plugin = await with_({ views: "shared" });
     const before = live(plugin);
     let view: Uint8Array | null = plugin.channel("make").call(told(100_000)).bytes;
@@ -76,7 +73,7 @@ suite("native memory", () => {
     await collect(() => live(plugin) === before);
   });
 
-  test("shared memory reaches another thread, which writes to it for native code", async () => {
+  test("can be shared with another thread, whose writes native code sees", async () => {
     await using plugin = await with_({ views: "shared" });
     const memory = plugin.allocate(64);
     const worker = new Worker(
@@ -89,7 +86,7 @@ suite("native memory", () => {
     memory.release();
   });
 
-  test("native memory is filled by JavaScript and handed over without a copy", async () => {
+  test("can be filled by JavaScript and sent without a copy", async () => {
     await using plugin = await open();
     using memory = plugin.allocate(8192);
     memory.bytes.fill(3);
@@ -98,7 +95,7 @@ suite("native memory", () => {
     expect(plugin.stats().ledger.toNative).toMatchObject({ copiedBytes: 0, sharedBytes: 8192 });
   });
 
-  test("memory of no bytes is memory", async () => {
+  test("may have zero bytes", async () => {
     await using plugin = await open();
     using memory = plugin.allocate(0);
     expect(memory.bytes.length).toBe(0);
@@ -106,7 +103,7 @@ suite("native memory", () => {
     expect(answer.bytes?.length).toBe(0);
   });
 
-  test("memories beside a message arrive, and go along", async () => {
+  test("crosses as a message's attachment in both directions", async () => {
     await using plugin = await open();
     using answer = plugin.channel("attach").call();
     expect(answer.bytes).toEqual(new Uint8Array([3]));
@@ -125,21 +122,21 @@ suite("native memory", () => {
     lent.release();
   });
 
-  test("memory that nobody releases is collected, and counted as leaked", async () => {
+  test("that is never released is garbage-collected and counted as leaked", async () => {
     await using plugin = await open();
     for (let at = 0; at < 20; at++) void plugin.channel("make").call(told(8192)).bytes?.length;
     await collect(() => plugin.stats().leaked === 20);
     expect(held(plugin)).toBe(0);
   });
 
-  test("a view outlives the memory's object that nobody released", async () => {
+  test("keeps a view readable after the unreleased memory object was collected", async () => {
     await using plugin = await open();
     const view = plugin.channel("make").call(told(8192)).bytes;
     await collect(() => plugin.stats().leaked === 1);
     expect(view?.every((byte) => byte === 7)).toBe(true);
   });
 
-  test("memory that is out when the plugin closes stays until its release", async () => {
+  test("stays valid after its plugin closes, until its release", async () => {
     const plugin = await open();
     const memory = plugin.channel("make").call(told(8192));
     void memory.bytes;
@@ -149,7 +146,7 @@ suite("native memory", () => {
     expect(held(plugin)).toBe(0);
   });
 
-  test("sizes that cannot be are refused", async () => {
+  test("is refused for an invalid size", async () => {
     await using plugin = await open();
     for (const size of [-1, 1.5, Number.NaN, "8" as unknown as number]) {
       expect(await codeOf(() => plugin.allocate(size))).toBe("invalid-argument");

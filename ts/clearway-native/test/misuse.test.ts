@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The addon's own functions with arguments that the package never gives: each refuses, and the process lives on.
+// Calls the addon's own functions with arguments that the package never passes. The process must survive.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -26,12 +26,12 @@ const wrong = [
 ];
 
 suite("misuse", () => {
-  test("every function refuses every wrong port, and wrong arguments with a right one", async () => {
+  test("the process survives every function with wrong ports and wrong arguments", async () => {
     const native = addon() as unknown as Record<string, Wrong>;
     const scratch = () => [new Float64Array(4096), new Uint8Array(1 << 17)];
     const port = native["open"]?.(probes.whole.path, ...scratch(), ...scratch(), () => {});
     expect(typeof port).toBe("object");
-    for (let at = 0; at < 4; at++) await collect(() => true); // the addon keeps what it writes to
+    for (let at = 0; at < 4; at++) await collect(() => true); // the addon keeps the arrays that it writes to
     for (const [name, call] of Object.entries(native)) {
       if (name === "close") continue;
       for (const value of wrong) {
@@ -49,14 +49,14 @@ suite("misuse", () => {
     native["close"]?.(port);
   });
 
-  test("scratch memory that is too small is refused", async () => {
+  test("open refuses scratch memory that is too small", async () => {
     const native = addon() as unknown as Record<string, Wrong>;
     expect(await codeOf(() => native["open"]?.(probes.whole.path, new Float64Array(1), new Uint8Array(1)))).toBe(
       "invalid-argument",
     );
   });
 
-  test("memory of one plugin's goes to another, and lent memory comes back from that as a copy", async () => {
+  test("one plugin's memory can be sent to another, and lent memory comes back from there as a copy", async () => {
     await using one = await open();
     await using two = await open();
     using memory = one.allocate(64);
@@ -73,7 +73,7 @@ suite("misuse", () => {
     lent.release();
   });
 
-  test("released memory and what is none are refused", async () => {
+  test("call and send refuse released memory and values that are not memory", async () => {
     await using plugin = await open();
     const memory = plugin.allocate(64);
     memory.release();
@@ -90,29 +90,26 @@ suite("misuse", () => {
     }
   });
 
-  test.skipIf(!existsSync(plugins.c.misbehave))(
-    "a plugin that misbehaves is refused, and the host lives on",
-    async () => {
-      await using plugin = await loadPlugin(plugins.c.misbehave);
-      for (const channel of ["garbage/status", "garbage/length", "garbage/memory", "garbage/null", "reply/twice"]) {
-        await codeOf(() => plugin.channel(channel).call());
-        await codeOf(() => plugin.channel(channel).send());
-      }
-      expect(await codeOf(() => plugin.channel("reply/never").call())).toBe("not-direct");
-      await codeOf(() => plugin.channel("reply/thread").send());
-      await codeOf(async () => {
-        for await (const event of plugin.channel("events/after-end").listen()) event.release();
-      });
-    },
-  );
+  test.skipIf(!existsSync(plugins.c.misbehave))("the process survives a misbehaving plugin", async () => {
+    await using plugin = await loadPlugin(plugins.c.misbehave);
+    for (const channel of ["garbage/status", "garbage/length", "garbage/memory", "garbage/null", "reply/twice"]) {
+      await codeOf(() => plugin.channel(channel).call());
+      await codeOf(() => plugin.channel(channel).send());
+    }
+    expect(await codeOf(() => plugin.channel("reply/never").call())).toBe("not-direct");
+    await codeOf(() => plugin.channel("reply/thread").send());
+    await codeOf(async () => {
+      for await (const event of plugin.channel("events/after-end").listen()) event.release();
+    });
+  });
 
-  test("a library that is not where it was is load-failed", async () => {
+  test("a missing library fails with load-failed", async () => {
     expect(await codeOf(() => loadPlugin(join(probes.whole.path, "..", "gone.so")))).toBe("load-failed");
   });
 });
 
 suite("leaks", () => {
-  test("a hundred thousand messages of each kind leave no memory behind", async () => {
+  test("messages of each kind leave no memory behind", async () => {
     await using plugin = await open();
     const before = plugin.stats().native["slabsLive"] ?? 0;
     const [echo, make, pool] = ["echo", "make", "pool/echo"].map((name) => plugin.channel(name));

@@ -21,8 +21,8 @@ function run(what: string): Promise<{ code: number | null; signal: string | null
   return new Promise((resolve) => child.on("close", (code, signal) => resolve({ code, signal, out })));
 }
 
-suite("threads of JavaScript", () => {
-  test("each has the plugin for itself, several at once, and ends with it open", async () => {
+suite("JavaScript threads", () => {
+  test("use separate openings of a plugin at once, and end while they are open", async () => {
     await using plugin = await open();
     const workers = Array.from({ length: 4 }, () => thread("calls"));
     const ends = workers.map(gone);
@@ -31,7 +31,7 @@ suite("threads of JavaScript", () => {
     expect(plugin.channel("null").call().bytes).toBe(null);
   });
 
-  test("one that is terminated with everything under way hurts nobody, and its memory comes back", async () => {
+  test("that are terminated with work in flight leave the plugin usable and free their memory", async () => {
     await using plugin = await open();
     await collect(() => true);
     const before = plugin.stats().native["slabsLive"] ?? 0;
@@ -46,16 +46,16 @@ suite("threads of JavaScript", () => {
 });
 
 suite("a process", () => {
-  test("ends by itself while a plugin is open, and waits for what was asked", async () => {
+  test("waits for calls in flight and then ends while a plugin is open", async () => {
     expect(await run("wait")).toEqual({ code: 0, signal: null, out: "answered\n" });
     expect(await run("calls")).toEqual({ code: 0, signal: null, out: "true\n" });
   });
 
-  test("ends by itself after calls and listeners that were refused", async () => {
+  test("ends after refused calls and listeners", async () => {
     expect(await run("refused")).toEqual({ code: 0, signal: null, out: "released,released,released\n" });
   });
 
-  test("that exits with calls and events under way ends with its own code", async () => {
+  test("keeps its exit code when it exits with calls and events in flight", async () => {
     expect(await run("exit")).toMatchObject({ code: 7, signal: null });
     expect(await run("uncaught")).toMatchObject({ code: 1, signal: null });
   });

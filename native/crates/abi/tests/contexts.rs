@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A host's functions from places where they have no business: callbacks of a plugin, a wake, before and after a close.
+//! Calls a host's functions from places where they are refused: a plugin's callbacks, a wake, before and after a close.
 
 #[path = "../../core/tests/fixture/mod.rs"]
 mod fixture;
@@ -17,7 +17,7 @@ use clearway_sys::*;
 use fixture::{LONG, give, handle, reply, text};
 
 const NONE: Event = Event::NONE;
-/// Longer than any of these calls may take, and short for who sees a fault.
+/// Longer than any of these calls takes, and short enough to wait for when a test fails.
 const SHORT_MS: u32 = 100;
 
 fn send(id: u64, channel: &'static str, answer: *mut Event) -> Status {
@@ -25,7 +25,7 @@ fn send(id: u64, channel: &'static str, answer: *mut Event) -> Status {
     unsafe { clearway_plugin_send(id, text(channel), &Content::NULL, 9, answer) }
 }
 
-/// What closing, and freeing, of a plugin that is open say here.
+/// Returns whether closing and freeing an open plugin are refused on this thread.
 fn refused(id: u64) -> bool {
     (clearway_plugin_close(id, SHORT_MS), clearway_plugin_free(id))
         == (CLEARWAY_INVALID_ARGUMENT, CLEARWAY_INVALID_ARGUMENT)
@@ -61,7 +61,7 @@ fn a_handler_that_closes_or_frees_is_refused_wherever_it_runs() {
     assert_eq!(clearway_plugin_close(other.id(), 0), CLEARWAY_OK);
 }
 
-/// What the callbacks of a source, and the two that end things, found: a bit each.
+/// One bit for each callback in which closing and freeing were refused: the source's four callbacks and `on_close`.
 static FOUND: AtomicU64 = AtomicU64::new(0);
 static ASKED: AtomicU64 = AtomicU64::new(0);
 
@@ -109,8 +109,8 @@ unsafe extern "C-unwind" fn init(host: *const Host, plugin: *mut Plugin) -> Stat
 }
 
 #[test]
-fn a_source_and_what_ends_a_plugin_are_refused_as_well() {
-    // SAFETY: `init` keeps to the ABI.
+fn a_sources_callbacks_and_on_close_that_close_or_free_are_refused() {
+    // SAFETY: `init` follows the ABI.
     let plugin = unsafe { Opened::start(init, Default::default()) }.unwrap();
     let other = fixture::plugin();
     ASKED.store(other.id(), Ordering::SeqCst);
@@ -140,11 +140,11 @@ fn a_wake_that_closes_frees_or_sets_a_wake_is_refused() {
         said: [AtomicI32; 4],
     }
     unsafe extern "C-unwind" fn wake(context: *mut c_void) {
-        // SAFETY: made below.
+        // SAFETY: the plugin is created below.
         let Woken { id, said } = unsafe { &*context.cast::<Woken>() };
         said[0].store(clearway_plugin_close(*id, SHORT_MS), Ordering::SeqCst);
         said[1].store(clearway_plugin_free(*id), Ordering::SeqCst);
-        // SAFETY: null is no wake.
+        // SAFETY: null removes the wake.
         said[2].store(unsafe { clearway_plugin_set_wake(*id, None, null_mut()) }, Ordering::SeqCst);
         let mut waiter = 0;
         // SAFETY: all of this frame.
@@ -216,11 +216,11 @@ fn an_open_that_is_refused_says_why_however_early() {
             assert_eq!(unsafe { clearway_plugin_open(path, options, to, said.as_mut_ptr(), size) }, status);
             assert!(said[size..].iter().all(|each| *each == 0x7f), "written behind the room: size={size}");
             if size > 0 {
-                // SAFETY: ends with a zero, as the header says.
+                // SAFETY: the header promises a terminating zero.
                 let text = unsafe { CStr::from_ptr(said.as_ptr()) }.to_str().unwrap();
                 assert!(text.len() < size && (size < 200 || text.contains(why)), "{why}: {text:?} size={size}");
             }
-            // SAFETY: no text is wanted.
+            // SAFETY: the text pointer is null.
             assert_eq!(unsafe { clearway_plugin_open(path, options, to, null_mut(), size) }, status);
         }
     }
@@ -228,7 +228,7 @@ fn an_open_that_is_refused_says_why_however_early() {
 }
 
 #[test]
-fn attachments_are_null_where_there_are_none() {
+fn attachments_are_null_when_there_are_none() {
     let plugin = fixture::plugin();
     let id = plugin.id();
     let (tell, told) = channel();
@@ -237,7 +237,7 @@ fn attachments_are_null_where_there_are_none() {
         tell.lock().unwrap().send(message.attachments.is_null()).unwrap();
         give(to, message)
     });
-    // What the caller gives beside a count of 0 is nobody's business.
+    // With a count of 0, the caller's pointer is ignored.
     let dangling = NonNull::<u64>::dangling().as_ptr();
     for bytes in [&[1; 5][..], &[7; 5000], &[]] {
         let content = Content { attachments: dangling, ..Content::of(bytes) };

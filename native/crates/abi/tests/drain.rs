@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Draining writes no more events than the caller has room for, whatever waits.
+//! A drain writes at most as many events as the caller has room for.
 
 #[path = "../../core/tests/fixture/mod.rs"]
 mod fixture;
@@ -11,10 +11,10 @@ use clearway_core::{HOST, Options as CoreOptions};
 use clearway_sys::*;
 use fixture::{LONG, emit, handle, reply, source, text};
 
-/// Stands behind the room that a drain is told of, and in the events before it is written to.
+/// Fills the array before a drain, and the memory past the room that the drain may use.
 const CANARY: u32 = 0xC0FF_EE00;
 
-/// Drains everything by arrays of `room` events with canaries behind them; the events, in order.
+/// Drains all events into arrays of `room` events that are followed by canaries. Returns the events in order.
 fn drained(id: u64, room: usize) -> Vec<(u32, u64)> {
     let canary = Event { kind: CANARY, ..Event::NONE };
     let mut all = Vec::new();
@@ -53,13 +53,13 @@ fn a_drain_writes_no_more_log_lines_than_it_has_room_for() {
         let plugin = fixture::plugin();
         say(plugin.id(), 256);
         assert_eq!(drained(plugin.id(), room), vec![(CLEARWAY_EVENT_LOG, 0); 256]);
-        say(plugin.id(), 3); // what is said after that wakes again
+        say(plugin.id(), 3); // later log lines wake again
         assert_eq!(drained(plugin.id(), room).len(), 3);
     }
 }
 
 #[test]
-fn answers_before_log_lines_leave_the_lines_what_room_is_left() {
+fn log_lines_get_the_room_that_answers_leave() {
     let plugin = fixture::plugin_with(CoreOptions { calls_max: 256, streams_max: 8, ..CoreOptions::default() });
     let id = plugin.id();
     handle(&plugin, "pooled", CLEARWAY_RUN_POOL, "", |_, to| reply(to, b"x"));
@@ -77,7 +77,7 @@ fn answers_before_log_lines_leave_the_lines_what_room_is_left() {
 }
 
 #[test]
-fn a_streams_end_waits_for_the_next_drain_where_its_last_event_took_the_last_room() {
+fn a_streams_end_waits_for_the_next_drain_when_its_last_event_took_the_last_room() {
     for (events, room, credit) in [(4, 4, u64::MAX), (4, 4, 4), (4, 2, 100), (1, 1, 1), (0, 1, 1), (5, 4, 5)] {
         let plugin = fixture::plugin();
         let id = plugin.id();

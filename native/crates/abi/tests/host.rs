@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A host that knows nothing but the header.
+//! A host that uses only the header.
 
 #[path = "../../core/tests/fixture/mod.rs"]
 mod fixture;
@@ -62,7 +62,7 @@ fn a_message_is_sent_answered_and_given_back_once() {
 }
 
 #[test]
-fn what_a_plugin_has_is_drained_in_parts() {
+fn a_plugins_events_are_drained_in_parts() {
     static WAKES: AtomicUsize = AtomicUsize::new(0);
     unsafe extern "C-unwind" fn wake(_: *mut c_void) {
         WAKES.fetch_add(1, Ordering::SeqCst);
@@ -100,7 +100,7 @@ fn what_a_plugin_has_is_drained_in_parts() {
 }
 
 #[test]
-fn a_plugins_own_message_and_what_it_says_arrive() {
+fn a_plugins_own_message_and_log_lines_arrive() {
     let plugin = fixture::plugin();
     let id = plugin.id();
     unsafe extern "C-unwind" fn heard(context: *mut c_void, status: Status, _: *const Content) {
@@ -129,7 +129,7 @@ fn a_plugins_own_message_and_what_it_says_arrive() {
 }
 
 #[test]
-fn memory_that_is_lent_comes_back_when_the_last_has_let_go() {
+fn lent_memory_comes_back_after_its_last_release() {
     static BACK: AtomicUsize = AtomicUsize::new(0);
     unsafe extern "C-unwind" fn back(_: *mut c_void, _: *mut u8, size: usize) {
         BACK.store(size, Ordering::SeqCst);
@@ -154,7 +154,7 @@ fn memory_that_is_lent_comes_back_when_the_last_has_let_go() {
 }
 
 #[test]
-fn closing_freeing_and_what_is_wrong_have_their_status() {
+fn closing_freeing_and_invalid_arguments_have_their_status() {
     let plugin = fixture::plugin();
     let id = plugin.id();
     handle(&plugin, "pooled", CLEARWAY_RUN_POOL, "", |_, to| reply(to, b"x"));
@@ -209,7 +209,7 @@ fn a_channel_is_called_by_its_number() {
     assert_eq!((found, find("echo")), (CLEARWAY_OK, (CLEARWAY_OK, echo)));
     let (mut into, mut answer, mut view) = ([0; 8], NONE, View::NONE);
     assert_eq!((call(echo, &Content::NULL, &mut into, &mut answer), answer.kind), (CLEARWAY_OK, CLEARWAY_EVENT_NONE));
-    // Few bytes are written where the caller wants them; more are held.
+    // Small answers are written into the caller's buffer; larger ones are held in memory.
     assert_eq!(call(echo, &Content::of(b"few"), &mut into, &mut answer), CLEARWAY_OK);
     assert_eq!((&into[..3], answer.content.size, answer.held, answer.copied), (&b"few"[..], 3, 0, 3));
     assert_eq!(call(echo, &Content::of(&[7; 9]), &mut into, &mut answer), CLEARWAY_OK);
@@ -235,13 +235,13 @@ fn a_channel_is_called_by_its_number() {
         (clearway_plugin_close(plugin.id(), 60_000), clearway_plugin_free(plugin.id())),
         (CLEARWAY_OK, CLEARWAY_OK)
     );
-    assert_eq!(call(echo, &Content::NULL, &mut into, &mut answer), CLEARWAY_CLOSED); // this thread's way there
+    assert_eq!(call(echo, &Content::NULL, &mut into, &mut answer), CLEARWAY_CLOSED); // this thread still knows the channel
     let elsewhere = std::thread::spawn(move || call(echo, &Content::NULL, &mut [], &mut NONE.clone()));
     assert_eq!(elsewhere.join().unwrap(), CLEARWAY_STALE);
 }
 
 #[test]
-fn many_threads_call_one_channel_and_a_handler_may_come_back_to_its_own() {
+fn many_threads_call_one_channel_and_a_handler_may_call_its_own() {
     let plugin = fixture::plugin();
     let mut channel = 0;
     // SAFETY: all of the test's frame.
@@ -275,7 +275,7 @@ fn wait(waiter: Waiter, timeout_ms: u32, tags: &mut [u64]) -> (Status, usize) {
 }
 
 #[test]
-fn a_thread_waits_for_what_plugins_have_and_for_what_was_lent() {
+fn a_thread_waits_for_events_and_for_returned_memory() {
     let plugin = fixture::plugin();
     let mut waiter = 0;
     // SAFETY: all of the test's frame.
@@ -306,7 +306,7 @@ fn a_thread_waits_for_what_plugins_have_and_for_what_was_lent() {
     assert_eq!(waits.join().unwrap().0, CLEARWAY_STALE);
     assert_eq!(clearway_waiter_free(waiter), CLEARWAY_STALE);
     assert_eq!(clearway_waiter_wake(waiter), CLEARWAY_STALE);
-    // SAFETY: refused before anything is looked at.
+    // SAFETY: refused before any pointer is read.
     unsafe {
         let mut view = View::NONE;
         let lend = |data, size, flags, view| clearway_waiter_lend(waiter, data, size, flags, 1, view);

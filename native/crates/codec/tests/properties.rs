@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! For values and bytes without number, from one fixed seed. The cases with names stand in conformance/.
+//! Properties over many random values and bytes, from one fixed seed. Named cases are in conformance/.
 
 use clearway_codec::{Call, Code, Error, Limits, Reply, Value, json, standard};
 
-/// A small generator of numbers (splitmix64): tests need no quality, and should need no package.
+/// A small random number generator (splitmix64), so that the tests need no package.
 struct Random(u64);
 
 impl Random {
@@ -54,7 +54,7 @@ impl Random {
 const COUNT: usize = if cfg!(miri) { 30 } else { 3000 };
 
 #[test]
-fn what_is_written_is_read_as_the_same_and_every_part_of_it_is_truncated() {
+fn an_encoded_value_decodes_to_the_same_and_every_prefix_is_truncated() {
     let mut random = Random(1);
     let mut message = Vec::new();
     for _ in 0..COUNT {
@@ -69,7 +69,7 @@ fn what_is_written_is_read_as_the_same_and_every_part_of_it_is_truncated() {
 }
 
 #[test]
-fn a_message_may_follow_other_bytes_and_pads_from_its_own_first() {
+fn a_message_behind_other_bytes_is_padded_from_its_own_first_byte() {
     let value = Value::List(vec![Value::Float(1.5), Value::Int64s(vec![1, -1])]);
     let mut alone = Vec::new();
     standard::write(&value, Limits::DEFAULT, &mut alone).unwrap();
@@ -82,7 +82,7 @@ fn a_message_may_follow_other_bytes_and_pads_from_its_own_first() {
 }
 
 #[test]
-fn bytes_changed_anywhere_are_a_value_or_an_error_with_an_offset_inside() {
+fn changed_bytes_decode_to_a_value_or_an_error_with_an_offset_inside() {
     let mut random = Random(2);
     for _ in 0..COUNT {
         let mut message = Vec::new();
@@ -101,8 +101,8 @@ fn bytes_changed_anywhere_are_a_value_or_an_error_with_an_offset_inside() {
 }
 
 #[test]
-fn counts_are_believed_only_as_far_as_the_bytes_go() {
-    // Nests of lists that each announce four thousand million values.
+fn a_count_larger_than_the_remaining_bytes_is_refused() {
+    // Nested lists that each announce four thousand million values.
     let lists: Vec<u8> = [12, 0xff, 0xff, 0xff, 0xff, 0xff].repeat(100);
     let error = standard::read_value(&lists, Limits::DEFAULT).unwrap_err();
     assert_eq!(error, Error { code: Code::Truncated, offset: 1 });
@@ -113,7 +113,7 @@ fn counts_are_believed_only_as_far_as_the_bytes_go() {
 }
 
 #[test]
-fn methods_are_read_as_they_were_written() {
+fn an_encoded_method_call_decodes_to_the_same() {
     let args = Value::Map(vec![("a".into(), Value::Float(0.5))]);
     let replies = [
         Reply::None,
@@ -144,7 +144,7 @@ fn methods_are_read_as_they_were_written() {
 }
 
 #[test]
-fn a_key_that_comes_twice_has_its_last_value_at_the_first_ones_place() {
+fn a_repeated_key_keeps_its_first_place_and_its_last_value() {
     let text = br#"{"a": 1, "b": 2, "a": 3, "c": 4, "b": 5}"#;
     let entry = |key: &str, value: i64| (key.into(), Value::Int(value));
     let expected = Value::Map(vec![entry("a", 3), entry("b", 5), entry("c", 4)]);

@@ -15,7 +15,7 @@ fn end(stream: u64) -> Status {
 }
 
 #[test]
-fn events_arrive_in_their_order_and_then_the_end() {
+fn events_arrive_in_order_and_then_the_end() {
     let plugin = plugin();
     let told = source(&plugin, "numbers", CLEARWAY_RUN_POOL, "");
     let stream = listen(&plugin, "numbers", window(100, WhenFull::Wait));
@@ -34,7 +34,7 @@ fn events_arrive_in_their_order_and_then_the_end() {
 }
 
 #[test]
-fn no_more_is_read_than_there_is_credit_for() {
+fn a_drain_reads_no_more_events_than_there_is_credit_for() {
     let plugin = plugin();
     source(&plugin, "numbers", CLEARWAY_RUN_DIRECT, "");
     let stream = listen(&plugin, "numbers", Window { credit: 2, ..window(10, WhenFull::Wait) });
@@ -53,7 +53,7 @@ fn no_more_is_read_than_there_is_credit_for() {
 }
 
 #[test]
-fn a_plugin_that_finds_no_room_is_told_when_half_is_free() {
+fn on_room_is_called_when_half_of_a_full_queue_is_free() {
     let plugin = plugin();
     let told = source(&plugin, "numbers", CLEARWAY_RUN_DIRECT, "");
     let stream = listen(&plugin, "numbers", window(4, WhenFull::Wait));
@@ -74,7 +74,7 @@ fn a_plugin_that_finds_no_room_is_told_when_half_is_free() {
 }
 
 #[test]
-fn the_newest_or_the_oldest_is_dropped_and_counted() {
+fn a_full_queue_drops_and_counts_the_newest_or_the_oldest_event() {
     for (when_full, left, dropped) in [(WhenFull::DropOldest, [3, 4], [3, 0]), (WhenFull::DropNewest, [0, 1], [3, 0])] {
         let plugin = plugin();
         source(&plugin, "numbers", CLEARWAY_RUN_DIRECT, "");
@@ -90,7 +90,7 @@ fn the_newest_or_the_oldest_is_dropped_and_counted() {
 }
 
 #[test]
-fn a_stream_that_must_not_overflow_ends_with_that() {
+fn a_stream_that_must_not_overflow_ends_when_its_queue_is_full() {
     let plugin = plugin();
     source(&plugin, "numbers", CLEARWAY_RUN_DIRECT, "");
     let stream = listen(&plugin, "numbers", window(1, WhenFull::Fail));
@@ -104,7 +104,7 @@ fn a_stream_that_must_not_overflow_ends_with_that() {
 }
 
 #[test]
-fn bytes_count_too_and_one_event_may_be_larger_than_the_window() {
+fn bytes_count_against_the_window_and_one_event_may_exceed_it() {
     let plugin = plugin();
     source(&plugin, "frames", CLEARWAY_RUN_DIRECT, "");
     let stream = listen(&plugin, "frames", Window { bytes: 100, ..window(10, WhenFull::Wait) });
@@ -116,7 +116,7 @@ fn bytes_count_too_and_one_event_may_be_larger_than_the_window() {
 }
 
 #[test]
-fn whoever_stops_listening_gets_nothing_more_and_the_source_is_told_once() {
+fn a_listener_that_stops_gets_no_more_events_and_its_source_is_notified_once() {
     let plugin = plugin();
     let told = source(&plugin, "numbers", CLEARWAY_RUN_SERIAL, "own");
     let stream = listen(&plugin, "numbers", window(10, WhenFull::Wait));
@@ -147,7 +147,7 @@ fn a_source_may_refuse_a_listener() {
 }
 
 #[test]
-fn taking_a_source_away_ends_its_streams() {
+fn removing_a_source_ends_its_streams() {
     let plugin = plugin();
     let told = source(&plugin, "numbers", CLEARWAY_RUN_DIRECT, "");
     let stream = listen(&plugin, "numbers", window(10, WhenFull::Wait));
@@ -160,7 +160,7 @@ fn taking_a_source_away_ends_its_streams() {
 }
 
 #[test]
-fn a_stream_with_much_to_say_does_not_hold_another_up() {
+fn a_busy_stream_does_not_delay_another_stream() {
     let plugin = plugin();
     source(&plugin, "numbers", CLEARWAY_RUN_DIRECT, "");
     let much = listen(&plugin, "numbers", window(1000, WhenFull::Wait));
@@ -227,12 +227,12 @@ fn a_million_events_with_credit_all_arrive_with_few_wakes() {
 }
 
 #[test]
-fn listeners_that_leave_unread_events_behind_never_fill_the_inbox() {
+fn listeners_that_leave_unread_events_never_fill_the_inbox() {
     let plugin = plugin_with(Options { calls_max: 1, streams_max: 2, ..Options::default() });
     let _told = source(&plugin, "numbers", CLEARWAY_RUN_DIRECT, "");
     let stays = listen(&plugin, "numbers", window(4, WhenFull::Wait));
     assert_eq!(emit(stays, b"kept"), CLEARWAY_OK);
-    // Each leaves a token in the inbox, which has room for some thousands.
+    // Each listener leaves a token in the inbox, which has room for some thousands.
     for _ in 0..if cfg!(miri) { 10 } else { 20_000 } {
         let stream = listen(&plugin, "numbers", window(4, WhenFull::Wait));
         assert_eq!(emit(stream, b"unread"), CLEARWAY_OK);

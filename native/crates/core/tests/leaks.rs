@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Nothing stays behind, however many messages there were. `CLEARWAY_LEAK_MESSAGES=10000000` (make leaks) is the whole form.
+//! Messages leave no memory behind. `CLEARWAY_LEAK_MESSAGES=10000000` (make leaks) runs the test in full.
 
 mod fixture;
 
@@ -12,7 +12,7 @@ fn count() -> u64 {
     given.unwrap_or(if cfg!(miri) { 40 } else { 40_000 })
 }
 
-/// Bytes of the process that are in memory; 0 where the system does not say, or where they are an interpreter's own.
+/// Returns the resident bytes of the process. 0 if the system does not report them, or under Miri, whose own memory they would be.
 fn resident() -> u64 {
     if cfg!(miri) {
         return 0;
@@ -22,7 +22,7 @@ fn resident() -> u64 {
     line.split_whitespace().nth(1).and_then(|kilobytes| kilobytes.parse::<u64>().ok()).unwrap_or(0) * 1024
 }
 
-/// Every kind of message, event and ending there is; about `count` of them.
+/// Sends about `count` messages and events, of every kind and with every ending.
 fn work(count: u64) {
     let plugin = plugin();
     handle(&plugin, "here", CLEARWAY_RUN_DIRECT, "", |message, to| give(to, message));
@@ -65,12 +65,12 @@ fn work(count: u64) {
 #[test]
 fn memory_does_not_grow_with_the_number_of_messages() {
     let before = clearway_core::slabs().live;
-    work(count() / 10); // tables, threads and the allocator find their size
+    work(count() / 10); // lets tables, threads and the allocator reach their size
     let settled = resident();
     work(count());
     assert_eq!(clearway_core::slabs().live, before, "no memory is left");
     let grown = resident().saturating_sub(settled);
-    // What is left of a message would be 64 bytes at least; allocators and slabs keep some megabytes in any case.
+    // A leak of each message would be at least 64 bytes. Allocators and slabs keep some megabytes in any case.
     let allowed = (16 << 20) + count();
     assert!(grown <= allowed, "grown by {grown} bytes in {} messages", count());
 }

@@ -32,7 +32,7 @@ fn a_message_is_answered_wherever_its_handler_runs() {
 }
 
 #[test]
-fn memory_goes_there_and_back_without_a_copy() {
+fn memory_crosses_in_both_directions_without_a_copy() {
     for (runs, queue) in EVERYWHERE {
         let plugin = plugin();
         handle(&plugin, "echo", runs, queue, |message, to| give(to, message));
@@ -45,7 +45,7 @@ fn memory_goes_there_and_back_without_a_copy() {
         assert_eq!(answer.attachments[1].data(), memory.data());
         assert_eq!(plugin.counts().copied_bytes, 0);
         drop(answer);
-        // The handler's call may not have let go of it yet; closing waits for that.
+        // The handler's call may still hold the memory; closing waits for its release.
         plugin.close(LONG).unwrap();
         assert_eq!(memory.references(), 1);
     }
@@ -78,7 +78,7 @@ fn memory_that_is_lent_for_a_direct_call_comes_back_without_a_reference() {
         give(to, &Content { attachments: handles.as_ptr(), attachments_count: 1, ..*message })
     });
     assert_eq!(beside, (Direct::More, Some((memory.data().cast_const(), 4096))));
-    // Once: what is said after that is refused, and changes nothing.
+    // Once: a later answer is refused and changes nothing.
     let twice = answer("twice", |message, to| {
         assert_eq!(give(to, message), CLEARWAY_OK);
         assert_eq!((give(to, message), give(to, &Content::NULL)), (CLEARWAY_STALE, CLEARWAY_STALE));
@@ -90,7 +90,7 @@ fn memory_that_is_lent_for_a_direct_call_comes_back_without_a_reference() {
 }
 
 #[test]
-fn what_is_lent_by_a_stale_handle_is_refused_and_calls_inside_of_calls_know_their_own() {
+fn lending_by_a_stale_handle_is_refused_and_nested_calls_keep_their_own_memory() {
     let plugin = plugin();
     let [outer, inner] = [1, 2].map(|size| Memory::allocate(size, 0).unwrap());
     let line = |name: &str| Line::new(&plugin, name).unwrap();
@@ -105,7 +105,7 @@ fn what_is_lent_by_a_stale_handle_is_refused_and_calls_inside_of_calls_know_thei
     let stale = outer.handle();
     drop(outer);
     assert_eq!(around.lend(stale, 1, &mut None), Err(CLEARWAY_STALE));
-    // The slot has another memory now: the old name does not find it.
+    // The slot holds another memory now, which the old handle does not reach.
     let next = Memory::allocate(3, 0).unwrap();
     assert_eq!(around.lend(stale, 1, &mut None), Err(CLEARWAY_STALE));
     assert_eq!(around.lend(next.handle(), 1, &mut None), Ok(Direct::Back));
@@ -138,7 +138,7 @@ fn the_second_of_two_answers_is_refused_and_the_first_counts() {
         handle(&plugin, "twice", runs, queue, |_, to| {
             assert_eq!(reply(to, b"first"), CLEARWAY_OK);
             assert_eq!(reply(to, b"second"), CLEARWAY_STALE);
-            CLEARWAY_FAILED // comes too late as well
+            CLEARWAY_FAILED // also too late
         });
         assert_eq!(content(ask(&plugin, "twice", &Given::null())).to_vec().unwrap(), b"first");
         plugin.close(LONG).unwrap();
@@ -152,7 +152,7 @@ fn a_handler_that_refuses_or_panics_answers_with_its_status_and_the_next_message
         handle(&plugin, "moody", runs, queue, |message, to| match message.size {
             1 => CLEARWAY_NOT_IMPLEMENTED,
             2 => panic!("not a good day"),
-            3 => CLEARWAY_PENDING, // no refusal
+            3 => CLEARWAY_PENDING, // not a refusal
             _ => reply(to, b"well"),
         });
         assert_eq!(status(ask(&plugin, "moody", &Given::bytes(&[0; 1]))), CLEARWAY_NOT_IMPLEMENTED);
@@ -175,7 +175,7 @@ fn an_error_arrives_with_its_text() {
 }
 
 #[test]
-fn a_channel_without_a_handler_says_so_and_a_channel_has_one_handler() {
+fn a_channel_without_a_handler_answers_so_and_a_second_handler_is_refused() {
     let plugin = plugin();
     assert_eq!(send(&plugin, "nobody", &Given::null(), 1).unwrap_err(), CLEARWAY_NO_HANDLER);
     handle(&plugin, "one", CLEARWAY_RUN_DIRECT, "", |_, to| reply(to, b""));
@@ -231,7 +231,7 @@ fn a_serial_queue_keeps_the_order_and_shares_its_thread_with_others_of_its_name(
 }
 
 #[test]
-fn a_plugin_asks_its_host_and_hears_the_answer() {
+fn a_plugin_asks_its_host_and_receives_the_answer() {
     let plugin = plugin();
     let (tell, told) = channel::<(Status, Vec<u8>)>();
     let context = Box::into_raw(Box::new(tell));
@@ -254,7 +254,7 @@ fn a_plugin_asks_its_host_and_hears_the_answer() {
     let second = message(next(&plugin));
     plugin.reply(second.reply, Err(Failure { status: CLEARWAY_NO_HANDLER, text: String::new() })).unwrap();
     assert_eq!(told.recv_timeout(LONG).unwrap(), (CLEARWAY_NO_HANDLER, vec![]));
-    // Nobody answers the third: the end does.
+    // No handler answers the third message: the close answers it.
     assert_eq!(ask(b"third"), CLEARWAY_OK);
     plugin.close(LONG).unwrap();
     assert_eq!(told.recv_timeout(LONG).unwrap(), (CLEARWAY_CLOSED, vec![]));
@@ -285,7 +285,7 @@ fn more_calls_than_the_limit_are_refused_until_some_are_answered() {
 }
 
 #[test]
-fn a_handler_can_see_that_nobody_waits_any_more() {
+fn a_handler_can_detect_that_its_caller_no_longer_waits() {
     let plugin = plugin();
     let (give, taken) = channel();
     let give = Mutex::new(give);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a plugin gets wrong is refused by a status, and the host lives on.
+//! A plugin's mistakes are refused with a status, and the host survives.
 
 mod fixture;
 
@@ -20,7 +20,7 @@ fn null_pointers_are_refused() {
     let plugin = plugin();
     let id = plugin.id();
     let mut view = View::NONE;
-    // SAFETY: null is allowed everywhere; the rest is of this frame.
+    // SAFETY: null is allowed everywhere; all other pointers are of this frame.
     unsafe {
         assert_eq!((HOST.allocate)(id, 8, 0, null_mut()), CLEARWAY_INVALID_ARGUMENT);
         assert_eq!((HOST.adopt)(id, null_mut(), 8, 0, None, null_mut(), &mut view), CLEARWAY_INVALID_ARGUMENT);
@@ -43,10 +43,10 @@ fn null_pointers_are_refused() {
 }
 
 #[test]
-fn handles_that_are_none_are_stale_everywhere() {
+fn invalid_handles_are_stale_everywhere() {
     let mut view = View::NONE;
     for handle in NO_HANDLES {
-        // SAFETY: handles may be anything; the rest is of this frame.
+        // SAFETY: handles may be any number; all pointers are of this frame.
         unsafe {
             let mut another = 0;
             assert_eq!((HOST.view)(handle, &mut view), CLEARWAY_STALE);
@@ -66,14 +66,14 @@ fn handles_that_are_none_are_stale_everywhere() {
             }
         }
     }
-    // A handle of one kind is none of another.
+    // A handle of one kind is not valid as another kind.
     let memory = Memory::allocate(8, 0).unwrap();
-    // SAFETY: handles may be anything.
+    // SAFETY: handles may be any number.
     assert_eq!(unsafe { (HOST.end)(memory.handle()) }, CLEARWAY_STALE);
 }
 
 #[test]
-fn lengths_that_cannot_be_are_refused_before_anything_is_allocated() {
+fn impossible_lengths_are_refused_before_any_allocation() {
     let plugin = plugin();
     handle(&plugin, "echo", CLEARWAY_RUN_POOL, "", |message, to| give(to, message));
     let memory = Memory::allocate(100, 0).unwrap();
@@ -116,7 +116,7 @@ fn lengths_that_cannot_be_are_refused_before_anything_is_allocated() {
 }
 
 #[test]
-fn a_wrong_answer_leaves_the_call_to_a_right_one() {
+fn a_refused_answer_leaves_the_call_open_for_another() {
     let plugin = plugin();
     handle(&plugin, "clumsy", CLEARWAY_RUN_DIRECT, "", |_, to| {
         assert_eq!(give(to, &Content { size: 8, ..Content::NULL }), CLEARWAY_INVALID_ARGUMENT);
@@ -127,7 +127,7 @@ fn a_wrong_answer_leaves_the_call_to_a_right_one() {
 }
 
 #[test]
-fn memory_is_released_once_and_stale_afterwards() {
+fn memory_is_stale_after_its_release() {
     static RELEASED: AtomicUsize = AtomicUsize::new(0);
     unsafe extern "C-unwind" fn released(context: *mut std::ffi::c_void, data: *mut u8, size: usize) {
         assert_eq!((context as usize, size), (7, 3));
@@ -162,7 +162,7 @@ fn memory_is_released_once_and_stale_afterwards() {
 }
 
 #[test]
-fn a_plugin_that_releases_what_was_only_lent_hurts_nobody() {
+fn releasing_lent_memory_leaves_the_owners_reference() {
     let plugin = plugin();
     // SAFETY: handles only.
     handle(&plugin, "greedy", CLEARWAY_RUN_POOL, "", |message, to| unsafe {
@@ -177,7 +177,7 @@ fn a_plugin_that_releases_what_was_only_lent_hurts_nobody() {
 }
 
 #[test]
-fn closing_cancels_listeners_answers_who_waits_drops_handlers_and_then_refuses() {
+fn closing_cancels_listeners_answers_waiting_calls_drops_handlers_and_refuses_later_calls() {
     let plugin = plugin();
     let (give, taken) = channel();
     let give = Mutex::new(give);
@@ -210,7 +210,7 @@ fn closing_cancels_listeners_answers_who_waits_drops_handlers_and_then_refuses()
 }
 
 #[test]
-fn closing_does_not_wait_longer_than_it_may_and_can_be_tried_again() {
+fn closing_stops_waiting_at_its_time_limit_and_can_be_repeated() {
     let plugin = plugin();
     let (end, ends) = channel::<()>();
     let (begun, begins) = channel();
@@ -246,7 +246,7 @@ fn a_plugin_of_another_version_or_that_refuses_or_panics_is_not_opened() {
     unsafe extern "C-unwind" fn panics(_: *const Host, _: *mut clearway_sys::Plugin) -> Status {
         panic!("in init")
     }
-    // SAFETY: as plugins go.
+    // SAFETY: the library is a plugin.
     let start = |init| unsafe { Plugin::start(init, Options::default()) }.map(drop).unwrap_err();
     assert_eq!(start(newer).status, CLEARWAY_VERSION);
     let failure = start(refuses);
@@ -256,7 +256,7 @@ fn a_plugin_of_another_version_or_that_refuses_or_panics_is_not_opened() {
 
 #[test]
 #[cfg_attr(miri, ignore = "an interpreter loads no libraries")]
-fn a_file_that_is_no_plugin_is_not_loaded() {
+fn a_file_that_is_not_a_plugin_is_not_loaded() {
     let status = |path: &str| Plugin::load(path.as_ref(), Options::default()).map(drop).unwrap_err().status;
     assert_eq!(status("no/such/file.so"), CLEARWAY_LOAD_FAILED);
     assert_eq!(status(file!()), CLEARWAY_LOAD_FAILED);
@@ -309,7 +309,7 @@ fn everything_may_be_called_from_any_thread_while_the_plugin_closes() {
 }
 
 #[test]
-fn names_with_a_zero_in_them_are_names() {
+fn names_may_contain_a_zero_byte() {
     let plugin = plugin();
     handle(&plugin, "a\0b", CLEARWAY_RUN_SERIAL, "queue\0", |message, to| give(to, message));
     let told = source(&plugin, "c\0d", CLEARWAY_RUN_SERIAL, "\0");

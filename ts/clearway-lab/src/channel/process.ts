@@ -19,7 +19,7 @@ export function processChannel(kind: ProcessKind, entry: string): Mechanism {
     });
     const exited = once(child, "exit");
     const failed = exited.then(([code, signal]) => {
-      throw new Error(`the child ended before it was told to: code=${code} signal=${signal}`);
+      throw new Error(`the child exited too early: code=${code} signal=${signal}`);
     });
     // After a successful measurement, no code waits for this promise.
     failed.catch(() => {});

@@ -36,10 +36,10 @@ export async function exportRun(_: ExportFormat, source: string, { out }: { out?
 function readRecord(source: string): RunRecord {
   const file = existsSync(source) && statSync(source).isDirectory() ? path.join(source, "record.json") : source;
   if (!existsSync(file))
-    throw new UsageError(`${file} does not exist: name the folder that \`clearway lab --out\` has written`);
+    throw new UsageError(`${file} does not exist: name the folder that \`clearway lab --out\` wrote`);
   const record = JSON.parse(readFileSync(file, "utf8")) as RunRecord;
   if (record.version !== RECORD_VERSION || !Array.isArray(record.cells))
-    throw new UsageError(`${file} is no record of a run (record.json): version=${record.version}`);
+    throw new UsageError(`${file} is not the record of a run (record.json): version=${record.version}`);
   return record;
 }
 

@@ -62,7 +62,7 @@ export async function lab(what: readonly string[], options: LabOptions): Promise
   );
   const onInterrupt = () => {
     if (interruption.signal.aborted) process.exit(130);
-    process.stderr.write("\ninterrupted: keeping what was measured (again to leave at once)\n");
+    process.stderr.write("\ninterrupted: keeping the finished measurements (press Ctrl-C again to exit at once)\n");
     interruption.abort();
     runners.interrupt();
   };

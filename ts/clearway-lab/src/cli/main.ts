@@ -43,7 +43,7 @@ const labCommand = program
     "quick",
   )
   .option("--rounds <number>", "how often to measure each cell; default: as often as the profile does", parseRounds)
-  .option("--out <dir>", "where to write", "out")
+  .option("--out <dir>", "output folder", "out")
   .option("--seed <number>", "repeat the order of an earlier run", parseSeed)
   .action(async (what: string[], options: LabArguments) => {
     const { profile } = options;
@@ -72,12 +72,12 @@ program
 
 program
   .command("export")
-  .description("write a run as other tools read it: jetpack is the Benchmark JSON of Android's Jetpack Benchmark")
+  .description("convert a run for other tools; jetpack is the JSON of Android's Jetpack Benchmark")
   .argument("<format>", "jetpack", parseFormat)
   .argument("<run>", "the folder of a run, or its record.json")
   .option(
     "--out <file>",
-    "where to write; - is the standard output; default: clearway-benchmarkData.json beside the run",
+    "output file; - is the standard output; default: clearway-benchmarkData.json in the run's folder",
   )
   .action(async (format: ExportFormat, run: string, options: { out?: string }) => {
     process.exitCode = await exportRun(format, run, options);
@@ -85,7 +85,9 @@ program
 
 program
   .command("doctor")
-  .description("what is installed, whether pages are isolated, how fine the clocks are, how quiet the machine is")
+  .description(
+    "report installed programs, the isolation of pages, the steps of the clocks and the noise of the machine",
+  )
   .action(async () => {
     process.exitCode = await doctor();
   });

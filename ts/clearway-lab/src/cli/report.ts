@@ -9,7 +9,7 @@ export async function report(folder: string): Promise<number> {
   for (const name of ["results.json", "record.json"]) {
     if (!existsSync(path.join(folder, name))) {
       throw new UsageError(
-        `${path.join(folder, name)} does not exist: name the folder that \`clearway lab --out\` has written`,
+        `${path.join(folder, name)} does not exist: name the folder that \`clearway lab --out\` wrote`,
       );
     }
   }

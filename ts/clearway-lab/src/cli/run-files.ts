@@ -23,7 +23,7 @@ export function readRun(folder: string): { results: Results; record: RunRecord }
   const results = readResults(path.join(folder, "results.json"));
   const record = JSON.parse(readFileSync(path.join(folder, "record.json"), "utf8")) as RunRecord;
   if (record.version !== RECORD_VERSION)
-    throw new Error(`record.json is of another version: version=${record.version}`);
+    throw new Error(`record.json has an unsupported version: version=${record.version}`);
   return { results, record };
 }
 

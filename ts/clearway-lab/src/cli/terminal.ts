@@ -18,7 +18,7 @@ export function summary(results: Results, record: RunRecord): string {
   for (const { title, lines: said } of offloadLines(results, record))
     lines.push(pc.bold(title), ...said.flatMap((line) => wrap(`- ${line}`, WIDTH_MAX)), "");
   lines.push(...cellCounts(results), "");
-  lines.push(pc.bold("What to doubt"));
+  lines.push(pc.bold("Doubts"));
   for (const { message, next } of results.warnings)
     lines.push(...wrap(`- ${message}`, WIDTH_MAX), ...wrap(`  next: ${next}`, WIDTH_MAX).map(pc.dim));
   lines.push("", pc.bold("Verdict"), ...wrap(verdictOf(results, record).join(" "), WIDTH_MAX), "");

@@ -27,7 +27,8 @@ export interface Thumbnail {
  * `rgba`.
  */
 export function greyThumbnail(rgba: Uint8Array): Thumbnail {
-  if (rgba.length !== IMAGE_BYTES) throw new RangeError(`not the picture: bytes=${rgba.length} of ${IMAGE_BYTES}`);
+  if (rgba.length !== IMAGE_BYTES)
+    throw new RangeError(`not the expected picture: bytes=${rgba.length} of ${IMAGE_BYTES}`);
   const { shrink } = IMAGE;
   const width = IMAGE.width / shrink;
   const height = IMAGE.height / shrink;

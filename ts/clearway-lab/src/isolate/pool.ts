@@ -61,7 +61,8 @@ export function poolMechanism(make: () => Promise<PoolUnderTest>): Mechanism {
         answer = await check(again.call(task));
       }),
     );
-    if ((await settled(again.close())) === "pending") notes.push(`an unhurt pool had not closed after ${SETTLE_MS} ms`);
+    if ((await settled(again.close())) === "pending")
+      notes.push(`a pool without a crash had not closed after ${SETTLE_MS} ms`);
     return {
       samples: { warmTask: { unit: "us", ns: warm, batch }, afterIdle: { unit: "us", ns: idle } },
       values,

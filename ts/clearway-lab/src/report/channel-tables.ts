@@ -10,10 +10,10 @@ import { clockStepUsOf, metricsFor, sameRow, type Table, tableCell } from "./tab
 /** The figures of each round trip. The first table is open; the others are folded, and absent on a terminal. */
 const FIGURES: (Omit<Column, "label"> & { what: string })[] = [
   { what: "round trip, one at a time, median", unit: "us", metric: "roundTrip", quantile: "p50" },
-  { what: "three in flight, time for each message", unit: "us", metric: "perMessageOfThree" },
-  { what: "bytes copied a round trip", unit: "bytes", metric: "copiedBytes" },
-  { what: "bytes allocated a round trip", unit: "bytes", metric: "allocatedBytes" },
-  { what: "allocations a round trip on the calling thread", unit: "count", metric: "allocations" },
+  { what: "three in flight, time per message", unit: "us", metric: "perMessageOfThree" },
+  { what: "bytes copied per round trip", unit: "bytes", metric: "copiedBytes" },
+  { what: "bytes allocated per round trip", unit: "bytes", metric: "allocatedBytes" },
+  { what: "allocations per round trip on the calling thread", unit: "count", metric: "allocations" },
 ];
 
 const LEAD = ["channel", "codec", "payload", "reply"] as const;

@@ -47,7 +47,7 @@ ${floors(results)}${settings(record)}
 function floors({ noiseFloor }: Results): Html {
   if (noiseFloor.length === 0)
     return html`<h2>The noise floor</h2><p>No mechanism was measured twice in this run, so its noise is unknown.</p>`;
-  return html`<h2>The noise floor</h2><p>The same mechanism, measured twice as two cells. A difference under this factor is called “no difference seen”; one that not every round agrees on, too.</p>
+  return html`<h2>The noise floor</h2><p>The same mechanism, measured twice as two cells. The report says “no difference seen” for a smaller difference, and for one that not every round confirms.</p>
 <div class="scroll"><table><thead><tr><th class="text">scenario</th><th class="text">host</th><th class="text">load</th><th class="text">measured twice</th><th class="text">figure</th><th>rounds</th><th>factor</th></tr></thead>
 <tbody>${noiseFloor.map((floor) => {
     const size = floor.params["chunkBytes"] ?? floor.params["megabytes"];

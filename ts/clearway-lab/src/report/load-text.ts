@@ -18,7 +18,7 @@ export function loadText(params: Params): string {
   if (perSecond === 0) parts.push(`${shown(count as number)} events back to back`);
   else if (typeof perSecond === "number") parts.push(`${shown(perSecond)} events/s`);
   if (typeof payloadBytes === "number" && payloadBytes > 8) parts.push(`${bytes(payloadBytes)} each`);
-  if (receiver === "stalled") parts.push("receiver stalled 30 ms now and then");
+  if (receiver === "stalled") parts.push("receiver stalled for 30 ms every 300 ms");
   if (typeof size === "number") parts.push(bytes(size));
   if (typeof memory === "string") parts.push(`${memory} memory`);
   if (typeof value === "string") parts.push(value);

@@ -10,7 +10,7 @@ import { loadText } from "./load-text.js";
 import { byLoad, metricsFor, sameRow } from "./table.js";
 
 export function roleLegend(text: string): Html {
-  return html`<ul class="legend"><li><span class="dot clearway"></span>Clearway</li><li><span class="dot peer"></span>peer library</li><li><span class="dot reference"></span>by hand</li><li>${text}</li></ul>`;
+  return html`<ul class="legend"><li><span class="dot clearway"></span>Clearway</li><li><span class="dot peer"></span>peer library</li><li><span class="dot reference"></span>hand-written</li><li>${text}</li></ul>`;
 }
 
 function rangeOf(cell: RecordedCell, found: Distribution): Range {
@@ -30,7 +30,7 @@ export function poolChart(results: Results, record: RunRecord, title: string, ce
     const found = metricsFor(results, record, cell)["warmTask"];
     return found !== undefined && "p50" in found ? [rangeOf(cell, found)] : [];
   });
-  const caption = `${title}: one trivial task on a warm pool, there and back`;
+  const caption = `${title}: round trip of one trivial task on a warm pool`;
   return html`<h4>${caption}</h4>${rangeChart(caption, "µs, logarithmic; dot: median, bar: p10 to p90", ranges, "µs")}`;
 }
 
@@ -87,6 +87,6 @@ export function firehoseChart(results: Results, record: RunRecord, title: string
     ];
   });
   ranges.sort((a, b) => b.middle - a.middle);
-  const caption = `${title}: events a second, back to back`;
-  return html`<h4>${caption}</h4>${rangeChart(caption, "events a second (logarithmic)", ranges, "/s")}`;
+  const caption = `${title}: events per second, back to back`;
+  return html`<h4>${caption}</h4>${rangeChart(caption, "events per second (logarithmic)", ranges, "/s")}`;
 }

@@ -14,10 +14,10 @@ import { zoomAssets } from "./zoom.js";
 
 const FAMILY_TITLES: Record<string, string> = {
   isolate: "Isolate: work that leaves the main thread",
-  memory: "Memory: native code fills a buffer of mine",
-  channel: "Channel: what a platform channel costs",
+  memory: "Memory: native code fills an app's buffer",
+  channel: "Channel: the cost of a platform channel",
   push: "Push: a live stream to the main thread",
-  offload: "Offload: which executor, for which work",
+  offload: "Offload: the best executor for each kind of work",
 };
 
 export function reportHtml(results: Results, record: RunRecord): string {
@@ -56,6 +56,6 @@ function doubts({ warnings }: Results): Html {
     html`<li>${message} <span class="next">${next}.</span></li>`;
   const shownFirst = warnings.filter(({ code }) => code !== "quantile-unsupported" && code !== "mechanism-note");
   const rest = warnings.filter((warning) => !shownFirst.includes(warning));
-  return html`<aside class="doubt"><h2>What to doubt</h2><ul>${shownFirst.map(item)}</ul>
+  return html`<aside class="doubt"><h2>Doubts</h2><ul>${shownFirst.map(item)}</ul>
 ${rest.length > 0 ? html`<details><summary>${rest.length} more about single figures</summary><ul>${rest.map(item)}</ul></details>` : html``}</aside>`;
 }

@@ -71,8 +71,8 @@ function hostCharts(
     const strips = byLoad(cells)[0]!
       .map(stripOf)
       .filter((strip) => strip !== undefined);
-    const caption = `${title}: when the main thread could not answer`;
-    return html`<h4>${caption}</h4>${timelineChart(caption, strips)}${roleLegend("Coloured: the main thread is held. Pale: it is free. The middle one of the rounds is shown.")}${zoomable(title, strips)}`;
+    const caption = `${title}: stalls of the main thread`;
+    return html`<h4>${caption}</h4>${timelineChart(caption, strips)}${roleLegend("Coloured: the main thread is blocked. Pale: the main thread is free. The chart shows the median round.")}${zoomable(title, strips)}`;
   }
   if (scenario.name === "upload") return uploadCharts(results, record, title, cells);
   if (figuresOf(scenario.name) === "memset") return memoryCharts(results, record, title, cells);
@@ -102,8 +102,8 @@ function streamChart(
   }));
   const clockStepUs = record.hosts[group[0]!.host]?.clockStepUs ?? 0.1;
   const tail = sortQuantile(rows.map(({ latency }) => latency));
-  const caption = `${title}: how late events arrive at ${loadText(group[0]!.params)}, smallest ${tail} first`;
-  return html`<h4>${caption}</h4>${histogramChart(caption, rows, clockStepUs, tail)}${roleLegend(`Line: median.${tail === "p50" ? "" : ` Dashed: ${tail}, which orders the rows.`}`)}`;
+  const caption = `${title}: delay of events at ${loadText(group[0]!.params)}, smallest ${tail} first`;
+  return html`<h4>${caption}</h4>${histogramChart(caption, rows, clockStepUs, tail)}${roleLegend(`Line: median.${tail === "p50" ? "" : ` Dashed: ${tail}; the rows are sorted by it.`}`)}`;
 }
 
 /** Lists the cells that could not run, each reason once. */

@@ -24,9 +24,9 @@ function pointsOf(results: Results, record: RunRecord, cells: RecordedCell[], me
 export function uploadCharts(results: Results, record: RunRecord, title: string, cells: RecordedCell[]): Html {
   const points = (metric: string) => pointsOf(results, record, cells, metric, "chunkBytes");
   const x = "chunk size (logarithmic)";
-  const time = `${title}: time for each megabyte against chunk size`;
-  const stall = `${title}: longest stall of the main thread against chunk size`;
-  return html`<h4>${time}</h4>${lineLegend(cells, (cell) => cell.mechanism)}${sizeChart(time, { x, y: "ms for each MB" }, points("timePerMegabyte"))}
+  const time = `${title}: time per megabyte by chunk size`;
+  const stall = `${title}: longest stall of the main thread by chunk size`;
+  return html`<h4>${time}</h4>${lineLegend(cells, (cell) => cell.mechanism)}${sizeChart(time, { x, y: "ms per MB" }, points("timePerMegabyte"))}
 <h4>${stall}</h4>${sizeChart(stall, { x, y: "longest stall (ms)" }, points("longestStall"), { value: FRAME_MS, text: "one frame at 60 Hz" })}`;
 }
 
@@ -38,7 +38,7 @@ export function memoryCharts(results: Results, record: RunRecord, title: string,
     if (own.length === 0) return html``;
     const sizes = new Set(own.map(({ params }) => params["bytes"]));
     if (sizes.size === 1) return fillChart(results, record, `${title}: one fill of ${loadText(own[0]!.params)}`, own);
-    const caption = `${title}: time of one fill of ${memory} memory against its size`;
+    const caption = `${title}: time of one fill of ${memory} memory by size`;
     const axes = { x: "bytes filled (logarithmic)", y: "median of one fill (µs)" };
     return html`<h4>${caption}</h4>${legend}${sizeChart(caption, axes, pointsOf(results, record, own, "fill", "bytes"))}`;
   })}`;

@@ -169,7 +169,7 @@ function uploadTable(
   return {
     scenario: scenario.name,
     host,
-    load: "time for each megabyte by chunk size; the stalls are the worst of all sizes",
+    load: "time per megabyte by chunk size; the stall is the longest at any size",
     columns,
     rows,
   };

@@ -22,7 +22,7 @@ export function verdictOf(results: Results, record: RunRecord): string[] {
   ].flatMap((sentence) => HOST_NAMES.flatMap((host) => sentence(results, record, host)));
   if (sentences.length > 0) return sentences;
   const measured = record.cells.some((cell) => cell.rounds.length > 0);
-  return [measured ? "This run names too few mechanisms to compare any." : "Nothing was measured."];
+  return [measured ? "This run measured too few mechanisms for a comparison." : "Nothing was measured."];
 }
 
 /** Returns the two cells of one scenario and host with the same parameters, for the first parameters that both have. */
@@ -58,9 +58,9 @@ function studentsSentence(results: Results, record: RunRecord, host: HostName): 
   const stall = (cell: RecordedCell) => shown(numberOf(metricsFor(results, record, cell)["longestStall"]));
   const comparison = compareCells(record, ours, clone, "longestStall", results.noiseFloor);
   const rows = shown(ours.params["rows"] as number);
-  const facts = `${rows} records held ${HOST_TITLES[host]}'s main thread for ${stall(clone)} ms when cloned from a worker, and for ${stall(ours)} ms when they came as records of Clearway`;
+  const facts = `${rows} records blocked ${HOST_TITLES[host]}'s main thread for ${stall(clone)} ms when cloned from a worker, and for ${stall(ours)} ms when moved as Clearway records`;
   if (comparison === undefined || comparison.verdict === "no difference seen")
-    return [`${facts}; the noise of this run does not carry a ratio.`];
+    return [`${facts}; the run is too noisy for a ratio.`];
   return [`${facts}: ${times(comparison.ratio)} as long.`];
 }
 
@@ -108,7 +108,7 @@ function channelSentence(results: Results, record: RunRecord, host: HostName): s
   const said = spoken(compareCells(record, found[0], found[1], "roundTrip.p50", results.noiseFloor));
   const [ours, bare] = found.map((cell) => p50Of(results, record, cell, "roundTrip"));
   return [
-    `A message of 2 KB went to a worker in ${HOST_TITLES[host]} and back in ${ours} us by Clearway's channel and in ${bare} us by structured clone over a bare port: ${said}.`,
+    `The round trip of a 2 KB message to a worker in ${HOST_TITLES[host]} took ${ours} us through Clearway's channel and ${bare} us by structured clone over a bare port: ${said}.`,
   ];
 }
 

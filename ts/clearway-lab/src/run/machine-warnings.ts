@@ -19,7 +19,7 @@ export function machineWarnings({ machine, hosts, cells, build }: Measured): War
     const longest = Math.max(...stalled.map(({ machineStallMs }) => machineStallMs));
     warnings.push({
       code: "machine-stalled",
-      message: `During ${stalled.length} of ${rounds.length} measurements an idle thread was kept from waking for over 16.7 ms (longest ${longest.toFixed(0)} ms): the machine stalled, not the mechanism.`,
+      message: `During ${stalled.length} of ${rounds.length} measurements, an idle thread woke more than 16.7 ms late (at most ${longest.toFixed(0)} ms): the machine stalled, not the mechanism.`,
       next: "run on a quieter machine, or one with more cores",
     });
   }
@@ -34,7 +34,7 @@ export function machineWarnings({ machine, hosts, cells, build }: Measured): War
     warnings.push({
       code: "steal-seen",
       message: `The hypervisor took ${machine.stealPercent} % of the CPU time during the run.`,
-      next: "run on a machine of your own",
+      next: "run on a machine without other tenants",
     });
   }
   if (machine.governor !== "performance" && machine.governor !== "unknown") {
@@ -48,7 +48,7 @@ export function machineWarnings({ machine, hosts, cells, build }: Measured): War
     warnings.push({
       code: "virtual-machine",
       message:
-        "This is a virtual machine: waking a sleeping core costs several times what it does on metal. Ratios carry over, microseconds do not.",
+        "This is a virtual machine: waking a sleeping core costs several times as much as on bare metal. Ratios carry over to other machines, microseconds do not.",
       next: "run on the machine you care about",
     });
   }
@@ -71,7 +71,7 @@ export function machineWarnings({ machine, hosts, cells, build }: Measured): War
     warnings.push({
       code: "node-options",
       message: `Node runs with options: ${build.nodeOptions}`,
-      next: "run without them unless they are what you measure",
+      next: "run without them, unless you measure their effect",
     });
   }
   return warnings;

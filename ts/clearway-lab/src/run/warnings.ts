@@ -25,7 +25,7 @@ function runWarnings(record: RunRecord): Warning[] {
   const { done, planned } = record;
   if (record.interrupted) {
     const message = `The run was interrupted: ${done} of ${planned} measurements were made.`;
-    warnings.push({ code: "interrupted", message, next: "run it again and let it end" });
+    warnings.push({ code: "interrupted", message, next: "run it again to its end" });
   } else if (record.budgetEnded) {
     const message = `The time of the ${record.profile} profile ended after ${done} of ${planned} measurements.`;
     warnings.push({
@@ -58,7 +58,7 @@ function runWarnings(record: RunRecord): Warning[] {
   if (few > 0) {
     warnings.push({
       code: "few-rounds",
-      message: `${few} of ${measured.length} cells rest on one or two rounds: a difference is called seen only when every round agrees.`,
+      message: `${few} of ${measured.length} cells have only one or two rounds: the report claims a difference only if every round confirms it.`,
       next: "use --profile full for 3 to 20 rounds, or --rounds",
     });
   }
@@ -82,11 +82,11 @@ function sampleWarnings(record: RunRecord, floors: readonly Floor[]): Warning[] 
   for (const q of [p99, p999]) {
     const few = [...groups].filter(([, n]) => (isSupported(n, p99) ? p999 : p99) === q);
     if (few.length === 0) continue;
-    const label = q === p99 ? "p99 and p99.9 rest" : "p99.9 rests";
+    const label = q === p99 ? "p99 and p99.9 come" : "p99.9 comes";
     warnings.push({
       code: "quantile-unsupported",
-      message: `${label} on too few samples (greyed below): ${few.map(([key, n]) => `${key} (n = ${n})`).join(", ")}.`,
-      next: `${samplesNeeded(q)} samples carry it: use --profile full`,
+      message: `${label} from too few samples (greyed below): ${few.map(([key, n]) => `${key} (n = ${n})`).join(", ")}.`,
+      next: `${samplesNeeded(q)} samples are needed: use --profile full`,
     });
   }
   const noisy = floors.filter(({ ratio }) => ratio > NOISE_HIGH_RATIO);
@@ -97,7 +97,7 @@ function sampleWarnings(record: RunRecord, floors: readonly Floor[]): Warning[] 
     });
     warnings.push({
       code: "noise-high",
-      message: `Two runs of the same mechanism differed by a factor of ${factors.join(", ")}. Smaller differences there are called "no difference seen".`,
+      message: `Two runs of the same mechanism differed by a factor of ${factors.join(", ")}. For smaller differences there, the report says "no difference seen".`,
       next: "close other programs and run again, or use --profile full for more rounds",
     });
   }
@@ -113,7 +113,7 @@ function warmUpWarnings({ cells }: RunRecord): Warning[] {
     counts.set(where, (counts.get(where) ?? 0) + 1);
   }
   const where = [...counts].map(([name, count]) => `${count} of ${name}`).join(", ");
-  const message = `${cut.length} cells still got quicker when their warm-up ended: ${where}. Warm, they may be quicker than here.`;
+  const message = `${cut.length} cells still got faster when their warm-up ended: ${where}. Fully warm, they may be faster than these figures.`;
   return [{ code: "still-warming", message, next: "use --profile full, which warms up for longer" }];
 }
 

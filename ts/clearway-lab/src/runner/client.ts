@@ -106,7 +106,7 @@ export class RunnerClient {
     const answer = new Promise<Response>((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject });
       timer = setTimeout(() => {
-        reject(new Error(`the runner gave no answer: timeoutMs=${timeoutMs} op=${request.op}`));
+        reject(new Error(`the runner did not answer in time: timeoutMs=${timeoutMs} op=${request.op}`));
         this.kill();
       }, timeoutMs);
       this.#child.stdin!.write(JSON.stringify({ id, ...request }) + "\n");

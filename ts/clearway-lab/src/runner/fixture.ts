@@ -20,7 +20,7 @@ export async function startFixture(): Promise<RunningFixture> {
   const program = fileURLToPath(new URL("./fixture-server.js", import.meta.url));
   const child = spawn(process.execPath, [program], { stdio: ["pipe", "pipe", "inherit"], detached: true });
   const first = await readLines(child.stdout).next();
-  if (first.done) throw new Error("the fixture server ended before it said where it listens");
+  if (first.done) throw new Error("the fixture server exited before it reported its address");
   return {
     fixture: first.value as Fixture,
     close: async () => {

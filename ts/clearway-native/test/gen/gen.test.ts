@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The generated code is compiled and called: what a schema's callers send is read there, and what it answers is read here.
+// Compiles the generated code and calls it: the generated code decodes the calls, and these tests decode its replies.
 import { execFileSync, spawnSync } from "node:child_process";
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -45,7 +45,7 @@ beforeAll(async () => {
   expect(await gen(schema, { c: join(folder, "thermometer.h"), rust: join(folder, "thermometer.rs") })).toBe(0);
 });
 
-/** What a program answers to some calls, and then the event that it emits. */
+/** Returns a program's replies to these calls, and then the event that it emits. */
 function answers(program: string, calls: [method: string, args: unknown][]): (MethodReply | string)[] {
   const lines = calls.map(([method, args]) => Buffer.from(call.encode({ method, args })).toString("hex"));
   const out = execFileSync(program, { input: [...lines, "ff", ""].join("\n"), encoding: "utf8" });
@@ -83,8 +83,8 @@ const many = Array.from({ length: 3000 }, (_, at) => ({ [`place ${at}`]: { city:
 describe.each([
   ["C", has("cc"), buildC],
   ["Rust", has("cargo"), buildRust],
-] as const)("what is generated for %s", (_, there, build) => {
-  test.runIf(there)("compiles without a warning, reads what callers send, and writes what they read", () => {
+] as const)("generated code for %s", (_, there, build) => {
+  test.runIf(there)("compiles without a warning, decodes calls, and encodes replies that callers decode", () => {
     const reading = { level: 20, unit: "celsius", note: null, at: 2n ** 63n - 1n };
     const success = (value: unknown) => ({ kind: "success", value });
     const found = answers(build(), [
@@ -139,13 +139,13 @@ describe("gen", () => {
     expect(await gen(schema, { c: out, check: true, name: "sensor" })).toBe(1);
   });
 
-  test.runIf(has("rustfmt"))("writes Rust as rustfmt does, so that it stays as it is", async () => {
+  test.runIf(has("rustfmt"))("writes Rust that rustfmt does not change", async () => {
     const out = join(folder, "thermometer.rs");
     execFileSync("rustfmt", ["--check", "--edition", "2024", out], { cwd: folder, stdio: "pipe" });
     expect(await gen(schema, { rust: out, check: true })).toBe(0);
   });
 
-  test("says what is wrong with a schema, and where", async () => {
+  test("names a schema's mistake and its place", async () => {
     const said = async (data: unknown, options = {}): Promise<string> => {
       const file = join(folder, "wrong.json");
       writeFileSync(file, JSON.stringify(data));
@@ -166,7 +166,7 @@ describe("gen", () => {
     expect(await said({ channel: "a" }, { rust: undefined, c: undefined })).toContain("name what to write");
   });
 
-  test("lets no text of a schema out of its quotes and comments", async () => {
+  test("keeps every text of a schema inside its quotes and comments", async () => {
     const nasty = 'x"; */ int y; /* \\" \n #error ?\u2028';
     const out = join(folder, "nasty.h");
     const rust = join(folder, "nasty.rs");

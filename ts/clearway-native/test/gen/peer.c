@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A plugin's side of thermometer.json, with a host of a few lines: each line of the input is a call in hex, each line of the
-// output what it was answered with: the reply in hex, or the status.
+// The plugin's side of thermometer.json, with a minimal host. Each line of the input is a call in hex. Each line of the output is its
+// answer: the reply in hex, or the status.
 #include <stdio.h>
 
 #include "thermometer.h"
@@ -68,7 +68,7 @@ static clearway_status image(void *context, const clearway_bytes *args, clearway
 static clearway_status everything(void *context, const thermometer_everything_args *args, clearway_reply reply) {
   (void)context;
   thermometer_everything_result result;
-  // The same fields in the same order, under two names.
+  // The two structs have the same fields in the same order.
   memcpy(&result, args, sizeof result);
   return thermometer_reply_everything(&host, id, reply, &result);
 }
@@ -95,7 +95,7 @@ int main(void) {
     printf("\n");
     fflush(stdout);
   }
-  // An event: the arguments of its listener, and what it emits.
+  // Decodes a listener's arguments and emits an event.
   const clearway_content listen = {.data = (const uint8_t *)"\7\6listen\3\7\0\0\0", .size = 13};
   clearway_gen_arena arena = {0};
   thermometer_i32_or_null every = {0};

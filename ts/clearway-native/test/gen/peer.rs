@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What peer.c does, in Rust.
-#[allow(dead_code)] // of a binary; a library's module is public
+// peer.c in Rust.
+#[allow(dead_code)] // a binary does not use all of the module; in a library the module is public
 mod thermometer;
 
 use std::io::{self, BufRead};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Out-parameters at the edge of a page: what is written behind them ends the process, what is written before them shows.
+// Out-parameters at the end of a page. A write past them ends the process; a write before them is detected.
 #ifndef CLEARWAY_TEST_EDGE_H
 #define CLEARWAY_TEST_EDGE_H
 

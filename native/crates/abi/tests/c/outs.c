@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Every out-parameter of clearway.h, with capacities of 0, 1 and few.
+// Tests every out-parameter of clearway.h with capacities of 0, 1 and a few.
 #include <string.h>
 
 #include "edge.h"
@@ -113,7 +113,7 @@ static void check_listen(clearway_plugin_id id) {
   edges_check("listen");
 }
 
-// Everything that can be drained, by arrays of `room` events.
+// Drains all events into arrays of `room` events.
 static void check_drain(clearway_plugin_id id, size_t room) {
   clearway_waiter waiter;
   EXPECT(clearway_waiter_new(&waiter) == CLEARWAY_OK && clearway_waiter_watch(waiter, id) == CLEARWAY_OK);

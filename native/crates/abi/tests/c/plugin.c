@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the C host opens, twice: it runs what it is asked to on the thread that it is asked on.
+// The plugin that the C host opens twice. It runs the host's functions on the thread of the handler.
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 static const clearway_host *host;
 
-// Runs a function of the host's, wherever this handler is called; answers with nothing.
+// Runs a function of the host on the handler's thread, and answers with null.
 static clearway_status run(void *context, const clearway_content *message, clearway_reply reply) {
   (void)context;
   errand asked;
@@ -27,7 +27,7 @@ static clearway_status never(void *context, const clearway_content *message, cle
   return CLEARWAY_OK;
 }
 
-// Answers with a byte and two memories beside it.
+// Answers with a byte and two attachments.
 static clearway_status attach(void *context, const clearway_content *message, clearway_reply reply) {
   (void)message;
   clearway_view views[2];
@@ -41,7 +41,7 @@ static clearway_status attach(void *context, const clearway_content *message, cl
   return status;
 }
 
-// Says as many lines as its first byte, and sends as many messages to the host as its second.
+// Logs as many lines as its first byte says, and sends as many messages to the host as its second byte says.
 static clearway_status say(void *context, const clearway_content *message, clearway_reply reply) {
   const clearway_plugin_id id = (clearway_plugin_id){(uintptr_t)context};
   if (message->size != 2) return CLEARWAY_INVALID_ARGUMENT;
@@ -51,7 +51,7 @@ static clearway_status say(void *context, const clearway_content *message, clear
   return host->reply(reply, NULL);
 }
 
-// Emits as many events as its arguments say, and ends; without arguments it waits to be cancelled.
+// Emits the number of events in its arguments and ends. Without arguments it waits to be cancelled.
 static clearway_status listen(void *context, const clearway_content *arguments, clearway_stream stream) {
   (void)context;
   if (arguments->size == 0) return CLEARWAY_OK;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the C host and its plugin agree on.
+// Definitions that the C host and its plugin share.
 #ifndef CLEARWAY_TEST_SHARED_H
 #define CLEARWAY_TEST_SHARED_H
 

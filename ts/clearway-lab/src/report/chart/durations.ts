@@ -54,7 +54,7 @@ export function durationChart(label: string, lines: readonly DurationLine[], tex
     marginBottom: 44,
     x: {
       type: "log",
-      label: narrow ? "size of a task" : "size of a task: its computing time alone",
+      label: narrow ? "size of a task" : "size of a task: its computing time",
       labelAnchor: "center",
       labelArrow: "none",
       ticks: decades(points.map(({ ns }) => ns)).filter((_, at) => !narrow || at % 2 === 0),
@@ -62,7 +62,7 @@ export function durationChart(label: string, lines: readonly DurationLine[], tex
     },
     y: {
       type: "log",
-      label: "time a task in a batch",
+      label: "time per task in a batch",
       labelArrow: "none",
       grid: true,
       ticks: decades(points.map(({ taskNs }) => taskNs)),

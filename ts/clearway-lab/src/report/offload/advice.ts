@@ -34,7 +34,7 @@ function adviceFor(results: Results, record: RunRecord, column: WorkColumn, cold
   const compared = (cell: RecordedCell) => compareCells(record, cell, best, "batch", results.noiseFloor);
   const ratio = (cell: RecordedCell) => compared(cell)?.ratio ?? Number.NaN;
   const took = `${best.title} took ${shown(ms(best))} ms for ${shown(Number(best.params["actions"]))} actions`;
-  if (others.length === 0) return `only ${took}: there is nothing to compare it with.`;
+  if (others.length === 0) return `${took}; no other strategy was measured.`;
   const alike = others.filter((other) => compared(other)?.verdict !== "higher" && ratio(other) < ALIKE_RATIO);
   const parts = [
     `${took}${alike.length === 0 ? "" : `, no difference seen to ${listed(alike.map(({ title }) => title))}`}`,
@@ -48,11 +48,11 @@ function adviceFor(results: Results, record: RunRecord, column: WorkColumn, cold
   );
   if (more.length > 0) parts.push(listed(more.sort((a, b) => ratio(a) - ratio(b)).map(times)));
   const held = ms(best, "held");
-  if (held > FRAME_MS) parts.push(`it holds the calling thread for ${shown(held)} ms`);
+  if (held > FRAME_MS) parts.push(`it blocks the calling thread for ${shown(held)} ms`);
   const [coldBest] = byRegret(cold);
   const coldRegret = cold.regrets.get(best.mechanism)?.ratio ?? 1;
   if (coldBest !== undefined && coldRegret > COLD_WORTH_RATIO)
-    parts.push(`on a cold pool ${coldBest.title} is soonest with ${shown(ms(coldBest, "coldBatch"))} ms`);
+    parts.push(`on a cold pool ${coldBest.title} is fastest with ${shown(ms(coldBest, "coldBatch"))} ms`);
   // If a plain strategy does as well, an adaptive one is not needed.
   const plain = [best, ...alike].find(({ place }) => place !== "adaptive") ?? best;
   return `${placeText(plain)}: ${parts.join("; ")}.`;
@@ -68,13 +68,13 @@ const COLD_WORTH_RATIO = 1.5;
 function placeText({ place, params }: RecordedCell): string {
   if (place === "caller")
     return params["waits"] === "async"
-      ? "leave it on the calling thread and wait for all at once"
-      : "leave it on the calling thread";
-  if (place === "one") return "give it to one other thread";
-  if (place === "cpu") return "give it to as many threads as there are cores";
-  if (place === "many") return "give it more threads than there are cores";
-  if (place === "adaptive") return "let it be placed by what was measured";
-  return "give it to a pool";
+      ? "run it on the calling thread and await all actions together"
+      : "run it on the calling thread";
+  if (place === "one") return "run it on one other thread";
+  if (place === "cpu") return "run it on as many threads as cores";
+  if (place === "many") return "run it on more threads than cores";
+  if (place === "adaptive") return "use an adaptive strategy";
+  return "run it in a pool";
 }
 
 /** Returns the strategies of a work, in ascending order of regret. */

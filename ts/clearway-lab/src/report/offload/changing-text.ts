@@ -19,12 +19,12 @@ export function changingSentence(record: RunRecord, host: HostName): string | un
   const [best, ...others] = cells.filter(({ mechanism }) => of.has(mechanism)).sort((a, b) => ratio(a) - ratio(b));
   if (best === undefined) return undefined;
   const value = (cell: RecordedCell, metric: string) => median([...byRound(record, cell, metric).values()]);
-  const parts = [`all batches were soonest done by ${best.title}, in ${shown(value(best, "total"))} ms`];
+  const parts = [`${best.title} finished all batches first, in ${shown(value(best, "total"))} ms`];
   const ours = cells.find(({ place }) => place === "adaptive");
   if (ours !== undefined && value(ours, "recover") >= 0) {
-    const recovered = `${batchesText(value(ours, "recover"))} after it began to wait and ${batchesText(value(ours, "recoverBack"))} after it stopped`;
+    const recovered = `after ${batchesText(value(ours, "recover"))} when the site began to wait and after ${batchesText(value(ours, "recoverBack"))} when it computed again`;
     const who = ours === best ? "it" : `${ours.title} took ${regretText(ratio(ours))} times as long and`;
-    parts.push(`${who} was at its new pace ${recovered}`);
+    parts.push(`${who} adapted ${recovered}`);
   }
   const worst = others.at(-1);
   if (worst !== undefined && worst !== ours)

@@ -26,7 +26,7 @@ export function offloadCharts(results: Results, record: RunRecord, scenario: Rec
 
 function worksCharts(results: Results, record: RunRecord, host: HostName): Html {
   const advice = adviceOf(results, record, host);
-  return html`<h4>${HOST_TITLES[host]}: what to use</h4>
+  return html`<h4>${HOST_TITLES[host]}: recommended strategies</h4>
 <dl class="advice">${advice.map(({ work, sentence }) => html`<dt>${work}</dt><dd>${capital(sentence)}</dd>`)}</dl>
 ${(["warm", "cold"] as const).map((temperature) => regretMap(record, host, temperature))}`;
 }
@@ -43,21 +43,21 @@ function regretMap(record: RunRecord, host: HostName, temperature: Temperature):
       return [{ row: cell.title, column, value: ratio, text: regretText(ratio), short: shortRegret(ratio), marked }];
     }),
   );
-  const caption = `${HOST_TITLES[host]}, ${temperature} pool: times as long as the best strategy for each work`;
+  const caption = `${HOST_TITLES[host]}, ${temperature} pool: time as a multiple of the best strategy's for each kind of work`;
   const names = columns.map(({ label }) => label);
   const titles = rows.map(({ cell }) => cell.title);
   const table = regretTable(record, host, temperature);
   const [said] = worstSentence(record, host, temperature);
   return html`<h4>${caption}</h4>${heatMap(caption, titles, names, cells)}
-<ul class="legend"><li>Framed: within a tenth of the best, which was chosen on the other rounds; what is under 1 was quicker than that by chance. The more colour, the slower. Blank: not measured. Who is never far from the best stands first.</li></ul>
+<ul class="legend"><li>Framed: within 10 % of the best strategy, which is chosen from the other rounds. A figure under 1 was faster than that by chance. Stronger colour: slower. Blank: not measured. Strategies are sorted by their worst figure.</li></ul>
 ${said === undefined ? html`` : html`<p>${said}</p>`}
-${table === undefined ? html`` : html`<details><summary>The same as a table, with each strategy's worst work</summary>${tableHtml(table)}</details>`}`;
+${table === undefined ? html`` : html`<details><summary>The same as a table, with each strategy's worst figure</summary>${tableHtml(table)}</details>`}`;
 }
 
 function sizesChart(record: RunRecord, host: HostName, reference: string): Html {
   const lines = sizeLines(record, host, reference);
   const sentence = crossoverSentence(lines, host);
-  const caption = `${HOST_TITLES[host]}: time of a task in a batch against its size`;
+  const caption = `${HOST_TITLES[host]}: time per task in a batch, by the size of the task`;
   const series = lines.map(({ cell, points }) => ({ name: cell.title, own: cell.role === "clearway", points }));
   return html`<h4>${caption}</h4>${durationChart(caption, series, (ns) => micro(durationText(ns)))}
 ${sentence === undefined ? html`` : html`<p>${micro(sentence)}</p>`}${crossoverTable(lines)}`;
@@ -66,7 +66,7 @@ ${sentence === undefined ? html`` : html`<p>${micro(sentence)}</p>`}${crossoverT
 function crossoverTable(lines: readonly SizeLine[]): Html {
   const rows = lines.filter(({ crossover }) => crossover !== undefined);
   if (rows.length === 0) return html``;
-  return html`<div class="scroll"><table><thead><tr><th class="text" scope="col">strategy</th><th class="text" scope="col">sooner than on the spot</th></tr></thead><tbody>${rows.map(
+  return html`<div class="scroll"><table><thead><tr><th class="text" scope="col">strategy</th><th class="text" scope="col">faster than on the calling thread</th></tr></thead><tbody>${rows.map(
     ({ cell, crossover }) =>
       html`<tr class="${cell.role}"><th scope="row"><span class="dot ${cell.role}"></span>${cell.title}</th><td class="text">${micro(crossoverText(crossover))}</td></tr>`,
   )}</tbody></table></div>`;

@@ -43,8 +43,8 @@ export function crossoverText(crossover: Crossover | undefined): string {
 export function crossoverSentence(lines: readonly SizeLine[], host: HostName): string | undefined {
   const told = lines.filter(({ crossover }) => crossover !== undefined);
   if (told.length === 0) return undefined;
-  const parts = told.map(({ cell, crossover }) => `${cell.title} ${crossoverText(crossover)}`);
-  return `A batch of computing tasks ${IN_HOST[host]} is done sooner than on the spot by ${parts.join(", ")}.`;
+  const parts = told.map(({ cell, crossover }) => `with ${cell.title} ${crossoverText(crossover)}`);
+  return `A batch of computing tasks ${IN_HOST[host]} is faster than on the calling thread ${parts.join(", ")}.`;
 }
 
 export function durationText(ns: number): string {

@@ -14,7 +14,7 @@ export function regretTable(record: RunRecord, host: HostName, temperature: Temp
   return {
     scenario: "works",
     host,
-    load: `regret, ${temperature} pool: times as long as the best strategy for that work`,
+    load: `regret, ${temperature} pool: time as a multiple of the best strategy's for that kind of work`,
     columns: [...columns.map(({ label }) => ({ label, unit: "regret" })), { label: "worst", unit: "regret" }],
     rows: rows.map(({ cell, regrets, worst }) => ({
       mechanism: cell.mechanism,

@@ -16,13 +16,13 @@ export function worstSentence(record: RunRecord, host: HostName, temperature: Te
     const column = columns[row.regrets.indexOf(row.worst)];
     const cell = column?.cells.find(({ mechanism }) => mechanism === row.cell.mechanism);
     const isWarming = temperature === "warm" && cell !== undefined && wasWarmUpCut(cell);
-    return `${column?.label ?? ""}${isWarming ? ", still getting quicker" : ""}`;
+    return `${column?.label ?? ""}${isWarming ? ", still getting faster" : ""}`;
   };
   const ratio = (row: StrategyRow) => regretText(row.worst?.ratio ?? Number.NaN);
-  const single = `the best of the strategies that treat every work alike, ${fixed.cell.title}, took up to ${ratio(fixed)} times as long as the best choice (${at(fixed)})`;
+  const single = `the best strategy that is not adaptive, ${fixed.cell.title}, took up to ${ratio(fixed)} times as long as the best choice for each kind (${at(fixed)})`;
   const adaptive = whole
     .filter(({ cell }) => cell.place === "adaptive")
-    .map((row) => `; ${row.cell.title} up to ${ratio(row)} times (${at(row)})`);
+    .map((row) => `; ${row.cell.title} took up to ${ratio(row)} times as long (${at(row)})`);
   const pools = temperature === "warm" ? "warm pools" : "cold pools";
-  return [`Of ${columns.length} works ${IN_HOST[host]}, on ${pools}, ${single}${adaptive.join("")}.`];
+  return [`For ${columns.length} kinds of work ${IN_HOST[host]}, on ${pools}, ${single}${adaptive.join("")}.`];
 }

@@ -27,10 +27,11 @@ public class AdvisorReport internal constructor(public val sites: List<SiteAdvic
             }
         if (site.bursts == 0L) return lines.joinToString("\n")
         return (lines +
-                ("  ${site.tasks} tasks in ${site.bursts} bursts of ${rounded(site.burstSize)}; a task: ${time(site.taskNs)}, " +
-                    "${time(site.taskCpuNs)} of a processor, waits ${time(site.waitNs)}, handed over in ${time(site.handNs)}; " +
-                    "a burst: ${time(site.burstNs)} now, ${time(site.inlineNs)} inline, ${time(site.cpuPoolNs)} by one worker " +
-                    "a processor, ${time(site.elasticNs)} by as many threads as pay"))
+                ("  ${site.tasks} tasks in ${site.bursts} bursts of ${rounded(site.burstSize)}; per task: run time " +
+                    "${time(site.taskNs)}, processor time ${time(site.taskCpuNs)}, wait ${time(site.waitNs)}, " +
+                    "hand-over ${time(site.handNs)}; per burst: ${time(site.burstNs)} now, ${time(site.inlineNs)} " +
+                    "inline, ${time(site.cpuPoolNs)} with one worker per processor, ${time(site.elasticNs)} with as " +
+                    "many threads as help"))
             .joinToString("\n")
     }
 

@@ -14,16 +14,16 @@ import jdk.jfr.Timespan
 @Name("clearway.Burst")
 @Label("Burst")
 @Category("Clearway")
-@Description("Tasks of one site that were under way together")
+@Description("Tasks of one site that were in flight together")
 @StackTrace(false)
 internal class BurstEvent : Event() {
     @JvmField @field:Label("Site") var site: String? = null
     @JvmField @field:Label("Tasks") var tasks: Int = 0
     @JvmField @field:Label("Length") @field:Timespan(Timespan.NANOSECONDS) var length: Long = 0
     @JvmField @field:Label("Run time of all tasks") @field:Timespan(Timespan.NANOSECONDS) var ran: Long = 0
-    @JvmField @field:Label("Waited before they began") @field:Timespan(Timespan.NANOSECONDS) var waited: Long = 0
-    @JvmField @field:Label("Paid by their givers") @field:Timespan(Timespan.NANOSECONDS) var handed: Long = 0
-    @JvmField @field:Label("Tasks at the same time") var threads: Int = 0
+    @JvmField @field:Label("Wait time of all tasks") @field:Timespan(Timespan.NANOSECONDS) var waited: Long = 0
+    @JvmField @field:Label("Hand-over time of all tasks") @field:Timespan(Timespan.NANOSECONDS) var handed: Long = 0
+    @JvmField @field:Label("Concurrent tasks") var threads: Int = 0
 }
 
 /** Writes into the running flight recordings. Does nothing if the runtime has no flight recorder. */

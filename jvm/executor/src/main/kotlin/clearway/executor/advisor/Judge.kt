@@ -19,7 +19,7 @@ internal class Judge(private val setting: Setting) {
         if (seen < BURSTS_MIN)
             return listOf(plain(AdviceCode.TOO_EARLY, "too early to say: $seen bursts were compared", seen))
         val found = listOfNotNull(blocksWorker(book), inline(book), moreThreads(book), fewerThreads(book))
-        return found.ifEmpty { listOf(plain(AdviceCode.FINE, "nothing would be quicker by enough to matter", seen)) }
+        return found.ifEmpty { listOf(plain(AdviceCode.FINE, "no other strategy would be much faster", seen)) }
     }
 
     private fun inline(book: SiteBook): Advice? {
@@ -30,8 +30,9 @@ internal class Judge(private val setting: Setting) {
         val whoever = book.model.itemNs < book.handNs.mean
         val condition =
             if (whoever)
-                "; even who does not wait pays ${time(book.handNs.mean)} to hand over what takes ${time(book.model.itemNs)}"
-            else ", for who waits for it"
+                "; a caller that does not wait gains too: a task takes ${time(book.handNs.mean)} to hand over and " +
+                    "${time(book.model.itemNs)} to run"
+            else "; only a caller that waits for the burst gains"
         return quicker(book, Place.INLINE, AdviceCode.INLINE) { times ->
             "would be $times faster inline: a burst of $size takes ${time(book.elapsedNs.mean)} here, " +
                 "${time(book.predictedNs(Place.INLINE, size))} on the calling thread$condition"
@@ -43,8 +44,9 @@ internal class Judge(private val setting: Setting) {
         val asleepNs = book.model.itemNs - book.model.cpuOrWallNs
         val agreeing = (book.sleptBursts * COMPARED / maxOf(1, book.bursts)).toInt().coerceAtMost(COMPARED)
         val text =
-            "blocks a CPU worker: of ${time(book.model.itemNs)} a task sleeps ${time(asleepNs)}, and its worker, " +
-                "one of ${setting.threadsMax}, runs nothing meanwhile; tasks waited ${time(book.waitNs.mean)} to begin"
+            "blocks a CPU worker: a task takes ${time(book.model.itemNs)} and sleeps for ${time(asleepNs)} of it, " +
+                "while its worker, one of ${setting.threadsMax}, runs nothing else; tasks wait ${time(book.waitNs.mean)} " +
+                "for a worker"
         val seen = book.ratios.getValue(Place.INLINE).count
         val share = minOf(seen, agreeing * seen / COMPARED)
         return Advice(AdviceCode.BLOCKS_CPU_WORKER, text, 1.0, 1.0, 1.0, seen, share, sureness(seen, share))
@@ -54,8 +56,9 @@ internal class Judge(private val setting: Setting) {
         if (!book.model.mayBlock) return null
         val size = maxOf(1, Math.round(book.size.mean).toInt())
         return quicker(book, Place.ELASTIC, AdviceCode.MORE_THREADS) { times ->
-            "would be $times faster with a thread a task: a burst of $size takes ${time(book.elapsedNs.mean)} with " +
-                "${book.threads} at once, ${time(book.predictedNs(Place.ELASTIC, size))} with as many as pay"
+            "would be $times faster with one thread per task: a burst of $size takes ${time(book.elapsedNs.mean)} " +
+                "with ${book.threads} at once, ${time(book.predictedNs(Place.ELASTIC, size))} with as many threads " +
+                "as help"
         }
     }
 
@@ -63,8 +66,8 @@ internal class Judge(private val setting: Setting) {
         if (book.model.mayBlock || book.threads <= setting.processors * FEW) return null
         val size = maxOf(1, Math.round(book.size.mean).toInt())
         return quicker(book, Place.CPU, AdviceCode.FEWER_THREADS) { times ->
-            "would be $times faster with one worker a processor: ${book.threads} threads share " +
-                "${setting.processors}, and its tasks do not sleep"
+            "would be $times faster with one worker per processor: ${book.threads} threads share " +
+                "${setting.processors} processors, and the tasks do not sleep"
         }
     }
 

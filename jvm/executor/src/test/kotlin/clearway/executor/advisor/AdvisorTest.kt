@@ -60,7 +60,7 @@ class AdvisorTest {
         repeat(40) { book.burst(burst(tasks = 4, runNs = 100_000, sleepNs = 10_000_000), collections = 0) }
         val advice = Judge(setting).advice(book).first()
         assertEquals(AdviceCode.BLOCKS_CPU_WORKER, advice.code)
-        assertTrue("of 10 ms a task sleeps 10 ms, and its worker, one of 2, runs nothing" in advice.text, advice.text)
+        assertTrue("sleeps for 10 ms of it, while its worker, one of 2, runs nothing else" in advice.text, advice.text)
     }
 
     @Test
@@ -99,7 +99,7 @@ class AdvisorTest {
         assertEquals(listOf("a", "b \"2\""), report.sites.map { it.name })
         assertTrue("a: too early to say: 0 bursts were compared (low" in report.toString(), report.toString())
         assertTrue("(high: 57 of 57 bursts agree, quartiles" in report.toString(), report.toString())
-        assertTrue("60 tasks in 60 bursts of 1.0; a task: 5.0 us" in report.toString(), report.toString())
+        assertTrue("60 tasks in 60 bursts of 1.0; per task: run time 5.0 us" in report.toString(), report.toString())
         val json = report.toJson()
         assertTrue(
             json.startsWith("{\"kind\":\"clearway-executor-advice\",\"version\":1,\"sites\":[{\"name\":\"a\""),
