@@ -196,6 +196,7 @@ interface CallOptions {
 interface Stream<T, Return = unknown> extends AsyncIterableIterator<T, Return, void>, AsyncDisposable {
     /** Ends the task early. Settles after the task's `finally` has run. A `break` in a `for await` calls it. */
     return(value?: unknown): Promise<IteratorResult<T, Return>>;
+    /** Returns the stream, which can be iterated once. */
     [Symbol.asyncIterator](): Stream<T, Return>;
 }
 /** What the caller of a task receives: a stream for a generator, otherwise a promise. */

@@ -17,6 +17,8 @@ declare function testContext<Extra extends object>(extra: Extra & Partial<TaskCo
  * ```
  *
  * On the main thread, and in a unit test, it only returns the tasks. In a worker, a second call throws `invalid-argument`.
+ *
+ * @typeParam Tasks - The tasks by name: functions, or results of `task()`.
  */
 declare function expose<const Tasks extends TaskMap>(tasks: Tasks): Exposed<Tasks>;
 
