@@ -10,7 +10,7 @@ import { Op, readFrame, writeFrame } from "../../../src/channel/wire/frame.js";
 import { writeHello } from "../../../src/channel/wire/hello.js";
 import { Log } from "../transports/contract.js";
 
-/** A map of these keys, as bytes; written without a `Map`, which such keys make slow. */
+/** Returns a map with these keys as bytes. Does not build a `Map`, which such keys make slow. */
 function mapOf(keys: readonly (number | bigint)[]): Uint8Array {
   const parts = keys.map((key) => standard.encode(key));
   const bytes = new Uint8Array(6 + parts.reduce((sum, { length }) => sum + length + 1, 0));
@@ -19,14 +19,14 @@ function mapOf(keys: readonly (number | bigint)[]): Uint8Array {
   let at = 6;
   for (const part of parts) {
     bytes.set(part, at);
-    at += part.length + 1; // and null
+    at += part.length + 1; // and null, the value
   }
   return bytes;
 }
 
 const indices = Array.from({ length: 5000 }, (_, index) => index);
 
-// As V8 has it for numbers that are an int32.
+// The hash that V8 computes for int32 numbers.
 function intHash(key: number): number {
   let hash = (~key + (key << 15)) | 0;
   hash ^= hash >>> 12;
@@ -111,7 +111,7 @@ describe("an attachment that is named again and again", () => {
     (await end).messages("m").handle((value) => void got.push(value));
     const parts = { op: Op.post, name: new TextEncoder().encode("m"), body: naming(100, Tag.float64List) };
     const frame = writeFrame({ ...parts, inside: [attachment] });
-    // As it comes from a carrier that begins its messages anywhere.
+    // Simulates a transport that delivers a message at any offset of a buffer.
     const shifted = new Uint8Array(frame.length + 1);
     shifted.set(frame, 1);
     tb.send(shifted.subarray(1));

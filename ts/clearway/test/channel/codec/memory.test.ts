@@ -167,7 +167,7 @@ describe("a long list", () => {
     const slab = new Uint8Array(100_000).map((_, at) => at % 251);
     const list = slab.subarray(10, 40_010);
     const before = list.slice();
-    // The message's head stands where the list begins.
+    // The message's head is written over the beginning of the list.
     expect(standard.encodeInto(["x".repeat(20), list], slab)).toBe(40_028);
     expect(standard.decode(slab.subarray(0, 40_028))).toEqual(["x".repeat(20), before]);
   });

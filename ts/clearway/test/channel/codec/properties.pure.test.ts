@@ -24,7 +24,7 @@ const list = fc.oneof(
 );
 const scalar = fc.oneof(fc.constant(null), fc.boolean(), number, fc.bigInt(), text, list);
 
-/** Whatever the standard codec takes. Keys of maps are scalars, so that equality is by value. */
+/** Generates every value that the standard codec accepts. Map keys are scalars, so that maps compare by value. */
 const { value } = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 4, withCrossShrink: true },
@@ -37,7 +37,7 @@ const { value } = fc.letrec<{ value: unknown }>((tie) => ({
   ),
 }));
 
-/** The value as it reads: small bigints are numbers, and maps of texts are objects. */
+/** Returns the value as a decoder returns it: a safe-integer bigint becomes a number, a Map with only text keys an object. */
 function asRead(of: unknown): unknown {
   if (typeof of === "bigint") return Number.isSafeInteger(Number(of)) ? Number(of) : of;
   if (of === null || typeof of !== "object" || ArrayBuffer.isView(of)) return of;
@@ -88,7 +88,7 @@ describe("any value", () => {
         const message = whole.encode(each);
         const size = cut % message.length;
         const [code, offset] = thrown(() => whole.decode(message.subarray(0, size))).split(" ");
-        // A text that is cut in a character is still too short first: sizes are checked before what they announce.
+        // A text cut inside a character is also `truncated`: the decoder checks a size before it reads the content.
         expect(code).toBe("truncated");
         expect(Number(offset)).toBeLessThanOrEqual(size);
       }),
@@ -123,7 +123,7 @@ function back<T>(codec: Codec<T>, each: T): T {
 
 describe("any bytes", () => {
   const random = fc.uint8Array({ maxLength: 64 });
-  // Bytes that a codec goes far with: type bytes, small sizes, the marks of long ones.
+  // Generates bytes that a decoder reads far into: type bytes, small sizes and the prefixes of long sizes.
   const likely = fc.array(fc.oneof({ weight: 6, arbitrary: fc.nat({ max: 15 }) }, fc.constantFrom(0x61, 0xfe, 0xff)), {
     maxLength: 200,
   });
@@ -193,7 +193,7 @@ describe("any bytes", () => {
   });
 
   test("with counts by the billion are refused before anything is allocated for them", () => {
-    // 40 lists in one another, each of which announces four billion: allocated, they would be 1.3 TB.
+    // 40 nested lists, each announcing four billion items. Allocating them would take 1.3 TB.
     for (const tag of [8, 9, 10, 11, 12, 13, 14, 7, 5]) {
       const message = new Uint8Array(400).fill(0);
       for (let at = 0; at < 240; at += 6) message.set([tag === 13 ? 13 : 12, 0xff, 90, 0, 0, 0], at);

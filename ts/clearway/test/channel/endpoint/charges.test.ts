@@ -19,11 +19,11 @@ afterEach(() => {
 
 const text = new TextEncoder();
 const call = (id: number, channel = "m"): Uint8Array => writeFrame({ op: Op.call, id, name: text.encode(channel) });
-// Not the fake one.
+// The real timer, also while a test uses a fake clock.
 const { setTimeout: realTimeout } = globalThis;
 const turn = (): Promise<void> => new Promise((resolve) => realTimeout(resolve));
 
-/** An endpoint, and a bare other end that reads only when it opens its transport. */
+/** Connects an endpoint to a raw transport whose other end reads nothing until it is opened. */
 async function bare(options: EndpointOptions = {}, change = (transport: ChannelTransport) => transport) {
   const [ta, there] = memoryPair({ windowBytes: 1000 });
   there.send(writeHello({ version: 1, wires: ["clearway"], frameBytesMax: 1 << 20, nameBytesMax: 255, callsMax: 9 }));
@@ -38,7 +38,7 @@ async function bare(options: EndpointOptions = {}, change = (transport: ChannelT
   return { end, there, log, statuses };
 }
 
-/** Without `pause`, as a worker's port is. */
+/** Removes `pause`, which a worker's port does not have. */
 const withoutPause = (under: ChannelTransport): ChannelTransport => ({
   name: "bare",
   frameBytesMax: under.frameBytesMax,
@@ -52,7 +52,7 @@ const withoutPause = (under: ChannelTransport): ChannelTransport => ({
 const answerBytes = 1000;
 
 describe("an end that calls and never reads", () => {
-  /** Calls a thousand times, and gives what ran and waits. */
+  /** Makes a thousand calls, and returns a count of those that ran. */
   async function flood(options: EndpointOptions, change?: (transport: ChannelTransport) => ChannelTransport) {
     const made = await bare({ replyBytesMax: 20_000, ...options }, change);
     let ran = 0;
@@ -70,7 +70,7 @@ describe("an end that calls and never reads", () => {
     const { waitingBytes } = end.stats();
     expect(waitingBytes).toBeGreaterThanOrEqual(20_000);
     expect(waitingBytes).toBeLessThan(20_000 + answerBytes + 100);
-    // Those that wait, and the one that filled the window.
+    // The waiting answers, and the one that filled the window.
     expect(ran()).toBe(Math.ceil(20_000 / (waitingBytes / (ran() - 1))) + 1);
     await turn();
     expect(end.stats().waitingBytes).toBe(waitingBytes);
@@ -113,7 +113,7 @@ describe("an end that calls and never reads", () => {
 
   test("is refused more than callsMax calls whose answers wait", async () => {
     const { end, there, log, statuses, ran } = await flood({ callsMax: 10 }, withoutPause);
-    // One has left and filled the window.
+    // One answer has left and filled the window.
     expect([ran(), end.stats().handling]).toEqual([11, 10]);
     there.open(log);
     await log.until(() => statuses().length === 1000);
@@ -140,7 +140,7 @@ describe("an end that is ended from here", () => {
       end.terminate();
       return undefined;
     });
-    // The transport goes on giving what has come: it is at its end itself.
+    // The transport keeps delivering frames that arrived before the end, because its other end closed first.
     for (let id = 1; id <= 50; id++) there.send(call(id));
     there.close();
     await turn();

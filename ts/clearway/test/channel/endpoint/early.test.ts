@@ -37,7 +37,7 @@ describe.each(wires)("messages before their handler, on the %s wire", (wire) => 
     await vi.advanceTimersByTimeAsync(99);
     expect(b.stats().handling).toBe(1);
     await vi.advanceTimersByTimeAsync(2);
-    // A foreign end cannot tell who is not there.
+    // On the plain wire, an end cannot distinguish a missing handler from a missing method.
     expect(await call).toMatchObject({ kind: wire === "plain" ? "not-implemented" : "no-handler" });
     expect(b.stats().handling).toBe(0);
     a.terminate();

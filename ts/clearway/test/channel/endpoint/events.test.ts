@@ -109,7 +109,7 @@ for (const [carrier, pair] of Object.entries(transports)) {
         const second = a.events("one").listen("second");
         const rest = rejection(read(first));
         expect(await rest).toMatchObject({ code: "cancelled" });
-        // On the plain wire events have no stream's number: one of the first may be under way.
+        // Plain events carry no stream number, so an event of the first stream may still arrive.
         let value: unknown;
         for await (value of second) if (value === "second") break;
         await until(() => ended.length === 2);
@@ -180,7 +180,7 @@ for (const [carrier, pair] of Object.entries(transports)) {
       for (let n = 0; n < 100; n++) {
         expect((await stream.next()).value).toBe(n);
         await new Promise((resolve) => setTimeout(resolve));
-        // `made` goes up when the value after is drawn.
+        // `made` increases when the next value is drawn.
         expect(made).toBeLessThan(n + 1 + 4);
       }
       await stream.return();

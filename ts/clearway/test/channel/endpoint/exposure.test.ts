@@ -13,7 +13,7 @@ afterEach(() => {
 const wires = ["clearway", "plain"] as const;
 const secret = "Bearer c2VjcmV0";
 
-/** As a client of a database or of HTTP throws it. */
+/** Returns an error like those of a database client or an HTTP client. */
 function leaky(): Error {
   const cause = Object.assign(new Error(`connect with ${secret}`), { sql: `select ${secret}` });
   const error = Object.assign(new Error("no answer", { cause }), { code: "E_DB", authorization: secret });
@@ -21,7 +21,7 @@ function leaky(): Error {
   return error;
 }
 
-/** Everything that can be seen of an error. */
+/** Returns everything that is visible in an error, as text. */
 function everything(error: unknown, seen = new Set<unknown>()): string {
   if (typeof error !== "object" || error === null || seen.has(error)) return String(error);
   seen.add(error);
@@ -31,7 +31,7 @@ function everything(error: unknown, seen = new Set<unknown>()): string {
     .join("\n");
 }
 
-/** What a caller and a listener are told of what was thrown. */
+/** Returns the errors that a caller and a listener receive for a thrown error. */
 async function told(carrier: string, wire: "clearway" | "plain", options: EndpointOptions, thrown: () => unknown) {
   const { a, b } = await endpoints(transports[carrier]!(), { wire, onError: () => {}, ...options });
   open.push(a, b);
@@ -46,7 +46,7 @@ async function told(carrier: string, wire: "clearway" | "plain", options: Endpoi
 }
 
 describe.each(wires)("what a handler or a source throws, on the %s wire", (wire) => {
-  // As over a WebSocket.
+  // "bytes" behaves like a WebSocket.
   test("crosses by code and message alone where the other end is another program", async () => {
     for (const error of await told("bytes", wire, {}, leaky)) {
       expect(error).toMatchObject({ name: "RemoteError", code: "E_DB", message: "no answer", details: null });

@@ -5,8 +5,8 @@ import type { Endpoint } from "../../../src/channel/endpoint/endpoint.js";
 import type { EventSink } from "../../../src/channel/endpoint/source.js";
 import { endpoints, rejection, until } from "./pairs.js";
 
-// Every point at which an endpoint calls code that is not its own, and what that may do. After it, whoever waits was told, nothing is
-// left behind, and the endpoint still works.
+// Tests every point at which an endpoint calls foreign code, and every way in which that code may fail. Afterwards, each waiting caller or
+// listener has its result, nothing is left behind, and the endpoint still works.
 
 const open: Endpoint[] = [];
 afterEach(() => {
@@ -26,7 +26,7 @@ const misdeeds: Record<string, () => unknown> = {
   },
   rejects: () => Promise.reject(new Error("foreign")),
   "gives a thenable that throws": () => ({
-    // biome-ignore lint/suspicious/noThenProperty: that is what is tested
+    // biome-ignore lint/suspicious/noThenProperty: the test needs a thenable
     then() {
       throw new Error("foreign");
     },
@@ -35,7 +35,7 @@ const misdeeds: Record<string, () => unknown> = {
 };
 const throwing = Object.fromEntries(Object.entries(misdeeds).filter(([name]) => name.startsWith("throws")));
 
-/** Two ends; whatever the second one's owner is told. */
+/** Connects two ends, and collects the errors that the second end reports. */
 async function start(wire: "clearway" | "plain") {
   const told: unknown[] = [];
   const ends = await endpoints(undefined, { wire, onError: (error) => told.push(error) });
@@ -43,7 +43,7 @@ async function start(wire: "clearway" | "plain") {
   return { ...ends, told };
 }
 
-/** Nothing is left, and the next call works. */
+/** Checks that nothing is left over, and that the next call works. */
 async function works({ a, b }: { a: Endpoint; b: Endpoint }): Promise<void> {
   const still = b.methods("still").handle({ works: () => "yes" });
   expect(await a.methods("still").call("works")).toBe("yes");
@@ -67,7 +67,7 @@ describe.each(["clearway", "plain"] as const)("code that is not ours, on the %s 
       const ends = await start(wire);
       ends.b.messages("m").handle(misdeed);
       const call = ends.a.messages("m").send(1);
-      // A plain reply without bytes is the answer there.
+      // On the plain wire, a failed handler answers with an empty reply.
       await (wire === "plain" ? call : rejection(call));
       const before = ends.told.length;
       await ends.a.messages("m").post(1);
@@ -188,7 +188,7 @@ describe.each(["clearway", "plain"] as const)("code that is not ours, on the %s 
       for await (const _ of ends.a.events("short").listen(null, { signal }));
       for await (const _ of ends.a.events("short").listen(null, { signal })) break;
       await rejection(ends.a.events("broken").listen(null, { signal }).next());
-      // Each takes the place of the one before.
+      // Each listen replaces the previous one.
       const stream = ends.a.events("long").listen(null, { signal });
       void stream.next().catch(() => {});
     }
@@ -198,7 +198,7 @@ describe.each(["clearway", "plain"] as const)("code that is not ours, on the %s 
       return listeners.size;
     };
     expect(added.mock.calls.length).toBe(80);
-    // That of the last long stream.
+    // The listener of the last long stream.
     await until(() => left() === 1);
     ends.a.terminate();
     expect(left()).toBe(0);

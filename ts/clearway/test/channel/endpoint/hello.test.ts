@@ -50,7 +50,7 @@ describe("the hello", () => {
   test("another version is refused with both numbers", async () => {
     const [ta, tb] = memoryPair();
     const hello = writeHello({ ...limits, wires: ["clearway"] });
-    hello[8] = 2; // its version
+    hello[8] = 2; // the version
     tb.send(hello);
     expect(await rejection(connect(ta))).toMatchObject({ message: expect.stringMatching(/version 2 .* 1$/) });
   });

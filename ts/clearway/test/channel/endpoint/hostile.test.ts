@@ -11,7 +11,7 @@ import { Log } from "../transports/contract.js";
 const bytes = (hex: string): Uint8Array => Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
 const text = new TextEncoder();
 
-/** An endpoint with something of everything under way, and the raw other end of its transport. */
+/** Connects an endpoint with pending work of every kind to the raw other end of its transport. */
 async function raw(wire: "clearway" | "plain") {
   const [ta, tb] = memoryPair();
   const log = new Log();

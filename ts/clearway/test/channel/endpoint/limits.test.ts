@@ -18,7 +18,7 @@ afterEach(() => {
 const wires = ["clearway", "plain"] as const;
 const text = new TextEncoder();
 
-/** An endpoint whose other end is bare, and told some limits in its hello. */
+/** Connects an endpoint to a raw transport that has sent some limits in its hello. */
 async function bare(limits: { frameBytesMax?: number; nameBytesMax?: number }, options: EndpointOptions = {}) {
   const [ta, tb] = memoryPair();
   const log = new Log();
@@ -30,7 +30,7 @@ async function bare(limits: { frameBytesMax?: number; nameBytesMax?: number }, o
   return { end, tb, log };
 }
 
-/** Errors of which each has something that is too large for a small frame, or that cannot be read. */
+/** Errors that are too large for a small frame in some part, or that cannot be read. */
 const errors: Record<string, () => unknown> = {
   "a long message": () => new Error("ü".repeat(100_000)),
   "control characters": () => new Error("\u0001".repeat(100_000)),
@@ -96,7 +96,7 @@ describe.each(wires)("an end that takes frames of 1024 bytes, on the %s wire", (
     });
     const listen = { op: wire === "plain" ? Op.message : Op.listen, id: 1, name: text.encode("e"), a: 1, b: 1 };
     tb.send(writeFrame({ ...listen, body: new Uint8Array([7, 6, ...text.encode("listen"), 0]) }));
-    // Plain: the answer, the error, the end.
+    // On the plain wire: the hello, the answer, the error and the end.
     const frames = wire === "plain" ? 4 : 2;
     await log.count(frames);
     for (const frame of log.frames) expect(frame.length).toBeLessThanOrEqual(1024);

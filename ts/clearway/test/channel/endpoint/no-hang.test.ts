@@ -8,8 +8,8 @@ import { ClearwayError } from "../../../src/error/clearway-error.js";
 import fc from "../../fixtures/fast-check.js";
 import { endpoints, transports } from "./pairs.js";
 
-// Whatever two ends do to each other, in any order, over any transport and either wire: every promise settles, streams keep
-// their order, and nothing is left behind.
+// Runs random plans of two ends, over every transport and both wires. Every promise settles, streams keep their order, and nothing is
+// left behind.
 
 type Side = "a" | "b";
 type Step =
@@ -60,7 +60,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constantFrom("close" as const, "terminate" as const), side }) },
 );
 
-// How many plans each: a second or two; `CLEARWAY_FUZZ_RUNS=2000` looks further, in Node.
+// Plans per combination: one to two seconds in total. In Node, `CLEARWAY_FUZZ_RUNS=2000` runs more.
 const runs = Number(globalThis.process?.env?.["CLEARWAY_FUZZ_RUNS"] ?? 60);
 
 const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
@@ -119,7 +119,7 @@ async function play(carrier: string, wire: "clearway" | "plain", steps: Step[]):
     let before = -1;
     let count = 0;
     for await (const value of stream) {
-      // The plain wire does not say which stream an event is of: a second listen may meet the first one's last ones.
+      // Plain events carry no stream number: a second listen may receive the last events of the first.
       if (wire === "clearway" && !(value > before)) wrong.push(`${value} after ${before}`);
       before = value;
       if (++count < reads) continue;
@@ -151,7 +151,7 @@ async function play(carrier: string, wire: "clearway" | "plain", steps: Step[]):
   for (let n = 0; n < 5; n++) await turn();
   ends.a.terminate();
   await Promise.all([ends.a.closed, ends.b.closed]);
-  // What was told the end needs a few turns of promises, not of time.
+  // The other end needs a few turns of the event loop after the close, but no particular time.
   for (let n = 0; n < 50 && left > 0; n++) await turn();
   expect(wrong).toEqual([]);
   expect(left).toBe(0);

@@ -5,7 +5,7 @@ import { Source, type SourceWire } from "../../../src/channel/endpoint/source.js
 import type { QueueLimits } from "../../../src/channel/endpoint/source-queue.js";
 import { Status } from "../../../src/channel/wire/frame.js";
 
-/** A source on a wire that only notes what it is given. */
+/** Creates a source on a wire that only records what it receives. */
 function start(limits: Partial<QueueLimits> = {}) {
   const sent: unknown[] = [];
   const values = new Map<Encoded, unknown>();
@@ -30,7 +30,7 @@ function start(limits: Partial<QueueLimits> = {}) {
   return { source, sent, line, grant };
 }
 
-/** Counts up for ever, and says what was drawn and whether it was closed. */
+/** Returns a generator that counts forever, with counts of drawn values and of closes. */
 function counter() {
   const seen = { drawn: 0, closed: 0 };
   const values = (function* () {
@@ -43,7 +43,7 @@ function counter() {
   return { seen, values };
 }
 
-/** Lets everything happen that can: nothing here waits for anything but promises. */
+/** Waits until all pending promises have settled. Nothing here waits for anything else. */
 const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
 
 describe("a source that draws from an iterable", () => {

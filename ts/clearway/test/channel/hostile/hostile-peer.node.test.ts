@@ -9,8 +9,8 @@ import { type Attacked, carriers } from "./carriers.js";
 import { callFrame, honest, listenFrame, type Peer } from "./peer.js";
 import { largeBytes, Victim } from "./victim.js";
 
-// A peer that speaks the wire and does what no peer should, against the transports that strangers reach. The bounds are counts: handlers
-// that run at once, bytes that wait for a peer, and what is left when it is gone. Nobody else may notice it.
+// A peer that speaks the wire and breaks its rules, over the transports that other programs can reach. The limits are counts: handlers that
+// run at once, bytes that wait for a peer, and what remains when the peer is gone. Other peers must not notice.
 
 const open: Attacked[] = [];
 afterEach(async () => {
@@ -30,7 +30,7 @@ const nothing = {
 const frameBytesMax = 1 << 20;
 const limits: TransportLimits = { frameBytesMax, windowBytes: 100_000 };
 
-/** An honest peer is served. */
+/** Checks that an honest peer is served. */
 async function serves(server: Attacked): Promise<void> {
   const peer = await server.peer();
   expect(await peer.greet().call(1, "echo")).toBe(Status.done);
@@ -43,10 +43,10 @@ describe.each(Object.entries(carriers))("a hostile peer over %s", (name, attack)
     const victim = new Victim(options);
     const server = await attack(victim, limits);
     open.push(server);
-    /** When the peers are gone, nothing of them is left, and others are served. */
+    /** Waits until nothing of the closed peers remains, and checks that others are served. */
     const settled = async (): Promise<void> => {
       const quiet = (): boolean => {
-        // Some were begun only now: what came before the end is still delivered.
+        // Releases handlers that started only now: frames that arrived before the end are still delivered.
         victim.release();
         const { connections, running, sources } = victim.left;
         return connections + running + sources === 0;
@@ -65,11 +65,11 @@ describe.each(Object.entries(carriers))("a hostile peer over %s", (name, attack)
     const { victim, server, settled } = await start({ replyBytesMax, callsMax: 100 });
     const peer = (await server.peer()).greet();
     peer.socket.pause();
-    // 100 MB of answers: more than the connection itself holds.
+    // 100 MB of answers: more than the connection itself can hold.
     for (let id = 1; id <= 10_000; id++) peer.send(callFrame(id, "large"));
     await until(() => victim.left.waitingBytes >= replyBytesMax);
     const { waitingBytes, handling } = victim.left;
-    // Handlers that ran when it became too much have added theirs.
+    // Handlers that were running when the limit was exceeded still add their answers.
     expect(waitingBytes).toBeLessThan(replyBytesMax + 100 * (largeBytes + 100));
     expect(handling).toBeLessThanOrEqual(100);
     const { ran } = victim;
@@ -92,7 +92,7 @@ describe.each(Object.entries(carriers))("a hostile peer over %s", (name, attack)
     await settled();
   });
 
-  // Over a WebSocket it would have to answer marks as well.
+  // Over a WebSocket, this peer would also have to answer marks.
   test.runIf(name === "stdio")("that reads late gets all its answers", async () => {
     const replyBytesMax = 100_000;
     const { victim, server, settled } = await start({ replyBytesMax });
@@ -198,7 +198,7 @@ describe.each(Object.entries(carriers))("a hostile peer over %s", (name, attack)
     body.set([8, 0xff]);
     new DataView(body.buffer).setUint32(2, body.length - 6, true);
     peer.send(writeFrame({ op: Op.call, id: 1, name, body }));
-    // Its echo would be an attachment, with a table, and is larger than a frame: the call fails alone.
+    // The echo would be an attachment with a table, which exceeds a frame. Only this call fails.
     expect((await peer.reply(({ op, id }) => op === Op.reply && id === 1)).a).toBe(Status.error);
     expect(victim.ran).toBe(1);
     expect(await peer.call(2, "echo")).toBe(Status.done);
@@ -251,7 +251,7 @@ describe.each(Object.entries(carriers))("a hostile peer over %s", (name, attack)
         const peer = await server.peer();
         peer.socket.write(conversation(peer).subarray(0, at));
         peer.socket[leave]();
-        // One after the other, so that the descriptors of a small machine are enough.
+        // Sequentially, so that a small machine does not run out of descriptors.
         await peer.gone;
         victim.release();
       }

@@ -70,7 +70,7 @@ describe.each(["clearway", "plain"] as const)("a schema's callers and handlers o
     const pixels = new Uint8Array(100_000);
     const negative = call.negative(move(pixels));
     if (wire === "clearway") expect((await negative)[99_999]).toBe(255);
-    // There is nothing beside the message to move it with.
+    // The plain wire has no attachments, so it cannot move the list.
     else await expect(negative).rejects.toMatchObject({ code: "would-copy" });
     expect(pixels.length).toBe(wire === "clearway" ? 0 : 100_000);
     await near.close();

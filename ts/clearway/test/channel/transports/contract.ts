@@ -2,29 +2,29 @@
 import { describe, expect, test } from "vitest";
 import type { ChannelSink, ChannelTransport, CloseReason } from "../../../src/channel/transport/transport.js";
 
-/** Two ends that are connected. `kill` ends b without a word, where that can be done. */
+/** Two connected ends. `kill` ends b without a close message, where the transport allows that. */
 export interface Connected {
   a: ChannelTransport;
   b: ChannelTransport;
   kill?: () => void;
-  /** After each test. */
+  /** Called after each test. */
   dispose?: () => void | Promise<void>;
 }
 
-/** What the suite asks for: the limit that the transport is to be made with. */
+/** The limit that the suite requires of each transport. */
 export interface Wanted {
   frameBytesMax: number;
 }
 
 export type Connect = (wanted: Wanted) => Connected | Promise<Connected>;
 
-/** Keeps what an end was told, and lets a test wait for it. */
+/** Records what an end receives, and lets a test wait for it. */
 export class Log implements ChannelSink {
   readonly frames: Uint8Array[] = [];
   readonly attachments: (readonly Uint8Array[])[] = [];
   readonly reasons: CloseReason[] = [];
   drains = 0;
-  /** Called for each frame, after it was kept. */
+  /** Called for each frame, after the log has recorded it. */
   onFrame: ((frame: Uint8Array) => void) | undefined;
   #waiting: { met: () => boolean; go: () => void }[] = [];
 
@@ -70,14 +70,14 @@ export class Log implements ChannelSink {
   }
 }
 
-/** Bytes that tell themselves apart. */
+/** Returns bytes that differ by position and by seed. */
 export function pattern(bytes: number, seed = 1): Uint8Array<ArrayBuffer> {
   return new Uint8Array(bytes).map((_, at) => (at * 31 + seed) & 0xff);
 }
 
 const limit = 1 << 20;
 
-/** The contract that every transport of channels keeps. Run it over each: `channelTransportContract("port", connect)`. */
+/** Tests the contract of every channel transport. Call it once per transport: `channelTransportContract("port", connect)`. */
 export function channelTransportContract(name: string, connect: Connect): void {
   type Run = (ends: Connected & { atA: Log; atB: Log }) => Promise<void>;
   const withEnds =
@@ -249,7 +249,7 @@ export function channelTransportContract(name: string, connect: Connect): void {
         b.pause();
         let sent = 0;
         for (let room = true; room && sent < 10_000; sent++) room = a.send(pattern(60_000, sent));
-        // What b sends is taken meanwhile.
+        // b is paused, but a still receives what b sends.
         let answers = 0;
         let full = false;
         while (!full && answers < 100) full = !b.send(pattern(60_000, answers++));

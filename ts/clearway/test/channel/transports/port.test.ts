@@ -6,12 +6,12 @@ import { type Connected, channelTransportContract } from "./contract.js";
 channelTransportContract("port", (wanted): Connected => {
   const { port1, port2 } = new MessageChannel();
   const ends = { a: portTransport(port1, wanted), b: portTransport(port2, wanted) };
-  // Chromium does not tell a port that its other end was closed without a word.
+  // Chromium does not notify a port when its other end closes without a close message.
   return "on" in port2 ? { ...ends, kill: () => port2.close() } : ends;
 });
 
 describe("what a port's channel posts", () => {
-  // A frame written by a codec may stand in memory with frames of other channels, whose other ends are other people's.
+  // A frame from a codec may share its buffer with frames for other channels, whose receivers must not see each other's bytes.
   const neighbours = (bytes: number): Uint8Array =>
     new Uint8Array(bytes + 4096)
       .fill(9)

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { portTransport } from "../../../src/channel/transport/port.js";
 import { Log } from "./contract.js";
 
-// The ring's code never comes, as from a server that does not answer.
+// The import of the ring's code never settles, as from a server that does not answer.
 vi.mock("../../../src/channel/transport/ring-way.js", () => new Promise(() => {}));
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
@@ -15,7 +15,7 @@ test("an end that was promised a ring's reader does not wait for ever for its co
   const [atOffers, atAccepts] = [new Log(), new Log()];
   offers.open(atOffers);
   accepts.open(atAccepts);
-  // The end that offers goes on by port.
+  // The offering end sends by port until then.
   offers.send(new Uint8Array([1]));
   await atAccepts.count(1);
   const told = new Promise((resolve) => port2.addEventListener("message", resolve, { once: true }));

@@ -7,7 +7,7 @@ import { Log, pattern } from "./contract.js";
 const started = (name = ""): Worker =>
   new Worker(new URL("./contract.worker.ts", import.meta.url), { type: "module", name });
 
-// Settles with the name of the lock that the worker holds, when it has told that.
+// Resolves to the name of the lock that the worker holds, once the worker has announced it.
 const lifelineOf = (worker: Worker): Promise<string> =>
   new Promise((resolve) => {
     worker.addEventListener("message", ({ data }) => {
@@ -41,7 +41,7 @@ describe("a port to a browser's worker", () => {
       end.open(log);
       return log;
     });
-    // One that ends before it has told what it holds on to is missed by nobody.
+    // A worker that ends before it has announced its lock ends undetected.
     await told;
     worker.terminate();
     for (const log of logs) expect(await log.end()).toMatchObject({ code: "lost" });
