@@ -12,7 +12,7 @@ const bytesMaxOfTen = 2500;
 // A long list is copied separately: its entry, and views of the bytes before and after it. 920 bytes on Node 20, 1,030 on Node 24.
 const bytesMaxOfLong = 2000;
 
-test("encodeInto leaves no garbage that grows with the message, but a view a list and a long text", async () => {
+test("encodeInto allocates a constant amount per message, plus one view per list or long text", async () => {
   const child = fileURLToPath(new URL("garbage.child.mjs", import.meta.url));
   const { stdout } = await promisify(execFile)(process.execPath, ["--no-opt", child]);
   const taken = JSON.parse(stdout) as Record<string, number>;

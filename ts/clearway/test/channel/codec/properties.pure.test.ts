@@ -49,7 +49,7 @@ function asRead(of: unknown): unknown {
 }
 
 describe("any value", () => {
-  test("comes back as it was, or in the form that it reads as; copied and viewed", () => {
+  test("decodes to itself or to its canonical form, from copied and from owned bytes", () => {
     fc.assert(
       fc.property(value, (each) => {
         const message = standard.encode(each);
@@ -60,7 +60,7 @@ describe("any value", () => {
     );
   });
 
-  test("has the same bytes by encodeInto, at any byte, and not one more", () => {
+  test("has the same bytes with encodeInto, at any offset, and writes nothing beyond them", () => {
     fc.assert(
       fc.property(value, fc.nat({ max: 9 }), (each, offset) => {
         const message = standard.encode(each);
@@ -71,7 +71,7 @@ describe("any value", () => {
     );
   });
 
-  test("has the same bytes again after a lossless codec has read it", () => {
+  test("has the same bytes after a lossless codec decodes and encodes it", () => {
     const lossless = standard.with({ lossless: true });
     fc.assert(
       fc.property(value, (each) => {
@@ -81,7 +81,7 @@ describe("any value", () => {
     );
   });
 
-  test("cut short anywhere is truncated, at a byte that is there or the end", () => {
+  test("is truncated when its message is cut anywhere, with an offset inside the message or at its end", () => {
     const whole = standard.with({ emptyNull: false });
     fc.assert(
       fc.property(value, fc.nat(), (each, cut) => {
@@ -96,7 +96,7 @@ describe("any value", () => {
     );
   });
 
-  test("goes through methods", () => {
+  test("survives a method call and a method reply", () => {
     fc.assert(
       fc.property(text, value, (method, args) => {
         const { call, reply } = standardMethodCodec;
@@ -108,7 +108,7 @@ describe("any value", () => {
   });
 });
 
-test("any JSON comes back, and any text", () => {
+test("any JSON value and any text survive their codecs", () => {
   fc.assert(
     fc.property(fc.jsonValue(), text, (each, words) => {
       expect(back(jsonMessageCodec, each)).toEqual(JSON.parse(JSON.stringify(each)));
@@ -142,22 +142,25 @@ describe("any bytes", () => {
     ["json reply", jsonMethodCodec.reply],
   ];
 
-  test.each(codecs)("are a value to the %s codec, or a typed error with an offset within them", (_, codec) => {
-    fc.assert(
-      fc.property(messages, fc.boolean(), (message, owned) => {
-        const before = hex(message);
-        const result = outcome(() => ({ read: codec.decode(message, { owned }) }));
-        if (typeof result === "string") {
-          expect(result).toMatch(/^[a-z0-9-]+ \d+$/);
-          expect(Number(result.split(" ")[1])).toBeLessThanOrEqual(message.length);
-        }
-        expect(hex(message)).toBe(before);
-      }),
-      { numRuns: 1000 },
-    );
-  });
+  test.each(codecs)(
+    "decode with the %s codec to a value or to a typed error whose offset is inside them",
+    (_, codec) => {
+      fc.assert(
+        fc.property(messages, fc.boolean(), (message, owned) => {
+          const before = hex(message);
+          const result = outcome(() => ({ read: codec.decode(message, { owned }) }));
+          if (typeof result === "string") {
+            expect(result).toMatch(/^[a-z0-9-]+ \d+$/);
+            expect(Number(result.split(" ")[1])).toBeLessThanOrEqual(message.length);
+          }
+          expect(hex(message)).toBe(before);
+        }),
+        { numRuns: 1000 },
+      );
+    },
+  );
 
-  test("that are text are to the JSON codec what the engine says, and the error is at a byte within them", () => {
+  test("that are JSON-like text decode as JSON.parse does, or fail with an offset inside them", () => {
     const pieces = fc.constantFrom(
       "[",
       "]",
@@ -192,7 +195,7 @@ describe("any bytes", () => {
     );
   });
 
-  test("with counts by the billion are refused before anything is allocated for them", () => {
+  test("that announce billions of items are refused before any allocation for them", () => {
     // 40 nested lists, each announcing four billion items. Allocating them would take 1.3 TB.
     for (const tag of [8, 9, 10, 11, 12, 13, 14, 7, 5]) {
       const message = new Uint8Array(400).fill(0);

@@ -18,20 +18,20 @@ const misdeeds: Record<string, () => unknown> = {
   "throws an Error": () => {
     throw new Error("foreign");
   },
-  "throws a text": () => {
+  "throws a string": () => {
     throw "foreign";
   },
   "throws nothing": () => {
     throw undefined;
   },
   rejects: () => Promise.reject(new Error("foreign")),
-  "gives a thenable that throws": () => ({
+  "returns a thenable that throws": () => ({
     // biome-ignore lint/suspicious/noThenProperty: the test needs a thenable
     then() {
       throw new Error("foreign");
     },
   }),
-  "gives what has no form": () => Symbol("foreign"),
+  "returns a value without an encoding": () => Symbol("foreign"),
 };
 const throwing = Object.fromEntries(Object.entries(misdeeds).filter(([name]) => name.startsWith("throws")));
 
@@ -52,18 +52,18 @@ async function works({ a, b }: { a: Endpoint; b: Endpoint }): Promise<void> {
   expect(a.stats().calls).toBe(0);
 }
 
-describe.each(["clearway", "plain"] as const)("code that is not ours, on the %s wire", (wire) => {
+describe.each(["clearway", "plain"] as const)("foreign code, on the %s wire", (wire) => {
   describe.each(Object.keys(misdeeds))("a function that %s", (name) => {
     const misdeed = misdeeds[name] as () => never;
 
-    test("as a handler of methods fails its call alone", async () => {
+    test("as a method handler fails only its own call", async () => {
       const ends = await start(wire);
       ends.b.methods("m").handle({ wrong: misdeed });
       await rejection(ends.a.methods("m").call("wrong"));
       await works(ends);
     });
 
-    test("as a handler of messages fails its call alone, and a post is reported", async () => {
+    test("as a message handler fails only its own call, and the error of a post is reported", async () => {
       const ends = await start(wire);
       ends.b.messages("m").handle(misdeed);
       const call = ends.a.messages("m").send(1);
@@ -82,7 +82,7 @@ describe.each(["clearway", "plain"] as const)("code that is not ours, on the %s 
       await works(ends);
     });
 
-    test("as an iterable's start ends its stream with an error", async () => {
+    test("as an iterable's iterator method ends its stream with an error", async () => {
       for (const key of [Symbol.asyncIterator, Symbol.iterator]) {
         const ends = await start(wire);
         ends.b.events("e").serve(() => ({ [key]: misdeed }) as never);
@@ -114,7 +114,7 @@ describe.each(["clearway", "plain"] as const)("code that is not ours, on the %s 
   describe.each(Object.keys(throwing))("a function that %s", (name) => {
     const misdeed = throwing[name] as () => never;
 
-    test("as onError is printed, and the rest goes on", async () => {
+    test("as onError has its error printed, and the endpoint keeps working", async () => {
       const printed = vi.spyOn(console, "error").mockImplementation(() => {});
       const ends = await endpoints(undefined, { wire, onError: misdeed });
       open.push(ends.a, ends.b);
@@ -124,7 +124,7 @@ describe.each(["clearway", "plain"] as const)("code that is not ours, on the %s 
       await works(ends);
     });
 
-    test("as onDrop is reported, and the stream goes on", async () => {
+    test("as onDrop has its error reported, and the stream keeps going", async () => {
       const ends = await start(wire);
       let sent = 0;
       ends.b.events("fast").serve((_, sink: EventSink) => {
@@ -142,7 +142,7 @@ describe.each(["clearway", "plain"] as const)("code that is not ours, on the %s 
       await works(ends);
     });
 
-    test("as a codec fails its call alone", async () => {
+    test("as a codec fails only its own call", async () => {
       const half = { name: "foreign", encode: misdeed, encodeInto: misdeed, decode: misdeed };
       const working = standardMessageCodec;
       const ends = await start(wire);
@@ -172,7 +172,7 @@ describe.each(["clearway", "plain"] as const)("code that is not ours, on the %s 
     });
   });
 
-  test("a signal is let go of when its stream has ended, whoever ends it", async () => {
+  test("a stream removes its listener from the signal when it ends, whichever side ends it", async () => {
     const ends = await start(wire);
     ends.b.events("short").serve(function* () {
       yield 1;

@@ -53,7 +53,7 @@ const errors: Record<string, () => unknown> = {
 };
 
 describe("a hello", () => {
-  test.each([0, 1, 23, 24, 1023])("is refused when it takes frames of %i bytes at most", async (frameBytesMax) => {
+  test.each([0, 1, 23, 24, 1023])("is refused when it accepts frames of at most %i bytes", async (frameBytesMax) => {
     const error = await rejection(bare({ frameBytesMax }));
     expect(error).toMatchObject({
       code: "protocol",
@@ -61,13 +61,13 @@ describe("a hello", () => {
     });
   });
 
-  test("with short names fails the calls of longer ones, and no handler", async () => {
+  test("with short names makes calls on longer names fail, and allows handlers of longer names", async () => {
     const { end } = await bare({ nameBytesMax: 3 });
     end.methods("longer").handle({});
     expect(await rejection(end.methods("longer").call("x"))).toMatchObject({ code: "invalid-argument" });
   });
 
-  test("is not said over a transport whose frames are too small", async () => {
+  test("is not sent over a transport whose frames are too small", async () => {
     const [ta] = memoryPair({ frameBytesMax: 1023 });
     expect(await rejection(connect(ta))).toMatchObject({
       code: "invalid-argument",
@@ -76,8 +76,8 @@ describe("a hello", () => {
   });
 });
 
-describe.each(wires)("an end that takes frames of 1024 bytes, on the %s wire", (wire) => {
-  test.each(Object.keys(errors))("is told of a handler's error that has %s", async (name) => {
+describe.each(wires)("an end that accepts frames of 1024 bytes, on the %s wire,", (wire) => {
+  test.each(Object.keys(errors))("receives a handler's error that has %s", async (name) => {
     const { tb, log, end } = await bare({}, { wire });
     end.methods("m").handle({ fails: () => Promise.reject(errors[name]!()) });
     const frame = { op: wire === "plain" ? Op.message : Op.call, id: 1, name: text.encode("m") };
@@ -88,7 +88,7 @@ describe.each(wires)("an end that takes frames of 1024 bytes, on the %s wire", (
     expect([op, body.length > 0]).toEqual([wire === "plain" ? Op.answer : Op.reply, true]);
   });
 
-  test.each(Object.keys(errors))("is told of a source's error that has %s", async (name) => {
+  test.each(Object.keys(errors))("receives a source's error that has %s", async (name) => {
     const { tb, log, end } = await bare({}, { wire });
     end.events("e").serve(async (_, sink) => {
       await Promise.resolve();
@@ -119,7 +119,7 @@ describe("an error whose body is too large", () => {
 });
 
 describe("a transport that throws", () => {
-  test.each(["cancel", "credit", "reply"])("is closed when it does so at a %s", async (when) => {
+  test.each(["cancel", "credit", "reply"])("is closed when it throws on a %s", async (when) => {
     const [ta, tb] = memoryPair();
     let refuses = false;
     const faulty: ChannelTransport = Object.assign(Object.create(ta) as ChannelTransport, {

@@ -161,7 +161,7 @@ async function play(carrier: string, wire: "clearway" | "plain", steps: Step[]):
   }
 }
 
-describe("nothing hangs, whatever two ends do", () => {
+describe("two ends never hang, whatever they do,", () => {
   for (const carrier of Object.keys(transports)) {
     for (const wire of ["clearway", "plain"] as const) {
       test(`over ${carrier}, on the ${wire} wire`, async () => {

@@ -60,7 +60,7 @@ describe.each(Object.entries(carriers))("a hostile peer over %s", (name, attack)
     return { victim, server, settled };
   }
 
-  test("that never reads makes no more wait than replyBytesMax and an answer", async () => {
+  test("that never reads makes at most replyBytesMax and some answers wait", async () => {
     const replyBytesMax = 500_000;
     const { victim, server, settled } = await start({ replyBytesMax, callsMax: 100 });
     const peer = (await server.peer()).greet();
@@ -107,7 +107,7 @@ describe.each(Object.entries(carriers))("a hostile peer over %s", (name, attack)
     await settled();
   });
 
-  test("that listens and never reads is sent no more than its credit, and what it lied about is bounded", async () => {
+  test("that listens and never reads is bounded, whatever credit it claims", async () => {
     const { victim, server, settled } = await start();
     const peer = (await server.peer()).greet();
     peer.socket.pause();
@@ -120,7 +120,7 @@ describe.each(Object.entries(carriers))("a hostile peer over %s", (name, attack)
     await settled();
   });
 
-  test("that calls and cancels at once runs no more handlers at once than callsMax", async () => {
+  test("that calls and cancels at once runs at most callsMax handlers at once", async () => {
     const { victim, server, settled } = await start({ callsMax: 4 });
     const peer = (await server.peer()).greet();
     for (let id = 1; id <= 1000; id++) {
@@ -133,7 +133,7 @@ describe.each(Object.entries(carriers))("a hostile peer over %s", (name, attack)
     await settled();
   });
 
-  test("that listens and stops at once has no more sources at once than callsMax", async () => {
+  test("that listens and stops at once runs at most callsMax sources at once", async () => {
     const { victim, server, settled } = await start({ callsMax: 4 });
     const peer = (await server.peer()).greet();
     for (let id = 1; id <= 1000; id++) peer.send(listenFrame(id)).send(writeFrame({ op: Op.stop, id }));
@@ -143,7 +143,7 @@ describe.each(Object.entries(carriers))("a hostile peer over %s", (name, attack)
     await settled();
   });
 
-  test("that resets at once leaves nothing, however often", async () => {
+  test("that resets the connection leaves nothing behind, however often", async () => {
     const { server, settled } = await start();
     for (let n = 0; n < 100; n++) {
       const peer = await server.peer();
@@ -164,7 +164,7 @@ describe.each(Object.entries(carriers))("a hostile peer over %s", (name, attack)
     ["as many calls as can be", { callsMax: 0xffff_ffff }, false],
     ["another version", { version: 2 }, true],
     ["no wire", { wires: [] }, true],
-  ] as const)("that tells of %s in its hello is refused, or served", async (_, hello, refused) => {
+  ] as const)("that announces %s in its hello is refused, or served", async (_, hello, refused) => {
     const { victim, server, settled } = await start();
     const peer = (await server.peer()).greet(hello);
     if (refused) {
@@ -177,7 +177,7 @@ describe.each(Object.entries(carriers))("a hostile peer over %s", (name, attack)
     await settled();
   });
 
-  test("that announces more than the largest frame is disconnected before it is there", async () => {
+  test("that announces a frame over the limit is disconnected before the frame arrives", async () => {
     for (const size of [frameBytesMax + 1, 0x7fff_ffff, 0xffff_ffff]) {
       const { victim, server, settled } = await start();
       const peer = (await server.peer()).greet();
@@ -189,7 +189,7 @@ describe.each(Object.entries(carriers))("a hostile peer over %s", (name, attack)
     }
   });
 
-  test("that sends the largest is served", async () => {
+  test("that sends a frame of the largest size is served", async () => {
     const { victim, server, settled } = await start();
     const peer = (await server.peer()).greet();
     const name = new TextEncoder().encode("echo");
@@ -209,10 +209,10 @@ describe.each(Object.entries(carriers))("a hostile peer over %s", (name, attack)
   test.each<[string, Uint8Array]>([
     ["lists inside of lists", new Uint8Array(200_000).map((_, at) => [12, 1][at % 2]!)],
     ["maps inside of maps", new Uint8Array(200_000).map((_, at) => [13, 1][at % 2]!)],
-    ["a list that announces all there could be", new Uint8Array([12, 0xff, 0xff, 0xff, 0xff, 0xff])],
-    ["a text that is not there", new Uint8Array([7, 0xff, 0xff, 0xff, 0xff, 0x7f])],
-    ["bytes that are no value", new Uint8Array(1000).fill(0x77)],
-  ])("that sends what cannot be read fails its own call alone: %s", async (_, body) => {
+    ["a list that announces the largest count", new Uint8Array([12, 0xff, 0xff, 0xff, 0xff, 0xff])],
+    ["a text that is missing", new Uint8Array([7, 0xff, 0xff, 0xff, 0xff, 0x7f])],
+    ["bytes that are not a value", new Uint8Array(1000).fill(0x77)],
+  ])("that sends a body that cannot be decoded fails only its own call: %s", async (_, body) => {
     const { victim, server, settled } = await start();
     const peer = (await server.peer()).greet();
     expect(await peer.call(1, "echo", body)).toBe(Status.error);
@@ -222,7 +222,7 @@ describe.each(Object.entries(carriers))("a hostile peer over %s", (name, attack)
     await settled();
   });
 
-  test("that fills the buffer of early messages has its oldest dropped, and keeps no place by cancelling", async () => {
+  test("that fills the early buffer has its oldest messages dropped, and frees the others by cancelling", async () => {
     const { victim, server, settled } = await start({ earlyMs: Number.POSITIVE_INFINITY });
     const peer = (await server.peer()).greet();
     const name = (n: number): string => `nobody ${n % 50}`;
@@ -237,14 +237,14 @@ describe.each(Object.entries(carriers))("a hostile peer over %s", (name, attack)
     await settled();
   });
 
-  describe("that leaves at every byte of what it says", () => {
+  describe("that disconnects after any byte", () => {
     const conversation = (peer: Peer): Uint8Array => {
       const { opening, wrap } = peer.framing;
       const frames = [writeHello(honest), callFrame(1, "held"), listenFrame(1), callFrame(2, "echo")];
       return Buffer.concat([opening, ...frames.map(wrap)]);
     };
 
-    test.each(["end", "resetAndDestroy"] as const)("leaves nothing: %s", async (leave) => {
+    test.each(["end", "resetAndDestroy"] as const)("leaves nothing behind: %s", async (leave) => {
       const { victim, server, settled } = await start({ helloMs: Number.POSITIVE_INFINITY });
       const size = conversation(await server.peer()).length;
       for (let at = 0; at <= size; at++) {

@@ -9,7 +9,7 @@ vi.mock("../../../src/channel/transport/ring-way.js", () => new Promise(() => {}
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
 afterEach(() => void vi.useRealTimers());
 
-test("an end that was promised a ring's reader does not wait for ever for its code", async () => {
+test("an end that accepts a ring closes after a timeout when the ring's code does not load", async () => {
   const { port1, port2 } = new MessageChannel();
   const [offers, accepts] = [portTransport(port1, { ring: "offer" }), portTransport(port2, { ring: "accept" })];
   const [atOffers, atAccepts] = [new Log(), new Log()];

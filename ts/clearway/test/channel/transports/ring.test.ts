@@ -30,8 +30,8 @@ function counted(port: MessagePort): { port: MessagePort; posts: () => number } 
   return { port, posts: () => posts };
 }
 
-describe.runIf(typeof SharedArrayBuffer === "function")("the ring beside a port", () => {
-  test("takes over small frames, and order holds between those and what goes by port", async () => {
+describe.runIf(typeof SharedArrayBuffer === "function")("the ring of a port", () => {
+  test("takes over small frames, and keeps their order relative to frames sent by port", async () => {
     const { port1, port2 } = new MessageChannel();
     const [one, two] = [counted(port1), counted(port2)];
     const a = portTransport(one.port, { ring: "offer" });
@@ -60,7 +60,7 @@ describe.runIf(typeof SharedArrayBuffer === "function")("the ring beside a port"
     await Promise.all([atA.end(), atB.end()]);
   });
 
-  test("a ring that nobody was to offer, and memory that is none, end it", async () => {
+  test("that was not negotiated, or whose memory is invalid, closes the transport", async () => {
     for (const [ring, memory] of [
       [undefined, new SharedArrayBuffer(8)],
       ["accept", new SharedArrayBuffer(8)],
