@@ -11,7 +11,7 @@ import { everything } from "./students.js";
 type Props = { type: arrow.DataType; length?: number } & Record<string, unknown>;
 const make = arrow.makeData as unknown as (props: Props) => arrow.Data;
 
-/** An Arrow table of one column, as its parts say. */
+/** Returns an Arrow table of one column with the given data, one batch per part. */
 function tableOf(...data: arrow.Data[]): arrow.Table {
   const [{ type, length }] = data as [arrow.Data];
   const schema = new arrow.Schema([new arrow.Field("c", type, true)]);
@@ -151,7 +151,7 @@ describe("an Arrow table that does not hold what it says is refused, before memo
 });
 
 test("views that share one text are refused where they would be more than 64 bytes for each that there is", async () => {
-  // 40,000 times a mebibyte would be 40 GB.
+  // 40,000 times 1 MiB would be 40 GB.
   const shared = new Uint8Array(1 << 20);
   const many = Array.from({ length: 40_000 }, (): [number, number, number] => [1 << 20, 0, 0]);
   const error = await reasonOf(

@@ -8,7 +8,7 @@ import { plain, thrown } from "./students.js";
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
-// What pyarrow writes, by name. `scripts/setup.sh python` installs it.
+// The streams that pyarrow writes, by name. `scripts/setup.sh python` installs pyarrow.
 let streams: Record<string, string>;
 beforeAll(() => {
   const python = here("../../../../.cache/python/bin/python3");

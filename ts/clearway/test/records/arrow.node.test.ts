@@ -8,10 +8,10 @@ import { describe, expect, test } from "vitest";
 import { Everything, everything, everyValue, plain, thrown } from "./students.js";
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
-// Made by `scripts/setup.sh python`, which every `make test` runs first.
+// Installed by `scripts/setup.sh python`, which `make test` runs first.
 const python = here("../../../../.cache/python/bin/python3");
 
-/** What pyarrow reads in an IPC stream. */
+/** Returns the contents of an IPC stream as pyarrow reads them. */
 function pyarrow(stream: Uint8Array): { types: Record<string, string>; nullable: string[]; rows: unknown[] } {
   if (!existsSync(python)) throw new Error("there is no Python with pyarrow: run scripts/setup.sh python");
   const { stdout, stderr, status } = spawnSync(python, [here("./read_arrow.py")], {
@@ -23,7 +23,7 @@ function pyarrow(stream: Uint8Array): { types: Record<string, string>; nullable:
   return JSON.parse(stdout);
 }
 
-/** Values as the Python program prints them: whole numbers as texts. */
+/** Returns values as the Python program prints them: whole numbers as strings. */
 function printed(value: unknown, whole: ReadonlySet<string>, name = ""): unknown {
   if (typeof value === "bigint" || (typeof value === "number" && whole.has(name))) return String(value);
   if (Array.isArray(value)) return value.map((each) => printed(each, whole, name));
@@ -147,7 +147,7 @@ test("lists of booleans keep their bits on both ways, wherever a list begins", a
 });
 
 test("a program without the package is told what to install", () => {
-  // Beside the built entry as a user has it, in a folder that no package can be found from.
+  // Uses the built entry as a user has it; the resolve hook makes the package unavailable.
   const script = `
     import { register } from "node:module";
     const hook = "export const resolve = (name, context, next) => { if (name === 'apache-arrow') throw new Error('not found'); return next(name, context); }";

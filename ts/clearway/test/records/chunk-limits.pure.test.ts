@@ -7,7 +7,7 @@ import { bool, bytes, f64, list, nullable, record, struct, text, timestamp, u8 }
 import fc from "../fixtures/fast-check.js";
 import { plain, thrown } from "./students.js";
 
-// The real limits are 256 MiB to 4 GiB; the same code with small ones shows what it does at them.
+// The real limits are 256 MiB to 4 GiB. Small limits exercise the same code.
 const small: ChunkLimits = { closedBytes: 40_000, growthBytes: 4000, dataBytes: 60_000, blockBytes: 150_000 };
 const writerOf = <R>(schema: R, limits = small, rowsPerChunk = 1000) =>
   new TableWriter(schema as never, { rowsPerChunk }, limits) as unknown as TableWriter;
@@ -54,7 +54,7 @@ describe("a writer of rows of very different size", () => {
     const Times = record({ at: timestamp(), on: bool, word: text({ dictionary: true }) });
     const times = writerOf(Times, small, 1 << 20);
     for (let row = 0; row < 5000; row++) times.push({ at: row, on: true, word: "w" } as never);
-    // 12 bytes and a bit a row: every 256 rows it is seen whether there are 40,000 bytes.
+    // A row takes slightly over 12 bytes. The writer checks the limit of 40,000 bytes every 256 rows.
     expect(times.finish().toMessage().chunks[0]?.rows).toBe(3329);
   });
 
@@ -62,7 +62,7 @@ describe("a writer of rows of very different size", () => {
     const Raw = record({ raw: bytes });
     const writer = writerOf(Raw, { ...small, closedBytes: 1e9 });
     writer.push({ raw: new Uint8Array(40_000) } as never);
-    // The column's room doubled to more than the row needs; offsets would not have reached its end.
+    // The column's room would double to more than this row needs, but offsets could not reach its end.
     const error = thrown(() => writer.push({ raw: new Uint8Array(20_001) } as never));
     expect(error).toMatchObject({ code: "invalid-argument", column: "raw", row: 1 });
     expect(error?.message).toBe(

@@ -11,10 +11,10 @@ const messageOf = (table: Table | ReturnType<typeof students>): Message =>
   structuredClone(table.toMessage()) as unknown as Message;
 const leaf = (name: string) => ({ name, nullable: false, kind: "u8" });
 
-// What a table's columns cost at most, whatever a message says: ten looks at each column.
+// The limit on property reads for a table's columns, whatever a message announces: ten per column.
 const visitsMax = 10 * (1 << 16);
 
-/** Columns nested so deep, each struct with two that share their list. */
+/** Returns columns nested to `depth`. Each level has two structs that share one list of columns. */
 function doubled(depth: number): unknown[] {
   let columns: unknown[] = [leaf("a"), leaf("b")];
   for (let at = 0; at < depth; at++) {
@@ -100,7 +100,7 @@ describe("memory is read once", () => {
     expect(thrown(() => tableFrom({ [key]: message }).at(0))?.code).toBe("protocol");
   });
 
-  /** A column of texts whose offsets go back where a reader does not look. */
+  /** Returns a table with a text column whose offsets decrease where a reader does not look: at nulls and in dictionaries. */
   function sawtooth(name: "direct" | "inner" | "word"): Table {
     const Texts = record({
       direct: nullable(text()),

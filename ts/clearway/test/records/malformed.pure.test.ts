@@ -11,7 +11,7 @@ type Message = {
   chunks: { data: ArrayBuffer; start: number; rows: number }[];
 };
 
-/** A message of a table, changed by hand. */
+/** Returns a table's message after `change` has modified it. */
 function changed(change: (message: Message) => unknown, table: { toMessage(): unknown } = students(10)): unknown {
   const message = structuredClone(table.toMessage()) as Message;
   return { [key]: change(message) ?? message };
@@ -93,7 +93,7 @@ describe("a chunk that does not hold its columns is refused when it is first rea
 });
 
 describe("what offsets and codes say is checked when it is read", () => {
-  // Codes are buffer 3 of { rollNum, name }, the dictionary's offsets buffer 4.
+  // Codes are buffer 3 of { rollNum, name }; the dictionary's offsets are buffer 4.
   const place = (message: Message, buffer: number): number =>
     new DataView(message.chunks[0]!.data).getUint32(16 + (buffer + 0) * 8, true);
 
@@ -119,7 +119,7 @@ describe("what offsets and codes say is checked when it is read", () => {
 test("whatever bytes are changed in a message, it is refused, or reads as something, or says what is wrong", () => {
   const table = everything(12, 6);
   const size = table.toMessage().chunks[0]!.data.byteLength;
-  // Most of what decides is in the header and the directory.
+  // Most changes that matter are in the header and the directory.
   const at = fc.oneof(fc.nat({ max: 600 }), fc.nat({ max: size - 1 }));
   const changes = fc.array(fc.record({ at, byte: fc.nat({ max: 255 }) }), { minLength: 1, maxLength: 8 });
   fc.assert(

@@ -46,7 +46,7 @@ describe("a table", () => {
       let rows = 0;
       for (const cursor of table.cursors()) {
         expect(cursor.first).toBe(rows);
-        // From the last to the first, so that the order is seen not to matter.
+        // Backwards, because the order of rows must not matter.
         for (let row = cursor.length - 1; row >= 0; row--) {
           const moved = cursor.at(row) as Record<string, unknown>;
           const kept = table.at(cursor.first + row) as Record<string, unknown>;
@@ -174,7 +174,7 @@ describe("a table", () => {
     const columns = Object.keys(everyValue(0) as object);
     table.release();
     for (const name of columns) {
-      // A struct reads as a row of its own, which holds nothing yet.
+      // A struct reads as a row, whose columns are read only by `JSON.stringify`.
       const read = (): unknown => plain(JSON.parse(JSON.stringify((row as Record<string, unknown>)[name])));
       expect([name, thrown(read)?.code]).toEqual([name, "released"]);
     }

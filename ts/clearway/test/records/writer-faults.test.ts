@@ -52,7 +52,7 @@ describe("a row whose getter calls its own writer", () => {
     const inner: unknown[] = [];
     writer.push(rowWith(() => void inner.push(thrown(() => act(writer)))));
     expect(inner).toMatchObject([{ code: "invalid-argument" }]);
-    // One that passes the error on is left out, and the writer goes on.
+    // When the getter passes the error on, its row is left out, and the writer keeps working.
     expect(thrown(() => writer.push(rowWith(() => act(writer))))?.code).toBe("invalid-argument");
     writer.push({ rollNum: 3, name: "c" });
     expect(writer.finish().toObjects()).toEqual([

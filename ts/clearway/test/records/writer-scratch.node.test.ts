@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { RowsBuilder } from "../../src/records/builder/rows.js";
 import { record, text, u32 } from "../../src/records.js";
 
-// Node 20.13 and newer.
+// In Node 20.13 and later.
 type QueryObjects = (type: abstract new (...args: never[]) => object, options: { format: "count" }) => number;
 const { queryObjects } = v8 as unknown as { queryObjects?: QueryObjects };
 
