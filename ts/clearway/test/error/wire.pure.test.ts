@@ -5,11 +5,11 @@ import { ClearwayError as OwnError } from "../../src/error/clearway-error.js";
 import { decodeError, encodeError } from "../../src/error/wire.js";
 import fc from "../fixtures/fast-check.js";
 
-/** There and back, as a port would carry it. */
+/** Encodes, clones and decodes a thrown value, as a port does. */
 const cross = (thrown: unknown, callerStack?: string): unknown =>
   decodeError(structuredClone(encodeError(thrown)), callerStack);
 
-/** Anything an error may hold. */
+/** An error with any properties. */
 type Loose = Error & Record<string, unknown>;
 
 describe("an error on its way", () => {
