@@ -21,7 +21,7 @@ const meanings = [...source.matchAll(/^ {2}\/\*\* (.+) \*\/\n {2}"([a-z0-9-]+)",
   meaning,
 ]);
 
-test("spec/errors.md lists every error code, in order, with the meaning that the library gives, and what to do", () => {
+test("spec/errors.md lists every error code in order, with the meaning in the source and a remedy", () => {
   expect(rows.map(({ code }) => code)).toEqual([...errorCodes, ...codecErrorCodes, ...channelErrorCodes]);
   expect(rows.map(({ code, meaning }) => [code, meaning])).toEqual(meanings);
   for (const { then } of rows) expect(then!.length).toBeGreaterThan(10);
