@@ -6,12 +6,12 @@ import { FastestWay } from "../../src/meter/detect/fastest-way.js";
 import type { Found } from "../../src/meter/detect/turns.js";
 import fc from "../fixtures/fast-check.js";
 
-/** The sender's clock runs ahead by this; the detector is not told. */
+/** The sender's clock is ahead by this. The detector does not know it. */
 const ahead = 100_000;
-/** The way of a message, when nothing holds it up. */
+/** Latency of a message on a free thread. */
 const wayMs = 0.25;
 
-/** Sends a beat each `periodMs` through a thread that is held in the given spans, and returns what was found. */
+/** Sends a beat every `periodMs` to a thread that is blocked in the spans of `held`, and returns the stalls found. */
 function play(held: readonly [number, number][], durationMs: number, periodMs = 2, floorMs = 4): Found[] {
   const detector = new BeatDetector(floorMs);
   const found: Found[] = [];
@@ -82,7 +82,7 @@ describe("beats from outside the thread", () => {
     const detector = new BeatDetector(4);
     detector.beat(0, 0.25);
     detector.beat(2, 4.5);
-    // Sent at 4, before that answer, and answered 300 ms after it.
+    // Sent at 4, before the previous answer, and answered 300 ms after it.
     expect(detector.beat(4, 304.5)).toMatchObject({ startMs: 4.5, endMs: 304.5 });
     expect(detector.beat(6, 304.6)).toBeUndefined();
   });
@@ -99,7 +99,7 @@ describe("beats from outside the thread", () => {
     const detector = new BeatDetector(4);
     detector.beat(0, 0.25);
     detector.beat(2, 2.25);
-    // Wanted at 4, woke at 7: the stall that began at 3 held the sender up as well.
+    // Due at 4, sent at 7: the stall that began at 3 delayed the sender as well.
     expect(detector.beat(7, 53.25, 3)).toEqual({
       startMs: 3.25,
       endMs: 53.25,

@@ -6,7 +6,7 @@ import type { StallReport } from "../../src/meter/report.js";
 import { watch } from "../../src/meter/watch.js";
 import { busy, pause } from "./busy.js";
 
-/** Measures until a sample has the name in it: a busy machine may keep the sampling thread from its core through a stall. */
+/** Measures until a sample has the name: a busy machine may keep the sampling thread off its core for a whole stall. */
 async function untilSampled(name: string, run: () => unknown): Promise<StallReport> {
   for (;;) {
     const { report } = await measure(run);
@@ -18,7 +18,7 @@ describe("measure() in Node", () => {
   it("gives back the function's value, and its blocking as one stall", async () => {
     const { value, runtimeMs, report } = await measure(() => busy(100), { hz: 120, label: "job" });
     expect(report.stalls).toHaveLength(1);
-    // The run holds the thread from its first line to its last: the machine can only make it longer.
+    // The function blocks the thread from its first line to its last. The machine can only make the stall longer.
     expect(report.stalls[0]!.lengthMs).toBeGreaterThanOrEqual(value.lengthMs);
     expect(report.stalls[0]!.lengthMs).toBeLessThanOrEqual(runtimeMs);
     expect(report.durationMs).toBe(runtimeMs);

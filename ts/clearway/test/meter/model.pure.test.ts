@@ -8,7 +8,7 @@ import { lagMean, waitProbability } from "../../src/meter/model/wait.js";
 import { worstSecond } from "../../src/meter/model/worst-second.js";
 import fc from "../fixtures/fast-check.js";
 
-/** Stalls apart from each other in a run, on a grid of whole milliseconds so that a brute-force count is exact. */
+/** Generates separate stalls in a run, in whole milliseconds, so that a brute-force count is exact. */
 const runs = fc
   .array(fc.record({ gap: fc.integer({ min: 0, max: 800 }), length: fc.integer({ min: 1, max: 900 }) }), {
     maxLength: 12,
@@ -40,7 +40,7 @@ describe("the wait of a random event", () => {
         let waited = 0;
         for (let at = 0; at < durationMs; at++) {
           const met = stalls.find((stall) => stall.startMs <= at && at < stall.startMs + stall.lengthMs);
-          // An arrival somewhere in this millisecond waits half a millisecond less on average.
+          // A real arrival falls anywhere in this millisecond, and so waits half a millisecond less on average.
           const wait = met ? met.startMs + met.lengthMs - at : 0;
           if (wait > overMs) over++;
           if (wait > 0) waited += wait - 0.5;

@@ -25,7 +25,7 @@ beforeAll(async () => {
     write: false,
     bundle: true,
     format: "esm",
-    // As hard as a user's bundler may make it for code that is sent to a worker as source text.
+    // Minified as hard as a user's bundler may minify code that is sent to a worker as source text.
     keepNames: true,
     minify: true,
     alias: { "#meter-host": here("../../src/meter/host/browser.ts") },
@@ -74,7 +74,7 @@ describe("a page of its own", () => {
     const stall = report.stalls.reduce((longest, each) => (each.lengthMs > longest.lengthMs ? each : longest));
     expect(stall.scripts[0]).toMatchObject({ invoker: "TimerHandler:setTimeout" });
     expect(stall.scripts[0]!.durationMs).toBeGreaterThanOrEqual(119);
-    // On a machine that is held up itself just then, that is named first.
+    // When the machine itself was stalled, that cause comes first.
     expect(["app", "machine"]).toContain(stall.cause);
     expect(report.sources.filter((source) => !source.available).map((source) => source.name)).toEqual([
       "garbage collection",
@@ -94,7 +94,7 @@ describe("a page of its own", () => {
     });
     expect(report.sources.find((source) => source.name === "watcher")).toMatchObject({ available: false });
     expect(report.sources.find((source) => source.name === "heartbeat")!.why).toContain("stalls under 20 ms");
-    // By the browser's own record of long frames, which covers the whole of it.
+    // From the browser's own record of long frames, which covers the whole stall.
     expect(report.longestMs).toBeGreaterThanOrEqual(114);
     await page.close();
   });

@@ -51,7 +51,7 @@ describe("a stall", () => {
     const made = recorder();
     for (let at = 0; at <= 1100; at += 10) made.frame(at);
     made.frame(1300);
-    // All that the beats leave: it began somewhere since 1101, and was over at 1290.
+    // The beats show only that it began after 1101 and was over at 1290.
     made.found({ startMs: 1290, endMs: 1290, earliestMs: 1101, errorMs: 190, unwokenMs: 0 });
     expect(onlyStall(made)).toMatchObject({ startMs: 110, lengthMs: 180 });
   });
@@ -154,7 +154,7 @@ describe("a stall", () => {
   });
 
   describe("that the beats did not see, since they were held up too", () => {
-    /** Frames at 60 Hz up to 1500, and then none until `untilMs`. */
+    /** Records frames at 60 Hz up to 1500, and the next one at `untilMs`. */
     const framesUntil = (untilMs: number): Recorder => {
       const made = recorder();
       for (let frame = 0; frame <= 30; frame++) made.frame(1000 + (frame * 50) / 3);

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { watch } from "../../src/meter/watch.js";
 import { busy } from "./busy.js";
 
-// A file of its own, for a page in which no watcher has run yet.
+// In its own file, for a page in which no watcher has run yet.
 it("a watch sees a stall that keeps its worker from starting, and has its worker afterwards", async () => {
   let seen = (): void => {};
   const first = new Promise<void>((resolve) => {

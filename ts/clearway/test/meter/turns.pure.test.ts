@@ -5,8 +5,8 @@ import { type Found, TurnDetector } from "../../src/meter/detect/turns.js";
 import fc from "../fixtures/fast-check.js";
 
 /**
- * Plays a line of the loop's life: `w5` works 5 ms, `s20` sleeps 20 ms, `C` and `T` take readings in the check and
- * timers phases, `d10` says that the next reading is due in 10 ms, `E` ends the run.
+ * Plays a script of an event loop: `w5` works 5 ms, `s20` sleeps 20 ms, `C` and `T` take readings in the check and timers phases,
+ * `d10` announces the next reading in 10 ms, `E` ends the run.
  */
 function play(line: string, floorMs = 4): Found[] {
   let at = 0;
@@ -76,7 +76,7 @@ describe("the turns of an event loop", () => {
 
   it("state how much cannot be told apart around a sleep", () => {
     const [stall] = play("T d10 w3 s5 w30 C d1 s1 C E");
-    // 3 ms before the sleep and 30 after look like 33 after it; the due reading bounds the mistake to 5.
+    // 3 ms before the sleep and 30 after it look like 33 after it. The announced reading limits the error to 5.
     expect(stall).toMatchObject({ endMs: 38, errorMs: 5 });
     expect(Math.abs(stall!.endMs - stall!.startMs - 30)).toBeLessThanOrEqual(stall!.errorMs);
   });
@@ -102,7 +102,7 @@ describe("the turns of an event loop", () => {
           at += part.idle;
           truth.push([at, at + part.work]);
           at += part.work;
-          // After work, as the shell does: a reading 1 ms later, and a quiet beat.
+          // After work, as in the watcher: a reading 1 ms later, and a quiet beat.
           line.push(
             part.inTimers ? `s${part.idle} C w${part.work} T d1` : `s${part.idle} w${part.work} C d1`,
             "s1 C T d10",

@@ -8,7 +8,7 @@ import { type RunFacts, summarize } from "../../src/meter/summarize.js";
 
 type Step = readonly [name: string, ...numbers: number[]];
 
-/** Plays a line of beats; as in the vectors, a stall that goes on is said so and other stalls are not. */
+/** Plays beats to a detector. As in the vectors, only a stall that continues has `goesOn`. */
 function play(floorMs: number, steps: readonly Step[]): object[] {
   const detector = new BeatDetector(floorMs);
   const found: object[] = [];
@@ -26,7 +26,7 @@ function play(floorMs: number, steps: readonly Step[]): object[] {
   return found;
 }
 
-/** The same to nine digits: sums in another order are. */
+/** Rounds numbers to nine digits, because sums in another order differ beyond that. */
 function close(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value), (_, part) =>
     typeof part === "number" ? Number(part.toPrecision(9)) : part,

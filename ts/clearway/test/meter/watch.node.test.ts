@@ -27,7 +27,7 @@ beforeAll(async () => {
     format: "esm",
     platform: "node",
     target: "node20",
-    // What a user's own bundler may do: inner functions get wrapped in a call that the watchdog's bare source lacks.
+    // A user's bundler may wrap inner functions in a helper call, which the watchdog's bare source does not have.
     keepNames: true,
     minify: true,
     alias: { "#meter-host": here("../../src/meter/host/node.ts") },
@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Runs a module of its own in a fresh process and returns what it printed. */
+/** Runs a module in a new process and returns its output. */
 const inProcess = async (name: string, source: string): Promise<string> => {
   const file = join(folder, `${name}.mjs`);
   await writeFile(file, `import { measure, watch } from "./meter.mjs";\n${source}`);
@@ -49,7 +49,7 @@ describe("watch() in Node", () => {
     const watching = watch({ floorMs: 30, onStall: (stall) => told.push(stall) });
     await watching.ready;
     const isKnown = ({ marks }: Stall): boolean => marks.some(({ label }) => label === "known");
-    // Until one is told: a busy machine may hold up the watcher as well, or add stalls of its own.
+    // Repeats until the stall is reported: a busy machine may delay the watcher as well, or add its own stalls.
     while (!told.some(isKnown)) {
       mark("known", () => busy(60));
       await pause(1);
@@ -123,7 +123,7 @@ describe("watch() in Node", () => {
     const [report] = await once(worker, "message");
     await worker.terminate();
     expect(report).toMatchObject({ host: "node-worker", stalls: [{}] });
-    // On a machine that is held up itself just then, that is named first; or a collection that it was held up in.
+    // When the machine itself was stalled, that cause comes first. So does a collection that was delayed.
     expect(["app", "machine", "gc"]).toContain(report.stalls[0].cause);
     expect(report.sources).toContainEqual({
       name: "stacks",

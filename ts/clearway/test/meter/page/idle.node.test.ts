@@ -25,7 +25,7 @@ describe("a watch of an idle page", () => {
       page.visible(atMs, "hidden");
       page.frozen(atMs + 10 * second, atMs + minute);
       page.visible(atMs + minute + second, "visible");
-      // Shorter than the watcher lingers, then longer.
+      // First shorter than the time for which the watcher lingers, then longer.
       page.visible(atMs + 2 * minute, "hidden");
       page.visible(atMs + 2 * minute + 2 * second, "visible");
       page.event(atMs + 3 * minute, "pagehide");
