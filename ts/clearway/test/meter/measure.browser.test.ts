@@ -9,7 +9,7 @@ import { busy, pause } from "./busy.js";
 
 // These tests run in a frame that the test runner embeds. page.node.test.ts tests what only a top-level page can see.
 describe("measure() in a page", () => {
-  it("gives back the function's value, and its blocking as one stall", async () => {
+  it("returns the function's value, and reports its work as one stall", async () => {
     const { value, report } = await measure(() => busy(100));
     expect(report.stalls).toHaveLength(1);
     // The beats give the length, and their distance is far under half of it. `make measure` checks the accuracy.
@@ -18,7 +18,7 @@ describe("measure() in a page", () => {
     expect(report.sources).toContainEqual({ name: "heartbeat", available: true });
   });
 
-  it("counts frames that were really dropped", async () => {
+  it("counts dropped frames", async () => {
     // Repeats until a frame was dropped: a browser without CPU time may request none during a stall.
     for (;;) {
       const { report } = await measure(async () => {
@@ -33,7 +33,7 @@ describe("measure() in a page", () => {
 });
 
 describe("watch() in a page", () => {
-  it("tells of a stall once, and keeps its final report after stop", async () => {
+  it("reports a stall once, and keeps its final report after stop()", async () => {
     const told: Stall[] = [];
     const watching = watch({ floorMs: 60, onStall: (stall) => told.push(stall) });
     await watching.ready;
@@ -56,7 +56,7 @@ describe("watch() in a page", () => {
     expect(watching.report()).toBe(final);
   });
 
-  it("does not take a hidden page for a stall", async () => {
+  it("does not count a hidden page as a stall", async () => {
     const watching = watch({ floorMs: 60 });
     await watching.ready;
     const show = (state: DocumentVisibilityState): void => {

@@ -15,7 +15,7 @@ async function untilSampled(name: string, run: () => unknown): Promise<StallRepo
 }
 
 describe("measure() in Node", () => {
-  it("gives back the function's value, and its blocking as one stall", async () => {
+  it("returns the function's value, and reports its work as one stall", async () => {
     const { value, runtimeMs, report } = await measure(() => busy(100), { hz: 120, label: "job" });
     expect(report.stalls).toHaveLength(1);
     // The function blocks the thread from its first line to its last. The machine can only make the stall longer.
@@ -35,12 +35,12 @@ describe("measure() in Node", () => {
     await expect(measure(() => Promise.reject(error))).rejects.toBe(error);
   });
 
-  it("refuses options that make no sense, by name and value", async () => {
+  it("refuses invalid options, by name and value", async () => {
     await expect(measure(() => 1, { hz: 0 })).rejects.toThrow("hz=0");
     await expect(measure(() => 1, { floorMs: 0.1 })).rejects.toThrow("floorMs=0.1");
   });
 
-  it("sees where a held thread is, by sampled stacks", async () => {
+  it("reports the functions of a blocked thread, by sampled stacks", async () => {
     function factorise(): void {
       busy(120);
     }
@@ -51,20 +51,20 @@ describe("measure() in Node", () => {
     expect(report.sources).toContainEqual({ name: "stacks", available: true });
   });
 
-  it("sees a thread that is blocked in a synchronous wait", async () => {
+  it("reports a thread that is blocked in a synchronous wait", async () => {
     function blockedWait(): void {
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 120);
     }
     expect((await untilSampled("blockedWait", blockedWait)).stalls).toHaveLength(1);
   });
 
-  it("takes no stacks when told not to", async () => {
+  it("takes no stacks when they are off", async () => {
     const { report } = await measure(() => busy(60), { stacks: false });
     expect(report.stalls[0]!.stacks).toEqual([]);
     expect(report.sources.find((source) => source.name === "stacks")?.available).toBe(false);
   });
 
-  it("names the marks that were open, and what ran", async () => {
+  it("reports the open marks and the functions that ran", async () => {
     const { report } = await measure(
       async () => {
         await pause(2);
@@ -77,7 +77,7 @@ describe("measure() in Node", () => {
     expect(stall).toBeDefined();
   });
 
-  it("sees garbage collection in the stall that it made", async () => {
+  it("reports garbage collection in the stall that it caused", async () => {
     const { report } = await measure(() => {
       const kept: object[] = [];
       for (let index = 0; index < 2_000_000; index++) kept.push({ index });
@@ -86,7 +86,7 @@ describe("measure() in Node", () => {
     expect(report.stalls[0]!.gcMs).toBeGreaterThan(0);
   });
 
-  it("can run twice at once and beside a watch", async () => {
+  it("can run twice at the same time, and during a watch", async () => {
     const watching = watch();
     const [first, second] = await Promise.all([
       measure(async () => {

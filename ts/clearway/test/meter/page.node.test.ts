@@ -56,8 +56,8 @@ const open = async (path: string): Promise<Page> => {
   return page;
 };
 
-describe("a page of its own", () => {
-  it("names the script that ran in a long stall", async () => {
+describe("a top-level page", () => {
+  it("reports the script that ran in a long stall", async () => {
     const page = await open("/");
     const report = await page.evaluate(async () => {
       const measured = await meter.measure(
@@ -82,7 +82,7 @@ describe("a page of its own", () => {
     await page.close();
   });
 
-  it("is told why its worker is missing, and still has its long stalls, where a policy forbids workers", async () => {
+  it("reports why its worker is missing, and its long stalls, under a policy that forbids workers", async () => {
     const page = await open("/strict");
     const report = await page.evaluate(async () => {
       const measured = await meter.measure(async () => {

@@ -33,22 +33,22 @@ function close(value: unknown): unknown {
   );
 }
 
-describe("the meter's vectors (spec/vectors/meter.json)", () => {
-  it.each(vectors.reports)("a run gives its report: $name", ({ run, report }) => {
+describe("the meter's vectors (spec/vectors/meter.json):", () => {
+  it.each(vectors.reports)("a run has its report: $name", ({ run, report }) => {
     const facts = { label: undefined, frames: undefined, coveredFromMs: 0, ...run } as RunFacts;
     expect(close(summarize(facts))).toEqual(close({ ...report, stalls: run.stalls }));
   });
 
-  it.each(vectors.beats)("beats show stalls: $name", ({ floorMs, steps, found }) => {
+  it.each(vectors.beats)("beats show their stalls: $name", ({ floorMs, steps, found }) => {
     expect(close(play(floorMs, steps as unknown as Step[]))).toEqual(close(found));
   });
 
-  it.each(vectors.causes)("evidence names a cause: $name", ({ evidence, cause, because }) => {
+  it.each(vectors.causes)("evidence gives a cause: $name", ({ evidence, cause, because }) => {
     const all = { unwokenMs: 0, scripts: [], scriptsMs: 0, ...evidence } as Evidence;
     expect(causeOf(all)).toEqual({ cause, because });
   });
 
-  it.each(vectors.offsets)("trips bound the clocks' offset: $name", ({ trips, offset }) => {
+  it.each(vectors.offsets)("round trips bound the clocks' offset: $name", ({ trips, offset }) => {
     const timed = trips.map(([sentMs = 0, remoteMs = 0, backMs = 0]) => ({ sentMs, remoteMs, backMs }));
     expect(bestOffset(timed) ?? null).toEqual(offset);
   });

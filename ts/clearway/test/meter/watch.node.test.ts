@@ -44,7 +44,7 @@ const inProcess = async (name: string, source: string): Promise<string> => {
 const busySource = "const busy = (ms) => { const e = performance.now() + ms; while (performance.now() < e); };";
 
 describe("watch() in Node", () => {
-  it("tells of a stall once, with its cause, after it ended", async () => {
+  it("reports a stall once, with its cause, after it ended", async () => {
     const told: Stall[] = [];
     const watching = watch({ floorMs: 30, onStall: (stall) => told.push(stall) });
     await watching.ready;
@@ -59,7 +59,7 @@ describe("watch() in Node", () => {
     for (const stall of told) expect(watching.report().stalls).toContainEqual(stall);
   });
 
-  it("forgets on reset and keeps its final report after stop", async () => {
+  it("forgets stalls on reset(), and keeps its final report after stop()", async () => {
     const watching = watch({ floorMs: 30 });
     const labels = (): string[] => watching.report().stalls.flatMap(({ marks }) => marks.map(({ label }) => label));
     while (!labels().includes("before")) {
@@ -89,17 +89,17 @@ describe("watch() in Node", () => {
     expect(outside.report()).toBe(final);
   });
 
-  it("lets a process end that has nothing else to do", async () => {
+  it("does not keep a process alive", async () => {
     expect(await inProcess("idle", `watch(); console.log("end");`)).toBe("end\n");
     expect(await inProcess("ready", `await watch().ready; console.log("end");`)).toBe("end\n");
   });
 
-  it("lets a process end out of a stall whose stack is being looked at", async () => {
+  it("lets a process exit during a stall whose stack is being sampled", async () => {
     const source = `${busySource} await watch().ready; setTimeout(() => { busy(100); process.exit(0); }, 20);`;
     await expect(inProcess("exit", source)).resolves.toBe("");
   });
 
-  it("works beside an inspector that is already open", async () => {
+  it("works with an inspector that is already open", async () => {
     const source = `import inspector from "node:inspector";
       inspector.open(0, "127.0.0.1");
       const session = new inspector.Session(); session.connect(); session.post("Profiler.enable"); session.post("Profiler.start");
@@ -112,7 +112,7 @@ describe("watch() in Node", () => {
     expect(await inProcess("inspected", source)).toBe("1 true\n");
   });
 
-  it("watches a worker thread too, and says that stacks cannot be had there", async () => {
+  it("watches a worker thread, and reports that stacks are not available there", async () => {
     const source = `import { parentPort } from "node:worker_threads"; import { measure } from "./meter.mjs";
       ${busySource}
       const { report } = await measure(() => busy(50));
