@@ -3,14 +3,14 @@ import { describe, expect, test } from "vitest";
 import { frameSlots, Op } from "../../src/transport/protocol.js";
 import type { Refused, Transport } from "../../src/transport/transport.js";
 
-/** A carrier with its other end, as the suite needs it. */
+/** A carrier and its other end, for the suite. */
 export interface Carried {
   transport: Transport;
-  /** What arrived, a message an entry. Waits until nothing is under way. */
+  /** Waits until nothing is in flight. Returns the received messages, one entry each. */
   arrived(): Promise<unknown[][]>;
 }
 
-/** Frames of a message, four slots each. */
+/** Splits a message into its frames, four slots each. */
 export function framesOf(message: unknown[]): unknown[][] {
   const frames: unknown[][] = [];
   for (let at = 0; at < message.length; at += frameSlots) frames.push(message.slice(at, at + frameSlots));
@@ -20,7 +20,7 @@ export function framesOf(message: unknown[]): unknown[][] {
 type Refusal = Parameters<Refused>;
 
 /**
- * The contract that every carrier keeps. Run it over each: `carrierContract("port", make)`. One that sends `atOnce` does not
+ * Tests the contract of every carrier. Call it once per carrier: `carrierContract("port", make)`. A carrier that sends `atOnce` does not
  * gather the frames of a tick.
  */
 export function carrierContract(name: string, make: (refused: Refused) => Carried, atOnce = false): void {

@@ -10,7 +10,7 @@ import { decoded } from "./pair.js";
 
 const encoder = new Encoder();
 
-/** The value from the other side of the codec, or why not. */
+/** Encodes and decodes a value. Returns it, or "by port" when the codec refuses it. */
 function across(value: unknown): { value: unknown } | "by port" {
   const words = encoder.frame(Op.Result, 7, value, 0, true);
   if (words === 0) return "by port";
@@ -21,7 +21,7 @@ function across(value: unknown): { value: unknown } | "by port" {
   return { value: got };
 }
 
-/** Everything about a value that structured clone keeps, as text: key order, -0, holes and prototypes too. */
+/** Returns everything that structured clone keeps of a value, as plain data: key order, -0, holes and prototypes too. */
 function shape(value: unknown): unknown {
   if (Object.is(value, -0)) return "-0";
   if (value === null || typeof value !== "object")

@@ -14,7 +14,7 @@ import { pair, ringMemory } from "./pair.js";
 const shared = typeof SharedArrayBuffer === "function";
 
 if (shared) {
-  // A receiver that looks in every turn, as one that waits awake does.
+  // A receiver that polls in every turn, like one that is awake.
   carrierContract(
     "ring, beside a port,",
     (refused) => {
@@ -30,7 +30,7 @@ if (shared) {
     },
     true,
   );
-  // One that sleeps whenever it has read all, and is woken by the port's messages.
+  // A receiver that parks whenever it has read everything, and that the port's messages wake.
   carrierContract("port, beside a ring whose reader sleeps,", (refused) => {
     const both = pair(4096, refused);
     both.worker.park();
@@ -137,7 +137,7 @@ describe.runIf(shared)("a lane", () => {
   test("wakes with an empty message a receiver that went to sleep as frames were sent", () => {
     const { transport, worker, words, wakes, ids } = pair();
     const { store } = Atomics;
-    // It parks between the sender's looking and its publishing: the worst moment.
+    // The receiver parks at the worst moment: after the sender's check, and before the sender publishes.
     Atomics.store = ((array: Int32Array, index: number, value: number) => {
       if (index === at.toWorker.tail) store(words, at.toWorker.parked, 1);
       return store(array, index, value);
@@ -180,7 +180,7 @@ describe.runIf(shared)("a lane", () => {
     const { transport, worker, words, ids, errors } = pair();
     transport.send(Op.Result, 1, 1);
     transport.send(Op.Result, 2, 2);
-    // The second frame's first value gets a tag that does not exist.
+    // Gives the second frame's first value an unknown tag.
     words[headerBytes / 4 + 4 + 2] = 250;
     for (let again = 0; again < 3; again++) worker.drain();
     expect(ids()).toEqual([1]);
@@ -260,7 +260,7 @@ describe.runIf(shared)("a lane", () => {
     transport.send(Op.Call, 4, large);
     transport.flush();
     transport.send(Op.Call, 5, 0, []);
-    // Call 2 was in it.
+    // This message carries call 2.
     port.shift();
     worker.lost();
     while (deliver() || worker.drain());

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A model: it is the same on every host, and takes its time on one.
+// A slow model with the same result on every host, so it runs on one.
 import { describe, expect, test } from "vitest";
 import { explore, type Fault, type Script } from "./model.js";
 import { exploreBoth, type Slip } from "./two-way-model.js";
 
-/** Every script of so many frames, each by ring or by port, with the tick ending after any of them or not. */
+/** Returns every script with a number of frames, each by ring or by port, with or without the end of a tick after it. */
 function scripts(frames: number): Script[] {
   if (frames === 0) return [[]];
   return scripts(frames - 1).flatMap((rest) => [
@@ -15,7 +15,7 @@ function scripts(frames: number): Script[] {
 }
 
 const all = scripts(4).map((script): Script => [...script, "tick"]);
-// A worker's, with values of a stream that left by port before its ring was open.
+// The worker's scripts: values of a stream left by port before its ring was open.
 const opening = scripts(3).map((script): Script => ["before", "before", "open", ...script, "tick"]);
 
 describe("the ring's protocol, in every order of its steps", () => {

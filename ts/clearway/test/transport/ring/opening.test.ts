@@ -9,7 +9,7 @@ import { ringMemory } from "./pair.js";
 
 const quiet = { broken: () => {}, copied: () => {}, drained: () => {}, busy: () => false };
 
-/** A worker that has sent values by port before its ring was opened, and a caller that is awake. */
+/** Connects a worker, which can send by port before its ring is open, with a caller that is awake. */
 function opening() {
   const memory = ringMemory(4096);
   const port: unknown[] = [];
@@ -43,7 +43,7 @@ describe.runIf(typeof SharedArrayBuffer === "function")("a worker's ring", () =>
     open();
     transport.send(Op.Chunk, 7, 6, 0);
     transport.flush();
-    // The caller looks into the ring before its event loop brings the port's messages.
+    // The caller reads the ring before its event loop delivers the port's messages.
     caller.drain();
     expect(values).toEqual([]);
     while (port.length > 0) {

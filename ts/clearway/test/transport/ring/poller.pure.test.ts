@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { AdaptiveSpin } from "../../../src/transport/ring/adaptive-spin.js";
 import { Poller } from "../../../src/transport/ring/poller.js";
 
-/** A poller on a loop that turns when told, a lane whose frames are a number, and what the test does with them. */
+/** Creates a poller with a loop that turns on demand, and a lane whose frames are a count. */
 function setUp(stepMs = 0.001) {
   let clock = 1000;
   let next: (() => void) | undefined;
@@ -26,7 +26,7 @@ function setUp(stepMs = 0.001) {
     },
     expects: () => lane.expected,
     waits: 0,
-    /** The answer is there at the third look. */
+    /** Makes the answer arrive at every third poll. */
     answers: false,
     get waiting() {
       lane.waits++;
@@ -53,7 +53,7 @@ function setUp(stepMs = 0.001) {
 }
 
 describe("a call that is the only one", () => {
-  /** A lane that is hot, in a turn that has just begun. */
+  /** Returns a hot lane in a turn that has just begun. */
   function hot() {
     const made = setUp();
     made.polled.sent(true);
@@ -102,7 +102,7 @@ describe("a call that is the only one", () => {
         expect(lane.waits - before).toBe(256);
         glances.push(call);
       }
-      // It comes in the next turn.
+      // The answer arrives in the next turn.
       lane.frames = 1;
       turn();
     }
@@ -191,7 +191,7 @@ describe("the caller's poller", () => {
   test.each([false, true])("is hot or parked after every message, more expected: %s", (expected) => {
     const { lane, polled, turn } = setUp();
     lane.expected = expected;
-    // Whoever posts clears the word.
+    // The sender of a message clears `parked`.
     lane.parked = false;
     polled.woken();
     expect([turn(), lane.parked]).toEqual(expected ? [true, false] : [false, true]);

@@ -14,8 +14,8 @@ const turnsOfTimers = async (count: number): Promise<void> => {
 };
 
 /**
- * Settles once this thread makes fewer turns than timers fire. A poller makes many turns between any two timers; on a busy machine the test
- * runner makes a few, too, so one noisy stretch proves nothing. A poller that never parks keeps this waiting for ever.
+ * Waits until this thread makes fewer turns than timers fire. A poller makes many turns between two timers. On a busy machine, the test
+ * runner makes some, too, so one noisy period proves nothing. With a poller that never parks, this waits forever.
  */
 async function makesFewTurns(): Promise<void> {
   for (;;) {
@@ -54,7 +54,7 @@ describe("a pool over the ring and the port", () => {
       const { call } = made();
       for (let at = 0; at < 3000; at++) {
         if (at % 50 === 0) await turnsOfTimers(at % 7);
-        // A timer beside each, as a race against time has.
+        // A pending timer per call, like a race against a timeout.
         const timer = setTimeout(() => {}, 60_000);
         const value = { connection: "none", port: 1, at };
         expect(await call[task](value)).toEqual(value);
@@ -85,7 +85,7 @@ describe("a pool over the ring and the port", () => {
       const count = (round * 37) % 300;
       const outcome = await Promise.allSettled([careful.call.leavesAfter(count), pool.call.echo(round)]);
       expect(outcome[0]).toMatchObject({ status: "rejected", reason: { code: "worker-exited" } });
-      // It had not begun: another worker took it.
+      // This call had not started, so another worker ran it.
       expect(outcome[1]).toEqual({ status: "fulfilled", value: round });
       expect(told).toEqual(Array.from({ length: count }, (_, at) => at));
     }

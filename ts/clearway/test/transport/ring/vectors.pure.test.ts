@@ -10,7 +10,7 @@ import { decoded } from "./pair.js";
 const hex = (words: Int32Array): string =>
   [...words].map((word) => (word >>> 0).toString(16).padStart(8, "0")).join(" ");
 
-/** A value from its notation in the vectors: what JSON has no word for stands as an object with one key that begins with `$`. */
+/** Decodes the vectors' notation: an object with one key that begins with `$` is a value that JSON does not have. */
 function revive(value: unknown): unknown {
   if (value === null || typeof value !== "object") return value;
   if (Array.isArray(value)) return value.map(revive);

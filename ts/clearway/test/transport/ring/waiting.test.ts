@@ -8,7 +8,7 @@ const long = 7;
 const unknown = 8;
 let lane: CallerLane | undefined;
 
-/** A caller whose worker sleeps or is awake, and runs one task that always takes long. */
+/** Opens a ring for a caller. Its worker is parked or awake, and call `long` is of a task that has always taken long. */
 function caller({ workerSleeps }: { workerSleeps: boolean }): { lane: CallerLane; sleeps: () => boolean } {
   const made = openRing(
     { post: () => {} },
