@@ -59,9 +59,9 @@ describe("a message", () => {
     ["nothing", [], false],
     ["half a frame", [Op.Pong, 1], false],
     ["text", "abcd", false],
-    ["somebody else's array", ["a", 1, 2, 3], false],
+    ["a foreign array", ["a", 1, 2, 3], false],
     ["null", null, false],
-  ])("of %s is told from others", (_name, message, ours) => {
+  ])("of %s is recognized as frames or not", (_name, message, ours) => {
     expect(isFrames(message)).toBe(ours);
   });
 });

@@ -98,7 +98,7 @@ const values = fc.letrec((tie) => ({
 })).value;
 
 describe("a value in the ring", () => {
-  test("arrives exactly as structured clone would give it, or goes by port", () => {
+  test("arrives exactly as through structured clone, or goes by port", () => {
     let crossed = 0;
     fc.assert(
       fc.property(values, (value) => {
@@ -157,11 +157,11 @@ describe("a value in the ring", () => {
     ["text over the limit", "x".repeat(4100)],
     ["too many objects", Array.from({ length: 40 }, () => ({}))],
     ["too deep a nest", JSON.parse("[".repeat(40) + "]".repeat(40))],
-  ])("is never %s: that goes by port", (_name, value) => {
+  ])("goes by port when it is %s", (_name, value) => {
     expect(across(value)).toBe("by port");
   });
 
-  test("is not asked for its accessors, which the port may have to ask", () => {
+  test("goes by port when it has accessors, which are not called", () => {
     let reads = 0;
     const value = {
       get once() {
@@ -174,15 +174,15 @@ describe("a value in the ring", () => {
 
   test.each<[name: string, value: () => object]>([
     ["a revoked proxy", () => revoked()],
-    ["an object that holds one", () => ({ inner: revoked() })],
+    ["an object that contains a revoked proxy", () => ({ inner: revoked() })],
     ["an array whose getter throws", () => Object.defineProperty([1], 0, { enumerable: true, get: () => refuse() })],
     ["a proxy whose traps throw", () => new Proxy({}, { ownKeys: () => refuse() })],
-  ])("goes by port when looking at it throws: %s", (_name, value) => {
+  ])("goes by port when reading it throws: %s", (_name, value) => {
     expect(across(value())).toBe("by port");
     expect(across([1])).toEqual({ value: [1] });
   });
 
-  test("may be a proxy whose traps send frames of their own: those go by port", () => {
+  test("may be a proxy whose traps send frames, which go by port", () => {
     let inner: unknown;
     const value = new Proxy(
       { a: 1 },
@@ -197,12 +197,12 @@ describe("a value in the ring", () => {
     expect(inner).toBe(0);
   });
 
-  test("is not copied where memory must not be", () => {
+  test("goes by port when it has memory that must not be copied", () => {
     expect(encoder.frame(Op.Result, 1, new Uint8Array(4), 0, false)).toBe(0);
     expect(encoder.frame(Op.Result, 1, [1, "a"], 0, false)).toBeGreaterThan(0);
   });
 
-  test("is decoded without asking what a page has put on Object.prototype", () => {
+  test("is decoded without calling setters on Object.prototype", () => {
     let asked = 0;
     Object.defineProperty(Object.prototype, "trap", { configurable: true, set: () => asked++, get: () => undefined });
     try {
@@ -215,7 +215,7 @@ describe("a value in the ring", () => {
   });
 });
 
-describe("a frame of any bytes", () => {
+describe("a frame with arbitrary words", () => {
   const decode = (words: Int32Array): unknown => {
     try {
       return decoded(words);
@@ -231,7 +231,7 @@ describe("a frame of any bytes", () => {
     }
   };
 
-  test("gives values or the error `protocol`", () => {
+  test("decodes to values or fails with `protocol`", () => {
     const word = fc.oneof(
       fc.integer(),
       fc.tuple(fc.nat(13), fc.integer({ min: -10, max: 300 })).map(([tag, payload]) => tag | (payload << 8)),
@@ -242,7 +242,7 @@ describe("a frame of any bytes", () => {
     );
   });
 
-  test("that was sound but for one word gives values or the error `protocol`", () => {
+  test("decodes to values or fails with `protocol`, also when only one word of a valid frame changed", () => {
     fc.assert(
       fc.property(values, fc.nat(frameWordsMax), fc.integer(), (value, at, word) => {
         const count = encoder.frame(Op.Result, 1, value, 0, true);
@@ -261,8 +261,8 @@ describe("a frame of any bytes", () => {
     ["text longer than its frame", [7 | (0xffffff << 8)]],
     ["memory longer than its frame", [11 | (0xffff << 16)]],
     ["memory of an unknown kind", [11 | (99 << 8)]],
-    ["memory that is no whole number of elements", [11 | (7 << 8) | (3 << 16), 0, 0]],
-    ["a key that is no text", [10 | (1 << 8), 2, 2, 0]],
+    ["memory that is not a whole number of elements", [11 | (7 << 8) | (3 << 16), 0, 0]],
+    ["a key that is not a string", [10 | (1 << 8), 2, 2, 0]],
     ["a key __proto__", [10 | (1 << 8), 7 | (9 << 8), 0x72705f5f, 0x5f6f746f, 0x5f, 2, 0]],
     ["an unknown tag", [200, 0]],
     ["words left over", [0, 0, 0]],

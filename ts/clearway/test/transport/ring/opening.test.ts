@@ -37,7 +37,7 @@ function opening() {
 }
 
 describe.runIf(typeof SharedArrayBuffer === "function")("a worker's ring", () => {
-  test("does not overtake what left by port before it was opened", () => {
+  test("does not overtake frames that left by port before it was opened", () => {
     const { caller, transport, open, port, values } = opening();
     for (let value = 0; value < 6; value++) transport.send(Op.Chunk, 7, value, 0);
     open();
@@ -53,7 +53,7 @@ describe.runIf(typeof SharedArrayBuffer === "function")("a worker's ring", () =>
     expect(values).toEqual([0, 1, 2, 3, 4, 5, 6]);
   });
 
-  test("wakes a caller that sleeps when it is opened, so that what follows is read", () => {
+  test("wakes a parked caller when it opens, so that its frames are read", () => {
     const { caller, transport, open, port, values, words } = opening();
     words[at.toCaller.parked] = 1;
     open();

@@ -33,7 +33,7 @@ afterEach(() => {
 });
 
 describe.runIf(typeof SharedArrayBuffer === "function")("a caller", () => {
-  test("waits awake for a call of which nothing is known, by ring and by port", () => {
+  test("stays awake after a call with an unknown duration, by ring and by port", () => {
     const byRing = caller({ workerSleeps: false });
     expect(byRing.lane.send(Op.Call, unknown, 0, [])).toBe(true);
     expect(byRing.sleeps()).toBe(false);
@@ -43,7 +43,7 @@ describe.runIf(typeof SharedArrayBuffer === "function")("a caller", () => {
     expect(byPort.sleeps()).toBe(false);
   });
 
-  test("does not wait awake for a call that always took long: the message for its answer wakes it", () => {
+  test("parks after a call that has always taken long, and the message with its answer wakes it", () => {
     const byRing = caller({ workerSleeps: false });
     expect(byRing.lane.send(Op.Call, long, 0, [])).toBe(true);
     expect(byRing.sleeps()).toBe(true);
@@ -53,7 +53,7 @@ describe.runIf(typeof SharedArrayBuffer === "function")("a caller", () => {
     expect(byPort.sleeps()).toBe(true);
   });
 
-  test("waits awake where one call of a message may be answered soon", () => {
+  test("stays awake when one call of a message may be answered soon", () => {
     const { lane: made, sleeps } = caller({ workerSleeps: true });
     made.post([Op.Call, long, 0, [], Op.Call, unknown, 0, []], []);
     expect(sleeps()).toBe(false);
