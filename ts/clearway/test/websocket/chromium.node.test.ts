@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Real pages of a real browser: what their origin is, what they may and may not do, and how they end.
+// Tests with pages of a real browser: their origin, their permissions, and their end.
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
@@ -20,7 +20,7 @@ let site: Server;
 let foreign: Server;
 let channels: WebSocketChannels;
 let page: Page;
-/** The server's ends, in the order of their connections; the test opens them. */
+/** The server's ends, in the order of their connections. The test opens them. */
 let met: ChannelTransport[] = [];
 
 async function listening(): Promise<Server> {
@@ -57,7 +57,7 @@ afterEach(async () => {
   met = [];
 });
 
-/** A page with a client that keeps what it was told; connects to the server's address, whatever the page's own is. */
+/** Opens a page with a client that records events. The client connects to the server's address, whatever the page's own is. */
 async function open(address: string, token = channels.token, limits = {}): Promise<void> {
   page = await browser.newPage();
   await page.goto(address);
@@ -93,7 +93,7 @@ const send = (...sizes: number[]): Promise<boolean[]> =>
     sizes,
   );
 
-/** The server's end of the page's connection, opened. */
+/** Opens and returns the server's end of the page's connection. */
 async function answered(): Promise<{ transport: ChannelTransport; log: Log }> {
   await expect.poll(() => met.length).toBe(1);
   const log = new Log();
@@ -121,7 +121,7 @@ describe("a page's channel", () => {
 
   test("under another name of this machine is its own origin there, too", async () => {
     await open(own().replace("127.0.0.1", "localhost"));
-    // The page is of localhost, the server is asked as 127.0.0.1: another origin.
+    // The page's origin is localhost, but it connects to 127.0.0.1: another origin.
     expect(await ended()).toMatchObject({ code: "failed" });
     await page.close();
     const named = { ...channels, url: channels.url.replace("127.0.0.1", "localhost") };
@@ -183,7 +183,7 @@ describe("a page's channel", () => {
   test("says a reason to the server, and is told the server's", async () => {
     await open(own());
     const { log } = await answered();
-    // A page that closes a socket which is not open for it yet can send no reason, although the server has let it in.
+    // A page that closes a socket before its own `open` event can send no reason, even when the server has accepted the socket.
     await send(1);
     await log.count(1);
     await page.evaluate(() => (globalThis as unknown as Told).transport.close({ code: "failed", message: "zu früh" }));

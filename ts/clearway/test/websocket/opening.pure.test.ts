@@ -4,7 +4,7 @@ import type { CloseReason } from "../../src/channel/transport/transport.js";
 import type { WebSocketClass } from "../../src/websocket/socket-like.js";
 import { webSocketTransport } from "../../src/websocket/transport.js";
 
-/** A socket that opens when it is told to. */
+/** A fake WebSocket that opens on demand. */
 class Socket extends EventTarget {
   static last: Socket;
   binaryType = "blob";

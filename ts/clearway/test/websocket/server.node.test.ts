@@ -18,7 +18,7 @@ describe("a server of channels", () => {
   test("lets a client with the token in, counts it, and carries frames", async () => {
     const { channels } = await echoes();
     const { transport, log } = client(channels);
-    transport.send(pattern(100_000)); // before it is open
+    transport.send(pattern(100_000)); // before the connection is open
     await log.count(1);
     expect(log.frames[0]).toEqual(pattern(100_000));
     expect(channels.connections).toBe(1);
@@ -129,11 +129,11 @@ describe("a server of channels", () => {
     try {
       const { channels, logs } = await echoes({ pingMs: 60 });
       const deaf = await bare(channels);
-      deaf.pause(); // open, and reads nothing: no ping is answered
+      deaf.pause(); // open, but reads nothing and so answers no ping
       const { transport, log } = client(channels);
       transport.send(pattern(1));
       await log.count(1);
-      vi.advanceTimersByTime(60); // both are pinged
+      vi.advanceTimersByTime(60); // pings both
       transport.send(pattern(2));
       await log.count(2);
       vi.advanceTimersByTime(60);
@@ -185,7 +185,7 @@ describe("a server of channels", () => {
     await expect(serveWebSockets({ server, path: "/one" }, () => {})).rejects.toThrow(
       'path must be free on this server: path="/one"',
     );
-    // Anything may be somebody else's.
+    // With a listener of the app on the server, any path may be the app's.
     server.on("upgrade", ({ url }, socket) => {
       if (url === "/three") socket.end("HTTP/1.1 418 I'm a teapot\r\n\r\n");
     });

@@ -39,7 +39,7 @@ describe("a connection of a server's", () => {
     running.push(channels);
     const client = await bare(channels, ["clearway.channel.1"]);
     client.pause();
-    // More than a connection's buffers hold: nothing is read at the other end.
+    // More than the connection's buffers can hold, because the client reads nothing.
     for (let n = 0; n < 200; n++) transports[0]!.send(pattern(100_000));
     await expect.poll(() => socket!.bufferedAmount).toBeGreaterThan(2_000_000);
     const before = socket!.bufferedAmount;
@@ -55,7 +55,7 @@ describe("a connection of a server's", () => {
 });
 
 describe("the function for connections", () => {
-  /** A server as the documentation has it: its function awaits the hello. */
+  /** Starts a server like the one in the documentation: its function awaits the hello. */
   async function documented(serve: (endpoint: Endpoint) => void = () => {}) {
     let tell = (_: unknown): void => {};
     const told = new Promise<unknown>((resolve) => {
