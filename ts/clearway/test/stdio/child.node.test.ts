@@ -27,7 +27,7 @@ function start(way: string, limits = {}) {
   return { child, transport, log, said: () => said, added: () => listeners(child) - before };
 }
 
-/** How many listeners there are on a child and its streams. */
+/** Counts the listeners on a child and its streams. */
 function listeners(child: ChildProcess): number {
   return [child, child.stdin!, child.stdout!].reduce(
     (sum, emitter) => emitter.eventNames().reduce((names, name) => names + emitter.listenerCount(name), sum),

@@ -22,7 +22,7 @@ const { streams, frameBytesMax } = JSON.parse(readFileSync(file, "utf8")) as {
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
 
-/** What a reader finds in a stream that comes in these pieces. */
+/** Reads a stream that arrives in these pieces, and returns its frames and ends. */
 function read(pieces: Uint8Array[]): { frames: string[]; ends: CloseReason[]; inside: boolean } {
   const frames: string[] = [];
   const ends: CloseReason[] = [];
