@@ -9,7 +9,7 @@ const url = new URL("../fixtures/built/resource.tasks.js", import.meta.url);
 
 const graceMs = 60_000;
 
-/** A pool of one worker that tells what its resources do. `log()` has it once the worker's message is here. */
+/** Creates a pool of one worker that logs what its resources do. `seen()` waits until the log is as expected. */
 async function thingPool(options: PoolOptions = {}) {
   const things = pool<Things>(url, { size: 1, graceMs, ...options });
   const name = `clearway-test-${Math.random()}`;
@@ -24,13 +24,13 @@ async function thingPool(options: PoolOptions = {}) {
   return { things, log, seen: (expected: string[]) => expect.poll(() => log).toEqual(expected) };
 }
 
-/** Takes the pool's timers into the test's hands, so that its limits end when the test says so. */
+/** Replaces the pool's timers by fake ones, so that its time limits pass on demand. */
 function ownTimers(): void {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   onTestFinished(() => void vi.useRealTimers());
 }
 
-/** Moves the pool's timers on until the promise has settled. */
+/** Advances the pool's timers until the promise settles. */
 async function passUntil<T>(settled: Promise<T>): Promise<T> {
   let over = false;
   const end = (): void => {
@@ -70,7 +70,7 @@ describe("a resource", () => {
     const controller = new AbortController();
     const { call } = things.with({ signal: controller.signal });
     const cancelled = reasonOf(call.slow());
-    // It opens while the thread is free: others are asked in a worker that runs one at a time, so the pool is asked.
+    // The worker's thread is free while the resource opens, but it runs one task at a time. Only a ping gets through.
     await things.ping();
     controller.abort();
     await cancelled;
@@ -83,7 +83,7 @@ describe("a resource", () => {
   test("stays with a stream until its end", async () => {
     const { things } = await thingPool();
     const names: string[] = [];
-    // More values than the window lets the task run ahead.
+    // More values than the window allows the task to produce ahead.
     for await (const name of things.with({ window: { items: 2 } }).call.names(9)) {
       names.push(name);
       if (names.length === 1) expect(await things.call.plain()).toBe("plain 2");
@@ -150,14 +150,14 @@ describe("a resource", () => {
 
   test("is told when its task runs out of time, also a task that does not listen", async () => {
     const { things, seen } = await thingPool();
-    // Open before: a call whose time ends while its resource is being opened has not begun, and leaves its worker in peace.
+    // Opens the resource first: a call that times out while its resource opens has not started, and its worker stays.
     expect(await things.call.plain()).toBe("plain 1");
     ownTimers();
     const deaf = reasonOf(things.with({ timeoutMs: 10 }).call.deaf());
     expect(await passUntil(deaf)).toMatchObject({ code: "timeout" });
     await seen(["open plain 1", "cancel plain 1"]);
     vi.advanceTimersByTime(graceMs);
-    // Its worker is replaced, and the new one has opened nothing yet.
+    // The worker was replaced, and the new one had not opened anything.
     expect(await things.call.plain()).toBe("plain 1");
   });
 

@@ -4,7 +4,7 @@ import { Lease, type UseOutcome } from "../../src/resource/lease.js";
 
 const times = { maxAgeMs: 1000, checkAfterMs: 100 };
 
-/** An idle lease, opened at 0 and given back at `at`. */
+/** Returns an idle lease that was opened at 0 and released at `at`. */
 function idle(at: number, canCheck = true, outcome: UseOutcome = "ok"): Lease {
   const lease = new Lease(times, canCheck, 0);
   expect(lease.release(outcome, at)).toBe("keep");

@@ -10,7 +10,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A resource whose life is written down: `open 1`, `check 1`, `close 1`, `cancel 1`. */
+/** Returns a resource that logs its life: `open 1`, `check 1`, `close 1`, `cancel 1`. */
 function logged(more: Partial<ResourceDefinition<number>> = {}) {
   const log: string[] = [];
   let opened = 0;

@@ -10,8 +10,8 @@ type Tasks = typeof import("../fixtures/postgres.tasks.js");
 
 const url = new URL("../fixtures/built/postgres.tasks.js", import.meta.url);
 const sleepS = 600;
-// For a task that hears of its end by its query's: the second connection that cancels it is made in this time, or its worker
-// is ended and nobody cancels. A busy machine takes more than 300 ms.
+// For tasks that end by their query's error. A second connection cancels the query within this time, or the worker is replaced first
+// and the query is never cancelled. On a busy machine, connecting takes more than 300 ms.
 const graceMs = 60_000;
 
 async function start(options: PoolOptions = {}, checkAfterMs = 0) {
@@ -23,7 +23,7 @@ async function start(options: PoolOptions = {}, checkAfterMs = 0) {
   return { server, admin, database };
 }
 
-/** Whether a session is at work on the query of `sleep`. */
+/** Checks whether a session is executing the query of `sleep`. */
 const sleeps = (pid: unknown) => (session: Sessions) =>
   session.pid === pid && session.state === "active" && session.query.includes("pg_sleep");
 
@@ -47,7 +47,7 @@ describe("a pool whose workers hold a PostgreSQL connection", () => {
     const watched = (async () => {
       while (!done) most = Math.max(most, (await sessionsOf(admin)).length);
     })();
-    // Until both workers have had some: one may be ready long before the other.
+    // Repeats until both workers have opened a connection: one may be ready long before the other.
     const pids = new Set<number>();
     while (pids.size < 2) {
       for (const pid of await Promise.all(Array.from({ length: 400 }, () => database.call.pid()))) pids.add(pid);
@@ -64,7 +64,7 @@ describe("a pool whose workers hold a PostgreSQL connection", () => {
     const running = reasonOf(database.with({ onProgress: begun.tell }).call.sleep(sleepS));
     const before = await begun.promise;
     await server.end();
-    // PostgreSQL's own error (57P01, terminating connection), or the broken connection's: it arrives whole.
+    // PostgreSQL's own error (57P01, terminating connection) or that of the broken connection. Either arrives complete.
     expect(await running).toMatchObject({ message: expect.stringMatching(/terminat/i) });
     expect(await reasonOf(database.call.pid())).toMatchObject({
       code: "resource-failed",
@@ -91,7 +91,7 @@ describe("a pool whose workers hold a PostgreSQL connection", () => {
 
   test("notices that the server gave up an idle session after its own limit", async () => {
     const { admin, database } = await start();
-    // The limit is this session's alone, and is set by its last query: no query of a slow worker's meets it.
+    // The limit applies only to this session, and its last query sets it, so no query of a slow worker exceeds it.
     const first = await database.call.idleAtMost("50ms");
     await expect.poll(() => sessionsOf(admin)).toEqual([]);
     expect(await database.call.pid()).not.toBe(first);
@@ -105,13 +105,13 @@ describe("a pool whose workers hold a PostgreSQL connection", () => {
     const { signal } = controller;
     const running = reasonOf(database.with({ signal, onProgress: begun.tell }).call.sleep(sleepS));
     const pid = await begun.promise;
-    // PostgreSQL cancels only a query that runs: what comes before its begin is lost.
+    // PostgreSQL cancels only a running query. A cancel before the query starts has no effect.
     while (!(await sessionsOf(admin)).some(sleeps(pid)));
     const why = new Error("not wanted any more");
     controller.abort(why);
     expect(await running).toBe(why);
     await expect.poll(() => sessionsOf(admin)).toEqual([]);
-    // The task heard of it by its query's end; the worker lives.
+    // The task ended by its query's error, so its worker stays.
     expect(await database.call.pid()).not.toBe(pid);
     expect(database.stats().workers.restarts).toBe(0);
   });
@@ -120,7 +120,7 @@ describe("a pool whose workers hold a PostgreSQL connection", () => {
     const { admin, database } = await start();
     await database.call.pid();
     const begun = gate<unknown>();
-    // The time is over when the query runs, and not before, however slow the machine is.
+    // A fake clock: the timeout passes when the query runs, and not before, however slow the machine is.
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
     const running = reasonOf(database.with({ timeoutMs: 100, onProgress: begun.tell }).call.sleep(sleepS));
@@ -142,7 +142,7 @@ describe("a pool whose workers hold a PostgreSQL connection", () => {
     const pid = await begun.promise;
     const isAtWork = sleeps(pid);
     while (!(await sessionsOf(admin)).some(isAtWork));
-    // The time of grace is over when the query has been cancelled, and not before, however slow the machine is.
+    // A fake clock: the grace period passes when the query has been cancelled, and not before, however slow the machine is.
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
     controller.abort();
@@ -152,7 +152,7 @@ describe("a pool whose workers hold a PostgreSQL connection", () => {
     vi.useRealTimers();
     await expect.poll(async () => (await sessionsOf(admin)).map((session) => session.pid)).not.toContain(pid);
     expect(await database.call.pid()).not.toBe(pid);
-    // The one that cancelled may be on its way out.
+    // The cancelling connection may still be closing.
     await expect.poll(() => sessionsOf(admin)).toHaveLength(1);
     expect(database.stats().workers.restarts).toBe(1);
   });
@@ -175,7 +175,7 @@ describe("a pool whose workers hold a PostgreSQL connection", () => {
     const keys = ["ann", "ben", "cem", "dag", "eve"];
     const homes = new Map<string, number>();
     for (const key of keys) homes.set(key, await database.with({ key }).call.set(key));
-    // Keys share the workers between them: the last one set is what a worker's session holds.
+    // Several keys share a worker, so a worker's session holds the value that was set last.
     const last = new Map([...homes].map(([key, pid]) => [pid, key]));
     expect(last.size).toBe(2);
     const got = await Promise.all(
