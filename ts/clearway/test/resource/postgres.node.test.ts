@@ -28,7 +28,7 @@ const sleeps = (pid: unknown) => (session: Sessions) =>
   session.pid === pid && session.state === "active" && session.query.includes("pg_sleep");
 
 describe("a pool whose workers hold a PostgreSQL connection", () => {
-  test("uses it again for task after task, and leaves none when it is closed", async () => {
+  test("reuses it for every task, and closes it with the pool", async () => {
     const { admin, database } = await start();
     const pids = new Set<number>();
     for (let turn = 0; turn < 20; turn++) pids.add(await database.call.pid());
@@ -40,7 +40,7 @@ describe("a pool whose workers hold a PostgreSQL connection", () => {
     await expect.poll(() => sessionsOf(admin)).toEqual([]);
   });
 
-  test("has one connection a worker at most, under any load", async () => {
+  test("has at most one connection per worker under any load", async () => {
     const { admin, database } = await start({ size: 2 });
     let most = 0;
     let done = false;
@@ -58,7 +58,7 @@ describe("a pool whose workers hold a PostgreSQL connection", () => {
     expect(Math.max(most, (await sessionsOf(admin)).length)).toBe(2);
   });
 
-  test("fails the task whose server goes away, and gives the next ones a new connection", async () => {
+  test("fails the task whose server stops, and opens a new connection for later tasks", async () => {
     const { server, database } = await start();
     const begun = gate<unknown>();
     const running = reasonOf(database.with({ onProgress: begun.tell }).call.sleep(sleepS));
@@ -78,7 +78,7 @@ describe("a pool whose workers hold a PostgreSQL connection", () => {
     expect(database.stats().workers.restarts).toBe(0);
   });
 
-  test("notices that the server closed an idle connection, and its worker survives it", async () => {
+  test("detects that the server closed an idle connection, and its worker survives", async () => {
     const { admin, database } = await start();
     const first = await database.call.pid();
     await admin.query("select pg_terminate_backend($1)", [first]);
@@ -89,7 +89,7 @@ describe("a pool whose workers hold a PostgreSQL connection", () => {
     expect(await sessionsOf(admin)).toMatchObject([{ pid: second }]);
   });
 
-  test("notices that the server gave up an idle session after its own limit", async () => {
+  test("detects that the server ended an idle session by its own limit", async () => {
     const { admin, database } = await start();
     // The limit applies only to this session, and its last query sets it, so no query of a slow worker exceeds it.
     const first = await database.call.idleAtMost("50ms");
@@ -98,7 +98,7 @@ describe("a pool whose workers hold a PostgreSQL connection", () => {
     expect(database.stats().workers.restarts).toBe(0);
   });
 
-  test("leaves no query and no session behind when a task is cancelled in the middle of one", async () => {
+  test("leaves no query or session behind when a task is cancelled during a query", async () => {
     const { admin, database } = await start();
     const controller = new AbortController();
     const begun = gate<unknown>();
@@ -116,7 +116,7 @@ describe("a pool whose workers hold a PostgreSQL connection", () => {
     expect(database.stats().workers.restarts).toBe(0);
   });
 
-  test("leaves none behind when a task runs out of time", async () => {
+  test("leaves none behind when a task times out", async () => {
     const { admin, database } = await start();
     await database.call.pid();
     const begun = gate<unknown>();
@@ -133,7 +133,7 @@ describe("a pool whose workers hold a PostgreSQL connection", () => {
     expect(await database.call.add(1, 1)).toBe(2);
   });
 
-  test("leaves none behind when the task that is cancelled does not listen and its worker is replaced", async () => {
+  test("leaves none behind when a cancelled task ignores its signal and its worker is replaced", async () => {
     const { admin, database } = await start();
     const controller = new AbortController();
     const begun = gate<unknown>();
@@ -157,7 +157,7 @@ describe("a pool whose workers hold a PostgreSQL connection", () => {
     expect(database.stats().workers.restarts).toBe(1);
   });
 
-  test("leaves neither session nor transaction behind when a worker ends in the middle of one", async () => {
+  test("leaves no session or transaction behind when a worker exits during one", async () => {
     const { admin, database } = await start();
     const begun = gate<unknown>();
     const running = reasonOf(database.with({ onProgress: begun.tell }).call.exitInTransaction());
@@ -170,7 +170,7 @@ describe("a pool whose workers hold a PostgreSQL connection", () => {
     expect(database.stats().workers.restarts).toBe(1);
   });
 
-  test("keeps a session's state for all calls of a key", async () => {
+  test("keeps a session's state for all calls with the same key", async () => {
     const { database } = await start({ size: 2 });
     const keys = ["ann", "ben", "cem", "dag", "eve"];
     const homes = new Map<string, number>();
