@@ -6,7 +6,7 @@ import { find } from "../../src/transfer/find.js";
 import { search } from "../../src/transfer/search.js";
 import { plainPool, plainUrl, reasonOf } from "../fixtures/pools.js";
 
-/** The contract for values that another realm made: an iframe, a `vm` context, a test runner. `evaluate` runs code there. */
+/** Tests the contract for values from another realm: an iframe, a `vm` context, a test runner. `evaluate` runs code in that realm. */
 export function foreignRealm(evaluate: (code: string) => unknown): void {
   test("a buffer of another realm is none of this one's classes", () => {
     expect(evaluate("new ArrayBuffer(8)")).not.toBeInstanceOf(ArrayBuffer);
@@ -60,7 +60,7 @@ export function foreignRealm(evaluate: (code: string) => unknown): void {
 
   test("a URL of another realm is the source of a pool", async () => {
     const realm = evaluate("typeof URL === 'function' ? URL : undefined") as typeof URL | undefined;
-    if (!realm) return; // a bare `vm` context has none
+    if (!realm) return; // a bare `vm` context has no URL
     const source = new realm(plainUrl.href);
     expect(source).not.toBeInstanceOf(URL);
     const made = pool<typeof import("../fixtures/plain.tasks.js")>(source, { size: 1 });

@@ -8,7 +8,7 @@ import fc from "../fixtures/fast-check.js";
 const bytes = (length: number, at = 0, shown = length): Uint8Array =>
   new Uint8Array(new ArrayBuffer(length), at, shown).fill(length % 251);
 
-/** What arrives at the other side, and what it took from this one. */
+/** Sends a value. Returns what arrives, and what the search found. */
 function send(value: unknown) {
   const found = search(value);
   const arrived = structuredClone(found.value, { transfer: found.transfer as Transferable[] });
@@ -122,7 +122,7 @@ describe("the search for what can move", () => {
   });
 });
 
-// Random graphs of everything, whole and partial views among it. Built anew for each run: a run moves what it is given.
+// Random graphs of any values, with whole and partial views. Each run builds its own graph, because sending moves it.
 type Build = () => unknown;
 
 const graphs = fc.letrec<{ node: Build }>((tie) => {
@@ -166,7 +166,7 @@ const graphs = fc.letrec<{ node: Build }>((tie) => {
   };
 }).node;
 
-/** Every view and buffer in a value. */
+/** Returns every view and buffer in a value. */
 function memoryIn(value: unknown, seen = new Set<object>()): (ArrayBuffer | ArrayBufferView)[] {
   if (value === null || typeof value !== "object" || seen.has(value)) return [];
   seen.add(value);
@@ -189,10 +189,10 @@ describe("for any graph", () => {
         const partial = all.filter((each) => !whole.includes(each));
         const { arrived, found } = send(root);
         expect(arrived).toEqual(expected);
-        // A view of a moved buffer may throw when it is asked for its length.
+        // A view of a moved buffer may throw when its length is read.
         for (const each of whole) expect((ArrayBuffer.isView(each) ? each.buffer : each).byteLength).toBe(0);
         for (const each of partial) expect(each.byteLength).toBeGreaterThan(0);
-        // Nothing arrives that was not shown: no buffer is larger than its view.
+        // No arriving buffer is larger than its view, so no bytes outside a view arrive.
         for (const each of memoryIn(arrived)) {
           if (ArrayBuffer.isView(each)) expect(each.byteLength).toBe(each.buffer.byteLength);
         }
