@@ -15,7 +15,7 @@ function send(value: unknown) {
   return { arrived, found };
 }
 
-describe("the search for what can move", () => {
+describe("the search for transferable memory", () => {
   test.each([
     ["a number", 5],
     ["text", "abc"],
@@ -26,7 +26,7 @@ describe("the search for what can move", () => {
     expect(search(value)).toMatchObject({ value, transfer: [], movedBytes: 0, copies: [] });
   });
 
-  test("finds a buffer, itself or under any view", () => {
+  test("finds a buffer, alone or under any view", () => {
     const buffer = new ArrayBuffer(16);
     for (const value of [
       buffer,
@@ -39,7 +39,7 @@ describe("the search for what can move", () => {
     }
   });
 
-  test("looks into maps, sets, class instances and cycles, and names each buffer once", () => {
+  test("searches maps, sets, class instances and cycles, and lists each buffer once", () => {
     class Holder {
       readonly own = bytes(8);
     }
@@ -56,7 +56,7 @@ describe("the search for what can move", () => {
     expect(got.holder.own).toHaveLength(8);
   });
 
-  test("copies of a larger buffer only what a view shows, as a view of the same type, and leaves the buffer alone", () => {
+  test("copies only the visible part of a larger buffer, as a view of the same type, and leaves the buffer intact", () => {
     const buffer = new ArrayBuffer(64);
     const view = new Float32Array(buffer, 8, 2).fill(1.5);
     const data = new DataView(buffer, 32, 4);
@@ -70,7 +70,7 @@ describe("the search for what can move", () => {
     expect(found.copies).toEqual([{ reason: "partial-view", bytes: 12 }]);
   });
 
-  test("moves a buffer that several views show together", () => {
+  test("moves a buffer that several views cover together", () => {
     const buffer = new ArrayBuffer(16);
     const halves = [new Uint8Array(buffer, 8), new Uint8Array(buffer, 0, 8)];
     const { arrived, found } = send(halves);
@@ -80,7 +80,7 @@ describe("the search for what can move", () => {
     expect(buffer.byteLength).toBe(0);
   });
 
-  test("does not take a buffer because views that overlap add up to its length", () => {
+  test("does not move a buffer for overlapping views whose lengths add up to its own", () => {
     const buffer = new ArrayBuffer(16);
     const { arrived, found } = send([new Uint8Array(buffer, 0, 10), new Uint8Array(buffer, 2, 10)]);
     expect(buffer.byteLength).toBe(16);
@@ -96,7 +96,7 @@ describe("the search for what can move", () => {
     port2.close();
   });
 
-  test("does not search beyond its limit, and says so", () => {
+  test("stops at its limit, and reports it", () => {
     const many = Array.from({ length: 100 }, () => bytes(8));
     const found = search(many, 50);
     expect(found.transfer).toHaveLength(50);
@@ -113,7 +113,7 @@ describe("the search for what can move", () => {
     });
   });
 
-  test("leaves the task's own value as it was", () => {
+  test("leaves the task's own value unchanged", () => {
     const view = bytes(64, 0, 8);
     const value = { deep: [new Map([["k", view]])] };
     send(value);
@@ -176,7 +176,7 @@ function memoryIn(value: unknown, seen = new Set<object>()): (ArrayBuffer | Arra
 }
 
 describe("for any graph", () => {
-  test("what arrives equals a structured clone, every whole buffer was moved, and no partial one", () => {
+  test("the received value equals a structured clone, and exactly the whole buffers were moved", () => {
     fc.assert(
       fc.property(graphs, fc.boolean(), fc.boolean(), (build, shared, cyclic) => {
         const node = build();
@@ -207,24 +207,24 @@ describe("for any graph", () => {
 describe("move()", () => {
   const under = (value: unknown, transfer?: object[]): MovedValue => move(value, transfer) as unknown as MovedValue;
 
-  test("moves exactly what is named, without a search", () => {
+  test("moves exactly the listed objects, without a search", () => {
     const view = bytes(64, 0, 8);
     expect(transferOf(under(view, [view.buffer]), 10)).toMatchObject({ transfer: [view.buffer], movedBytes: 64 });
     expect(transferOf(under(view, []), 10)).toMatchObject({ transfer: [], movedBytes: 0 });
   });
 
-  test("throws rather than copy", () => {
+  test("throws instead of copying", () => {
     expect(() => transferOf(under(bytes(64, 0, 8)), 10)).toThrowError(expect.objectContaining({ code: "would-copy" }));
     const many = Array.from({ length: 20 }, () => 1);
     expect(() => transferOf(under(many), 10)).toThrowError(expect.objectContaining({ code: "would-copy" }));
   });
 
-  test("cannot be cloned where it does not stand alone", () => {
+  test("cannot be cloned inside another value", () => {
     expect(() => structuredClone({ moved: move(bytes(8)) })).toThrow();
   });
 });
 
-test("an object whose constructor is null is looked at like any other", () => {
+test("an object with a constructor of null is searched like any other", () => {
   const view = new Uint8Array(8);
   for (const value of [
     { constructor: null, view },
