@@ -8,7 +8,7 @@ const here = fileURLToPath(new URL(".", import.meta.url));
 const configFile = fileURLToPath(new URL("../../tsconfig.json", import.meta.url));
 
 // The compiler does the checks: an unused `@ts-expect-error` is an error, and so is an `expectTypeOf` with another type.
-test("types: what must compile does, against the built declarations, and what must not does not", () => {
+test("type tests compile, and invalid code in them does not, against the built declarations", () => {
   const config = ts.getParsedCommandLineOfConfigFile(
     configFile,
     {},
