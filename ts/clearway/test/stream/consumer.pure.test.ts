@@ -7,7 +7,7 @@ import { Log, settle } from "./timeline.js";
 
 const gaps = { items: 4, bytes: 1000 };
 
-/** A consumer on a wire that only logs: `+n` for a grant of n items, `!` for asking the producer to end. */
+/** Creates a consumer on a wire that only logs: `+n` for a grant of n items, `!` for a request to end the producer. */
 function make(window = gaps): { consumer: Consumer; wire: Log } {
   const wire = new Log();
   const consumer = new Consumer(window, {
@@ -17,7 +17,7 @@ function make(window = gaps): { consumer: Consumer; wire: Log } {
   return { consumer, wire };
 }
 
-/** What the other side does, from a timeline. */
+/** Plays the other side's events from a timeline. */
 function play(consumer: Consumer, timeline: string): void {
   for (const event of timeline) {
     if (event === "|") consumer.ended("end");
@@ -26,7 +26,7 @@ function play(consumer: Consumer, timeline: string): void {
   }
 }
 
-/** Reads to the end; what came out, as a timeline. */
+/** Reads to the end, and returns the events as a timeline. */
 async function read(consumer: Consumer): Promise<string> {
   let text = "";
   try {

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { type Grant, ReceiveCredit, SendCredit, type Window } from "../../src/stream/credit.js";
 import fc from "../fixtures/fast-check.js";
 
-/** Both halves with a wire between them that delivers when it is told to. */
+/** Connects both halves by a wire that delivers on demand. */
 class Pair {
   readonly send = new SendCredit();
   readonly receive: ReceiveCredit;
@@ -49,7 +49,7 @@ class Pair {
     return true;
   }
 
-  /** What was produced and not consumed, oldest first. */
+  /** The values that were produced but not consumed, oldest first. */
   get ahead(): number[] {
     return [...this.arrived, ...this.chunks];
   }

@@ -33,7 +33,7 @@ describe("a stream that its reader forgot", () => {
 
   test("before what reads it was loaded is ended, too", async () => {
     const pool = testPool<Streams>(builtUrl("streams"));
-    // Nobody knows yet whether it is a stream.
+    // The pool does not know yet whether the call is a stream.
     (() => pool.call.count(1000))();
     const closed = (async () => (await pool.call.state()).closed)();
     collect();

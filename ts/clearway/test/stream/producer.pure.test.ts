@@ -123,7 +123,7 @@ describe("the sending half of a stream", () => {
       try {
         yield "a";
       } finally {
-        // biome-ignore lint/correctness/noUnsafeFinally: what the test is about
+        // biome-ignore lint/correctness/noUnsafeFinally: the test needs it
         throw new Error("in finally");
       }
     })();

@@ -13,7 +13,7 @@ async function warm(options: PoolOptions = {}): Promise<ReturnType<typeof cold>>
   return pool;
 }
 
-/** Everything that a stream gives, and its end value. */
+/** Returns all values of a stream and its end value. */
 async function all<T>(stream: AsyncIterable<T>): Promise<{ values: T[]; end: unknown }> {
   const iterator = stream[Symbol.asyncIterator]();
   const values: T[] = [];
@@ -119,7 +119,7 @@ describe("the window", () => {
     await stream.next();
     expect(await drawn()).toBe(8);
     expect(await drawn()).toBe(8);
-    // Credit goes back for half a window at once.
+    // Credit is returned for half a window at once.
     for (let at = 0; at < 2; at++) await stream.next();
     expect(await drawn()).toBe(8);
     await stream.next();
@@ -164,7 +164,7 @@ describe("leaving a stream", () => {
   test("by break runs the producer's finally, and settles after it", async () => {
     const pool = await warm();
     for await (const each of pool.call.waitsInFinally()) if (each === 3) break;
-    // Had the break not waited, this call would have been served while the finally was still at work.
+    // Without a wait in `break`, this call would run while the finally block is still at work.
     expect(await pool.call.state()).toMatchObject({ closed: 1 });
   });
 

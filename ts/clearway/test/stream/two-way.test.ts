@@ -11,7 +11,7 @@ async function warm() {
   return pool;
 }
 
-/** A caller's generator that tells how far it ran, and when its finally did. */
+/** Returns a caller's generator, with the number of values drawn and a promise of its finally block. */
 function source(to = Number.POSITIVE_INFINITY) {
   const closed = gate();
   const state = { drawn: 0, closed: closed.promise, isClosed: false };
@@ -60,7 +60,7 @@ describe("a stream as an argument", () => {
     const output = pool.with({ window: { items: 1 } }).call.takeSlowly(stream);
     expect(state.drawn).toBe(0);
     await output.next();
-    // A round trip behind it: whatever the task was going to ask for, it has.
+    // After a round trip, everything that the task requested has arrived.
     for (let turn = 0; turn < 3; turn++) await pool.ping();
     expect(state.drawn).toBeGreaterThanOrEqual(1);
     expect(state.drawn).toBeLessThanOrEqual(17);
