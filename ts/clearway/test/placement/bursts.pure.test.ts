@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { steady } from "./steady.js";
 import { times, World } from "./world.js";
 
-/** A machine of these facts, in the steady state of bursts of `count` calls that take `us` in a worker. */
+/** Returns a machine in the steady state of bursts of `count` calls that take `us` in a worker. */
 function settled(facts: Partial<World>, us: number, count: number) {
   const world = Object.assign(new World(), facts);
   const rounds = Math.ceil(6000 / count);
@@ -11,7 +11,7 @@ function settled(facts: Partial<World>, us: number, count: number) {
 }
 
 describe("a burst that exceeds the budget", () => {
-  // 17 of 19 runs inline hold the thread for 990 us, and for the other two a whole hop is paid all the same.
+  // 17 of 19 inline runs take 990 us, and the other two pay for a whole hop anyway.
   const dearHop = { latencyUs: 165, handleUs: 20, inlineFactor: 2, workers: 6 };
 
   test("goes to workers when the hop is paid anyway for what does not fit", () => {
@@ -41,7 +41,7 @@ describe("a burst that exceeds the budget", () => {
   });
 
   test("teaches what inline runs cost, although it ends in workers each time", () => {
-    // 12 of 28 fit: fewer than have to be set against the worker's.
+    // 12 of 28 fit, fewer than the model needs for a comparison with the worker.
     const seen = settled({ latencyUs: 0.5, handleUs: 4.5, inlineFactor: 2, inlineExtraUs: 5, workers: 1 }, 34, 28);
     expect(seen.regret).toBeLessThan(0.15);
     expect(seen.ranInline / seen.calls).toBeLessThan(0.05);

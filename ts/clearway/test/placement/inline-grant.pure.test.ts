@@ -4,7 +4,7 @@ import fc from "../fixtures/fast-check.js";
 import { PaperCaller, type Turned } from "./caller.js";
 
 const budgetUs = 1000;
-// What the turns before spent is within an eighth of the budget where nobody watches the event loop.
+// While the event loop is not watched, previous turns have spent at most an eighth of the budget.
 const unwatchedUs = budgetUs / 8;
 const upTo = (count: number) => Array.from({ length: count }, (_, at) => at);
 
@@ -14,7 +14,7 @@ beforeEach(async () => {
   caller = await new PaperCaller().loaded();
 });
 
-/** What many turns alike did. */
+/** Plays `count` equal turns, and returns what each did. */
 function many(count: number, values: readonly number[]): Turned[] {
   return Array.from({ length: count }, () => caller.turn(values));
 }
@@ -37,7 +37,7 @@ describe("a lease on runs of a microsecond", () => {
     caller.turns(1500, upTo(100));
     const seen = many(600, upTo(100));
     expect(median(seen.map(({ looks }) => looks))).toBe(3);
-    // Each kind is measured by itself now and then.
+    // Each kind is sometimes measured by itself.
     expect(Math.max(...seen.map(({ looks }) => looks))).toBeGreaterThan(3);
   });
 
@@ -111,7 +111,7 @@ test("a machine that is elsewhere for 3 ms in every 4 ms of runs is not taken fo
     ranUs = 0;
     return 3000;
   };
-  // The first pause, which nobody can explain, sends it away for a while.
+  // The first pause has no known cause, so the task goes to workers for a while.
   caller.turns(8000, upTo(100));
   expect(many(4000, upTo(100)).reduce((sum, { inline }) => sum + inline, 0)).toBeGreaterThan(0.97 * 400_000);
 });

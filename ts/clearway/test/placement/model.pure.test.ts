@@ -54,7 +54,7 @@ describe("in the steady state", () => {
 
   test("a batch that exceeds the budget runs inline up to it, and the rest goes to the worker", () => {
     const world = new World();
-    // A hop that costs more than the work itself: handing over holds the caller for long.
+    // A hop that costs more than the work, so that sending blocks the caller for a long time.
     world.handleUs = 60;
     for (let round = 0; round < 50; round++) world.batch(times(100, 20));
     const played = world.batch(times(100, 20));
@@ -96,7 +96,7 @@ describe("what is not known is not tried", () => {
 describe("cold runs", () => {
   test("count neither for inline nor against it", () => {
     const world = new World();
-    // Compilation: the first runs are 200 times slower than the hop.
+    // Simulates JIT compilation: the first inline runs take much longer than the hop.
     Object.assign(world, { coldUs: 300, coldRuns: 16, handleUs: 10 });
     const seen = steady(world, () => times(1, 1), 500, 500);
     expect(seen.ranInline / seen.calls).toBeGreaterThan(0.95);

@@ -27,16 +27,15 @@ test("whatever the machine and the work, the steady state is within 15 % of the 
         let best = 0;
         for (let calls = 0; calls < 6000; calls += count) {
           const played = world.batch(times(count, us));
-          // The world adds up its calls' times; what rounding adds over a run is nobody's.
+          // The simulation adds up call times; this allows for rounding.
           expect(played.heldUs).toBeLessThanOrEqual(world.budgetUs + 0.001);
           auto += played.totalUs;
           const worker = world.batch(times(count, us), "worker").totalUs;
           const inline = world.batch(times(count, us), "inline").totalUs;
-          // All of it inline is no choice where that would hold the thread for longer than the budget, nor where a single run
-          // might, which is not known before one was tried.
+          // All-inline is no option when it would block the thread beyond the budget, or when a single run might, before one was tried.
           best += Math.max(inline, us) <= world.budgetUs / 2.5 ? Math.min(worker, inline) : worker;
         }
-        // A worker's clock is read in whole microseconds: what is shorter is not known better than to half of one.
+        // A worker's clock has whole microseconds, so shorter runs are known to half a microsecond at best.
         expect(auto).toBeLessThan(best * 1.15 + 6000 * 0.5);
       },
     ),

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { reasonOf } from "../fixtures/pools.js";
 import { placedPool } from "./placing.js";
 
-// One contract, kept in either place: a caller cannot tell them apart, except by how long it takes.
+// One contract for both places: a caller cannot distinguish them, except by their duration.
 describe.each([
   ["inline", "caller"],
   ["worker", "worker"],
@@ -43,7 +43,7 @@ describe.each([
     const pool = await open();
     const cyclic: Record<string, unknown> = { name: "self" };
     cyclic["self"] = cyclic;
-    // biome-ignore lint/suspicious/noSparseArray: a hole is what is tested.
+    // biome-ignore lint/suspicious/noSparseArray: the test needs a hole
     const holed = [1, , 3];
     const twice = { n: 1 };
     const values = [cyclic, holed, new Date(0), new Map([[1, new Set(["x"])]]), [twice, twice], 5n, undefined];
@@ -160,7 +160,7 @@ test("placed by its cost, a call rejects where a getter of an argument throws, a
   };
   for (let turn = 0; turn < 20; turn++) {
     expect(await pool.call.echo(turn)).toEqual([turn]);
-    // An exception here would be the caller's, who has no promise to look at.
+    // An exception here would reach the caller directly, before it has a promise.
     const refused = pool.call.echo([value, { value }]);
     expect(await reasonOf(refused)).toMatchObject({ message: expect.stringContaining("not today") });
   }
