@@ -14,7 +14,7 @@ const machine = fc.record({
 });
 const seed = fc.integer({ min: 1, max: 1_000_000 });
 
-test("whatever the machine and the work, the steady state is within 15 % of the better place, or of what the budget allows", () => {
+test("the steady state is within 15 % of the better place, or of what the budget allows, on any machine with any work", () => {
   fc.assert(
     fc.property(
       machine,
@@ -43,7 +43,7 @@ test("whatever the machine and the work, the steady state is within 15 % of the 
   );
 });
 
-test("nothing runs inline that is predicted over what is left of the turn", () => {
+test("a call runs inline only when its upper bound fits the rest of the turn's budget", () => {
   fc.assert(
     fc.property(
       machine,
@@ -74,7 +74,7 @@ test("nothing runs inline that is predicted over what is left of the turn", () =
   );
 });
 
-test("after an overrun nothing runs inline for the whole back-off, whatever the calls cost", () => {
+test("no call runs inline during the back-off after an overrun, whatever calls cost", () => {
   fc.assert(
     fc.property(machine, seed, (facts, start) => {
       const draw = random(start);
@@ -91,7 +91,7 @@ test("after an overrun nothing runs inline for the whole back-off, whatever the 
   );
 });
 
-test("a change of a task's length is unlearnt: at most three stalls in 2000 calls, then none while it lasts", () => {
+test("a task that becomes long stalls at most three times in 2000 calls, and never again while it stays long", () => {
   fc.assert(
     fc.property(machine, fc.double({ min: 1200, max: 50_000, noNaN: true }), (facts, longUs) => {
       const world = Object.assign(new World(), facts);
