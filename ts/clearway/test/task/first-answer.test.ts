@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What a worker does first: the answer to its first call, or what later calls will want.
+// Tests the order of a worker's first steps: the answer to its first call, and the loads for later calls.
 
 import { beforeEach, expect, test, vi } from "vitest";
 import { partsTravel } from "#host";
@@ -46,7 +46,7 @@ const endpoint: ParentEndpoint = {
   listen() {},
   onEnding() {},
   ignore() {},
-  // A server is made, or asked for, right behind it, where there is a call.
+  // With a call pending, a server is created or loaded right after `holdLifeline`.
   printed: () => undefined,
   holdLifeline: () => void log.push("lifeline"),
 };
@@ -54,11 +54,11 @@ const endpoint: ParentEndpoint = {
 beforeEach(() => {
   log = [];
   told = gate();
-  // Asked for with all else that later calls will want.
+  // One of the loads for later calls. Its log entry represents all of them.
   vi.spyOn(errors, "expect").mockImplementation(() => void log.push("parts"));
 });
 
-// A worker greets once: its module has a state of its own in each test.
+// Loads a fresh copy of the worker's bootstrap module, because a worker greets only once.
 async function listening(name: string, tasks = functions): Promise<(message: unknown) => void> {
   const path = `../../src/task/bootstrap.ts?${name}`;
   const { receive } = (await import(/* @vite-ignore */ path)) as typeof import("../../src/task/bootstrap.js");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A site deployed anew, or a network that is gone: the worker has its entry, and none of the files that it loads later.
+// Simulates a redeployed site or a lost network: the worker has its entry file, but no files that it loads later.
 import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -43,7 +43,7 @@ const source = `
 const built = (name: string): string => fileURLToPath(new URL(`../../dist/node/${name}`, import.meta.url));
 const folders: string[] = [];
 
-// A task module beside the worker's entry, and beside what serves calls, where that is there.
+// Creates a folder with a task module, the worker's entry and the given parts.
 async function tasksBeside(...parts: string[]): Promise<URL> {
   const folder = await mkdtemp(join(tmpdir(), "clearway-parts-"));
   folders.push(folder);

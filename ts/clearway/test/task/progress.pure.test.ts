@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { Progress, progressWindow, unitsOf } from "../../src/task/progress.js";
 import fc from "../fixtures/fast-check.js";
 
-// A thread whose clock and whose event loop go on when they are told to.
+// Creates the progress of a call, with a clock and an event loop that advance on demand.
 function made(units = (_value: unknown) => 1) {
   const sent: unknown[] = [];
   let turns: (() => void)[] = [];
