@@ -7,7 +7,7 @@ import type { PoolCall } from "../../src/pool/pool-call.js";
 import { callSettingsOf, settingsOf } from "../../src/pool/settings.js";
 
 let lastId = 0;
-/** What the backlog looks at, of a call. */
+/** Creates a call with the properties that the backlog reads. */
 const call = (bytes = 0, options: CallOptions = {}): PoolCall => {
   const settings = callSettingsOf(options, settingsOf({ size: 4 }));
   return { id: ++lastId, priority: settings.priority, options: settings, bytes } as unknown as PoolCall;

@@ -4,7 +4,7 @@ import { CallTable } from "../../src/pool/call-table.js";
 import fc from "../fixtures/fast-check.js";
 
 test("a table of calls holds what a map would, whatever comes, goes and stays", () => {
-  // Ids that share their low bits are the ones that get in each other's way.
+  // Ids with equal low bits collide in the table.
   const id = fc.tuple(fc.nat(4), fc.nat(3)).map(([low, high]) => low + high * 1024);
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.boolean(), id), { maxLength: 80 }), (steps) => {

@@ -5,9 +5,9 @@ import { gate, plainPool, reasonOf } from "../fixtures/pools.js";
 
 const shared = typeof SharedArrayBuffer === "function";
 
-/** A pool, ready, and a way to know that a task of it has begun. */
+/** Creates a ready pool, and a function that makes a call and reports when its task has started. */
 async function warm(options: PoolOptions = {}) {
-  // A task that stops when it is told to does so within this, however slow the machine is; others say what they have.
+  // A task that stops on a cancel does so within this time, however slow the machine is. Other tests set their own.
   const pool = plainPool({ graceMs: 600_000, ...options });
   await pool.ready();
   const starting = (callOptions: CallOptions = {}) => {
@@ -83,7 +83,7 @@ describe("cancelling a call that runs", () => {
 
   test("that does not stop replaces its worker when the grace is over, and hurts no call beside it", async () => {
     const pool = await warm({ size: 2, graceMs: 1 });
-    // A worker that has proved itself is replaced at once, and not only when it is needed.
+    // A worker that has answered calls is replaced at once. Another one would be replaced only when it is needed.
     await pool.call.add(1, 1);
     const controller = new AbortController();
     const deaf = pool.starting({ signal: controller.signal });
@@ -120,7 +120,7 @@ describe("cancelling a call that runs", () => {
     await beside.started;
     controller.abort(new RangeError("stop"));
     await running;
-    // It takes no more calls, and is ended when the last of the others is over; another may take its place already.
+    // The worker takes no more calls, and ends after its last one. Its replacement may already be there.
     await expect
       .poll(() => {
         const { ready, size } = pool.stats().workers;
@@ -142,7 +142,7 @@ describe("time", () => {
     await busy.started;
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     try {
-      // Waits far longer than it may run; only a task that began may run out of time.
+      // Waits much longer than its timeoutMs, which only applies to a started task.
       const waiting = pool.with({ timeoutMs: 5 }).call.add(1, 1);
       const late = reasonOf(pool.with({ deadlineMs: 20 }).call.add(1, 1));
       vi.advanceTimersByTime(20);
@@ -194,7 +194,7 @@ describe("a call that is over", () => {
       await call.add(1, 2);
       await reasonOf(call.fail("x"));
       for await (const each of call.numbers(5)) if (each === 2) break;
-      // Node lets go of a worker that has been idle for 10 ms: that timer is the worker's, and is there or not as it happens.
+      // Node unreferences a worker after 10 ms of idling. That timer may or may not exist at this moment.
       vi.advanceTimersByTime(20);
       expect(vi.getTimerCount()).toBe(0);
     } finally {

@@ -8,7 +8,7 @@ type Crash = typeof import("../fixtures/crash.tasks.js");
 
 const storage = new AsyncLocalStorage<string>();
 
-/** Starts something in the context of each name, all on one pool, so that messages of one are handled beside the others'. */
+/** Runs `act` once in the context of each name, all on one pool, so that messages of several contexts are handled together. */
 async function inEach<T>(names: string[], act: (name: string) => Promise<T>): Promise<T[]> {
   return Promise.all(names.map((name) => storage.run(name, () => act(name))));
 }
@@ -34,7 +34,7 @@ describe("AsyncLocalStorage", () => {
     const look = (name: string): void => void seen.push([name, storage.getStore()]);
     async function* values(name: string) {
       try {
-        // More than the window: drawn anew whenever the task gives credit.
+        // More values than the window, so that the task's credit resumes the iterable several times.
         for (let at = 0; at < 50; at++) {
           look(name);
           yield at;

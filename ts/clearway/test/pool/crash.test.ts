@@ -22,7 +22,7 @@ describe("a worker that ends itself", () => {
 
   test("while calls are behind it hurts none that has not begun", async () => {
     const pool = await warm();
-    // Short calls are sent ahead once the task is known to be short.
+    // The pool sends short calls ahead, once it knows that the task is short.
     for (let turn = 0; turn < 20; turn++) await pool.call.runs();
     const answers = await Promise.allSettled([
       pool.call.leave(),
@@ -70,7 +70,7 @@ test("a first call that ends its worker fails as one that has run, though its en
   for (let round = 0; round < 5; round++) {
     const pool = testPool<Crash>(builtUrl("crash"), { concurrency: 4 });
     const [left, after] = [reasonOf(pool.call.leave()), pool.call.who()];
-    // The call has left; the worker runs it while this thread is held, and has all to say when that is over.
+    // The call has been sent. The worker runs it while this thread is blocked, and all its messages arrive together afterwards.
     await new Promise((resolve) => setTimeout(resolve));
     hold(round * 60);
     expect(await left).toMatchObject({ code: "worker-exited" });
@@ -98,7 +98,7 @@ describe.runIf(typeof SharedArrayBuffer === "function")("retries", () => {
   });
 
   test("are not needed for what waited behind a call that ended its worker: it runs once, in the next one", async () => {
-    // Both are in one message, and the worker may run both at once; a browser's goes on after it closed itself.
+    // Both calls are in one message, and the worker may run both at once. A browser's worker continues after it has closed itself.
     const pool = testPool<Crash>(builtUrl("crash"), { concurrency: 4 });
     const [left, marked] = [reasonOf(pool.call.leave()), pool.call.mark(cell())];
     expect(await left).toMatchObject({ code: "worker-exited" });

@@ -38,7 +38,7 @@ describe("a factory that gives a worker that has ended", () => {
 test("a string that begins with a drive of Windows is a path, whatever its case", async () => {
   for (const drive of ["c", "C"]) {
     const pool = testPool<Plain>(`${drive}:\\tasks\\images.tasks.js`);
-    // No such path here; a URL of that scheme would be refused for its scheme.
+    // This path does not exist. A URL of that scheme would be refused for its scheme.
     expect((await reasonOf(pool.call.add(1, 2))).message).toMatch(/absolute path/);
   }
 });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Structured clone recurses: what is nested deep can be posted where it cannot be read, and the whole message is lost.
+// Structured clone recurses: a value nested too deep can be posted but not read, and the receiver then loses the whole message.
 import { describe, expect, test } from "vitest";
 import { plainPool, reasonOf } from "../fixtures/pools.js";
 
@@ -69,7 +69,7 @@ test("as deep as the limit, values cross both ways", async () => {
 test("what no search can see costs only its own call", async () => {
   const { call, ...pool } = plainPool();
   await call.add(1, 2);
-  // Chromium cannot read it, Node can.
+  // Chromium cannot read this value, Node can.
   const hidden = Object.assign([], { hidden: nest(3_000) });
   const answer = await Promise.allSettled([call.echo(hidden)]);
   if (answer[0]?.status === "rejected") expect(answer[0].reason.code).toMatch(/message-error|not-cloneable/);

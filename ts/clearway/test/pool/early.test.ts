@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { builtUrl, plainPool, reasonOf, testPool } from "../fixtures/pools.js";
 
-// Each on a pool of its own, in the tick that made it: the call is sent before its worker is ready.
+// Every test calls its own pool in the tick that created it: the call is sent before its worker is ready.
 
 test.each([
   ["number", 1],

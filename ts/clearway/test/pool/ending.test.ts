@@ -61,7 +61,7 @@ describe("close()", () => {
     await started.promise;
     await made.close({ timeoutMs: 1 });
     expect(await holding).toMatchObject({ code: "pool-closed" });
-    // The value that had arrived is still given.
+    // The value that had arrived is still delivered.
     expect((await stream.next()).value).toBe(1);
     expect(await reasonOf(stream.next())).toMatchObject({ code: "pool-closed" });
     expect(made.stats().workers.size).toBe(0);

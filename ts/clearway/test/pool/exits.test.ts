@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A module that ends its worker once it is ready: calls that it never began come back, again and again.
+// Uses a module that ends its worker once it is ready, so that calls which have not started return to the queue repeatedly.
 import { describe, expect, test } from "vitest";
 import { builtUrl, reasonOf, testPool } from "../fixtures/pools.js";
 
@@ -27,7 +27,7 @@ describe.each([1, 3])("a module that ends each of %i workers once it is ready", 
     expect(pool.stats().workers.restarts).toBeLessThan(restarts + 4 * size);
   });
 
-  // A page's worker ends before it is ready.
+  // In a page, the worker ends before it is ready.
   test.runIf(inNode)("tells in stats() how many ended in a row, and that it waits for none", async () => {
     const pool = testPool<Exits>(builtUrl("exits"), { size });
     expect(pool.stats().workers.pause).toBeUndefined();
@@ -36,7 +36,7 @@ describe.each([1, 3])("a module that ends each of %i workers once it is ready", 
     expect(pool.stats().workers.pause!.exits).toBeGreaterThan(8);
   });
 
-  // As above.
+  // In a page, the worker ends before it is ready.
   test.runIf(inNode)("lets the pool be terminated and closed while it waits to start another", async () => {
     const pool = testPool<Exits>(builtUrl("exits"), { size });
     const lost = reasonOf(pool.call.add(1, 2));

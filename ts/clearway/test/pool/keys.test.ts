@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { gate, plainPool } from "../fixtures/pools.js";
 
-/** Runs `make` while the pool's only worker is held, and gives the order in which its calls came back. */
+/** Runs `make` while the pool's only worker is busy. Returns the order in which its calls were answered. */
 async function orderOf(make: (call: (name: string, options?: { key?: string; priority?: number }) => void) => void) {
   const pool = plainPool();
   await pool.ready();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Node tells of a worker's uncaught error through a wire of its own, which may overtake what the worker said before.
+// Node reports a worker's uncaught error through a separate channel, which may overtake the worker's earlier messages.
 import { EventEmitter } from "node:events";
 import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";

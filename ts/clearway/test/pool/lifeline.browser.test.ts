@@ -34,7 +34,7 @@ describe("a worker that ends without a word", () => {
   });
 });
 
-/** A pool of one worker that the test holds, too. */
+/** Creates a pool of one worker, and gives the test access to that worker. */
 function held(url: URL | string) {
   const workers: Worker[] = [];
   const messages: { clearwayLifeline?: unknown; stray?: unknown }[] = [];
@@ -93,7 +93,7 @@ test("a worker that is taken for dead is ended", async () => {
   const lost = reasonOf(made.call.never());
   const taken = worker();
   const terminate = vi.spyOn(taken, "terminate");
-  // Nobody holds that lock.
+  // No worker holds this lock.
   taken.dispatchEvent(new MessageEvent("message", { data: { clearwayLifeline: `clearway:nobody@${origin}` } }));
   expect(await lost).toMatchObject({ code: "worker-exited" });
   expect(terminate).toHaveBeenCalled();

@@ -174,7 +174,7 @@ test("options may be an instance of a class, whose methods are called on it", as
       this.seen.push(error);
     }
   }
-  // `seen` is no option, so it must not be an own property that can be listed.
+  // `seen` is not an option, so it must not be enumerable.
   const options = Object.defineProperty(new Options(), "seen", { enumerable: false });
   expect(await plainPool(options as PoolOptions).call.add(1, 2)).toBe(3);
 });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What tasks print is on its way when they are answered: it must arrive before their worker, or the process, ends.
+// A task's output may still be in flight when the task is answered. It must arrive before its worker or the process ends.
 import { spawn } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";

@@ -161,7 +161,7 @@ test("a call whose task reads a stream fails without what feeds it, and gives th
   const given = source();
   const why = { code: "missing-package", cause: { code: "ERR_MODULE_NOT_FOUND" } };
   expect(await reasonOf(pool.call.take(given, 2))).toMatchObject(why);
-  // It is given back when the task has ended.
+  // The stream is closed after the task has ended.
   await expect.poll(() => pool.stats().open).toBe(0);
   expect(await given.next()).toMatchObject({ done: true });
   come();

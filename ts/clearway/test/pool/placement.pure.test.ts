@@ -15,7 +15,7 @@ function estimateOf(...samplesUs: number[]): Estimate {
 
 const eight = (us: number): Estimate => estimateOf(...new Array<number>(8).fill(us));
 
-/** What placement looks at, of a worker and of a call. */
+/** Creates workers and calls with the properties that placement reads. */
 const worker = (
   over: { state?: string; load?: number; guarded?: number; busyUs?: number; tasksRun?: number } = {},
 ): PoolWorker => {
@@ -37,7 +37,7 @@ describe("the estimate of a task", () => {
     expect(estimateOf().long).toBe(false);
     expect(estimateOf(5000).long).toBe(true);
     expect(estimateOf(5000, 150).long).toBe(false);
-    // What was short once is long again when it has been for a while.
+    // A task that was short once counts as long again after some long runs.
     expect(estimateOf(150, ...new Array<number>(20).fill(5000)).long).toBe(true);
   });
 

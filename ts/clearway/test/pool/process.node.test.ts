@@ -8,9 +8,9 @@ import { pool } from "clearway";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type Plain, plainUrl, reasonOf, testPool } from "../fixtures/pools.js";
 
-/** Runs a program beside the tests, as a user's script would run; settles when it has exited by itself. */
+/** Runs a program in its own process, like a user's script. Settles when it has exited by itself. */
 async function program(source: string): Promise<{ code: number | null; output: string }> {
-  // Beside the fixtures, where `clearway` resolves as it does for them.
+  // In the fixtures' folder, so that `clearway` resolves as it does there.
   const folder = await mkdtemp(fileURLToPath(new URL("../fixtures/built/program-", import.meta.url)));
   onTestFinished(() => rm(folder, { recursive: true }));
   const file = `${folder}/program.mjs`;
@@ -75,7 +75,7 @@ describe.runIf(process.platform === "linux")("threads", () => {
   const threads = (): number => readdirSync("/proc/self/task").length;
 
   test("are all gone after close() and terminate(), also of workers that never end by themselves", async () => {
-    // Node's own pool of threads starts with its first file.
+    // Starts Node's own thread pool, which would otherwise start with its first file operation.
     await Promise.all(Array.from({ length: 8 }, () => stat(fileURLToPath(import.meta.url))));
     const before = threads();
     const closed = testPool<Plain>(plainUrl, { size: 3 });

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A task that tells more than its listener reads: what is not read yet is bounded, in order, and its end is never lost.
+// A task reports faster than its listener reads: unread values are limited and in order, and the last one is never lost.
 import { describe, expect, test } from "vitest";
 import { plainPool } from "../fixtures/pools.js";
 
 const inNode = typeof process === "object" && typeof process.versions?.node === "string";
-// As `progressWindow` says: values, and characters in all.
+// The limits of `progressWindow`, in values and in characters.
 const windowValues = 8192;
 const windowBytes = 4 << 20;
 
@@ -36,7 +36,7 @@ describe("a task that tells its progress in a tight loop", () => {
     expect(told).toEqual(Array.from({ length: 12 * 2000 }, (_, at) => at % 2000));
   });
 
-  // Only Node's main thread may be held by a lock.
+  // Only Node's main thread may block on a lock.
   test.runIf(inNode).each([
     ["as many values as the window has", 20_000, 8, windowValues],
     ["as many characters as the window has", 600, 1 << 16, windowBytes / (1 << 16)],

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { PriorityQueue, type Queued } from "../../src/pool/queue.js";
 import fc from "../fixtures/fast-check.js";
 
-// The model: one plain list, sorted by what the queue promises.
+// The model of the queue: one list, sorted in the promised order.
 class Model {
   items: Queued[] = [];
   taken: Queued[] = [];

@@ -6,7 +6,7 @@ import { endedInVain, pauseOf } from "../../src/pool/lifecycle/restarts.js";
 
 const why = new ClearwayError("worker-exited", "the worker ended itself");
 
-// What restarts look at, without a worker.
+// Creates the parts of a pool that restarts read, without a worker.
 function poolOf({ othersLive = false } = {}) {
   const task = { ok: 0, failed: 0 };
   const failed: unknown[] = [];

@@ -3,7 +3,7 @@ import { pool } from "clearway";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { gate, type Plain, plainPool, plainUrl, reasonOf } from "../fixtures/pools.js";
 
-// Ways in which a call once hung. The random plans of `no-hang` would find them again; these say what it was.
+// Former hangs. The random plans of `no-hang` would find them again; these tests name the cause.
 
 describe("a call settles", () => {
   test("when its pool is terminated, also one whose task nobody can tell to have begun", async () => {
@@ -53,7 +53,7 @@ describe("a call settles", () => {
 
   test("when its worker does not get ready in time", async () => {
     const never = URL.createObjectURL(new Blob(["await new Promise(() => {})"], { type: "text/javascript" }));
-    // Node starts no worker from such an address; there, a module of data does.
+    // Node cannot start a worker from a blob URL, so it uses a data URL.
     const source = typeof process === "object" ? "data:text/javascript,setInterval(() => {}, 1000)" : never;
     const late = pool<Plain>(new URL(source), { size: 1, startTimeoutMs: 200 });
     onTestFinished(() => late.terminate());
@@ -103,7 +103,7 @@ describe("a call settles", () => {
     for (let turn = 0; turn < 3; turn++) expect(await call.add(turn, 1)).toBe(turn + 1);
     expect(await stream.next()).toEqual({ done: false, value: 1 });
     await stream.return();
-    // Now nothing is with it, and it is replaced.
+    // Now the worker has no calls, and is replaced.
     await call.count();
     expect(await call.count()).toBe(1);
   });
@@ -114,7 +114,7 @@ describe("a call settles", () => {
     expect(await stream.next()).toEqual({ done: false, value: 0 });
     expect(await reasonOf(pool.with({ timeoutMs: 5 }).call.deaf())).toMatchObject({ code: "timeout" });
     expect(await pool.call.add(1, 1)).toBe(2);
-    // The stream is not hurt, and its worker ends with it.
+    // The stream continues, and its worker ends after it.
     expect(await stream.next()).toEqual({ done: false, value: 1 });
     expect(pool.stats().workers.size).toBe(2);
     expect(await stream.next()).toEqual({ done: false, value: 2 });

@@ -13,7 +13,7 @@ test("hundreds of calls on one signal warn of nothing, and leave no listener", a
   const calls = Array.from({ length: 200 }, (_, at) => call.add(at));
   expect(getEventListeners(signal, "abort")).toHaveLength(1);
   await Promise.all(calls);
-  // Warnings are told in a turn of their own.
+  // Warnings are emitted in a later turn.
   await new Promise((resolve) => setImmediate(resolve));
   expect(warnings.filter(({ name }) => name === "MaxListenersExceededWarning")).toEqual([]);
   expect(getEventListeners(signal, "abort")).toEqual([]);

@@ -13,7 +13,7 @@ describe("the size of a pool", () => {
   });
 
   test("grows under load to its maximum, and shrinks to its minimum after idling", async () => {
-    // The tasks that are given up stop by themselves: how soon is the machine's affair.
+    // The cancelled tasks stop by themselves, after a time that depends on the machine.
     const pool = plainPool({ size: { min: 1, max: 3, idleMs: 1 }, graceMs: 600_000 });
     await pool.ready();
     expect(pool.stats().workers.size).toBe(1);
@@ -126,7 +126,7 @@ describe("statistics", () => {
       expect(spin![part]!.min).toBeGreaterThanOrEqual(0);
       expect(spin![part]!.p50).toBeLessThanOrEqual(spin![part]!.max);
     }
-    // The task itself runs for a millisecond by its own clock.
+    // The task runs for a millisecond by its own clock.
     expect(spin!.runUs!.min).toBeGreaterThanOrEqual(900);
     expect(pool.stats().workers.utilisation[0]).toBeGreaterThan(0);
   });

@@ -42,7 +42,7 @@ test("a factory that works again is tried again by the next call", async () => {
   });
   expect(await reasonOf(made.call.add(1, 2))).toMatchObject({ code: "worker-start-failed" });
   broken = false;
-  // Node has no `Worker` of its own; its factories are in `process.node.test.ts`.
+  // Node has no global `Worker`. `process.node.test.ts` tests its factories.
   if (typeof Worker === "function") expect(await made.call.add(1, 2)).toBe(3);
 });
 

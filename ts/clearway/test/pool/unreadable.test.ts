@@ -10,7 +10,7 @@ const inNode = typeof process === "object" && typeof process.versions?.node === 
 const isResult = (message: unknown): boolean =>
   Array.isArray(message) && message.some((each, at) => at % frameSlots === 0 && each === Op.Result);
 
-/** A pool whose workers we hold: `tear` tells it that a message could not be read, `loseResult` makes that so for the next result. */
+/** Creates a pool with hooks: `tear` reports an unreadable message to the pool, `loseResult` makes the next result unreadable. */
 async function held() {
   const workers: { tear(): void; loseResult(): void }[] = [];
   const Worker = inNode ? (await import("node:worker_threads")).Worker : globalThis.Worker;
@@ -56,7 +56,7 @@ function pageWorker(worker: Worker) {
   };
 }
 
-// More than travels by the ring.
+// Too large for the ring.
 const large = 10_000;
 
 describe("a message that cannot be read", () => {
@@ -117,7 +117,7 @@ describe("a message that cannot be read", () => {
     expect(await pool.call.who()).toBeTypeOf("number");
   });
 
-  // Newer ones refuse to post it.
+  // Newer versions of Node refuse to post it.
   test.runIf(inNode && !("detached" in ArrayBuffer.prototype))("of the module's own costs no call", async () => {
     const pool = testPool<Worn>(builtUrl("worn"));
     expect(await pool.call.postsUnreadable()).toBe("posted");

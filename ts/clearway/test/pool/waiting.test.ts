@@ -5,7 +5,7 @@ import { builtUrl, gate, plainPool, reasonOf, testPool } from "../fixtures/pools
 
 type Crash = typeof import("../fixtures/crash.tasks.js");
 
-/** A pool of one worker that is held until `release` is called: what is called meanwhile has to wait. */
+/** Creates a pool whose one worker is busy until `release` is called. Calls wait until then. */
 async function held(options: PoolOptions = {}) {
   const pool = plainPool(options);
   await pool.ready();
