@@ -87,7 +87,7 @@ describe("the life of a call", () => {
     });
   }
 
-  test("tells its caller once at most, whatever happens in whatever order", () => {
+  test("settles its caller once at most, in any order of events", () => {
     const telling = new Set(["drop", "tell", "deliver", "fail"]);
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...events), { maxLength: 40 }), (order) => {

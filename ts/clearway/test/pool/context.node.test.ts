@@ -16,7 +16,7 @@ async function inEach<T>(names: string[], act: (name: string) => Promise<T>): Pr
 describe("AsyncLocalStorage", () => {
   const names = ["a", "b", "c", "d"];
 
-  test("onProgress sees the context of its call", async () => {
+  test("onProgress runs in the context of its call", async () => {
     const pool = testPool<Context>(builtUrl("context"), { concurrency: 4 });
     await storage.run("pool", () => pool.ready());
     const seen: [name: unknown, context: unknown][] = [];
@@ -27,7 +27,7 @@ describe("AsyncLocalStorage", () => {
     expect(seen.filter(([name, context]) => name !== context)).toEqual([]);
   });
 
-  test("an iterable that a task reads runs in the context of its call, to its finally", async () => {
+  test("an iterable that a task reads runs in the context of its call, also its finally block", async () => {
     const pool = testPool<Context>(builtUrl("context"), { concurrency: 4 });
     await pool.ready();
     const seen: [name: string, context: unknown][] = [];
@@ -68,7 +68,7 @@ describe("AsyncLocalStorage", () => {
     expect(await told.promise).toBe("call");
   });
 
-  test("onError sees the context in which the pool was made", async () => {
+  test("onError runs in the context in which the pool was created", async () => {
     const told = gate<unknown>();
     const pool = storage.run("made", () =>
       testPool<Crash>(builtUrl("crash"), { size: { min: 0, max: 1 }, onError: () => told.tell(storage.getStore()) }),

@@ -146,12 +146,12 @@ const settings: Record<string, PoolOptions> = {
 for (const [how, options] of Object.entries(settings)) {
   describe(`foreign code on the caller's thread, ${how}`, () => {
     describe.each(callerPoints.map((point) => [point.name, point] as const))("%s", (_name, point) => {
-      test("that throws anything fails its own call alone", async () => {
+      test("that throws any value fails only its own call", async () => {
         await each(point, options, throwing);
         expect(stray).toEqual([]);
       });
 
-      test("that returns anything harms no other call", async () => {
+      test("that returns any value fails no other call", async () => {
         await each(point, options, returning);
         expect(stray).toEqual([]);
       });

@@ -23,7 +23,7 @@ async function tasksWithoutRing(): Promise<URL> {
   return pathToFileURL(join(folder, "tasks.js"));
 }
 
-test("a pool asks for its ring with its first answer, not when a worker says that it has its end", async () => {
+test("a pool loads its ring after its first answer, without waiting for the worker's end of the ring", async () => {
   const { library, asked, come } = await partialLibrary("open-ring", "late");
   const pool = library.pool<Tasks>(await tasksWithoutRing(), { size: 1 });
   onTestFinished(() => pool.terminate());

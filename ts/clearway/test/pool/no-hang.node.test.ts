@@ -53,7 +53,7 @@ afterAll(() => {
 const timeout = 120_000 + runs * 2000;
 
 describe(`no call ever hangs (seed ${seed})`, () => {
-  test("whatever is called, given up, killed and closed, in whatever order", { timeout }, async () => {
+  test("at any sequence of calls, cancels, kills and closes", { timeout }, async () => {
     const playing = (plan: Plan): Promise<void> => play(plan, surroundings);
     await fc.assert(fc.asyncProperty(plans(24), playing), {
       numRuns: runs,
@@ -64,7 +64,7 @@ describe(`no call ever hangs (seed ${seed})`, () => {
     });
   });
 
-  test("when a worker runs out of memory, with others at work beside it", { timeout }, async () => {
+  test("when a worker runs out of memory during other calls", { timeout }, async () => {
     const limited = { ...surroundings, poolOptions: { resourceLimits: { maxOldGenerationSizeMb: 24 } } };
     const withMemory = plans(10).map((plan): Plan => {
       const at = Math.floor(plan.commands.length / 2);
@@ -75,7 +75,7 @@ describe(`no call ever hangs (seed ${seed})`, () => {
     await fc.assert(fc.asyncProperty(withMemory, playing), { numRuns: Math.ceil(runs / 15), seed, endOnFailure });
   });
 
-  test("and the check itself notices a call that does", async () => {
+  test("and this check detects a call that does", async () => {
     const plan: Plan = {
       size: { min: 1, max: 1 },
       concurrency: 1,

@@ -47,6 +47,6 @@ test.each([
     `const p = pool(url, { size: 1, recycle: { tasks: 1 } }); for (let at = 0; at < 3; at++) await p.call.print(${lines}); await p.close();`,
     3 * lines,
   ],
-])("all that a task has printed arrives when %s", async (_when, source, count) => {
+])("all output of a task arrives when %s", async (_when, source, count) => {
   expect(await printed(source)).toBe(count);
 });

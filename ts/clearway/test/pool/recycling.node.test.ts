@@ -5,7 +5,7 @@ import { builtUrl, testPool } from "../fixtures/pools.js";
 type Worn = typeof import("../fixtures/worn.tasks.js");
 
 // Browsers do not tell a worker the size of its heap.
-test("recycling replaces a worker whose heap is as large as it may become", async () => {
+test("recycling replaces a worker whose heap has reached heapMb", async () => {
   // Smaller than any heap.
   const pool = testPool<Worn>(builtUrl("worn"), { recycle: { heapMb: 1 } });
   const first = await pool.call.who();

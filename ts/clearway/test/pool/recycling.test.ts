@@ -14,7 +14,7 @@ function advance(ms: number): void {
 }
 
 describe("recycling", () => {
-  test("replaces a worker that is as old as it may become, between calls", async () => {
+  test("replaces a worker that has reached ageMs, between calls", async () => {
     const pool = testPool<Worn>(builtUrl("worn"), { recycle: { ageMs: hour } });
     const young = await pool.call.who();
     expect(await pool.call.who()).toBe(young);
@@ -25,7 +25,7 @@ describe("recycling", () => {
     expect(pool.stats().workers.restarts).toBe(0);
   });
 
-  test("leaves a worker alone that is younger", async () => {
+  test("keeps a younger worker", async () => {
     const pool = testPool<Worn>(builtUrl("worn"), { recycle: { ageMs: hour } });
     const young = await pool.call.who();
     advance(hour / 2);

@@ -4,7 +4,7 @@ import { retireAll } from "../../src/pool/lifecycle/rest.js";
 import { WorkerLife } from "../../src/pool/worker-life.js";
 import type { WorkerSet } from "../../src/pool/worker-set.js";
 
-test("closing waits for a worker's resources as long as it may, and no longer", async () => {
+test("closing waits for a worker's resources up to its limit, and no longer", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   try {
     const life = new WorkerLife();
