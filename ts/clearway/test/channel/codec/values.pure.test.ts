@@ -5,7 +5,7 @@ import { bytes, hex, thrown } from "./thrown.js";
 
 const back = (value: unknown): unknown => standard.decode(standard.encode(value));
 
-describe("numbers", () => {
+describe("numbers:", () => {
   test.each([
     [0, "0300000000"],
     [-1, "03ffffffff"],

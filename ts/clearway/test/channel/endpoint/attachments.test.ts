@@ -27,7 +27,7 @@ const start = async (carrier: string, options: EndpointOptions = {}) => {
   return { ...ends, m: ends.a.methods("m"), seen };
 };
 
-describe.each(["memory", "port", "port and ring"])("attachments over %s", (carrier) => {
+describe.each(["memory", "port", "port and ring"])("attachments over %s:", (carrier) => {
   test("a list of any size under move() is moved without a copy", async () => {
     const { a, b, m, seen } = await start(carrier);
     const [large, small] = [pattern(100_000), pattern(8)];
@@ -172,7 +172,7 @@ describe("attachments over a transport of bytes", () => {
   });
 });
 
-describe("attachments and a foreign end", () => {
+describe("attachments and a foreign end:", () => {
   test("large lists are inside the message, as the plain wire requires", async () => {
     const { a, m, seen } = await start("memory", { wire: "plain" });
     const floats = new Float64Array(10_000).fill(1.25);

@@ -220,7 +220,7 @@ describe("an end that calls and cancels at once", () => {
     expect(end.stats().handling).toBe(0);
   });
 
-  test("does not delay close() by a handler whose call was cancelled", async () => {
+  test("does not delay close() with the handler of a cancelled call", async () => {
     const { end, there } = await bare();
     end.messages("m").handle(() => new Promise(() => {}));
     there.send(call(1));

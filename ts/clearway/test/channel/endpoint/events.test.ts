@@ -26,7 +26,7 @@ for (const [carrier, pair] of Object.entries(transports)) {
     };
 
     describe(`events on the ${wire} wire over ${carrier}`, () => {
-      test("arrive all, in order, before the end", async () => {
+      test("all arrive, in order, before the end", async () => {
         const { a, b } = await start();
         b.events("count").serve(async function* (to: number) {
           for (let n = 1; n <= to; n++) yield n;
@@ -116,7 +116,7 @@ for (const [carrier, pair] of Object.entries(transports)) {
         expect([begun, value, ended]).toEqual([2, "second", ["first", "second"]]);
       });
 
-      test("end with the signal's own reason", async () => {
+      test("end with the signal's reason when it aborts", async () => {
         const { a, b } = await start();
         b.events("never").serve(() => {});
         const controller = new AbortController();

@@ -118,7 +118,7 @@ describe("an error of a handler", () => {
   test.each([
     [{ exposeErrors: 1 }, "exposeErrors must be true or false: exposeErrors=1"],
     [{ redactError: true }, "redactError must be a function: redactError=true"],
-  ])("refuses wrong options: %o", async (options, message) => {
+  ])("cannot be configured by wrong options: %o", async (options, message) => {
     await expect(endpoints(undefined, options as never)).rejects.toThrow(message);
   });
 });

@@ -52,7 +52,7 @@ async function works({ a, b }: { a: Endpoint; b: Endpoint }): Promise<void> {
   expect(a.stats().calls).toBe(0);
 }
 
-describe.each(["clearway", "plain"] as const)("foreign code, on the %s wire", (wire) => {
+describe.each(["clearway", "plain"] as const)("foreign code on the %s wire:", (wire) => {
   describe.each(Object.keys(misdeeds))("a function that %s", (name) => {
     const misdeed = misdeeds[name] as () => never;
 

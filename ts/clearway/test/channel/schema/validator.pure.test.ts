@@ -22,7 +22,7 @@ const issue = (type: Type, value: unknown, direction: Direction = "read"): strin
 const byWire = (type: Type, value: unknown): unknown =>
   fit(type, standardMessageCodec.decode(standardMessageCodec.encode(fit(type, value, "write"))));
 
-describe("values that a schema's validator checks", () => {
+describe("a schema's validator:", () => {
   test.each<[Type, unknown, unknown]>([
     ["any", [1, "a"], [1, "a"]],
     ["null", undefined, null],

@@ -23,8 +23,8 @@ const hex = (data: Uint8Array): string => [...data].map((byte) => byte.toString(
 const numbers = (of: object): object =>
   Object.fromEntries(Object.entries(of).filter(([, value]) => typeof value === "number"));
 
-describe("the frames of channels (spec/vectors/channel.json)", () => {
-  test("have the spec's op codes, statuses and flags", () => {
+describe("the frames of channels (spec/vectors/channel.json):", () => {
+  test("ops, statuses and flags have the spec's numbers", () => {
     expect(vectors).toMatchObject({ headBytes, helloMagic, version: wireVersion });
     expect([vectors.ops, vectors.status, vectors.flags]).toEqual([numbers(Op), numbers(Status), Flag]);
   });
@@ -59,7 +59,7 @@ describe("the frames of channels (spec/vectors/channel.json)", () => {
     });
   });
 
-  test.each(vectors.refused)("refuses bytes that are not a frame: $name", ({ hex: wrong }) => {
+  test.each(vectors.refused)("bytes that are not a frame are refused: $name", ({ hex: wrong }) => {
     expect(readFrame(bytes(wrong), [])).toBeUndefined();
   });
 
