@@ -160,7 +160,7 @@ describe("a change of cost", () => {
 });
 
 describe("outliers", () => {
-  test("of one in twenty calls keep a task in the worker", () => {
+  test("in one of twenty calls keep a task in the worker", () => {
     const world = new World();
     const draw = random(1);
     const bimodal = () => (draw() < 0.05 ? 5000 : 1);
@@ -169,7 +169,7 @@ describe("outliers", () => {
     expect(inline).toBe(0);
   });
 
-  test("of one in 3000 calls stall the caller less and less often", () => {
+  test("in one of 3000 calls stall the caller less and less often", () => {
     const world = new World();
     const draw = random(2);
     const rare = () => (draw() < 1 / 3000 ? 5000 : 1);
@@ -183,7 +183,7 @@ describe("outliers", () => {
     expect(stallsIn(600_000)).toBeLessThan(early * 2);
   });
 
-  test("of garbage collection under the budget change nothing", () => {
+  test("from garbage collection under the budget change nothing", () => {
     const world = new World();
     const draw = random(3);
     const seen = steady(world, () => times(100, () => (draw() < 1 / 2000 ? 600 : 1)), 100, 300);
@@ -191,7 +191,7 @@ describe("outliers", () => {
     expect(seen.ranInline / seen.calls).toBeGreaterThan(0.95);
   });
 
-  test("over the budget, of one in 20,000 calls, cost less than 15 %", () => {
+  test("over the budget in one of 20,000 calls cost less than 15 %", () => {
     const world = new World();
     const draw = random(4);
     const seen = steady(world, () => times(100, () => (draw() < 1 / 20_000 ? 2000 : 1)), 200, 3000);
