@@ -13,7 +13,7 @@ async function inEach<T>(names: string[], act: (name: string) => Promise<T>): Pr
   return Promise.all(names.map((name) => storage.run(name, () => act(name))));
 }
 
-describe("AsyncLocalStorage", () => {
+describe("AsyncLocalStorage:", () => {
   const names = ["a", "b", "c", "d"];
 
   test("onProgress runs in the context of its call", async () => {

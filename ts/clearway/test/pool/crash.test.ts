@@ -56,7 +56,7 @@ describe("a worker that exits", () => {
     expect(await pool.call.runs()).toBe(1);
   });
 
-  test("fails its call, when an earlier worker has thrown an uncaught error", async () => {
+  test("fails its call with worker-exited, even after an earlier uncaught error", async () => {
     const told = gate();
     const pool = await warm({ onError: () => told.tell() });
     expect(await pool.call.strayAfter()).toBe("answered");

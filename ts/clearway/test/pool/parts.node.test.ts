@@ -16,7 +16,7 @@ async function partial(part: string, how: "late" | "missing", options: PoolOptio
 
 const nothingLeft = { open: 0, queue: { items: 0 }, workers: { size: 0 } };
 
-describe("without the lifecycle part", () => {
+describe("without the lifecycle part,", () => {
   test("a pool fails as if no worker could be started, with the cause, and tries again", async () => {
     const { pool, come } = await partial("lifecycle", "missing");
     for (let turn = 0; turn < 2; turn++) {
@@ -55,7 +55,7 @@ describe("without the lifecycle part", () => {
   });
 });
 
-describe("while the lifecycle part is loading", () => {
+describe("while the lifecycle part is loading,", () => {
   test("calls wait for it", async () => {
     const { pool, asked, come } = await partial("lifecycle", "late");
     const calls = Promise.all([pool.call.add(1, 2), pool.with({ key: 1, priority: 1 }).call.add(3, 4)]);
@@ -166,7 +166,7 @@ test("without the feed part, a call with a stream argument fails, and its stream
   await expect.poll(() => over).toBe(1);
 });
 
-describe("without the ring", () => {
+describe("without the ring,", () => {
   test("calls go by port", async () => {
     const { pool } = await partial("open-ring", "missing");
     expect(await pool.call.add(1, 2)).toBe(3);
