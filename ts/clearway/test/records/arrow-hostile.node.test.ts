@@ -39,7 +39,7 @@ const words = make({
   data: new Uint8Array(2),
 });
 
-describe("an Arrow table that holds less than it announces is refused before memory is allocated for it", () => {
+describe("an Arrow table that holds less than it announces is refused before memory is allocated for it:", () => {
   const rows = 2 ** 40;
   test.each<[string, () => unknown]>([
     [

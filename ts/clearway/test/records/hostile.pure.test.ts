@@ -24,7 +24,7 @@ function doubled(depth: number): unknown[] {
   return columns;
 }
 
-describe("a small message that announces much is refused after few reads", () => {
+describe("a small message that announces much is refused after few reads:", () => {
   test.each<[string, () => unknown]>([
     ["22 structs that share one list each", () => ({ version: 1, columns: doubled(22), chunks: [] })],
     [
@@ -90,7 +90,7 @@ describe("a small message that announces much is refused after few reads", () =>
   });
 });
 
-describe("memory is read once", () => {
+describe("memory is read once:", () => {
   const place = (data: ArrayBuffer, buffer: number): number => new DataView(data).getUint32(16 + buffer * 8, true);
 
   test("two columns that share memory are refused", () => {

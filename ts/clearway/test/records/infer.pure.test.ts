@@ -111,7 +111,7 @@ test("rows inherit no columns from a changed Object.prototype", () => {
   expect(length).toBe(2);
 });
 
-describe("a record refuses a table with other columns, and names the first difference", () => {
+describe("a record refuses a table with other columns, and names the first difference:", () => {
   test.each<[string, Fields, Fields]>([
     ["a is text(), not u8", { a: text() }, { a: u8 }],
     ["a is text(), not text({ dictionary: true })", { a: text() }, { a: text({ dictionary: true }) }],

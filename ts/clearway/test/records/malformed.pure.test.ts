@@ -21,7 +21,7 @@ const segment = (message: Message, parts: object): void => void Object.assign(me
 const header = (message: Message, at: number, value: number): void =>
   new DataView(message.chunks[0]!.data).setUint32(at, value, true);
 
-describe("a malformed message is refused on arrival", () => {
+describe("a malformed message is refused on arrival:", () => {
   test.each<[string, (message: Message) => unknown]>([
     ["not an object", () => 5],
     ["another version", (m) => ({ ...m, version: 2 })],
@@ -72,7 +72,7 @@ describe("a malformed message is refused on arrival", () => {
   });
 });
 
-describe("a chunk that does not contain its columns is refused on its first read, and other chunks stay readable", () => {
+describe("a chunk that does not contain its columns is refused on its first read, and other chunks stay readable:", () => {
   test.each<[string, (message: Message) => unknown]>([
     ["more rows than the columns hold", (m) => header(m, 4, 5)],
     ["a buffer beyond the chunk", (m) => header(m, 16 + 8, 0xffff_fff8)],
@@ -95,7 +95,7 @@ describe("a chunk that does not contain its columns is refused on its first read
   });
 });
 
-describe("offsets and codes are checked when they are read", () => {
+describe("offsets and codes are checked when they are read:", () => {
   // Codes are buffer 3 of { rollNum, name }; the dictionary's offsets are buffer 4.
   const place = (message: Message, buffer: number): number =>
     new DataView(message.chunks[0]!.data).getUint32(16 + (buffer + 0) * 8, true);

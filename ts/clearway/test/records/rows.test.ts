@@ -10,7 +10,7 @@ const nested = () =>
     { rowsPerChunk: 4 },
   );
 
-describe("structured clone refuses a row with an error that names the table instead", () => {
+describe("structured clone refuses a row with an error that names the table instead:", () => {
   const table = nested();
   const first = <T>(values: Iterable<T>): T => {
     for (const value of values) return value;
