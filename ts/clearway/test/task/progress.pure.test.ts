@@ -112,7 +112,7 @@ describe("a call's progress", () => {
   });
 });
 
-describe("the units of a value of progress", () => {
+describe("progress units", () => {
   const cyclic: { self?: unknown; text: string } = { text: "x".repeat(2000) };
   cyclic.self = cyclic;
   test.each([

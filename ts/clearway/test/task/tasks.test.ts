@@ -54,7 +54,7 @@ describe("testContext()", () => {
   });
 });
 
-describe("a value that is not a task is refused by name", () => {
+describe("a value that is not a task is refused by name:", () => {
   test.each([
     ['the task "five"', () => expose({ five: 5 as never })],
     ["task must be a function", () => task(5 as never)],
