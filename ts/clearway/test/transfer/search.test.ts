@@ -175,7 +175,7 @@ function memoryIn(value: unknown, seen = new Set<object>()): (ArrayBuffer | Arra
   return children.flatMap((child) => memoryIn(child, seen));
 }
 
-describe("for any graph", () => {
+describe("for any graph,", () => {
   test("the received value equals a structured clone, and exactly the whole buffers were moved", () => {
     fc.assert(
       fc.property(graphs, fc.boolean(), fc.boolean(), (build, shared, cyclic) => {
