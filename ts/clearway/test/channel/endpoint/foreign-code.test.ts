@@ -67,7 +67,7 @@ describe.each(["clearway", "plain"] as const)("foreign code on the %s wire:", (w
       const ends = await start(wire);
       ends.b.messages("m").handle(misdeed);
       const call = ends.a.messages("m").send(1);
-      // On the plain wire, a failed handler answers with an empty reply.
+      // On the plain wire, a failed message handler answers with an empty reply.
       await (wire === "plain" ? call : rejection(call));
       const before = ends.told.length;
       await ends.a.messages("m").post(1);

@@ -60,7 +60,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constantFrom("close" as const, "terminate" as const), side }) },
 );
 
-// Plans per combination: one to two seconds in total. In Node, `CLEARWAY_FUZZ_RUNS=2000` runs more.
+// Plans per combination of transport and wire, which take a second or two. In Node, `CLEARWAY_FUZZ_RUNS=2000` runs more.
 const runs = Number(globalThis.process?.env?.["CLEARWAY_FUZZ_RUNS"] ?? 60);
 
 const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
@@ -151,7 +151,7 @@ async function play(carrier: string, wire: "clearway" | "plain", steps: Step[]):
   for (let n = 0; n < 5; n++) await turn();
   ends.a.terminate();
   await Promise.all([ends.a.closed, ends.b.closed]);
-  // The other end needs a few turns of the event loop after the close, but no particular time.
+  // Steps that have been notified of the end settle within a few turns of the event loop. They depend on no clock.
   for (let n = 0; n < 50 && left > 0; n++) await turn();
   expect(wrong).toEqual([]);
   expect(left).toBe(0);
