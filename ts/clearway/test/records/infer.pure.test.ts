@@ -81,7 +81,7 @@ describe("inference from rows", () => {
       [{ o: { x: 1, p: { y: 1 } } }, { o: { x: 2, p: { y: 2, z: 3 } } }],
       { column: "o.p.z", row: 1 },
     ],
-    ["a row that is none", [{ a: 1 }, undefined], { column: "the row", row: 1 }],
+    ["a row that is not an object", [{ a: 1 }, undefined], { column: "the row", row: 1 }],
     ["a column that is missing", [{ a: 1, b: 1 }, { a: 2 }], { column: "b", row: 1 }],
   ])("throws on drift: %s", (_, rows, where) => {
     expect(thrown(() => tableFromRows(rows as { a: unknown }[], { sampleRows: 1 }))).toMatchObject({
