@@ -14,7 +14,7 @@ const isRising = (values: readonly number[]): boolean =>
 describe("a task that reports progress in a tight loop", () => {
   test.each([
     ["never lets a message in", 50_000, Number.POSITIVE_INFINITY],
-    ["lets messages in now and then", 50_000, 500],
+    ["sometimes lets messages in", 50_000, 500],
   ])("and %s is heard in order, with its last value before its result", async (_name, count, everyTurns) => {
     const pool = plainPool();
     await pool.ready();
