@@ -91,7 +91,7 @@ describe.runIf(typeof SharedArrayBuffer === "function")("a ring", () => {
     ["a tail before the head", (words) => words.fill(-1, place.tail, place.tail + 1)],
     ["a tail further than the ring is long", (words) => words.fill(65, place.tail, place.tail + 1)],
     ["a frame with one word", (words) => words.set([1 << 8], place.data)],
-    ["a frame of no words", (words) => words.set([0], place.data)],
+    ["a frame of zero words", (words) => words.set([0], place.data)],
     ["a frame longer than what was published", (words) => words.set([9 << 8], place.data)],
     ["a frame longer than any may be", (words) => words.set([0xffffff << 8], place.data)],
   ])("that contains %s throws an error, and does not loop", (_name, harm) => {
