@@ -117,14 +117,14 @@ describe("progress units", () => {
   cyclic.self = cyclic;
   test.each([
     ["a number", 5, 1],
-    ["an object of few fields", { sentBytes: 1, totalBytes: 2 }, 1],
+    ["a small object", { sentBytes: 1, totalBytes: 2 }, 1],
     ["a text", "x".repeat(5120), 11],
     ["binary memory", new Uint8Array(51_200), 101],
     ["texts in a list, each counted", ["x".repeat(512), "x".repeat(512)], 3],
     ["a map", new Map([["key", "x".repeat(1024)]]), 3],
     ["a cycle", cyclic, 4],
     ["more than the window", "x".repeat(1 << 25), progressWindow + 1],
-    ["an endless list, as long as it is looked at", new Array(1 << 20).fill("x".repeat(512)), progressWindow + 1],
+    ["a list over the limit", new Array(1 << 20).fill("x".repeat(512)), progressWindow + 1],
   ])("of %s depend on its size", (_name, value, units) => {
     expect(unitsOf(value)).toBe(units);
   });
