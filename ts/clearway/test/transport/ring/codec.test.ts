@@ -120,7 +120,7 @@ describe("a value in the ring", () => {
     ["an empty string", ""],
     ["no values", []],
     ["no keys", {}],
-    ["keys in the order of integers, then of making", { b: 1, 2: 2, a: 3, 1: 4 }],
+    ["integer keys before other keys", { b: 1, 2: 2, a: 3, 1: 4 }],
     ["names of Object.prototype", { constructor: 1, toString: 2, valueOf: 3, hasOwnProperty: 4 }],
     ["a small view", new Float32Array([1.5, 2.5])],
     ["a DataView", new DataView(new ArrayBuffer(3))],
@@ -135,13 +135,13 @@ describe("a value in the ring", () => {
   cyclic.push(cyclic);
   const buffer = new ArrayBuffer(8);
   test.each<[string, unknown]>([
-    ["an object in two places", [shared, shared]],
+    ["an object that occurs twice", [shared, shared]],
     ["a cycle", cyclic],
     ["a buffer under two views", [new Uint8Array(buffer), new Int8Array(buffer)]],
     ["a buffer beside its view", [new Uint8Array(buffer), buffer]],
     ["a view on part of a buffer", new Uint8Array(buffer, 4)],
     ["a class instance", new (class Point {})()],
-    ["an array of a class of its own", new (class List extends Array {})()],
+    ["an instance of a subclass of Array", new (class List extends Array {})()],
     ["an object without a prototype", Object.create(null)],
     ["an array with a hole", holed()],
     ["an array with a hole and a name", Object.assign(holed(), { name: 1 })],
@@ -156,7 +156,7 @@ describe("a value in the ring", () => {
     ["memory over the limit", new Uint8Array(513)],
     ["text over the limit", "x".repeat(4100)],
     ["too many objects", Array.from({ length: 40 }, () => ({}))],
-    ["too deep a nest", JSON.parse("[".repeat(40) + "]".repeat(40))],
+    ["values nested too deep", JSON.parse("[".repeat(40) + "]".repeat(40))],
   ])("goes by port when it is %s", (_name, value) => {
     expect(across(value)).toBe("by port");
   });
@@ -265,8 +265,8 @@ describe("a frame with arbitrary words", () => {
     ["a key that is not a string", [10 | (1 << 8), 2, 2, 0]],
     ["a key __proto__", [10 | (1 << 8), 7 | (9 << 8), 0x72705f5f, 0x5f6f746f, 0x5f, 2, 0]],
     ["an unknown tag", [200, 0]],
-    ["words left over", [0, 0, 0]],
-    ["too deep a nest", [...new Array(60).fill(9 | (1 << 8)), 0, 0]],
+    ["remaining words", [0, 0, 0]],
+    ["values nested too deep", [...new Array(60).fill(9 | (1 << 8)), 0, 0]],
   ])("is refused for %s", (_name, values) => {
     expect(decode(Int32Array.from([0, 1, ...values]))).toMatchObject({ code: "protocol" });
   });
