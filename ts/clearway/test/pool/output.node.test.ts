@@ -26,12 +26,12 @@ async function printed(source: string): Promise<number> {
 test.each([
   ["a script ends", `await pool(url, { size: 1 }).call.print(${lines});`, lines],
   [
-    "a script ends that has warmed its pool",
+    "a script with a warm pool ends",
     `const p = pool(url, { size: 1 }); await p.ready(); await p.call.print(${lines});`,
     lines,
   ],
   [
-    "a script ends, where its second call prints",
+    "a script whose second call prints ends",
     `const p = pool(url, { size: 1 }); await p.call.print(1); await p.call.print(${lines - 1});`,
     lines,
   ],
