@@ -49,7 +49,7 @@ describe("a burst that exceeds the budget", () => {
 });
 
 describe("a burst whose calls do not divide evenly among the workers", () => {
-  test("costs as much as the worker with the most runs: two runs for three calls and two workers", () => {
+  test("is priced by the worker with the most runs: two runs for three calls and two workers", () => {
     const seen = settled({ latencyUs: 1.7, handleUs: 0.1, inlineFactor: 0.5, inlineExtraUs: 0.1 }, 109, 3);
     expect(seen.regret).toBeLessThan(0.15);
     expect(seen.ranInline / seen.calls).toBeGreaterThan(0.95);

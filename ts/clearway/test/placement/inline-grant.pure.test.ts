@@ -82,7 +82,7 @@ describe("a task whose cost changes", () => {
     expect(caller.turn(burst).worker).toBe(100);
   });
 
-  test("for all its kinds stalls at most once per kind and three times in total", () => {
+  test("for all its kinds stalls in at most three further turns", () => {
     caller.costUs = () => 0.1;
     caller.turns(1500, upTo(100));
     caller.costUs = () => 1500;
