@@ -5,14 +5,14 @@ import { expect, test } from "vitest";
 import { errorCodes } from "../../src/error/codes.js";
 
 const whole = readFileSync(new URL("../../../../spec/errors.md", import.meta.url), "utf8");
-const page = whole.slice(0, whole.indexOf("## Native plugins")); // another package's: ts/clearway-native/test/codes.test.ts
+const page = whole.slice(0, whole.indexOf("## Native plugins")); // the rest is another package's: ts/clearway-native/test/codes.test.ts
 const rows = [...page.matchAll(/^\| `([a-z0-9-]+)` \| (.+?) \| (.+?) \|$/gm)].map(([, code, meaning, then]) => ({
   code,
   meaning,
   then,
 }));
 
-// What a code means is a comment beside it: the words would be a tenth of what a page has to load.
+// A code's meaning is a doc comment in the source: as strings, meanings would be a tenth of a page's download.
 const source = ["codes", "codec-codes", "channel-codes"]
   .map((name) => readFileSync(new URL(`../../src/error/${name}.ts`, import.meta.url), "utf8"))
   .join("");
@@ -21,7 +21,7 @@ const meanings = [...source.matchAll(/^ {2}\/\*\* (.+) \*\/\n {2}"([a-z0-9-]+)",
   meaning,
 ]);
 
-test("spec/errors.md lists every error code, in order, with the meaning that the library gives, and what to do", () => {
+test("spec/errors.md lists every error code in order, with the meaning in the source and a remedy", () => {
   expect(rows.map(({ code }) => code)).toEqual([...errorCodes, ...codecErrorCodes, ...channelErrorCodes]);
   expect(rows.map(({ code, meaning }) => [code, meaning])).toEqual(meanings);
   for (const { then } of rows) expect(then!.length).toBeGreaterThan(10);

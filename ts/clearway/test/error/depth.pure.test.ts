@@ -31,26 +31,26 @@ describe.each([
   ["checkDepth", checkDepth],
   ["makeReady", (value: unknown) => void makeReady(value)],
 ])("%s", (_name, check) => {
-  test.each(Object.entries(wraps))("refuses what is nested deeper than the limit: %s", (_kind, wrap) => {
+  test.each(Object.entries(wraps))("refuses a value nested deeper than the limit: %s", (_kind, wrap) => {
     check(nest(wrap, depthMax));
     expect(() => check(nest(wrap, depthMax + 1))).toThrow(refusal);
     expect(() => check(nest(wrap, 50_000))).toThrow(refusal);
   });
 
-  test("refuses a list whose nodes stand in an array, too: structured clone goes along the list", () => {
+  test("refuses a linked list, also when its nodes are in an array: structured clone follows the links", () => {
     const nodes = Array.from({ length: depthMax * 2 }, (): { next?: object } => ({}));
     for (const [at, node] of nodes.entries()) if (at > 0) nodes[at - 1]!.next = node;
     expect(() => check(nodes)).toThrow(refusal);
     check(nodes.reverse());
   });
 
-  test("refuses what is deep behind more values than are searched", () => {
+  test("refuses a deep value after more values than it searches", () => {
     const wide: unknown[] = Array.from({ length: searchLimit * 2 }, (_, at) => ({ at }));
     check(wide);
     expect(() => check([...wide, nest((inner) => [inner], depthMax)])).toThrow(refusal);
   });
 
-  test("takes cycles, and what is broad", () => {
+  test("accepts cycles and wide values", () => {
     const cycle: unknown[] = [];
     cycle.push(cycle, { cycle }, new Map([[cycle, cycle]]));
     check(cycle);

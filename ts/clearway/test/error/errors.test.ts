@@ -16,8 +16,8 @@ async function thrownBy(act: () => PromiseLike<unknown>): Promise<unknown> {
   throw new Error("it did not throw");
 }
 
-describe("what a task throws arrives whole", () => {
-  test("an error of a class of its own, with code, properties and causes", async () => {
+describe("an error that a task throws arrives complete", () => {
+  test("when it is of an app's own class, with code, properties and causes", async () => {
     const error = (await thrownBy(() => make().subclass())) as Error & Record<string, unknown>;
     expect(error).toBeInstanceOf(RangeError);
     expect(error).toMatchObject({ name: "QuotaError", message: "too much", code: "E_QUOTA", detail: { left: 3 } });
@@ -25,26 +25,26 @@ describe("what a task throws arrives whole", () => {
     expect((error.cause as Error).cause).toBe("words");
   });
 
-  test("an AggregateError with its errors", async () => {
+  test("when it is an AggregateError, with its errors", async () => {
     const error = (await thrownBy(() => make().aggregate())) as AggregateError;
     expect(error).toBeInstanceOf(AggregateError);
     expect(error.errors[0]).toBeInstanceOf(RangeError);
     expect(error.errors[1]).toBe("b");
   });
 
-  test("a DOMException", async () => {
+  test("when it is a DOMException", async () => {
     const error = (await thrownBy(() => make().dom())) as DOMException;
     expect(error).toBeInstanceOf(DOMException);
     expect([error.name, error.code]).toEqual(["AbortError", 20]);
   });
 
-  test("an error that is its own cause and holds what cannot be cloned", async () => {
+  test("when it is its own cause, or holds values that cannot be cloned", async () => {
     const error = (await thrownBy(() => make().odd())) as Error & Record<string, unknown>;
     expect(error.message).toBe("odd");
     expect(error["retry"]).toContain("function retry");
   });
 
-  test("values that are no errors", async () => {
+  test("when it is not an Error", async () => {
     const call = make();
     for (const value of [null, 0, "text", false, { a: [1] }]) {
       expect(await thrownBy(() => call.value(value))).toEqual(value);
@@ -65,7 +65,7 @@ describe("what a task throws arrives whole", () => {
     });
   });
 
-  test("from within a stream", async () => {
+  test("when a stream throws it", async () => {
     const stream = make().inStream();
     await stream.next();
     expect(await thrownBy(() => stream.next())).toMatchObject({ name: "QuotaError", code: "E_QUOTA" });
@@ -75,7 +75,7 @@ describe("what a task throws arrives whole", () => {
 describe("the stack of an error", () => {
   const thisFile = /errors\.test/;
 
-  test("has the worker's half, and the caller's under it", async () => {
+  test("has the worker's stack, then the caller's", async () => {
     const { stack } = (await thrownBy(() => make().subclass())) as Error;
     const [worker, caller] = stack!.split("--- called from ---");
     expect(worker).toContain("too much");
@@ -83,13 +83,13 @@ describe("the stack of an error", () => {
     expect(caller).toMatch(thisFile);
   });
 
-  test("of a stream has both halves too", async () => {
+  test("has both parts for a stream, too", async () => {
     const stream = make().inStream();
     await stream.next();
     expect(((await thrownBy(() => stream.next())) as Error).stack).toMatch(thisFile);
   });
 
-  test("of a worker that ended itself has the caller's", async () => {
+  test("has the caller's part when the worker exited", async () => {
     const pool = testPool<typeof import("../fixtures/crash.tasks.js")>(builtUrl("crash"));
     await pool.ready();
     const error = (await thrownBy(() => pool.call.leave())) as Error;
@@ -99,7 +99,7 @@ describe("the stack of an error", () => {
 });
 
 describe("a ClearwayError", () => {
-  test("is one class for caller and test, told apart by its code", async () => {
+  test("has one class for caller and test, and codes that distinguish errors", async () => {
     const reason = await reasonOf(
       (testPool(plainUrl).call as unknown as Record<string, () => Promise<void>>)["nope"]!(),
     );

@@ -5,14 +5,14 @@ import { ClearwayError as OwnError } from "../../src/error/clearway-error.js";
 import { decodeError, encodeError } from "../../src/error/wire.js";
 import fc from "../fixtures/fast-check.js";
 
-/** There and back, as a port would carry it. */
+/** Encodes, clones and decodes a thrown value, as a port does. */
 const cross = (thrown: unknown, callerStack?: string): unknown =>
   decodeError(structuredClone(encodeError(thrown)), callerStack);
 
-/** Anything an error may hold. */
+/** An error with any properties. */
 type Loose = Error & Record<string, unknown>;
 
-describe("an error on its way", () => {
+describe("an error that is encoded and decoded", () => {
   test("keeps its class, name, message and stack", () => {
     for (const Type of [Error, TypeError, RangeError, SyntaxError, ReferenceError, EvalError, URIError]) {
       const error = new Type("what");
@@ -22,7 +22,7 @@ describe("an error on its way", () => {
     }
   });
 
-  test("of a subclass keeps the class's name, set or not, and its nearest built-in class", () => {
+  test("keeps a subclass's name, set or not, and its nearest built-in class", () => {
     class Unnamed extends RangeError {}
     class Named extends TypeError {
       override name = "Special";
@@ -53,7 +53,7 @@ describe("an error on its way", () => {
     expect(got["bad"]).toContain("getter threw");
   });
 
-  test("keeps a property called __proto__ a property", () => {
+  test("keeps an own property called __proto__", () => {
     const error = new Error("m");
     Object.defineProperty(error, "__proto__", { value: { polluted: true }, enumerable: true });
     const got = cross(error) as Loose;
@@ -70,7 +70,7 @@ describe("an error on its way", () => {
     expect((cross(new Error("top", { cause: null })) as Error).cause).toBeNull();
   });
 
-  test("keeps what an AggregateError holds", () => {
+  test("keeps the errors of an AggregateError", () => {
     const got = cross(new AggregateError([new RangeError("a"), "b", null], "m")) as AggregateError;
     expect(got).toBeInstanceOf(AggregateError);
     expect(got.message).toBe("m");
@@ -84,20 +84,20 @@ describe("an error on its way", () => {
     expect([got.name, got.message, got.code]).toEqual(["AbortError", "stop", 20]);
   });
 
-  test("of Clearway stays one", () => {
+  test("stays a ClearwayError", () => {
     const got = cross(new OwnError("timeout", "late", { cause: new Error("why") })) as OwnError;
     expect(got).toBeInstanceOf(OwnError);
     expect([got.name, got.code, (got.cause as Error).message]).toEqual(["ClearwayError", "timeout", "why"]);
     expect(new ClearwayError("timeout", "late")).toMatchObject({ name: "ClearwayError", code: "timeout" });
   });
 
-  test("may be no error at all", () => {
+  test("may be a value of any type", () => {
     for (const thrown of [undefined, null, 0, -0, "text", true, 10n, { a: [1] }]) expect(cross(thrown)).toEqual(thrown);
     expect(cross(() => 1)).toContain("not cloneable");
     expect(cross(Symbol("s"))).toContain("Symbol(s)");
   });
 
-  test("may be its own cause, or hold itself many times: it ends", () => {
+  test("may be its own cause, or hold itself many times", () => {
     const loop = new Error("loop") as Loose;
     loop.cause = loop;
     expect((cross(loop) as Error).message).toBe("loop");
@@ -108,7 +108,7 @@ describe("an error on its way", () => {
     expect((cross(many) as Error).message).toBe("many");
   });
 
-  test("may be broken in every way without breaking the encoder", () => {
+  test("may throw from any property without a failure of the encoder", () => {
     const boom = (): never => {
       throw new Error("boom");
     };
@@ -133,12 +133,12 @@ describe("an error on its way", () => {
     expect((cross(cause) as Error).cause).toContain("boom");
   });
 
-  test("has its caller's stack under its own", () => {
+  test("has the caller's stack after its own", () => {
     const got = cross(new Error("m"), "    at caller (app.js:1:1)") as Error;
     expect(got.stack).toMatch(/m[\s\S]*called from[\s\S]*at caller \(app\.js:1:1\)$/);
   });
 
-  test("of any shape arrives with the same message, name and cloneable properties", () => {
+  test("of any shape keeps its message, name and cloneable properties", () => {
     const props = fc.dictionary(
       fc.string().filter((key) => !["name", "message", "stack", "cause", "errors"].includes(key)),
       fc.jsonValue(),

@@ -5,7 +5,7 @@ import { expectPart, part } from "../../src/lazy/part.js";
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-test("a part is loaded once, for all who ask", async () => {
+test("a part is loaded once for all concurrent callers", async () => {
   let loads = 0;
   const load = part(async () => ++loads);
   expect(await Promise.all([load(), load()])).toEqual([1, 1]);
@@ -13,7 +13,7 @@ test("a part is loaded once, for all who ask", async () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test("a part that does not come in time fails those who wait, and is asked for again by the next", async () => {
+test("a part that does not load in time fails the waiting callers, and the next caller loads it again", async () => {
   const come: ((content: string) => void)[] = [];
   const load = part(() => new Promise<string>((resolve) => come.push(resolve)));
   const waiting = Promise.allSettled([load(), load()]);
@@ -28,7 +28,7 @@ test("a part that does not come in time fails those who wait, and is asked for a
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test("a failure is explained by whoever owns the part", async () => {
+test("a part's owner converts the error of a failed load", async () => {
   const load = part(
     () => Promise.reject(new TypeError("offline")),
     (cause) => new Error("no ring", { cause }),
@@ -36,7 +36,7 @@ test("a failure is explained by whoever owns the part", async () => {
   await expect(load()).rejects.toMatchObject({ message: "no ring", cause: { message: "offline" } });
 });
 
-test("a part that is only expected fails nobody", async () => {
+test("a preloaded part reports no error when its load fails", async () => {
   let loads = 0;
   const load = part(async () => {
     if (++loads === 1) throw new TypeError("offline");

@@ -6,12 +6,12 @@ import { FastestWay } from "../../src/meter/detect/fastest-way.js";
 import type { Found } from "../../src/meter/detect/turns.js";
 import fc from "../fixtures/fast-check.js";
 
-/** The sender's clock runs ahead by this; the detector is not told. */
+/** The sender's clock is ahead by this. The detector does not know it. */
 const ahead = 100_000;
-/** The way of a message, when nothing holds it up. */
+/** Latency of a message on a free thread. */
 const wayMs = 0.25;
 
-/** Sends a beat each `periodMs` through a thread that is held in the given spans, and returns what was found. */
+/** Sends a beat every `periodMs` to a thread that is blocked in the spans of `held`, and returns the stalls found. */
 function play(held: readonly [number, number][], durationMs: number, periodMs = 2, floorMs = 4): Found[] {
   const detector = new BeatDetector(floorMs);
   const found: Found[] = [];
@@ -29,13 +29,13 @@ describe("beats from outside the thread", () => {
     expect(play([], 1000)).toEqual([]);
   });
 
-  it("find one stall for a burst of beats that waited for it together", () => {
+  it("find one stall for a burst of beats that waited together", () => {
     const found = play([[101, 201]], 400);
     expect(found).toHaveLength(1);
     expect(found[0]).toMatchObject({ endMs: 201 });
   });
 
-  it("bound the true length by the error that they state, at most half a beat", () => {
+  it("give a stall's length to within the stated error, at most half a beat", () => {
     const stalls = fc.array(
       fc.record({
         gap: fc.double({ min: 5, max: 50, noNaN: true }),
@@ -62,14 +62,14 @@ describe("beats from outside the thread", () => {
     );
   });
 
-  it("do not take a sender that slept for a thread that was held", () => {
+  it("do not take a suspended sender for a blocked thread", () => {
     const detector = new BeatDetector(4);
     detector.beat(0, 0.25);
     detector.beat(2, 2.25);
     expect(detector.beat(60, 60.25)).toBeUndefined();
   });
 
-  it("find a known stall's end by the beat that waited for it, wherever the sender was meanwhile", () => {
+  it("find the end of a known stall by the beat that waited for it, even when the sender was delayed", () => {
     const detector = new BeatDetector(4);
     detector.beat(0, 0.25);
     detector.restart(1);
@@ -78,16 +78,16 @@ describe("beats from outside the thread", () => {
     expect(detector.beat(105, 105.25)).toBeUndefined();
   });
 
-  it("find a stall that began between two answers of one burst", () => {
+  it("find a stall that begins between two answers of a burst", () => {
     const detector = new BeatDetector(4);
     detector.beat(0, 0.25);
     detector.beat(2, 4.5);
-    // Sent at 4, before that answer, and answered 300 ms after it.
+    // Sent at 4, before the previous answer, and answered 300 ms after it.
     expect(detector.beat(4, 304.5)).toMatchObject({ startMs: 4.5, endMs: 304.5 });
     expect(detector.beat(6, 304.6)).toBeUndefined();
   });
 
-  it("find a second stall after a known one as any other", () => {
+  it("find a stall that follows a known one", () => {
     const detector = new BeatDetector(4);
     detector.beat(0, 0.25);
     detector.restart(1);
@@ -95,11 +95,11 @@ describe("beats from outside the thread", () => {
     expect(detector.beat(102, 152)).toMatchObject({ endMs: 152, earliestMs: 101 });
   });
 
-  it("look for the start before the sender wanted to wake, if it was kept from that", () => {
+  it("search for the start before the sender's due time, when the sender woke late", () => {
     const detector = new BeatDetector(4);
     detector.beat(0, 0.25);
     detector.beat(2, 2.25);
-    // Wanted at 4, woke at 7: the stall that began at 3 held the sender up as well.
+    // Due at 4, sent at 7: the stall that began at 3 delayed the sender as well.
     expect(detector.beat(7, 53.25, 3)).toEqual({
       startMs: 3.25,
       endMs: 53.25,
@@ -109,35 +109,35 @@ describe("beats from outside the thread", () => {
     });
   });
 
-  it("do not blame a stall for a sender that was held up before the thread last answered", () => {
+  it("do not attribute a sender's delay to a stall when the thread answered after that delay", () => {
     const detector = new BeatDetector(4);
     detector.beat(0, 0.25);
     detector.beat(2, 5.25);
     expect(detector.beat(7, 53.25, 3)).toMatchObject({ startMs: 6.25, errorMs: 1 });
   });
 
-  it("tell of a gap that a stall could hide in, with only what is known of it, if the sender was kept from waking", () => {
+  it("report a gap that may hide a stall, with its bounds, when the sender woke late", () => {
     const detector = new BeatDetector(4);
     detector.beat(0, 0.25);
     expect(detector.beat(30, 30.5, 28)).toMatchObject({ startMs: 30.25, endMs: 30.5, earliestMs: 0.25, errorMs: 30 });
     expect(detector.beat(33, 33.25, 1)).toBeUndefined();
   });
 
-  it("start afresh after a restart: a hidden page is no stall", () => {
+  it("find no stall across a restart, such as that of a hidden page", () => {
     const detector = new BeatDetector(4);
     detector.beat(0, 0.25);
     detector.restart(undefined);
     expect(detector.beat(2, 5000)).toBeUndefined();
   });
 
-  it("show a stall that the run ends in, since the last answer", () => {
+  it("find a stall at the end of the run, from the last answer on", () => {
     const detector = new BeatDetector(4);
     detector.beat(0, 0.25);
     expect(detector.finish(100.25, 2)).toMatchObject({ startMs: 1.25, endMs: 100.25, errorMs: 1 });
     expect(detector.finish(1.5, 2)).toBeUndefined();
   });
 
-  it("follow a sender whose clock drifts slowly away", () => {
+  it("tolerate a slow drift of the sender's clock", () => {
     const detector = new BeatDetector(4, new FastestWay(undefined, 100));
     let last: Found | undefined;
     for (let index = 0; index < 5000; index++) {

@@ -14,7 +14,7 @@ const device = (p25Ms: number, medianMs: number, p75Ms: number): DeviceFactor =>
 });
 
 describe("the device factor", () => {
-  it("comes from work that gives the same result on every device and run", () => {
+  it("is based on work with the same result on every device and run", () => {
     expect(calibrationTask()).toBe(calibrationSum);
     expect(calibrationTask()).toBe(calibrationSum);
   });
@@ -28,11 +28,11 @@ describe("the device factor", () => {
     expect(measured.p25Ms).toBeGreaterThan(0);
   });
 
-  it("refuses a number of runs that has no median, by name and value", async () => {
+  it("refuses an even number of runs, by name and value", async () => {
     await expect(deviceFactor({ runs: 2 })).rejects.toThrow("runs=2");
   });
 
-  it("turns 5 ms here into 12 ms there, with the spread of both measurements", () => {
+  it("converts 5 ms here into 12 ms there, with the spread of both measurements", () => {
     const scaled = scaleMs(5, device(4, 5, 5), device(12, 12, 15));
     expect(scaled.ms).toBe(12);
     expect(scaled.lowMs).toBe(12);

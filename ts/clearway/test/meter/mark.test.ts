@@ -10,7 +10,7 @@ const spin = (): void => {
 };
 
 describe("a mark", () => {
-  it("labels the run of a function and gives back its result", () => {
+  it("labels the run of a function and returns its result", () => {
     const from = now();
     const result = mark("sum", () => {
       spin();
@@ -46,11 +46,11 @@ describe("a mark", () => {
     expect(labels(later)).not.toContain("loading");
   });
 
-  it("passes on the rejection of an async function", async () => {
+  it("rejects with the error of an async function", async () => {
     await expect(mark("loading", () => Promise.reject(new Error("no")))).rejects.toThrow("no");
   });
 
-  it("ends with a `using` block or by end(), once", () => {
+  it("ends once, by a `using` block or by end()", () => {
     const from = now();
     {
       using scope = mark("scope");
@@ -64,7 +64,7 @@ describe("a mark", () => {
     expect(labels(later)).not.toContain("scope");
   });
 
-  it("is named once for a stall with its longest overlap, longest first", () => {
+  it("appears once per stall, and marks are sorted by overlap", () => {
     const from = now();
     const outer = mark("outer");
     mark("inner", spin);

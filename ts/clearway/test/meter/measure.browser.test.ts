@@ -7,19 +7,19 @@ import type { Stall } from "../../src/meter/stall.js";
 import { watch } from "../../src/meter/watch.js";
 import { busy, pause } from "./busy.js";
 
-// These run in a frame that the test runner embeds; what only a top page sees is in page.node.test.ts.
+// These tests run in a frame that the test runner embeds. page.node.test.ts tests what only a top-level page can see.
 describe("measure() in a page", () => {
-  it("gives back the function's value, and its blocking as one stall", async () => {
+  it("returns the function's value, and reports its work as one stall", async () => {
     const { value, report } = await measure(() => busy(100));
     expect(report.stalls).toHaveLength(1);
-    // From the beats, whose distance is far under half of it. How exact that is, `make measure` judges.
+    // The beats give the length, and their distance is far under half of it. `make measure` checks the accuracy.
     expect(report.stalls[0]!.lengthMs).toBeGreaterThan(value.lengthMs / 2);
     expect(report.host).toBe("browser");
     expect(report.sources).toContainEqual({ name: "heartbeat", available: true });
   });
 
-  it("counts frames that were really dropped", async () => {
-    // Until one was dropped: a starved browser may ask for none just then.
+  it("counts dropped frames", async () => {
+    // Repeats until a frame was dropped: a browser without CPU time may request none during a stall.
     for (;;) {
       const { report } = await measure(async () => {
         await pause(1);
@@ -33,12 +33,12 @@ describe("measure() in a page", () => {
 });
 
 describe("watch() in a page", () => {
-  it("tells of a stall once, and keeps its final report after stop", async () => {
+  it("reports a stall once, and keeps its final report after stop()", async () => {
     const told: Stall[] = [];
     const watching = watch({ floorMs: 60, onStall: (stall) => told.push(stall) });
     await watching.ready;
     const isKnown = ({ marks }: Stall): boolean => marks.some(({ label }) => label === "known");
-    // Until one is told: a busy machine may hold up the watcher as well, or add stalls of its own.
+    // Repeats until the stall is reported: a busy machine may delay the watcher as well, or add its own stalls.
     while (!told.some(isKnown)) {
       await new Promise<void>((resolve) => {
         setTimeout(() => {
@@ -56,7 +56,7 @@ describe("watch() in a page", () => {
     expect(watching.report()).toBe(final);
   });
 
-  it("does not take a hidden page for a stall", async () => {
+  it("does not count a hidden page as a stall", async () => {
     const watching = watch({ floorMs: 60 });
     await watching.ready;
     const show = (state: DocumentVisibilityState): void => {

@@ -6,7 +6,7 @@ import type { StallReport } from "../../src/meter/report.js";
 import { watch } from "../../src/meter/watch.js";
 import { busy, pause } from "./busy.js";
 
-/** Measures until a sample has the name in it: a busy machine may keep the sampling thread from its core through a stall. */
+/** Measures until a sample has the name: a busy machine may keep the sampling thread off its core for a whole stall. */
 async function untilSampled(name: string, run: () => unknown): Promise<StallReport> {
   for (;;) {
     const { report } = await measure(run);
@@ -15,10 +15,10 @@ async function untilSampled(name: string, run: () => unknown): Promise<StallRepo
 }
 
 describe("measure() in Node", () => {
-  it("gives back the function's value, and its blocking as one stall", async () => {
+  it("returns the function's value, and reports its work as one stall", async () => {
     const { value, runtimeMs, report } = await measure(() => busy(100), { hz: 120, label: "job" });
     expect(report.stalls).toHaveLength(1);
-    // The run holds the thread from its first line to its last: the machine can only make it longer.
+    // The function blocks the thread from its first line to its last. The machine can only make the stall longer.
     expect(report.stalls[0]!.lengthMs).toBeGreaterThanOrEqual(value.lengthMs);
     expect(report.stalls[0]!.lengthMs).toBeLessThanOrEqual(runtimeMs);
     expect(report.durationMs).toBe(runtimeMs);
@@ -35,12 +35,12 @@ describe("measure() in Node", () => {
     await expect(measure(() => Promise.reject(error))).rejects.toBe(error);
   });
 
-  it("refuses options that make no sense, by name and value", async () => {
+  it("refuses invalid options, by name and value", async () => {
     await expect(measure(() => 1, { hz: 0 })).rejects.toThrow("hz=0");
     await expect(measure(() => 1, { floorMs: 0.1 })).rejects.toThrow("floorMs=0.1");
   });
 
-  it("sees where a held thread is, by sampled stacks", async () => {
+  it("reports the functions of a blocked thread, by sampled stacks", async () => {
     function factorise(): void {
       busy(120);
     }
@@ -51,20 +51,20 @@ describe("measure() in Node", () => {
     expect(report.sources).toContainEqual({ name: "stacks", available: true });
   });
 
-  it("sees a thread that is blocked in a synchronous wait", async () => {
+  it("reports a thread that is blocked in a synchronous wait", async () => {
     function blockedWait(): void {
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 120);
     }
     expect((await untilSampled("blockedWait", blockedWait)).stalls).toHaveLength(1);
   });
 
-  it("takes no stacks when told not to", async () => {
+  it("takes no stacks when they are off", async () => {
     const { report } = await measure(() => busy(60), { stacks: false });
     expect(report.stalls[0]!.stacks).toEqual([]);
     expect(report.sources.find((source) => source.name === "stacks")?.available).toBe(false);
   });
 
-  it("names the marks that were open, and what ran", async () => {
+  it("reports the open marks and the functions that ran", async () => {
     const { report } = await measure(
       async () => {
         await pause(2);
@@ -77,7 +77,7 @@ describe("measure() in Node", () => {
     expect(stall).toBeDefined();
   });
 
-  it("sees garbage collection in the stall that it made", async () => {
+  it("reports garbage collection in the stall that it caused", async () => {
     const { report } = await measure(() => {
       const kept: object[] = [];
       for (let index = 0; index < 2_000_000; index++) kept.push({ index });
@@ -86,7 +86,7 @@ describe("measure() in Node", () => {
     expect(report.stalls[0]!.gcMs).toBeGreaterThan(0);
   });
 
-  it("sees it, too, when the thread is blocked again right after the run", async () => {
+  it("sees garbage collection although the thread is blocked again right after the run", async () => {
     const watching = watch();
     await watching.ready;
     // The run happens among the immediates, after Node has passed on what its garbage collector reported. The next phase of the loop is
@@ -104,7 +104,7 @@ describe("measure() in Node", () => {
     expect(report.stalls[0]!.gcMs).toBeGreaterThan(0);
   });
 
-  it("can run twice at once and beside a watch", async () => {
+  it("can run twice at the same time, and during a watch", async () => {
     const watching = watch();
     const [first, second] = await Promise.all([
       measure(async () => {

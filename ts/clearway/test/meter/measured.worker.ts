@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A worker that measures itself and sends the report, and how long it really was busy.
+// A worker that measures itself, then sends the report and the real length of its work.
 import { measure } from "../../src/meter/measure.js";
 import { busy, pause } from "./busy.js";
 

@@ -8,7 +8,7 @@ import { lagMean, waitProbability } from "../../src/meter/model/wait.js";
 import { worstSecond } from "../../src/meter/model/worst-second.js";
 import fc from "../fixtures/fast-check.js";
 
-/** Stalls apart from each other in a run, on a grid of whole milliseconds so that a brute-force count is exact. */
+/** Generates separate stalls in a run, in whole milliseconds, so that a brute-force count is exact. */
 const runs = fc
   .array(fc.record({ gap: fc.integer({ min: 0, max: 800 }), length: fc.integer({ min: 1, max: 900 }) }), {
     maxLength: 12,
@@ -26,21 +26,21 @@ const runs = fc
   );
 
 describe("the wait of a random event", () => {
-  it("is over x for the part of each stall that lies more than x before its end", () => {
+  it("exceeds x for the part of each stall that lies more than x before its end", () => {
     expect(waitProbability([500], 2000, 0)).toBe(0.25);
     expect(waitProbability([500], 2000, 100)).toBe(0.2);
     expect(waitProbability([500, 100], 2000, 100)).toBe(0.2);
     expect(waitProbability([500], 2000, 500)).toBe(0);
   });
 
-  it("agrees with asking at every millisecond how long the wait is", () => {
+  it("agrees with a brute-force count per millisecond", () => {
     fc.assert(
       fc.property(runs, fc.integer({ min: 0, max: 1000 }), ({ stalls, lengths, durationMs }, overMs) => {
         let over = 0;
         let waited = 0;
         for (let at = 0; at < durationMs; at++) {
           const met = stalls.find((stall) => stall.startMs <= at && at < stall.startMs + stall.lengthMs);
-          // An arrival somewhere in this millisecond waits half a millisecond less on average.
+          // A real arrival falls anywhere in this millisecond, and so waits half a millisecond less on average.
           const wait = met ? met.startMs + met.lengthMs - at : 0;
           if (wait > overMs) over++;
           if (wait > 0) waited += wait - 0.5;
@@ -61,14 +61,14 @@ describe("the wait of a random event", () => {
     );
   });
 
-  it("is nothing in a run of no length", () => {
+  it("is 0 in a run of no length", () => {
     expect(waitProbability([], 0, 1)).toBe(0);
     expect(lagMean([], 0)).toBe(0);
   });
 });
 
 describe("the hitch ratio", () => {
-  it("counts what stalls take beyond a frame, per second of run", () => {
+  it("counts the time of stalls beyond a frame, per second of run", () => {
     expect(hitchRatio([110], 2000, 100)).toBe(50);
     expect(hitchRatio([10, 10, 10], 1000, 100)).toBe(0);
   });
@@ -89,7 +89,7 @@ describe("the hitch ratio", () => {
 });
 
 describe("dropped frames", () => {
-  it("are expected from the stalls where no frame can be seen", () => {
+  it("are estimated from the stalls when no frames are visible", () => {
     expect(expectedDroppedFrames([100], 60)).toBe(5);
     expect(expectedDroppedFrames([16], 60)).toBe(0);
     expect(expectedDroppedFrames([], 60)).toBe(0);
@@ -102,7 +102,7 @@ describe("dropped frames", () => {
     expect(countDroppedFrames(at120)).toEqual({ hz: 120, expected: 12, dropped: 5 });
   });
 
-  it("are not guessed from fewer than four gaps", () => {
+  it("are not estimated from fewer than four gaps", () => {
     expect(countDroppedFrames([16, 16, 16])).toBeUndefined();
   });
 });
@@ -116,7 +116,7 @@ describe("the worst second", () => {
     expect(worstSecond(stalls, 3000)).toEqual({ startMs: 900, stalledMs: 300 });
   });
 
-  it("agrees with trying every millisecond", () => {
+  it("agrees with a brute-force search per millisecond", () => {
     fc.assert(
       fc.property(runs, ({ stalls, durationMs }) => {
         const stalledFrom = (from: number): number =>
@@ -137,7 +137,7 @@ describe("the worst second", () => {
 });
 
 describe("a quantile", () => {
-  it("is withheld where fewer than 20 samples lie beyond it", () => {
+  it("is null when fewer than 20 samples lie beyond it", () => {
     const values = Array.from({ length: 200 }, (_, index) => index + 1);
     expect(quantile(values, 0.9)).toBe(180);
     expect(quantile(values.slice(1), 0.9)).toBeNull();
@@ -149,7 +149,7 @@ describe("a quantile", () => {
     ]);
   });
 
-  it("has at least its share of the sample at or under it", () => {
+  it("has at least its share of the samples at or below it", () => {
     fc.assert(
       fc.property(
         fc.array(fc.double({ min: 0, max: 1e4, noNaN: true }), { minLength: 40, maxLength: 400 }),

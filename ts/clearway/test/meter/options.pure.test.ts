@@ -8,7 +8,7 @@ import { type WatchOptions, watch } from "../../src/meter/watch.js";
 
 const never = (): void => expect.unreachable();
 
-describe("an option of the meter that cannot be is named with its value", () => {
+describe("an invalid option of the meter is refused with its name and value", () => {
   test.each<[shown: string, options: unknown]>([
     ["hz must be over 0, at most 1000: hz=0", { hz: 0 }],
     ['hz="60"', { hz: "60" }],
@@ -33,7 +33,7 @@ describe("an option of the meter that cannot be is named with its value", () => 
     await expect(measure(5 as never)).rejects.toThrow("measure() takes a function");
   });
 
-  test("by ping(), which sends none", async () => {
+  test("by ping(), which sends nothing", async () => {
     const target = async (): Promise<never> => expect.unreachable();
     await expect(ping(target, { count: 0 })).rejects.toThrow("count must be a whole number of 1 or more: count=0");
     await expect(ping(target, { intervalMs: -1 })).rejects.toThrow("intervalMs must be 0 or more: intervalMs=-1");

@@ -25,7 +25,7 @@ beforeAll(async () => {
     write: false,
     bundle: true,
     format: "esm",
-    // As hard as a user's bundler may make it for code that is sent to a worker as source text.
+    // Minified as hard as a user's bundler may minify code that is sent to a worker as source text.
     keepNames: true,
     minify: true,
     alias: { "#meter-host": here("../../src/meter/host/browser.ts") },
@@ -56,8 +56,8 @@ const open = async (path: string): Promise<Page> => {
   return page;
 };
 
-describe("a page of its own", () => {
-  it("names the script that ran in a long stall", async () => {
+describe("a top-level page", () => {
+  it("reports the script that ran in a long stall", async () => {
     const page = await open("/");
     const report = await page.evaluate(async () => {
       const measured = await meter.measure(
@@ -74,7 +74,7 @@ describe("a page of its own", () => {
     const stall = report.stalls.reduce((longest, each) => (each.lengthMs > longest.lengthMs ? each : longest));
     expect(stall.scripts[0]).toMatchObject({ invoker: "TimerHandler:setTimeout" });
     expect(stall.scripts[0]!.durationMs).toBeGreaterThanOrEqual(119);
-    // On a machine that is held up itself just then, that is named first.
+    // When the machine itself was stalled, that cause comes first.
     expect(["app", "machine"]).toContain(stall.cause);
     expect(report.sources.filter((source) => !source.available).map((source) => source.name)).toEqual([
       "garbage collection",
@@ -82,7 +82,7 @@ describe("a page of its own", () => {
     await page.close();
   });
 
-  it("is told why its worker is missing, and still has its long stalls, where a policy forbids workers", async () => {
+  it("reports why its worker is missing, and its long stalls, under a policy that forbids workers", async () => {
     const page = await open("/strict");
     const report = await page.evaluate(async () => {
       const measured = await meter.measure(async () => {
@@ -94,7 +94,7 @@ describe("a page of its own", () => {
     });
     expect(report.sources.find((source) => source.name === "watcher")).toMatchObject({ available: false });
     expect(report.sources.find((source) => source.name === "heartbeat")!.why).toContain("stalls under 20 ms");
-    // By the browser's own record of long frames, which covers the whole of it.
+    // From the browser's own record of long frames, which covers the whole stall.
     expect(report.longestMs).toBeGreaterThanOrEqual(114);
     await page.close();
   });

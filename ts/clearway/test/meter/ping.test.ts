@@ -8,7 +8,7 @@ import fc from "../fixtures/fast-check.js";
 import { foreignSignals } from "../fixtures/signals.js";
 
 describe("a ping", () => {
-  it("goes to anything that has a ping method", async () => {
+  it("calls any object with a ping method", async () => {
     let pinged = 0;
     const pool = {
       async ping() {
@@ -23,20 +23,20 @@ describe("a ping", () => {
     expect(report.oneWay).toBeUndefined();
   });
 
-  it("goes to a plain async function, and shows each sample as it comes", async () => {
+  it("calls a plain async function, and reports each sample as it arrives", async () => {
     const seen: number[] = [];
     const report = await ping(async () => {}, { count: 3, onSample: (sample) => seen.push(sample.roundTripMs) });
     expect(seen).toEqual(report.samples.map((sample) => sample.roundTripMs));
   });
 
-  it("withholds quantiles that its samples cannot carry", async () => {
+  it("omits quantiles that need more samples", async () => {
     expect((await ping(async () => {}, { count: 39 })).roundTripMs.p50).toBeNull();
     const { roundTripMs } = await ping(async () => {}, { count: 40 });
     expect(roundTripMs.p50).not.toBeNull();
     expect(roundTripMs.p90).toBeNull();
   });
 
-  it("tells one way from the other by the far side's clock, with an error that holds", async () => {
+  it("separates the two directions by the remote clock, to within the stated error", async () => {
     const offset = 12_345;
     const report = await ping(async () => ({ remoteTimeMs: performance.now() + offset }), { count: 50 });
     const { oneWay } = report;
@@ -46,7 +46,7 @@ describe("a ping", () => {
     expect(formatPing(report)).toContain("one way: there");
   });
 
-  it("ends early with what it has when it is aborted, even while an answer is out", async () => {
+  it("ends early with its samples when it is aborted, also during a call", async () => {
     const controller = new AbortController();
     let answers = 0;
     const report = await ping(
@@ -78,14 +78,14 @@ describe("a ping", () => {
     }
   });
 
-  it("gives its report though its signal's removeEventListener() throws", async () => {
+  it("returns its report although its signal's removeEventListener() throws", async () => {
     const { signal } = foreignSignals["the removeEventListener() of a signal"]!(() => {
       throw new Error("foreign");
     });
     expect((await ping(async () => {}, { count: 3, signal })).roundTripMs.n).toBe(3);
   });
 
-  it("sends nothing on a signal that was aborted before, and says that nothing came back", async () => {
+  it("sends nothing with an aborted signal, and reports that no ping came back", async () => {
     const report = await ping(async () => expect.unreachable(), { signal: AbortSignal.abort() });
     expect(report.roundTripMs.n).toBe(0);
     expect(formatPing(report)).toBe("no ping came back");
@@ -95,7 +95,7 @@ describe("a ping", () => {
     await expect(ping(() => Promise.reject(new Error("closed")))).rejects.toThrow("closed");
   });
 
-  it("refuses a count that is no count, by name and value", async () => {
+  it("refuses an invalid count, by name and value", async () => {
     await expect(ping(async () => {}, { count: 0 })).rejects.toThrow("count=0");
   });
 });
@@ -110,7 +110,7 @@ describe("the offset of two clocks", () => {
     { minLength: 1, maxLength: 30 },
   );
 
-  it("lies within the stated error whatever the ways took, and no looser than the fastest trip alone", () => {
+  it("lies within the stated error at any latencies, which is at most that of the fastest trip", () => {
     fc.assert(
       fc.property(trips, fc.double({ min: -1e6, max: 1e6, noNaN: true }), (ways, offset) => {
         const timed = ways.map(({ sentMs, thereMs, backMs }) => ({
@@ -126,7 +126,7 @@ describe("the offset of two clocks", () => {
     );
   });
 
-  it("falls back on the fastest trip if clocks drifted so far that the trips disagree", () => {
+  it("falls back to the fastest trip when the clocks drifted so far that trips disagree", () => {
     const best = bestOffset([
       { sentMs: 0, remoteMs: 5, backMs: 10 },
       { sentMs: 1000, remoteMs: 1103, backMs: 1004 },

@@ -32,14 +32,14 @@ const onlyStall = (made: Recorder): Stall => {
 };
 
 describe("a stall", () => {
-  it("that goes on is one", () => {
+  it("is one stall when it continues", () => {
     const made = recorder();
     made.found(stall(1100, 1200));
     made.found({ ...stall(1200, 1203), goesOn: true });
     expect(onlyStall(made)).toMatchObject({ startMs: 100, lengthMs: 103 });
   });
 
-  it("is not one with another that begins where it ended, as after the end of a run", () => {
+  it("stays separate from a stall that begins at its end after the run", () => {
     const made = recorder();
     made.found(stall(1100, 1200));
     made.found(stall(1200, 1250));
@@ -47,25 +47,25 @@ describe("a stall", () => {
     expect(made.report(1200).stalls).toMatchObject([{ startMs: 100, lengthMs: 100 }]);
   });
 
-  it("whose watcher slept through it is as long as the display missed its frames", () => {
+  it("takes its length from missed frames when the watcher was suspended, too", () => {
     const made = recorder();
     for (let at = 0; at <= 1100; at += 10) made.frame(at);
     made.frame(1300);
-    // All that the beats leave: it began somewhere since 1101, and was over at 1290.
+    // The beats show only that it began after 1101 and was over at 1290.
     made.found({ startMs: 1290, endMs: 1290, earliestMs: 1101, errorMs: 190, unwokenMs: 0 });
     expect(onlyStall(made)).toMatchObject({ startMs: 110, lengthMs: 180 });
   });
 });
 
 describe("the cause of a stall", () => {
-  it("is the machine if the idle watcher was held up through half of it", () => {
+  it("is the machine when the idle watcher was delayed for half of it", () => {
     const made = recorder();
     made.watcherHeld(1105, 1190);
     made.found(stall(1100, 1200));
     expect(onlyStall(made)).toMatchObject({ startMs: 100, lengthMs: 100, cause: "machine", machineMs: 85 });
   });
 
-  it("is the machine if the thread was ready through half of it, and others ran", () => {
+  it("is the machine when the thread was runnable for half of it while others ran", () => {
     const made = recorder();
     made.watcherHeld(1105, 1110);
     made.queued(1140, 1200);
@@ -77,13 +77,13 @@ describe("the cause of a stall", () => {
     });
   });
 
-  it("is the machine if the thread slept and was not woken", () => {
+  it("is the machine when the thread slept and was not woken", () => {
     const made = recorder();
     made.found(stall(1100, 1150, 0, 45));
     expect(onlyStall(made).cause).toBe("machine");
   });
 
-  it("is garbage collection if that took half of it", () => {
+  it("is garbage collection when that took half of it", () => {
     const made = recorder();
     made.garbageCollected(1110, 1180);
     made.watcherHeld(1110, 1115);
@@ -91,7 +91,7 @@ describe("the cause of a stall", () => {
     expect(onlyStall(made)).toMatchObject({ cause: "gc", gcMs: 70, machineMs: 5 });
   });
 
-  it("is the app, with the script that ran longest first", () => {
+  it("is the app, with the longest script first", () => {
     const made = recorder();
     const script = { url: "app.js", invoker: "onclick", layoutMs: 0 };
     made.script(1100, 1120, { ...script, functionName: "short", durationMs: 20 });
@@ -102,7 +102,7 @@ describe("the cause of a stall", () => {
     expect(found.scripts.map((each) => each.functionName)).toEqual(["long", "short"]);
   });
 
-  it("is the app, with the stack seen most often first", () => {
+  it("is the app, with the most frequent stack first", () => {
     const made = recorder();
     made.stack(1120, ["inner (a.js:1:1)", "outer (a.js:9:1)"]);
     made.stack(1140, ["sort (b.js:2:2)"]);
@@ -117,13 +117,13 @@ describe("the cause of a stall", () => {
     ]);
   });
 
-  it("is the app without more where everything else is ruled out", () => {
+  it("is the app when every other cause is ruled out", () => {
     const made = recorder();
     made.found(stall(1100, 1110));
     expect(onlyStall(made)).toMatchObject({ cause: "app", stacks: [], scripts: [] });
   });
 
-  it("is unknown, and says why, where no watcher runs", () => {
+  it("is unknown, with a reason, when no watcher runs", () => {
     const made = recorder({ sources: () => [{ name: "watcher", available: false, why: "forbidden here" }] });
     made.found(stall(1100, 1110));
     const found = onlyStall(made);
@@ -131,7 +131,7 @@ describe("the cause of a stall", () => {
     expect(found.because).toContain("forbidden here");
   });
 
-  it("is unknown where collections and short scripts cannot be seen", () => {
+  it("is unknown when garbage collections and short scripts are not visible", () => {
     const made = recorder({ sources: () => [{ name: "watcher", available: true }] });
     made.found(stall(1100, 1110));
     expect(onlyStall(made).cause).toBe("unknown");
@@ -139,22 +139,22 @@ describe("the cause of a stall", () => {
 });
 
 describe("a stall", () => {
-  it("begins where a task with known edges began, if that is within its error", () => {
+  it("begins with a task of known times, when that is within its error", () => {
     const made = recorder();
     made.task(1099.5, 1160);
     made.found(stall(1101, 1161, 2));
     expect(onlyStall(made)).toMatchObject({ startMs: 99.5, errorMs: 1 });
   });
 
-  it("keeps its own beginning if no task began near it", () => {
+  it("keeps its own start when no task began near it", () => {
     const made = recorder();
     made.task(1050, 1099);
     made.found(stall(1101, 1161, 2));
     expect(onlyStall(made)).toMatchObject({ startMs: 101, errorMs: 2 });
   });
 
-  describe("that the beats did not see, since they were held up too", () => {
-    /** Frames at 60 Hz up to 1500, and then none until `untilMs`. */
+  describe("that the beats missed because they were delayed, too,", () => {
+    /** Records frames at 60 Hz up to 1500, and the next one at `untilMs`. */
     const framesUntil = (untilMs: number): Recorder => {
       const made = recorder();
       for (let frame = 0; frame <= 30; frame++) made.frame(1000 + (frame * 50) / 3);
@@ -163,7 +163,7 @@ describe("a stall", () => {
     };
     const hidden = { startMs: 1539, endMs: 1540, earliestMs: 1501, errorMs: 38, unwokenMs: 0 };
 
-    it("is at least as long as a frame was missing", () => {
+    it("is at least as long as a missing frame", () => {
       const made = framesUntil(1540);
       made.found(hidden);
       const { startMs, lengthMs } = onlyStall(made);
@@ -171,26 +171,26 @@ describe("a stall", () => {
       expect(lengthMs).toBeCloseTo(23.3, 0);
     });
 
-    it("is none if no frame was missed", () => {
+    it("is dropped when no frame was missed", () => {
       const made = framesUntil(1500 + 50 / 3);
       made.found(hidden);
       expect(made.report(5000).stalls).toEqual([]);
     });
 
-    it("did not begin before the thread last answered, however long a frame was missing", () => {
+    it("begins at the thread's last answer at the earliest, however long a frame was missing", () => {
       const made = framesUntil(1600);
       made.found({ ...hidden, startMs: 1599, endMs: 1600, earliestMs: 1580, errorMs: 19 });
       expect(onlyStall(made)).toMatchObject({ startMs: 580, lengthMs: 20 });
     });
 
-    it("keeps an earlier start that the beats know", () => {
+    it("keeps an earlier start from the beats", () => {
       const made = framesUntil(1540);
       made.found(stall(1505, 1540));
       expect(onlyStall(made)).toMatchObject({ startMs: 505, lengthMs: 35 });
     });
   });
 
-  it("is cut where the run began, and forgotten if what is left is under the floor", () => {
+  it("is cut at the run's start, and dropped when the rest is under the floor", () => {
     const made = recorder();
     made.found(stall(900, 1050));
     expect(onlyStall(made)).toMatchObject({ startMs: 0, lengthMs: 50 });
@@ -199,7 +199,7 @@ describe("a stall", () => {
     expect(other.report(5000).stalls).toEqual([]);
   });
 
-  it("is told once its evidence has had time to arrive, in order, and only once", () => {
+  it("is reported once, in order, after its evidence has had time to arrive", () => {
     const told: number[] = [];
     const made = recorder({ onStall: (each) => told.push(each.lengthMs) });
     made.found(stall(1100, 1110));
@@ -239,13 +239,13 @@ describe("a report", () => {
     expect(report.waits.find((wait) => wait.overMs === 50)).toEqual({ overMs: 50, share: 0.025 });
   });
 
-  it("leaves out the time that the page was hidden", () => {
+  it("excludes the time for which the page was hidden", () => {
     const made = recorder();
     made.hidden(1500, 2500);
     expect(made.report(3000)).toMatchObject({ durationMs: 1000, hiddenMs: 1000 });
   });
 
-  it("covers the time after the stalls that were dropped to bound its memory, and counts them", () => {
+  it("counts stalls that were dropped to bound its memory, and covers the time after them", () => {
     const made = recorder({ stallsMax: 8 });
     for (let index = 0; index < 9; index++) made.found(stall(1000 + index * 100, 1010 + index * 100));
     made.explain(5000);
@@ -255,14 +255,14 @@ describe("a report", () => {
     expect(report.durationMs).toBe(2000 - 1110);
   });
 
-  it("finds the worst second among the stalls that are left, long after the start of the run", () => {
+  it("finds the worst second among the remaining stalls, long after the start of the run", () => {
     const made = recorder({ stallsMax: 8 });
     for (let index = 0; index < 9; index++) made.found(stall(10_000 + index * 100, 10_010 + index * 100));
     made.explain(20_000);
     expect(made.report(12_000).worstSecond).toEqual({ startMs: 9200, stalledMs: 70 });
   });
 
-  it("forgets everything when the run begins anew", () => {
+  it("is empty when the run restarts", () => {
     const made = recorder();
     made.found(stall(1100, 1200));
     made.explain(1500);
@@ -270,7 +270,7 @@ describe("a report", () => {
     expect(made.report(2500)).toMatchObject({ durationMs: 500, stalls: [], droppedStalls: 0 });
   });
 
-  it("counts real frames where there are some, and not the gap of a hidden page", () => {
+  it("counts real frames when there are any, without the gap of a hidden page", () => {
     const made = recorder();
     for (let frame = 0; frame <= 10; frame++) made.frame(1000 + frame * 16.6);
     made.frame(1166 + 100);

@@ -3,8 +3,8 @@ import { expect, it } from "vitest";
 import { watch } from "../../src/meter/watch.js";
 import { busy } from "./busy.js";
 
-// A file of its own, for a page in which no watcher has run yet.
-it("a watch sees a stall that keeps its worker from starting, and has its worker afterwards", async () => {
+// In its own file, for a page in which no watcher has run yet.
+it("a watch finds a stall that delays its worker's start, and uses the worker afterwards", async () => {
   let seen = (): void => {};
   const first = new Promise<void>((resolve) => {
     seen = resolve;

@@ -5,8 +5,8 @@ import { type Found, TurnDetector } from "../../src/meter/detect/turns.js";
 import fc from "../fixtures/fast-check.js";
 
 /**
- * Plays a line of the loop's life: `w5` works 5 ms, `s20` sleeps 20 ms, `C` and `T` take readings in the check and
- * timers phases, `d10` says that the next reading is due in 10 ms, `E` ends the run.
+ * Plays a script of an event loop: `w5` works 5 ms, `s20` sleeps 20 ms, `C` and `T` take readings in the check and timers phases,
+ * `d10` announces the next reading in 10 ms, `E` ends the run.
  */
 function play(line: string, floorMs = 4): Found[] {
   let at = 0;
@@ -34,11 +34,11 @@ const spans = (line: string, floorMs?: number): [number, number][] =>
   play(line, floorMs).map(({ startMs, endMs }) => [startMs, endMs]);
 
 describe("the turns of an event loop", () => {
-  it("hold no stall while the loop sleeps", () => {
+  it("have no stall while the loop sleeps", () => {
     expect(spans("d10 s10 C T d10 s10 C T d10 s10 C E")).toEqual([]);
   });
 
-  it("show a timer's work from the poll before it to the poll after it", () => {
+  it("show a timer's work from the previous poll to the next one", () => {
     expect(spans("d10 s5 C w50 T d1 s1 C T E")).toEqual([[5, 55]]);
   });
 
@@ -46,11 +46,11 @@ describe("the turns of an event loop", () => {
     expect(spans("d10 s7 w30 C d1 s1 C T E")).toEqual([[7, 37]]);
   });
 
-  it("join callbacks of one turn: nothing can be answered between them", () => {
+  it("join callbacks of one turn, because no event can be handled between them", () => {
     expect(spans("d10 s5 w20 C w30 T d1 s1 C E")).toEqual([[5, 55]]);
   });
 
-  it("keep turns apart that did not sleep in between: each polled for events", () => {
+  it("separate turns without a sleep in between, because each polls for events", () => {
     expect(spans("d10 s5 C w10 T C w10 T C w10 T d1 s1 C E")).toEqual([
       [5, 15],
       [15, 25],
@@ -58,36 +58,36 @@ describe("the turns of an event loop", () => {
     ]);
   });
 
-  it("leave out what is under the floor", () => {
+  it("omit stalls under the floor", () => {
     expect(spans("d10 s5 C w3 T d1 s1 C E")).toEqual([]);
     expect(spans("d10 s5 C w3 T d1 s1 C E", 2)).toEqual([[5, 8]]);
   });
 
-  it("end an open stall with the run", () => {
+  it("end an open stall at the end of the run", () => {
     expect(spans("d10 s5 C w100 E")).toEqual([[5, 105]]);
     expect(spans("w100 E")).toEqual([[0, 100]]);
   });
 
-  it("have work before a sleep at its full length, placed after the sleep, with both places to look for its cause", () => {
+  it("give work before a sleep its full length, placed after the sleep, with both possible spans for its cause", () => {
     expect(play("T d10 w8 s2 C T d10 s10 C E")).toEqual([
       { startMs: 2, endMs: 10, earliestMs: 0, errorMs: 8, unwokenMs: 0 },
     ]);
   });
 
-  it("state how much cannot be told apart around a sleep", () => {
+  it("state the error of a length around a sleep", () => {
     const [stall] = play("T d10 w3 s5 w30 C d1 s1 C E");
-    // 3 ms before the sleep and 30 after look like 33 after it; the due reading bounds the mistake to 5.
+    // 3 ms before the sleep and 30 after it look like 33 after it. The announced reading limits the error to 5.
     expect(stall).toMatchObject({ endMs: 38, errorMs: 5 });
     expect(Math.abs(stall!.endMs - stall!.startMs - 30)).toBeLessThanOrEqual(stall!.errorMs);
   });
 
-  it("count a sleep far beyond the due reading as a stall of a thread that was not woken", () => {
+  it("count a sleep far beyond the announced reading as a stall of a thread that was not scheduled", () => {
     expect(play("T d10 s40 C T d10 s10 C E")).toEqual([
       { startMs: 10, endMs: 40, earliestMs: 0, errorMs: 0, unwokenMs: 30 },
     ]);
   });
 
-  it("find the exact length of single runs of work, and place them to within the sleep beside them", () => {
+  it("give the exact length of single runs of work, and their place to within the adjacent sleep", () => {
     const work = fc.record({
       idle: fc.integer({ min: 1, max: 9 }),
       work: fc.integer({ min: 5, max: 500 }),
@@ -102,7 +102,7 @@ describe("the turns of an event loop", () => {
           at += part.idle;
           truth.push([at, at + part.work]);
           at += part.work;
-          // After work, as the shell does: a reading 1 ms later, and a quiet beat.
+          // After work, as in the watcher: a reading 1 ms later, and a quiet beat.
           line.push(
             part.inTimers ? `s${part.idle} C w${part.work} T d1` : `s${part.idle} w${part.work} C d1`,
             "s1 C T d10",

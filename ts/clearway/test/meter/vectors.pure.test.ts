@@ -8,7 +8,7 @@ import { type RunFacts, summarize } from "../../src/meter/summarize.js";
 
 type Step = readonly [name: string, ...numbers: number[]];
 
-/** Plays a line of beats; as in the vectors, a stall that goes on is said so and other stalls are not. */
+/** Plays beats to a detector. As in the vectors, only a stall that continues has `goesOn`. */
 function play(floorMs: number, steps: readonly Step[]): object[] {
   const detector = new BeatDetector(floorMs);
   const found: object[] = [];
@@ -26,29 +26,29 @@ function play(floorMs: number, steps: readonly Step[]): object[] {
   return found;
 }
 
-/** The same to nine digits: sums in another order are. */
+/** Rounds numbers to nine digits, because sums in another order differ beyond that. */
 function close(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value), (_, part) =>
     typeof part === "number" ? Number(part.toPrecision(9)) : part,
   );
 }
 
-describe("the meter's vectors (spec/vectors/meter.json)", () => {
-  it.each(vectors.reports)("a run gives its report: $name", ({ run, report }) => {
+describe("the meter's vectors (spec/vectors/meter.json):", () => {
+  it.each(vectors.reports)("a run has its report: $name", ({ run, report }) => {
     const facts = { label: undefined, frames: undefined, coveredFromMs: 0, ...run } as RunFacts;
     expect(close(summarize(facts))).toEqual(close({ ...report, stalls: run.stalls }));
   });
 
-  it.each(vectors.beats)("beats show stalls: $name", ({ floorMs, steps, found }) => {
+  it.each(vectors.beats)("beats show their stalls: $name", ({ floorMs, steps, found }) => {
     expect(close(play(floorMs, steps as unknown as Step[]))).toEqual(close(found));
   });
 
-  it.each(vectors.causes)("evidence names a cause: $name", ({ evidence, cause, because }) => {
+  it.each(vectors.causes)("evidence gives a cause: $name", ({ evidence, cause, because }) => {
     const all = { unwokenMs: 0, scripts: [], scriptsMs: 0, ...evidence } as Evidence;
     expect(causeOf(all)).toEqual({ cause, because });
   });
 
-  it.each(vectors.offsets)("trips bound the clocks' offset: $name", ({ trips, offset }) => {
+  it.each(vectors.offsets)("round trips bound the clocks' offset: $name", ({ trips, offset }) => {
     const timed = trips.map(([sentMs = 0, remoteMs = 0, backMs = 0]) => ({ sentMs, remoteMs, backMs }));
     expect(bestOffset(timed) ?? null).toEqual(offset);
   });

@@ -27,7 +27,7 @@ beforeAll(async () => {
     format: "esm",
     platform: "node",
     target: "node20",
-    // What a user's own bundler may do: inner functions get wrapped in a call that the watchdog's bare source lacks.
+    // A user's bundler may wrap inner functions in a helper call, which the watchdog's bare source does not have.
     keepNames: true,
     minify: true,
     alias: { "#meter-host": here("../../src/meter/host/node.ts") },
@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Runs a module of its own in a fresh process and returns what it printed. */
+/** Runs a module in a new process and returns its output. */
 const inProcess = async (name: string, source: string): Promise<string> => {
   const file = join(folder, `${name}.mjs`);
   await writeFile(file, `import { measure, watch } from "./meter.mjs";\n${source}`);
@@ -44,12 +44,12 @@ const inProcess = async (name: string, source: string): Promise<string> => {
 const busySource = "const busy = (ms) => { const e = performance.now() + ms; while (performance.now() < e); };";
 
 describe("watch() in Node", () => {
-  it("tells of a stall once, with its cause, after it ended", async () => {
+  it("reports a stall once, with its cause, after it ended", async () => {
     const told: Stall[] = [];
     const watching = watch({ floorMs: 30, onStall: (stall) => told.push(stall) });
     await watching.ready;
     const isKnown = ({ marks }: Stall): boolean => marks.some(({ label }) => label === "known");
-    // Until one is told: a busy machine may hold up the watcher as well, or add stalls of its own.
+    // Repeats until the stall is reported: a busy machine may delay the watcher as well, or add its own stalls.
     while (!told.some(isKnown)) {
       mark("known", () => busy(60));
       await pause(1);
@@ -59,7 +59,7 @@ describe("watch() in Node", () => {
     for (const stall of told) expect(watching.report().stalls).toContainEqual(stall);
   });
 
-  it("forgets on reset and keeps its final report after stop", async () => {
+  it("forgets stalls on reset(), and keeps its final report after stop()", async () => {
     const watching = watch({ floorMs: 30 });
     const labels = (): string[] => watching.report().stalls.flatMap(({ marks }) => marks.map(({ label }) => label));
     while (!labels().includes("before")) {
@@ -89,17 +89,17 @@ describe("watch() in Node", () => {
     expect(outside.report()).toBe(final);
   });
 
-  it("lets a process end that has nothing else to do", async () => {
+  it("does not keep a process alive", async () => {
     expect(await inProcess("idle", `watch(); console.log("end");`)).toBe("end\n");
     expect(await inProcess("ready", `await watch().ready; console.log("end");`)).toBe("end\n");
   });
 
-  it("lets a process end out of a stall whose stack is being looked at", async () => {
+  it("lets a process exit during a stall whose stack is being sampled", async () => {
     const source = `${busySource} await watch().ready; setTimeout(() => { busy(100); process.exit(0); }, 20);`;
     await expect(inProcess("exit", source)).resolves.toBe("");
   });
 
-  it("works beside an inspector that is already open", async () => {
+  it("works with an inspector that is already open", async () => {
     const source = `import inspector from "node:inspector";
       inspector.open(0, "127.0.0.1");
       const session = new inspector.Session(); session.connect(); session.post("Profiler.enable"); session.post("Profiler.start");
@@ -112,7 +112,7 @@ describe("watch() in Node", () => {
     expect(await inProcess("inspected", source)).toBe("1 true\n");
   });
 
-  it("watches a worker thread too, and says that stacks cannot be had there", async () => {
+  it("watches a worker thread, and reports that stacks are not available there", async () => {
     const source = `import { parentPort } from "node:worker_threads"; import { measure } from "./meter.mjs";
       ${busySource}
       const { report } = await measure(() => busy(50));
@@ -123,7 +123,7 @@ describe("watch() in Node", () => {
     const [report] = await once(worker, "message");
     await worker.terminate();
     expect(report).toMatchObject({ host: "node-worker", stalls: [{}] });
-    // On a machine that is held up itself just then, that is named first; or a collection that it was held up in.
+    // When the machine itself was stalled, that cause comes first. So does a collection that was delayed.
     expect(["app", "machine", "gc"]).toContain(report.stalls[0].cause);
     expect(report.sources).toContainEqual({
       name: "stacks",

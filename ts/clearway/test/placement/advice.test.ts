@@ -38,7 +38,7 @@ test.each<[saying: string, change: Partial<Facts>]>([
   expect(adviceOf({ ...facts, ...change }, 1000).advice).toContain(saying);
 });
 
-test("the widest gain comes first, and notes last", () => {
+test("the largest gain comes first, and notes come last", () => {
   const small = adviceOf({ ...facts, task: "small", hopUs: 2 }, 1000);
   const text = textOf([small, adviceOf(facts, 1000)], ["note"]).split("\n");
   expect(text[0]).toMatch(/^score/);
@@ -46,7 +46,7 @@ test("the widest gain comes first, and notes last", () => {
   expect(text[2]).toBe("note");
 });
 
-test("a pool that places nothing is advised from what its workers measured", async () => {
+test("a pool that only uses workers is advised by its workers' measurements", async () => {
   const pool = plainPool();
   for (let call = 0; call < 20; call++) await pool.call.add(call);
   const advice = await pool.advise();
@@ -63,7 +63,7 @@ test.each([
   [100, 40],
   [100, 9],
 ])(
-  "on a clock that steps by %i us, a hop of %i us is told to within a tenth, and a pause of 5 ms is left out",
+  "on a clock with steps of %i us, a hop of %i us is measured to within a tenth, without a pause of 5 ms",
   async (step, hop) => {
     let nowUs = 0;
     let pings = 0;

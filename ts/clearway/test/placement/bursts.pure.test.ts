@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { steady } from "./steady.js";
 import { times, World } from "./world.js";
 
-/** A machine of these facts, in the steady state of bursts of `count` calls that take `us` in a worker. */
+/** Returns a machine in the steady state of bursts of `count` calls that take `us` in a worker. */
 function settled(facts: Partial<World>, us: number, count: number) {
   const world = Object.assign(new World(), facts);
   const rounds = Math.ceil(6000 / count);
@@ -11,23 +11,23 @@ function settled(facts: Partial<World>, us: number, count: number) {
 }
 
 describe("a burst that exceeds the budget", () => {
-  // 17 of 19 runs inline hold the thread for 990 us, and for the other two a whole hop is paid all the same.
+  // 17 of 19 inline runs take 990 us, and the other two pay for a whole hop anyway.
   const dearHop = { latencyUs: 165, handleUs: 20, inlineFactor: 2, workers: 6 };
 
-  test("goes to workers when the hop is paid anyway for what does not fit", () => {
+  test("goes to workers when the rest pays for a hop anyway", () => {
     const seen = settled(dearHop, 29, 19);
     expect(seen.regret).toBeLessThan(0.15);
     expect(seen.ranInline / seen.calls).toBeLessThan(0.05);
   });
 
-  test("runs inline as far as it fits where that is cheaper all the same", () => {
+  test("runs inline as far as it fits when that is cheaper", () => {
     const seen = settled({ ...dearHop, handleUs: 80, inlineFactor: 1 }, 29, 40);
     expect(seen.ranInline / seen.calls).toBeGreaterThan(0.6);
     expect(seen.heldUs).toBeLessThanOrEqual(seen.world.budgetUs);
     expect(seen.auto).toBeLessThan(seen.worker * 0.75);
   });
 
-  test("leaves room in the budget for the sending of what does not fit", () => {
+  test("leaves room in the budget for sending the rest", () => {
     const seen = settled({ handleUs: 5, latencyUs: 100, workers: 1 }, 15, 100);
     expect(seen.ranInline / seen.calls).toBeGreaterThan(0.4);
     expect(seen.ranInline / seen.calls).toBeLessThan(0.6);
@@ -35,34 +35,34 @@ describe("a burst that exceeds the budget", () => {
     expect(seen.auto).toBeLessThan(seen.worker);
   });
 
-  test("leaves none where sending a call holds the thread for longer than running it", () => {
+  test("leaves no room when sending a call takes longer than running it", () => {
     const seen = settled({ handleUs: 40, latencyUs: 500 }, 15, 100);
     expect(seen.ranInline / seen.calls).toBeGreaterThan(0.6);
   });
 
-  test("teaches what inline runs cost, although it ends in workers each time", () => {
-    // 12 of 28 fit: fewer than have to be set against the worker's.
+  test("updates the cost of inline runs, even when it goes to workers every time", () => {
+    // 12 of 28 fit, fewer than the model needs for a comparison with the worker.
     const seen = settled({ latencyUs: 0.5, handleUs: 4.5, inlineFactor: 2, inlineExtraUs: 5, workers: 1 }, 34, 28);
     expect(seen.regret).toBeLessThan(0.15);
     expect(seen.ranInline / seen.calls).toBeLessThan(0.05);
   });
 });
 
-describe("a burst that does not divide by the workers", () => {
-  test("waits for the worker with one run more: three calls for two workers take two runs", () => {
+describe("a burst whose calls do not divide evenly among the workers", () => {
+  test("is priced by the worker with the most runs: two runs for three calls and two workers", () => {
     const seen = settled({ latencyUs: 1.7, handleUs: 0.1, inlineFactor: 0.5, inlineExtraUs: 0.1 }, 109, 3);
     expect(seen.regret).toBeLessThan(0.15);
     expect(seen.ranInline / seen.calls).toBeGreaterThan(0.95);
   });
 });
 
-describe("what was never tried inline", () => {
-  test("is tried when it fits into the budget twice", () => {
+describe("a task that never ran inline", () => {
+  test("is tried inline when it fits the budget twice", () => {
     const seen = settled({ latencyUs: 0.5, handleUs: 0.1, inlineFactor: 0.5, inlineExtraUs: 0.1, workers: 1 }, 390, 1);
     expect(seen.ranInline / seen.calls).toBeGreaterThan(0.95);
   });
 
-  test("is not tried when it does not, whatever it would have taken", () => {
+  test("is not tried inline when it does not, even when it would be faster", () => {
     const seen = settled({ latencyUs: 200, inlineFactor: 0.5 }, 510, 1);
     expect(seen.ranInline).toBe(0);
   });

@@ -23,27 +23,27 @@ const settings = {
 
 const workers = 2;
 
-/** What one turn of the paper caller did. */
+/** The result of one turn of the simulated caller. */
 export interface Turned {
   inline: number;
   worker: number;
-  /** How long inline runs held the thread. */
+  /** Time for which inline runs blocked the thread. */
   heldUs: number;
-  /** How often the clock was looked at. */
+  /** Number of clock readings. */
   looks: number;
 }
 
 /**
- * A caller's thread on paper around the real placer: a task whose runs move the clock by what `costUs` says, and two
- * workers that take as long and are reached over a hop. No threads, no pool, and no time but what is told.
+ * A simulated caller's thread around the real placer: a task whose runs advance the clock by `costUs`, and two workers that take as
+ * long, behind a hop. No threads, no pool, and only simulated time.
  */
 export class PaperCaller {
   nowUs = 1000;
   hopUs = 10;
   costUs: (value: number) => number = () => 1;
-  /** How long the machine is elsewhere in the midst of a run inline. */
+  /** Length of a pause of the machine during an inline run. */
   pauseUs: () => number = () => 0;
-  /** Whether somebody can tell how long the processor has worked. */
+  /** Whether the processor time is known. */
   tellsCpu = false;
   readonly placer: Placer;
   readonly #task = new TaskRecord("work");
@@ -93,14 +93,14 @@ export class PaperCaller {
     this.placer = new Placer(owner, clock, false);
   }
 
-  /** The module is here. */
+  /** Waits until the placer has loaded the module. */
   async loaded(): Promise<this> {
     this.placer.place(this.#task, [0], settings);
     await this.placer.loaded;
     return this;
   }
 
-  /** One turn of the event loop, in which these values are given to the task, in one burst; the workers answer after it. */
+  /** Plays one turn of the event loop: calls the task with these values in one burst, and then lets the workers answer. */
   turn(values: readonly number[]): Turned {
     this.#heldUs = this.#looks = 0;
     const sent: [us: number, answered: (runUs: number) => void][] = [];
@@ -123,7 +123,7 @@ export class PaperCaller {
     return turned;
   }
 
-  /** So many turns alike; the last one is told. */
+  /** Plays `count` equal turns, and returns the last. */
   turns(count: number, values: readonly number[]): Turned {
     for (let at = 1; at < count; at++) this.turn(values);
     return this.turn(values);

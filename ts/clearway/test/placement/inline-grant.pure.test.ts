@@ -4,7 +4,7 @@ import fc from "../fixtures/fast-check.js";
 import { PaperCaller, type Turned } from "./caller.js";
 
 const budgetUs = 1000;
-// What the turns before spent is within an eighth of the budget where nobody watches the event loop.
+// While the event loop is not watched, previous turns have spent at most an eighth of the budget.
 const unwatchedUs = budgetUs / 8;
 const upTo = (count: number) => Array.from({ length: count }, (_, at) => at);
 
@@ -14,30 +14,30 @@ beforeEach(async () => {
   caller = await new PaperCaller().loaded();
 });
 
-/** What many turns alike did. */
+/** Plays `count` equal turns, and returns what each did. */
 function many(count: number, values: readonly number[]): Turned[] {
   return Array.from({ length: count }, () => caller.turn(values));
 }
 
 const median = (values: number[]) => values.sort((a, b) => a - b)[values.length >> 1]!;
 
-describe("a lease on runs of a microsecond", () => {
+describe("a grant for runs of a microsecond", () => {
   beforeEach(() => {
     caller.costUs = () => 0.1;
   });
 
-  test("lets a burst run with three looks at the clock: at its beginning, after the first call, at its end", () => {
+  test("reads the clock three times per burst: before it, after the first call, and after it", () => {
     caller.turns(600, upTo(100).fill(5));
     const seen = many(200, upTo(100).fill(5));
     expect(seen.every(({ inline }) => inline === 100)).toBe(true);
     expect(median(seen.map(({ looks }) => looks))).toBe(3);
   });
 
-  test("covers calls of several kinds: the numbers from 0 to 99 cost no more looks than one number", () => {
+  test("covers several kinds of calls: the numbers from 0 to 99 need no more clock readings than one number", () => {
     caller.turns(1500, upTo(100));
     const seen = many(600, upTo(100));
     expect(median(seen.map(({ looks }) => looks))).toBe(3);
-    // Each kind is measured by itself now and then.
+    // Each kind is sometimes measured by itself.
     expect(Math.max(...seen.map(({ looks }) => looks))).toBeGreaterThan(3);
   });
 
@@ -47,12 +47,12 @@ describe("a lease on runs of a microsecond", () => {
     expect(median(many(200, values).map(({ looks }) => looks))).toBe(3);
   });
 
-  test("looks at the clock after 128 calls at most", () => {
+  test("reads the clock at least every 128 calls", () => {
     caller.turns(300, upTo(1000).fill(5));
     expect(median(many(50, upTo(1000).fill(5)).map(({ looks }) => looks))).toBeGreaterThanOrEqual(1000 / 128);
   });
 
-  test("leaves out a kind that is long: it is placed and measured by itself", () => {
+  test("excludes a long kind, which is placed and measured by itself", () => {
     caller.costUs = (value) => (value >= 64 ? 300 : 0.1);
     const values = [...upTo(60), 64, 65, 66, 67, 68];
     caller.turns(1500, values);
@@ -63,17 +63,17 @@ describe("a lease on runs of a microsecond", () => {
   });
 });
 
-describe("a task that changes", () => {
+describe("a task whose cost changes", () => {
   const burst = upTo(100).fill(5);
 
-  test("from 0.1 to 40 us a call: what runs in one turn stays within the budget from the first burst on", () => {
+  test("from 0.1 to 40 us per call stays within the turn's budget from the first burst on", () => {
     caller.costUs = () => 0.1;
     caller.turns(700, burst);
     caller.costUs = () => 40;
     for (const { heldUs } of many(300, burst)) expect(heldUs).toBeLessThanOrEqual(budgetUs);
   });
 
-  test("from 0.1 us to over the budget: one call stalls, then its kind is away", () => {
+  test("from 0.1 us to over the budget stalls one call, and then goes to workers", () => {
     caller.costUs = () => 0.1;
     caller.turns(700, burst);
     caller.costUs = () => 1500;
@@ -82,7 +82,7 @@ describe("a task that changes", () => {
     expect(caller.turn(burst).worker).toBe(100);
   });
 
-  test("whose other kinds become long as well loses each of them", () => {
+  test("for all its kinds stalls in at most three further turns", () => {
     caller.costUs = () => 0.1;
     caller.turns(1500, upTo(100));
     caller.costUs = () => 1500;
@@ -91,7 +91,7 @@ describe("a task that changes", () => {
     expect(stalls.length).toBeLessThanOrEqual(3);
   });
 
-  test("that was inline and is no cheaper there goes back to workers", () => {
+  test("goes back to workers when it is not cheaper inline", () => {
     caller.costUs = () => 0.1;
     caller.turns(700, burst);
     caller.hopUs = 0.01;
@@ -101,7 +101,7 @@ describe("a task that changes", () => {
   });
 });
 
-test("a machine that is elsewhere for 3 ms in every 4 ms of runs is not taken for the task's doing, where the processor's time can be told", () => {
+test("a machine that pauses for 3 ms after every 4 ms of runs does not send the task to workers when the processor time is known", () => {
   caller.tellsCpu = true;
   let ranUs = 0;
   caller.costUs = () => 0.1;
@@ -111,12 +111,12 @@ test("a machine that is elsewhere for 3 ms in every 4 ms of runs is not taken fo
     ranUs = 0;
     return 3000;
   };
-  // The first pause, which nobody can explain, sends it away for a while.
+  // The first pause has no known cause, so the task goes to workers for a while.
   caller.turns(8000, upTo(100));
   expect(many(4000, upTo(100)).reduce((sum, { inline }) => sum + inline, 0)).toBeGreaterThan(0.97 * 400_000);
 });
 
-test("a task that is long by itself now and then is away as much where the processor's time can be told as where it cannot", async () => {
+test("a task that is sometimes long itself goes to workers equally often with and without a known processor time", async () => {
   const [known, unknown] = await Promise.all(
     [true, false].map(async (tellsCpu) => {
       const made = await new PaperCaller().loaded();
@@ -129,7 +129,7 @@ test("a task that is long by itself now and then is away as much where the proce
   expect(known).toEqual(unknown);
 });
 
-test("whatever a task's kinds cost, what runs in a turn by what was learnt stays within the budget", () => {
+test("inline runs of a task stay within the turn's budget, whatever its kinds cost", () => {
   return fc.assert(
     fc.asyncProperty(
       fc.array(fc.double({ min: 0.05, max: 120, noNaN: true }), { minLength: 8, maxLength: 8 }),

@@ -26,7 +26,7 @@ describe("in the steady state", () => {
     else expect(seen.ranInline / seen.calls).toBeLessThan(0.01);
   });
 
-  test("arithmetic goes to the worker on a carrier whose hop costs nothing", () => {
+  test("short work goes to the worker over a carrier whose hop costs almost nothing", () => {
     const world = new World();
     Object.assign(world, { latencyUs: 0.1, handleUs: 0.05, inlineExtraUs: 1 });
     const seen = steady(world, () => times(100, 2), 100, 200);
@@ -34,7 +34,7 @@ describe("in the steady state", () => {
     expect(seen.ranInline / seen.calls).toBeLessThan(0.01);
   });
 
-  test("the price of a hop is learnt anew when the carrier changes", () => {
+  test("the price of a hop is updated when the carrier changes", () => {
     const world = new World();
     expect(steady(world, () => times(1, 20), 3000, 1000).ranInline).toBeGreaterThan(990);
     Object.assign(world, { latencyUs: 0.5, handleUs: 0.2, inlineFactor: 1.5 });
@@ -52,9 +52,9 @@ describe("in the steady state", () => {
     expect(played.longestUs).toBeLessThan(2);
   });
 
-  test("a batch that exceeds the budget runs inline up to it, and the rest goes to the worker", () => {
+  test("a batch that exceeds the budget runs inline up to the budget, and the rest goes to the worker", () => {
     const world = new World();
-    // A hop that costs more than the work itself: handing over holds the caller for long.
+    // A hop that costs more than the work, so that sending blocks the caller for a long time.
     world.handleUs = 60;
     for (let round = 0; round < 50; round++) world.batch(times(100, 20));
     const played = world.batch(times(100, 20));
@@ -64,27 +64,27 @@ describe("in the steady state", () => {
   });
 });
 
-describe("what is not known is not tried", () => {
-  test("a task runs 16 times in workers before it runs inline", () => {
+describe("unknown costs", () => {
+  test("keep a task in workers for its first 16 runs", () => {
     const world = new World();
     for (let call = 0; call < 16; call++) expect(world.batch(times(1, 0.1)).inline).toBe(0);
     for (let call = 0; call < 100; call++) world.batch(times(1, 0.1));
     expect(world.batch(times(1, 0.1)).inline).toBe(1);
   });
 
-  test("a class of arguments that was not seen goes to the worker, however well another is known", () => {
+  test("keep an unknown class of arguments in workers, however well another class is known", () => {
     const world = new World();
     for (let round = 0; round < 20; round++) world.batch(times(100, 0.1, 1));
     expect(world.batch(times(1, 50_000, 2)).inline).toBe(0);
   });
 
-  test("a task with too many classes of arguments goes to the worker", () => {
+  test("keep a task with too many classes of arguments in workers", () => {
     const world = new World();
     for (let kind = 0; kind < 64; kind++) world.batch(times(1, 0.1, kind));
     for (let round = 0; round < 200; round++) expect(world.batch(times(1, 0.1, 64)).inline).toBe(0);
   });
 
-  test("a task that was long once in its first runs has to be short a thousand times", () => {
+  test("keep a task that was long in its first runs in workers, until it was short a thousand times", () => {
     const world = new World();
     world.batch(times(1, 5000));
     for (let call = 0; call < 990; call++) expect(world.batch(times(1, 0.1)).inline).toBe(0);
@@ -94,15 +94,15 @@ describe("what is not known is not tried", () => {
 });
 
 describe("cold runs", () => {
-  test("count neither for inline nor against it", () => {
+  test("do not decide the place", () => {
     const world = new World();
-    // Compilation: the first runs are 200 times slower than the hop.
+    // Simulates JIT compilation: the first inline runs take much longer than the hop.
     Object.assign(world, { coldUs: 300, coldRuns: 16, handleUs: 10 });
     const seen = steady(world, () => times(1, 1), 500, 500);
     expect(seen.ranInline / seen.calls).toBeGreaterThan(0.95);
   });
 
-  test("over the budget banish all the same", () => {
+  test("over the budget start a back-off like any others", () => {
     const world = new World();
     Object.assign(world, { coldUs: 5000, coldRuns: 1 });
     while (world.model.backoff.times === 0) world.batch(times(1, 1));
@@ -110,8 +110,8 @@ describe("cold runs", () => {
   });
 });
 
-describe("unlearning", () => {
-  test("a task that becomes long holds the thread once, and is away for 64 calls, 128, 256 …", () => {
+describe("a change of cost", () => {
+  test("stalls a task that becomes long once, and then keeps it in workers for 64 calls, 128, 256 …", () => {
     const world = new World();
     const settle = () => {
       for (let call = 0; call < 3000; call++) world.batch(times(1, 1));
@@ -128,14 +128,14 @@ describe("unlearning", () => {
     }
   });
 
-  test("once it is long, not a single call of it runs inline", () => {
+  test("keeps every call of a task that became long in workers", () => {
     const world = new World();
     for (let call = 0; call < 3000; call++) world.batch(times(1, 1));
     world.batch(times(1, 8000));
     for (let call = 0; call < 3000; call++) expect(world.batch(times(1, 8000)).inline).toBe(0);
   });
 
-  test("short again, it is inline again within 1300 calls", () => {
+  test("brings a task that became short again inline within 1300 calls", () => {
     const world = new World();
     for (let call = 0; call < 3000; call++) world.batch(times(1, 1));
     for (let call = 0; call < 3000; call++) world.batch(times(1, 8000));
@@ -144,7 +144,7 @@ describe("unlearning", () => {
     expect(calls).toBeLessThan(1300);
   });
 
-  test("drift under the budget changes the place without a stall, there and back", () => {
+  test("under the budget changes the place without a stall, in both directions", () => {
     const world = new World();
     const inlineShare = (us: number) => {
       for (let round = 0; round < 600; round++) world.batch(times(20, us));
@@ -160,7 +160,7 @@ describe("unlearning", () => {
 });
 
 describe("outliers", () => {
-  test("a task that is long once in twenty calls stays with the worker", () => {
+  test("in one of twenty calls keep a task in the worker", () => {
     const world = new World();
     const draw = random(1);
     const bimodal = () => (draw() < 0.05 ? 5000 : 1);
@@ -169,7 +169,7 @@ describe("outliers", () => {
     expect(inline).toBe(0);
   });
 
-  test("a task that is long once in 3000 calls stalls the caller ever more seldom", () => {
+  test("in one of 3000 calls stall the caller less and less often", () => {
     const world = new World();
     const draw = random(2);
     const rare = () => (draw() < 1 / 3000 ? 5000 : 1);
@@ -183,7 +183,7 @@ describe("outliers", () => {
     expect(stallsIn(600_000)).toBeLessThan(early * 2);
   });
 
-  test("pauses of the collector under the budget change nothing", () => {
+  test("from garbage collection under the budget change nothing", () => {
     const world = new World();
     const draw = random(3);
     const seen = steady(world, () => times(100, () => (draw() < 1 / 2000 ? 600 : 1)), 100, 300);
@@ -191,7 +191,7 @@ describe("outliers", () => {
     expect(seen.ranInline / seen.calls).toBeGreaterThan(0.95);
   });
 
-  test("a pause over the budget once in 20,000 calls costs less than 15 %", () => {
+  test("over the budget in one of 20,000 calls cost less than 15 %", () => {
     const world = new World();
     const draw = random(4);
     const seen = steady(world, () => times(100, () => (draw() < 1 / 20_000 ? 2000 : 1)), 200, 3000);

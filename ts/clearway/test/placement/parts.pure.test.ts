@@ -7,7 +7,7 @@ import { Turn } from "../../src/placement/turn.js";
 import fc from "../fixtures/fast-check.js";
 
 describe("copying plain values", () => {
-  test("gives what structured clone gives, or says that it cannot", () => {
+  test("returns the same as structured clone, or refuses the value", () => {
     fc.assert(
       fc.property(fc.anything({ withDate: true, withMap: true, withSet: true, withSparseArray: true }), (value) => {
         const copied = copyPlain(value);
@@ -16,7 +16,7 @@ describe("copying plain values", () => {
     );
   });
 
-  test("shares nothing with the original", () => {
+  test("shares no object with the original", () => {
     const inner = { n: 1 };
     const copied = copyPlain({ list: [inner], again: inner }) as { list: object[]; again: object };
     expect(copied.list[0]).not.toBe(inner);
@@ -29,8 +29,8 @@ describe("copying plain values", () => {
   );
 });
 
-describe("classes of arguments", () => {
-  test("tell sizes and counts apart by their octave", () => {
+describe("argumentClass()", () => {
+  test("distinguishes sizes and counts by their octave", () => {
     expect(argumentClass([5])).toBe(argumentClass([6]));
     expect(argumentClass([5])).not.toBe(argumentClass([5_000_000]));
     expect(argumentClass([new Array(10).fill(0)])).not.toBe(argumentClass([new Array(1000).fill(0)]));
@@ -39,13 +39,13 @@ describe("classes of arguments", () => {
     expect(argumentClass([Number.NaN, undefined, null, true])).toBe(argumentClass([]));
   });
 
-  test("stand no matter what is given", () => {
+  test("accepts any arguments", () => {
     fc.assert(fc.property(fc.array(fc.anything()), (args) => Number.isInteger(argumentClass(args))));
   });
 });
 
 describe("a turn's budget", () => {
-  test("is what inline runs left of it, and whole again when the loop has turned", () => {
+  test("decreases with inline runs, and is whole again after a turn of the event loop", () => {
     const turn = new Turn(1000, false);
     turn.spent(0, 100);
     expect(turn.leftUs(100)).toBe(900);
@@ -53,14 +53,14 @@ describe("a turn's budget", () => {
     expect(turn.leftUs(100)).toBe(1000);
   });
 
-  test("counts the app's own time, too, once enough was spent for the turn to be watched", () => {
+  test("also counts the app's own time, once enough was spent to watch the turn", () => {
     const turn = new Turn(1000, false);
     expect(turn.spent(0, 100)).toBe(false);
     expect(turn.spent(100, 200)).toBe(true);
     expect(turn.leftUs(700)).toBe(300);
   });
 
-  test("on a page is shared by all turns of a frame", () => {
+  test("is shared by all turns of a frame on a page", () => {
     const turn = new Turn(1000, true);
     turn.spent(0, 600);
     turn.ended();
@@ -69,7 +69,7 @@ describe("a turn's budget", () => {
     expect(turn.leftUs(6000)).toBe(1000);
   });
 
-  test("on a hidden page, which draws no frames, comes back after the time of one", () => {
+  test("is restored after the time of a frame on a hidden page, which draws no frames", () => {
     const turn = new Turn(1000, true);
     turn.spent(0, 900);
     turn.ended();

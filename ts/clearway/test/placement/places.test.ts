@@ -6,7 +6,7 @@ import { type Placed, placedPool, placedUrl } from "./placing.js";
 
 const placements: Placement[] = ["auto", "worker", "inline"];
 
-test("without being asked for, nothing runs inline", async () => {
+test("nothing runs inline by default", async () => {
   const made = await placedPool({});
   expect(await made.call.where()).toBe("worker");
   expect(await made.with({ placement: "inline" }).call.where()).toBe("worker");
@@ -14,7 +14,7 @@ test("without being asked for, nothing runs inline", async () => {
   expect(await made.with({ placement: "inline" }).call.where()).toBe("caller");
 });
 
-test("the call's wish goes before the pool's, and that before the task's", async () => {
+test("a call's placement overrides the pool's, which overrides the task's", async () => {
   const made = await placedPool({ placement: "inline" });
   expect(await made.call.where()).toBe("caller");
   expect(await made.call.whereAuto()).toBe("caller");
@@ -25,13 +25,13 @@ test("the call's wish goes before the pool's, and that before the task's", async
   expect(await workers.with({ placement: "inline" }).call.where()).toBe("caller");
 });
 
-test.each(placements)("with placement %s, tasks that hold resources stay in workers", async (placement) => {
+test.each(placements)("with placement %s, tasks with resources stay in workers", async (placement) => {
   const made = await placedPool({ placement });
   expect(await made.call.whereLeased()).toBe("worker 5");
   expect(await made.call.whereLeasedAuto()).toBe("worker");
 });
 
-test("a task that says worker stays there, whoever says otherwise", async () => {
+test("a task with placement worker stays there, whatever the pool and the call ask for", async () => {
   const made = await placedPool({ placement: "inline" });
   expect(await made.with({ placement: "inline" }).call.whereNever()).toBe("worker");
 });
@@ -41,7 +41,7 @@ test("streams stay in workers", async () => {
   for await (const where of made.call.numbers()) expect(where).toBe("worker");
 });
 
-test("calls that can be cancelled, that have a key or are listened to, go to workers", async () => {
+test("calls that can be cancelled, have a key or report progress go to workers", async () => {
   const made = await placedPool({ placement: "inline" });
   const { signal } = new AbortController();
   for (const options of [
@@ -57,7 +57,7 @@ test("calls that can be cancelled, that have a key or are listened to, go to wor
   expect(await reasonOf(aborted.call.where())).toBeInstanceOf(RangeError);
 });
 
-test("an argument that is a stream goes to a worker, and is read there", async () => {
+test("a call with a stream argument goes to a worker, which reads the stream", async () => {
   const made = await placedPool({ placement: "inline" });
   async function* values() {
     yield 1;
@@ -66,7 +66,7 @@ test("an argument that is a stream goes to a worker, and is read there", async (
   expect(made.stats().tasks["keep"]?.inline).toBe(0);
 });
 
-test("auto gives the right answers wherever its calls run, and counts each once", async () => {
+test("with placement auto, calls return the right answers in either place, and each is counted once", async () => {
   const made = await placedPool({ placement: "auto" });
   for (let batch = 0; batch < 30; batch++) {
     const answers = await Promise.all(Array.from({ length: 50 }, (_, at) => made.call.add(at, batch)));
@@ -77,7 +77,7 @@ test("auto gives the right answers wherever its calls run, and counts each once"
   expect(stats.ok).toBe(1501);
 });
 
-test("a budget of nothing keeps everything in workers", async () => {
+test("an inline budget of 0 keeps every call in workers", async () => {
   const made = await placedPool({ placement: "auto", inlineBudgetMs: 0 });
   for (let batch = 0; batch < 20; batch++) {
     await Promise.all(Array.from({ length: 50 }, (_, at) => made.call.add(at, batch)));
@@ -85,7 +85,7 @@ test("a budget of nothing keeps everything in workers", async () => {
   expect(made.stats().tasks["add"]?.inline).toBe(0);
 });
 
-test("a task that says auto has its module loaded without the pool being asked", async () => {
+test("a task with placement auto makes the pool load its module", async () => {
   const made = await placedPool({});
   expect(await made.call.whereAuto()).toBe("worker");
   const { tasks, notes } = await made.advise();
@@ -94,19 +94,19 @@ test("a task that says auto has its module loaded without the pool being asked",
   expect(tasks.find(({ task }) => task === "where")?.placement).toBe("worker");
 });
 
-test("a module that cannot be loaded on the caller's side fails no call, and the advisor says why", async () => {
+test("a module that cannot be loaded by the caller fails no call, and the advice says why", async () => {
   const made = await placedPool({ placement: "inline", module: () => Promise.reject(new Error("no such chunk")) });
   expect(await made.call.where()).toBe("worker");
   expect((await made.advise()).text).toContain("no such chunk");
 });
 
-test("a module without tasks is no module", async () => {
+test("a module without tasks is refused as a module", async () => {
   const made = await placedPool({ placement: "inline", module: async () => ({}) });
   expect(await made.call.where()).toBe("worker");
   expect((await made.advise()).notes[0]).toContain("exports no tasks");
 });
 
-test("the module is asked for once, and only when a call may run inline", async () => {
+test("the module is loaded once, and only when a call may run inline", async () => {
   let asked = 0;
   const module = async () => {
     asked++;
@@ -121,7 +121,7 @@ test("the module is asked for once, and only when a call may run inline", async 
   expect(asked).toBe(1);
 });
 
-test("placement outside its list is named with its value", () => {
+test("an invalid placement is refused with its value", () => {
   const thrownBy = (act: () => unknown) => {
     try {
       act();

@@ -6,12 +6,12 @@ export type Placed = typeof import("../fixtures/placed.tasks.js");
 
 export const placedUrl = builtUrl("placed");
 
-/** A pool of the placed tasks whose module, if it can be, is loaded on this thread, too. */
+/** Creates a pool of the placed tasks whose module is also loaded on this thread, when it can be. */
 export async function placedPool(options: PoolOptions, source: WorkerSource = placedUrl): Promise<Pool<Placed>> {
   (globalThis as { thisIsTheCallersThread?: true }).thisIsTheCallersThread = true;
   const pool = testPool<Placed>(source, options);
   await pool.ready();
-  // Waits for what places calls, the first call asks for the module, and the second waits for that.
+  // The first advise() waits for the placer. The first call loads the module, and the second advise() waits for that.
   await pool.advise();
   await pool.call.add(1, 2);
   await pool.advise();

@@ -14,7 +14,7 @@ const machine = fc.record({
 });
 const seed = fc.integer({ min: 1, max: 1_000_000 });
 
-test("whatever the machine and the work, the steady state is within 15 % of the better place, or of what the budget allows", () => {
+test("the steady state is within 15 % of the better place, or of what the budget allows, on any machine with any work", () => {
   fc.assert(
     fc.property(
       machine,
@@ -27,16 +27,15 @@ test("whatever the machine and the work, the steady state is within 15 % of the 
         let best = 0;
         for (let calls = 0; calls < 6000; calls += count) {
           const played = world.batch(times(count, us));
-          // The world adds up its calls' times; what rounding adds over a run is nobody's.
+          // The simulation adds up call times; this allows for rounding.
           expect(played.heldUs).toBeLessThanOrEqual(world.budgetUs + 0.001);
           auto += played.totalUs;
           const worker = world.batch(times(count, us), "worker").totalUs;
           const inline = world.batch(times(count, us), "inline").totalUs;
-          // All of it inline is no choice where that would hold the thread for longer than the budget, nor where a single run
-          // might, which is not known before one was tried.
+          // All-inline is no option when it would block the thread beyond the budget, or when a single run might, before one was tried.
           best += Math.max(inline, us) <= world.budgetUs / 2.5 ? Math.min(worker, inline) : worker;
         }
-        // A worker's clock is read in whole microseconds: what is shorter is not known better than to half of one.
+        // A worker's clock has whole microseconds, so shorter runs are known to half a microsecond at best.
         expect(auto).toBeLessThan(best * 1.15 + 6000 * 0.5);
       },
     ),
@@ -44,7 +43,7 @@ test("whatever the machine and the work, the steady state is within 15 % of the 
   );
 });
 
-test("nothing runs inline that is predicted over what is left of the turn", () => {
+test("a call runs inline only when its upper bound fits the rest of the turn's budget", () => {
   fc.assert(
     fc.property(
       machine,
@@ -75,7 +74,7 @@ test("nothing runs inline that is predicted over what is left of the turn", () =
   );
 });
 
-test("after an overrun nothing runs inline for the whole back-off, whatever the calls cost", () => {
+test("no call runs inline during the back-off after an overrun, whatever calls cost", () => {
   fc.assert(
     fc.property(machine, seed, (facts, start) => {
       const draw = random(start);
@@ -92,7 +91,7 @@ test("after an overrun nothing runs inline for the whole back-off, whatever the 
   );
 });
 
-test("a change of a task's length is unlearnt: at most three stalls in 2000 calls, then none while it lasts", () => {
+test("a task that becomes long stalls at most three times in 2000 calls, and never again while it stays long", () => {
   fc.assert(
     fc.property(machine, fc.double({ min: 1200, max: 50_000, noNaN: true }), (facts, longUs) => {
       const world = Object.assign(new World(), facts);

@@ -4,21 +4,21 @@ import { describe, expect, test } from "vitest";
 import { reasonOf } from "../fixtures/pools.js";
 import { placedPool } from "./placing.js";
 
-// One contract, kept in either place: a caller cannot tell them apart, except by how long it takes.
+// One contract for both places: a caller cannot distinguish them, except by their duration.
 describe.each([
   ["inline", "caller"],
   ["worker", "worker"],
 ] as const)("placed %s, a call", (placement, thread) => {
   const open = () => placedPool({ placement });
 
-  test("runs there", async () => {
+  test("runs in that place", async () => {
     const pool = await open();
     expect(await pool.call.where()).toBe(thread);
     expect(await pool.call.whereAsync()).toBe(thread);
     expect(pool.stats().tasks["where"]).toMatchObject({ calls: 1, ok: 1, inline: thread === "caller" ? 1 : 0 });
   });
 
-  test("rejects where a getter of an argument throws, and does not throw at its caller", async () => {
+  test("rejects when a getter of an argument throws, and does not throw at its caller", async () => {
     const pool = await open();
     const value = {
       get inner() {
@@ -30,7 +30,7 @@ describe.each([
     expect(await pool.call.echo(1)).toEqual([1]);
   });
 
-  test("gets a copy of its arguments, and its caller a copy of the result", async () => {
+  test("receives a copy of its arguments, and its caller a copy of the result", async () => {
     const pool = await open();
     const rows = [{ id: 1, tags: ["a"] }];
     const given = (await pool.call.keep(rows)) as typeof rows;
@@ -39,11 +39,11 @@ describe.each([
     expect(await pool.call.kept()).toEqual([{ id: 1, tags: ["a"] }]);
   });
 
-  test("keeps the form of what crosses: cycles, holes, dates, maps, one object in two places", async () => {
+  test("keeps the structure of values: cycles, holes, dates, maps, shared objects", async () => {
     const pool = await open();
     const cyclic: Record<string, unknown> = { name: "self" };
     cyclic["self"] = cyclic;
-    // biome-ignore lint/suspicious/noSparseArray: a hole is what is tested.
+    // biome-ignore lint/suspicious/noSparseArray: the test needs a hole
     const holed = [1, , 3];
     const twice = { n: 1 };
     const values = [cyclic, holed, new Date(0), new Map([[1, new Set(["x"])]]), [twice, twice], 5n, undefined];
@@ -54,7 +54,7 @@ describe.each([
     expect(pair[0]).toBe(pair[1]);
   });
 
-  test("takes moved arguments from their owner", async () => {
+  test("takes moved arguments away from their owner", async () => {
     const pool = await open();
     const bytes = new Uint8Array(64);
     expect(await pool.call.lengthOf(move(bytes))).toEqual([thread, 64]);
@@ -62,7 +62,7 @@ describe.each([
     expect(pool.stats().ledger.toWorkers.movedBytes).toBe(64);
   });
 
-  test("leaves unmoved memory with its owner, and the ledger says so", async () => {
+  test("leaves unmoved memory to its owner, and the ledger counts a copy", async () => {
     const pool = await open();
     const bytes = new Uint8Array(64);
     expect(await pool.call.lengthOf(bytes)).toEqual([thread, 64]);
@@ -70,14 +70,14 @@ describe.each([
     expect(pool.stats().ledger.toWorkers.copies["argument-not-moved"]).toEqual({ count: 1, bytes: 64 });
   });
 
-  test("under strict is refused where memory would be copied", async () => {
+  test("is refused under strict when memory would be copied", async () => {
     const pool = await open();
     expect((await reasonOf(pool.with({ strict: true, placement }).call.sum(new Uint8Array(8)))).code).toBe(
       "would-copy",
     );
   });
 
-  test("gives its result's memory away", async () => {
+  test("moves its result's memory", async () => {
     const pool = await open();
     const bytes = await pool.call.memory();
     expect(bytes.byteLength).toBe(1000);
@@ -85,7 +85,7 @@ describe.each([
     expect(pool.stats().ledger.fromWorkers.movedBytes).toBe(1000);
   });
 
-  test("is refused a result whose memory moved away with an earlier one, with the task's name and the remedy", async () => {
+  test("is refused for a result whose memory moved with an earlier one, with the task's name and a remedy", async () => {
     const pool = await open();
     expect(await pool.call.sheet()).toHaveLength(1000);
     for (const again of [pool.call.sheet(), pool.call.sheetLater()]) {
@@ -120,7 +120,7 @@ describe.each([
     expect(await pool.call.kept()).toEqual([1]);
   });
 
-  test("is refused what cannot cross", async () => {
+  test("is refused when a value cannot cross", async () => {
     const pool = await open();
     expect((await reasonOf(pool.call.echo(() => 1))).code).toBe("not-cloneable");
     expect((await reasonOf(pool.call.echo(Symbol("x")))).code).toBe("not-cloneable");
@@ -128,19 +128,19 @@ describe.each([
     expect((await reasonOf(pool.call.returnsGenerator() as unknown as Promise<unknown>)).code).toBe("not-cloneable");
   });
 
-  test("has its context", async () => {
+  test("has a context", async () => {
     const pool = await open();
     expect(await pool.call.context()).toEqual([thread, false, false]);
   });
 
-  test("is waited for by close", async () => {
+  test("finishes before close() settles", async () => {
     const pool = await open();
     const later = pool.call.whereAsync();
     await pool.close();
     expect(await later).toBe(thread);
   });
 
-  test("is failed by terminate, also when it would never end", async () => {
+  test("is rejected by terminate(), even when it never ends", async () => {
     const pool = await open();
     const never = reasonOf(pool.call.never());
     expect(pool.stats().open).toBe(1);
@@ -151,7 +151,7 @@ describe.each([
   });
 });
 
-test("placed by its cost, a call rejects where a getter of an argument throws, and does not throw at its caller", async () => {
+test("with placement auto, a call rejects when a getter of an argument throws, and does not throw at its caller", async () => {
   const pool = await placedPool({ placement: "auto" });
   const value = {
     get inner() {
@@ -160,7 +160,7 @@ test("placed by its cost, a call rejects where a getter of an argument throws, a
   };
   for (let turn = 0; turn < 20; turn++) {
     expect(await pool.call.echo(turn)).toEqual([turn]);
-    // An exception here would be the caller's, who has no promise to look at.
+    // An exception here would reach the caller directly, before it has a promise.
     const refused = pool.call.echo([value, { value }]);
     expect(await reasonOf(refused)).toMatchObject({ message: expect.stringContaining("not today") });
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { Call, Played, World } from "./world.js";
 
-/** Plays a workload until it is steady, then compares it with both places. */
+/** Plays a workload until its placement is steady, then compares its cost with either place alone. */
 export function steady(world: World, calls: () => Call[], warmUp = 400, rounds = 600) {
   for (let round = 0; round < warmUp; round++) world.batch(calls());
   const sum = { auto: 0, inline: 0, worker: 0, longestUs: 0, heldUs: 0, stallUs: 0, calls: 0, ranInline: 0 };

@@ -5,20 +5,20 @@ import { Model } from "../../src/placement/model.js";
 import { Traffic } from "../../src/placement/traffic.js";
 import { Turn } from "../../src/placement/turn.js";
 
-/** What a call costs on this machine, in microseconds. */
+/** The cost of a call on this machine, in microseconds. */
 export interface Call {
-  /** In a worker, and, times `World.inlineFactor`, on the caller's thread. */
+  /** Duration in a worker. On the caller's thread it is multiplied by `World.inlineFactor`. */
   us: number;
-  /** Its class of arguments. */
+  /** The class of its arguments. */
   kind?: number;
 }
 
-/** What happened to one batch, which is one turn of the event loop. */
+/** The result of one batch, which is one turn of the event loop. */
 export interface Played {
   totalUs: number;
-  /** How long inline runs held the thread, in one turn. */
+  /** Time for which inline runs blocked the thread, in one turn. */
   heldUs: number;
-  /** How long all of the tick held it, sending included. */
+  /** Time for which the whole tick blocked the thread, with sending. */
   stallUs: number;
   longestUs: number;
   inline: number;
@@ -26,8 +26,8 @@ export interface Played {
 }
 
 /**
- * A machine on paper, for the pure model: a caller's thread, some workers, and a hop that holds the caller for
- * `handleUs` a call and takes `latencyUs` before the first answer comes. No threads and no clocks.
+ * A simulated machine for the pure model: a caller's thread, some workers, and a hop. The hop blocks the caller for `handleUs` per call,
+ * and the first answer arrives after `latencyUs`. No threads and no clocks.
  *
  *   caller  |h|h|h|---- latency ----|answers
  *   workers       |run|run|run|
@@ -41,9 +41,9 @@ export class World {
   handleUs = 1.5;
   workers = 2;
   inlineFactor = 1;
-  /** What copying and calling costs inline. */
+  /** Cost of the copy and the call, per inline run. */
   inlineExtraUs = 0.3;
-  /** What the first inline runs cost beyond. */
+  /** Additional cost of each of the first `coldRuns` inline runs. */
   coldUs = 0;
   coldRuns = 0;
 
@@ -52,7 +52,7 @@ export class World {
     this.#turn = new Turn(budgetUs, false);
   }
 
-  /** Makes the calls in one tick and waits for all. `force` bypasses the model, to see what either place would take. */
+  /** Makes the calls in one tick, and waits for all. `force` bypasses the model, to measure either place. */
   batch(calls: readonly Call[], force?: "inline" | "worker"): Played {
     const beganUs = this.nowUs;
     const played: Played = { totalUs: 0, heldUs: 0, stallUs: 0, longestUs: 0, inline: 0, worker: 0 };
@@ -105,14 +105,14 @@ export class World {
       this.nowUs = Math.max(this.nowUs, us);
       if (!told) continue;
       const profile = this.model.profile(call.kind ?? 0);
-      // The worker's clock is read in whole microseconds.
+      // The worker's clock has whole microseconds.
       profile?.ran(Math.round(call.us));
       if (profile) this.#traffic.answered(profile, Math.round(call.us), this.workers, () => this.nowUs);
     }
   }
 }
 
-/** A repeatable source of numbers from 0 to 1 (mulberry32). */
+/** Returns a repeatable source of numbers from 0 to 1 (mulberry32). */
 export function random(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -123,7 +123,7 @@ export function random(seed: number): () => number {
   };
 }
 
-/** So many calls of this cost. */
+/** Returns `count` calls of this cost. */
 export function times(count: number, us: number | (() => number), kind = 0): Call[] {
   return Array.from({ length: count }, () => ({ us: typeof us === "number" ? us : us(), kind }));
 }

@@ -14,8 +14,8 @@ function prepared(args: unknown[]): PoolCall {
   return call;
 }
 
-describe("arguments of a call that has to wait", () => {
-  test("lose what is moved at once", () => {
+describe("arguments of a call that must wait", () => {
+  test("move at once when they are moved", () => {
     const bytes = new Uint8Array(8).fill(1);
     const call = prepared([move(bytes)]);
     detach(call);
@@ -23,7 +23,7 @@ describe("arguments of a call that has to wait", () => {
     expect(call.args).toEqual([new Uint8Array(8).fill(1)]);
   });
 
-  test("copy the rest once: the copy moves when they leave, and the caller keeps what it had", () => {
+  test("are otherwise copied once: the copy moves when they are sent, and the caller keeps the original", () => {
     const kept = new Uint8Array(16).fill(2);
     const large = new Uint8Array(64).fill(3);
     const call = prepared([move(new Uint8Array(8)), { kept }, large.subarray(4, 8)]);
@@ -39,7 +39,7 @@ describe("arguments of a call that has to wait", () => {
     });
   });
 
-  test("are left alone when nothing in them is moved", () => {
+  test("stay as they are when none of them is moved", () => {
     const kept = new Uint8Array(16);
     const call = prepared([kept]);
     detach(call);
@@ -47,7 +47,7 @@ describe("arguments of a call that has to wait", () => {
     expect(call.transfer).toEqual([]);
   });
 
-  test("stay one object where a moved and an unmoved argument share it", () => {
+  test("stay one object when a moved and an unmoved argument share it", () => {
     const bytes = new Uint8Array(8);
     const call = prepared([move(bytes), bytes]);
     detach(call);

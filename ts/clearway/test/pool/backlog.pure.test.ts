@@ -6,7 +6,7 @@ import { callSettingsOf, placeOfKey, settingsOf } from "../../src/pool/options.j
 import { Backlog } from "../../src/pool/schedule/backlog.js";
 
 let lastId = 0;
-/** What the backlog looks at, of a call. */
+/** Creates a call with the properties that the backlog reads. */
 const call = (bytes = 0, options: CallOptions = {}): PoolCall => {
   const settings = callSettingsOf(options, settingsOf({ size: 4 }));
   return { id: ++lastId, priority: settings.priority, options: settings, bytes } as unknown as PoolCall;
@@ -15,7 +15,7 @@ const backlogOf = (queue: PoolOptions["queue"], size = 4): Backlog<PoolCall> =>
   new Backlog(settingsOf({ size, ...(queue && { queue }) }));
 
 describe("the backlog", () => {
-  test("counts items and bytes of what waits, over all its queues", () => {
+  test("counts the items and bytes of waiting calls, over all its queues", () => {
     const backlog = backlogOf({});
     const calls = [call(10), call(20, { key: "a" }), call(30, { key: "b", priority: 1 })];
     for (const each of calls) backlog.add(each);
@@ -27,7 +27,7 @@ describe("the backlog", () => {
     expect([backlog.length, backlog.bytes]).toEqual([0, 0]);
   });
 
-  test("with wait, admits everything, and says when there is room again", async () => {
+  test("with wait, admits every call, and reports when there is room again", async () => {
     const backlog = backlogOf({ items: 1 });
     const first = call();
     await backlog.room();
@@ -44,7 +44,7 @@ describe("the backlog", () => {
     await room;
   });
 
-  test("with fail, refuses a call beyond its items or its bytes", () => {
+  test("with fail, refuses a call over the limit of items or bytes", () => {
     const backlog = backlogOf({ items: 2, bytes: 100, whenFull: "fail" });
     backlog.add(call(60));
     expect(() => backlog.admit(call(41))).toThrowError(expect.objectContaining({ code: "queue-full" }));
@@ -53,18 +53,18 @@ describe("the backlog", () => {
     expect(() => backlog.admit(call())).toThrowError(expect.objectContaining({ code: "queue-full" }));
   });
 
-  test("lets in a call that alone exceeds the bytes when nothing else waits", () => {
+  test("admits a call larger than the limit of bytes when no other call waits", () => {
     expect(backlogOf({ bytes: 100, whenFull: "fail" }).admit(call(1000))).toBeUndefined();
   });
 
-  test("with dropNewest, gives up the new call", () => {
+  test("with dropNewest, drops the new call", () => {
     const backlog = backlogOf({ items: 1, whenFull: "dropNewest" });
     backlog.add(call());
     const late = call();
     expect(backlog.admit(late)).toBe(late);
   });
 
-  test("with dropOldest, gives up the oldest of the lowest priority, keyed or not", () => {
+  test("with dropOldest, drops the oldest call of the lowest priority, with or without a key", () => {
     const backlog = backlogOf({ items: 3, whenFull: "dropOldest" });
     const keyed = call(0, { key: "a", priority: -1 });
     for (const each of [call(), keyed, call(0, { priority: -1 })]) backlog.add(each);

@@ -32,7 +32,7 @@ const ways: Record<CallState, Event[]> = {
   settled: ["enqueue", "post", "answer"],
 };
 
-// Every state, every event: what the shell is told to do, and where the call stands then. Empty cells do nothing.
+// Each state with each event: the action for the caller of this state machine, and the next state. A missing cell does nothing.
 const table: Record<CallState, Partial<Record<Event, [action: string | undefined, then: CallState]>>> = {
   idle: { enqueue: [undefined, "queued"], cancel: ["drop", "settled"] },
   queued: { setAside: [undefined, "idle"], post: [undefined, "posted"], cancel: ["drop", "settled"] },
@@ -87,7 +87,7 @@ describe("the life of a call", () => {
     });
   }
 
-  test("tells its caller once at most, whatever happens in whatever order", () => {
+  test("settles its caller once at most, in any order of events", () => {
     const telling = new Set(["drop", "tell", "deliver", "fail"]);
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...events), { maxLength: 40 }), (order) => {

@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import { CallTable } from "../../src/pool/worker/call-table.js";
 import fc from "../fixtures/fast-check.js";
 
-test("a table of calls holds what a map would, whatever comes, goes and stays", () => {
-  // Ids that share their low bits are the ones that get in each other's way.
+test("a table of calls has the same content as a map, at any sequence of additions and removals", () => {
+  // Ids with equal low bits collide in the table.
   const id = fc.tuple(fc.nat(4), fc.nat(3)).map(([low, high]) => low + high * 1024);
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.boolean(), id), { maxLength: 80 }), (steps) => {

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { type Plain, plainPool, plainUrl, reasonOf } from "../fixtures/pools.js";
 
 describe("a call", () => {
-  test("gives the task's result", async () => {
+  test("returns the task's result", async () => {
     const { call } = plainPool();
     expect(await call.add(1, 2)).toBe(3);
     expect(await call.add(1)).toBe(2);
@@ -12,13 +12,13 @@ describe("a call", () => {
     expect(await call.echo({ a: [1, null, "x", new Date(5)] })).toEqual({ a: [1, null, "x", new Date(5)] });
   });
 
-  test("made together with many others, gets its own result", async () => {
+  test("gets its own result among many others", async () => {
     const { call } = plainPool({ size: 2 });
     const results = await Promise.all(Array.from({ length: 5000 }, (_, at) => call.add(at, at)));
     expect(results).toEqual(Array.from({ length: 5000 }, (_, at) => 2 * at));
   });
 
-  test("of an unknown name fails with a list of the known ones, cold and warm", async () => {
+  test("of an unknown name fails with a list of the known names, on a cold and a warm pool", async () => {
     const cold = plainPool();
     const calls = cold.call as unknown as { nope(): Promise<void> };
     for (const each of [await reasonOf(calls.nope()), await reasonOf(calls.nope())]) {
@@ -27,14 +27,14 @@ describe("a call", () => {
     }
   });
 
-  test("whose argument cannot be cloned fails alone", async () => {
+  test("whose argument cannot be cloned fails without failing others", async () => {
     const { call } = plainPool();
     const [bad, good] = await Promise.allSettled([call.echo(() => 1), call.add(1, 1)]);
     expect(good).toEqual({ status: "fulfilled", value: 2 });
     expect((bad as PromiseRejectedResult).reason.code).toBe("not-cloneable");
   });
 
-  test("whose result cannot be cloned fails alone", async () => {
+  test("whose result cannot be cloned fails without failing others", async () => {
     const { call } = plainPool();
     await call.add(1, 1);
     const [bad, good] = await Promise.allSettled([call.returnsFunction(), call.add(1, 1)]);
@@ -42,13 +42,13 @@ describe("a call", () => {
     expect((bad as PromiseRejectedResult).reason.code).toBe("not-cloneable");
   });
 
-  test("that returns a generator says how to write it", async () => {
+  test("that returns a generator fails with advice on how to write it", async () => {
     const { call } = plainPool();
     const reason = await reasonOf(call.returnsGenerator() as unknown as Promise<unknown>);
     expect(reason.message).toContain("async function*");
   });
 
-  test("under run() has a worker to itself that is ended afterwards", async () => {
+  test("under run() has its own worker, which ends afterwards", async () => {
     expect(await run<Plain>(plainUrl).call.count()).toBe(1);
     expect(await run<Plain>(plainUrl).call.count()).toBe(1);
     const seen: number[] = [];
@@ -59,7 +59,7 @@ describe("a call", () => {
 });
 
 describe("move()", () => {
-  test("takes an argument from the caller at once, warm or cold", async () => {
+  test("takes an argument from the caller at once, on a warm and a cold pool", async () => {
     const { call } = plainPool();
     for (let turn = 0; turn < 2; turn++) {
       const bytes = new Uint8Array(16).fill(9);
@@ -69,7 +69,7 @@ describe("move()", () => {
     }
   });
 
-  test("refuses a view on part of a buffer, unless the buffer is named", async () => {
+  test("refuses a view of a part of a buffer, unless the buffer is listed", async () => {
     const { call } = plainPool();
     const part = new Uint8Array(new ArrayBuffer(64), 0, 8);
     expect(await reasonOf(call.echo(move(part)))).toMatchObject({ code: "would-copy" });
@@ -78,14 +78,14 @@ describe("move()", () => {
     expect(part.byteLength).toBe(0);
   });
 
-  test("inside another argument is refused, not copied unseen", async () => {
+  test("inside another argument is refused, not copied silently", async () => {
     const { call } = plainPool();
     const bytes = new Uint8Array(8);
     expect(await reasonOf(call.echo({ bytes: move(bytes) }))).toMatchObject({ code: "not-cloneable" });
     expect(bytes.byteLength).toBe(8);
   });
 
-  test("is not needed for results: they move at any depth", async () => {
+  test("is not necessary for results, which move at any depth", async () => {
     const pool = plainPool({ strict: true });
     const nested = (await pool.call.nested(1000)) as {
       map: Map<string, Set<Uint8Array>>;
@@ -108,7 +108,7 @@ describe("strict", () => {
     expect(await call.bytes(8)).toEqual(new Uint8Array(8).fill(7));
   });
 
-  test("is not the default: part of a larger buffer is copied, only what shows, and the ledger says so", async () => {
+  test("is off by default: only the visible part of a larger buffer is copied, and the ledger counts it", async () => {
     const pool = plainPool();
     const part = await pool.call.part(4096, 8);
     expect(part).toEqual(new Uint8Array(8).fill(3));

@@ -5,9 +5,9 @@ import { gate, plainPool, reasonOf } from "../fixtures/pools.js";
 
 const shared = typeof SharedArrayBuffer === "function";
 
-/** A pool, ready, and a way to know that a task of it has begun. */
+/** Creates a ready pool, and a function that makes a call and reports when its task has started. */
 async function warm(options: PoolOptions = {}) {
-  // A task that stops when it is told to does so within this, however slow the machine is; others say what they have.
+  // A task that stops on a cancel does so within this time, however slow the machine is. Other tests set their own.
   const pool = plainPool({ graceMs: 600_000, ...options });
   await pool.ready();
   const starting = (callOptions: CallOptions = {}) => {
@@ -17,8 +17,8 @@ async function warm(options: PoolOptions = {}) {
   return { ...pool, starting };
 }
 
-describe("cancelling a call that waits", () => {
-  test("drops it: it never runs, and its caller hears the signal's reason at once", async () => {
+describe("cancelling a waiting call", () => {
+  test("drops it before it runs, and rejects with the signal's reason at once", async () => {
     const { call, with: withOptions, starting, stats } = await warm();
     const holder = new AbortController();
     const busy = starting({ signal: holder.signal });
@@ -35,7 +35,7 @@ describe("cancelling a call that waits", () => {
     expect(await call.count()).toBe(1);
   });
 
-  test("whose signal was aborted before never lets it leave", async () => {
+  test("prevents it from being sent when the signal was aborted before", async () => {
     const { call, with: withOptions } = await warm();
     const aborted = AbortSignal.abort("early");
     await expect(withOptions({ signal: aborted }).call.count()).rejects.toBe("early");
@@ -43,8 +43,8 @@ describe("cancelling a call that waits", () => {
   });
 });
 
-describe("cancelling a call that runs", () => {
-  test("rejects it at once with the signal's own reason, and tells the task the same", async () => {
+describe("cancelling a running call", () => {
+  test("rejects with the signal's own reason at once, and aborts the task", async () => {
     const { starting, call, stats } = await warm();
     const controller = new AbortController();
     const { started, call: starter } = starting({ signal: controller.signal });
@@ -57,7 +57,7 @@ describe("cancelling a call that runs", () => {
     expect(stats()).toMatchObject({ open: 0, workers: { restarts: 0 } });
   });
 
-  test("tells the task the reason, whole", async () => {
+  test("passes the complete reason to the task", async () => {
     const { starting, call } = await warm();
     const controller = new AbortController();
     const { started, call: starter } = starting({ signal: controller.signal });
@@ -68,7 +68,7 @@ describe("cancelling a call that runs", () => {
     expect(await call.reasonSeen()).toBe("RangeError E_MINE enough");
   });
 
-  test.runIf(shared)("is seen by a loop that never gives its thread back, and the worker lives on", async () => {
+  test.runIf(shared)("reaches a loop that never yields its thread, and the worker stays", async () => {
     const { starting, call, stats } = await warm({ graceMs: 600_000 });
     await call.count();
     const controller = new AbortController();
@@ -81,9 +81,9 @@ describe("cancelling a call that runs", () => {
     expect(stats().workers.restarts).toBe(0);
   });
 
-  test("that does not stop replaces its worker when the grace is over, and hurts no call beside it", async () => {
+  test("replaces its worker after graceMs when the task does not stop, without failing other calls", async () => {
     const pool = await warm({ size: 2, graceMs: 1 });
-    // A worker that has proved itself is replaced at once, and not only when it is needed.
+    // A worker that has answered calls is replaced at once. Another one would be replaced only when it is needed.
     await pool.call.add(1, 1);
     const controller = new AbortController();
     const deaf = pool.starting({ signal: controller.signal });
@@ -100,7 +100,7 @@ describe("cancelling a call that runs", () => {
     await expect.poll(() => pool.stats().workers).toMatchObject({ size: 2, ready: 2, restarts: 1 });
   });
 
-  test("that spins for ever is ended too, and what waited behind it runs", async () => {
+  test("ends a task that spins forever, and calls behind it run", async () => {
     const pool = await warm({ graceMs: 1 });
     const spinning = reasonOf(pool.with({ timeoutMs: 1 }).call.forEver());
     const waiting = pool.call.add(1, 2);
@@ -108,7 +108,7 @@ describe("cancelling a call that runs", () => {
     expect(await waiting).toBe(3);
   });
 
-  test("beside others in one worker lets them finish first", async () => {
+  test("lets other calls in its worker finish before the worker is replaced", async () => {
     const pool = await warm({ concurrency: 4, graceMs: 100 });
     const controller = new AbortController();
     const deaf = pool.starting({ signal: controller.signal });
@@ -120,7 +120,7 @@ describe("cancelling a call that runs", () => {
     await beside.started;
     controller.abort(new RangeError("stop"));
     await running;
-    // It takes no more calls, and is ended when the last of the others is over; another may take its place already.
+    // The worker takes no more calls, and ends after its last one. Its replacement may already be there.
     await expect
       .poll(() => {
         const { ready, size } = pool.stats().workers;
@@ -133,8 +133,8 @@ describe("cancelling a call that runs", () => {
   });
 });
 
-describe("time", () => {
-  test("of timeoutMs counts from the task's start, not from the queue", async () => {
+describe("a time limit", () => {
+  test("of timeoutMs counts from the task's start, not from the call", async () => {
     const pool = await warm();
     const holder = new AbortController();
     const busy = pool.starting({ signal: holder.signal });
@@ -142,7 +142,7 @@ describe("time", () => {
     await busy.started;
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     try {
-      // Waits far longer than it may run; only a task that began may run out of time.
+      // Waits much longer than its timeoutMs, which only applies to a started task.
       const waiting = pool.with({ timeoutMs: 5 }).call.add(1, 1);
       const late = reasonOf(pool.with({ deadlineMs: 20 }).call.add(1, 1));
       vi.advanceTimersByTime(20);
@@ -161,14 +161,14 @@ describe("time", () => {
     expect(pool.stats().workers.restarts).toBe(0);
   });
 
-  test("of deadlineMs counts from the call, running or not", async () => {
+  test("of deadlineMs counts from the call, and ends a running task", async () => {
     const pool = await warm();
     expect(await reasonOf(pool.with({ deadlineMs: 5 }).call.hold())).toMatchObject({ code: "deadline" });
   });
 });
 
-describe("a call that is over", () => {
-  test("leaves no listener on its signal, however it ended", async () => {
+describe("a settled call", () => {
+  test("leaves no listener on its signal, whatever its outcome", async () => {
     const pool = await warm();
     const { signal } = new AbortController();
     const added = vi.spyOn(signal, "addEventListener");
@@ -194,7 +194,7 @@ describe("a call that is over", () => {
       await call.add(1, 2);
       await reasonOf(call.fail("x"));
       for await (const each of call.numbers(5)) if (each === 2) break;
-      // Node lets go of a worker that has been idle for 10 ms: that timer is the worker's, and is there or not as it happens.
+      // Node unreferences a worker after 10 ms of idling. That timer may or may not exist at this moment.
       vi.advanceTimersByTime(20);
       expect(vi.getTimerCount()).toBe(0);
     } finally {
@@ -204,21 +204,21 @@ describe("a call that is over", () => {
 });
 
 describe("progress", () => {
-  test("comes in order, before the result", async () => {
+  test("arrives in order, before the result", async () => {
     const pool = await warm();
     const told: unknown[] = [];
     expect(await pool.with({ onProgress: (value) => told.push(value) }).call.report(100)).toBe(100);
     expect(told).toEqual(Array.from({ length: 100 }, (_, at) => at));
   });
 
-  test("that cannot be cloned is told as an error, and the call goes on", async () => {
+  test("that cannot be cloned arrives as an error, and the call continues", async () => {
     const pool = await warm();
     const told: unknown[] = [];
     expect(await pool.with({ onProgress: (value) => told.push(value) }).call.reportFunction()).toBe("done");
     expect(told).toEqual([expect.objectContaining({ code: "not-cloneable" })]);
   });
 
-  test("whose listener throws ends its own call, and takes no other answer with it", async () => {
+  test("whose listener throws fails its own call, and no other answer", async () => {
     const pool = await warm({ concurrency: 4 });
     const mine = new RangeError("in the listener");
     const bad = pool.with({
@@ -240,7 +240,7 @@ describe("progress", () => {
 });
 
 describe("a call that does not stop, in a worker that runs several at once,", () => {
-  test("costs none that had not begun: that runs elsewhere", async () => {
+  test("fails no call that has not started: another worker runs it", async () => {
     const pool = plainPool({ concurrency: 3, graceMs: 1 });
     await pool.call.add(1, 1);
     const stuck = reasonOf(pool.with({ timeoutMs: 1 }).call.forEver());
@@ -249,7 +249,7 @@ describe("a call that does not stop, in a worker that runs several at once,", ()
     expect(await Promise.all(behind)).toEqual([3, 4]);
   });
 
-  test.each(["before", "after"])("fails those that had begun %s it", async (when) => {
+  test.each(["before", "after"])("fails the calls that started %s it", async (when) => {
     const pool = plainPool({ concurrency: 3, graceMs: 1 });
     await pool.call.add(1, 1);
     const begun = gate();

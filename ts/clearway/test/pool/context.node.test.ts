@@ -8,15 +8,15 @@ type Crash = typeof import("../fixtures/crash.tasks.js");
 
 const storage = new AsyncLocalStorage<string>();
 
-/** Starts something in the context of each name, all on one pool, so that messages of one are handled beside the others'. */
+/** Runs `act` once in the context of each name, all on one pool, so that messages of several contexts are handled together. */
 async function inEach<T>(names: string[], act: (name: string) => Promise<T>): Promise<T[]> {
   return Promise.all(names.map((name) => storage.run(name, () => act(name))));
 }
 
-describe("AsyncLocalStorage", () => {
+describe("AsyncLocalStorage:", () => {
   const names = ["a", "b", "c", "d"];
 
-  test("onProgress sees the context of its call", async () => {
+  test("onProgress runs in the context of its call", async () => {
     const pool = testPool<Context>(builtUrl("context"), { concurrency: 4 });
     await storage.run("pool", () => pool.ready());
     const seen: [name: unknown, context: unknown][] = [];
@@ -27,14 +27,14 @@ describe("AsyncLocalStorage", () => {
     expect(seen.filter(([name, context]) => name !== context)).toEqual([]);
   });
 
-  test("an iterable that a task reads runs in the context of its call, to its finally", async () => {
+  test("an iterable that a task reads runs in the context of its call, also its finally block", async () => {
     const pool = testPool<Context>(builtUrl("context"), { concurrency: 4 });
     await pool.ready();
     const seen: [name: string, context: unknown][] = [];
     const look = (name: string): void => void seen.push([name, storage.getStore()]);
     async function* values(name: string) {
       try {
-        // More than the window: drawn anew whenever the task gives credit.
+        // More values than the window, so that the task's credit resumes the iterable several times.
         for (let at = 0; at < 50; at++) {
           look(name);
           yield at;
@@ -68,7 +68,7 @@ describe("AsyncLocalStorage", () => {
     expect(await told.promise).toBe("call");
   });
 
-  test("onError sees the context in which the pool was made", async () => {
+  test("onError runs in the context in which the pool was created", async () => {
     const told = gate<unknown>();
     const pool = storage.run("made", () =>
       testPool<Crash>(builtUrl("crash"), { size: { min: 0, max: 1 }, onError: () => told.tell(storage.getStore()) }),

@@ -4,7 +4,7 @@ import { builtUrl, reasonOf, testPool } from "../fixtures/pools.js";
 
 type Crash = typeof import("../fixtures/crash.tasks.js");
 
-// In a browser a worker survives both; in Node it does not.
+// A worker in a browser survives both errors, a worker in Node does not.
 test.each(["stray", "strayRejection"] as const)("%s: an uncaught error fails the call with its cause", async (task) => {
   const pool = testPool<Crash>(builtUrl("crash"));
   const reason = (await reasonOf(pool.call[task]())) as Error & { code: string };

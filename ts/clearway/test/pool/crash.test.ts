@@ -11,8 +11,8 @@ async function warm(options: PoolOptions = {}) {
   return pool;
 }
 
-describe("a worker that ends itself", () => {
-  test("fails the call that was with it, and is replaced", async () => {
+describe("a worker that exits", () => {
+  test("fails its current call, and is replaced", async () => {
     const pool = await warm();
     const before = await pool.call.who();
     expect(await reasonOf(pool.call.leave())).toMatchObject({ name: "ClearwayError", code: "worker-exited" });
@@ -20,9 +20,9 @@ describe("a worker that ends itself", () => {
     expect(pool.stats().workers).toMatchObject({ size: 1, restarts: 1 });
   });
 
-  test("while calls are behind it hurts none that has not begun", async () => {
+  test("fails no call that has not started", async () => {
     const pool = await warm();
-    // Short calls are sent ahead once the task is known to be short.
+    // The pool sends short calls ahead, once it knows that the task is short.
     for (let turn = 0; turn < 20; turn++) await pool.call.runs();
     const answers = await Promise.allSettled([
       pool.call.leave(),
@@ -32,7 +32,7 @@ describe("a worker that ends itself", () => {
     for (const answer of answers.slice(1)) expect(answer.status).toBe("fulfilled");
   });
 
-  test("while a stream is behind it, unbegun, lets that run elsewhere", async () => {
+  test("fails no stream that has not started: another worker runs it", async () => {
     const pool = await warm();
     const leaving = reasonOf(pool.call.leave());
     const seen: number[] = [];
@@ -41,7 +41,7 @@ describe("a worker that ends itself", () => {
     expect(await leaving).toMatchObject({ code: "worker-exited" });
   });
 
-  test("in the middle of a stream fails it after the values that arrived", async () => {
+  test("fails a started stream after the values that arrived", async () => {
     const { call } = await warm();
     const stream = call.streamThenLeave();
     expect((await stream.next()).value).toBe(1);
@@ -49,14 +49,14 @@ describe("a worker that ends itself", () => {
     expect(await stream.next()).toEqual({ done: true, value: undefined });
   });
 
-  test("after its answer costs no call", async () => {
+  test("fails no call when it exits after its answer", async () => {
     const pool = await warm();
     expect(await pool.call.leaveLater()).toBe("answered");
     await expect.poll(() => pool.stats().workers).toMatchObject({ restarts: 1, ready: 1 });
     expect(await pool.call.runs()).toBe(1);
   });
 
-  test("does not stand for the end that a worker made long after it", async () => {
+  test("fails its call with worker-exited, even after an earlier uncaught error", async () => {
     const told = gate();
     const pool = await warm({ onError: () => told.tell() });
     expect(await pool.call.strayAfter()).toBe("answered");
@@ -66,11 +66,11 @@ describe("a worker that ends itself", () => {
   });
 });
 
-test("a first call that ends its worker fails as one that has run, though its end is heard with its start", async () => {
+test("a first call that ends its worker fails as a started call, even when the exit arrives with the worker's start", async () => {
   for (let round = 0; round < 5; round++) {
     const pool = testPool<Crash>(builtUrl("crash"), { concurrency: 4 });
     const [left, after] = [reasonOf(pool.call.leave()), pool.call.who()];
-    // The call has left; the worker runs it while this thread is held, and has all to say when that is over.
+    // The call has been sent. The worker runs it while this thread is blocked, and all its messages arrive together afterwards.
     await new Promise((resolve) => setTimeout(resolve));
     hold(round * 60);
     expect(await left).toMatchObject({ code: "worker-exited" });
@@ -87,31 +87,31 @@ function hold(ms: number): void {
 describe.runIf(typeof SharedArrayBuffer === "function")("retries", () => {
   const cell = () => new Int32Array(new SharedArrayBuffer(4));
 
-  test("run a call again whose worker died under it", async () => {
+  test("run a call again when its worker died during the call", async () => {
     const pool = await warm();
     expect(await pool.with({ retries: 1 }).call.leaveOnce(cell())).toBe(2);
   });
 
-  test("are not made unless asked for", async () => {
+  test("are off by default", async () => {
     const pool = await warm();
     expect(await reasonOf(pool.call.leaveOnce(cell()))).toMatchObject({ code: "worker-exited" });
   });
 
-  test("are not needed for what waited behind a call that ended its worker: it runs once, in the next one", async () => {
-    // Both are in one message, and the worker may run both at once; a browser's goes on after it closed itself.
+  test("are not needed for a call behind one that ended its worker: it runs once, in the next worker", async () => {
+    // Both calls are in one message, and the worker may run both at once. A browser's worker continues after it has closed itself.
     const pool = testPool<Crash>(builtUrl("crash"), { concurrency: 4 });
     const [left, marked] = [reasonOf(pool.call.leave()), pool.call.mark(cell())];
     expect(await left).toMatchObject({ code: "worker-exited" });
     expect(await marked).toBe(1);
   });
 
-  test("come to an end", async () => {
+  test("end after the given number", async () => {
     const pool = await warm();
     expect(await reasonOf(pool.with({ retries: 2 }).call.leave())).toMatchObject({ code: "worker-exited" });
     expect(pool.stats().workers.restarts).toBe(3);
   });
 
-  test("are never made of a stream", async () => {
+  test("never apply to a stream", async () => {
     const pool = await warm();
     const stream = pool.with({ retries: 5 }).call.streamThenLeave();
     expect((await stream.next()).value).toBe(1);
@@ -119,8 +119,8 @@ describe.runIf(typeof SharedArrayBuffer === "function")("retries", () => {
   });
 });
 
-describe("an uncaught error", () => {
-  test("that belongs to no call is told to onError", async () => {
+describe("an uncaught error outside any call", () => {
+  test("is passed to onError", async () => {
     const told: unknown[] = [];
     const pool = await warm({ onError: (error) => told.push(error) });
     expect(await pool.call.strayAfter()).toBe("answered");
@@ -129,7 +129,7 @@ describe("an uncaught error", () => {
     expect(await pool.call.runs()).toBe(1);
   });
 
-  test("that belongs to no call is printed when nobody listens, with the pool's name", async () => {
+  test("is printed with the pool's name when there is no onError", async () => {
     const printed = vi.spyOn(console, "error").mockImplementation(() => {});
     onTestFinished(() => printed.mockRestore());
     const pool = await warm({ name: "quiet" });
@@ -141,7 +141,7 @@ describe("an uncaught error", () => {
     expect(await pool.call.runs()).toBe(1);
   });
 
-  test("that belongs to no call is not printed when onError hears it", async () => {
+  test("is not printed when there is an onError", async () => {
     const printed = vi.spyOn(console, "error").mockImplementation(() => {});
     onTestFinished(() => printed.mockRestore());
     const told = gate();

@@ -10,8 +10,8 @@ async function dead(): Promise<Worker> {
   return worker;
 }
 
-describe("a factory that gives a worker that has ended", () => {
-  test("fails the calls that wait for it, and ready()", async () => {
+describe("a factory that returns a worker that has exited", () => {
+  test("fails the waiting calls, and ready()", async () => {
     const worker = await dead();
     const pool = testPool<Plain>(() => worker);
     const reasons = await Promise.all([reasonOf(pool.ready()), reasonOf(pool.call.add(1, 2))]);
@@ -19,7 +19,7 @@ describe("a factory that gives a worker that has ended", () => {
     await pool.close();
   });
 
-  test("does not hold up terminate()", async () => {
+  test("does not block terminate()", async () => {
     const worker = await dead();
     const pool = testPool<Plain>(() => worker);
     const lost = reasonOf(pool.call.add(1, 2));
@@ -27,7 +27,7 @@ describe("a factory that gives a worker that has ended", () => {
     expect(["pool-terminated", "worker-start-failed"]).toContain((await lost).code);
   });
 
-  test("is asked again by the next call", async () => {
+  test("is called again for the next call", async () => {
     const workers = [await dead()];
     const pool = testPool<Plain>(() => workers.shift() ?? new Worker(plainUrl));
     expect(await reasonOf(pool.call.add(1, 2))).toMatchObject({ code: "worker-start-failed" });
@@ -35,10 +35,10 @@ describe("a factory that gives a worker that has ended", () => {
   });
 });
 
-test("a string that begins with a drive of Windows is a path, whatever its case", async () => {
+test("a string that begins with a Windows drive letter is a path, in either case", async () => {
   for (const drive of ["c", "C"]) {
     const pool = testPool<Plain>(`${drive}:\\tasks\\images.tasks.js`);
-    // No such path here; a URL of that scheme would be refused for its scheme.
+    // This path does not exist. A URL of that scheme would be refused for its scheme.
     expect((await reasonOf(pool.call.add(1, 2))).message).toMatch(/absolute path/);
   }
 });

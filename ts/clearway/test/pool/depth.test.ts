@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Structured clone recurses: what is nested deep can be posted where it cannot be read, and the whole message is lost.
+// Structured clone recurses: a value nested too deep can be posted but not read, and the receiver then loses the whole message.
 import { describe, expect, test } from "vitest";
 import { plainPool, reasonOf } from "../fixtures/pools.js";
 
@@ -11,8 +11,8 @@ function nest(depth: number): unknown {
 
 const refusal = { name: "ClearwayError", code: "not-cloneable", message: expect.stringContaining("500 deep") };
 
-describe.each([600, 1_500, 2_050, 3_000, 6_000, 20_000])("%i levels", (depth) => {
-  test("in an argument fail that call, and none of the same tick", async () => {
+describe.each([600, 1_500, 2_050, 3_000, 6_000, 20_000])("values nested %i levels deep", (depth) => {
+  test("in an argument fail that call, and no other call of the same tick", async () => {
     const { call, ...pool } = plainPool();
     await call.add(1, 2);
     const answers = Array.from({ length: 100 }, (_, at) =>
@@ -24,7 +24,7 @@ describe.each([600, 1_500, 2_050, 3_000, 6_000, 20_000])("%i levels", (depth) =>
     expect(pool.stats()).toMatchObject({ open: 0, workers: { restarts: 0 } });
   });
 
-  test("in a result fail that call, and none of the same tick", async () => {
+  test("in a result fail that call, and no other call of the same tick", async () => {
     const { call, ...pool } = plainPool();
     expect(await reasonOf(call.nest(depth))).toMatchObject(refusal);
     const all = await Promise.all([call.add(1, 1), reasonOf(call.nest(depth)), call.add(2, 1)]);
@@ -32,7 +32,7 @@ describe.each([600, 1_500, 2_050, 3_000, 6_000, 20_000])("%i levels", (depth) =>
     expect(pool.stats()).toMatchObject({ open: 0, workers: { restarts: 0 } });
   });
 
-  test("in a value of a stream fail the stream, either way", async () => {
+  test("in a stream fail the stream, in either direction", async () => {
     const { call } = plainPool();
     const seen: unknown[] = [];
     const read = async (): Promise<void> => {
@@ -46,7 +46,7 @@ describe.each([600, 1_500, 2_050, 3_000, 6_000, 20_000])("%i levels", (depth) =>
     expect(await reasonOf(call.total(source()))).toMatchObject(refusal);
   });
 
-  test("in what an error holds, or in progress, are left out", async () => {
+  test("in an error's property or in progress are replaced by a description or an error", async () => {
     const pool = plainPool();
     expect(await reasonOf(pool.call.throwsNested(depth))).toMatchObject({
       name: "RangeError",
@@ -61,15 +61,15 @@ describe.each([600, 1_500, 2_050, 3_000, 6_000, 20_000])("%i levels", (depth) =>
   });
 });
 
-test("as deep as the limit, values cross both ways", async () => {
+test("values nested to the limit cross in both directions", async () => {
   const { call } = plainPool();
   expect(await call.echo(nest(499))).toEqual(nest(499));
 });
 
-test("what no search can see costs only its own call", async () => {
+test("a value whose depth the search cannot see fails at most its own call", async () => {
   const { call, ...pool } = plainPool();
   await call.add(1, 2);
-  // Chromium cannot read it, Node can.
+  // Chromium cannot read this value, Node can.
   const hidden = Object.assign([], { hidden: nest(3_000) });
   const answer = await Promise.allSettled([call.echo(hidden)]);
   if (answer[0]?.status === "rejected") expect(answer[0].reason.code).toMatch(/message-error|not-cloneable/);

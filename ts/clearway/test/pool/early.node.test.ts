@@ -3,13 +3,13 @@ import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
 import { builtUrl, type Plain, plainUrl, reasonOf, testPool } from "../fixtures/pools.js";
 
-test("a first call whose worker's module threw goes to another worker that is starting", async () => {
+test("a first call whose worker's module throws moves to another starting worker", async () => {
   let made = 0;
   const pool = testPool<Plain>(() => new Worker(made++ === 0 ? builtUrl("throws") : plainUrl), { size: 2 });
   expect(await Promise.all([pool.call.add(1, 2), pool.call.add(2, 2)])).toEqual([3, 4]);
 });
 
-test("also where the other one was ready, and idle, before the module threw", async () => {
+test("a first call whose worker's module throws moves to a worker that is ready and idle", async () => {
   const held = new Int32Array(new SharedArrayBuffer(4));
   let made = 0;
   const pool = testPool<Plain>(
@@ -23,7 +23,7 @@ test("also where the other one was ready, and idle, before the module threw", as
   expect(await first).toBe(3);
 });
 
-test("a first call that ends its worker fails, and is not run again", async () => {
+test("a first call that ends its worker fails, and does not run again", async () => {
   const pool = testPool<typeof import("../fixtures/crash.tasks.js")>(builtUrl("crash"));
   expect(await reasonOf(pool.call.leave())).toMatchObject({ code: "worker-exited" });
   expect(pool.stats().workers.restarts).toBe(1);

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { builtUrl, plainPool, reasonOf, testPool } from "../fixtures/pools.js";
 
-// Each on a pool of its own, in the tick that made it: the call is sent before its worker is ready.
+// Every test calls its own pool in the tick that created it: the call is sent before its worker is ready.
 
 test.each([
   ["number", 1],
@@ -10,24 +10,24 @@ test.each([
   ["null", null],
   ["undefined", undefined],
   ["object", { at: [1, { two: 2 }] }],
-])("a first call gives its result: %s", async (_name, value) => {
+])("a first call returns its result: %s", async (_name, value) => {
   expect(await plainPool().call.echo(value)).toEqual(value);
 });
 
-test("a first call moves its result, and the ledger says so", async () => {
+test("a first call moves its result, and the ledger counts it", async () => {
   const pool = plainPool();
   expect(await pool.call.bytes(1000)).toHaveLength(1000);
   expect(pool.stats().ledger.fromWorkers).toMatchObject({ movedBytes: 1000, copiedBytes: 0 });
 });
 
-test("a first call may be asynchronous, and may fail, with its error whole", async () => {
+test("a first call may be asynchronous, and may fail with its complete error", async () => {
   expect(await plainPool().call.later(1)).toBe(2);
   const pool = plainPool();
   expect(await reasonOf(pool.call.fail("no"))).toMatchObject({ name: "RangeError", message: "no" });
   expect(pool.stats().tasks["fail"]).toMatchObject({ calls: 1, ok: 0, failed: 1 });
 });
 
-test("a first call whose result cannot cross fails as any other", async () => {
+test("a first call fails when its argument or result cannot be cloned", async () => {
   expect(await reasonOf(plainPool().call.returnsFunction())).toMatchObject({ code: "not-cloneable" });
   expect(await reasonOf(plainPool().call.returnsGenerator() as unknown as Promise<unknown>)).toMatchObject({
     code: "not-cloneable",
@@ -43,7 +43,7 @@ test("a first call of a generator is a stream, and its task runs once", async ()
   expect(pool.stats().tasks["numbers"]).toMatchObject({ calls: 1, ok: 1 });
 });
 
-test("a first call that its reader takes for a stream and ends is over, and the pool goes on", async () => {
+test("a first call that its reader ends as a stream is cancelled, and the pool keeps working", async () => {
   const pool = plainPool();
   const call = pool.call.never() as unknown as AsyncIterator<unknown>;
   await call.return?.();
@@ -53,7 +53,7 @@ test("a first call that its reader takes for a stream and ends is over, and the 
   expect(pool.stats().open).toBe(0);
 });
 
-test("a first call whose argument cannot cross, and that its reader ends, is over, and the pool goes on", async () => {
+test("a first call with an argument that cannot be cloned is cancelled when its reader ends it, and the pool keeps working", async () => {
   const pool = plainPool();
   const call = pool.call.echo(() => 1) as unknown as AsyncIterator<unknown>;
   const ended = call.return?.("left");
@@ -63,20 +63,20 @@ test("a first call whose argument cannot cross, and that its reader ends, is ove
   expect(pool.stats()).toMatchObject({ open: 0, tasks: { echo: { calls: 2, ok: 1, failed: 0, cancelled: 1 } } });
 });
 
-test("first calls go one to each worker that starts, and run once, in any number", async () => {
+test("many first calls are distributed over the starting workers, and each runs once", async () => {
   const pool = plainPool({ size: 2 });
   const counts = await Promise.all(Array.from({ length: 20 }, () => pool.call.count()));
   expect(counts.reduce((sum, each) => Math.max(sum, each), 0)).toBeGreaterThanOrEqual(10);
   expect(pool.stats().tasks["count"]).toMatchObject({ calls: 20, ok: 20 });
 });
 
-test("a pool that may grow starts a worker for a second call, though one is starting", async () => {
+test("a pool below its maximum size starts a worker for a second call, even while another is starting", async () => {
   const pool = plainPool({ size: { min: 1, max: 2 } });
   await Promise.all([pool.call.spin(1), pool.call.spin(1)]);
   expect(pool.stats().workers.size).toBe(2);
 });
 
-test("a first call with metrics has its times", async () => {
+test("a first call has a measured duration when metrics are on", async () => {
   const pool = plainPool({ metrics: true });
   await pool.ready();
   const cold = plainPool({ metrics: true });
@@ -84,7 +84,7 @@ test("a first call with metrics has its times", async () => {
   expect(cold.stats().tasks["add"]?.runUs).toMatchObject({ count: 1 });
 });
 
-test("a first call of a name that the module does not expose fails with the names it does", async () => {
+test("a first call of an unknown task fails with unknown-task", async () => {
   const pool = testPool<{ default: { none(): void } }>(builtUrl("plain"));
   expect(await reasonOf(pool.call.none())).toMatchObject({ code: "unknown-task" });
 });

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { gate, type Plain, plainPool, plainUrl, reasonOf } from "../fixtures/pools.js";
 
 describe("close()", () => {
-  test("lets everything finish that was asked for, takes no new calls, and ends every worker", async () => {
+  test("finishes all calls, refuses new ones, and ends every worker", async () => {
     const made = plainPool({ size: 2 });
     const calls = Array.from({ length: 50 }, (_, at) => made.call.later(at));
     const closing = made.close();
@@ -18,7 +18,7 @@ describe("close()", () => {
     expect(made.stats()).toMatchObject({ open: 0, workers: { size: 0, restarts: 0 } });
   });
 
-  test("may be asked for again, and by `await using`", async () => {
+  test("can be called again, and by `await using`", async () => {
     const made = plainPool();
     await made.call.add(1, 2);
     await Promise.all([made.close(), made.close()]);
@@ -33,7 +33,7 @@ describe("close()", () => {
     expect(workers()).toBe(0);
   });
 
-  test("waits until the callers of calls that failed were told", async () => {
+  test("waits until the callers of failed calls have their errors", async () => {
     const made = plainPool({ concurrency: 4 });
     await made.ready();
     const told: string[] = [];
@@ -45,13 +45,13 @@ describe("close()", () => {
     expect(told).toEqual(["caller", "caller", "caller"]);
   });
 
-  test("of a pool that was never used ends it", async () => {
+  test("ends a pool that was never used", async () => {
     const made = plainPool({ size: 2 });
     await made.close();
     expect(made.stats().workers.size).toBe(0);
   });
 
-  test("fails what takes longer than its timeoutMs: a task, and a stream that nobody reads on", async () => {
+  test("fails a task and an unread stream that exceed its timeoutMs", async () => {
     const made = plainPool();
     await made.ready();
     const stream = made.with({ window: { items: 1 } }).call.numbers(100);
@@ -61,7 +61,7 @@ describe("close()", () => {
     await started.promise;
     await made.close({ timeoutMs: 1 });
     expect(await holding).toMatchObject({ code: "pool-closed" });
-    // The value that had arrived is still given.
+    // The value that had arrived is still delivered.
     expect((await stream.next()).value).toBe(1);
     expect(await reasonOf(stream.next())).toMatchObject({ code: "pool-closed" });
     expect(made.stats().workers.size).toBe(0);
@@ -69,7 +69,7 @@ describe("close()", () => {
 });
 
 describe("terminate()", () => {
-  test("fails everything at once, whatever runs, and ends every worker", async () => {
+  test("fails every call at once, whatever runs, and ends every worker", async () => {
     const made = plainPool({ size: 2, graceMs: 600_000 });
     await made.ready();
     const calls = [made.call.forEver(), made.call.never(), ...Array.from({ length: 20 }, () => made.call.later(1))];
@@ -83,7 +83,7 @@ describe("terminate()", () => {
     expect(made.stats()).toMatchObject({ open: 0, queue: { items: 0 }, workers: { size: 0 } });
   });
 
-  test("overtakes a close that waits", async () => {
+  test("overrides a pending close()", async () => {
     const made = plainPool();
     await made.ready();
     const holding = reasonOf(made.call.never());
@@ -93,7 +93,7 @@ describe("terminate()", () => {
     expect(await holding).toMatchObject({ code: "pool-terminated" });
   });
 
-  test("before the first worker is ready rejects what waits for it", async () => {
+  test("rejects calls that wait for the first worker", async () => {
     const made = plainPool();
     const ready = reasonOf(made.ready());
     const call = reasonOf(made.call.add(1, 2));
@@ -104,13 +104,13 @@ describe("terminate()", () => {
 });
 
 describe("run()", () => {
-  test("ends its worker when a stream is left, before its first value or after", async () => {
+  test("ends its worker when a stream is left, before or after its first value", async () => {
     const unread = run<Plain>(plainUrl).call.numbers(3);
     expect(await unread.return("mine")).toEqual({ done: true, value: "mine" });
     for await (const each of run<Plain>(plainUrl).call.numbers(1000)) if (each === 5) break;
   });
 
-  test("hears of options as a pool does", async () => {
+  test("accepts options like a pool", async () => {
     const { call } = run<Plain>(plainUrl, { timeoutMs: 5, graceMs: 1 });
     expect(await reasonOf(call.forEver())).toMatchObject({ code: "timeout" });
     expect(

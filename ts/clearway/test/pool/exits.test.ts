@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A module that ends its worker once it is ready: calls that it never began come back, again and again.
+// Uses a module that ends its worker once it is ready, so that calls which have not started return to the queue repeatedly.
 import { describe, expect, test } from "vitest";
 import { builtUrl, reasonOf, testPool } from "../fixtures/pools.js";
 
@@ -7,8 +7,8 @@ type Exits = typeof import("../fixtures/exits.tasks.js");
 
 const inNode = typeof process === "object" && typeof process.versions?.node === "string";
 
-describe.each([1, 3])("a module that ends each of %i workers once it is ready", (size) => {
-  test("fails the calls that wait, plain or keyed, after some restarts", async () => {
+describe.each([1, 3])("a module that ends each of %i workers as soon as it is ready", (size) => {
+  test("fails the waiting calls, with and without a key, after some restarts", async () => {
     const pool = testPool<Exits>(builtUrl("exits"), { size });
     const calls = [pool.call.add(1, 2), pool.with({ key: "k" }).call.add(1, 2), pool.call.add(2, 2)];
     for (const reason of await Promise.all(calls.map(reasonOf))) {
@@ -19,7 +19,7 @@ describe.each([1, 3])("a module that ends each of %i workers once it is ready", 
     await pool.close();
   });
 
-  test("fails the next call, too, after a further try or two", async () => {
+  test("fails the next call, too, after one or two further starts", async () => {
     const pool = testPool<Exits>(builtUrl("exits"), { size });
     await reasonOf(pool.call.add(1, 2));
     const { restarts } = pool.stats().workers;
@@ -27,8 +27,8 @@ describe.each([1, 3])("a module that ends each of %i workers once it is ready", 
     expect(pool.stats().workers.restarts).toBeLessThan(restarts + 4 * size);
   });
 
-  // A page's worker ends before it is ready.
-  test.runIf(inNode)("tells in stats() how many ended in a row, and that it waits for none", async () => {
+  // In a page, the worker ends before it is ready.
+  test.runIf(inNode)("is reported in stats() as exits in a row and the next start", async () => {
     const pool = testPool<Exits>(builtUrl("exits"), { size });
     expect(pool.stats().workers.pause).toBeUndefined();
     await reasonOf(pool.call.add(1, 2));
@@ -36,8 +36,8 @@ describe.each([1, 3])("a module that ends each of %i workers once it is ready", 
     expect(pool.stats().workers.pause!.exits).toBeGreaterThan(8);
   });
 
-  // As above.
-  test.runIf(inNode)("lets the pool be terminated and closed while it waits to start another", async () => {
+  // In a page, the worker ends before it is ready.
+  test.runIf(inNode)("does not prevent terminate() during the wait for the next start", async () => {
     const pool = testPool<Exits>(builtUrl("exits"), { size });
     const lost = reasonOf(pool.call.add(1, 2));
     await expect.poll(() => pool.stats().workers.restarts).toBeGreaterThan(1);

@@ -6,10 +6,10 @@ import { Watch } from "./chaos/watch.js";
 import { callerPoints, type Point } from "./foreign/points.js";
 import { onStage, type Played, type Stage } from "./foreign/stage.js";
 
-// Every point at which a pool calls code that is not its own, and what that may do. After it, every call has settled, nothing is
-// left behind, and the pool works, or has ended because it was asked to.
+// Tests every point at which a pool calls foreign code, and every way in which that code may fail. Afterwards, every call has settled,
+// nothing is left behind, and the pool works, or has ended on request.
 
-// What has not settled by then hangs. It limits nothing that goes on.
+// A promise that has not settled after this time counts as hanging. This does not limit promises that progress.
 const watchMs = Number(process.env["CLEARWAY_FUZZ_WATCH_MS"] ?? 60_000);
 
 const stray: unknown[] = [];
@@ -17,7 +17,7 @@ const caught = (reason: unknown): void => void stray.push(reason);
 const events = ["uncaughtException", "unhandledRejection"] as const;
 const runners = new Map<string, NodeJS.UncaughtExceptionListener[]>();
 
-// Parts are loaded once in a thread, under a limit of time: its timers are no pool's.
+// Loads the parts that a thread loads only once. Their load timeouts must not count as timers of a pool.
 beforeAll(async () => {
   const left = await onStage(
     {},
@@ -48,14 +48,14 @@ afterEach(() => {
   }
 });
 
-/** Has the point reached, and everything settled. */
+/** Runs the foreign code at a point, and waits until everything has settled. */
 async function reach(point: Point, stage: Omit<Stage, "follow">, ends: boolean): Promise<void> {
   const watch = new Watch();
   let count = 0;
   const follow = (promise: PromiseLike<unknown>): void =>
     void watch.follow(`${point.name} ${stage.name}: ${++count}`, promise);
   const reached = Promise.resolve(point.reach({ ...stage, follow }));
-  // Preparing may hang as well.
+  // The preparation may hang as well.
   follow(reached);
   void reached.then((all) => all.forEach(follow));
   if (ends) {
@@ -73,7 +73,7 @@ async function works({ pool }: Played): Promise<void> {
   if (!closed) expect(outcome).toEqual({ ok: 3 });
 }
 
-/** Lets some misdeeds happen at a point, one after the other, in one pool where the pool itself is not what is foreign. */
+/** Plays several misdeeds at a point, one after the other. They share a pool, unless the point configures the pool itself. */
 async function each(point: Point, options: PoolOptions, some: Record<string, Misdeed>): Promise<void> {
   const play = async (played: Played, name: string, act: Misdeed): Promise<void> => {
     await reach(point, { ...played, act, name }, point.hangs === true);
@@ -91,7 +91,7 @@ async function each(point: Point, options: PoolOptions, some: Record<string, Mis
   }
 }
 
-/** What foreign code may do to the pool that called it. Not within itself: it may be called again by what it calls. */
+/** Calls of foreign code back into the pool. Not nested, because the pool may then call the foreign code again. */
 const reentries: Record<string, (played: Played, controller: AbortController) => readonly PromiseLike<unknown>[]> = {
   "calls the pool": ({ pool }) => [
     pool.call.add(1, 2),
@@ -146,12 +146,12 @@ const settings: Record<string, PoolOptions> = {
 for (const [how, options] of Object.entries(settings)) {
   describe(`foreign code on the caller's thread, ${how}`, () => {
     describe.each(callerPoints.map((point) => [point.name, point] as const))("%s", (_name, point) => {
-      test("that throws anything fails its own call alone", async () => {
+      test("that throws any value fails only its own call", async () => {
         await each(point, options, throwing);
         expect(stray).toEqual([]);
       });
 
-      test("that returns anything harms no other call", async () => {
+      test("that returns any value fails no other call", async () => {
         await each(point, options, returning);
         expect(stray).toEqual([]);
       });

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { gate, plainPool } from "../fixtures/pools.js";
 
-/** Runs `make` while the pool's only worker is held, and gives the order in which its calls came back. */
+/** Runs `make` while the pool's only worker is busy. Returns the order in which its calls were answered. */
 async function orderOf(make: (call: (name: string, options?: { key?: string; priority?: number }) => void) => void) {
   const pool = plainPool();
   await pool.ready();
@@ -30,7 +30,7 @@ async function orderOf(make: (call: (name: string, options?: { key?: string; pri
 }
 
 describe("calls with a key", () => {
-  test("do not overtake older calls without one, nor are they overtaken", async () => {
+  test("neither overtake older calls without a key, nor are overtaken by them", async () => {
     const order = await orderOf((call) => {
       call("plain 1");
       call("key 2", { key: "k" });
@@ -42,7 +42,7 @@ describe("calls with a key", () => {
     expect(order).toEqual(["plain 1", "key 2", "plain 3", "key 4", "key 5", "plain 6"]);
   });
 
-  test("that come again and again do not starve one without", async () => {
+  test("do not starve a call without a key when they repeat", async () => {
     const pool = plainPool();
     await pool.ready();
     const { call } = pool.with({ key: "k" });
@@ -57,7 +57,7 @@ describe("calls with a key", () => {
     await Promise.all(both);
   });
 
-  test("go first where their priority is higher", async () => {
+  test("run first when their priority is higher", async () => {
     const order = await orderOf((call) => {
       call("plain");
       call("key", { key: "k", priority: 1 });
@@ -65,7 +65,7 @@ describe("calls with a key", () => {
     expect(order).toEqual(["key", "plain"]);
   });
 
-  test("of one key run one after the other, whatever a worker may run at once", async () => {
+  test("run one after the other when they share a key, even in a concurrent worker", async () => {
     const pool = plainPool({ concurrency: 4 });
     const events: string[] = [];
     const calls = [1, 2, 3, 4].map((each) => {
@@ -94,7 +94,7 @@ describe("calls with a key", () => {
     expect(events).toEqual([1, 2, 3, 4].flatMap((each) => [`begins ${each}`, `ends ${each}`]));
   });
 
-  test("of different keys run at once in a worker that may", async () => {
+  test("run concurrently in a concurrent worker when their keys differ", async () => {
     const pool = plainPool({ concurrency: 4 });
     const holder = new AbortController();
     const calls = ["a", "b", "c"].map((key) => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Node tells of a worker's uncaught error through a wire of its own, which may overtake what the worker said before.
+// Node reports a worker's uncaught error through a separate channel, which may overtake the worker's earlier messages.
 import { EventEmitter } from "node:events";
 import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
@@ -15,7 +15,7 @@ const told = () => {
   return { words, say };
 };
 
-test("a worker's uncaught error is told behind all that it said, and before its exit", async () => {
+test("a worker's uncaught error is reported after its messages, and before its exit", async () => {
   const { words, say } = told();
   const worker = new Worker("setInterval(() => {}, 1000)", { eval: true });
   const events = { message: say("message"), messageError: say("unreadable"), error: say("error"), exit: say("exit") };
@@ -31,7 +31,7 @@ test("a worker's uncaught error is told behind all that it said, and before its 
   ]);
 });
 
-test("the end of a channel over a worker is told in the same order", () => {
+test("the end of a channel over a worker is reported in the same order", () => {
   const { words, say } = told();
   const worker = Object.assign(new EventEmitter(), { postMessage: () => {} });
   const listeners = { message: say("message"), unreadable: say("unreadable"), gone: say("gone"), error: say("error") };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Test runners take their module loader away when a test is over. A pool that was left open must not ask for modules after that.
+// Test runners remove their module loader after each test. A pool that was left open must not load modules after that.
 import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ type Tasks = { default: { add(a: number, b: number): number } };
 
 const built = (name: string): string => fileURLToPath(new URL(`../../dist/node/${name}`, import.meta.url));
 
-/** A task module whose worker has no end of the ring, and never says that it has. */
+/** Creates a task module whose worker cannot load its end of the ring, and so never announces it. */
 async function tasksWithoutRing(): Promise<URL> {
   const folder = await mkdtemp(join(tmpdir(), "clearway-left-open-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -23,7 +23,7 @@ async function tasksWithoutRing(): Promise<URL> {
   return pathToFileURL(join(folder, "tasks.js"));
 }
 
-test("a pool asks for its ring with its first answer, not when a worker says that it has its end", async () => {
+test("a pool loads its ring after its first answer, without waiting for the worker's end of the ring", async () => {
   const { library, asked, come } = await partialLibrary("open-ring", "late");
   const pool = library.pool<Tasks>(await tasksWithoutRing(), { size: 1 });
   onTestFinished(() => pool.terminate());

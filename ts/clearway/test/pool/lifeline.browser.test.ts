@@ -12,21 +12,21 @@ const open = (search = "") => {
   return made;
 };
 
-describe("a worker that ends without a word", () => {
-  test("fails the call that it had begun", async () => {
+describe("a worker that ends without a message", () => {
+  test("fails its started call", async () => {
     const { call } = open();
     expect(await call.ok()).toBe(1);
     expect(await reasonOf(call.vanish())).toMatchObject({ code: "worker-exited" });
   });
 
-  test("is replaced when it had nothing to do", async () => {
+  test("is replaced when it was idle", async () => {
     const made = open();
     expect(await made.call.vanishSoon(0)).toBe(0);
     await expect.poll(() => made.stats().workers.restarts).toBe(1);
     expect(await made.call.ok()).toBe(1);
   });
 
-  test("is noticed where no call had come yet", async () => {
+  test("is detected before its first call", async () => {
     const made = open("?vanish");
     await made.ready();
     await expect.poll(() => made.stats().workers.restarts).toBeGreaterThan(0);
@@ -34,7 +34,7 @@ describe("a worker that ends without a word", () => {
   });
 });
 
-/** A pool of one worker that the test holds, too. */
+/** Creates a pool of one worker, and gives the test access to that worker. */
 function held(url: URL | string) {
   const workers: Worker[] = [];
   const messages: { clearwayLifeline?: unknown; stray?: unknown }[] = [];
@@ -54,7 +54,7 @@ function held(url: URL | string) {
 const module = (source: string): string => URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
 
 describe("a worker's lifeline", () => {
-  test("is told once its lock is held, also when the first call holds the thread", async () => {
+  test("is announced once its lock is held, even when the first call blocks the thread", async () => {
     const { made, listen } = held(plainUrl);
     const holders = gate<(string | undefined)[]>();
     let name: unknown;
@@ -67,7 +67,7 @@ describe("a worker's lifeline", () => {
     expect(await holders.promise).toContain(name);
   });
 
-  test("is not told where locks are denied, and the worker lives on", async () => {
+  test("is not announced when locks are denied, and the worker keeps working", async () => {
     const denied = module(`
       navigator.locks.request = async () => { throw new DOMException("denied", "SecurityError"); };
       addEventListener("unhandledrejection", ({ reason }) => postMessage({ stray: String(reason) }));
@@ -80,20 +80,20 @@ describe("a worker's lifeline", () => {
     expect(told).toEqual([]);
   });
 
-  test("of another origin says nothing of the worker", async () => {
+  test("of another origin is ignored", async () => {
     const ended = vi.fn();
     await watchLifeline("clearway:test@https://elsewhere.test", new AbortController().signal, ended);
     expect(ended).not.toHaveBeenCalled();
   });
 });
 
-test("a worker that is taken for dead is ended", async () => {
+test("a worker whose lock is not held is terminated", async () => {
   const { made, worker } = held(plainUrl);
   expect(await made.call.add(1, 2)).toBe(3);
   const lost = reasonOf(made.call.never());
   const taken = worker();
   const terminate = vi.spyOn(taken, "terminate");
-  // Nobody holds that lock.
+  // No worker holds this lock.
   taken.dispatchEvent(new MessageEvent("message", { data: { clearwayLifeline: `clearway:nobody@${origin}` } }));
   expect(await lost).toMatchObject({ code: "worker-exited" });
   expect(terminate).toHaveBeenCalled();

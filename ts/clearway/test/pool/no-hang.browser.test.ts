@@ -4,15 +4,15 @@ import fc, { seed } from "../fixtures/fast-check.js";
 import { failedOnce, type Plan, plans } from "./chaos/plan.js";
 import { play, type Surroundings } from "./chaos/play.js";
 
-// The same plans as in `no-hang.node.test.ts`, fewer. What only Node can say of itself is checked there.
+// Plays fewer of the same plans as `no-hang.node.test.ts`, which also has the checks that only Node allows.
 const runs = 60;
 
 const listeners = new WeakMap<AbortSignal, number>();
 const add = AbortSignal.prototype.addEventListener;
 const remove = AbortSignal.prototype.removeEventListener;
 
-// A browser does not tell how many listeners a signal has: they are counted as they come and go. One that was called
-// once is gone too.
+// A browser does not report the number of a signal's listeners, so this counts additions and removals. A `once` listener that was
+// called also counts as removed.
 function counting(): () => void {
   const count = (signal: AbortSignal, by: number): void => {
     listeners.set(signal, (listeners.get(signal) ?? 0) + by);
@@ -38,8 +38,8 @@ const surroundings: Surroundings = {
   stray: async () => [],
 };
 
-// In a browser a worker holds a lock for as long as it lives. Chromium takes two seconds to end one that is in an endless
-// loop, and terminate() cannot wait for that, so this is asked once, at the end. Node counts its threads in another test.
+// A browser's worker holds a lock while it lives. Chromium takes two seconds to end a worker in an endless loop, and terminate() cannot
+// wait for that, so this checks once, at the end. Another test counts Node's threads.
 async function workersLeft(): Promise<unknown[]> {
   const { held } = await navigator.locks.query();
   return (held ?? []).filter(({ name }) => name?.startsWith("clearway:"));

@@ -7,11 +7,11 @@ import { HeapWatch, watchLeft } from "./chaos/left-behind.js";
 import { failedOnce, type Plan, plans } from "./chaos/plan.js";
 import { play, type Surroundings } from "./chaos/play.js";
 
-// How many plans: 300 by ring, the first 100 of them by port; `CLEARWAY_FUZZ_RUNS=5000` for a night.
+// Number of plans: 300 by ring, the first 100 of them by port. `CLEARWAY_FUZZ_RUNS=5000` runs for a night.
 const runs = Number(process.env["CLEARWAY_FUZZ_RUNS"] ?? (process.env["CLEARWAY_CARRIER"] === "port" ? 100 : 300));
-// The seed stands in the tests' names. A failing run prints it with the path to the plan that failed: `CLEARWAY_FUZZ_SEED` and
-// `CLEARWAY_FUZZ_PATH` play that plan again, and `CLEARWAY_FUZZ_SHRINK=1` looks for a smaller one. That takes long where a plan
-// hangs, since each attempt waits for the watchdog.
+// The seed is in the tests' names. A failing run prints it with the path to the failed plan. `CLEARWAY_FUZZ_SEED` and
+// `CLEARWAY_FUZZ_PATH` repeat that plan, and `CLEARWAY_FUZZ_SHRINK=1` searches for a smaller one. That takes long when a plan hangs,
+// because each attempt waits for the watchdog.
 const endOnFailure = process.env["CLEARWAY_FUZZ_SHRINK"] !== "1";
 // `CLEARWAY_FUZZ_WATCH_MS=2000` shrinks faster.
 const watchMs = Number(process.env["CLEARWAY_FUZZ_WATCH_MS"] ?? 12_000);
@@ -32,7 +32,7 @@ const surroundings: Surroundings = {
     if (living.size > 0) throw new Error(`${living.size} workers are left`);
   },
   stray: async () => {
-    // Node tells of unhandled rejections after the microtasks of a turn.
+    // Node reports unhandled rejections after the microtasks of a turn.
     await new Promise((resolve) => setImmediate(resolve));
     return stray.splice(0);
   },
@@ -50,11 +50,11 @@ afterAll(() => {
   process.off("uncaughtException", caught);
 });
 
-// The watchdog ends a plan that hangs, this ends the test if even that should fail. It limits nothing that goes on.
+// The watchdog ends a plan that hangs. This ends the test if the watchdog fails, too. Neither limits a plan that progresses.
 const timeout = 120_000 + runs * 2000;
 
 describe(`no call ever hangs (seed ${seed})`, () => {
-  test("whatever is called, given up, killed and closed, in whatever order", { timeout }, async () => {
+  test("at any sequence of calls, cancels, kills and closes", { timeout }, async () => {
     const heap = new HeapWatch(runs);
     const left = watchLeft();
     const playing = async (plan: Plan): Promise<void> => {
@@ -72,7 +72,7 @@ describe(`no call ever hangs (seed ${seed})`, () => {
     expect(heap.grown()).toBeUndefined();
   });
 
-  test("when a worker runs out of memory, with others at work beside it", { timeout }, async () => {
+  test("when a worker runs out of memory during other calls", { timeout }, async () => {
     const limited = { ...surroundings, poolOptions: { resourceLimits: { maxOldGenerationSizeMb: 24 } } };
     const withMemory = plans(10).map((plan): Plan => {
       const at = Math.floor(plan.commands.length / 2);
@@ -83,7 +83,7 @@ describe(`no call ever hangs (seed ${seed})`, () => {
     await fc.assert(fc.asyncProperty(withMemory, playing), { numRuns: Math.ceil(runs / 15), seed, endOnFailure });
   });
 
-  test("and the check itself notices a call that does", async () => {
+  test("and this check detects a call that does", async () => {
     const plan: Plan = {
       size: { min: 1, max: 1 },
       concurrency: 1,
@@ -95,7 +95,7 @@ describe(`no call ever hangs (seed ${seed})`, () => {
       commands: [{ do: "call", task: "deaf", n: 0, options: {} }],
       ending: "drain",
     };
-    // Without its limit a deaf task never answers.
+    // Without its limit, a deaf task never answers.
     const endless = { ...surroundings, forcedTimeoutMs: 2 ** 31 - 1, watchMs: 200 };
     await expect(play(plan, endless)).rejects.toThrow("not settled after 200 ms:\n  0 deaf(0)");
   });

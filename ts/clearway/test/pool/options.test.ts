@@ -73,15 +73,15 @@ function thrownBy(act: () => unknown): ClearwayError {
   throw new Error("it did not throw");
 }
 
-describe("an option out of its range", () => {
-  test.each(bad)("of a pool is named with its value: %s", (shown, options) => {
+describe("an invalid option", () => {
+  test.each(bad)("of a pool is refused with its value: %s", (shown, options) => {
     const reason = thrownBy(() => pool(plainUrl, options));
     expect(reason).toBeInstanceOf(ClearwayError);
     expect(reason.code).toBe("invalid-argument");
     expect(reason.message).toContain(shown);
   });
 
-  test.each(badCalls)("of a call is named with its value: %s", (shown, options) => {
+  test.each(badCalls)("of a call is refused with its value: %s", (shown, options) => {
     const made = plainPool();
     const reason = thrownBy(() => made.with(options));
     expect(reason.code).toBe("invalid-argument");
@@ -89,7 +89,7 @@ describe("an option out of its range", () => {
   });
 });
 
-describe("every other entry that takes options", () => {
+describe("every other function with options", () => {
   const bytes = new Uint8Array(4);
   test.each<[shown: string, act: () => unknown]>([
     ["the nearest is graceMs): grace=1", () => run(plainUrl, { grace: 1 } as never)],
@@ -113,13 +113,13 @@ describe("every other entry that takes options", () => {
     ["resources must be an object: resources=null", () => withResources(null as never)],
     ["tasks must be an object: tasks=undefined", () => expose(undefined as never)],
     ['the task "a" must be a function, or made by task(): the task "a"=[object]', () => expose({ a: {} as never })],
-  ])("names the field and its value: %s", (shown, act) => {
+  ])("refuses an invalid field with its value: %s", (shown, act) => {
     const reason = thrownBy(act);
     expect(reason.code).toBe("invalid-argument");
     expect(reason.message).toContain(shown);
   });
 
-  test("rejects where it gives a promise", async () => {
+  test("rejects when it returns a promise", async () => {
     const made = plainPool();
     await expect(made.close({ timeoutMs: -1 })).rejects.toThrow("timeoutMs must be a number, 0 or more: timeoutMs=-1");
     await expect(made.close({ timeout: 5 } as never)).rejects.toThrow("the nearest is timeoutMs): timeout=5");
@@ -127,7 +127,7 @@ describe("every other entry that takes options", () => {
   });
 });
 
-test("a bad option starts no worker", () => {
+test("an invalid option starts no worker", () => {
   let made = 0;
   const factory = (): never => {
     made++;
@@ -137,7 +137,7 @@ test("a bad option starts no worker", () => {
   expect(made).toBe(0);
 });
 
-test("an option is read once, and its getter's error is the caller's", async () => {
+test("an option is read once, and an error of its getter reaches the caller", async () => {
   let reads = 0;
   const made = plainPool({
     get concurrency() {
@@ -155,7 +155,7 @@ test("an option is read once, and its getter's error is the caller's", async () 
   expect(thrownBy(() => pool(plainUrl, throwing))).toBe(thrown);
 });
 
-test("an enumerable property of every object is no option", async () => {
+test("an enumerable property of Object.prototype is not an option", async () => {
   const prototype = Object.prototype as unknown as Record<string, unknown>;
   prototype["polluted"] = 1;
   try {
@@ -166,7 +166,7 @@ test("an enumerable property of every object is no option", async () => {
   }
 });
 
-test("options may be an instance of a class, whose methods are called on it", async () => {
+test("options may be an instance of a class with methods", async () => {
   class Options {
     name = "classy";
     seen: unknown[] = [];
@@ -174,18 +174,18 @@ test("options may be an instance of a class, whose methods are called on it", as
       this.seen.push(error);
     }
   }
-  // `seen` is no option, so it must not be an own property that can be listed.
+  // `seen` is not an option, so it must not be enumerable.
   const options = Object.defineProperty(new Options(), "seen", { enumerable: false });
   expect(await plainPool(options as PoolOptions).call.add(1, 2)).toBe(3);
 });
 
-test("options that are undefined are not given", async () => {
+test("options with the value undefined are ignored", async () => {
   const none: Record<string, unknown> = { name: undefined, signal: undefined, nme: undefined };
   const made = plainPool(none as PoolOptions);
   expect(await made.with(none as CallOptions).call.add(1, 2)).toBe(3);
 });
 
-test("options at their bounds are taken", async () => {
+test("options at their limits are accepted", async () => {
   const made = plainPool({
     size: { min: 0, max: "cpu", idleMs: Number.POSITIVE_INFINITY },
     queue: { items: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY },

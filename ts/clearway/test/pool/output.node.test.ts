@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What tasks print is on its way when they are answered: it must arrive before their worker, or the process, ends.
+// A task's output may still be in flight when the task is answered. It must arrive before its worker or the process ends.
 import { spawn } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
@@ -26,12 +26,12 @@ async function printed(source: string): Promise<number> {
 test.each([
   ["a script ends", `await pool(url, { size: 1 }).call.print(${lines});`, lines],
   [
-    "a script ends that has warmed its pool",
+    "a script with a warm pool ends",
     `const p = pool(url, { size: 1 }); await p.ready(); await p.call.print(${lines});`,
     lines,
   ],
   [
-    "a script ends, where its second call prints",
+    "a script whose second call prints ends",
     `const p = pool(url, { size: 1 }); await p.call.print(1); await p.call.print(${lines - 1});`,
     lines,
   ],
@@ -47,6 +47,6 @@ test.each([
     `const p = pool(url, { size: 1, recycle: { tasks: 1 } }); for (let at = 0; at < 3; at++) await p.call.print(${lines}); await p.close();`,
     3 * lines,
   ],
-])("all that a task has printed arrives when %s", async (_when, source, count) => {
+])("all output of a task arrives when %s", async (_when, source, count) => {
   expect(await printed(source)).toBe(count);
 });

@@ -16,8 +16,8 @@ async function partial(part: string, how: "late" | "missing", options: PoolOptio
 
 const nothingLeft = { open: 0, queue: { items: 0 }, workers: { size: 0 } };
 
-describe("without what looks after workers", () => {
-  test("a pool fails as it does where no worker can be started, with the cause, and tries again", async () => {
+describe("without the lifecycle part,", () => {
+  test("a pool fails as if no worker could be started, with the cause, and tries again", async () => {
     const { pool, come } = await partial("lifecycle", "missing");
     for (let turn = 0; turn < 2; turn++) {
       const answers = await Promise.all([
@@ -37,7 +37,7 @@ describe("without what looks after workers", () => {
     expect(await pool.call.add(1, 2)).toBe(3);
   });
 
-  test("a pool closes and ends", async () => {
+  test("a pool can be closed", async () => {
     const { pool } = await partial("lifecycle", "missing");
     const failed = reasonOf(pool.call.add(1, 2));
     await pool.close();
@@ -45,7 +45,7 @@ describe("without what looks after workers", () => {
     expect(pool.stats()).toMatchObject(nothingLeft);
   });
 
-  test("a worker does not get ready in time where that does not come", async () => {
+  test("a worker is not ready in time when the part does not load", async () => {
     const { pool } = await partial("lifecycle", "late", { startTimeoutMs: 500 });
     expect(await reasonOf(pool.call.add(1, 2))).toMatchObject({
       code: "worker-start-failed",
@@ -55,7 +55,7 @@ describe("without what looks after workers", () => {
   });
 });
 
-describe("while what looks after workers is loaded", () => {
+describe("while the lifecycle part is loading,", () => {
   test("calls wait for it", async () => {
     const { pool, asked, come } = await partial("lifecycle", "late");
     const calls = Promise.all([pool.call.add(1, 2), pool.with({ key: 1, priority: 1 }).call.add(3, 4)]);
@@ -78,23 +78,20 @@ describe("while what looks after workers is loaded", () => {
     expect(await pool.call.add(1, 2)).toBe(3);
   });
 
-  test.each(["close", "terminate"] as const)(
-    "%s() ends the pool, and what comes later changes nothing",
-    async (end) => {
-      const { pool, asked, come } = await partial("lifecycle", "late");
-      const call = reasonOf(pool.call.add(1, 2));
-      await asked;
-      if (end === "close") await pool.close({ timeoutMs: 0 });
-      else await pool.terminate();
-      expect(await call).toMatchObject({ code: end === "close" ? "pool-closed" : "pool-terminated" });
-      come();
-      expect(pool.stats()).toMatchObject(nothingLeft);
-    },
-  );
+  test.each(["close", "terminate"] as const)("%s() ends the pool, and a later load changes nothing", async (end) => {
+    const { pool, asked, come } = await partial("lifecycle", "late");
+    const call = reasonOf(pool.call.add(1, 2));
+    await asked;
+    if (end === "close") await pool.close({ timeoutMs: 0 });
+    else await pool.terminate();
+    expect(await call).toMatchObject({ code: end === "close" ? "pool-closed" : "pool-terminated" });
+    come();
+    expect(pool.stats()).toMatchObject(nothingLeft);
+  });
 });
 
-describe("a stream that is asked while what looks after workers is loaded", () => {
-  test("answers in the order in which it was asked", async () => {
+describe("a stream that is read while the lifecycle part is loading", () => {
+  test("answers its reads in order", async () => {
     const { pool, asked, come } = await partial("lifecycle", "late");
     const stream = pool.call.numbers(3);
     const steps = Promise.all([stream.next(), stream.next(), stream.next(), stream.next()]);
@@ -104,7 +101,7 @@ describe("a stream that is asked while what looks after workers is loaded", () =
     expect(pool.stats()).toMatchObject({ open: 0, tasks: { numbers: { calls: 1, ok: 1 } } });
   });
 
-  test("is let finish by close()", async () => {
+  test("finishes before close() settles", async () => {
     const { pool, asked, come } = await partial("lifecycle", "late");
     const values = (async () => {
       const read: number[] = [];
@@ -119,7 +116,7 @@ describe("a stream that is asked while what looks after workers is loaded", () =
     expect(pool.stats()).toMatchObject(nothingLeft);
   });
 
-  test("begins nothing when it was ended before", async () => {
+  test("does not start when it was ended before", async () => {
     const { pool, asked, come } = await partial("lifecycle", "late");
     const stream = pool.call.numbers(3);
     const steps = Promise.all([stream.next(), stream.return()]);
@@ -130,7 +127,7 @@ describe("a stream that is asked while what looks after workers is loaded", () =
     expect(pool.stats()).toMatchObject({ open: 0 });
   });
 
-  test("tells its reader when the task is no stream, and when the pool ends", async () => {
+  test("rejects when the task is not a stream, and when the pool ends", async () => {
     const { pool, asked, come } = await partial("lifecycle", "late");
     const noStream = pool.call.add(1, 2) as unknown as AsyncIterator<number>;
     const steps = reasonOf(noStream.next());
@@ -146,7 +143,7 @@ describe("a stream that is asked while what looks after workers is loaded", () =
   });
 });
 
-test("a call whose task reads a stream fails without what feeds it, and gives the stream back", async () => {
+test("without the feed part, a call with a stream argument fails, and its stream is closed", async () => {
   const { library, come } = await partialLibrary("feed", "missing");
   const pool = library.pool<Streams>(builtUrl("streams"), { size: 1 });
   onTestFinished(() => pool.terminate());
@@ -161,7 +158,7 @@ test("a call whose task reads a stream fails without what feeds it, and gives th
   const given = source();
   const why = { code: "missing-package", cause: { code: "ERR_MODULE_NOT_FOUND" } };
   expect(await reasonOf(pool.call.take(given, 2))).toMatchObject(why);
-  // It is given back when the task has ended.
+  // The stream is closed after the task has ended.
   await expect.poll(() => pool.stats().open).toBe(0);
   expect(await given.next()).toMatchObject({ done: true });
   come();
@@ -169,14 +166,14 @@ test("a call whose task reads a stream fails without what feeds it, and gives th
   await expect.poll(() => over).toBe(1);
 });
 
-describe("without the ring", () => {
+describe("without the ring,", () => {
   test("calls go by port", async () => {
     const { pool } = await partial("open-ring", "missing");
     expect(await pool.call.add(1, 2)).toBe(3);
     expect(await pool.call.add(3, 4)).toBe(7);
   });
 
-  test("a worker that cannot be started fails as ever", async () => {
+  test("a worker that cannot be started fails its call as usual", async () => {
     const { library } = await partialLibrary("open-ring", "missing");
     const pool = library.pool<Plain>(new URL("./missing.js", plainUrl), { size: 1 });
     onTestFinished(() => pool.terminate());
@@ -184,7 +181,7 @@ describe("without the ring", () => {
   });
 });
 
-test("a call whose result is a table fails without what reads tables, and the next one succeeds", async () => {
+test("without the records part, a call with a table as its result fails, and the next one succeeds once the part is there", async () => {
   const { library, come } = await partialLibrary("records", "missing");
   const pool = library.pool<RecordTasks>(builtUrl("records"), { size: 1 });
   onTestFinished(() => pool.terminate());
@@ -198,7 +195,7 @@ test("a call whose result is a table fails without what reads tables, and the ne
   expect(await pool.call.students(3)).toHaveLength(3);
 });
 
-test("without what places calls onError hears of it once, and calls go to workers", async () => {
+test("without the placer part, onError is called once, and calls go to workers", async () => {
   const told: unknown[] = [];
   const { pool } = await partial("placer", "missing", { placement: "auto", size: 2, onError: (why) => told.push(why) });
   await pool.ready();

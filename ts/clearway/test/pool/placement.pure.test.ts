@@ -16,7 +16,7 @@ function estimateOf(...samplesUs: number[]): Estimate {
 
 const eight = (us: number): Estimate => estimateOf(...new Array<number>(8).fill(us));
 
-/** What placement looks at, of a worker and of a call. */
+/** Creates workers and calls with the properties that placement reads. */
 const worker = (
   over: { state?: string; load?: number; guarded?: number; busyUs?: number; tasksRun?: number } = {},
 ): PoolWorker<PoolCall> => {
@@ -34,15 +34,15 @@ describe("the estimate of a task", () => {
     expect(eight(10).short).toBe(true);
   });
 
-  test("is long once every run took more than 200 us, until one takes less", () => {
+  test("is long when every run took more than 200 us, until one takes less", () => {
     expect(estimateOf().long).toBe(false);
     expect(estimateOf(5000).long).toBe(true);
     expect(estimateOf(5000, 150).long).toBe(false);
-    // What was short once is long again when it has been for a while.
+    // A task that was short once counts as long again after some long runs.
     expect(estimateOf(150, ...new Array<number>(20).fill(5000)).long).toBe(true);
   });
 
-  test("stays between the least and the most that the task took, half a microsecond at least", () => {
+  test("stays between the task's minimum and maximum, and is at least half a microsecond", () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 1e6 }), { minLength: 8, maxLength: 200 }), (samples) => {
         const { meanUs } = estimateOf(...samples);
@@ -52,7 +52,7 @@ describe("the estimate of a task", () => {
     );
   });
 
-  test("remembers one slow run for a while", () => {
+  test("includes one slow run for a while", () => {
     const estimate = eight(10);
     estimate.add(1_100);
     for (let turn = 0; turn < 5; turn++) estimate.add(10);
@@ -61,7 +61,7 @@ describe("the estimate of a task", () => {
     expect(estimate.short).toBe(true);
   });
 
-  test("never lets more work be sent ahead than the budget of a millisecond", () => {
+  test("allows sending ahead within the budget of a millisecond", () => {
     expect(mayGoAhead(eight(100), 899)).toBe(true);
     expect(mayGoAhead(eight(100), 901)).toBe(false);
     expect(mayGoAhead(eight(300), 0)).toBe(false);
@@ -70,7 +70,7 @@ describe("the estimate of a task", () => {
 });
 
 describe("placement", () => {
-  test("gives a worker that is not ready nothing", () => {
+  test("gives no call to a worker that is not ready", () => {
     for (const state of ["starting", "draining", "closing", "gone"]) {
       expect(accepts(worker({ state }), call(eight(1)), 8)).toBe(false);
     }
@@ -82,14 +82,14 @@ describe("placement", () => {
     expect(accepts(worker({ load: 2 }), unknown, 2)).toBe(false);
   });
 
-  test("sends short calls ahead, but none that may have to be killed, nor behind such a one", () => {
+  test("sends short calls ahead, but not a call that may be killed, nor a call behind one", () => {
     expect(accepts(worker({ load: 1 }), call(eight(10)), 1)).toBe(true);
     expect(accepts(worker({ load: 1 }), call(eight(10), true), 1)).toBe(false);
     expect(accepts(worker({ load: 1, guarded: 1 }), call(eight(10)), 1)).toBe(false);
     expect(accepts(worker({ load: 9, busyUs: 995 }), call(eight(10)), 1)).toBe(false);
   });
 
-  test("adds a short call to a worker that is awake rather than wake another", () => {
+  test("adds a short call to a worker that is awake before it wakes another", () => {
     const awake = worker({ load: 1, busyUs: 10 });
     expect(choose([worker(), awake], call(eight(5)), 1)).toBe(awake);
     const busy = worker({ load: 9, busyUs: 60 });
@@ -97,13 +97,13 @@ describe("placement", () => {
     expect(choose([busy, asleep], call(eight(5)), 1)).toBe(asleep);
   });
 
-  test("otherwise takes the freest worker, and among equals the one used most", () => {
+  test("otherwise takes the worker with the lowest load, and among equals the one with the most runs", () => {
     const used = worker({ tasksRun: 5 });
     expect(choose([worker({ load: 1 }), worker(), undefined, used], call(new Estimate()), 4)).toBe(used);
     expect(choose([worker({ load: 1 })], call(new Estimate()), 1)).toBeUndefined();
   });
 
-  test("gives a key the same place each time, within bounds, and spreads keys over all places", () => {
+  test("gives a key the same place every time, and spreads keys over all places", () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.integer()), fc.integer({ min: 1, max: 64 }), (key, places) => {
         const at = placeOfKey(key, places);

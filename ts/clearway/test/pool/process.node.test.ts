@@ -8,9 +8,9 @@ import { pool } from "clearway";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type Plain, plainUrl, reasonOf, testPool } from "../fixtures/pools.js";
 
-/** Runs a program beside the tests, as a user's script would run; settles when it has exited by itself. */
+/** Runs a program in its own process, like a user's script. Settles when it has exited by itself. */
 async function program(source: string): Promise<{ code: number | null; output: string }> {
-  // Beside the fixtures, where `clearway` resolves as it does for them.
+  // In the fixtures' folder, so that `clearway` resolves as it does there.
   const folder = await mkdtemp(fileURLToPath(new URL("../fixtures/built/program-", import.meta.url)));
   onTestFinished(() => rm(folder, { recursive: true }));
   const file = `${folder}/program.mjs`;
@@ -74,8 +74,8 @@ describe("a script exits by itself", () => {
 describe.runIf(process.platform === "linux")("threads", () => {
   const threads = (): number => readdirSync("/proc/self/task").length;
 
-  test("are all gone after close() and terminate(), also of workers that never end by themselves", async () => {
-    // Node's own pool of threads starts with its first file.
+  test("have all ended after close() and terminate(), even those of workers that never end by themselves", async () => {
+    // Starts Node's own thread pool, which would otherwise start with its first file operation.
     await Promise.all(Array.from({ length: 8 }, () => stat(fileURLToPath(import.meta.url))));
     const before = threads();
     const closed = testPool<Plain>(plainUrl, { size: 3 });
@@ -91,7 +91,7 @@ describe.runIf(process.platform === "linux")("threads", () => {
 });
 
 describe("a factory", () => {
-  test("makes the workers", async () => {
+  test("creates the workers", async () => {
     let made = 0;
     const factory = testPool<Plain>(() => {
       made++;
@@ -101,7 +101,7 @@ describe("a factory", () => {
     expect(made).toBe(1);
   });
 
-  test("that throws when a worker is to be replaced fails the calls, not the process", async () => {
+  test("that throws when a worker is to be replaced fails calls, but not the process", async () => {
     let broken = false;
     const factory = testPool<typeof import("../fixtures/crash.tasks.js")>(() => {
       if (broken) throw new RangeError("no more workers");
@@ -117,14 +117,14 @@ describe("a factory", () => {
   });
 });
 
-test("resource limits end the call that reaches them, and only that worker", async () => {
+test("resource limits fail the call that reaches them, and replace only its worker", async () => {
   const made = testPool<Plain>(plainUrl, { resourceLimits: { maxOldGenerationSizeMb: 16 } });
   await made.ready();
   expect(await reasonOf(made.call.fillMemory())).toMatchObject({ code: "out-of-memory" });
   expect(await made.call.add(1, 2)).toBe(3);
 });
 
-test("pool() takes a URL as text", async () => {
+test("pool() accepts a URL as a string", async () => {
   const made = pool<Plain>(plainUrl.href, { size: 1 });
   expect(await made.call.add(1, 2)).toBe(3);
   await made.close();

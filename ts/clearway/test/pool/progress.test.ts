@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A task that tells more than its listener reads: what is not read yet is bounded, in order, and its end is never lost.
+// A task reports faster than its listener reads: unread values are limited and in order, and the last one is never lost.
 import { describe, expect, test } from "vitest";
 import { plainPool } from "../fixtures/pools.js";
 
 const inNode = typeof process === "object" && typeof process.versions?.node === "string";
-// As `progressWindow` says: values, and characters in all.
+// The limits of `progressWindow`, in values and in characters.
 const windowValues = 8192;
 const windowBytes = 4 << 20;
 
 const isRising = (values: readonly number[]): boolean =>
   values.every((value, at) => at === 0 || value > values[at - 1]!);
 
-describe("a task that tells its progress in a tight loop", () => {
+describe("a task that reports progress in a tight loop", () => {
   test.each([
     ["never lets a message in", 50_000, Number.POSITIVE_INFINITY],
-    ["lets messages in now and then", 50_000, 500],
-  ])("and %s is heard in order, its last value before its result", async (_name, count, everyTurns) => {
+    ["sometimes lets messages in", 50_000, 500],
+  ])("and %s is heard in order, with its last value before its result", async (_name, count, everyTurns) => {
     const pool = plainPool();
     await pool.ready();
     const told: number[] = [];
@@ -27,7 +27,7 @@ describe("a task that tells its progress in a tight loop", () => {
     expect(told.slice(0, windowValues)).toEqual(Array.from({ length: windowValues }, (_, at) => at));
   });
 
-  test("is heard whole as long as its listener keeps up, however much that is", async () => {
+  test("has every value delivered while its listener keeps up, whatever their number", async () => {
     const pool = plainPool();
     await pool.ready();
     const told: number[] = [];
@@ -36,11 +36,11 @@ describe("a task that tells its progress in a tight loop", () => {
     expect(told).toEqual(Array.from({ length: 12 * 2000 }, (_, at) => at % 2000));
   });
 
-  // Only Node's main thread may be held by a lock.
+  // Only Node's main thread may block on a lock.
   test.runIf(inNode).each([
     ["as many values as the window has", 20_000, 8, windowValues],
     ["as many characters as the window has", 600, 1 << 16, windowBytes / (1 << 16)],
-  ])("sends %s, and then the newest, to a listener that reads nothing", async (_name, count, length, most) => {
+  ])("sends %s, and then only the newest, when its listener reads nothing", async (_name, count, length, most) => {
     const pool = plainPool();
     await pool.ready();
     const flag = new Int32Array(new SharedArrayBuffer(4));
@@ -57,7 +57,7 @@ describe("a task that tells its progress in a tight loop", () => {
     expect(isRising(rest.map(Number))).toBe(true);
   });
 
-  test("of values that cannot cross is told so for each, and the call goes on", async () => {
+  test("reports an error for each value that cannot be cloned, and continues", async () => {
     const pool = plainPool();
     await pool.ready();
     const told: unknown[] = [];

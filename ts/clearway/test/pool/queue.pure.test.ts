@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { PriorityQueue, type Queued } from "../../src/pool/schedule/backlog.js";
 import fc from "../fixtures/fast-check.js";
 
-// The model: one plain list, sorted by what the queue promises.
+// The model of the queue: one list, sorted in the promised order.
 class Model {
   items: Queued[] = [];
   taken: Queued[] = [];
@@ -75,7 +75,7 @@ function same(model: Model, real: Real): void {
 }
 
 describe("the queue", () => {
-  test("gives higher priorities first, and equal ones in their order, whatever is added, taken, put back and removed", () => {
+  test("returns higher priorities first, and equal ones in order of arrival, at any sequence of operations", () => {
     const commands = fc.commands(
       [
         fc.integer({ min: -2, max: 2 }).map((priority) => new Add(priority)),
@@ -92,7 +92,7 @@ describe("the queue", () => {
     );
   });
 
-  test("keeps its order over thousands of items, where it trims what was taken", () => {
+  test("keeps its order over thousands of items while it trims taken ones", () => {
     const queue = new PriorityQueue<Queued>();
     let taken = 0;
     for (let id = 0; id < 10_000; id++) {

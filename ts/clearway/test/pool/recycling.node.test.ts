@@ -4,12 +4,12 @@ import { builtUrl, testPool } from "../fixtures/pools.js";
 
 type Worn = typeof import("../fixtures/worn.tasks.js");
 
-// Browsers do not tell a worker how large its heap is.
-test("recycling replaces a worker whose heap is as large as it may become", async () => {
-  // Every heap has more than this.
+// Browsers do not tell a worker the size of its heap.
+test("recycling replaces a worker whose heap has reached heapMb", async () => {
+  // Smaller than any heap.
   const pool = testPool<Worn>(builtUrl("worn"), { recycle: { heapMb: 1 } });
   const first = await pool.call.who();
-  // A worker tells its heap's size at most ten times a second.
+  // A worker reports the size of its heap at most ten times a second.
   await expect.poll(() => pool.call.who()).not.toBe(first);
   expect(pool.stats().workers.restarts).toBe(0);
 });

@@ -6,7 +6,7 @@ type Worn = typeof import("../fixtures/worn.tasks.js");
 
 const hour = 3_600_000;
 
-/** From now on this thread's clock is ahead by `ms`. */
+/** Advances this thread's clock by `ms`. */
 function advance(ms: number): void {
   const real = performance.now.bind(performance);
   const clock = vi.spyOn(performance, "now").mockImplementation(() => real() + ms);
@@ -14,18 +14,18 @@ function advance(ms: number): void {
 }
 
 describe("recycling", () => {
-  test("replaces a worker that is as old as it may become, between calls", async () => {
+  test("replaces a worker that has reached ageMs, between calls", async () => {
     const pool = testPool<Worn>(builtUrl("worn"), { recycle: { ageMs: hour } });
     const young = await pool.call.who();
     expect(await pool.call.who()).toBe(young);
     advance(hour);
-    // It shows when a call ends: nobody waits for the new one.
+    // The age is checked when a call ends, so no call waits for the new worker.
     expect(await pool.call.who()).toBe(young);
     expect(await pool.call.who()).not.toBe(young);
     expect(pool.stats().workers.restarts).toBe(0);
   });
 
-  test("leaves a worker alone that is younger", async () => {
+  test("keeps a younger worker", async () => {
     const pool = testPool<Worn>(builtUrl("worn"), { recycle: { ageMs: hour } });
     const young = await pool.call.who();
     advance(hour / 2);

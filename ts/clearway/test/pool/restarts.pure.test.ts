@@ -6,7 +6,7 @@ import { endedInVain, pauseOf } from "../../src/pool/lifecycle/restarts.js";
 
 const why = new ClearwayError("worker-exited", "the worker ended itself");
 
-// What restarts look at, without a worker.
+// Creates the parts of a pool that restarts read, without a worker.
 function poolOf({ othersLive = false } = {}) {
   const task = { ok: 0, failed: 0 };
   const failed: unknown[] = [];
@@ -25,11 +25,11 @@ function poolOf({ othersLive = false } = {}) {
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] }));
 afterEach(() => void vi.useRealTimers());
 
-test("a pool whose workers never ended in vain tells of no pause", () => {
+test("a pool without failed workers reports no pause", () => {
   expect(pauseOf(poolOf().pool)).toBeUndefined();
 });
 
-test("a pool tells how many workers ended in a row, and in how many milliseconds it starts the next", () => {
+test("a pool reports the number of exits in a row, and the milliseconds until its next start", () => {
   const { pool, end } = poolOf();
   end();
   expect(pauseOf(pool)).toEqual({ exits: 1, nextStartInMs: 0 });
@@ -43,7 +43,7 @@ test("a pool tells how many workers ended in a row, and in how many milliseconds
   expect(pauseOf(pool)).toEqual({ exits: 3, nextStartInMs: 20 });
 });
 
-test("a pool never waits more than 2,000 ms where another worker lives, and none after it has given up", () => {
+test("a pool waits at most 2,000 ms while another worker lives, and not at all after it has given up", () => {
   const living = poolOf({ othersLive: true });
   const alone = poolOf();
   for (let exits = 1; exits <= 12; exits++) {
@@ -58,7 +58,7 @@ test("a pool never waits more than 2,000 ms where another worker lives, and none
   expect(alone.failed).toEqual([why, why, why, why]);
 });
 
-test("a pool tells of no pause once a call was answered, and counts from one again", () => {
+test("a pool reports no pause after a call was answered, and then counts from one again", () => {
   const { pool, task, end, workers } = poolOf();
   end();
   end();

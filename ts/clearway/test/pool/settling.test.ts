@@ -3,10 +3,10 @@ import { pool } from "clearway";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { gate, type Plain, plainPool, plainUrl, reasonOf } from "../fixtures/pools.js";
 
-// Ways in which a call once hung. The random plans of `no-hang` would find them again; these say what it was.
+// Former hangs. The random plans of `no-hang` would find them again; these tests name the cause.
 
 describe("a call settles", () => {
-  test("when its pool is terminated, also one whose task nobody can tell to have begun", async () => {
+  test("when its pool is terminated, even if the pool does not know whether its task has started", async () => {
     const pool = plainPool();
     await pool.ready();
     const never = reasonOf(pool.call.never());
@@ -15,7 +15,7 @@ describe("a call settles", () => {
     expect(pool.stats()).toMatchObject({ open: 0, queue: { items: 0 }, workers: { size: 0 } });
   });
 
-  test("when its pool is closed and it takes too long", async () => {
+  test("when its pool's close() reaches its timeoutMs", async () => {
     const pool = plainPool();
     await pool.ready();
     const never = reasonOf(pool.call.never());
@@ -23,7 +23,7 @@ describe("a call settles", () => {
     expect(await never).toMatchObject({ code: "pool-closed" });
   });
 
-  test("when no worker can be started, however many are tried at once", async () => {
+  test("when no worker can be started, even when several are tried at once", async () => {
     const missing = pool<Plain>(new URL("./built/missing.tasks.js", plainUrl), { size: 3 });
     onTestFinished(() => missing.terminate());
     const calls = Array.from({ length: 5 }, (_, at) => reasonOf(missing.with({ key: at }).call.add(1, at)));
@@ -45,22 +45,22 @@ describe("a call settles", () => {
     await broken.close();
   });
 
-  test("and so does ready(), when the only worker is on its way out", async () => {
+  test("and so does ready(), when the only worker is being replaced", async () => {
     const pool = plainPool({ size: { min: 0, max: 1 }, recycle: { tasks: 1 } });
     expect(await pool.call.add(1, 2)).toBe(3);
     await pool.ready();
   });
 
-  test("when its worker does not get ready in time", async () => {
+  test("when its worker is not ready in time", async () => {
     const never = URL.createObjectURL(new Blob(["await new Promise(() => {})"], { type: "text/javascript" }));
-    // Node starts no worker from such an address; there, a module of data does.
+    // Node cannot start a worker from a blob URL, so it uses a data URL.
     const source = typeof process === "object" ? "data:text/javascript,setInterval(() => {}, 1000)" : never;
     const late = pool<Plain>(new URL(source), { size: 1, startTimeoutMs: 200 });
     onTestFinished(() => late.terminate());
     expect(await reasonOf(late.call.add(1))).toMatchObject({ code: "worker-start-failed" });
   });
 
-  test("when the task leaves a stream whose source is at work on a value that never comes", async () => {
+  test("when the task leaves a stream whose source is waiting for a value that never arrives", async () => {
     const { call } = plainPool();
     async function* source() {
       yield 1;
@@ -69,7 +69,7 @@ describe("a call settles", () => {
     expect(await call.firstOf(source())).toBe(1);
   });
 
-  test("when its source ends with a symbol, or in the tick of a value that cannot cross", async () => {
+  test("when its source ends with a symbol, or with a value that cannot be cloned", async () => {
     const { call } = plainPool();
     async function* odd() {
       yield 1;
@@ -84,7 +84,7 @@ describe("a call settles", () => {
     expect(await reasonOf(call.firstOf(bad()))).toMatchObject({ code: "not-cloneable" });
   });
 
-  test("when a listener throws, and so do the others whose answers came with it", async () => {
+  test("when its listener throws, and so do other calls answered in the same message", async () => {
     const pool = plainPool();
     await pool.ready();
     const thrown = new Error("the listener's own");
@@ -96,25 +96,25 @@ describe("a call settles", () => {
     expect(added).toEqual({ status: "fulfilled", value: 2 });
   });
 
-  test("when the worker is due for recycling and a reader leaves a stream of it half read", async () => {
+  test("when its worker is due for recycling, and a reader leaves a stream of it unfinished", async () => {
     const { call } = plainPool({ recycle: { tasks: 1 }, window: { items: 1 } });
     const stream = call.numbers(9);
     expect(await stream.next()).toEqual({ done: false, value: 0 });
     for (let turn = 0; turn < 3; turn++) expect(await call.add(turn, 1)).toBe(turn + 1);
     expect(await stream.next()).toEqual({ done: false, value: 1 });
     await stream.return();
-    // Now nothing is with it, and it is replaced.
+    // Now the worker has no calls, and is replaced.
     await call.count();
     expect(await call.count()).toBe(1);
   });
 
-  test("when another did not stop and a reader leaves a stream of the same worker half read", async () => {
+  test("when another call does not stop, and a stream on the same worker continues", async () => {
     const pool = plainPool({ graceMs: 10, window: { items: 1 } });
     const stream = pool.call.numbers(3);
     expect(await stream.next()).toEqual({ done: false, value: 0 });
     expect(await reasonOf(pool.with({ timeoutMs: 5 }).call.deaf())).toMatchObject({ code: "timeout" });
     expect(await pool.call.add(1, 1)).toBe(2);
-    // The stream is not hurt, and its worker ends with it.
+    // The stream continues, and its worker ends after it.
     expect(await stream.next()).toEqual({ done: false, value: 1 });
     expect(pool.stats().workers.size).toBe(2);
     expect(await stream.next()).toEqual({ done: false, value: 2 });
@@ -124,7 +124,7 @@ describe("a call settles", () => {
     expect(pool.stats()).toMatchObject({ open: 0, workers: { size: 0, restarts: 1 } });
   });
 
-  test("when it was made before anybody knew whether it is a stream, and its reader leaves", async () => {
+  test("when it may still be a stream, and its reader leaves", async () => {
     const { call } = plainPool();
     const cold = call.add(1, 1) as unknown as Promise<number> & AsyncIterableIterator<number>;
     const settled = reasonOf(cold);
@@ -134,7 +134,7 @@ describe("a call settles", () => {
 });
 
 describe("the ledger", () => {
-  test("holds what left for a worker, not what was dropped before", async () => {
+  test("counts arguments that were sent to a worker, not those that were dropped before", async () => {
     const pool = plainPool({ queue: { items: 1, whenFull: "fail" } });
     await pool.ready();
     const begun = gate<unknown>();

@@ -3,7 +3,7 @@ import { getEventListeners } from "node:events";
 import { expect, onTestFinished, test } from "vitest";
 import { plainPool } from "../fixtures/pools.js";
 
-test("hundreds of calls on one signal warn of nothing, and leave no listener", async () => {
+test("hundreds of calls with one signal cause no warning, and leave no listener", async () => {
   const warnings: Error[] = [];
   const warned = (warning: Error): void => void warnings.push(warning);
   process.on("warning", warned);
@@ -13,13 +13,13 @@ test("hundreds of calls on one signal warn of nothing, and leave no listener", a
   const calls = Array.from({ length: 200 }, (_, at) => call.add(at));
   expect(getEventListeners(signal, "abort")).toHaveLength(1);
   await Promise.all(calls);
-  // Warnings are told in a turn of their own.
+  // Warnings are emitted in a later turn.
   await new Promise((resolve) => setImmediate(resolve));
   expect(warnings.filter(({ name }) => name === "MaxListenersExceededWarning")).toEqual([]);
   expect(getEventListeners(signal, "abort")).toEqual([]);
 });
 
-test("an abort ends each of the calls on its signal, also those that are made while it is told", async () => {
+test("an abort ends all calls with its signal, also those that are made during the abort", async () => {
   const controller = new AbortController();
   const { signal } = controller;
   const pool = plainPool();

@@ -6,14 +6,14 @@ import { builtUrl, gate, plainPool, reasonOf, testPool } from "../fixtures/pools
 type Crash = typeof import("../fixtures/crash.tasks.js");
 
 describe("the size of a pool", () => {
-  test("that is fixed is started at once", async () => {
+  test("starts all workers at once when it is fixed", async () => {
     const pool = plainPool({ size: 3 });
     expect(pool.stats().workers.size).toBe(3);
     await expect.poll(() => pool.stats().workers.ready).toBe(3);
   });
 
   test("grows under load to its maximum, and shrinks to its minimum after idling", async () => {
-    // The tasks that are given up stop by themselves: how soon is the machine's affair.
+    // The cancelled tasks stop by themselves, after a time that depends on the machine.
     const pool = plainPool({ size: { min: 1, max: 3, idleMs: 1 }, graceMs: 600_000 });
     await pool.ready();
     expect(pool.stats().workers.size).toBe(1);
@@ -27,7 +27,7 @@ describe("the size of a pool", () => {
     expect(await pool.call.add(1, 2)).toBe(3);
   });
 
-  test("shrinks to its minimum and no further, where several workers have idled as long", async () => {
+  test("shrinks to its minimum and no further, when several workers have idled equally long", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
     try {
       const pool = testPool<Crash>(builtUrl("crash"), { size: { min: 1, max: 3, idleMs: 300 }, graceMs: 600_000 });
@@ -48,12 +48,12 @@ describe("the size of a pool", () => {
     }
   });
 
-  test("has room for its minimum on any machine", () => {
+  test("includes its minimum on any machine", () => {
     expect(settingsOf({ size: { min: 700 } })).toMatchObject({ min: 700, max: 700 });
     expect(settingsOf({ size: { min: 700, max: "cpu" } })).toMatchObject({ min: 700, max: 700 });
   });
 
-  test("may be none while there is nothing to do", async () => {
+  test("may be 0 while there are no calls", async () => {
     const pool = plainPool({ size: { min: 0, max: 2, idleMs: 1 } });
     expect(pool.stats().workers.size).toBe(0);
     expect(await pool.call.add(1, 2)).toBe(3);
@@ -61,7 +61,7 @@ describe("the size of a pool", () => {
     expect(await pool.call.add(2, 2)).toBe(4);
   });
 
-  test("does not grow for one call after another", async () => {
+  test("does not grow for sequential calls", async () => {
     const pool = plainPool({ size: { min: 1, max: 4 } });
     for (let at = 0; at < 50; at++) await pool.call.add(at, at);
     expect(pool.stats().workers.size).toBe(1);
@@ -69,7 +69,7 @@ describe("the size of a pool", () => {
 });
 
 describe("recycling", () => {
-  test("replaces a worker after so many tasks, between calls", async () => {
+  test("replaces a worker after the given number of tasks, between calls", async () => {
     const pool = testPool<typeof import("../fixtures/crash.tasks.js")>(builtUrl("crash"), { recycle: { tasks: 3 } });
     const runs: number[] = [];
     for (let at = 0; at < 9; at++) runs.push(await pool.call.runs());
@@ -80,7 +80,7 @@ describe("recycling", () => {
 });
 
 describe("concurrency", () => {
-  test("runs so many tasks at once in one worker, and no more", async () => {
+  test("runs at most the given number of tasks at once in one worker", async () => {
     const pool = plainPool({ concurrency: 3 });
     await pool.ready();
     let started = 0;
@@ -103,7 +103,7 @@ describe("concurrency", () => {
 });
 
 describe("statistics", () => {
-  test("count what became of calls, per task", async () => {
+  test("count the outcomes of calls per task", async () => {
     const pool = plainPool();
     await pool.call.add(1, 2);
     await reasonOf(pool.call.fail("x"));
@@ -116,7 +116,7 @@ describe("statistics", () => {
     expect(tasks["numbers"]).toEqual({ calls: 1, ok: 0, failed: 0, cancelled: 1, inline: 0 });
   });
 
-  test("with metrics measure queue, transit, run and return of each call, in microseconds", async () => {
+  test("with metrics contain queue, transit, run and return time of each call, in microseconds", async () => {
     const pool = plainPool({ metrics: true });
     await pool.ready();
     for (let at = 0; at < 20; at++) await pool.call.spin(1);
@@ -126,12 +126,12 @@ describe("statistics", () => {
       expect(spin![part]!.min).toBeGreaterThanOrEqual(0);
       expect(spin![part]!.p50).toBeLessThanOrEqual(spin![part]!.max);
     }
-    // The task itself runs for a millisecond by its own clock.
+    // The task runs for a millisecond by its own clock.
     expect(spin!.runUs!.min).toBeGreaterThanOrEqual(900);
     expect(pool.stats().workers.utilisation[0]).toBeGreaterThan(0);
   });
 
-  test("without metrics keep no histograms", async () => {
+  test("without metrics contain no histograms", async () => {
     const pool = plainPool();
     await pool.call.add(1, 2);
     expect(pool.stats().tasks["add"]).not.toHaveProperty("runUs");

@@ -18,7 +18,7 @@ const failures: [name: string, make: () => Pool<Plain>][] = [
 ];
 
 describe.each(failures)("%s", (_name, make) => {
-  test("fails ready() and every call, plain, keyed or stream, each time", async () => {
+  test("fails ready() and every call, with a key, with a stream or without, every time", async () => {
     const made = make();
     expect(await reasonOf(made.ready())).toMatchObject({ code: "worker-start-failed" });
     for (let turn = 0; turn < 2; turn++) {
@@ -34,7 +34,7 @@ describe.each(failures)("%s", (_name, make) => {
   });
 });
 
-test("a factory that works again is tried again by the next call", async () => {
+test("a factory that recovers is called again for the next call", async () => {
   let broken = true;
   const made = testPool<Plain>(() => {
     if (broken) throw new RangeError("not yet");
@@ -42,11 +42,11 @@ test("a factory that works again is tried again by the next call", async () => {
   });
   expect(await reasonOf(made.call.add(1, 2))).toMatchObject({ code: "worker-start-failed" });
   broken = false;
-  // Node has no `Worker` of its own; its factories are in `process.node.test.ts`.
+  // Node has no global `Worker`. `process.node.test.ts` tests its factories.
   if (typeof Worker === "function") expect(await made.call.add(1, 2)).toBe(3);
 });
 
-test("the cause of a worker that could not be made is said, and attached", async () => {
+test("an error that prevents a worker's start is in the call's message and its cause", async () => {
   const cause = new RangeError("no worker today");
   const made = testPool<Plain>(() => {
     throw cause;
@@ -55,7 +55,7 @@ test("the cause of a worker that could not be made is said, and attached", async
   expect(await reasonOf(made.call.add(1, 2))).toMatchObject({ message, cause });
 });
 
-test("ready() settles when a worker is there, ping() comes back with its clock", async () => {
+test("ready() settles when a worker is ready, and ping() returns the worker's clock", async () => {
   const made = testPool<Plain>(plainUrl);
   await made.ready();
   expect(made.stats().workers).toMatchObject({ ready: 1, size: 1 });
@@ -64,6 +64,6 @@ test("ready() settles when a worker is there, ping() comes back with its clock",
   expect(Math.abs(remoteTimeMs - before)).toBeLessThan(60_000);
 });
 
-test("a source that is none is refused", () => {
+test("an invalid source is refused", () => {
   expect(() => pool(5 as never)).toThrowError(expect.objectContaining({ code: "invalid-argument" }));
 });

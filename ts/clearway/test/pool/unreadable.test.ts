@@ -10,7 +10,7 @@ const inNode = typeof process === "object" && typeof process.versions?.node === 
 const isResult = (message: unknown): boolean =>
   Array.isArray(message) && message.some((each, at) => at % frameSlots === 0 && each === Op.Result);
 
-/** A pool whose workers we hold: `tear` tells it that a message could not be read, `loseResult` makes that so for the next result. */
+/** Creates a pool with hooks: `tear` reports an unreadable message to the pool, `loseResult` makes the next result unreadable. */
 async function held() {
   const workers: { tear(): void; loseResult(): void }[] = [];
   const Worker = inNode ? (await import("node:worker_threads")).Worker : globalThis.Worker;
@@ -56,11 +56,11 @@ function pageWorker(worker: Worker) {
   };
 }
 
-// More than travels by the ring.
+// Too large for the ring.
 const large = 10_000;
 
-describe("a message that cannot be read", () => {
-  test("from the worker fails the call whose answer it held, and no other", async () => {
+describe("an unreadable message", () => {
+  test("from the worker fails only the call whose answer it contained", async () => {
     const { pool, worker } = await held();
     const before = await pool.call.who();
     const other = reasonOf(pool.call.hold());
@@ -74,7 +74,7 @@ describe("a message that cannot be read", () => {
     expect(await other).toMatchObject({ code: "pool-terminated" });
   });
 
-  test("by the worker fails the calls that were in it, and no other", async () => {
+  test("to the worker fails only the calls that it contained", async () => {
     const { pool } = await held();
     const before = await pool.call.who();
     const other = reasonOf(pool.call.hold());
@@ -88,7 +88,7 @@ describe("a message that cannot be read", () => {
     expect(await other).toMatchObject({ code: "pool-terminated" });
   });
 
-  test("may have held a stream's value: the stream fails", async () => {
+  test("fails a stream whose value it may have contained", async () => {
     const { pool, worker } = await held();
     const stream = pool.call.naturals();
     expect(await stream.next()).toEqual({ done: false, value: 0 });
@@ -100,7 +100,7 @@ describe("a message that cannot be read", () => {
     expect(await pool.call.who()).toBeTypeOf("number");
   });
 
-  test("while nothing is with the worker costs nothing", async () => {
+  test("has no effect while the worker has no calls", async () => {
     const { pool, worker } = await held();
     const before = await pool.call.who();
     worker().tear();
@@ -108,7 +108,7 @@ describe("a message that cannot be read", () => {
     expect(pool.stats().workers).toMatchObject({ restarts: 0, ready: 1 });
   });
 
-  test("before the worker is ready fails what waits for it, and no other is started for that", async () => {
+  test("before the worker is ready fails the waiting calls, and starts no other worker for them", async () => {
     const { pool, worker, made } = await held();
     const waiting = [reasonOf(pool.ready()), reasonOf(pool.call.who())];
     worker().tear();
@@ -117,8 +117,8 @@ describe("a message that cannot be read", () => {
     expect(await pool.call.who()).toBeTypeOf("number");
   });
 
-  // Newer ones refuse to post it.
-  test.runIf(inNode && !("detached" in ArrayBuffer.prototype))("of the module's own costs no call", async () => {
+  // Newer versions of Node refuse to post it.
+  test.runIf(inNode && !("detached" in ArrayBuffer.prototype))("from the module itself fails no call", async () => {
     const pool = testPool<Worn>(builtUrl("worn"));
     expect(await pool.call.postsUnreadable()).toBe("posted");
     expect(await pool.call.who()).toBeTypeOf("number");

@@ -5,7 +5,7 @@ import { builtUrl, gate, plainPool, reasonOf, testPool } from "../fixtures/pools
 
 type Crash = typeof import("../fixtures/crash.tasks.js");
 
-/** A pool of one worker that is held until `release` is called: what is called meanwhile has to wait. */
+/** Creates a pool whose one worker is busy until `release` is called. Calls wait until then. */
 async function held(options: PoolOptions = {}) {
   const pool = plainPool(options);
   await pool.ready();
@@ -22,7 +22,7 @@ async function held(options: PoolOptions = {}) {
   };
 }
 
-describe("an argument that can no longer be read when its call leaves", () => {
+describe("an argument that becomes unreadable before its call is sent", () => {
   test.each<[name: string, make: () => [value: object, spoil: () => void]]>([
     [
       "a proxy that was revoked",
@@ -48,7 +48,7 @@ describe("an argument that can no longer be read when its call leaves", () => {
         ];
       },
     ],
-  ])("fails its own call, and those behind it go on: %s", async (_name, make) => {
+  ])("fails only its own call: %s", async (_name, make) => {
     const { pool, release } = await held();
     const [value, spoil] = make();
     const calls = [pool.call.later(1), reasonOf(pool.call.echo(value)), pool.call.later(2)];
@@ -62,7 +62,7 @@ describe("an argument that can no longer be read when its call leaves", () => {
 });
 
 describe("a full queue", () => {
-  test("with `wait` loses nothing, and room() tells when to go on", async () => {
+  test("with `wait` loses nothing, and room() settles when there is room", async () => {
     const { pool, release } = await held({ queue: { items: 2 } });
     const calls = [1, 2, 3, 4].map((each) => pool.call.later(each));
     let roomy = false;
@@ -76,7 +76,7 @@ describe("a full queue", () => {
     await room;
   });
 
-  test("with `fail` refuses the call, by items and by bytes", async () => {
+  test("with `fail` refuses a call over the limit of items or bytes", async () => {
     const { pool, release } = await held({ queue: { items: 2, bytes: 100, whenFull: "fail" } });
     const first = pool.call.echo(new Uint8Array(60));
     expect(await reasonOf(pool.call.echo(new Uint8Array(60)))).toMatchObject({ code: "queue-full" });
@@ -86,7 +86,7 @@ describe("a full queue", () => {
     expect([(await first) as Uint8Array, await second]).toEqual([new Uint8Array(60), 2]);
   });
 
-  test("with `dropNewest` gives up the new call", async () => {
+  test("with `dropNewest` drops the new call", async () => {
     const { pool, release } = await held({ queue: { items: 1, whenFull: "dropNewest" } });
     const first = pool.call.later(1);
     expect(await reasonOf(pool.call.later(2))).toMatchObject({ code: "dropped" });
@@ -94,7 +94,7 @@ describe("a full queue", () => {
     expect(await first).toBe(2);
   });
 
-  test("with `dropOldest` gives up the oldest of the lowest priority", async () => {
+  test("with `dropOldest` drops the oldest call of the lowest priority", async () => {
     const { pool, release } = await held({ queue: { items: 2, whenFull: "dropOldest" } });
     const first = pool.with({ priority: 1 }).call.later(1);
     const second = reasonOf(pool.call.later(2));
@@ -104,7 +104,7 @@ describe("a full queue", () => {
     expect(await Promise.all([first, third])).toEqual([2, 4]);
   });
 
-  test("with `dropOldest` makes all the room that a large call needs", async () => {
+  test("with `dropOldest` drops as many calls as a large one needs", async () => {
     const { pool, release } = await held({ queue: { bytes: 100, whenFull: "dropOldest" } });
     const small = Promise.allSettled([1, 2, 3, 4].map(() => pool.call.echo(new Uint8Array(25))));
     const large = pool.call.echo(new Uint8Array(70)) as Promise<Uint8Array>;
@@ -115,7 +115,7 @@ describe("a full queue", () => {
     expect(outcomes).toEqual(["dropped", "dropped", "dropped", "answered"]);
   });
 
-  test("lets streams that are not read wait outside of it", async () => {
+  test("does not count streams that are not read", async () => {
     const { pool, release } = await held({ queue: { items: 1, whenFull: "fail" } });
     const streams = [pool.call.numbers(2), pool.call.numbers(2), pool.call.numbers(2)];
     expect(pool.stats().queue.items).toBe(0);
@@ -124,7 +124,7 @@ describe("a full queue", () => {
   });
 });
 
-describe("the order of calls that wait", () => {
+describe("the order of waiting calls", () => {
   test("is by priority, then by arrival", async () => {
     const { pool, release } = await held();
     const order: string[] = [];
@@ -147,7 +147,7 @@ describe("the order of calls that wait", () => {
 });
 
 describe("calls with a key", () => {
-  test("go to one worker each", async () => {
+  test("run in one worker per key", async () => {
     const pool = testPool<Crash>(builtUrl("crash"), { size: 3 });
     const workers = new Map<string, Set<number>>();
     const keys = ["a", "b", "c", "d", "e"];
@@ -162,7 +162,7 @@ describe("calls with a key", () => {
     for (const key of keys) expect(workers.get(key)!.size).toBe(1);
   });
 
-  test("wait for their worker without holding up others", async () => {
+  test("wait for their worker without blocking other calls", async () => {
     const pool = testPool<Crash>(builtUrl("crash"), { size: 2 });
     const holder = new AbortController();
     const started = gate();

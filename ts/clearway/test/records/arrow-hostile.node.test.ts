@@ -11,7 +11,7 @@ import { everything } from "./students.js";
 type Props = { type: arrow.DataType; length?: number } & Record<string, unknown>;
 const make = arrow.makeData as unknown as (props: Props) => arrow.Data;
 
-/** An Arrow table of one column, as its parts say. */
+/** Returns an Arrow table of one column with the given data, one batch per part. */
 function tableOf(...data: arrow.Data[]): arrow.Table {
   const [{ type, length }] = data as [arrow.Data];
   const schema = new arrow.Schema([new arrow.Field("c", type, true)]);
@@ -39,7 +39,7 @@ const words = make({
   data: new Uint8Array(2),
 });
 
-describe("an Arrow table that does not hold what it says is refused, before memory is made for what it says", () => {
+describe("an Arrow table that holds less than it announces is refused before memory is allocated for it:", () => {
   const rows = 2 ** 40;
   test.each<[string, () => unknown]>([
     [
@@ -135,7 +135,7 @@ describe("an Arrow table that does not hold what it says is refused, before memo
   });
 
   test.each([undefined, null, 5, {}, { schema: {} }, { schema: { fields: [] } }])(
-    "what is no Arrow table: %j",
+    "a value that is not an Arrow table: %j",
     async (value) => {
       const error = await reasonOf(value);
       expect(error).toMatchObject({ code: "invalid-argument" });
@@ -143,15 +143,15 @@ describe("an Arrow table that does not hold what it says is refused, before memo
     },
   );
 
-  test("codes of 64 bits that are in no dictionary, when they are read", async () => {
+  test("64-bit codes that are not in the dictionary, when they are read", async () => {
     const table = await tableFromArrow(tableOf(codes(BigInt64Array.of(1n, 2n ** 32n), new arrow.Int64(), words)));
     expect(table.at(0)?.["c"]).toBe("\0");
     expect(() => table.at(1)?.["c"]).toThrow("code -1 is not in its dictionary");
   });
 });
 
-test("views that share one text are refused where they would be more than 64 bytes for each that there is", async () => {
-  // 40,000 times a mebibyte would be 40 GB.
+test("text views are refused when their values exceed 64 bytes per byte of shared text", async () => {
+  // 40,000 times 1 MiB would be 40 GB.
   const shared = new Uint8Array(1 << 20);
   const many = Array.from({ length: 40_000 }, (): [number, number, number] => [1 << 20, 0, 0]);
   const error = await reasonOf(
@@ -161,7 +161,7 @@ test("views that share one text are refused where they would be more than 64 byt
   expect(error.message).toContain("make it a dictionary");
 });
 
-test("a record batch that is larger than a chunk becomes several, with every row in its place", () => {
+test("a record batch that is larger than a chunk is split, with every row in its place", () => {
   const texts = Array.from({ length: 100 }, (_, at) => "x".repeat(at * 10));
   const [batch] = new arrow.Table({ c: arrow.vectorFromArray(texts, new arrow.LargeUtf8()) }).batches;
   const shapes = shapesFrom(arrow as never, batch!.schema.fields);
@@ -171,7 +171,7 @@ test("a record batch that is larger than a chunk becomes several, with every row
   for (const part of parts) expect(part.numRows === 1 || part.toArray().join("").length < 10_000).toBe(true);
 });
 
-test("whatever is changed in an Arrow table's memory, it is refused, or all its values are no more than its bytes allow", async () => {
+test("an Arrow table with any changed memory is refused, or its values stay proportional to its bytes", async () => {
   const theirs = await everything(60, 30).toArrow();
   const stream = arrow.tableToIPC(theirs, "stream");
   const changes = fc.array(fc.record({ column: fc.nat(40), buffer: fc.nat(3), at: fc.nat(300), byte: fc.nat(255) }), {

@@ -8,7 +8,7 @@ import { plain, thrown } from "./students.js";
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
-// What pyarrow writes, by name. `scripts/setup.sh python` installs it.
+// The streams that pyarrow writes, by name. `scripts/setup.sh python` installs pyarrow.
 let streams: Record<string, string>;
 beforeAll(() => {
   const python = here("../../../../.cache/python/bin/python3");
@@ -44,7 +44,7 @@ const expected: Record<string, unknown[]> = {
   place: texts.map((city, at) => ({ city, day: days[at] })),
 };
 
-describe("a table that pyarrow wrote as polars and others do", () => {
+describe("a table that pyarrow wrote with the types of polars and other libraries", () => {
   let theirs: arrow.Table;
   beforeAll(() => {
     theirs = written("supported");
@@ -58,13 +58,13 @@ describe("a table that pyarrow wrote as polars and others do", () => {
     );
   });
 
-  test.each(Object.keys(expected))("is read where it is a slice that begins anywhere: %s", async (name) => {
+  test.each(Object.keys(expected))("is read from a slice that begins in the middle: %s", async (name) => {
     const table = await tableFromArrow(theirs.select([name]).slice(3, 8));
     const values = [...table.column(name)].map((each) => (each as { toJSON?(): unknown })?.toJSON?.() ?? each);
     expect(plain(values)).toEqual(twice(expected[name]!).slice(3, 8));
   });
 
-  test("is a table of one's own columns, and goes back", async () => {
+  test("is converted to a record's own columns and back", async () => {
     const Mine = record({ view: nullable(text()), date64: nullable(date), view_labels: nullable(list(text())) });
     const table = await Mine.fromArrow(theirs.select(["view", "date64", "view_labels"]));
     const again = await Mine.fromArrow(arrow.tableFromIPC(arrow.tableToIPC(await table.toArrow())));
@@ -89,14 +89,14 @@ test.each([
   ["nulls_in_list", "List<Int32>"],
   ["nulls_in_texts", "List<Utf8>"],
   ["interval", "Interval<MONTH_DAY_NANO>"],
-])("a column of a type that tables do not have is refused with its name and type: %s", async (name, type) => {
+])("a column of an unsupported Arrow type is refused with its name and type: %s", async (name, type) => {
   const error = await tableFromArrow(written(name)).catch((reason) => reason);
   expect(error).toMatchObject({ code: "invalid-argument", column: name });
   expect(error.type).toContain(type);
   expect(error.message).toContain(`: ${name}. Cast the column`);
 });
 
-test("milliseconds of Arrow's Date64 that are no whole day are refused with column and row", async () => {
+test("an Arrow Date64 that is not a whole day is refused with column and row", async () => {
   const ms = arrow.makeData({ type: new arrow.DateMillisecond(), data: BigInt64Array.of(86_400_000n, 1500n) });
   const error = await tableFromArrow(new arrow.Table({ d: new arrow.Vector([ms]) })).catch((reason) => reason);
   expect(error).toMatchObject({ code: "protocol" });
@@ -106,7 +106,7 @@ test("milliseconds of Arrow's Date64 that are no whole day are refused with colu
 describe("a date", () => {
   const Born = record({ day: date });
 
-  test("is written as days or as a Date at midnight in UTC, and read as days", () => {
+  test("is written as a number of days or as a Date at midnight UTC, and read as days", () => {
     const written = [0, -5, new Date("2024-02-29"), new Date("1969-12-31T00:00:00Z"), 2 ** 31 - 1, -(2 ** 31)];
     const table = Born.tableOf(written.map((day) => ({ day })));
     const read = [0, -5, 19_782, -1, 2 ** 31 - 1, -(2 ** 31)];
@@ -116,7 +116,7 @@ describe("a date", () => {
   });
 
   test.each([0.5, 2 ** 31, Number.NaN, "2024-02-29", 5n, new Date(1), new Date(Number.NaN), {}])(
-    "refuses what is no whole day: %s",
+    "refuses a value that is not a whole day: %s",
     (day) => {
       const error = thrown(() => Born.tableOf([{ day: day as never }]));
       expect(error).toMatchObject({ code: "invalid-argument", column: "day", row: 0 });
@@ -127,7 +127,7 @@ describe("a date", () => {
 describe("a list of texts", () => {
   const Labels = record({ labels: list(text()) });
 
-  test("is found in ordinary rows, and keeps any text", () => {
+  test("is inferred from ordinary rows, and keeps any text", () => {
     const rows = [{ labels: ["", "é", "\0", "😀"] }, { labels: [] }, { labels: ["x".repeat(5000)] }];
     expect(tableFromRows(rows).toObjects()).toEqual(rows);
     expect(Labels.tableOf(rows, { rowsPerChunk: 2 }).toObjects()).toEqual(rows);
@@ -137,7 +137,7 @@ describe("a list of texts", () => {
   });
 
   test.each([["a"], [["a", 5]], [["a", null]], [[undefined, "a"]], [new Uint8Array(2)], [5]])(
-    "refuses what is none, leaves the row out and goes on: %j",
+    "refuses another value, leaves its row out and keeps working: %j",
     (labels) => {
       const writer = Labels.table();
       writer.push({ labels: ["first", "second"] });
@@ -147,7 +147,7 @@ describe("a list of texts", () => {
     },
   );
 
-  test("is of no dictionary, of no nulls and of no dates", () => {
+  test("cannot have a dictionary, nulls or dates", () => {
     expect(thrown(() => list(text({ dictionary: true }) as never))?.message).toContain("text({ dictionary: true })");
     expect(thrown(() => list(nullable(text()) as never))?.message).toContain("nullable(text)");
     expect(thrown(() => list(date as never))?.message).toContain("date");

@@ -8,10 +8,10 @@ import { describe, expect, test } from "vitest";
 import { Everything, everything, everyValue, plain, thrown } from "./students.js";
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
-// Made by `scripts/setup.sh python`, which every `make test` runs first.
+// Installed by `scripts/setup.sh python`, which `make test` runs first.
 const python = here("../../../../.cache/python/bin/python3");
 
-/** What pyarrow reads in an IPC stream. */
+/** Returns the contents of an IPC stream as pyarrow reads them. */
 function pyarrow(stream: Uint8Array): { types: Record<string, string>; nullable: string[]; rows: unknown[] } {
   if (!existsSync(python)) throw new Error("there is no Python with pyarrow: run scripts/setup.sh python");
   const { stdout, stderr, status } = spawnSync(python, [here("./read_arrow.py")], {
@@ -23,7 +23,7 @@ function pyarrow(stream: Uint8Array): { types: Record<string, string>; nullable:
   return JSON.parse(stdout);
 }
 
-/** Values as the Python program prints them: whole numbers as texts. */
+/** Returns values as the Python program prints them: whole numbers as strings. */
 function printed(value: unknown, whole: ReadonlySet<string>, name = ""): unknown {
   if (typeof value === "bigint" || (typeof value === "number" && whole.has(name))) return String(value);
   if (Array.isArray(value)) return value.map((each) => printed(each, whole, name));
@@ -43,19 +43,19 @@ const tables = {
 };
 const rowsOf = (name: keyof typeof tables): unknown[] => plain(tables[name]().toObjects({})) as unknown[];
 
-describe.each(Object.keys(tables) as (keyof typeof tables)[])("a table as an Arrow table: %s", (name) => {
-  test("is read back by the Arrow library from an IPC stream, every type and null", async () => {
+describe.each(Object.keys(tables) as (keyof typeof tables)[])("a table converted to an Arrow table: %s", (name) => {
+  test("is read by the Arrow library from an IPC stream, with every type and null", async () => {
     const stream = arrow.tableToIPC(await tables[name]().toArrow(), "stream");
     const back = await Everything.fromArrow(arrow.tableFromIPC(stream));
     expect(plain(back.toObjects())).toEqual(rowsOf(name));
   });
 
-  test("is taken back from the Arrow table itself", async () => {
+  test("is converted back from the Arrow table itself", async () => {
     const back = await Everything.fromArrow(await tables[name]().toArrow());
     expect(plain(back.toObjects())).toEqual(rowsOf(name));
   });
 
-  test("is read by pyarrow from an IPC stream, every type and null", async () => {
+  test("is read by pyarrow from an IPC stream, with every type and null", async () => {
     const read = pyarrow(arrow.tableToIPC(await tables[name]().toArrow(), "stream"));
     expect(read.rows).toEqual(rowsOf(name).map((row) => printed(row, wholeNames)));
     expect(read.nullable).toEqual(Everything.shapes.filter((shape) => shape.nullable).map((shape) => shape.name));
@@ -74,8 +74,8 @@ describe.each(Object.keys(tables) as (keyof typeof tables)[])("a table as an Arr
   });
 });
 
-describe("the way to Arrow", () => {
-  test("is valid where structs are null over columns without nulls, dictionaries too", async () => {
+describe("the conversion to Arrow", () => {
+  test("is valid for null structs over columns without nulls, also with dictionaries", async () => {
     const Places = record({ at: nullable(struct({ word: text({ dictionary: true }), name: text(), tags: list(u8) })) });
     const at = { word: "w", name: "n", tags: [1] };
     const table = Places.tableOf([{}, {}, {}, { at: null }, { at }, {}], { rowsPerChunk: 2 });
@@ -98,8 +98,8 @@ describe("the way to Arrow", () => {
   });
 });
 
-describe("the way from Arrow", () => {
-  test("finds the columns of a table that others made", async () => {
+describe("the conversion from Arrow", () => {
+  test("infers the columns of a table from another library", async () => {
     const made = arrow.tableFromArrays({ a: Float64Array.of(1, 2), s: ["x", "y"], n: [1, null] });
     const table = await tableFromArrow(made);
     expect(table.toObjects()).toEqual([
@@ -109,7 +109,7 @@ describe("the way from Arrow", () => {
     expect(table.schema.shapes.map(({ kind }) => kind)).toEqual(["f64", "text", "f64"]);
   });
 
-  test("takes what others call nullable for a column without nulls, and refuses where there is one", async () => {
+  test("accepts a nullable Arrow column for a column without nulls, and refuses an actual null", async () => {
     const Wanted = record({ s: text({ dictionary: true }) });
     expect((await Wanted.fromArrow(arrow.tableFromArrays({ s: ["x"] }))).toObjects()).toEqual([{ s: "x" }]);
     await expect(Wanted.fromArrow(arrow.tableFromArrays({ s: ["x", null] }))).rejects.toMatchObject({
@@ -117,7 +117,7 @@ describe("the way from Arrow", () => {
     });
   });
 
-  test("refuses columns of other types, and types that tables do not have, by name", async () => {
+  test("refuses columns of another type, and unsupported types, by name", async () => {
     const Wanted = record({ s: u8 });
     await expect(Wanted.fromArrow(arrow.tableFromArrays({ s: ["x"] }))).rejects.toMatchObject({ code: "protocol" });
     const times = new arrow.Table({ d: arrow.vectorFromArray([1], new arrow.TimeMillisecond()) });
@@ -130,14 +130,14 @@ describe("the way from Arrow", () => {
     });
   });
 
-  test("leaves the Arrow table its memory", async () => {
+  test("leaves the Arrow table's memory intact", async () => {
     const made = arrow.tableFromArrays({ a: Float64Array.of(1, 2) });
     (await tableFromArrow(made)).release();
     expect(made.getChild("a")?.get(1)).toBe(2);
   });
 });
 
-test("lists of booleans keep their bits on both ways, wherever a list begins", async () => {
+test("lists of booleans keep their bits in both directions, at any bit offset", async () => {
   const Flags = record({ flags: nullable(list(bool)) });
   const rows = Array.from({ length: 30 }, (_, at) => ({
     flags: at % 4 === 0 ? null : Array.from({ length: at % 7 }, (_, each) => (each + at) % 3 === 0),
@@ -146,8 +146,8 @@ test("lists of booleans keep their bits on both ways, wherever a list begins", a
   expect(back.toObjects()).toEqual(rows.slice(3, 29));
 });
 
-test("a program without the package is told what to install", () => {
-  // Beside the built entry as a user has it, in a folder that no package can be found from.
+test("a program without apache-arrow gets an error that says what to install", () => {
+  // Uses the built entry as a user has it; the resolve hook makes the package unavailable.
   const script = `
     import { register } from "node:module";
     const hook = "export const resolve = (name, context, next) => { if (name === 'apache-arrow') throw new Error('not found'); return next(name, context); }";
@@ -161,7 +161,7 @@ test("a program without the package is told what to install", () => {
   expect(stdout.trim()).toBe("missing-package: Arrow tables need the package apache-arrow: npm install apache-arrow");
 });
 
-test("the rows that the tests compare with are what was pushed", () => {
+test("the expected rows of these tests are the pushed rows", () => {
   expect(plain(everything(30).toObjects())).toEqual(Array.from({ length: 30 }, (_, at) => everyValue(at)));
   expect(thrown(() => everything(30))).toBeUndefined();
 });

@@ -2,7 +2,7 @@
 import { bytes, record } from "clearway/records";
 import { expect, test } from "vitest";
 
-test("rows of megabytes make chunks of 256 MiB and one row, each readable to its end", () => {
+test("rows of megabytes make chunks of 256 MiB plus at most one row, each readable to its end", () => {
   const Blob = record({ raw: bytes });
   const raw = new Uint8Array(24 << 20);
   const writer = Blob.table();

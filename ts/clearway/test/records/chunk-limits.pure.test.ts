@@ -7,7 +7,7 @@ import { bool, bytes, f64, list, nullable, record, struct, text, timestamp, u8 }
 import fc from "../fixtures/fast-check.js";
 import { plain, thrown } from "./students.js";
 
-// The real limits are 256 MiB to 4 GiB; the same code with small ones shows what it does at them.
+// The real limits are 256 MiB to 4 GiB. Small limits exercise the same code.
 const small: ChunkLimits = { closedBytes: 40_000, growthBytes: 4000, dataBytes: 60_000, blockBytes: 150_000 };
 const writerOf = <R>(schema: R, limits = small, rowsPerChunk = 1000) =>
   new TableWriter(schema as never, { rowsPerChunk }, limits) as unknown as TableWriter;
@@ -26,8 +26,8 @@ const mixed = (size: number) => ({
   place: { city: "x".repeat(size >> 2), at: size, flags: Array(size >> 5).fill(true) },
 });
 
-describe("a writer of rows of very different size", () => {
-  test("keeps every row, in chunks that hold at most one row more than they are closed at", () => {
+describe("a writer of rows of very different sizes", () => {
+  test("keeps every row, in chunks that exceed their closing size by at most one row", () => {
     const sizes = fc.array(fc.oneof({ weight: 9, arbitrary: fc.nat(3000) }, fc.nat(9000)), { maxLength: 80 });
     fc.assert(
       fc.property(sizes, (list) => {
@@ -41,7 +41,7 @@ describe("a writer of rows of very different size", () => {
     );
   });
 
-  test("closes a chunk of texts after few rows, and one of numbers too", () => {
+  test("closes a chunk of large texts after few rows, and a chunk of numbers by its size", () => {
     const Texts = record({ name: text() });
     const texts = writerOf(Texts);
     for (let row = 0; row < 20; row++) texts.push({ name: "x".repeat(10_000) } as never);
@@ -54,15 +54,15 @@ describe("a writer of rows of very different size", () => {
     const Times = record({ at: timestamp(), on: bool, word: text({ dictionary: true }) });
     const times = writerOf(Times, small, 1 << 20);
     for (let row = 0; row < 5000; row++) times.push({ at: row, on: true, word: "w" } as never);
-    // 12 bytes and a bit a row: every 256 rows it is seen whether there are 40,000 bytes.
+    // A row takes slightly over 12 bytes. The writer checks the limit of 40,000 bytes every 256 rows.
     expect(times.finish().toMessage().chunks[0]?.rows).toBe(3329);
   });
 
-  test("refuses a value that offsets cannot reach, whatever room its column has, and goes on", () => {
+  test("refuses a value beyond the range of offsets, at any column size, and keeps working", () => {
     const Raw = record({ raw: bytes });
     const writer = writerOf(Raw, { ...small, closedBytes: 1e9 });
     writer.push({ raw: new Uint8Array(40_000) } as never);
-    // The column's room doubled to more than the row needs; offsets would not have reached its end.
+    // The column's room would double to more than this row needs, but offsets could not reach its end.
     const error = thrown(() => writer.push({ raw: new Uint8Array(20_001) } as never));
     expect(error).toMatchObject({ code: "invalid-argument", column: "raw", row: 1 });
     expect(error?.message).toBe(
@@ -72,7 +72,7 @@ describe("a writer of rows of very different size", () => {
     expect(writer.finish().at(1)).toMatchObject({ raw: new Uint8Array(20_000).fill(7) });
   });
 
-  test("refuses a row that no chunk holds, and goes on", () => {
+  test("refuses a row that fits no chunk, and keeps working", () => {
     const Wide = record({ a: bytes, b: bytes, c: bytes });
     const writer = writerOf(Wide);
     writer.push({ a: new Uint8Array(1), b: new Uint8Array(1), c: new Uint8Array(1) } as never);
@@ -84,7 +84,7 @@ describe("a writer of rows of very different size", () => {
     expect(writer.finish().length).toBe(2);
   });
 
-  test("leaves the row out and goes on when there is no memory for the chunk that it fills", () => {
+  test("leaves a row out when there is no memory for its chunk, and keeps working", () => {
     const Bytes = record({ n: u8 });
     const writer = Bytes.table({ rowsPerChunk: 3 });
     writer.push({ n: 1 });
@@ -107,7 +107,7 @@ describe("a writer of rows of very different size", () => {
   });
 });
 
-test("data never grows beyond what offsets reach", () => {
+test("data never grows beyond the range of offsets", () => {
   const runs = new Runs(new Growth(100_000));
   runs.room(60_000, "raw", undefined);
   expect(runs.room(99_999, "raw", undefined).length).toBe(100_000);
@@ -115,7 +115,7 @@ test("data never grows beyond what offsets reach", () => {
   expect(bytesOf(new Int32Array(firstRows), 2).length).toBe(8);
 });
 
-test("a list is as long as the items that were taken, whatever its length says meanwhile", () => {
+test("a list has as many items as were read, even when its length changes meanwhile", () => {
   const Lists = record({ tags: list(u8) });
   const shrinking: unknown[] = [1, 2, 3, 4];
   Object.defineProperty(shrinking, 1, {

@@ -3,8 +3,8 @@ import type { Column, Table } from "clearway/records";
 import { thrown } from "./students.js";
 
 /**
- * The same value, which counts how often one of its properties is read or asked for, however deep. Work is counted and not
- * timed. Objects that are shared stay shared. More than `max` looks end the reader with an error.
+ * Wraps a value, and counts how often any of its properties is read or tested, at any depth. Counts work, because time varies.
+ * Shared objects stay shared. More than `max` visits throw an error at the reader.
  */
 export function counted(value: unknown, max: number): { value: unknown; visits: () => number } {
   let visits = 0;
@@ -32,7 +32,7 @@ export function counted(value: unknown, max: number): { value: unknown; visits: 
   return { value: wrap(value), visits: () => visits };
 }
 
-/** How many letters, items and values all of a table's rows have that can be read; those that are refused count nothing. */
+/** Returns the total of characters, items and values that can be read in a table. Refused values do not count. */
 export function decoded(table: Table): number {
   let sum = 0;
   for (const { name } of table.schema.shapes) {

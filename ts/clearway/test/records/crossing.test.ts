@@ -8,7 +8,7 @@ type Records = typeof import("../fixtures/records.tasks.js");
 const recordsPool = () => testPool<Records>(builtUrl("records"));
 
 describe("a table crosses", () => {
-  test("as a task's result: the writer itself, a table, or either under move(), with nothing copied", async () => {
+  test("as a task's result without a copy: as a writer, as a table, or under move()", async () => {
     const pool = recordsPool();
     for (const table of [await pool.call.students(1000), await pool.call.finished(1000), await pool.call.moved(1000)]) {
       expect([table.length, table.at(-1)?.rollNum, table.at(8)?.name]).toEqual([1000, 999, "name 1"]);
@@ -19,7 +19,7 @@ describe("a table crosses", () => {
     expect(movedBytes).toBe(3 * (await pool.call.students(1000)).byteLength);
   });
 
-  test("as the values of a stream, in their order", async () => {
+  test("as the values of a stream, in order", async () => {
     const numbers: number[] = [];
     for await (const part of recordsPool().call.parts(1000, 90)) {
       for (const row of part.scan()) numbers.push(row.rollNum);
@@ -27,13 +27,13 @@ describe("a table crosses", () => {
     expect(numbers).toEqual(Array.from({ length: 1000 }, (_, at) => at));
   });
 
-  test("as values of a stream that several next() wait for", async () => {
+  test("as the values of a stream with several pending next() calls", async () => {
     const stream = recordsPool().call.parts(40, 10);
     const steps = await Promise.all([stream.next(), stream.next(), stream.next(), stream.next(), stream.next()]);
     expect(steps.map((step) => (step.done ? "end" : step.value.at(0)?.rollNum))).toEqual([0, 10, 20, 30, "end"]);
   });
 
-  test("as an argument: moved under move(), and gone here then; copied without", async () => {
+  test("as an argument: moved under move() and released here, otherwise copied", async () => {
     const pool = recordsPool();
     const table = students(100);
     expect(await pool.call.sum(table)).toBe(4950);
@@ -48,7 +48,7 @@ describe("a table crosses", () => {
     expect(await pool.call.isTable(students(3))).toBe(true);
   });
 
-  test("as values of a stream into a task", async () => {
+  test("as the values of a stream into a task", async () => {
     async function* tables() {
       yield move(students(3));
       yield students(5);
@@ -58,24 +58,24 @@ describe("a table crosses", () => {
     expect(lengths).toEqual([3, 5]);
   });
 
-  test("there and back", async () => {
+  test("to a worker and back", async () => {
     const back = await recordsPool().call.back(move(students(9)));
     expect(back.column("name").toArray()).toEqual(students(9).column("name").toArray());
   });
 
-  test("as a slice, and as nothing but columns", async () => {
+  test("as a slice, and as a table without rows", async () => {
     const pool = recordsPool();
     const slice = await pool.call.slice(1000, 150, 420);
     expect([slice.length, slice.at(0)?.rollNum, slice.at(-1)?.rollNum]).toEqual([270, 150, 419]);
     expect((await pool.call.empty()).length).toBe(0);
   });
 
-  test("inside of another object, to be taken out with from()", async () => {
+  test("inside another object, from which from() restores it", async () => {
     const { label, students: inner } = await recordsPool().call.nested(250);
     expect([label, Student.from({ "clearway:records": inner }).length]).toEqual(["all", 250]);
   });
 
-  test("by hand, with structured clone alone", () => {
+  test("through structured clone alone", () => {
     const table = students(10);
     const transfer = table.toMessage().chunks.map(({ data }) => data);
     const copy = Student.from(structuredClone(table, { transfer }));
@@ -83,7 +83,7 @@ describe("a table crosses", () => {
     expect(thrown(() => table.at(9))?.code).toBe("released");
   });
 
-  test("but no row of it, neither as a result nor as an argument, and the table stays", async () => {
+  test("but a single row does not, and the table stays intact", async () => {
     const pool = recordsPool();
     const table = students(9);
     for (const reason of [await reasonOf(pool.call.row(9)), await reasonOf(pool.call.isTable(table.at(1)))]) {
@@ -93,7 +93,7 @@ describe("a table crosses", () => {
     expect((await pool.call.students(2)).length).toBe(2);
   });
 
-  test("in no message that lies: a released or malformed one rejects the call, with its code", async () => {
+  test("but a released or malformed message rejects its call with a code", async () => {
     const pool = recordsPool();
     expect((await reasonOf(pool.call.released())).code).toBe("released");
     expect((await reasonOf(pool.call.forged())).code).toBe("protocol");

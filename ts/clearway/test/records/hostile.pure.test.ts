@@ -11,10 +11,10 @@ const messageOf = (table: Table | ReturnType<typeof students>): Message =>
   structuredClone(table.toMessage()) as unknown as Message;
 const leaf = (name: string) => ({ name, nullable: false, kind: "u8" });
 
-// What a table's columns cost at most, whatever a message says: ten looks at each column.
+// The limit on property reads for a table's columns, whatever a message announces: ten per column.
 const visitsMax = 10 * (1 << 16);
 
-/** Columns nested so deep, each struct with two that share their list. */
+/** Returns columns nested to `depth`. Each level has two structs that share one list of columns. */
 function doubled(depth: number): unknown[] {
   let columns: unknown[] = [leaf("a"), leaf("b")];
   for (let at = 0; at < depth; at++) {
@@ -24,7 +24,7 @@ function doubled(depth: number): unknown[] {
   return columns;
 }
 
-describe("a message that is small and says much is refused after few looks at it", () => {
+describe("a small message that announces much is refused after few reads:", () => {
   test.each<[string, () => unknown]>([
     ["22 structs that share one list each", () => ({ version: 1, columns: doubled(22), chunks: [] })],
     [
@@ -56,13 +56,13 @@ describe("a message that is small and says much is refused after few looks at it
     expect(visits()).toBeLessThan(visitsMax);
   });
 
-  test("a hole among the chunks", () => {
+  test("a message with a hole among its chunks is refused", () => {
     const message = messageOf(students(20));
     delete (message.chunks as unknown[])[2];
     expect(thrown(() => tableFrom({ [key]: message }))?.code).toBe("protocol");
   });
 
-  test("rows by the billion in 128 bytes, when it arrives and before memory is made for them", () => {
+  test("a message of 128 bytes that announces billions of rows is refused on arrival, without an allocation", () => {
     const message = messageOf(record({ n: f64 }).tableOf([{ n: 1 }]));
     const { data } = message.chunks[0]!;
     expect(data.byteLength).toBe(128);
@@ -79,7 +79,7 @@ describe("a message that is small and says much is refused after few looks at it
     });
   });
 
-  test("one chunk's rows many times over, while its runs may be taken once each", () => {
+  test("a message may split one chunk's rows into runs, but not repeat them", () => {
     const message = messageOf(students(100, 100));
     const run = (start: number, rows: number) => ({ ...message.chunks[0]!, start, rows });
     const table = tableFrom({ [key]: { ...message, chunks: [run(90, 10), run(0, 0), run(5, 85), run(0, 5)] } });
@@ -90,7 +90,7 @@ describe("a message that is small and says much is refused after few looks at it
   });
 });
 
-describe("memory is read once", () => {
+describe("memory is read once:", () => {
   const place = (data: ArrayBuffer, buffer: number): number => new DataView(data).getUint32(16 + buffer * 8, true);
 
   test("two columns that share memory are refused", () => {
@@ -100,7 +100,7 @@ describe("memory is read once", () => {
     expect(thrown(() => tableFrom({ [key]: message }).at(0))?.code).toBe("protocol");
   });
 
-  /** A column of texts whose offsets go back where a reader does not look. */
+  /** Returns a table with a text column whose offsets decrease where a reader does not look: at nulls and in dictionaries. */
   function sawtooth(name: "direct" | "inner" | "word"): Table {
     const Texts = record({
       direct: nullable(text()),
@@ -127,12 +127,12 @@ describe("memory is read once", () => {
     ["direct", (table: Table) => table.at(0)?.["direct"]],
     ["inner", (table: Table) => JSON.stringify(table.at(0)?.["outer"])],
     ["word", (table: Table) => table.at(0)?.["word"]],
-  ] as const)("texts that lie over one another between nulls and in dictionaries are refused: %s", (name, read) => {
+  ] as const)("texts that overlap at nulls or in a dictionary are refused: %s", (name, read) => {
     expect(thrown(() => read(sawtooth(name)))).toMatchObject({ code: "protocol" });
   });
 });
 
-test("whatever columns a message has, lists shared or not, looks and columns are bounded", () => {
+test("a message with any columns, shared or not, costs a bounded number of reads", () => {
   const kinds = fc.constantFrom("u8", "text", "struct", "struct", "list", "none");
   const columns = fc.array(kinds, { minLength: 1, maxLength: 12 });
   fc.assert(
@@ -158,7 +158,7 @@ test("whatever columns a message has, lists shared or not, looks and columns are
   );
 });
 
-test("whatever bytes are changed in a message, all its values together are no more than its bytes allow", () => {
+test("a message with any changed bytes has values proportional to its bytes", () => {
   const sizes = fc.array(fc.record({ at: fc.nat(900), byte: fc.nat(255) }), { maxLength: 6 });
   const table = everything(40, 20);
   fc.assert(
@@ -177,7 +177,7 @@ test("whatever bytes are changed in a message, all its values together are no mo
   );
 });
 
-test("a record may have no more columns than its tables may when they arrive", () => {
+test("a record has the same limit on columns as a message", () => {
   const wide = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`c${at}`, bool]));
   const wider = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`s${at}`, struct(wide)]));
   expect(thrown(() => record(wider))).toMatchObject({

@@ -16,7 +16,7 @@ import { describe, expect, test } from "vitest";
 import { plain, thrown } from "./students.js";
 
 describe("inference from rows", () => {
-  test("finds a type for each ordinary value, and null where a row has none", () => {
+  test("finds a type for each ordinary value, and null for a missing one", () => {
     const rows = [
       {
         n: 1,
@@ -64,7 +64,7 @@ describe("inference from rows", () => {
     expect(plain(table.toObjects())).toEqual(plain(rows.map((row) => ({ m: null, ...row, d: row.d.getTime() }))));
   });
 
-  test("takes whole numbers for f64, so that a later fraction is no drift", () => {
+  test("uses f64 for whole numbers, so that a later fraction is not drift", () => {
     expect(
       tableFromRows([{ n: 1 }, { n: 2.5 }], { sampleRows: 1 })
         .column("n")
@@ -77,11 +77,11 @@ describe("inference from rows", () => {
     ["a null after the sample", [{ a: 1 }, { a: null }], { column: "a", row: 1 }],
     ["a column that was not there", [{ a: 1 }, { a: 2, b: 3 }], { column: "b", row: 1 }],
     [
-      "a column more in a struct",
+      "an additional column in a struct",
       [{ o: { x: 1, p: { y: 1 } } }, { o: { x: 2, p: { y: 2, z: 3 } } }],
       { column: "o.p.z", row: 1 },
     ],
-    ["a row that is none", [{ a: 1 }, undefined], { column: "the row", row: 1 }],
+    ["a row that is not an object", [{ a: 1 }, undefined], { column: "the row", row: 1 }],
     ["a column that is missing", [{ a: 1, b: 1 }, { a: 2 }], { column: "b", row: 1 }],
   ])("throws on drift: %s", (_, rows, where) => {
     expect(thrown(() => tableFromRows(rows as { a: unknown }[], { sampleRows: 1 }))).toMatchObject({
@@ -90,7 +90,7 @@ describe("inference from rows", () => {
     });
   });
 
-  test("says what it cannot infer", () => {
+  test("names the values and options that it cannot use", () => {
     expect(thrown(() => inferRecord(5 as never))?.message).toBe("rows must be an array: rows=5");
     for (const sampleRows of [0, -1, 0.5, Number.NaN, "9" as never]) {
       expect(thrown(() => inferRecord([{ a: 1 }], { sampleRows }))?.message).toContain(
@@ -104,14 +104,14 @@ describe("inference from rows", () => {
   });
 });
 
-test("rows inherit no columns from a prototype that somebody added to", () => {
+test("rows inherit no columns from a changed Object.prototype", () => {
   Object.defineProperty(Object.prototype, "polluted", { value: 1, enumerable: true, configurable: true });
   const { length } = tableFromRows([{ a: 1 }, { a: 2 }]);
   delete (Object.prototype as { polluted?: number }).polluted;
   expect(length).toBe(2);
 });
 
-describe("a record tells a table of other columns from its own, and names the first difference", () => {
+describe("a record refuses a table with other columns, and names the first difference:", () => {
   test.each<[string, Fields, Fields]>([
     ["a is text(), not u8", { a: text() }, { a: u8 }],
     ["a is text(), not text({ dictionary: true })", { a: text() }, { a: text({ dictionary: true }) }],

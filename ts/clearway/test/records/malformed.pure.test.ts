@@ -11,7 +11,7 @@ type Message = {
   chunks: { data: ArrayBuffer; start: number; rows: number }[];
 };
 
-/** A message of a table, changed by hand. */
+/** Returns a table's message after `change` has modified it. */
 function changed(change: (message: Message) => unknown, table: { toMessage(): unknown } = students(10)): unknown {
   const message = structuredClone(table.toMessage()) as Message;
   return { [key]: change(message) ?? message };
@@ -21,19 +21,22 @@ const segment = (message: Message, parts: object): void => void Object.assign(me
 const header = (message: Message, at: number, value: number): void =>
   new DataView(message.chunks[0]!.data).setUint32(at, value, true);
 
-describe("a message that is no table is refused when it arrives", () => {
+describe("a malformed message is refused on arrival:", () => {
   test.each<[string, (message: Message) => unknown]>([
-    ["no message", () => 5],
+    ["not an object", () => 5],
     ["another version", (m) => ({ ...m, version: 2 })],
     ["no columns", (m) => ({ ...m, columns: [] })],
-    ["a column that is no object", (m) => ({ ...m, columns: [null, null] })],
-    ["a kind that is none", (m) => ({ ...m, columns: [{ name: "a", nullable: false, kind: "u33" }] })],
-    ["a kind of Object's own", (m) => ({ ...m, columns: [{ name: "a", nullable: false, kind: "constructor" }] })],
+    ["a column that is not an object", (m) => ({ ...m, columns: [null, null] })],
+    ["an unknown kind", (m) => ({ ...m, columns: [{ name: "a", nullable: false, kind: "u33" }] })],
+    [
+      "a kind with the name of an inherited property",
+      (m) => ({ ...m, columns: [{ name: "a", nullable: false, kind: "constructor" }] }),
+    ],
     ["a column called __proto__", (m) => ({ ...m, columns: [{ name: "__proto__", nullable: false, kind: "u8" }] })],
-    ["two columns of one name", (m) => ({ ...m, columns: [m.columns[0], m.columns[0]] })],
-    ["a name that is no text", (m) => ({ ...m, columns: [{ name: {}, nullable: false, kind: "u8" }] })],
+    ["two columns with the same name", (m) => ({ ...m, columns: [m.columns[0], m.columns[0]] })],
+    ["a name that is not a string", (m) => ({ ...m, columns: [{ name: {}, nullable: false, kind: "u8" }] })],
     ["fewer columns than buffers", (m) => ({ ...m, columns: m.columns.slice(1) })],
-    ["chunks that are no list", (m) => ({ ...m, chunks: { length: 1e9 } })],
+    ["chunks that are not an array", (m) => ({ ...m, chunks: { length: 1e9 } })],
     ["a chunk without memory", (m) => ({ ...m, chunks: [{ data: {}, start: 0, rows: 1 }] })],
     [
       "memory that is too small for a header",
@@ -42,21 +45,21 @@ describe("a message that is no table is refused when it arrives", () => {
     ["more rows than the chunk has", (m) => segment(m, { rows: 5 })],
     ["a start beyond the chunk", (m) => segment(m, { start: 4 })],
     ["a negative start", (m) => segment(m, { start: -1 })],
-    ["rows that are no number", (m) => segment(m, { rows: Number.NaN })],
+    ["rows that are not a number", (m) => segment(m, { rows: Number.NaN })],
     ["another magic", (m) => header(m, 0, 1)],
-    ["rows by the billion", (m) => header(m, 4, 0xffff_ffff)],
+    ["billions of rows", (m) => header(m, 4, 0xffff_ffff)],
     ["another count of buffers", (m) => header(m, 8, 0xffff_ffff)],
   ])("%s", (_, change) => {
     expect(thrown(() => tableFrom(changed(change)))?.code).toBe("protocol");
   });
 
-  test("memory that was moved on since, by its own code", () => {
+  test("memory that was transferred away, with its own code", () => {
     const message = changed((m) => m) as { [key]: Message };
     structuredClone(message, { transfer: [message[key].chunks[0]!.data] });
     expect(thrown(() => tableFrom(message))?.code).toBe("released");
   });
 
-  test("columns nested without end", () => {
+  test("columns that are nested too deep", () => {
     let column: Record<string, unknown> = { name: "a", nullable: false, kind: "u8" };
     for (let depth = 0; depth < 10_000; depth++)
       column = { name: "a", nullable: false, kind: "struct", columns: [column] };
@@ -69,7 +72,7 @@ describe("a message that is no table is refused when it arrives", () => {
   });
 });
 
-describe("a chunk that does not hold its columns is refused when it is first read, and the others are not", () => {
+describe("a chunk that does not contain its columns is refused on its first read, and other chunks stay readable:", () => {
   test.each<[string, (message: Message) => unknown]>([
     ["more rows than the columns hold", (m) => header(m, 4, 5)],
     ["a buffer beyond the chunk", (m) => header(m, 16 + 8, 0xffff_fff8)],
@@ -92,8 +95,8 @@ describe("a chunk that does not hold its columns is refused when it is first rea
   });
 });
 
-describe("what offsets and codes say is checked when it is read", () => {
-  // Codes are buffer 3 of { rollNum, name }, the dictionary's offsets buffer 4.
+describe("offsets and codes are checked when they are read:", () => {
+  // Codes are buffer 3 of { rollNum, name }; the dictionary's offsets are buffer 4.
   const place = (message: Message, buffer: number): number =>
     new DataView(message.chunks[0]!.data).getUint32(16 + (buffer + 0) * 8, true);
 
@@ -109,17 +112,17 @@ describe("what offsets and codes say is checked when it is read", () => {
     expect(table.at(0)?.rollNum).toBe(0);
   });
 
-  test("offsets that go back", () => {
+  test("offsets that decrease", () => {
     const table = Student.from(changed((m) => header(m, place(m, 4) + 4, 100_000)));
     expect(thrown(() => table.at(0)?.name)?.code).toBe("protocol");
     expect(thrown(() => table.at(1)?.name)?.code).toBe("protocol");
   });
 });
 
-test("whatever bytes are changed in a message, it is refused, or reads as something, or says what is wrong", () => {
+test("a message with any changed bytes is refused or read, and its values are read or refused", () => {
   const table = everything(12, 6);
   const size = table.toMessage().chunks[0]!.data.byteLength;
-  // Most of what decides is in the header and the directory.
+  // Most changes that matter are in the header and the directory.
   const at = fc.oneof(fc.nat({ max: 600 }), fc.nat({ max: size - 1 }));
   const changes = fc.array(fc.record({ at, byte: fc.nat({ max: 255 }) }), { minLength: 1, maxLength: 8 });
   fc.assert(
@@ -143,7 +146,7 @@ test("whatever bytes are changed in a message, it is refused, or reads as someth
   );
 });
 
-test("whatever stands in the place of a message's parts, it is refused or read", () => {
+test("a message with any other value as one of its parts is refused or read", () => {
   const parts = fc.anything({ withBigInt: true, withMap: true, withTypedArray: true, withNullPrototype: true });
   fc.assert(
     fc.property(

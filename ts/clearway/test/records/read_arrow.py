@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Reads an Arrow IPC stream from stdin and prints its schema and rows as JSON: what pyarrow sees, for arrow.node.test.ts."""
+"""Reads an Arrow IPC stream from stdin, and prints its schema and rows as JSON, for arrow.node.test.ts."""
 
 import json
 import sys
@@ -8,7 +8,7 @@ import pyarrow
 
 
 def plain(value):
-    """JSON has neither bytes nor large numbers nor dates; lists of bytes and texts stand for them."""
+    """Returns a value as JSON can represent it: bytes as lists of numbers, whole numbers as strings."""
     if isinstance(value, bytes):
         return list(value)
     if isinstance(value, list):
@@ -22,7 +22,7 @@ def plain(value):
 
 reader = pyarrow.ipc.open_stream(sys.stdin.buffer)
 table = reader.read_all()
-# Timestamps as they are stored: dates of Python's end at microseconds.
+# Timestamps and dates as stored numbers, because Python's own types end at microseconds.
 for at, field in enumerate(table.schema):
     if pyarrow.types.is_timestamp(field.type):
         table = table.set_column(at, pyarrow.field(field.name, pyarrow.int64()), table.column(at).cast(pyarrow.int64()))

@@ -7,7 +7,7 @@ import { plain } from "./students.js";
 const foreign = vm.createContext({});
 const made = (code: string): never => vm.runInContext(code, foreign) as never;
 
-test("values and memory of another realm are taken as one's own: dates, bytes, lists and chunks", () => {
+test("dates, bytes, lists and chunks of another realm are accepted", () => {
   const Mixed = record({ at: timestamp(), day: date, raw: bytes, tags: list(u8) });
   const row = {
     at: made("new Date(5)"),

@@ -2,7 +2,7 @@
 import { f64, record } from "clearway/records";
 import { expect, test } from "vitest";
 
-test("a released table's memory is free at once, not with the next garbage collection", () => {
+test("a released table's memory is free at once, without a garbage collection", () => {
   const Reading = record({ value: f64 });
   const writer = Reading.table({ rowsPerChunk: 1 << 20 });
   for (let row = 0; row < 1 << 20; row++) writer.push({ value: row });

@@ -10,23 +10,23 @@ const nested = () =>
     { rowsPerChunk: 4 },
   );
 
-describe("a row cannot be sent: structured clone refuses it and says what to send", () => {
+describe("structured clone refuses a row with an error that names the table instead:", () => {
   const table = nested();
   const first = <T>(values: Iterable<T>): T => {
     for (const value of values) return value;
     throw new Error("there is none");
   };
   test.each<[string, () => unknown]>([
-    ["of at()", () => table.at(1)],
-    ["of for..of", () => first(table)],
-    ["of scan()", () => first(table.scan())],
-    ["of cursors()", () => first(table.cursors()).at(1)],
+    ["a row of at()", () => table.at(1)],
+    ["a row of for..of", () => first(table)],
+    ["a row of scan()", () => first(table.scan())],
+    ["a row of cursors()", () => first(table.cursors()).at(1)],
     ["a struct in a row", () => table.at(1)?.place],
     ["a cursor of cursors()", () => first(table.cursors())],
     ["a scan", () => table.scan()],
     ["a column", () => table.column("n")],
     [
-      "of a table with a column called toJSON",
+      "a row with a column called toJSON",
       () =>
         record({ toJSON: u8 })
           .tableOf([{ toJSON: 1 }])
@@ -58,14 +58,14 @@ describe("a table with a column called toJSON", () => {
     ...table.toObjects(),
   ];
 
-  test("has rows that are all of their columns as JSON, and no memory", () => {
+  test("has rows whose JSON is all their columns, also toJSON itself", () => {
     for (const each of read(Odd.tableOf([row as never]))) {
       expect(JSON.stringify(each)).toBe(json);
       expect(each?.toJSON).toBe(1);
     }
   });
 
-  test("has rows that stay and cursors that move on, as others have", () => {
+  test("has rows that keep their values, and cursors that move, like other tables", () => {
     const rows = Array.from({ length: 9 }, (_, at) => ({ ...row, toJSON: at }));
     const table = Odd.tableOf(rows as never, { rowsPerChunk: 4 });
     expect([...table].map((each) => each.toJSON)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
@@ -81,7 +81,7 @@ describe("a cursor of a chunk", () => {
   );
 
   test.each([0.5, -0.5, 1.999, -1, 5, Number.NaN, Infinity, -Infinity, 2 ** 32, 2 ** 32 + 1, "1", undefined])(
-    "refuses every column of a row that is no whole number inside: %s",
+    "refuses to read any column of a row that is not an integer inside the chunk: %s",
     (row) => {
       const [cursor] = table.cursors();
       for (const name of ["n", "on", "none", "word", "raw"] as const) {
@@ -92,7 +92,7 @@ describe("a cursor of a chunk", () => {
   );
 });
 
-test.each(["clearway:records", "clearway:row", "__proto__"])("no column is called %s", (name) => {
+test.each(["clearway:records", "clearway:row", "__proto__"])("a column cannot be called %s", (name) => {
   const fields = JSON.parse(`{ ${JSON.stringify(name)}: 1 }`);
   expect(thrown(() => record(fields))?.message).toContain(`a column's name`);
 });

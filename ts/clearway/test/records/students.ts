@@ -22,7 +22,7 @@ import {
   u64,
 } from "clearway/records";
 
-/** One column of every type, plain and nullable. */
+/** A record with a column of every type, plain and nullable. */
 export const Everything = record({
   yes: bool,
   b8: i8,
@@ -60,7 +60,7 @@ export const Everything = record({
   nested: nullable(struct({ x: f64, name: nullable(text()) })),
 });
 
-/** A row that differs from its neighbours in every column; every third has nulls. */
+/** Returns a row that differs from the next one in every column. Every third row has nulls. */
 export function everyRow(at: number): NewRow<typeof Everything> {
   const none = at % 3 === 0;
   const sign = at % 2 === 0 ? 1 : -1;
@@ -102,7 +102,7 @@ export function everyRow(at: number): NewRow<typeof Everything> {
   };
 }
 
-/** What such a row reads as, as one comparable value. */
+/** Returns the value that such a row reads as, comparable with `toEqual`. */
 export function everyValue(at: number): unknown {
   const row = everyRow(at);
   return plain({
@@ -112,7 +112,7 @@ export function everyValue(at: number): unknown {
   });
 }
 
-/** Rows as plain values that `toEqual` compares: typed arrays as arrays. */
+/** Converts rows to plain values for `toEqual`: typed arrays become arrays. */
 export function plain(value: unknown): unknown {
   if (ArrayBuffer.isView(value)) return [...(value as Uint8Array)];
   if (Array.isArray(value)) return value.map(plain);
@@ -133,7 +133,7 @@ export function students(count: number, rowsPerChunk = 4) {
   return Student.tableOf(rows, { rowsPerChunk });
 }
 
-/** The code and message of what a function throws; undefined when it does not. */
+/** Returns the error that a function throws, or undefined when it does not throw. */
 export function thrown(
   act: () => unknown,
 ): { code?: string; message?: string; column?: string; row?: number } | undefined {

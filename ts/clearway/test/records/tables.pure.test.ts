@@ -3,16 +3,13 @@ import { describe, expect, test } from "vitest";
 import { Everything, everything, everyValue, plain, Student, students, thrown } from "./students.js";
 
 describe("a table", () => {
-  test.each([1, 7, 64, undefined])(
-    "gives back every type of column, with nulls, in chunks of %s rows",
-    (rowsPerChunk) => {
-      const table = everything(150, rowsPerChunk);
-      expect(table.length).toBe(150);
-      expect(plain(table.toObjects())).toEqual(Array.from({ length: 150 }, (_, at) => everyValue(at)));
-    },
-  );
+  test.each([1, 7, 64, undefined])("returns every type of column, with nulls, in chunks of %s rows", (rowsPerChunk) => {
+    const table = everything(150, rowsPerChunk);
+    expect(table.length).toBe(150);
+    expect(plain(table.toObjects())).toEqual(Array.from({ length: 150 }, (_, at) => everyValue(at)));
+  });
 
-  test("counts rows as Array.at does", () => {
+  test("counts rows like Array.at", () => {
     const table = students(10);
     expect(table.at(3)?.rollNum).toBe(3);
     expect(table.at(-1)?.rollNum).toBe(9);
@@ -21,7 +18,7 @@ describe("a table", () => {
     expect(table.at(Number.NaN)?.rollNum).toBe(0);
   });
 
-  test("gives rows that stay what they are, by at() and by for..of", () => {
+  test("returns rows that keep their values, by at() and by for..of", () => {
     const table = students(10);
     const rows = [...table];
     expect(rows.map((row) => row.rollNum)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
@@ -39,14 +36,14 @@ describe("a table", () => {
     expect(numbers).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
   });
 
-  test("moves a cursor a chunk by number: the values that at() has, for every type, null and slice", () => {
+  test("moves one cursor per chunk, which reads the same values as at() for every type, null and slice", () => {
     const columns = Object.keys(everyValue(0) as object);
     const whole = everything(40, 7);
     for (const table of [whole, whole.slice(3, 38), whole.slice(10, 11), whole.slice(5, 5)]) {
       let rows = 0;
       for (const cursor of table.cursors()) {
         expect(cursor.first).toBe(rows);
-        // From the last to the first, so that the order is seen not to matter.
+        // Backwards, because the order of rows must not matter.
         for (let row = cursor.length - 1; row >= 0; row--) {
           const moved = cursor.at(row) as Record<string, unknown>;
           const kept = table.at(cursor.first + row) as Record<string, unknown>;
@@ -59,7 +56,7 @@ describe("a table", () => {
     }
   });
 
-  test("refuses what a moved cursor reads outside of its chunk's rows, also beside a slice, and when released", () => {
+  test("refuses reads by a cursor outside its chunk's rows, outside a slice, and after a release", () => {
     const table = students(20).slice(3, 17);
     for (const cursor of table.cursors()) {
       for (const row of [-1, cursor.length, Number.NaN, Infinity]) {
@@ -74,7 +71,7 @@ describe("a table", () => {
     expect(thrown(() => [...table.cursors()])?.code).toBe("released");
   });
 
-  test("slices without a copy, also slices of slices and the empty one", () => {
+  test("slices without a copy, also from slices and to an empty slice", () => {
     const table = students(20);
     const numbers = (from?: number, to?: number): number[] => [...table.slice(from, to)].map((row) => row.rollNum);
     const whole = Array.from({ length: 20 }, (_, at) => at);
@@ -93,7 +90,7 @@ describe("a table", () => {
     expect(table.slice(3, 5).byteLength).toBeLessThan(table.byteLength);
   });
 
-  test("gives a column as values, as parts of memory, and as one copy", () => {
+  test("returns a column as values, as parts of memory, and as one copy", () => {
     const table = students(10);
     const numbers = table.column("rollNum");
     expect([numbers.get(9), numbers.get(-10), numbers.get(10)]).toEqual([9, 0, undefined]);
@@ -109,13 +106,13 @@ describe("a table", () => {
     expect(thrown(() => table.column("nam" as "name"))?.message).toBe('name must be one of rollNum, name: name="nam"');
   });
 
-  test("tells in a part which rows are null, whatever bit they begin at", () => {
+  test("reports the null rows of a part, at any bit offset", () => {
     const [part] = everything(20).slice(5, 15).column("some").chunks;
     const nulls = Array.from({ length: 10 }, (_, at) => part?.isNull(at));
     expect(nulls).toEqual(Array.from({ length: 10 }, (_, at) => (at + 5) % 3 === 0));
   });
 
-  test("makes no million of objects by accident", () => {
+  test("refuses to make more than rowsMax objects at once", () => {
     const table = students(10_001, 5000);
     expect(thrown(() => table.toObjects())?.code).toBe("invalid-argument");
     expect(table.toObjects({ from: 9_999 })).toEqual([
@@ -125,7 +122,7 @@ describe("a table", () => {
     expect(table.toObjects({ rowsMax: 10_001 })).toHaveLength(10_001);
   });
 
-  test("is empty when nothing was pushed", () => {
+  test("is empty when no row was pushed", () => {
     const table = Everything.table().finish();
     expect([table.length, table.byteLength, table.at(0), [...table], table.toObjects()]).toEqual([
       0,
@@ -137,11 +134,11 @@ describe("a table", () => {
     expect(table.column("b32").toArray()).toEqual(new Int32Array(0));
   });
 
-  test("reads a row as JSON", () => {
+  test("converts a row to JSON", () => {
     expect(JSON.stringify(students(2).at(1))).toBe('{"rollNum":1,"name":"name 1"}');
   });
 
-  test("gives its memory back when it is released, a part or the whole, and says so to whoever reads on", () => {
+  test("frees its memory when it is released, in part or whole, and later reads throw `released`", () => {
     const table = students(10);
     const first = table.at(0);
     const late = table.at(9);
@@ -168,20 +165,20 @@ describe("a table", () => {
     for (const read of reads) expect(thrown(read)?.code).toBe("released");
   });
 
-  test("reads nothing of a chunk that is released in the middle of a scan", () => {
+  test("has rows that throw `released` in every column after a release", () => {
     const table = everything(8, 8);
     const [row] = table;
     const columns = Object.keys(everyValue(0) as object);
     table.release();
     for (const name of columns) {
-      // A struct reads as a row of its own, which holds nothing yet.
+      // A struct reads as a row, whose columns are read only by `JSON.stringify`.
       const read = (): unknown => plain(JSON.parse(JSON.stringify((row as Record<string, unknown>)[name])));
       expect([name, thrown(read)?.code]).toEqual([name, "released"]);
     }
   });
 });
 
-test("two records of the same columns are one, so that code that reads both meets one class of row", () => {
+test("two records with the same columns share one schema, so that readers see one class of row", () => {
   expect(structuredCloneOf(students(1)).schema).toBe(Student);
 });
 

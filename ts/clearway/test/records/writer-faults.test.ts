@@ -3,11 +3,11 @@ import { bytes, f64, list, nullable, record, struct, text, timestamp, u8, u32 } 
 import { describe, expect, test } from "vitest";
 import { plain, Student, thrown } from "./students.js";
 
-describe("a column called as what every object inherits", () => {
+describe("a column with the name of an inherited property", () => {
   const names = ["constructor", "toString", "valueOf", "hasOwnProperty"] as const;
   const Odd = record({ constructor: nullable(u32), toString: nullable(text()), valueOf: nullable(u8) });
 
-  test("reads nothing that a row only inherits, and is null there", () => {
+  test("is null in a row that only inherits the property", () => {
     class Made {
       valueOf() {
         return 5;
@@ -20,12 +20,12 @@ describe("a column called as what every object inherits", () => {
     ]);
   });
 
-  test("reads what a row has by a getter of its class, as the row of a table has", () => {
+  test("reads a getter of the row's class, such as a table row's", () => {
     const table = Odd.tableOf([{ constructor: 3, toString: "x", valueOf: 1 }] as never);
     expect(Odd.tableOf(table as never).toObjects()).toEqual([{ constructor: 3, toString: "x", valueOf: 1 }]);
   });
 
-  test.each(names)("is missing where a row only inherits it, in a column without nulls: %s", (name) => {
+  test.each(names)("is missing in a row that only inherits the property, when it allows no nulls: %s", (name) => {
     const error = thrown(() => record({ [name]: u8 }).tableOf([{}] as never));
     expect(error).toMatchObject({ code: "invalid-argument", column: name, row: 0 });
     expect(error?.message).toContain("Give every row a value");
@@ -45,14 +45,14 @@ describe("a row whose getter calls its own writer", () => {
     ["push", (writer) => writer.push({ rollNum: 9, name: "z" })],
     ["pushAll", (writer) => writer.pushAll([{ rollNum: 9, name: "z" }])],
     ["finish", (writer) => void writer.finish()],
-    ["what crosses", (writer) => void structuredClone(writer)],
-  ])("gets a typed error from %s, and no row is lost or halved", (_, act) => {
+    ["structured clone", (writer) => void structuredClone(writer)],
+  ])("gets a typed error from %s, and no row is lost or incomplete", (_, act) => {
     const writer = Student.table();
     writer.push({ rollNum: 1, name: "a" });
     const inner: unknown[] = [];
     writer.push(rowWith(() => void inner.push(thrown(() => act(writer)))));
     expect(inner).toMatchObject([{ code: "invalid-argument" }]);
-    // One that passes the error on is left out, and the writer goes on.
+    // When the getter passes the error on, its row is left out, and the writer keeps working.
     expect(thrown(() => writer.push(rowWith(() => act(writer))))?.code).toBe("invalid-argument");
     writer.push({ rollNum: 3, name: "c" });
     expect(writer.finish().toObjects()).toEqual([
@@ -62,7 +62,7 @@ describe("a row whose getter calls its own writer", () => {
     ]);
   });
 
-  test.each([new Error("mine"), "mine", null, undefined])("passes on what it throws: %s", (reason) => {
+  test.each([new Error("mine"), "mine", null, undefined])("passes on the error that it throws: %s", (reason) => {
     const writer = Student.table({ rowsPerChunk: 1 });
     let caught: unknown = "nothing";
     try {
@@ -80,12 +80,12 @@ describe("a row whose getter calls its own writer", () => {
   });
 });
 
-describe("a value that lies about itself", () => {
+describe("a value with misleading properties", () => {
   const Lies = record({ raw: nullable(bytes), tags: nullable(list(f64)), at: nullable(timestamp({ unit: "ns" })) });
   const lying = <T extends object>(value: T, name: string, said: unknown): T =>
     Object.defineProperty(value, name, { value: said });
 
-  test("is read as what it is: bytes, lists and dates with properties of their own", () => {
+  test("is read as its real contents: bytes, lists and dates", () => {
     const rows = [-5, 1, 1e9, Number.NaN, "x"].map((said) => ({
       raw: lying(new Uint8Array([1, 2, 3]), "length", said),
       tags: lying(new Float64Array([1, 2]), "length", said),
@@ -104,7 +104,7 @@ describe("a value that lies about itself", () => {
     ["tags", new DataView(new ArrayBuffer(8))],
     ["at", Object.create(Date.prototype)],
     ["at", new Proxy(new Date(5), {})],
-  ])("is refused where it only looks like one: %s %#", (column, value) => {
+  ])("is refused when it only inherits from the right class: %s %#", (column, value) => {
     const writer = Lies.table();
     expect(thrown(() => writer.push({ [column]: value }))).toMatchObject({ code: "invalid-argument", column });
     writer.push({});

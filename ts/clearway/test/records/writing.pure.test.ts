@@ -33,7 +33,7 @@ describe("a writer", () => {
     ["tags", { tags: 5 }, "an array of u8"],
     ["place", { place: null }, "place must be an object"],
     ["place.city", { place: { city: 1 } }, "place.city=1"],
-  ])("names column, row and value of what does not fit: %s of %o", (column, wrong, message) => {
+  ])("names column, row and value when a value does not fit: %s of %o", (column, wrong, message) => {
     const writer = Mixed.table();
     writer.push(good);
     const error = thrown(() => writer.push({ ...good, ...wrong } as never));
@@ -42,7 +42,7 @@ describe("a writer", () => {
     expect(error?.message).toContain("row 1");
   });
 
-  test("leaves a refused row out, whole, and goes on", () => {
+  test("leaves out the whole of a refused row, and keeps working", () => {
     const writer = Mixed.table({ rowsPerChunk: 3 });
     for (let at = 0; at < 10; at++) {
       writer.push({ ...good, id: at, small: at % 2 ? at : null, tags: [at] });
@@ -56,7 +56,7 @@ describe("a writer", () => {
     );
   });
 
-  test("takes rows from any iterable, and keeps those before a bad one", () => {
+  test("accepts rows from any iterable, and keeps the rows before a bad one", () => {
     const writer = Student.table();
     function* rows() {
       yield { rollNum: 1, name: "a" };
@@ -67,14 +67,14 @@ describe("a writer", () => {
     expect(writer.finish().toObjects()).toEqual([{ rollNum: 1, name: "a" }]);
   });
 
-  test("finishes once, and takes no rows then", () => {
+  test("finishes once, and then refuses rows", () => {
     const writer = Student.table();
     writer.push({ rollNum: 1, name: "a" });
     expect(writer.finish()).toBe(writer.finish());
     expect(thrown(() => writer.push({ rollNum: 2, name: "b" }))?.message).toContain("finished");
   });
 
-  test("keeps any text: empty, long, beyond ASCII, and half a surrogate as U+FFFD", () => {
+  test("keeps any text: empty, long and non-ASCII, with a lone surrogate as U+FFFD", () => {
     const Texts = record({ plain: text(), word: text({ dictionary: true }) });
     const texts = ["", "a", "\0", "é", "日本", "😀", "x".repeat(5000), "\uFEFFbom", `${"a".repeat(19)}é`, "\uD800"];
     const rows = Texts.tableOf(texts.map((each) => ({ plain: each, word: each }))).toObjects();
@@ -82,13 +82,13 @@ describe("a writer", () => {
     expect(rows).toEqual(read.map((each) => ({ plain: each, word: each })));
   });
 
-  test("keeps a column of nothing but nulls", () => {
+  test("keeps a column of only nulls", () => {
     const Nulls = record({ word: nullable(text({ dictionary: true })), raw: nullable(bytes), on: nullable(bool) });
     const rows = Nulls.tableOf([{}, { word: null }, { raw: undefined }]).toObjects();
     expect(rows).toEqual(Array(3).fill({ word: null, raw: null, on: null }));
   });
 
-  test("refuses columns that no row can carry, and types that are none", () => {
+  test("refuses invalid columns, types and options", () => {
     expect(thrown(() => record({}))?.code).toBe("invalid-argument");
     expect(thrown(() => record({ x: "u32" as never }))?.message).toContain('the column "x" must be a type');
     expect(thrown(() => record(JSON.parse('{"__proto__": 1}')))?.message).toContain("__proto__");
@@ -97,7 +97,7 @@ describe("a writer", () => {
     expect(thrown(() => timestamp({ unit: "d" as "s" }))?.message).toContain('unit="d"');
   });
 
-  test("keeps columns called as a cursor's own properties are, in scans too", () => {
+  test("keeps columns with the names of a cursor's own properties, also in scans", () => {
     const Odd = record({ $row: u32, $0: u8, $enter: text(), $cannotBeSent: nullable(bool) });
     const rows = Array.from({ length: 9 }, (_, at) => ({ $row: at, $0: 9 - at, $enter: `${at}`, $cannotBeSent: null }));
     const table = Odd.tableOf(rows, { rowsPerChunk: 4 });
@@ -111,7 +111,7 @@ describe("a writer", () => {
     expect(seen.size).toBe(1);
   });
 
-  test("makes larger chunks in the second million of rows, unless told how large", () => {
+  test("makes larger chunks from the second million of rows on, unless rowsPerChunk is set", () => {
     const Tiny = record({ n: u8 });
     const rows = (1 << 21) + 5;
     const chunksOf = (options?: { rowsPerChunk: number }): number[] => {
@@ -125,7 +125,7 @@ describe("a writer", () => {
     expect(chunksOf({ rowsPerChunk: 1 << 19 })).toEqual([...Array(4).fill(1 << 19), 5]);
   });
 
-  test("keeps columns called as a row's own methods are", () => {
+  test("keeps columns with the names of a row's own methods", () => {
     const Odd = record({ toJSON: u8, constructor: u8, has: u8, length: u8, "": u8 });
     const row = { toJSON: 1, constructor: 2, has: 3, length: 4, "": 5 };
     const table = Odd.tableOf([row as never]);

@@ -9,7 +9,7 @@ const url = new URL("../fixtures/built/resource.tasks.js", import.meta.url);
 
 const graceMs = 60_000;
 
-/** A pool of one worker that tells what its resources do. `log()` has it once the worker's message is here. */
+/** Creates a pool of one worker that logs what its resources do. `seen()` waits until the log is as expected. */
 async function thingPool(options: PoolOptions = {}) {
   const things = pool<Things>(url, { size: 1, graceMs, ...options });
   const name = `clearway-test-${Math.random()}`;
@@ -24,13 +24,13 @@ async function thingPool(options: PoolOptions = {}) {
   return { things, log, seen: (expected: string[]) => expect.poll(() => log).toEqual(expected) };
 }
 
-/** Takes the pool's timers into the test's hands, so that its limits end when the test says so. */
+/** Replaces the pool's timers by fake ones, so that its time limits pass on demand. */
 function ownTimers(): void {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   onTestFinished(() => void vi.useRealTimers());
 }
 
-/** Moves the pool's timers on until the promise has settled. */
+/** Advances the pool's timers until the promise settles. */
 async function passUntil<T>(settled: Promise<T>): Promise<T> {
   let over = false;
   const end = (): void => {
@@ -55,7 +55,7 @@ const turn = (): Promise<void> =>
   });
 
 describe("a resource", () => {
-  test("is opened when a task first needs it, inside its worker, and used again by the next", async () => {
+  test("is opened when a task first needs it, in its worker, and reused by the next task", async () => {
     const { things, log, seen } = await thingPool();
     expect(await things.call.add(1, 2)).toBe(3);
     expect(await things.call.exposed()).toBe(0);
@@ -65,12 +65,12 @@ describe("a resource", () => {
     expect(log).toHaveLength(1);
   });
 
-  test("that is slow to open does not hold up a call that is cancelled meanwhile, and is kept for the next", async () => {
+  test("that opens slowly does not delay a cancelled call, and is kept for the next one", async () => {
     const { things } = await thingPool();
     const controller = new AbortController();
     const { call } = things.with({ signal: controller.signal });
     const cancelled = reasonOf(call.slow());
-    // It opens while the thread is free: others are asked in a worker that runs one at a time, so the pool is asked.
+    // The worker's thread is free while the resource opens, but it runs one task at a time. Only a ping gets through.
     await things.ping();
     controller.abort();
     await cancelled;
@@ -80,10 +80,10 @@ describe("a resource", () => {
     expect(things.stats().workers.restarts).toBe(0);
   });
 
-  test("stays with a stream until its end", async () => {
+  test("stays leased to a stream until the stream ends", async () => {
     const { things } = await thingPool();
     const names: string[] = [];
-    // More values than the window lets the task run ahead.
+    // More values than the window allows the task to produce ahead.
     for await (const name of things.with({ window: { items: 2 } }).call.names(9)) {
       names.push(name);
       if (names.length === 1) expect(await things.call.plain()).toBe("plain 2");
@@ -91,14 +91,14 @@ describe("a resource", () => {
     expect(names).toEqual(new Array(9).fill("plain 1"));
   });
 
-  test("has one holder at a time, also where a worker runs several tasks at once", async () => {
+  test("has one holder at a time, also when a worker runs several tasks concurrently", async () => {
     const { things } = await thingPool({ concurrency: 3 });
     const uses = await Promise.all(Array.from({ length: 30 }, () => things.call.alone()));
     expect(uses.filter((use) => use.taken)).toEqual([]);
     expect(new Set(uses.map((use) => use.name)).size).toBeLessThanOrEqual(3);
   });
 
-  test("is checked after idling, and opened anew when the check is bad", async () => {
+  test("is checked after idling, and reopened when the check fails", async () => {
     const { things, seen } = await thingPool();
     expect(await things.call.eager()).toBe("eager 1");
     expect(await things.call.eager()).toBe("eager 1");
@@ -107,21 +107,21 @@ describe("a resource", () => {
     await seen(["open eager 1", "check eager 1", "check eager 1", "close eager 1", "open eager 2"]);
   });
 
-  test("is closed after its idle time, and opened anew when it is needed again", async () => {
+  test("is closed after its idle time, and reopened when it is needed again", async () => {
     const { things, seen } = await thingPool();
     expect(await things.call.brief()).toBe("brief 1");
     await seen(["open brief 1", "close brief 1"]);
     expect(await things.call.brief()).toBe("brief 2");
   });
 
-  test("is closed at its greatest age", async () => {
+  test("is closed at its maximum age", async () => {
     const { things, seen } = await thingPool();
     expect(await things.call.old()).toBe("old 1");
     expect(await things.call.old()).toBe("old 2");
     await seen(["open old 1", "close old 1", "open old 2", "close old 2"]);
   });
 
-  test("is closed when its pool is", async () => {
+  test("is closed with its pool", async () => {
     const { things, seen } = await thingPool({ concurrency: 2 });
     await Promise.all([things.call.alone(), things.call.alone()]);
     await things.close();
@@ -135,7 +135,7 @@ describe("a resource", () => {
     await seen(["open plain 1", "check plain 1"]);
   });
 
-  test("is told of a cancel at once, and closed, for nobody knows its state", async () => {
+  test("has its cancel called at once, and is then closed, because its state is unknown", async () => {
     const { things, seen } = await thingPool();
     const controller = new AbortController();
     const begun = gate<unknown>();
@@ -148,20 +148,20 @@ describe("a resource", () => {
     await seen(["open plain 1", "cancel plain 1", "close plain 1", "open plain 2"]);
   });
 
-  test("is told when its task runs out of time, also a task that does not listen", async () => {
+  test("has its cancel called when its task times out, even when the task ignores its signal", async () => {
     const { things, seen } = await thingPool();
-    // Open before: a call whose time ends while its resource is being opened has not begun, and leaves its worker in peace.
+    // Opens the resource first: a call that times out while its resource opens has not started, and its worker stays.
     expect(await things.call.plain()).toBe("plain 1");
     ownTimers();
     const deaf = reasonOf(things.with({ timeoutMs: 10 }).call.deaf());
     expect(await passUntil(deaf)).toMatchObject({ code: "timeout" });
     await seen(["open plain 1", "cancel plain 1"]);
     vi.advanceTimersByTime(graceMs);
-    // Its worker is replaced, and the new one has opened nothing yet.
+    // The worker was replaced, and the new one had not opened anything.
     expect(await things.call.plain()).toBe("plain 1");
   });
 
-  test("that cannot be opened fails its task with the cause, and no other", async () => {
+  test("that cannot be opened fails only its task, with the cause", async () => {
     const { things } = await thingPool({ concurrency: 2 });
     await things.call.set({ open: false });
     const [bad, good] = await Promise.allSettled([things.call.plain(), things.call.add(1, 1)]);
@@ -176,7 +176,7 @@ describe("a resource", () => {
     expect(await things.call.plain()).toBe("plain 1");
   });
 
-  test("whose close hangs does not hold up the closing of its pool for ever", async () => {
+  test("whose close hangs does not delay its pool's close forever", async () => {
     const { things, seen } = await thingPool();
     expect(await things.call.plain()).toBe("plain 1");
     await things.call.set({ closeHangs: true });

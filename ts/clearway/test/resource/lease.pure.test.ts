@@ -4,14 +4,14 @@ import { Lease, type UseOutcome } from "../../src/resource/lease.js";
 
 const times = { maxAgeMs: 1000, checkAfterMs: 100 };
 
-/** An idle lease, opened at 0 and given back at `at`. */
+/** Returns an idle lease that was opened at 0 and released at `at`. */
 function idle(at: number, canCheck = true, outcome: UseOutcome = "ok"): Lease {
   const lease = new Lease(times, canCheck, 0);
   expect(lease.release(outcome, at)).toBe("keep");
   return lease;
 }
 
-describe("a lease that was given back", () => {
+describe("a released lease", () => {
   test.each([
     { rested: 0, canCheck: true, action: "use" },
     { rested: 99, canCheck: true, action: "use" },
@@ -20,17 +20,17 @@ describe("a lease that was given back", () => {
     { rested: 989, canCheck: true, action: "check" },
     { rested: 990, canCheck: true, action: "close" },
     { rested: 990, canCheck: false, action: "close" },
-  ])("after $rested ms at rest (check: $canCheck): $action", ({ rested, canCheck, action }) => {
+  ])("after $rested ms of idling (check: $canCheck): $action", ({ rested, canCheck, action }) => {
     expect(idle(10, canCheck).take(10 + rested)).toBe(action);
   });
 
-  test("is checked each time with checkAfterMs 0", () => {
+  test("is checked every time with checkAfterMs: 0", () => {
     const lease = new Lease({ maxAgeMs: 1000, checkAfterMs: 0 }, true, 0);
     lease.release("ok", 5);
     expect(lease.take(5)).toBe("check");
   });
 
-  test("is used when its check is good, and gone for ever when it is not", () => {
+  test("is used when its check succeeds, and closed for good when it fails", () => {
     const good = idle(0);
     expect(good.take(200)).toBe("check");
     expect(good.checked(true)).toBe("use");
@@ -42,7 +42,7 @@ describe("a lease that was given back", () => {
   });
 });
 
-describe("giving a lease back", () => {
+describe("releasing a lease", () => {
   test.each([
     { outcome: "ok", at: 0, canCheck: true, action: "keep" },
     { outcome: "ok", at: 0, canCheck: false, action: "keep" },
@@ -57,7 +57,7 @@ describe("giving a lease back", () => {
     expect(new Lease(times, canCheck, 0).release(outcome, at)).toBe(action);
   });
 
-  test("by a task that failed makes it suspect: it is checked at once, then trusted again", () => {
+  test("after a failed task makes the next take check it, and then trust it again", () => {
     const lease = idle(0, true, "failed");
     expect(lease.take(1)).toBe("check");
     expect(lease.checked(true)).toBe("use");
@@ -71,7 +71,7 @@ describe("the end of a lease's idle time", () => {
     expect(idle(0).expire()).toBe("close");
   });
 
-  test("does nothing while it is used, and nothing twice", () => {
+  test("does nothing during a use, nor a second time", () => {
     const lease = new Lease(times, true, 0);
     expect(lease.expire()).toBe("nothing");
     lease.release("ok", 0);

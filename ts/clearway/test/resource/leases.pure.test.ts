@@ -10,7 +10,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A resource whose life is written down: `open 1`, `check 1`, `close 1`, `cancel 1`. */
+/** Returns a resource that logs its life: `open 1`, `check 1`, `close 1`, `cancel 1`. */
 function logged(more: Partial<ResourceDefinition<number>> = {}) {
   const log: string[] = [];
   let opened = 0;
@@ -41,7 +41,7 @@ async function use(leases: Leases, thing: ReturnType<typeof logged>["thing"], ou
 }
 
 describe("leases", () => {
-  test("open lazily, and use again what was given back", async () => {
+  test("are opened lazily, and reused after a release", async () => {
     const { log, thing } = logged();
     const leases = leasesOf();
     expect(log).toEqual([]);
@@ -51,7 +51,7 @@ describe("leases", () => {
     expect(leases.live).toBe(1);
   });
 
-  test("give each holder its own", async () => {
+  test("give each concurrent holder its own value", async () => {
     const { thing } = logged();
     const leases = leasesOf();
     const [one, two] = await Promise.all([leases.hold({ thing }), leases.hold({ thing })]);
@@ -59,7 +59,7 @@ describe("leases", () => {
     expect(leases.live).toBe(2);
   });
 
-  test("use the one last that was given back last, so that others may grow idle", async () => {
+  test("are reused last in, first out, so that others reach their idle time", async () => {
     const { log, thing } = logged();
     const leases = leasesOf();
     const [one, two] = await Promise.all([leases.hold({ thing }), leases.hold({ thing })]);
@@ -73,7 +73,7 @@ describe("leases", () => {
     expect(log).not.toContain("close 2");
   });
 
-  test("check what was at rest, and open another in the place of a bad one", async () => {
+  test("are checked after idling, and replaced when the check fails", async () => {
     const { log, thing } = logged({ check: (value) => value !== 1 });
     const leases = leasesOf();
     await use(leases, thing, "ok");
@@ -85,8 +85,8 @@ describe("leases", () => {
 
   test.each([
     ["throws", () => Promise.reject(new Error("gone"))],
-    ["says something that is not true", () => undefined as unknown as boolean],
-  ])("take a check that %s for a bad one", async (_how, check) => {
+    ["returns a value other than true", () => undefined as unknown as boolean],
+  ])("count a check that %s as failed", async (_how, check) => {
     const { log, thing } = logged({ check });
     const leases = leasesOf();
     await use(leases, thing, "failed");
@@ -94,7 +94,7 @@ describe("leases", () => {
     expect(log).toEqual(["open 1", "close 1", "open 2"]);
   });
 
-  test("close what is not used for its idle time, and not before", async () => {
+  test("are closed after their idle time, and not before", async () => {
     const { log, thing } = logged();
     const leases = leasesOf();
     await use(leases, thing, "ok");
@@ -107,21 +107,21 @@ describe("leases", () => {
     expect(leases.live).toBe(0);
   });
 
-  test("keep for ever what has an infinite idle time", async () => {
+  test("are kept forever with an infinite idle time", async () => {
     const { log, thing } = logged({ idleMs: Number.POSITIVE_INFINITY });
     await use(leasesOf(), thing, "ok");
     await vi.advanceTimersByTimeAsync(1e10);
     expect(log).toEqual(["open 1"]);
   });
 
-  test("take an idle time beyond 32 bits for a long one, not for none", async () => {
+  test("treat an idle time beyond 32 bits as long", async () => {
     const { log, thing } = logged({ idleMs: 2 ** 40 });
     await use(leasesOf(), thing, "ok");
     await vi.advanceTimersByTimeAsync(1000);
     expect(log).toEqual(["open 1"]);
   });
 
-  test("close what is too old, at rest or when it is given back", async () => {
+  test("are closed at their maximum age, whether idle or on release", async () => {
     const { log, thing } = logged({ maxAgeMs: 500, idleMs: Number.POSITIVE_INFINITY });
     const leases = leasesOf();
     await use(leases, thing, "ok");
@@ -133,7 +133,7 @@ describe("leases", () => {
     expect(log).toEqual(["open 1", "close 1", "open 2", "close 2"]);
   });
 
-  test("cancel at once, and close only when the cancel is through", async () => {
+  test("are cancelled at once, and closed after the cancel has settled", async () => {
     let through!: () => void;
     const { log, thing } = logged({
       cancel: () => {
@@ -156,7 +156,7 @@ describe("leases", () => {
     expect(log).toEqual(["open 1", "cancel", "close 1"]);
   });
 
-  test("give up a close or a cancel that hangs", async () => {
+  test("stop waiting for a close or a cancel that hangs", async () => {
     const hangs = (): Promise<void> => new Promise(() => {});
     const { thing } = logged({ close: hangs, cancel: hangs });
     const leases = leasesOf();
@@ -169,7 +169,7 @@ describe("leases", () => {
     expect(leases.live).toBe(0);
   });
 
-  test("ignore what close, check and cancel throw", async () => {
+  test("ignore errors of close, check and cancel", async () => {
     const throws = (): never => {
       throw new Error("no");
     };
@@ -184,7 +184,7 @@ describe("leases", () => {
     expect(leases.live).toBe(0);
   });
 
-  test("that cannot be had fail with their name and cause, and give the others back", async () => {
+  test("fail with the name and cause of a value that cannot be opened, and release the others", async () => {
     const { log, thing } = logged();
     const cause = new RangeError("no route");
     const broken = resource({ open: () => Promise.reject(cause) });
@@ -198,7 +198,7 @@ describe("leases", () => {
     expect(log).toEqual(["open 1"]);
   });
 
-  test("shut down: close what is idle, then what is given back", async () => {
+  test("are closed on shutdown when idle, and otherwise on release", async () => {
     const { log, thing } = logged();
     const leases = leasesOf();
     const [one, two] = await Promise.all([leases.hold({ thing }), leases.hold({ thing })]);

@@ -10,8 +10,8 @@ type Tasks = typeof import("../fixtures/postgres.tasks.js");
 
 const url = new URL("../fixtures/built/postgres.tasks.js", import.meta.url);
 const sleepS = 600;
-// For a task that hears of its end by its query's: the second connection that cancels it is made in this time, or its worker
-// is ended and nobody cancels. A busy machine takes more than 300 ms.
+// For tasks that end by their query's error. A second connection cancels the query within this time, or the worker is replaced first
+// and the query is never cancelled. On a busy machine, connecting takes more than 300 ms.
 const graceMs = 60_000;
 
 async function start(options: PoolOptions = {}, checkAfterMs = 0) {
@@ -23,12 +23,12 @@ async function start(options: PoolOptions = {}, checkAfterMs = 0) {
   return { server, admin, database };
 }
 
-/** Whether a session is at work on the query of `sleep`. */
+/** Checks whether a session is executing the query of `sleep`. */
 const sleeps = (pid: unknown) => (session: Sessions) =>
   session.pid === pid && session.state === "active" && session.query.includes("pg_sleep");
 
 describe("a pool whose workers hold a PostgreSQL connection", () => {
-  test("uses it again for task after task, and leaves none when it is closed", async () => {
+  test("reuses it for every task, and closes it with the pool", async () => {
     const { admin, database } = await start();
     const pids = new Set<number>();
     for (let turn = 0; turn < 20; turn++) pids.add(await database.call.pid());
@@ -40,14 +40,14 @@ describe("a pool whose workers hold a PostgreSQL connection", () => {
     await expect.poll(() => sessionsOf(admin)).toEqual([]);
   });
 
-  test("has one connection a worker at most, under any load", async () => {
+  test("has at most one connection per worker under any load", async () => {
     const { admin, database } = await start({ size: 2 });
     let most = 0;
     let done = false;
     const watched = (async () => {
       while (!done) most = Math.max(most, (await sessionsOf(admin)).length);
     })();
-    // Until both workers have had some: one may be ready long before the other.
+    // Repeats until both workers have opened a connection: one may be ready long before the other.
     const pids = new Set<number>();
     while (pids.size < 2) {
       for (const pid of await Promise.all(Array.from({ length: 400 }, () => database.call.pid()))) pids.add(pid);
@@ -58,13 +58,13 @@ describe("a pool whose workers hold a PostgreSQL connection", () => {
     expect(Math.max(most, (await sessionsOf(admin)).length)).toBe(2);
   });
 
-  test("fails the task whose server goes away, and gives the next ones a new connection", async () => {
+  test("fails the task whose server stops, and opens a new connection for later tasks", async () => {
     const { server, database } = await start();
     const begun = gate<unknown>();
     const running = reasonOf(database.with({ onProgress: begun.tell }).call.sleep(sleepS));
     const before = await begun.promise;
     await server.end();
-    // PostgreSQL's own error (57P01, terminating connection), or the broken connection's: it arrives whole.
+    // PostgreSQL's own error (57P01, terminating connection) or that of the broken connection. Either arrives complete.
     expect(await running).toMatchObject({ message: expect.stringMatching(/terminat/i) });
     expect(await reasonOf(database.call.pid())).toMatchObject({
       code: "resource-failed",
@@ -78,7 +78,7 @@ describe("a pool whose workers hold a PostgreSQL connection", () => {
     expect(database.stats().workers.restarts).toBe(0);
   });
 
-  test("notices that the server closed an idle connection, and its worker survives it", async () => {
+  test("detects that the server closed an idle connection, and its worker survives", async () => {
     const { admin, database } = await start();
     const first = await database.call.pid();
     await admin.query("select pg_terminate_backend($1)", [first]);
@@ -89,38 +89,38 @@ describe("a pool whose workers hold a PostgreSQL connection", () => {
     expect(await sessionsOf(admin)).toMatchObject([{ pid: second }]);
   });
 
-  test("notices that the server gave up an idle session after its own limit", async () => {
+  test("detects that the server ended an idle session by its own limit", async () => {
     const { admin, database } = await start();
-    // The limit is this session's alone, and is set by its last query: no query of a slow worker's meets it.
+    // The limit applies only to this session, and its last query sets it, so no query of a slow worker exceeds it.
     const first = await database.call.idleAtMost("50ms");
     await expect.poll(() => sessionsOf(admin)).toEqual([]);
     expect(await database.call.pid()).not.toBe(first);
     expect(database.stats().workers.restarts).toBe(0);
   });
 
-  test("leaves no query and no session behind when a task is cancelled in the middle of one", async () => {
+  test("leaves no query or session behind when a task is cancelled during a query", async () => {
     const { admin, database } = await start();
     const controller = new AbortController();
     const begun = gate<unknown>();
     const { signal } = controller;
     const running = reasonOf(database.with({ signal, onProgress: begun.tell }).call.sleep(sleepS));
     const pid = await begun.promise;
-    // PostgreSQL cancels only a query that runs: what comes before its begin is lost.
+    // PostgreSQL cancels only a running query. A cancel before the query starts has no effect.
     while (!(await sessionsOf(admin)).some(sleeps(pid)));
     const why = new Error("not wanted any more");
     controller.abort(why);
     expect(await running).toBe(why);
     await expect.poll(() => sessionsOf(admin)).toEqual([]);
-    // The task heard of it by its query's end; the worker lives.
+    // The task ended by its query's error, so its worker stays.
     expect(await database.call.pid()).not.toBe(pid);
     expect(database.stats().workers.restarts).toBe(0);
   });
 
-  test("leaves none behind when a task runs out of time", async () => {
+  test("leaves none behind when a task times out", async () => {
     const { admin, database } = await start();
     await database.call.pid();
     const begun = gate<unknown>();
-    // The time is over when the query runs, and not before, however slow the machine is.
+    // A fake clock: the timeout passes when the query runs, and not before, however slow the machine is.
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
     const running = reasonOf(database.with({ timeoutMs: 100, onProgress: begun.tell }).call.sleep(sleepS));
@@ -133,7 +133,7 @@ describe("a pool whose workers hold a PostgreSQL connection", () => {
     expect(await database.call.add(1, 1)).toBe(2);
   });
 
-  test("leaves none behind when the task that is cancelled does not listen and its worker is replaced", async () => {
+  test("leaves none behind when a cancelled task ignores its signal and its worker is replaced", async () => {
     const { admin, database } = await start();
     const controller = new AbortController();
     const begun = gate<unknown>();
@@ -142,7 +142,7 @@ describe("a pool whose workers hold a PostgreSQL connection", () => {
     const pid = await begun.promise;
     const isAtWork = sleeps(pid);
     while (!(await sessionsOf(admin)).some(isAtWork));
-    // The time of grace is over when the query has been cancelled, and not before, however slow the machine is.
+    // A fake clock: the grace period passes when the query has been cancelled, and not before, however slow the machine is.
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
     controller.abort();
@@ -152,12 +152,12 @@ describe("a pool whose workers hold a PostgreSQL connection", () => {
     vi.useRealTimers();
     await expect.poll(async () => (await sessionsOf(admin)).map((session) => session.pid)).not.toContain(pid);
     expect(await database.call.pid()).not.toBe(pid);
-    // The one that cancelled may be on its way out.
+    // The cancelling connection may still be closing.
     await expect.poll(() => sessionsOf(admin)).toHaveLength(1);
     expect(database.stats().workers.restarts).toBe(1);
   });
 
-  test("leaves neither session nor transaction behind when a worker ends in the middle of one", async () => {
+  test("leaves no session or transaction behind when a worker exits during one", async () => {
     const { admin, database } = await start();
     const begun = gate<unknown>();
     const running = reasonOf(database.with({ onProgress: begun.tell }).call.exitInTransaction());
@@ -170,12 +170,12 @@ describe("a pool whose workers hold a PostgreSQL connection", () => {
     expect(database.stats().workers.restarts).toBe(1);
   });
 
-  test("keeps a session's state for all calls of a key", async () => {
+  test("keeps a session's state for all calls with the same key", async () => {
     const { database } = await start({ size: 2 });
     const keys = ["ann", "ben", "cem", "dag", "eve"];
     const homes = new Map<string, number>();
     for (const key of keys) homes.set(key, await database.with({ key }).call.set(key));
-    // Keys share the workers between them: the last one set is what a worker's session holds.
+    // Several keys share a worker, so a worker's session holds the value that was set last.
     const last = new Map([...homes].map(([key, pid]) => [pid, key]));
     expect(last.size).toBe(2);
     const got = await Promise.all(

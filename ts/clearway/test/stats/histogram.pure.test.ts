@@ -11,7 +11,7 @@ const filled = (values: number[]): Histogram => {
 };
 
 describe("a histogram", () => {
-  test("gives quantiles within 3.2 % or one microsecond of the exact ones", () => {
+  test("returns quantiles within 3.2 % or one microsecond of the exact ones", () => {
     const durations = fc.array(
       fc.oneof(fc.double({ min: 0, max: 100, noNaN: true }), fc.integer({ min: 0, max: 2 ** 31 - 1 })),
       { minLength: 1, maxLength: 300 },
@@ -25,20 +25,20 @@ describe("a histogram", () => {
     );
   });
 
-  test("knows count, least, most and mean exactly", () => {
+  test("has the exact count, minimum, maximum and mean", () => {
     expect(filled([4, 8, 600]).summary()).toMatchObject({ count: 3, min: 4, mean: 204, max: 600, p50: 8 });
   });
 
-  test("counts a negative duration, of clocks that disagree, as none", () => {
+  test("counts a negative duration, from clocks that disagree, as zero", () => {
     expect(filled([-5]).summary()).toMatchObject({ count: 1, min: 0, max: 0, p50: 0 });
   });
 
-  test("keeps what is beyond its range in its last bucket", () => {
+  test("counts values beyond its range in its last bucket", () => {
     expect(filled([2 ** 40]).summary()).toMatchObject({ max: 2 ** 40 });
     expect(filled([2 ** 40]).quantile(1)).toBeGreaterThanOrEqual(2 ** 31);
   });
 
-  test("says NaN when it holds nothing", () => {
+  test("returns NaN when it is empty", () => {
     expect(new Histogram().summary()).toMatchObject({ count: 0, min: Number.NaN, p50: Number.NaN, max: Number.NaN });
   });
 });

@@ -27,7 +27,7 @@ function start(way: string, limits = {}) {
   return { child, transport, log, said: () => said, added: () => listeners(child) - before };
 }
 
-/** How many listeners there are on a child and its streams. */
+/** Counts the listeners on a child and its streams. */
 function listeners(child: ChildProcess): number {
   return [child, child.stdin!, child.stdout!].reduce(
     (sum, emitter) => emitter.eventNames().reduce((names, name) => names + emitter.listenerCount(name), sum),
@@ -36,7 +36,7 @@ function listeners(child: ChildProcess): number {
 }
 
 describe("a channel to a child process", () => {
-  test("carries frames of every size both ways", async () => {
+  test("carries frames of every size in both directions", async () => {
     const { transport, log } = start("echo");
     const sizes = [0, 1, 100, 65_536, 3_000_000, 5];
     for (const size of sizes) transport.send(pattern(size, size));
@@ -47,7 +47,7 @@ describe("a channel to a child process", () => {
     expect(log.frames.map(({ length }) => length)).toEqual(sizes);
   });
 
-  test("closed by the parent, lets the child end by itself, and leaves no listener", async () => {
+  test("lets the child exit by itself when the parent closes it, and leaves no listener", async () => {
     const { child, transport, log, said, added } = start("ready");
     await log.count(1);
     transport.close({ code: "closed", message: "that was all" });
@@ -57,7 +57,7 @@ describe("a channel to a child process", () => {
     expect(added()).toBeLessThanOrEqual(0);
   });
 
-  test("closed by the child, says the child's reason after its last frame", async () => {
+  test("reports the child's reason after the child's last frame", async () => {
     const { child, log, added } = start("say goodbye");
     expect(await log.end()).toEqual({ code: "failed", message: "no work left", detail: { jobs: 0 } });
     expect(log.frames).toHaveLength(1);
@@ -65,7 +65,7 @@ describe("a channel to a child process", () => {
     expect(added()).toBeLessThanOrEqual(0);
   });
 
-  test("says with which status the child exited, after its last frame", async () => {
+  test("reports the child's exit status after its last frame", async () => {
     const { child, log, added } = start("exit 3");
     expect(await log.end()).toEqual({
       code: "lost",
@@ -77,7 +77,7 @@ describe("a channel to a child process", () => {
     expect(added()).toBeLessThanOrEqual(0);
   });
 
-  test("says which signal killed the child, and goes on being closed when sent to", async () => {
+  test("reports the signal that killed the child, and stays closed after another send", async () => {
     const { child, transport, log } = start("ready");
     await log.count(1);
     child.kill("SIGKILL");
@@ -90,14 +90,14 @@ describe("a channel to a child process", () => {
     transport.close();
   });
 
-  test("that dies while much is under way to it, says so all the same", async () => {
+  test("reports the child's death while many frames are in flight to it", async () => {
     const { child, transport, log } = start("deaf and dumb");
     while (transport.send(pattern(60_000)));
     child.kill("SIGTERM");
     expect(await log.end()).toMatchObject({ code: "lost", detail: { signal: "SIGTERM" } });
   });
 
-  test("to a child that prints to its standard output is closed with what it printed", async () => {
+  test("closes with the printed text when the child prints to its standard output", async () => {
     const { log, said, child } = start("print");
     expect(await log.end()).toMatchObject({
       code: "protocol",
@@ -116,20 +116,20 @@ describe("a channel to a child process", () => {
     });
   });
 
-  test("that dies in the middle of a frame has lost it", async () => {
+  test("drops an incomplete frame when the child dies", async () => {
     const { log } = start("half a frame");
     expect(await log.end()).toMatchObject({ code: "lost", detail: { exitCode: 0 } });
     expect(log.frames).toEqual([]);
   });
 
-  test("to a program that is not there fails with the reason", async () => {
+  test("fails with the reason when the program does not exist", async () => {
     const child = spawn("./no-such-program", { stdio: ["pipe", "pipe", "inherit"] });
     const log = new Log();
     childTransport(child).open(log);
     expect(await log.end()).toMatchObject({ code: "failed", cause: { code: "ENOENT" } });
   });
 
-  test("is opened after the child has died, and still has what it said", async () => {
+  test("delivers the child's frames when it is opened after the child's death", async () => {
     const child = spawn(process.execPath, [program, "exit 3"], { stdio: ["pipe", "pipe", "inherit"] });
     const transport = childTransport(child);
     await once(child, "exit");
@@ -140,7 +140,7 @@ describe("a channel to a child process", () => {
     expect(log.frames).toEqual([new Uint8Array([1])]);
   });
 
-  test("needs pipes", () => {
+  test("requires pipes", () => {
     const child = spawn(process.execPath, ["-e", ""], { stdio: "ignore" });
     expect(() => childTransport(child)).toThrow(
       'child must be started with stdio: ["pipe", "pipe", "inherit"]: child="no stdin"',

@@ -22,7 +22,7 @@ const { streams, frameBytesMax } = JSON.parse(readFileSync(file, "utf8")) as {
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
 
-/** What a reader finds in a stream that comes in these pieces. */
+/** Reads a stream that arrives in these pieces, and returns its frames and ends. */
 function read(pieces: Uint8Array[]): { frames: string[]; ends: CloseReason[]; inside: boolean } {
   const frames: string[] = [];
   const ends: CloseReason[] = [];
@@ -38,17 +38,20 @@ function read(pieces: Uint8Array[]): { frames: string[]; ends: CloseReason[]; in
 }
 
 describe("frames on a stream", () => {
-  test.each(streams)("$name: is found whole, and byte by byte", ({ hex: text, frames, end, inside }) => {
-    const bytes = Buffer.from(text, "hex");
-    for (const found of [read([bytes]), read([...bytes].map((byte) => new Uint8Array([byte])))]) {
-      expect(found.frames).toEqual(frames);
-      expect(found.ends).toHaveLength(end === null ? 0 : 1);
-      if (end !== null) expect(found.ends[0]).toMatchObject(end);
-      else expect(found.inside).toBe(inside);
-    }
-  });
+  test.each(streams)(
+    "$name: is decoded when it arrives whole, and byte by byte",
+    ({ hex: text, frames, end, inside }) => {
+      const bytes = Buffer.from(text, "hex");
+      for (const found of [read([bytes]), read([...bytes].map((byte) => new Uint8Array([byte])))]) {
+        expect(found.frames).toEqual(frames);
+        expect(found.ends).toHaveLength(end === null ? 0 : 1);
+        if (end !== null) expect(found.ends[0]).toMatchObject(end);
+        else expect(found.inside).toBe(inside);
+      }
+    },
+  );
 
-  test("a writer's frames are found, whatever pieces they come in", () => {
+  test("decode from pieces of any size", () => {
     const bodies = fc.array(fc.uint8Array({ maxLength: frameBytesMax }), { maxLength: 8 });
     fc.assert(
       fc.property(bodies, fc.array(fc.nat(40)), (all, cuts) => {
@@ -65,7 +68,7 @@ describe("frames on a stream", () => {
     );
   });
 
-  test("any bytes are frames or an end, and never more memory than the limit", () => {
+  test("decode from any bytes, or the stream ends, and no frame exceeds the limit", () => {
     const begun = fc.constantFrom([], [0x43], [0x43, 0x57, 1], [0x43, 0x57, 1, 0], [0x43, 0x57, 1, 1, 4, 0, 0, 0]);
     fc.assert(
       fc.property(begun, fc.uint8Array(), (start, rest) => {
@@ -76,7 +79,7 @@ describe("frames on a stream", () => {
     );
   });
 
-  test("a printed line is shown in the reason, with where it stood", () => {
+  test("end with a printed line and its position in the reason", () => {
     const { ends } = read([frameHeader(0), Buffer.from("Compiling 3 files…\n")]);
     expect(ends[0]).toMatchObject({
       message:
@@ -84,7 +87,7 @@ describe("frames on a stream", () => {
     });
   });
 
-  test("a last word is cut where it is too long for one", () => {
+  test("have a close reason that is cut when it is too long", () => {
     const [end] = read([
       closeFrame({ code: "failed", message: "\u0000".repeat(100_000), cause: new Error("here") }),
     ]).ends;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A child process at the other end of a channel: what it does is its first argument.
+// A child process at the other end of a channel. Its first argument selects what it does.
 import { writeSync } from "node:fs";
 import { parentTransport } from "clearway/channel/stdio";
 
@@ -8,7 +8,7 @@ const echo = () => {
   transport.open({
     frame: (frame) => transport.send(frame),
     drained() {},
-    // Seen by the test, which reads it.
+    // The test reads this from stderr.
     closed: ({ code, message }) => console.error(`closed: ${code}: ${message}`),
   });
   return transport;

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 
-/** Two ends of a real connection on this machine. */
+/** Returns two ends of a real connection on this machine. */
 export async function socketPair(): Promise<[Socket, Socket]> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -7,7 +7,7 @@ import { Log, settle } from "./timeline.js";
 
 const gaps = { items: 4, bytes: 1000 };
 
-/** A consumer on a wire that only logs: `+n` for a grant of n items, `!` for asking the producer to end. */
+/** Creates a consumer on a wire that only logs: `+n` for a grant of n items, `!` for a request to end the producer. */
 function make(window = gaps): { consumer: Consumer; wire: Log } {
   const wire = new Log();
   const consumer = new Consumer(window, {
@@ -17,7 +17,7 @@ function make(window = gaps): { consumer: Consumer; wire: Log } {
   return { consumer, wire };
 }
 
-/** What the other side does, from a timeline. */
+/** Plays the other side's events from a timeline. */
 function play(consumer: Consumer, timeline: string): void {
   for (const event of timeline) {
     if (event === "|") consumer.ended("end");
@@ -26,7 +26,7 @@ function play(consumer: Consumer, timeline: string): void {
   }
 }
 
-/** Reads to the end; what came out, as a timeline. */
+/** Reads to the end, and returns the events as a timeline. */
 async function read(consumer: Consumer): Promise<string> {
   let text = "";
   try {
@@ -41,7 +41,7 @@ async function read(consumer: Consumer): Promise<string> {
 }
 
 describe("the receiving half of a stream", () => {
-  test("grants nothing before the first next(), then the whole window, then halves", async () => {
+  test("grants nothing before the first next(), then the whole window, then half windows", async () => {
     const { consumer, wire } = make();
     await settle();
     expect(wire.text).toBe("");
@@ -56,16 +56,19 @@ describe("the receiving half of a stream", () => {
     expect(wire.text).toBe("+4+2+2");
   });
 
-  test.each(["|", "x", "abc|", "abcx", "a|", "ax"])("gives %s as it came, arrived before it was read", async (line) => {
-    const { consumer } = make({ items: 9, bytes: 1000 });
-    const first = consumer.next();
-    play(consumer, line);
-    const step = await first.catch(() => undefined);
-    const head = step === undefined ? "x" : step.done ? "|" : String(step.value);
-    expect(head + (head === "|" || head === "x" ? "" : await read(consumer))).toBe(line);
-  });
+  test.each(["|", "x", "abc|", "abcx", "a|", "ax"])(
+    "delivers %s unchanged when it arrived before the reads",
+    async (line) => {
+      const { consumer } = make({ items: 9, bytes: 1000 });
+      const first = consumer.next();
+      play(consumer, line);
+      const step = await first.catch(() => undefined);
+      const head = step === undefined ? "x" : step.done ? "|" : String(step.value);
+      expect(head + (head === "|" || head === "x" ? "" : await read(consumer))).toBe(line);
+    },
+  );
 
-  test("gives the end value once, and is done from then on", async () => {
+  test("returns the end value once, and undefined afterwards", async () => {
     const { consumer } = make();
     const first = consumer.next();
     play(consumer, "|");
@@ -73,7 +76,7 @@ describe("the receiving half of a stream", () => {
     expect(await consumer.next()).toEqual({ done: true, value: undefined });
   });
 
-  test("gives a failure once, after the values before it", async () => {
+  test("rejects with a failure once, after the previous values", async () => {
     const { consumer } = make();
     const first = consumer.next();
     play(consumer, "abx");
@@ -83,7 +86,7 @@ describe("the receiving half of a stream", () => {
     expect(await consumer.next()).toEqual({ done: true, value: undefined });
   });
 
-  test("answers several next() at once in their order", async () => {
+  test("answers several pending next() in order", async () => {
     const { consumer } = make();
     const asked = [consumer.next(), consumer.next(), consumer.next()];
     play(consumer, "ab|");
@@ -94,7 +97,7 @@ describe("the receiving half of a stream", () => {
     ]);
   });
 
-  test("return() asks the producer to end, drops what waits, and settles when the producer has ended", async () => {
+  test("ends the producer on return(), drops unread values, and settles after the producer's end", async () => {
     const { consumer, wire } = make();
     const first = consumer.next();
     play(consumer, "abc");
@@ -113,7 +116,7 @@ describe("the receiving half of a stream", () => {
     expect(await consumer.next()).toEqual({ done: true, value: undefined });
   });
 
-  test("return() before next() asks for the end without ever granting", async () => {
+  test("grants nothing when return() comes before next()", async () => {
     const { consumer, wire } = make();
     const returned = consumer.return();
     play(consumer, "|");
@@ -121,7 +124,7 @@ describe("the receiving half of a stream", () => {
     expect(wire.text).toBe("!");
   });
 
-  test("return() while next() waits settles both", async () => {
+  test("settles both a pending next() and the return() after it", async () => {
     const { consumer } = make();
     const next = consumer.next();
     const returned = consumer.return("mine");
@@ -130,7 +133,7 @@ describe("the receiving half of a stream", () => {
     expect(await returned).toEqual({ done: true, value: "mine" });
   });
 
-  test("return() rejects with an error of the producer's finally", async () => {
+  test("rejects return() with an error of the producer's finally block", async () => {
     const { consumer } = make();
     const first = consumer.next();
     play(consumer, "a");
@@ -140,7 +143,7 @@ describe("the receiving half of a stream", () => {
     await expect(returned).rejects.toThrow("x");
   });
 
-  test("throw() ends the producer, then rejects with the reason", async () => {
+  test("ends the producer on throw(), then rejects with the reason", async () => {
     const { consumer, wire } = make();
     const thrown = consumer.throw(new RangeError("mine"));
     play(consumer, "|");
@@ -148,7 +151,7 @@ describe("the receiving half of a stream", () => {
     expect(wire.text).toBe("!");
   });
 
-  test("exposes a producer that breaks the window", () => {
+  test("detects a producer that exceeds the window", () => {
     const { consumer } = make({ items: 2, bytes: 1000 });
     void consumer.next();
     expect(consumer.arrived("a", 0)).toBe(true);
@@ -157,7 +160,7 @@ describe("the receiving half of a stream", () => {
     expect(consumer.arrived("d", 0)).toBe(false);
   });
 
-  test("says whether the producer can go on without it", async () => {
+  test("is active while the producer can send without another read", async () => {
     const { consumer } = make({ items: 2, bytes: 1000 });
     expect(consumer.active).toBe(false);
     const first = consumer.next();
@@ -172,7 +175,7 @@ describe("the receiving half of a stream", () => {
     expect(consumer.active).toBe(false);
   });
 
-  test("gives every value in order, whenever they are asked for and arrive", async () => {
+  test("returns every value in order, at any order of reads and arrivals", async () => {
     const order = fc.array(fc.constantFrom("ask", "arrive", "turn"), { maxLength: 40 });
     await fc.assert(
       fc.asyncProperty(order, fc.constantFrom("|", "x"), async (steps, end) => {

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { type Grant, ReceiveCredit, SendCredit, type Window } from "../../src/stream/credit.js";
 import fc from "../fixtures/fast-check.js";
 
-/** Both halves with a wire between them that delivers when it is told to. */
+/** Connects both halves by a wire that delivers on demand. */
 class Pair {
   readonly send = new SendCredit();
   readonly receive: ReceiveCredit;
@@ -49,7 +49,7 @@ class Pair {
     return true;
   }
 
-  /** What was produced and not consumed, oldest first. */
+  /** The values that were produced but not consumed, oldest first. */
   get ahead(): number[] {
     return [...this.arrived, ...this.chunks];
   }
@@ -59,7 +59,7 @@ const windows = fc.record({ items: fc.integer({ min: 1, max: 20 }), bytes: fc.in
 const sizes = fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 400 }), fc.integer({ min: 0, max: 5000 }));
 
 describe("the credit of a stream", () => {
-  test("holds the producer at the window in items and, but for one value, in bytes, in any order of events", () => {
+  test("limits the producer to the window in items, and in bytes except for one value, at any order of events", () => {
     const steps = fc.array(fc.tuple(fc.constantFrom("produce", "chunk", "grant", "consume"), sizes), {
       maxLength: 300,
     });
@@ -79,7 +79,7 @@ describe("the credit of a stream", () => {
     );
   });
 
-  test("never deadlocks: while the consumer takes what arrives, every value gets through", () => {
+  test("never deadlocks: every value arrives while the consumer reads", () => {
     fc.assert(
       fc.property(windows, fc.array(sizes, { maxLength: 100 }), (window, values) => {
         const pair = new Pair(window);
@@ -93,7 +93,7 @@ describe("the credit of a stream", () => {
     );
   });
 
-  test("is given back in halves of the window: two grants a window, not one a value", () => {
+  test("is returned in half windows: two grants per window, not one per value", () => {
     const pair = new Pair({ items: 16, bytes: 1e9 });
     pair.deliverGrant();
     let grants = 0;
@@ -106,7 +106,7 @@ describe("the credit of a stream", () => {
     expect(grants).toBe(20);
   });
 
-  test("lets one value larger than the window travel alone", () => {
+  test("lets one value larger than the window pass alone", () => {
     const pair = new Pair({ items: 16, bytes: 100 });
     pair.deliverGrant();
     expect(pair.produce(5000)).toBe(true);
@@ -118,7 +118,7 @@ describe("the credit of a stream", () => {
     expect(pair.produce(1)).toBe(true);
   });
 
-  test("exposes a producer that breaks the window", () => {
+  test("detects a producer that exceeds the window", () => {
     const receive = new ReceiveCredit({ items: 1, bytes: 100 });
     receive.open();
     expect(receive.arrived(1)).toBe(true);

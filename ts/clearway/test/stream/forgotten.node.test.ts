@@ -9,31 +9,34 @@ type Streams = typeof import("../fixtures/streams.tasks.js");
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
 
-describe("a stream that its reader forgot", () => {
-  test.each(["warm", "cold"])("is ended when it is collected, on a %s pool: its finally runs", async (start) => {
-    const pool = testPool<Streams>(builtUrl("streams"), { window: { items: 2 } });
-    if (start === "warm") await pool.ready();
-    await (async () => {
-      const stream = pool.call.count(1000);
-      await stream.next();
-    })();
-    expect(pool.stats().open).toBe(1);
-    await expect
-      .poll(
-        () => {
-          collect();
-          return pool.stats().open;
-        },
-        { timeout: 10_000 },
-      )
-      .toBe(0);
-    expect(await pool.call.state()).toMatchObject({ closed: 1 });
-    expect(pool.stats().workers.restarts).toBe(0);
-  });
+describe("a stream without references", () => {
+  test.each(["warm", "cold"])(
+    "is ended when it is garbage-collected, on a %s pool, and its finally block runs",
+    async (start) => {
+      const pool = testPool<Streams>(builtUrl("streams"), { window: { items: 2 } });
+      if (start === "warm") await pool.ready();
+      await (async () => {
+        const stream = pool.call.count(1000);
+        await stream.next();
+      })();
+      expect(pool.stats().open).toBe(1);
+      await expect
+        .poll(
+          () => {
+            collect();
+            return pool.stats().open;
+          },
+          { timeout: 10_000 },
+        )
+        .toBe(0);
+      expect(await pool.call.state()).toMatchObject({ closed: 1 });
+      expect(pool.stats().workers.restarts).toBe(0);
+    },
+  );
 
-  test("before what reads it was loaded is ended, too", async () => {
+  test("is ended, too, when it was dropped before the code that reads it was loaded", async () => {
     const pool = testPool<Streams>(builtUrl("streams"));
-    // Nobody knows yet whether it is a stream.
+    // The pool does not know yet whether the call is a stream.
     (() => pool.call.count(1000))();
     const closed = (async () => (await pool.call.state()).closed)();
     collect();
@@ -41,7 +44,7 @@ describe("a stream that its reader forgot", () => {
     expect(pool.stats().open).toBe(0);
   });
 
-  test("is not ended while a value of it is awaited", async () => {
+  test("is not ended while a read of it is pending", async () => {
     const pool = testPool<Streams>(builtUrl("streams"));
     await pool.ready();
     const next = (() => pool.call.count(10).next())();

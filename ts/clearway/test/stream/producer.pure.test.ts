@@ -25,7 +25,7 @@ const kinds = [
 ] as const;
 
 describe.each(kinds)("the sending half of a stream, drawing from %s", (_name, make) => {
-  test("draws nothing before the first credit, and nothing ahead of it", async () => {
+  test("draws nothing before the first credit, and nothing beyond the credit", async () => {
     const log = new Log();
     const producer = new Producer(make("abcde|", log), wireTo(log));
     await settle();
@@ -42,7 +42,7 @@ describe.each(kinds)("the sending half of a stream, drawing from %s", (_name, ma
     expect(producer.over).toBe(true);
   });
 
-  test("holds at the bytes too: one value may go below zero, none after it", async () => {
+  test("also stops at the limit in bytes, which one value may exceed", async () => {
     const log = new Log();
     const producer = new Producer(make("abc|", log), wireTo(log, 100));
     producer.grant(9, 150);
@@ -62,14 +62,14 @@ describe.each(kinds)("the sending half of a stream, drawing from %s", (_name, ma
     ["ab|", 9, "abf|"],
     ["abx", 9, "abfx"],
     ["ab|", 2, "ab"],
-  ])("%s with %i credits tells %s", async (timeline, credits, told) => {
+  ])("plays %s with %i credits as %s", async (timeline, credits, told) => {
     const log = new Log();
     new Producer(make(timeline, log), wireTo(log)).grant(credits, plenty);
     await settle();
     expect(log.text).toBe(told);
   });
 
-  test("runs the iterator's finally when it is stopped, then ends", async () => {
+  test("runs the iterator's finally block when it is stopped, then ends", async () => {
     const log = new Log();
     const producer = new Producer(make("abcde|", log), wireTo(log));
     producer.grant(2, plenty);
@@ -81,7 +81,7 @@ describe.each(kinds)("the sending half of a stream, drawing from %s", (_name, ma
     expect(log.text).toBe("abf|");
   });
 
-  test("that is stopped before its first credit ends without running anything", async () => {
+  test("ends without running the iterator when it is stopped before its first credit", async () => {
     const log = new Log();
     new Producer(make("abc|", log), wireTo(log)).stop();
     await settle();
@@ -95,7 +95,7 @@ describe.each(kinds)("the sending half of a stream, drawing from %s", (_name, ma
     expect(log.text).toBe("afx");
   });
 
-  test("always ends once, after the finally, whatever is granted and stopped when", async () => {
+  test("ends exactly once, after the finally block, at any order of grants and stops", async () => {
     const steps = fc.array(fc.constantFrom("grant", "stop", "turn"), { maxLength: 12 });
     const timelines = fc.stringMatching(/^[abc]{0,6}[|x]$/);
     await fc.assert(
@@ -117,13 +117,13 @@ describe.each(kinds)("the sending half of a stream, drawing from %s", (_name, ma
 });
 
 describe("the sending half of a stream", () => {
-  test("tells of an error in the iterator's finally", async () => {
+  test("fails with an error of the iterator's finally block", async () => {
     const log = new Log();
     const iterator = (async function* () {
       try {
         yield "a";
       } finally {
-        // biome-ignore lint/correctness/noUnsafeFinally: what the test is about
+        // biome-ignore lint/correctness/noUnsafeFinally: the test needs it
         throw new Error("in finally");
       }
     })();
@@ -135,7 +135,7 @@ describe("the sending half of a stream", () => {
     expect(log.text).toBe("ax");
   });
 
-  test("fails with the value's own error though its iterator takes time to close, and is granted more meanwhile", async () => {
+  test("fails with the value's own error even when its iterator closes slowly and more credit arrives meanwhile", async () => {
     let release!: () => void;
     const slow = new Promise<void>((resolve) => {
       release = resolve;
@@ -160,7 +160,7 @@ describe("the sending half of a stream", () => {
     expect(reasons).toEqual([new Error("refused")]);
   });
 
-  test("stops while its iterator is at work: that value is dropped, the finally runs", async () => {
+  test("stops during a pending value: drops the value, and runs the finally block", async () => {
     let release!: (value: string) => void;
     const log = new Log();
     const iterator = (async function* () {
@@ -183,7 +183,7 @@ describe("the sending half of a stream", () => {
     expect(log.text).toBe("f|");
   });
 
-  test("draws from whatever can be iterated, strings and primitives apart", () => {
+  test("draws from any iterable except strings", () => {
     expect(iteratorOf([1])?.next()).toEqual({ done: false, value: 1 });
     expect(iteratorOf(new Set([1]))).toBeDefined();
     expect(iteratorOf("ab")).toBeUndefined();

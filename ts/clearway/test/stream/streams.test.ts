@@ -13,7 +13,7 @@ async function warm(options: PoolOptions = {}): Promise<ReturnType<typeof cold>>
   return pool;
 }
 
-/** Everything that a stream gives, and its end value. */
+/** Returns all values of a stream and its end value. */
 async function all<T>(stream: AsyncIterable<T>): Promise<{ values: T[]; end: unknown }> {
   const iterator = stream[Symbol.asyncIterator]();
   const values: T[] = [];
@@ -30,20 +30,20 @@ describe.each([
   ["cold", async (options?: PoolOptions) => cold(options)],
   ["warm", warm],
 ])("a stream of a %s pool", (_name, make) => {
-  test("gives every value in order, then the end value", async () => {
+  test("returns every value in order, then the end value", async () => {
     const { call } = await make();
     expect(await all(call.count(500))).toEqual({ values: upTo(500), end: "end" });
     expect(await all(call.countSync(500))).toEqual({ values: upTo(500), end: "end" });
     expect(await all(call.count(0))).toEqual({ values: [], end: "end" });
   });
 
-  test("is what awaiting its call gives", async () => {
+  test("is also the result of awaiting its call", async () => {
     const { call } = await make();
     const stream = (await (call.count(3) as unknown as Promise<Stream<number>>)) as Stream<number>;
     expect(await all(stream)).toEqual({ values: [0, 1, 2], end: "end" });
   });
 
-  test("that is ended before its first value never runs", async () => {
+  test("never runs when it is ended before its first value", async () => {
     const { call } = await make();
     const stream = call.count(3);
     expect(await stream.return("mine")).toEqual({ done: true, value: "mine" });
@@ -51,7 +51,7 @@ describe.each([
     expect(await call.state()).toEqual({ drawn: 0, closed: 0 });
   });
 
-  test("that throws gives the values before it first, then the error, whole", async () => {
+  test("that throws returns its values first, then the complete error", async () => {
     const { call } = await make();
     const seen: number[] = [];
     const reason = (await reasonOf(
@@ -66,7 +66,7 @@ describe.each([
     expect(await reasonOf(call.failAtOnce().next())).toMatchObject({ message: "at once" });
   });
 
-  test("with moved arguments takes them at the call, not at the first read", async () => {
+  test("takes moved arguments at the call, not at the first read", async () => {
     const { call } = await make();
     const bytes = new Uint8Array([1, 2, 3]);
     const stream = call.each(move(bytes));
@@ -78,7 +78,7 @@ describe.each([
   });
 });
 
-test("a cold call that was ended early settles its promise too", async () => {
+test("a cold call that was ended early also settles as a promise", async () => {
   const { call } = cold();
   const unread = call.count(9);
   await unread.return();
@@ -91,8 +91,8 @@ test("a cold call that was ended early settles its promise too", async () => {
   expect(await reasonOf(wrong)).toMatchObject({ code: "cancelled" });
 });
 
-describe("a call that is no stream", () => {
-  test("says so when a cold pool's is iterated", async () => {
+describe("a call that is not a stream", () => {
+  test("rejects with not-a-stream when it is iterated on a cold pool", async () => {
     const { call } = cold();
     const wrong = call.plain(1) as unknown as AsyncIterable<number>;
     expect(await reasonOf(all(wrong))).toMatchObject({ code: "not-a-stream" });
@@ -106,7 +106,7 @@ describe("a call that is no stream", () => {
   });
 });
 
-describe("the window", () => {
+describe("the window of a stream", () => {
   const readOne = async (options: CallOptions, task: "count" | "countSync") => {
     const pool = await warm();
     const stream = pool.with(options).call[task](10_000);
@@ -114,12 +114,12 @@ describe("the window", () => {
     return { stream, drawn: async () => (await call.state()).drawn };
   };
 
-  test.each(["count", "countSync"] as const)("holds the producer of %s exactly, in items", async (task) => {
+  test.each(["count", "countSync"] as const)("limits the producer of %s to an exact number of items", async (task) => {
     const { stream, drawn } = await readOne({ window: { items: 8 } }, task);
     await stream.next();
     expect(await drawn()).toBe(8);
     expect(await drawn()).toBe(8);
-    // Credit goes back for half a window at once.
+    // Credit is returned for half a window at once.
     for (let at = 0; at < 2; at++) await stream.next();
     expect(await drawn()).toBe(8);
     await stream.next();
@@ -127,7 +127,7 @@ describe("the window", () => {
     await stream.return();
   });
 
-  test("never lets the producer run further ahead, however the consumer reads", async () => {
+  test("is never exceeded, however the consumer reads", async () => {
     const { stream, drawn } = await readOne({ window: { items: 5 } }, "count");
     for (let taken = 1; taken < 60; taken++) {
       expect((await stream.next()).value).toBe(taken - 1);
@@ -138,7 +138,7 @@ describe("the window", () => {
     await stream.return();
   });
 
-  test("holds the producer in bytes, and moves every byte", async () => {
+  test("also limits bytes, and every byte is moved", async () => {
     const pool = await warm();
     const length = 64 * 1024;
     const stream = pool.with({ window: { bytes: 4 * length, items: 1000 } }).call.chunks(100, length);
@@ -154,21 +154,21 @@ describe("the window", () => {
     expect(fromWorkers).toEqual({ movedBytes: 100 * length, sharedBytes: 0, copiedBytes: 0, copies: {} });
   });
 
-  test("lets a value larger than all of it travel alone", async () => {
+  test("lets a value larger than the window pass alone", async () => {
     const pool = await warm({ window: { bytes: 1000 } });
     expect((await all(pool.call.chunks(5, 5000))).values).toHaveLength(5);
   });
 });
 
 describe("leaving a stream", () => {
-  test("by break runs the producer's finally, and settles after it", async () => {
+  test("with break runs the producer's finally block, and waits for it", async () => {
     const pool = await warm();
     for await (const each of pool.call.waitsInFinally()) if (each === 3) break;
-    // Had the break not waited, this call would have been served while the finally was still at work.
+    // Without a wait in `break`, this call would run while the finally block is still at work.
     expect(await pool.call.state()).toMatchObject({ closed: 1 });
   });
 
-  test("by `await using` too", async () => {
+  test("with `await using` does the same", async () => {
     const { call } = await warm();
     {
       await using stream = call.count(1000);
@@ -177,7 +177,7 @@ describe("leaving a stream", () => {
     expect(await call.state()).toMatchObject({ closed: 1 });
   });
 
-  test("by throw() rejects with the reason, after the producer's finally", async () => {
+  test("with throw() rejects with the reason, after the producer's finally block", async () => {
     const { call } = await warm();
     const stream = call.count(1000);
     await stream.next();
@@ -185,14 +185,14 @@ describe("leaving a stream", () => {
     expect(await call.state()).toMatchObject({ closed: 1 });
   });
 
-  test("tells of an error in the producer's finally", async () => {
+  test("rejects with an error of the producer's finally block", async () => {
     const { call } = await warm();
     const stream = call.failInFinally();
     await stream.next();
     expect(await reasonOf(stream.return())).toMatchObject({ name: "RangeError", message: "in finally" });
   });
 
-  test("that was never read holds no worker", async () => {
+  test("unread occupies no worker", async () => {
     const pool = await warm();
     const streams = upTo(20).map(() => pool.call.count(5));
     expect(await pool.call.plain(2)).toBe(4);
@@ -200,7 +200,7 @@ describe("leaving a stream", () => {
     expect((await all(streams[7]!)).values).toHaveLength(5);
   });
 
-  test("paused lets others run", async () => {
+  test("is optional: a paused stream lets other calls run", async () => {
     const pool = await warm({ window: { items: 2 } });
     const stream = pool.call.count(100);
     await stream.next();
@@ -208,7 +208,7 @@ describe("leaving a stream", () => {
     expect((await all(stream)).values).toHaveLength(99);
   });
 
-  test("three streams zipped over one worker do not wait for one another", async () => {
+  test("is independent of other streams: three on one worker do not wait for one another", async () => {
     const { call } = await warm({ window: { items: 2 } });
     const streams = [call.count(50), call.countSync(50), call.count(50)];
     for (let at = 0; at < 50; at++) {
@@ -221,8 +221,8 @@ describe("leaving a stream", () => {
   });
 });
 
-describe("what cannot cross", () => {
-  test("in the middle closes the producer and fails the stream after the values before it", async () => {
+describe("a stream whose values cannot cross, or whose generator never settles,", () => {
+  test("closes its producer and fails after its values, when a value cannot cross", async () => {
     const pool = await warm({ strict: true });
     const stream = pool.call.partial();
     expect((await stream.next()).value).toHaveLength(8);
@@ -230,7 +230,7 @@ describe("what cannot cross", () => {
     expect(await pool.call.state()).toMatchObject({ closed: 1 });
   });
 
-  test("is copied as far as it shows when not strict, and moved when named", async () => {
+  test("copies only the visible part of a buffer when not strict, and moves the buffer when it is listed", async () => {
     const pool = await warm();
     const { values } = await all(pool.call.partial());
     expect(values.map((each) => each.buffer.byteLength)).toEqual([8, 8]);
@@ -239,7 +239,7 @@ describe("what cannot cross", () => {
     expect(moved!.buffer.byteLength).toBe(64);
   });
 
-  test("ends at once for a reader that leaves, though its generator waits and hears nothing", async () => {
+  test("ends at once for a reader that leaves, even when its generator never settles", async () => {
     const pool = await warm({ graceMs: 600_000 });
     for await (const each of pool.call.waits()) {
       expect(each).toBe(1);
@@ -249,7 +249,7 @@ describe("what cannot cross", () => {
     expect(pool.stats()).toMatchObject({ open: 0, workers: { size: 1, restarts: 0 } });
   });
 
-  test("fails at once when a value cannot cross, though its generator waits for something that never comes", async () => {
+  test("fails at once when a value cannot cross, even when its generator never settles afterwards", async () => {
     const pool = await warm();
     const stream = pool.call.uncloneableThenWaits();
     expect(await stream.next()).toEqual({ done: false, value: 1 });
@@ -258,14 +258,14 @@ describe("what cannot cross", () => {
     expect(pool.stats()).toMatchObject({ open: 0, workers: { restarts: 0 } });
   });
 
-  test("as the last value of a synchronous generator is not lost in silence", async () => {
+  test("fails when the last value of a synchronous generator cannot cross", async () => {
     const { call } = await warm();
     const stream = call.uncloneableLast();
     expect((await stream.next()).value).toBe(1);
     expect(await reasonOf(stream.next())).toMatchObject({ code: "not-cloneable" });
   });
 
-  test("as the end value fails the end", async () => {
+  test("fails at its end when the end value cannot cross", async () => {
     const { call } = await warm();
     const stream = call.uncloneableEnd();
     expect((await stream.next()).value).toBe(1);
@@ -273,7 +273,7 @@ describe("what cannot cross", () => {
   });
 });
 
-test("progress messages keep their place between values, and never come after the end", async () => {
+test("progress messages keep their order between values, and none arrives after the end", async () => {
   const pool = await warm();
   const told: unknown[] = [];
   const stream = pool.with({ onProgress: (value) => told.push(value) }).call.interleaved(50);
@@ -285,7 +285,7 @@ test("progress messages keep their place between values, and never come after th
   expect(told).toEqual([...upTo(50).map((at) => `before ${at}`), "before the end"]);
 });
 
-test("a stream is cancelled by a signal, with its reason", async () => {
+test("a stream is cancelled by a signal, and rejects with its reason", async () => {
   const pool = await warm();
   const controller = new AbortController();
   const stream = pool.with({ signal: controller.signal }).call.untilCancelled();

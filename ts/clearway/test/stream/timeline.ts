@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Timelines as strings, a character an event, so that a test shows what happens when:
+// Timelines as strings, one character per event:
 //
 //   a b c …  a value        |  the end        x  a failure        f  the iterator's `finally` ran
 //   -        nothing (only to line timelines up)
 
-/** Lets everything that is due in this turn happen. No clock is involved. */
+/** Runs all pending promise callbacks. Uses no clock. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 50; turn++) await Promise.resolve();
 }
 
-/** What happened, as a string. */
+/** Records events as a string. */
 export class Log {
   text = "";
 
@@ -19,7 +19,7 @@ export class Log {
   }
 }
 
-/** An async generator that follows a timeline, and logs `f` when its `finally` runs. */
+/** Returns an async generator that follows a timeline, and logs `f` when its `finally` runs. */
 export async function* follow(timeline: string, log: Log): AsyncGenerator<string, string> {
   try {
     for (const event of timeline) {
@@ -33,7 +33,7 @@ export async function* follow(timeline: string, log: Log): AsyncGenerator<string
   }
 }
 
-/** The same, synchronous. */
+/** Returns a synchronous generator that does the same. */
 export function* followSync(timeline: string, log: Log): Generator<string, string> {
   try {
     for (const event of timeline) {

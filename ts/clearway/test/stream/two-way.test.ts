@@ -11,7 +11,7 @@ async function warm() {
   return pool;
 }
 
-/** A caller's generator that tells how far it ran, and when its finally did. */
+/** Returns a caller's generator, with the number of values drawn and a promise of its finally block. */
 function source(to = Number.POSITIVE_INFINITY) {
   const closed = gate();
   const state = { drawn: 0, closed: closed.promise, isClosed: false };
@@ -30,14 +30,14 @@ function source(to = Number.POSITIVE_INFINITY) {
 }
 
 describe("a stream as an argument", () => {
-  test("is read by the task, in order, to its end", async () => {
+  test("is read by the task in order, to its end", async () => {
     const { call } = await warm();
     const { stream, state } = source(300);
     expect(await call.catchInput(stream)).toEqual({ seen: Array.from({ length: 300 }, (_, at) => at) });
     expect(state).toMatchObject({ drawn: 300, isClosed: true });
   });
 
-  test("fails the task's reading at once when a value cannot cross, though its source waits for something that never comes", async () => {
+  test("fails the task's read at once when a value cannot be cloned, even when its source never settles afterwards", async () => {
     const { call } = await warm();
     async function* waits() {
       yield 1;
@@ -49,18 +49,18 @@ describe("a stream as an argument", () => {
     expect(reason?.message).toMatch(/a value of the stream argument cannot cross a thread/);
   });
 
-  test("works from the first call of a cold pool", async () => {
+  test("works in the first call of a cold pool", async () => {
     const { call } = testPool<Streams>(builtUrl("streams"));
     expect(await call.take(source().stream, 3)).toEqual([0, 1, 2]);
   });
 
-  test("is not begun before the task reads it, and held at the window of 16 while the task reads no further", async () => {
+  test("does not start before the task reads it, and stops at its window of 16 when the task stops reading", async () => {
     const pool = await warm();
     const { stream, state } = source();
     const output = pool.with({ window: { items: 1 } }).call.takeSlowly(stream);
     expect(state.drawn).toBe(0);
     await output.next();
-    // A round trip behind it: whatever the task was going to ask for, it has.
+    // After a round trip, everything that the task requested has arrived.
     for (let turn = 0; turn < 3; turn++) await pool.ping();
     expect(state.drawn).toBeGreaterThanOrEqual(1);
     expect(state.drawn).toBeLessThanOrEqual(17);
@@ -73,7 +73,7 @@ describe("a stream as an argument", () => {
     await state.closed;
   });
 
-  test("is closed when the task breaks, before the task goes on", async () => {
+  test("is closed when the task breaks, before the task continues", async () => {
     const { call } = await warm();
     const { stream, state } = source();
     const taking = call.take(stream, 5);
@@ -81,7 +81,7 @@ describe("a stream as an argument", () => {
     expect(state.isClosed).toBe(true);
   });
 
-  test("that throws, throws in the task, after the values before it, whole", async () => {
+  test("that throws throws its complete error in the task, after its values", async () => {
     const { call } = await warm();
     const stream = (async function* () {
       yield 1;
@@ -110,7 +110,7 @@ describe("a stream as an argument", () => {
     expect(pool.stats().ledger.toWorkers).toMatchObject({ movedBytes: 20_000, copiedBytes: 0 });
   });
 
-  test("is refused a copy under strict: the caller's finally runs, and the task hears", async () => {
+  test("is refused a copy under strict, its finally block runs, and the call fails", async () => {
     const pool = await warm();
     let closed = false;
     const stream = (async function* () {
@@ -139,7 +139,7 @@ describe("a stream as an argument", () => {
     expect(closed).toBe(true);
   });
 
-  test("may be one of several", async () => {
+  test("may be one of several streams", async () => {
     const { call } = await warm();
     const letters = (async function* () {
       yield* "abc";
@@ -164,7 +164,7 @@ describe("a stream as an argument", () => {
     expect((await call.catchInput(stream as unknown as AsyncIterable<number>)).seen).toHaveLength(40);
   });
 
-  test("that the task never reads is never begun, and given back", async () => {
+  test("that the task never reads never starts, and is closed", async () => {
     const { call } = await warm();
     const { stream, state } = source();
     expect(await call.ignoresInput(stream)).toBe("done");
@@ -172,7 +172,7 @@ describe("a stream as an argument", () => {
     expect(await stream.next()).toEqual({ done: true, value: undefined });
   });
 
-  test("of a call that never left is given back too", async () => {
+  test("of a call that was never sent is released, too", async () => {
     const pool = await warm();
     const stream = new ReadableStream<number>({ pull: (controller) => controller.enqueue(1) });
     const aborted = AbortSignal.abort(new RangeError("before"));
@@ -181,7 +181,7 @@ describe("a stream as an argument", () => {
     await expect.poll(() => stream.locked).toBe(false);
   });
 
-  test("is closed when its call is cancelled in the middle", async () => {
+  test("is closed when its call is cancelled during the stream", async () => {
     const pool = await warm();
     const controller = new AbortController();
     const { stream, state } = source();
@@ -193,7 +193,7 @@ describe("a stream as an argument", () => {
     expect(await pool.call.plain(1)).toBe(2);
   });
 
-  test("is closed when its reader leaves the output", async () => {
+  test("is closed when the reader leaves the output stream", async () => {
     const pool = await warm();
     const { stream, state } = source();
     for await (const each of pool.call.takeSlowly(stream)) if (each === 30) break;
@@ -201,7 +201,7 @@ describe("a stream as an argument", () => {
     expect(pool.stats()).toMatchObject({ open: 0, workers: { restarts: 0 } });
   });
 
-  test("is closed when the worker dies in the middle", async () => {
+  test("is closed when the worker dies during the stream", async () => {
     const pool = await warm();
     const { stream, state } = source();
     expect(await reasonOf(pool.call.dieReading(stream))).toMatchObject({ code: "worker-exited" });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What a worker does first: the answer to its first call, or what later calls will want.
+// Tests the order of a worker's first steps: the answer to its first call, and the loads for later calls.
 
 import { beforeEach, expect, test, vi } from "vitest";
 import { partsTravel } from "#host";
@@ -46,7 +46,7 @@ const endpoint: ParentEndpoint = {
   listen() {},
   onEnding() {},
   ignore() {},
-  // A server is made, or asked for, right behind it, where there is a call.
+  // With a call pending, a server is created or loaded right after `holdLifeline`.
   printed: () => undefined,
   holdLifeline: () => void log.push("lifeline"),
 };
@@ -54,11 +54,11 @@ const endpoint: ParentEndpoint = {
 beforeEach(() => {
   log = [];
   told = gate();
-  // Asked for with all else that later calls will want.
+  // One of the loads for later calls. Its log entry represents all of them.
   vi.spyOn(errors, "expect").mockImplementation(() => void log.push("parts"));
 });
 
-// A worker greets once: its module has a state of its own in each test.
+// Loads a fresh copy of the worker's bootstrap module, because a worker greets only once.
 async function listening(name: string, tasks = functions): Promise<(message: unknown) => void> {
   const path = `../../src/task/bootstrap.ts?${name}`;
   const { receive } = (await import(/* @vite-ignore */ path)) as typeof import("../../src/task/bootstrap.js");
@@ -74,7 +74,7 @@ async function listening(name: string, tasks = functions): Promise<(message: unk
 
 const call = (name: string): unknown[] => [Op.Call, 7, name, []];
 
-test.each(["atOnce", "atHand"])("what %s gives leaves before a server is asked for", async (name) => {
+test.each(["atOnce", "atHand"])("the result of %s is sent before the server is loaded", async (name) => {
   const take = await listening(name);
   take(call(name));
   await told.promise;
@@ -82,7 +82,7 @@ test.each(["atOnce", "atHand"])("what %s gives leaves before a server is asked f
   expect(log.slice(0, 2)).toEqual([name === "atOnce" ? "Result 1" : "Result 21", "lifeline"]);
 });
 
-test.runIf(partsTravel)("while there is no call, what would be a request is made, and no server", async () => {
+test.runIf(partsTravel)("an idle worker loads the parts that need a request, but no server", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout"] });
   const take = await listening("resting");
   vi.runAllTimers();
@@ -92,14 +92,14 @@ test.runIf(partsTravel)("while there is no call, what would be a request is made
   expect(log.slice(2, 3)).toEqual(["Result 1"]);
 });
 
-test.runIf(!partsTravel)("where parts are files, a worker without resources has no timer at its start", async () => {
+test.runIf(!partsTravel)("a worker without resources starts no timer when its parts are local files", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout"] });
   await listening("plain");
   expect(vi.getTimerCount()).toBe(0);
   vi.useRealTimers();
 });
 
-test("while there is no call, a worker asks for what opens its tasks' resources", async () => {
+test("an idle worker loads the part that opens its tasks' resources", async () => {
   const leased = withResources({ one: resource({ open: () => 1 }) })(({ one }) => one);
   const asked = vi.spyOn(leases, "expect").mockImplementation(() => void log.push("leases"));
   vi.useFakeTimers({ toFake: ["setTimeout"] });
@@ -110,7 +110,7 @@ test("while there is no call, a worker asks for what opens its tasks' resources"
   expect(log).toEqual(["lifeline", "leases", "parts"]);
 });
 
-test("a server is there before the end of a first call that waits for something else", async () => {
+test("the server is loaded before a pending first call ends", async () => {
   const take = await listening("held");
   take(call("held"));
   await vi.waitFor(() => expect(log).toContain("lifeline"));
@@ -120,14 +120,17 @@ test("a server is there before the end of a first call that waits for something 
   expect(log).toContain("Result done");
 });
 
-test.each(["atOnce", "atHand"])("of a server, too, what %s gives leaves before parts are asked for", async (name) => {
-  const server = new Server(endpoint, names, definitions, settings, makeReady);
-  server.receive(call(name));
-  await vi.waitFor(() => expect(log).toContain("parts"));
-  expect(log).toEqual([name === "atOnce" ? "Result 1" : "Result 21", "parts"]);
-});
+test.each(["atOnce", "atHand"])(
+  "the result of %s is sent by a server, too, before the server loads parts",
+  async (name) => {
+    const server = new Server(endpoint, names, definitions, settings, makeReady);
+    server.receive(call(name));
+    await vi.waitFor(() => expect(log).toContain("parts"));
+    expect(log).toEqual([name === "atOnce" ? "Result 1" : "Result 21", "parts"]);
+  },
+);
 
-test("a server asks for parts while its first call waits for something else", async () => {
+test("a server loads parts while its first call is pending", async () => {
   const unsettled = definitionOfTask("unsettled", () => new Promise(() => {}));
   new Server(endpoint, ["unsettled"], [unsettled], settings, makeReady).receive(call("unsettled"));
   await vi.waitFor(() => expect(log).toEqual(["parts"]));

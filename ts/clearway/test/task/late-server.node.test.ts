@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What a worker does while the file with what serves calls is not there yet: it comes when the test says so.
+// Tests a worker whose server part (`lazy-server.js`) loads on demand.
 import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -58,9 +58,9 @@ const built = fileURLToPath(new URL("../fixtures/built/", import.meta.url));
 
 interface Late {
   made: Pool<Tasks>;
-  /** Settles when the first worker asks for what serves calls. */
+  /** Settles when the first worker loads the server part. */
   asked: Promise<void>;
-  /** Workers get it from now on. */
+  /** Makes the part load in every worker from now on. */
   come(): void;
   /** Ends the worker in which `leave` waits. */
   leave(): void;
@@ -102,7 +102,7 @@ async function late(options: PoolOptions = {}): Promise<Late> {
 
 const refused = { name: "RangeError", message: "not today", code: "E_DAY", cause: { message: "why" } };
 
-test("calls of functions are answered one after the other, whatever they give", async () => {
+test("calls of functions are answered in sequence before the server is loaded, with any result", async () => {
   const { made } = await late();
   expect(await made.call.echo(1)).toBe(1);
   expect(await made.call.echo({ list: [1, new Map([[1, new Date(0)]])] })).toEqual({
@@ -114,7 +114,7 @@ test("calls of functions are answered one after the other, whatever they give", 
   expect(await made.call.sees()).toBe(true);
 });
 
-test("buffers in results move, a part of one is made compact, and the ledger says so", async () => {
+test("buffers in results move, a partial view is copied without the rest, and the ledger counts both", async () => {
   const { made } = await late();
   expect((await made.call.bytes(1000)).byteLength).toBe(1000);
   const part = await made.call.part();
@@ -124,7 +124,7 @@ test("buffers in results move, a part of one is made compact, and the ledger say
   expect(copies).toEqual({ "partial-view": { count: 1, bytes: 4 } });
 });
 
-test("what only the server can send comes when it is there", async () => {
+test("results that need the server arrive when it is loaded", async () => {
   const each: [keyof Tasks["default"], object][] = [
     ["refuse", refused],
     ["reject", refused],
@@ -142,7 +142,7 @@ test("what only the server can send comes when it is there", async () => {
   }
 });
 
-test("a thenable that is no promise is answered by the server", async () => {
+test("a thenable that is not a promise is answered by the server", async () => {
   const { made, come } = await late();
   const answer = made.call.thenable(1);
   come();
@@ -162,7 +162,7 @@ test("a stream waits for the server", async () => {
   expect(values).toEqual([0, 1, 2]);
 });
 
-test("a call that goes on when the server comes is answered by it", async () => {
+test("a call that is running when the server is loaded is answered by the server", async () => {
   const { made, asked, come } = await late({ concurrency: 2 });
   const held = made.call.hold();
   await asked;
@@ -171,7 +171,7 @@ test("a call that goes on when the server comes is answered by it", async () => 
   expect(await held).toBe("released");
 });
 
-test("a call with a signal waits for the server, and is told", async () => {
+test("a call with a signal waits for the server, and can be cancelled", async () => {
   const { made, asked, come } = await late();
   const leaving = new AbortController();
   const call = made.with({ signal: leaving.signal }).call.onSignal();
@@ -182,7 +182,7 @@ test("a call with a signal waits for the server, and is told", async () => {
   expect(await made.call.sees()).toBe(true);
 });
 
-test("a worker that ends in its first call fails that, and what waited behind it runs in another", async () => {
+test("a worker that exits in its first call fails that call, and the calls behind it run in another worker", async () => {
   const { made, asked, come, leave } = await late({ concurrency: 4 });
   const leaves = reasonOf(made.call.leave());
   await asked;
@@ -193,7 +193,7 @@ test("a worker that ends in its first call fails that, and what waited behind it
   expect(await Promise.all(behind)).toEqual([1, 2]);
 });
 
-test("many calls at once are answered in order when the server comes", async () => {
+test("many concurrent calls are answered in order when the server is loaded", async () => {
   const { made, asked, come } = await late({ concurrency: 100 });
   const order: number[] = [];
   const calls = Array.from({ length: 50 }, (_, at) => made.call.echo(at).then((value) => order.push(value as number)));
@@ -203,7 +203,7 @@ test("many calls at once are answered in order when the server comes", async () 
   expect(order).toEqual(Array.from({ length: 50 }, (_, at) => at));
 });
 
-test("a pool closes that never had a use for the server", async () => {
+test("a pool that never needed the server can be closed", async () => {
   const { made } = await late();
   expect(await made.call.echo(1)).toBe(1);
   await made.close();

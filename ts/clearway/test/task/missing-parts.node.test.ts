@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A site deployed anew, or a network that is gone: the worker has its entry, and none of the files that it loads later.
+// Simulates a redeployed site or a lost network: the worker has its entry file, but no files that it loads later.
 import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -43,7 +43,7 @@ const source = `
 const built = (name: string): string => fileURLToPath(new URL(`../../dist/node/${name}`, import.meta.url));
 const folders: string[] = [];
 
-// A task module beside the worker's entry, and beside what serves calls, where that is there.
+// Creates a folder with a task module, the worker's entry and the given parts.
 async function tasksBeside(...parts: string[]): Promise<URL> {
   const folder = await mkdtemp(join(tmpdir(), "clearway-parts-"));
   folders.push(folder);
@@ -62,19 +62,19 @@ afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true,
 
 const missing = { code: "missing-package", message: expect.stringContaining("could not be loaded") };
 
-test("calls go on by port, with results that move", async () => {
+test("calls work by port without the parts, also with results that move", async () => {
   const { call } = testPool<Tasks>(url);
   for (let at = 0; at < 100; at++) expect(await call.double(at)).toBe(2 * at);
   expect(await call.bytes()).toEqual(new Uint8Array(4));
 });
 
-test("what a task throws keeps its name and message", async () => {
+test("a task's error keeps its name and message", async () => {
   const { call } = testPool<Tasks>(url);
   expect(await reasonOf(call.refuse())).toMatchObject({ name: "RangeError", message: "not today" });
   expect(await reasonOf(call.unclonable())).toMatchObject({ name: "ClearwayError", code: "not-cloneable" });
 });
 
-test("a stream, a stream into a task, and a task with a resource fail with what could not be loaded", async () => {
+test("streams and tasks with resources fail with the name of the missing part", async () => {
   const { call } = testPool<Tasks>(url);
   expect(await reasonOf(call.count().next())).toMatchObject(missing);
   const values = (async function* () {
@@ -85,7 +85,7 @@ test("a stream, a stream into a task, and a task with a resource fail with what 
   expect(await call.double(4)).toBe(8);
 });
 
-test("a cancel reaches the task, and the pool closes", async () => {
+test("a cancel reaches its task, and the pool closes", async () => {
   const made = pool<Tasks>(url, { size: 1, concurrency: 2 });
   const leaving = new AbortController();
   const call = made.with({ signal: leaving.signal }).call.forEver();
@@ -95,7 +95,7 @@ test("a cancel reaches the task, and the pool closes", async () => {
   await made.close();
 });
 
-test("without what serves calls, those go on that need nothing of it, and the pool closes", async () => {
+test("without the server part, simple calls work, and the pool closes", async () => {
   const made = pool<Tasks>(await tasksBeside(), { size: 1 });
   for (let at = 0; at < 100; at++) expect(await made.call.double(at)).toBe(2 * at);
   expect(await made.call.bytes()).toEqual(new Uint8Array(4));
@@ -103,7 +103,7 @@ test("without what serves calls, those go on that need nothing of it, and the po
   expect(made.stats().workers.restarts).toBe(0);
 });
 
-test("what cannot do without fails with what could not be loaded", async () => {
+test("without the server part, calls that need it fail with its name", async () => {
   const made = testPool<Tasks>(await tasksBeside());
   expect(await reasonOf(made.call.refuse())).toMatchObject({ name: "RangeError", message: "not today" });
   expect(await reasonOf(made.call.reject())).toMatchObject({ name: "RangeError", message: "tomorrow" });

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { Part } from "../../src/task/parts.js";
 
-test("a part is loaded once, and is at hand from then on", async () => {
+test("a part is loaded once, and is available from then on", async () => {
   let loads = 0;
   const part = new Part("it", async () => ++loads);
   expect(part.now).toBeUndefined();
@@ -11,7 +11,7 @@ test("a part is loaded once, and is at hand from then on", async () => {
   expect(await part.load()).toBe(1);
 });
 
-test("a part that could not be loaded is tried again by the next who needs it", async () => {
+test("a part that failed to load is loaded again for the next caller", async () => {
   const reasons = [new TypeError("offline"), new TypeError("still offline")];
   const part = new Part("it", async () => {
     const reason = reasons.shift();

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { Progress, progressWindow, unitsOf } from "../../src/task/progress.js";
 import fc from "../fixtures/fast-check.js";
 
-// A thread whose clock and whose event loop go on when they are told to.
+// Creates the progress of a call, with a clock and an event loop that advance on demand.
 function made(units = (_value: unknown) => 1) {
   const sent: unknown[] = [];
   let turns: (() => void)[] = [];
@@ -28,7 +28,7 @@ function made(units = (_value: unknown) => 1) {
 }
 
 describe("a call's progress", () => {
-  test("is sent value by value, in order, up to the window", () => {
+  test("is sent value by value, in order, while the window has room", () => {
     const { progress, sent } = made();
     for (let at = 0; at < progressWindow; at++) progress.tell(at);
     expect(sent).toEqual(Array.from({ length: progressWindow }, (_, at) => at));
@@ -36,7 +36,7 @@ describe("a call's progress", () => {
     expect(sent).toHaveLength(progressWindow);
   });
 
-  test("beyond the window keeps the newest, which leaves when some was read", () => {
+  test("keeps only the newest value when the window is full, and sends it after a read", () => {
     const { progress, sent, fill, turn } = made();
     fill();
     for (const value of ["a", "b", "c"]) {
@@ -52,7 +52,7 @@ describe("a call's progress", () => {
     expect(sent).toEqual(["c", "d"]);
   });
 
-  test("gives its last value before what follows, also where nothing was read", () => {
+  test("sends its last value before the call's result, even when nothing was read", () => {
     const { progress, sent, fill } = made();
     fill();
     progress.tell("a");
@@ -62,7 +62,7 @@ describe("a call's progress", () => {
     expect(sent).toEqual(["b"]);
   });
 
-  test("that is not read is sent no more, however long it takes, while messages are read", () => {
+  test("stops while the listener reads nothing but the loop handles messages, for any time", () => {
     const { progress, sent, fill, turn, clock } = made();
     fill();
     for (let at = 0; at < 100; at++) {
@@ -73,7 +73,7 @@ describe("a call's progress", () => {
     expect(sent).toEqual([]);
   });
 
-  test("of a loop that lets no message in is sent ten times a second", () => {
+  test("is sent ten times per second by a loop that handles no messages", () => {
     const { progress, sent, fill, clock, asked } = made();
     fill();
     for (; clock.nowMs <= 1000; clock.nowMs++) progress.tell(clock.nowMs);
@@ -81,7 +81,7 @@ describe("a call's progress", () => {
     expect(asked()).toBe(1);
   });
 
-  test("holds at what values weigh, too: one value may be larger than the window", () => {
+  test("also limits the size of values, which one value may exceed", () => {
     const { progress, sent } = made((value) => value as number);
     progress.tell(progressWindow * 3);
     progress.tell(1);
@@ -90,7 +90,7 @@ describe("a call's progress", () => {
     expect(sent).toEqual([progressWindow * 3, 1]);
   });
 
-  test("never loses its last value and never changes the order, whatever is told and read when", () => {
+  test("never loses its last value or changes the order, at any sequence of reports and reads", () => {
     const steps = fc.array(fc.constantFrom("tell", "read", "turn", "wait"), { maxLength: 60 });
     fc.assert(
       fc.property(steps, (order) => {
@@ -112,24 +112,24 @@ describe("a call's progress", () => {
   });
 });
 
-describe("the units of a value of progress", () => {
+describe("progress units", () => {
   const cyclic: { self?: unknown; text: string } = { text: "x".repeat(2000) };
   cyclic.self = cyclic;
   test.each([
     ["a number", 5, 1],
-    ["an object of few fields", { sentBytes: 1, totalBytes: 2 }, 1],
+    ["a small object", { sentBytes: 1, totalBytes: 2 }, 1],
     ["a text", "x".repeat(5120), 11],
     ["binary memory", new Uint8Array(51_200), 101],
     ["texts in a list, each counted", ["x".repeat(512), "x".repeat(512)], 3],
     ["a map", new Map([["key", "x".repeat(1024)]]), 3],
     ["a cycle", cyclic, 4],
     ["more than the window", "x".repeat(1 << 25), progressWindow + 1],
-    ["an endless list, as long as it is looked at", new Array(1 << 20).fill("x".repeat(512)), progressWindow + 1],
-  ])("of %s follow its size", (_name, value, units) => {
+    ["a list over the limit", new Array(1 << 20).fill("x".repeat(512)), progressWindow + 1],
+  ])("of %s depend on its size", (_name, value, units) => {
     expect(unitsOf(value)).toBe(units);
   });
 
-  test("throw what a getter in it throws", () => {
+  test("throw the error of a getter in the value", () => {
     const value = {
       get inner() {
         throw new RangeError("not today");

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { definitionOfTask } from "../../src/task/task.js";
 
 describe("a task module on the main thread", () => {
-  test("gives its tasks back, to be called as they are", async () => {
+  test("returns its tasks as callable functions", async () => {
     const tasks = expose({
       add: (a: number, b = 1) => a + b,
       twice: task(async ({ progress }, value: number) => {
@@ -17,7 +17,7 @@ describe("a task module on the main thread", () => {
     expect(expose({})).toEqual({});
   });
 
-  test("of fixtures can be imported, and its generators read", async () => {
+  test("works for the fixtures, too, whose generators can be read", async () => {
     const { default: tasks } = await import("../fixtures/streams.tasks.js");
     const seen: number[] = [];
     for await (const each of tasks.count(3)) seen.push(each);
@@ -30,13 +30,13 @@ describe("a task module on the main thread", () => {
 });
 
 describe("testContext()", () => {
-  test("is never cancelled, and swallows progress", () => {
+  test("is not cancelled, and ignores progress", () => {
     const context = testContext();
     expect([context.cancelled, context.signal.aborted]).toEqual([false, false]);
     expect(context.progress(1)).toBeUndefined();
   });
 
-  test("takes a signal, a listener and resources of the test's own", () => {
+  test("accepts the test's signal, progress listener and resources", () => {
     const controller = new AbortController();
     const told: unknown[] = [];
     const context = testContext({ signal: controller.signal, progress: (value) => told.push(value), db: { rows: 3 } });
@@ -47,14 +47,14 @@ describe("testContext()", () => {
     expect([context.cancelled, context.signal.reason]).toEqual([true, "enough"]);
   });
 
-  test("serves a task with resources", async () => {
+  test("can be passed to a task with resources", async () => {
     const leased = withResources({ db: resource({ open: () => ({ query: (text: string) => `real ${text}` }) }) });
     const ask = leased(async ({ db }, text: string) => db.query(text));
     expect(await ask(testContext({ db: { query: (text: string) => `fake ${text}` } }), "x")).toBe("fake x");
   });
 });
 
-describe("what is no task is refused, by name", () => {
+describe("a value that is not a task is refused by name:", () => {
   test.each([
     ['the task "five"', () => expose({ five: 5 as never })],
     ["task must be a function", () => task(5 as never)],
@@ -70,7 +70,7 @@ describe("what is no task is refused, by name", () => {
   });
 });
 
-test("a task's own syntax tells whether it gives a stream", () => {
+test("a generator function is a stream task, and any other function is not", () => {
   const kindOf = (fn: unknown): string => definitionOfTask("t", fn).kind;
   expect(kindOf(() => 1)).toBe("function");
   expect(kindOf(async () => 1)).toBe("function");

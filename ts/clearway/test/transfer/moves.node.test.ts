@@ -7,7 +7,7 @@ type NodeMoves = typeof import("../fixtures/node-moves.tasks.js");
 
 const make = (strict = false) => testPool<NodeMoves>(builtUrl("node-moves"), { strict });
 
-test("a Buffer from Node's pool is copied as far as it shows, and the pool stays whole", async () => {
+test("a view of Node's Buffer pool is copied without the rest of the pool, and the pool stays intact", async () => {
   const pool = make();
   const text = await pool.call.pooled();
   expect(new TextDecoder().decode(text)).toBe("from the pool");
@@ -19,11 +19,11 @@ test("a Buffer from Node's pool is copied as far as it shows, and the pool stays
   expect(await pool.call.stillWorks()).toBe("still here");
 });
 
-test("a Buffer from Node's pool is refused under strict", async () => {
+test("a view of Node's Buffer pool is refused under strict", async () => {
   expect(await reasonOf(make(true).call.pooled())).toMatchObject({ code: "would-copy" });
 });
 
-test("a Buffer of its own moves", async () => {
+test("a Buffer with its own memory moves", async () => {
   const pool = make(true);
   expect(await pool.call.whole(10_000)).toHaveLength(10_000);
   expect(pool.stats().ledger.fromWorkers).toMatchObject({ movedBytes: 10_000, copiedBytes: 0 });

@@ -12,7 +12,7 @@ async function warm() {
 }
 
 describe("a result", () => {
-  test("that holds one buffer several times moves it once", async () => {
+  test("with one buffer in several places moves it once", async () => {
     const { call, ledger } = await warm();
     const [first, second, buffer] = (await call.twice()) as [Uint8Array, Uint8Array, ArrayBuffer];
     expect(first).toBe(second);
@@ -20,13 +20,13 @@ describe("a result", () => {
     expect(ledger().fromWorkers).toMatchObject({ movedBytes: 50, copiedBytes: 0 });
   });
 
-  test("of WebAssembly's memory arrives, beside what moves", async () => {
+  test("with WebAssembly memory arrives, together with moved memory", async () => {
     const { call } = await warm();
     const { wasm, own } = await call.wasmBesideOthers();
     expect([wasm.length, own.length]).toEqual([65_536, 100]);
   });
 
-  test("of WebAssembly's memory is copied, and the ledger says why", async () => {
+  test("with WebAssembly memory is copied, with the reason in the ledger", async () => {
     const { call, ledger } = await warm();
     expect(await call.wasm()).toHaveLength(65_536);
     expect(ledger().fromWorkers).toMatchObject({
@@ -35,7 +35,7 @@ describe("a result", () => {
     });
   });
 
-  test("of WebAssembly's memory is refused under strict, and hurts no call beside it", async () => {
+  test("with WebAssembly memory is refused under strict, without failing other calls", async () => {
     const pool = await warm();
     const [refused, fine] = await Promise.allSettled([
       pool.with({ strict: true }).call.wasm(),
@@ -45,14 +45,14 @@ describe("a result", () => {
     expect(fine.status).toBe("fulfilled");
   });
 
-  test("of WebAssembly's memory costs no result that is posted with it, whatever that one's size", async () => {
+  test("with WebAssembly memory does not affect results in the same batch, whatever their size", async () => {
     const { call, ledger } = await warm();
     const [page, wasm, after] = await Promise.all([call.page(), call.wasm(), call.page()]);
     expect([page[0], wasm.length, after[0]]).toEqual([7, 65_536, 7]);
     expect(ledger().fromWorkers).toMatchObject({ movedBytes: 131_072, copiedBytes: 65_536 });
   });
 
-  test("that was moved before fails alone: the worker lives on", async () => {
+  test("that was moved before fails alone, and its worker stays", async () => {
     const { call, stats } = await warm();
     expect(await call.sameAgain()).toHaveLength(1000);
     const [again, other] = await Promise.allSettled([call.sameAgain(), call.twice()]);
@@ -67,13 +67,13 @@ describe("a result", () => {
     expect(stats().workers.restarts).toBe(0);
   });
 
-  test.runIf(typeof SharedArrayBuffer === "function")("of shared memory is shared", async () => {
+  test.runIf(typeof SharedArrayBuffer === "function")("in shared memory is shared", async () => {
     const { call, ledger } = await warm();
     expect((await call.shared()).buffer).toBeInstanceOf(SharedArrayBuffer);
     expect(ledger().fromWorkers).toMatchObject({ sharedBytes: 64, movedBytes: 0, copiedBytes: 0 });
   });
 
-  test("holding a port brings a live port", async () => {
+  test("with a port brings a live port", async () => {
     const { call } = await warm();
     const { port } = await call.port();
     const answer = new Promise((resolve) => {
@@ -84,7 +84,7 @@ describe("a result", () => {
     port.close();
   });
 
-  test("that is a ReadableStream brings a live stream", async () => {
+  test("with a ReadableStream brings a live stream", async () => {
     const { call } = await warm();
     const stream = await call.stream();
     const reader = stream.getReader();
@@ -93,7 +93,7 @@ describe("a result", () => {
     expect((await reader.read()).done).toBe(true);
   });
 
-  test("with more nodes than the search looks at is copied beyond them, and the ledger says so", async () => {
+  test("with more nodes than the search limit is copied beyond it, with the reason in the ledger", async () => {
     const { call, ledger } = await warm();
     expect(await call.searchLimited(20)).toHaveLength(20);
     expect(ledger().fromWorkers).toMatchObject({ movedBytes: 500, copies: { "search-limit": { count: 1 } } });
@@ -101,13 +101,13 @@ describe("a result", () => {
     expect(ledger().fromWorkers.movedBytes).toBe(2500);
   });
 
-  test("with a function, or move() inside it, cannot cross", async () => {
+  test("with a function, or with move() inside it, is refused", async () => {
     const { call } = await warm();
     expect(await reasonOf(call.withFunction())).toMatchObject({ code: "not-cloneable" });
     expect(await reasonOf(call.moveInside())).toMatchObject({ code: "not-cloneable" });
   });
 
-  test("that the carrier refuses is not in the ledger: nothing crossed", async () => {
+  test("that the carrier refuses is not in the ledger, because nothing crossed", async () => {
     const { call, ledger, with: withOptions } = await warm();
     const nothing = { movedBytes: 0, sharedBytes: 0, copiedBytes: 0, copies: {} };
     await reasonOf(call.withFunction());
@@ -132,7 +132,7 @@ describe("an argument under move()", () => {
     expect(ledger().toWorkers).toEqual({ movedBytes: 0, sharedBytes: 0, copiedBytes: 0, copies: {} });
   });
 
-  test("twice fails the second time, and hurts no call beside it", async () => {
+  test("twice fails the second time, without failing other calls", async () => {
     const pool = await warm();
     const bytes = new Uint8Array(8);
     const answers = await Promise.allSettled([
@@ -145,7 +145,7 @@ describe("an argument under move()", () => {
     expect(pool.stats().workers.restarts).toBe(0);
   });
 
-  test("is counted as moved, others as copied, with the reason", async () => {
+  test("is counted as moved, and other arguments as copied, with the reason", async () => {
     const { call, ledger } = await warm();
     await call.length(move(new Uint8Array(100)));
     await call.length(new Uint8Array(30));
@@ -158,7 +158,7 @@ describe("an argument under move()", () => {
     });
   });
 
-  test.runIf(typeof SharedArrayBuffer === "function")("is shared where its memory is shared", async () => {
+  test.runIf(typeof SharedArrayBuffer === "function")("is shared when it is in shared memory", async () => {
     const { call, ledger } = await warm();
     expect(await call.length(new Uint8Array(new SharedArrayBuffer(16)))).toBe(16);
     expect(ledger().toWorkers).toMatchObject({ sharedBytes: 16, copiedBytes: 0 });

@@ -6,9 +6,9 @@ import { find } from "../../src/transfer/find.js";
 import { search } from "../../src/transfer/search.js";
 import { plainPool, plainUrl, reasonOf } from "../fixtures/pools.js";
 
-/** The contract for values that another realm made: an iframe, a `vm` context, a test runner. `evaluate` runs code there. */
+/** Tests the contract for values from another realm: an iframe, a `vm` context, a test runner. `evaluate` runs code in that realm. */
 export function foreignRealm(evaluate: (code: string) => unknown): void {
-  test("a buffer of another realm is none of this one's classes", () => {
+  test("a buffer of another realm is not an instance of this realm's classes", () => {
     expect(evaluate("new ArrayBuffer(8)")).not.toBeInstanceOf(ArrayBuffer);
   });
 
@@ -38,7 +38,7 @@ export function foreignRealm(evaluate: (code: string) => unknown): void {
     ["a view", "new Uint8Array(8)"],
     ["a Map", "new Map([['a', new Uint8Array(8)]])"],
     ["a Set", "new Set([new Uint8Array(8)])"],
-  ])("%s of another realm is not copied unseen under strict", async (_name, code) => {
+  ])("%s of another realm is not copied silently under strict", async (_name, code) => {
     const made = plainPool({ strict: true });
     expect(await reasonOf(made.call.echo(evaluate(code)))).toMatchObject({
       code: "would-copy",
@@ -46,21 +46,21 @@ export function foreignRealm(evaluate: (code: string) => unknown): void {
     });
   });
 
-  test("a part of a buffer in a Map of another realm is sent without the rest of the buffer", () => {
+  test("a part of a buffer in a Map of another realm is sent without the rest of its buffer", () => {
     const { value, transfer } = search(evaluate("new Map([['a', new Uint8Array(new ArrayBuffer(100), 8, 4)]])"));
     const crossed = structuredClone(value as Map<string, Uint8Array>, { transfer: transfer as ArrayBuffer[] });
     expect(crossed.get("a")!.byteLength).toBe(4);
     expect(crossed.get("a")!.buffer.byteLength).toBe(4);
   });
 
-  test("what is inside an error, a date and a pattern of another realm is not searched", () => {
+  test("errors, dates and patterns of another realm are not searched", () => {
     const value = evaluate("[Object.assign(new Error('x'), { b: new ArrayBuffer(8) }), new Date(0), /x/]");
     expect(find(value, 100)).toMatchObject({ transfer: [], copies: [] });
   });
 
-  test("a URL of another realm is the source of a pool", async () => {
+  test("a URL of another realm can be a pool's source", async () => {
     const realm = evaluate("typeof URL === 'function' ? URL : undefined") as typeof URL | undefined;
-    if (!realm) return; // a bare `vm` context has none
+    if (!realm) return; // a bare `vm` context has no URL
     const source = new realm(plainUrl.href);
     expect(source).not.toBeInstanceOf(URL);
     const made = pool<typeof import("../fixtures/plain.tasks.js")>(source, { size: 1 });

@@ -8,14 +8,14 @@ import fc from "../fixtures/fast-check.js";
 const bytes = (length: number, at = 0, shown = length): Uint8Array =>
   new Uint8Array(new ArrayBuffer(length), at, shown).fill(length % 251);
 
-/** What arrives at the other side, and what it took from this one. */
+/** Sends a value. Returns what arrives, and what the search found. */
 function send(value: unknown) {
   const found = search(value);
   const arrived = structuredClone(found.value, { transfer: found.transfer as Transferable[] });
   return { arrived, found };
 }
 
-describe("the search for what can move", () => {
+describe("the search for transferable memory", () => {
   test.each([
     ["a number", 5],
     ["text", "abc"],
@@ -26,7 +26,7 @@ describe("the search for what can move", () => {
     expect(search(value)).toMatchObject({ value, transfer: [], movedBytes: 0, copies: [] });
   });
 
-  test("finds a buffer, itself or under any view", () => {
+  test("finds a buffer, alone or under any view", () => {
     const buffer = new ArrayBuffer(16);
     for (const value of [
       buffer,
@@ -39,7 +39,7 @@ describe("the search for what can move", () => {
     }
   });
 
-  test("looks into maps, sets, class instances and cycles, and names each buffer once", () => {
+  test("searches maps, sets, class instances and cycles, and lists each buffer once", () => {
     class Holder {
       readonly own = bytes(8);
     }
@@ -56,7 +56,7 @@ describe("the search for what can move", () => {
     expect(got.holder.own).toHaveLength(8);
   });
 
-  test("copies of a larger buffer only what a view shows, as a view of the same type, and leaves the buffer alone", () => {
+  test("copies only the visible part of a larger buffer, as a view of the same type, and leaves the buffer intact", () => {
     const buffer = new ArrayBuffer(64);
     const view = new Float32Array(buffer, 8, 2).fill(1.5);
     const data = new DataView(buffer, 32, 4);
@@ -70,7 +70,7 @@ describe("the search for what can move", () => {
     expect(found.copies).toEqual([{ reason: "partial-view", bytes: 12 }]);
   });
 
-  test("moves a buffer that several views show together", () => {
+  test("moves a buffer that several views cover together", () => {
     const buffer = new ArrayBuffer(16);
     const halves = [new Uint8Array(buffer, 8), new Uint8Array(buffer, 0, 8)];
     const { arrived, found } = send(halves);
@@ -80,7 +80,7 @@ describe("the search for what can move", () => {
     expect(buffer.byteLength).toBe(0);
   });
 
-  test("does not take a buffer because views that overlap add up to its length", () => {
+  test("does not move a buffer for overlapping views whose lengths add up to its own", () => {
     const buffer = new ArrayBuffer(16);
     const { arrived, found } = send([new Uint8Array(buffer, 0, 10), new Uint8Array(buffer, 2, 10)]);
     expect(buffer.byteLength).toBe(16);
@@ -96,7 +96,7 @@ describe("the search for what can move", () => {
     port2.close();
   });
 
-  test("does not search beyond its limit, and says so", () => {
+  test("stops at its limit, and reports it", () => {
     const many = Array.from({ length: 100 }, () => bytes(8));
     const found = search(many, 50);
     expect(found.transfer).toHaveLength(50);
@@ -113,7 +113,7 @@ describe("the search for what can move", () => {
     });
   });
 
-  test("leaves the task's own value as it was", () => {
+  test("leaves the task's own value unchanged", () => {
     const view = bytes(64, 0, 8);
     const value = { deep: [new Map([["k", view]])] };
     send(value);
@@ -122,7 +122,7 @@ describe("the search for what can move", () => {
   });
 });
 
-// Random graphs of everything, whole and partial views among it. Built anew for each run: a run moves what it is given.
+// Random graphs of any values, with whole and partial views. Each run builds its own graph, because sending moves it.
 type Build = () => unknown;
 
 const graphs = fc.letrec<{ node: Build }>((tie) => {
@@ -166,7 +166,7 @@ const graphs = fc.letrec<{ node: Build }>((tie) => {
   };
 }).node;
 
-/** Every view and buffer in a value. */
+/** Returns every view and buffer in a value. */
 function memoryIn(value: unknown, seen = new Set<object>()): (ArrayBuffer | ArrayBufferView)[] {
   if (value === null || typeof value !== "object" || seen.has(value)) return [];
   seen.add(value);
@@ -175,8 +175,8 @@ function memoryIn(value: unknown, seen = new Set<object>()): (ArrayBuffer | Arra
   return children.flatMap((child) => memoryIn(child, seen));
 }
 
-describe("for any graph", () => {
-  test("what arrives equals a structured clone, every whole buffer was moved, and no partial one", () => {
+describe("for any graph,", () => {
+  test("the received value equals a structured clone, and exactly the whole buffers were moved", () => {
     fc.assert(
       fc.property(graphs, fc.boolean(), fc.boolean(), (build, shared, cyclic) => {
         const node = build();
@@ -189,10 +189,10 @@ describe("for any graph", () => {
         const partial = all.filter((each) => !whole.includes(each));
         const { arrived, found } = send(root);
         expect(arrived).toEqual(expected);
-        // A view of a moved buffer may throw when it is asked for its length.
+        // A view of a moved buffer may throw when its length is read.
         for (const each of whole) expect((ArrayBuffer.isView(each) ? each.buffer : each).byteLength).toBe(0);
         for (const each of partial) expect(each.byteLength).toBeGreaterThan(0);
-        // Nothing arrives that was not shown: no buffer is larger than its view.
+        // No arriving buffer is larger than its view, so no bytes outside a view arrive.
         for (const each of memoryIn(arrived)) {
           if (ArrayBuffer.isView(each)) expect(each.byteLength).toBe(each.buffer.byteLength);
         }
@@ -207,24 +207,24 @@ describe("for any graph", () => {
 describe("move()", () => {
   const under = (value: unknown, transfer?: object[]): MovedValue => move(value, transfer) as unknown as MovedValue;
 
-  test("moves exactly what is named, without a search", () => {
+  test("moves exactly the listed objects, without a search", () => {
     const view = bytes(64, 0, 8);
     expect(transferOf(under(view, [view.buffer]), 10)).toMatchObject({ transfer: [view.buffer], movedBytes: 64 });
     expect(transferOf(under(view, []), 10)).toMatchObject({ transfer: [], movedBytes: 0 });
   });
 
-  test("throws rather than copy", () => {
+  test("throws instead of copying", () => {
     expect(() => transferOf(under(bytes(64, 0, 8)), 10)).toThrowError(expect.objectContaining({ code: "would-copy" }));
     const many = Array.from({ length: 20 }, () => 1);
     expect(() => transferOf(under(many), 10)).toThrowError(expect.objectContaining({ code: "would-copy" }));
   });
 
-  test("cannot be cloned where it does not stand alone", () => {
+  test("cannot be cloned inside another value", () => {
     expect(() => structuredClone({ moved: move(bytes(8)) })).toThrow();
   });
 });
 
-test("an object whose constructor is null is looked at like any other", () => {
+test("an object with a constructor of null is searched like any other", () => {
   const view = new Uint8Array(8);
   for (const value of [
     { constructor: null, view },

@@ -3,14 +3,14 @@ import { describe, expect, test } from "vitest";
 import { frameSlots, Op } from "../../src/transport/protocol.js";
 import type { Refused, Transport } from "../../src/transport/transport.js";
 
-/** A carrier with its other end, as the suite needs it. */
+/** A carrier and its other end, for the suite. */
 export interface Carried {
   transport: Transport;
-  /** What arrived, a message an entry. Waits until nothing is under way. */
+  /** Waits until nothing is in flight. Returns the received messages, one entry each. */
   arrived(): Promise<unknown[][]>;
 }
 
-/** Frames of a message, four slots each. */
+/** Splits a message into its frames, four slots each. */
 export function framesOf(message: unknown[]): unknown[][] {
   const frames: unknown[][] = [];
   for (let at = 0; at < message.length; at += frameSlots) frames.push(message.slice(at, at + frameSlots));
@@ -20,7 +20,7 @@ export function framesOf(message: unknown[]): unknown[][] {
 type Refusal = Parameters<Refused>;
 
 /**
- * The contract that every carrier keeps. Run it over each: `carrierContract("port", make)`. One that sends `atOnce` does not
+ * Tests the contract of every carrier. Call it once per carrier: `carrierContract("port", make)`. A carrier that sends `atOnce` does not
  * gather the frames of a tick.
  */
 export function carrierContract(name: string, make: (refused: Refused) => Carried, atOnce = false): void {
@@ -33,7 +33,7 @@ export function carrierContract(name: string, make: (refused: Refused) => Carrie
   };
 
   describe(`the ${name} carrier`, () => {
-    test("carries what was sent in one tick in one message, in order", async () => {
+    test("carries the frames of one tick in one message, in order", async () => {
       const { transport, arrived } = start();
       for (let id = 1; id <= 100; id++) transport.send(Op.Result, id, { value: id }, id * 2);
       const messages = await arrived();
@@ -43,7 +43,7 @@ export function carrierContract(name: string, make: (refused: Refused) => Carrie
       );
     });
 
-    test("carries what was sent in a later tick in a later message", async () => {
+    test("carries the frames of a later tick in a later message", async () => {
       const { transport, arrived } = start();
       transport.send(Op.Result, 1, "a");
       await Promise.resolve();
@@ -53,7 +53,7 @@ export function carrierContract(name: string, make: (refused: Refused) => Carrie
       expect(messages.map((message) => message[1])).toEqual([1, 2]);
     });
 
-    test("flush() sends now, and only once", async () => {
+    test("sends on flush() at once, and only once", async () => {
       const { transport, arrived } = start();
       transport.send(Op.Result, 1);
       transport.flush();
@@ -63,7 +63,7 @@ export function carrierContract(name: string, make: (refused: Refused) => Carrie
       expect(lengths).toEqual(atOnce ? [2 * frameSlots] : [frameSlots, frameSlots]);
     });
 
-    test("moves what is to be moved, copies the rest", async () => {
+    test("moves memory in the transfer list, and copies the rest", async () => {
       const { transport, arrived } = start();
       const moved = new Uint8Array(8).fill(1);
       const copied = new Uint8Array(8).fill(2);
@@ -73,7 +73,7 @@ export function carrierContract(name: string, make: (refused: Refused) => Carrie
       expect([moved.byteLength, copied.byteLength]).toEqual([0, 8]);
     });
 
-    test("refuses a frame that cannot be encoded alone: the others arrive, in order", async () => {
+    test("refuses only a frame that cannot be encoded; the others arrive in order", async () => {
       const { transport, refusals, ids } = start();
       const kept = new Uint8Array(8);
       const gone = new Uint8Array(8);
@@ -92,7 +92,7 @@ export function carrierContract(name: string, make: (refused: Refused) => Carrie
       expect([gone.byteLength, kept.byteLength]).toEqual([0, 8]);
     });
 
-    test("refuses a single frame without trying it twice", async () => {
+    test("refuses a single frame after one attempt", async () => {
       const { transport, refusals, ids } = start();
       let reads = 0;
       const value = {
@@ -107,7 +107,7 @@ export function carrierContract(name: string, make: (refused: Refused) => Carrie
       expect(reads).toBe(1);
     });
 
-    test("refuses the second of two frames that would move the same object", async () => {
+    test("refuses the second of two frames that transfer the same object", async () => {
       const { transport, refusals, ids } = start();
       const bytes = new Uint8Array(8);
       transport.send(Op.Result, 1, bytes, 0, [bytes.buffer]);
@@ -117,7 +117,7 @@ export function carrierContract(name: string, make: (refused: Refused) => Carrie
       expect(refusals.map(([, id]) => id)).toEqual([2]);
     });
 
-    test("lets frames be sent from within a refusal", async () => {
+    test("sends frames from inside a refusal", async () => {
       let transport!: Transport;
       const carried = make((_op, id) => transport.send(Op.Failure, id, "refused"));
       transport = carried.transport;
@@ -130,7 +130,7 @@ export function carrierContract(name: string, make: (refused: Refused) => Carrie
       ]);
     });
 
-    test("carries nothing once it is closed, not even what was waiting", async () => {
+    test("carries nothing after close(), and drops frames that it has not sent yet", async () => {
       const { transport, ids } = start();
       transport.send(Op.Result, 1);
       transport.close();

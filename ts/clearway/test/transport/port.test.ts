@@ -5,7 +5,7 @@ import { PortTransport } from "../../src/transport/port.js";
 import { isFrames, Op } from "../../src/transport/protocol.js";
 import { carrierContract } from "./carrier.js";
 
-// An endpoint that keeps what it is given, by the same algorithm that a port uses.
+// An endpoint that records messages, copied by the same algorithm that a port uses.
 carrierContract("port", (refused) => {
   const messages: unknown[][] = [];
   const transport = new PortTransport(
@@ -25,7 +25,7 @@ carrierContract("port", (refused) => {
   };
 });
 
-// The same contract over a real port, whose other end is in this thread.
+// The same contract over a real port whose other end is in this thread.
 carrierContract("port (a live MessageChannel)", (refused) => {
   const { port1, port2 } = new MessageChannel();
   const messages: unknown[][] = [];
@@ -59,9 +59,9 @@ describe("a message", () => {
     ["nothing", [], false],
     ["half a frame", [Op.Pong, 1], false],
     ["text", "abcd", false],
-    ["somebody else's array", ["a", 1, 2, 3], false],
+    ["a foreign array", ["a", 1, 2, 3], false],
     ["null", null, false],
-  ])("of %s is told from others", (_name, message, ours) => {
+  ])("of %s is recognized as frames or not", (_name, message, ours) => {
     expect(isFrames(message)).toBe(ours);
   });
 });

@@ -4,14 +4,14 @@ import { resource, type TaskContext, task, testContext, withResources } from "cl
 import { expectTypeOf } from "vitest";
 import tasks from "./module.js";
 
-// Checked by the compiler, in `types.node.test.ts`; never run.
+// Type-checked by `types.node.test.ts`. Never run.
 
 type Module = typeof import("./module.js");
 declare const images: Pool<Module>;
 const { call } = images;
 const bytes = new Uint8Array(8);
 
-// A plain task gives a promise of its result; optional and rest parameters stay what they are.
+// A plain task returns a promise of its result. Optional and rest parameters stay optional and rest.
 expectTypeOf(call.checksum(bytes)).toEqualTypeOf<Promise<number>>();
 expectTypeOf(call.checksum(bytes, 1)).toEqualTypeOf<Promise<number>>();
 expectTypeOf(call.join("a", "b", "c")).toEqualTypeOf<Promise<string>>();
@@ -20,19 +20,19 @@ expectTypeOf(call.nothing()).toEqualTypeOf<Promise<void>>();
 expectTypeOf(call.fails()).toEqualTypeOf<Promise<never>>();
 expectTypeOf(call.union("a")).toEqualTypeOf<Promise<string | number>>();
 expectTypeOf(call.limited(1)).toEqualTypeOf<Promise<number>>();
-// What a task moves is what its caller gets, without the mark.
+// The caller gets the value that a task moves, without the `move()` wrapper.
 expectTypeOf(await call.moved()).toExtend<Uint8Array>();
 
-// Any argument may be moved.
+// Any argument can be moved.
 expectTypeOf(call.checksum(move(bytes), 1)).toEqualTypeOf<Promise<number>>();
 
-// A generator gives a stream, with or without a context, which the caller does not see.
+// A generator returns a stream, with or without a context. The caller does not see the context.
 expectTypeOf(call.upload("a")).toEqualTypeOf<Stream<{ path: string; percent: number }, number>>();
 expectTypeOf(call.upload).parameters.items.not.toExtend<TaskContext>();
 expectTypeOf(call.count(1)).toEqualTypeOf<Stream<number, "end">>();
 for await (const each of call.count(1)) expectTypeOf(each).toEqualTypeOf<number>();
 
-// A task may take a stream, of plain or of moved values.
+// A task may take a stream of plain or moved values.
 async function* chunks() {
   yield bytes;
 }
@@ -42,7 +42,7 @@ async function* movedChunks() {
 expectTypeOf(call.doubles(chunks())).toEqualTypeOf<Stream<number, void>>();
 expectTypeOf(call.doubles(movedChunks())).toEqualTypeOf<Stream<number, void>>();
 
-// Leased resources are the task's own business; inside they are typed.
+// Leased resources are hidden from the caller, and typed inside the task.
 expectTypeOf(call.ask("a")).toEqualTypeOf<Promise<number>>();
 const leased = withResources({ db: resource({ open: async () => ({ rows: 3 }) }) });
 leased(({ db, signal, progress, cancelled }) => {
@@ -52,7 +52,7 @@ leased(({ db, signal, progress, cancelled }) => {
   progress(db.rows);
 });
 
-// with() and run() keep the types; a progress listener may say what it expects.
+// with() and run() keep the types. A progress listener may declare its value's type.
 expectTypeOf(images.with({ onProgress: (percent: number) => percent }).call.later(1)).toEqualTypeOf<
   Promise<{ value: number }>
 >();
@@ -60,12 +60,12 @@ expectTypeOf(run<Module>(new URL("x:")).call.later(1)).toEqualTypeOf<Promise<{ v
 expectTypeOf(pool<Module>("x")).toEqualTypeOf<Pool<Module>>();
 pool<Module>(() => new Worker("x"));
 
-// In a unit test a task is called with a context of the test's own.
+// A unit test calls a task with its own context.
 expectTypeOf(tasks.checksum(bytes)).toEqualTypeOf<number>();
 tasks.upload(testContext(), "a");
 task(async ({ signal }, value: number) => signal.aborted && value);
 
-// What must not compile.
+// The following must not compile.
 // @ts-expect-error no such task
 call.chekcsum(bytes);
 // @ts-expect-error a missing argument
@@ -74,17 +74,17 @@ call.checksum();
 call.checksum("bytes");
 // @ts-expect-error too many arguments
 call.later(1, 2);
-// @ts-expect-error the context is not the caller's
+// @ts-expect-error the caller does not pass the context
 call.upload(testContext(), "a");
-// @ts-expect-error something else under move()
+// @ts-expect-error another type under move()
 call.checksum(move("bytes"));
 // @ts-expect-error a stream of the wrong values
 call.doubles(call.count(1));
-// @ts-expect-error a promise is no stream
+// @ts-expect-error a promise is not a stream
 for await (const _each of call.later(1));
 // @ts-expect-error no such option
 images.with({ timeout: 5 });
-// @ts-expect-error not a way to be full
+// @ts-expect-error not a value of whenFull
 pool<Module>("x", { queue: { whenFull: "block" } });
 // @ts-expect-error a context without its resources
 tasks.ask(testContext(), "a");

@@ -4,7 +4,7 @@ import { webSocketTransport } from "clearway/channel/websocket";
 import { expectTypeOf } from "vitest";
 import { WebSocket as NodeWebSocket } from "ws";
 
-// Checked by the compiler, in `types.node.test.ts`; never run.
+// Type-checked by `types.node.test.ts`. Never run.
 
 const Thermometer = schema({
   channel: "lab/thermometer",
@@ -34,7 +34,7 @@ interface Reading {
   readonly at: bigint;
 }
 
-// Callers: what may be null may be left out, a method without arguments takes none.
+// Callers may omit nullable fields. A method without arguments takes none.
 expectTypeOf(call.level({ unit: "celsius" })).toEqualTypeOf<Promise<Reading>>();
 expectTypeOf(call.level({ unit: "kelvin", samples: 5 }, { timeoutMs: 5 })).toEqualTypeOf<Promise<Reading>>();
 expectTypeOf(call.image(move(new Uint8Array(5)))).toEqualTypeOf<Promise<{ readonly [key: string]: Float32Array }[]>>();
@@ -54,7 +54,7 @@ void call.levels;
 // @ts-expect-error: a method is not an event
 void listen.level;
 
-// Handlers: all of them, with arguments as they are read and results as they may be written.
+// Handlers must be complete. Arguments have their types as read, and results their types as written.
 Thermometer.handle(endpoint, {
   methods: {
     level({ unit, samples }, { signal }) {
@@ -90,7 +90,7 @@ const methods = { level: () => ({ level: "5" }), image: () => [], reset() {} };
 // @ts-expect-error: a level is a number
 Thermometer.handle(endpoint, { methods, events: { changed: () => [], alarm: () => [] } });
 
-// A schema of one kind needs no handlers of the other.
+// A schema without events needs no event handlers.
 const Plain = schema({ channel: "plain", methods: { ping: {} } });
 Plain.handle(endpoint, { methods: { ping() {} } });
 expectTypeOf(Plain.caller(endpoint).call.ping()).toEqualTypeOf<Promise<null>>();
@@ -98,7 +98,7 @@ expectTypeOf(Plain.caller(endpoint).call.ping()).toEqualTypeOf<Promise<null>>();
 // @ts-expect-error: no such type
 schema({ channel: "a", methods: { m: { args: "int32" } } });
 
-// Sockets of the standard's kind, a browser's and the package's, and the package's class.
+// Accepts a socket of the standard's type, a browser's socket, the package's socket and the package's class.
 declare const socket: WebSocket;
 declare const other: NodeWebSocket;
 webSocketTransport(socket);

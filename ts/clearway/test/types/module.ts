@@ -10,7 +10,7 @@ const leased = withResources({
   model: resource({ open: () => ({ score: (value: number) => value }) }),
 });
 
-/** What the type tests call. Never run. */
+/** The tasks that the type tests call. Never run. */
 export default expose({
   checksum: (bytes: Uint8Array, seed = 0) => bytes.length + seed,
   join: (first: string, ...rest: string[]) => [first, ...rest].join(),

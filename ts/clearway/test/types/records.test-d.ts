@@ -21,7 +21,7 @@ import {
 } from "clearway/records";
 import { expectTypeOf } from "vitest";
 
-// Checked by the compiler, in `types.node.test.ts`; never run.
+// Type-checked by `types.node.test.ts`. Never run.
 
 const Student = record({ rollNum: u32, name: text({ dictionary: true }) });
 type Students = Table<typeof Student>;
@@ -37,7 +37,7 @@ const Full = record({
   place: struct({ city: text(), code: nullable(u8) }),
 });
 
-// A row reads as its columns say, and cannot be changed.
+// A row has its columns' types, and is read-only.
 expectTypeOf<Row<typeof Student>>().toEqualTypeOf<{ readonly rollNum: number; readonly name: string }>();
 declare const row: Row<typeof Full>;
 expectTypeOf(row.yes).toEqualTypeOf<boolean>();
@@ -49,7 +49,7 @@ expectTypeOf(row.flags).toEqualTypeOf<boolean[]>();
 expectTypeOf(row.maybe).toEqualTypeOf<number | null>();
 expectTypeOf(row.place.code).toEqualTypeOf<number | null>();
 
-// A new row may leave out what is nullable, and give a Date for a moment.
+// A new row may omit nullable columns, and may use a Date for a timestamp.
 const written: NewRow<typeof Full> = {
   yes: true,
   big: 1n,
@@ -77,7 +77,7 @@ expectTypeOf(table.slice(1)).toEqualTypeOf<Students>();
 expectTypeOf(table.toObjects()).toEqualTypeOf<{ readonly rollNum: number; readonly name: string }[]>();
 expectTypeOf(Student.from({})).toEqualTypeOf<Students>();
 
-// A task returns its writer; its caller gets the table.
+// A task returns its writer, and the caller gets the table.
 const tasks = {
   students: (_count: number) => Student.table(),
   finished: async () => Student.table().finish(),
@@ -101,20 +101,20 @@ expectTypeOf(inferred.at(0)?.a).toEqualTypeOf<number | undefined>();
 expectTypeOf(inferred.at(0)?.m).toEqualTypeOf<string | null | undefined>();
 expectTypeOf(inferred.column("a").toArray()).toEqualTypeOf<Float64Array>();
 
-// What must not compile.
+// The following must not compile.
 // @ts-expect-error a column of another type
 writer.push({ rollNum: "1", name: "x" });
 // @ts-expect-error a missing column
 writer.push({ rollNum: 1 });
 // @ts-expect-error no such column
 table.column("nam");
-// @ts-expect-error rows are not to be changed
+// @ts-expect-error rows are read-only
 for (const each of table) each.rollNum = 5;
-// @ts-expect-error no list of texts with a dictionary
+// @ts-expect-error a list of texts has no dictionary
 list(text({ dictionary: true }));
-// @ts-expect-error no list of lists
+// @ts-expect-error lists do not nest
 list(list(u8));
-// @ts-expect-error a table of other columns
+// @ts-expect-error a table with other columns
 expectTypeOf<TableWriter<typeof Full>>().toEqualTypeOf<TableWriter<typeof Student>>();
-// @ts-expect-error null where none may be
+// @ts-expect-error null in a column without nulls
 Full.table().push({ ...written, yes: null });

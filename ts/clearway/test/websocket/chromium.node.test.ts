@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Real pages of a real browser: what their origin is, what they may and may not do, and how they end.
+// Tests with pages of a real browser: their origin, their permissions, and their end.
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
@@ -20,7 +20,7 @@ let site: Server;
 let foreign: Server;
 let channels: WebSocketChannels;
 let page: Page;
-/** The server's ends, in the order of their connections; the test opens them. */
+/** The server's ends, in the order of their connections. The test opens them. */
 let met: ChannelTransport[] = [];
 
 async function listening(): Promise<Server> {
@@ -57,7 +57,7 @@ afterEach(async () => {
   met = [];
 });
 
-/** A page with a client that keeps what it was told; connects to the server's address, whatever the page's own is. */
+/** Opens a page with a client that records events. The client connects to the server's address, whatever the page's own is. */
 async function open(address: string, token = channels.token, limits = {}): Promise<void> {
   page = await browser.newPage();
   await page.goto(address);
@@ -93,7 +93,7 @@ const send = (...sizes: number[]): Promise<boolean[]> =>
     sizes,
   );
 
-/** The server's end of the page's connection, opened. */
+/** Opens and returns the server's end of the page's connection. */
 async function answered(): Promise<{ transport: ChannelTransport; log: Log }> {
   await expect.poll(() => met.length).toBe(1);
   const log = new Log();
@@ -119,9 +119,9 @@ describe("a page's channel", () => {
     expect(await back()).toEqual(sizes.map((size) => [size, pattern(size, size)[5] ?? 0]));
   });
 
-  test("under another name of this machine is its own origin there, too", async () => {
+  test("under another name of this machine must connect by the same name", async () => {
     await open(own().replace("127.0.0.1", "localhost"));
-    // The page is of localhost, the server is asked as 127.0.0.1: another origin.
+    // The page's origin is localhost, but it connects to 127.0.0.1: another origin.
     expect(await ended()).toMatchObject({ code: "failed" });
     await page.close();
     const named = { ...channels, url: channels.url.replace("127.0.0.1", "localhost") };
@@ -137,7 +137,7 @@ describe("a page's channel", () => {
     await log.count(1);
   });
 
-  test("of another origin is refused, with the right token as without", async () => {
+  test("of another origin is refused, even with the right token", async () => {
     await open(`http://127.0.0.1:${portOf(foreign)}/`);
     expect(await ended()).toMatchObject({ code: "failed" });
     expect(met).toEqual([]);
@@ -171,7 +171,7 @@ describe("a page's channel", () => {
     expect(met).toEqual([]);
   });
 
-  test("feels a server that does not take its frames, and one that does", async () => {
+  test("gets back-pressure from a server that does not read, and a drain from one that does", async () => {
     await open(own(), channels.token, { windowBytes: 300_000 });
     expect(await send(100_000, 100_000, 100_000, 1)).toEqual([true, true, false, false]);
     const { log } = await answered();
@@ -180,10 +180,10 @@ describe("a page's channel", () => {
     expect(await send(1)).toEqual([true]);
   });
 
-  test("says a reason to the server, and is told the server's", async () => {
+  test("sends a close reason to the server, and receives the server's", async () => {
     await open(own());
     const { log } = await answered();
-    // A page that closes a socket which is not open for it yet can send no reason, although the server has let it in.
+    // A page that closes a socket before its own `open` event can send no reason, even when the server has accepted the socket.
     await send(1);
     await log.count(1);
     await page.evaluate(() => (globalThis as unknown as Told).transport.close({ code: "failed", message: "zu früh" }));
@@ -197,7 +197,7 @@ describe("a page's channel", () => {
     expect(await ended()).toEqual({ code: "refused", message: "not you" });
   });
 
-  test("ends when its page is left, and is closed for a frame that is too large", async () => {
+  test("ends when the user leaves the page, and closes for a frame that is too large", async () => {
     await open(own());
     const { log } = await answered();
     await page.goto("about:blank");
@@ -211,7 +211,7 @@ describe("a page's channel", () => {
     expect(await ended()).toMatchObject({ code: "too-large", detail: { closeCode: 1009 } });
   });
 
-  test("is told when the server gives it up", async () => {
+  test("gets the reason when the server aborts it", async () => {
     await open(own());
     await answered();
     (met[0] as unknown as { abort(reason: CloseReason): void }).abort({ code: "timeout", message: "no answer" });

@@ -7,7 +7,7 @@ import { offeredToken, offers } from "../../src/websocket/subprotocol.js";
 import fc from "../fixtures/fast-check.js";
 
 describe("marks", () => {
-  test("are text that reads as what was written; nothing else does", () => {
+  test("are text that parses to its contents, and no other text does", () => {
     expect(readMark(markText("taken", Number.MAX_SAFE_INTEGER))).toEqual({
       word: "taken",
       total: Number.MAX_SAFE_INTEGER,
@@ -16,7 +16,7 @@ describe("marks", () => {
       expect(readMark(text)).toBe(undefined);
   });
 
-  test("let a sender go on whatever its window is: when all marks have come back, there is room", () => {
+  test("always let a sender continue: at any window size, there is room when all marks have returned", () => {
     const sizes = fc.array(fc.nat(5000), { minLength: 1 });
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 10_000 }), sizes, fc.array(fc.boolean()), (windowBytes, frames, echoes) => {
@@ -51,7 +51,7 @@ describe("marks", () => {
 });
 
 describe("close codes", () => {
-  test("every reason crosses as a status that a browser may send, and is the same there", () => {
+  test("are valid for a browser, and map each reason to itself at the other end", () => {
     for (const code of closeCodes) {
       const [status, text] = closeStatus({ code, message: `because of ${code}` });
       expect(status === 1000 || (status >= 3000 && status < 5000)).toBe(true);
@@ -59,7 +59,7 @@ describe("close codes", () => {
     }
   });
 
-  test("a long reason is cut between characters", () => {
+  test("have a long reason cut between characters", () => {
     const [, text] = closeStatus({ code: "closed", message: "🙂".repeat(100) });
     expect(text).toBe("🙂".repeat(30));
   });
@@ -71,19 +71,19 @@ describe("close codes", () => {
     [1009, "too-large"],
     [1011, "failed"],
     [3999, "closed"],
-  ])("%i of a foreign end is %s, with the number in the detail", (status, code) => {
+  ])("map %i from a foreign end to %s, with the number in the detail", (status, code) => {
     expect(readStatus(status, "")).toMatchObject({ code, detail: { closeCode: status } });
   });
 });
 
 describe("a token", () => {
-  test("is offered as a subprotocol, and found there", () => {
+  test("is offered as a subprotocol, and read from it", () => {
     expect(offers("a-b_c.d~e+f")).toEqual(["clearway.channel.1", "clearway.token.a-b_c.d~e+f"]);
     expect(offeredToken(offers("secret"))).toBe("secret");
     expect(offeredToken(offers(undefined))).toBe(undefined);
   });
 
-  test("that cannot stand in a header is refused, and not shown", () => {
+  test("is refused without being shown when it cannot be in a header", () => {
     for (const token of ["", "a b", "a,b", "ä", "secret/", "x".repeat(3000)])
       expect(() => offers(token)).toThrow(/^token must be .*: token="string of \d+"$/);
   });

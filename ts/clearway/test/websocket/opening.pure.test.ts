@@ -4,7 +4,7 @@ import type { CloseReason } from "../../src/channel/transport/transport.js";
 import type { WebSocketClass } from "../../src/websocket/socket-like.js";
 import { webSocketTransport } from "../../src/websocket/transport.js";
 
-/** A socket that opens when it is told to. */
+/** A fake WebSocket that opens on demand. */
 class Socket extends EventTarget {
   static last: Socket;
   binaryType = "blob";
@@ -51,7 +51,7 @@ function opening() {
 }
 
 describe("a WebSocket that connects", () => {
-  test("is given up when it is not open in time", async () => {
+  test("times out when it is not open after openMs", async () => {
     const { reasons } = opening();
     await vi.advanceTimersByTimeAsync(99);
     expect(reasons).toEqual([]);
@@ -59,7 +59,7 @@ describe("a WebSocket that connects", () => {
     expect(reasons).toMatchObject([{ code: "timeout" }]);
   });
 
-  test("has all the time in the world once it is open, and leaves no timer behind", async () => {
+  test("has no time limit once it is open, and leaves no timer behind", async () => {
     const { transport, reasons, socket } = opening();
     await vi.advanceTimersByTimeAsync(99);
     socket.open();

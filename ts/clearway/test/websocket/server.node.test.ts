@@ -9,22 +9,22 @@ import { Log, pattern } from "../channel/transports/contract.js";
 import { bare, client, closeOf, echoes, endOf, statusOf } from "./servers.js";
 
 describe("a server of channels", () => {
-  test("stands on this machine alone, with a token that nobody knows, unless told otherwise", async () => {
+  test("listens on loopback only, with a random token, by default", async () => {
     const { channels } = await echoes();
     expect(channels.url).toMatch(/^ws:\/\/127\.0\.0\.1:\d+\/$/);
     expect(channels.token).toMatch(/^[\w-]{43}$/);
   });
 
-  test("lets a client with the token in, counts it, and carries frames", async () => {
+  test("accepts a client with the token, counts it, and carries frames", async () => {
     const { channels } = await echoes();
     const { transport, log } = client(channels);
-    transport.send(pattern(100_000)); // before it is open
+    transport.send(pattern(100_000)); // before the connection is open
     await log.count(1);
     expect(log.frames[0]).toEqual(pattern(100_000));
     expect(channels.connections).toBe(1);
   });
 
-  test("refuses a client without the token, or with another, before there is a connection", async () => {
+  test("refuses a client without the token or with a wrong one, before a connection exists", async () => {
     const { channels, logs } = await echoes();
     for (const token of ["wrong", undefined]) {
       const { log } = client({ ...channels, token: undefined }, token);
@@ -33,7 +33,7 @@ describe("a server of channels", () => {
     expect(logs).toEqual([]);
   });
 
-  test("asks a function of yours for a token, and a rejection is a no", async () => {
+  test("calls the app's function to check a token, and refuses the client when it rejects", async () => {
     const { channels } = await echoes({
       token: async (token) => {
         if (token === "broken") throw new Error("no database");
@@ -44,12 +44,12 @@ describe("a server of channels", () => {
     expect([await status("good"), await status("bad"), await status("broken")]).toEqual([101, 401, 401]);
   });
 
-  test("lets everybody on this machine in where it has no token", async () => {
+  test("accepts every client on this machine when it has no token", async () => {
     const { channels } = await echoes({ token: false });
     expect(await statusOf(channels, { "Sec-WebSocket-Protocol": "clearway.channel.1" })).toBe(101);
   });
 
-  test("refuses pages of other origins, also those of a name that was made to point here", async () => {
+  test("refuses pages of other origins, also under a foreign name that resolves to this machine", async () => {
     const { channels } = await echoes();
     const { host, port } = new URL(channels.url);
     const status = (Origin: string, Host = host) => statusOf(channels, { Origin, Host });
@@ -61,7 +61,7 @@ describe("a server of channels", () => {
     expect(await status(`http://evil.example:${port}`, `evil.example:${port}`)).toBe(403);
   });
 
-  test("lets pages of the origins in that it was given, and no others", async () => {
+  test("accepts only pages of the given origins", async () => {
     const { channels } = await echoes({ origins: ["https://example.com"] });
     const { host } = new URL(channels.url);
     expect(await statusOf(channels, { Origin: "https://example.com" })).toBe(101);
@@ -69,7 +69,7 @@ describe("a server of channels", () => {
     expect(await statusOf(channels, { Origin: `http://${host}` })).toBe(403);
   });
 
-  test("refuses another path, and more connections than it takes", async () => {
+  test("refuses another path, and connections above connectionsMax", async () => {
     const { channels, logs } = await echoes({ connectionsMax: 1 });
     expect(await statusOf(channels, {}, "/other")).toBe(404);
     const { transport, log } = client(channels);
@@ -81,7 +81,7 @@ describe("a server of channels", () => {
     expect(await statusOf(channels)).toBe(101);
   });
 
-  test("refuses a frame over its limit when it is announced, and says so to both ends", async () => {
+  test("closes the connection for a frame over its limit when it is announced, and gives both ends the reason", async () => {
     const { channels, logs } = await echoes({ frameBytesMax: 1000 });
     const socket = await bare(channels);
     socket.send(pattern(1001));
@@ -89,7 +89,7 @@ describe("a server of channels", () => {
     expect(await endOf(logs)).toMatchObject({ code: "too-large" });
   });
 
-  test("refuses a frame over its limit that comes in fragments, and takes one within it", async () => {
+  test("refuses a fragmented frame over its limit, and accepts one within it", async () => {
     const { channels, logs } = await echoes({ frameBytesMax: 1000 });
     const socket = await bare(channels);
     for (const fin of [false, false, true]) socket.send(pattern(300), { fin });
@@ -100,7 +100,7 @@ describe("a server of channels", () => {
     expect(await endOf(logs)).toMatchObject({ code: "too-large" });
   });
 
-  test("takes no text from a foreign end, and no text but marks from one of ours", async () => {
+  test("accepts no text from a foreign end, and only marks from a Clearway end", async () => {
     for (const protocols of [[], ["clearway.channel.1"]]) {
       for (const text of ["hello", "mark 77", "taken 1"]) {
         const { channels, logs } = await echoes();
@@ -115,7 +115,7 @@ describe("a server of channels", () => {
     }
   });
 
-  test("closes a connection whose bytes are no WebSocket's", async () => {
+  test("closes a connection with invalid WebSocket bytes", async () => {
     const { channels, logs } = await echoes();
     const socket = await bare(channels);
     const { _socket: below } = socket as unknown as { _socket: import("node:net").Socket };
@@ -124,16 +124,16 @@ describe("a server of channels", () => {
     expect(await endOf(logs)).toMatchObject({ code: "protocol" });
   });
 
-  test("ends a connection that does not answer a ping, and keeps one that does", async () => {
+  test("closes a connection that does not answer a ping, and keeps one that does", async () => {
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
     try {
       const { channels, logs } = await echoes({ pingMs: 60 });
       const deaf = await bare(channels);
-      deaf.pause(); // open, and reads nothing: no ping is answered
+      deaf.pause(); // open, but reads nothing and so answers no ping
       const { transport, log } = client(channels);
       transport.send(pattern(1));
       await log.count(1);
-      vi.advanceTimersByTime(60); // both are pinged
+      vi.advanceTimersByTime(60); // pings both
       transport.send(pattern(2));
       await log.count(2);
       vi.advanceTimersByTime(60);
@@ -147,7 +147,7 @@ describe("a server of channels", () => {
     }
   });
 
-  test("closes with all that was sent, tells everybody, and lets nobody in afterwards", async () => {
+  test("gives every end the reason on close(), and refuses later connections", async () => {
     const { channels } = await echoes();
     const { transport, log } = client(channels);
     transport.send(pattern(9));
@@ -159,7 +159,7 @@ describe("a server of channels", () => {
     await channels.close();
   });
 
-  test("is attached to a server of yours, at its path, and leaves it open and without listeners", async () => {
+  test("can be attached to the app's server at a path, and leaves that server open and without listeners", async () => {
     const server = createServer((_, response) => response.end("page"));
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
@@ -173,7 +173,7 @@ describe("a server of channels", () => {
     server.close();
   });
 
-  test("shares a server of yours with others of its kind: a path that none has is refused, once", async () => {
+  test("can share the app's server with another server of channels, and an unknown path is refused once", async () => {
     const server = createServer();
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
@@ -185,7 +185,7 @@ describe("a server of channels", () => {
     await expect(serveWebSockets({ server, path: "/one" }, () => {})).rejects.toThrow(
       'path must be free on this server: path="/one"',
     );
-    // Anything may be somebody else's.
+    // With a listener of the app on the server, any path may be the app's.
     server.on("upgrade", ({ url }, socket) => {
       if (url === "/three") socket.end("HTTP/1.1 418 I'm a teapot\r\n\r\n");
     });
@@ -197,7 +197,7 @@ describe("a server of channels", () => {
     server.close();
   });
 
-  test("lets go of the place of a token whose check never settles when its time is over", async () => {
+  test("frees the place of a connection whose token check does not settle in time", async () => {
     const { channels } = await echoes({
       connectionsMax: 1,
       handshakeMs: 30,
@@ -207,7 +207,7 @@ describe("a server of channels", () => {
     expect(await statusOf({ ...channels, token: "good" })).toBe(101);
   });
 
-  test("gives the place of a token's check back when the check has ended, not when its time is over", async () => {
+  test("keeps the place of a token's check until the check has ended, also after its time limit", async () => {
     const checks: ((right: boolean) => void)[] = [];
     let most = 0;
     const { channels } = await echoes({
@@ -221,7 +221,7 @@ describe("a server of channels", () => {
     });
     const slow = { ...channels, token: "slow" };
     expect([await statusOf(slow), await statusOf(slow)]).toEqual([408, 408]);
-    // Two run on, as many as are allowed.
+    // Two checks still run: the limit.
     for (let n = 0; n < 5; n++) expect(await statusOf(slow)).toBe(503);
     expect(most).toBe(2);
     checks.shift()!(true);
@@ -230,7 +230,7 @@ describe("a server of channels", () => {
     checks.shift()!(false);
   });
 
-  test("tells a token's check when its time is over", async () => {
+  test("aborts the signal of a token's check at its time limit", async () => {
     const reasons: unknown[] = [];
     const { channels } = await echoes({
       handshakeMs: 30,
@@ -246,7 +246,7 @@ describe("a server of channels", () => {
     expect(reasons).toEqual(["timeout"]);
   });
 
-  test("settles every close(), however many there are", async () => {
+  test("settles every one of several close() calls", async () => {
     const { channels } = await echoes();
     const { transport, log } = client(channels);
     transport.send(pattern(1));
@@ -256,7 +256,7 @@ describe("a server of channels", () => {
     await channels.close();
   });
 
-  test("says with values what is wrong with its options", async () => {
+  test("refuses invalid options with their values", async () => {
     await expect(serveWebSockets({ path: "channel" }, () => {})).rejects.toThrow(
       'path must be a path such as "/channel": path="channel"',
     );
@@ -266,7 +266,7 @@ describe("a server of channels", () => {
 });
 
 describe("a client", () => {
-  test("of a server that answers nothing gives up in time", async () => {
+  test("times out when the server does not answer", async () => {
     const server = createServer();
     server.on("upgrade", () => {});
     server.listen(0, "127.0.0.1");
@@ -279,7 +279,7 @@ describe("a client", () => {
     server.close();
   });
 
-  test("closed before it is open still delivers what was sent", async () => {
+  test("delivers frames that were sent before it was open, even when it is closed before", async () => {
     const { channels, logs } = await echoes();
     const { transport } = client(channels);
     transport.send(pattern(5));
@@ -289,7 +289,7 @@ describe("a client", () => {
     expect(logs[0]?.frames).toEqual([pattern(5)]);
   });
 
-  test("feels the other machine's buffers where the other end is a foreign one", async () => {
+  test("gets back-pressure from the socket's buffers when the other end is foreign", async () => {
     const { channels, logs } = await echoes();
     const log = new Log();
     const socket = await bare(channels);

@@ -9,13 +9,13 @@ import type { WebSocketServerOptions } from "../../src/websocket-server/options.
 import { serveWebSockets, type WebSocketChannels } from "../../src/websocket-server/serve.js";
 import { Log } from "../channel/transports/contract.js";
 
-/** What is closed after each test. */
+/** Closed after each test. */
 export const running: { close(): unknown }[] = [];
 afterEach(async () => {
   for (const each of running.splice(0)) await each.close();
 });
 
-/** A server that echoes, with what its ends were told. */
+/** Starts a server that echoes, with logs of its ends. */
 export async function echoes(options: WebSocketServerOptions = {}) {
   const logs: Log[] = [];
   const channels = await serveWebSockets(options, (transport: ChannelTransport) => {
@@ -36,14 +36,14 @@ export function client(channels: WebSocketChannels, token = channels.token) {
   return { transport, log };
 }
 
-/** A socket without any of ours at its end. */
+/** Opens a plain WebSocket to a server, without the library. */
 export async function bare({ url, token }: WebSocketChannels, protocols: string[] = []): Promise<WebSocket> {
   const socket = new WebSocket(url, protocols, { headers: { Authorization: `Bearer ${token}` } });
   await once(socket, "open");
   return socket;
 }
 
-/** What a request to connect is answered. */
+/** Returns the HTTP status of a WebSocket handshake. */
 export async function statusOf(
   { url, token }: WebSocketChannels,
   headers: Record<string, string> = {},

@@ -12,8 +12,8 @@ import { serveWebSockets } from "../../src/websocket-server/serve.js";
 import { Log, pattern } from "../channel/transports/contract.js";
 import { bare, client, closeOf, echoes, endOf, running } from "./servers.js";
 
-describe("a connection of a server's", () => {
-  test("takes a mark once: one that says nothing new is none", async () => {
+describe("a server's connection", () => {
+  test("accepts a mark once, and refuses one that acknowledges nothing new", async () => {
     const { channels, logs } = await echoes();
     const socket = await bare(channels, ["clearway.channel.1"]);
     socket.send(pattern(92));
@@ -23,7 +23,7 @@ describe("a connection of a server's", () => {
     expect(await endOf(logs)).toMatchObject({ code: "protocol" });
   });
 
-  test("lets no answers to marks and pings pile up for a client that never reads", async () => {
+  test("does not accumulate answers to marks and pings for a client that never reads", async () => {
     const transports: ChannelTransport[] = [];
     let socket: WebSocket | undefined;
     const listening = vi.spyOn(Connections.prototype, "add").mockImplementation(function (this: Connections, ws, each) {
@@ -39,7 +39,7 @@ describe("a connection of a server's", () => {
     running.push(channels);
     const client = await bare(channels, ["clearway.channel.1"]);
     client.pause();
-    // More than a connection's buffers hold: nothing is read at the other end.
+    // More than the connection's buffers can hold, because the client reads nothing.
     for (let n = 0; n < 200; n++) transports[0]!.send(pattern(100_000));
     await expect.poll(() => socket!.bufferedAmount).toBeGreaterThan(2_000_000);
     const before = socket!.bufferedAmount;
@@ -54,8 +54,8 @@ describe("a connection of a server's", () => {
   });
 });
 
-describe("the function for connections", () => {
-  /** A server as the documentation has it: its function awaits the hello. */
+describe("the server's function for connections", () => {
+  /** Starts a server like the one in the documentation: its function awaits the hello. */
   async function documented(serve: (endpoint: Endpoint) => void = () => {}) {
     let tell = (_: unknown): void => {};
     const told = new Promise<unknown>((resolve) => {
@@ -68,7 +68,7 @@ describe("the function for connections", () => {
     return { channels, told };
   }
 
-  test("rejects into onError when a client leaves before its hello", async () => {
+  test("has its rejection passed to onError when a client leaves before its hello", async () => {
     const { channels, told } = await documented();
     (await bare(channels)).terminate();
     expect(await told).toMatchObject({ code: "transport-closed", reason: { code: "lost" } });
@@ -76,8 +76,8 @@ describe("the function for connections", () => {
 
   test.each<[string, unknown]>([
     ["an Error", new Error("no database")],
-    ["a text", "no database"],
-  ])("closes the connection when it throws %s, and does not say why", async (_, thrown) => {
+    ["a string", "no database"],
+  ])("closes the connection when it throws %s, without giving the client the reason", async (_, thrown) => {
     const { channels, told } = await documented(() => {
       throw thrown;
     });
@@ -89,7 +89,7 @@ describe("the function for connections", () => {
     expect(await log.end()).toEqual({ code: "failed", message: "the server could not serve this connection" });
   });
 
-  test("closes the connection when it throws at once, also where onError throws", async () => {
+  test("closes the connection when it throws synchronously, even when onError throws, too", async () => {
     const printed = vi.spyOn(console, "error").mockImplementation(() => {});
     try {
       const thrown = new Error("onError itself");
@@ -108,7 +108,7 @@ describe("the function for connections", () => {
     }
   });
 
-  test("prints what it throws, unless any client can cause it", async () => {
+  test("has its errors printed, except those that any client can cause", async () => {
     const printed = vi.spyOn(console, "error").mockImplementation(() => {});
     try {
       const errors = [new ClearwayError("transport-closed", "left"), new ClearwayError("invalid-argument", "twice")];
@@ -127,7 +127,7 @@ describe("an error of a handler behind a WebSocket", () => {
   test.each([
     [false, undefined],
     [true, "Bearer x"],
-  ])("crosses with its properties only where exposeErrors is set: %s", async (exposeErrors, authorization) => {
+  ])("crosses with its properties only when exposeErrors is set: %s", async (exposeErrors, authorization) => {
     const channels = await serveWebSockets({}, async (transport) => {
       const end = await connect(transport, exposeErrors ? { exposeErrors } : {});
       end.methods("m").handle({

@@ -5,7 +5,7 @@ import { webSocketTransport } from "../../src/websocket/transport.js";
 import { serveWebSockets } from "../../src/websocket-server/serve.js";
 import { type Connected, channelTransportContract, type Wanted } from "../channel/transports/contract.js";
 
-/** Both ends, opened, over a real connection on this machine. */
+/** Connects two ends over a real connection on this machine. */
 async function connected(wanted: Wanted) {
   let met = (_: ChannelTransport): void => {};
   let cut = (): void => {};

@@ -4,11 +4,11 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { check } from "../../../../../conformance/check.mjs";
 
-test("`conformance/run ts` answers every case as it should", async () => {
+test("`conformance/run ts` gives the expected answer to every case", async () => {
   expect(await check("ts")).toEqual([]);
 });
 
-test("`conformance/run` names the languages it has when it is asked for another", () => {
+test("`conformance/run` lists the known languages when it is given an unknown one", () => {
   const run = fileURLToPath(new URL("../../../../../conformance/run", import.meta.url));
   const { status, stderr } = spawnSync(process.execPath, [run, "cobol"], { encoding: "utf8" });
   expect(status).toBe(2);

@@ -9,7 +9,7 @@ import vectors from "../../../../../conformance/vectors.json" with { type: "json
 describe("the vectors and the corpus of every language (conformance/)", () => {
   const cases = casesOf(vectors.vectors, corpus.messages);
 
-  test("are answered as they say, both ways, and every truncation is a typed error with an offset", () => {
+  test("have the expected answer in both directions, and every truncation fails with a typed error and an offset", () => {
     const wrong = cases.flatMap((each) => {
       const problem = judge(each, answer(each.ask));
       return problem === undefined ? [] : [`${each.ask.id}: ${problem}`];
@@ -18,20 +18,20 @@ describe("the vectors and the corpus of every language (conformance/)", () => {
     expect(cases.length).toBeGreaterThan(1000);
   });
 
-  test("are judged: a wrong answer is named", () => {
+  test("fail the check, with the case's name, when an answer is wrong", () => {
     const [first] = cases;
     expect(judge(first!, { id: first!.ask.id, value: true })).toContain("expected null");
     expect(judge(first!, { id: "another", value: null })).toContain("another");
     for (const each of cases) expect(judge(each, { id: each.ask.id, hex: "5" })).toBeDefined();
   });
 
-  test("name only errors that the list of codes has", () => {
+  test("use only error codes from the list of codes", () => {
     const named = corpus.messages.flatMap((each) => ("error" in each && each.error ? [each.error.code] : []));
     expect(codecErrorCodes).toEqual(expect.arrayContaining([...new Set(named)]));
   });
 });
 
-test("a case that nobody can answer is answered all the same", () => {
+test("a malformed case is answered with invalid-argument", () => {
   const refused = (id: string | null) => JSON.stringify({ id, error: { code: "invalid-argument", offset: 0 } });
   expect(answerLine("{")).toBe(refused(null));
   expect(answerLine('{"id":"1","codec":"standard","op":"decode","hex":"0"}')).toBe(refused("1"));

@@ -37,7 +37,7 @@ const date = extension({
 const codec = standard.with({ extensions: [point, date] });
 
 describe("an extension", () => {
-  test("has its type byte and its own body, and holds values of any kind", () => {
+  test("has its type byte and its own body, and may hold values of any kind", () => {
     const value = [new Point(1, 2, { at: new Date(5), inner: new Point(3, 4) })];
     const message = codec.encode(value);
     expect(hex(message)).toMatch(/^0c01800000000000000000000000f03f0000000000000040/);
@@ -46,7 +46,7 @@ describe("an extension", () => {
     expect((read as Point[])[0]).toBeInstanceOf(Point);
   });
 
-  test("goes with methods, and codecs without it stay as they were", () => {
+  test("also applies to methods, and codecs without it stay unchanged", () => {
     const methods = standardMethodCodec.with({ extensions: [date] });
     const reply = { kind: "success", value: new Date(5) } as const;
     expect(methods.reply.decode(methods.reply.encode(reply))).toEqual(reply);
@@ -54,7 +54,7 @@ describe("an extension", () => {
     expect(thrown(() => standard.decode(codec.encode(new Date(5))))).toBe("unknown-tag 0");
   });
 
-  test("is for one class, not for its subclasses", () => {
+  test("applies to one class, not to its subclasses", () => {
     class Subclass extends Point {}
     expect(thrown(() => codec.encode(new Subclass(1, 2)))).toBe("not-encodable 0");
   });
@@ -69,25 +69,25 @@ describe("an extension", () => {
     expect(thrown(() => codec.encode(circle))).toMatch(/^too-deep/);
   });
 
-  test("cannot read beyond the message", () => {
+  test("cannot read beyond the message's end", () => {
     const whole = codec.encode(new Point(1, 2, "label"));
     for (let size = 0; size < whole.length; size++)
       expect(size === 0 ? "truncated" : thrown(() => codec.decode(whole.subarray(0, size)))).toMatch(/^truncated/);
   });
 
   test.each<[string, Partial<Extension>]>([
-    ["a tag that is the codec's", { tag: 127 }],
-    ["a tag over a byte", { tag: 256 }],
-    ["a tag that is taken", { tag: 128 }],
-    ["a class that is taken", { tag: 129, type: Point }],
-    ["every object", { tag: 129, type: Object }],
-    ["no class", { tag: 129, type: undefined as never }],
-  ])("is not for %s", (_, part) => {
+    ["with a tag of the codec's own", { tag: 127 }],
+    ["with a tag larger than a byte", { tag: 256 }],
+    ["with the tag of another extension", { tag: 128 }],
+    ["with the class of another extension", { tag: 129, type: Point }],
+    ["for Object itself", { tag: 129, type: Object }],
+    ["without a class", { tag: 129, type: undefined as never }],
+  ])("is refused %s", (_, part) => {
     const other = { ...date, ...part } as Extension;
     expect(thrown(() => standard.with({ extensions: [point, other] }))).toBe("invalid-argument");
   });
 
-  test("that throws while it reads is malformed, and the error is the cause", () => {
+  test("that throws while it reads fails with malformed, and the error is the cause", () => {
     const cause = new RangeError("no such thing");
     const broken = standard.with({
       extensions: [
@@ -104,7 +104,7 @@ describe("an extension", () => {
   });
 });
 
-test("every part of a body comes back", () => {
+test("every part of an extension's body survives", () => {
   class Parts {}
   const checks: unknown[] = [];
   const parts = extension({
@@ -144,7 +144,7 @@ test.each<[string, (writer: ValueWriter) => void]>([
   ["text", (writer) => writer.text(1 as unknown as string)],
   ["float64", (writer) => writer.float64("1" as unknown as number)],
   ["pad", (writer) => writer.pad(3 as 4)],
-])("a writer's %s refuses what does not fit", (_, write) => {
+])("a writer's %s refuses a value that does not fit", (_, write) => {
   const own = standard.with({ extensions: [{ ...date, write: (__, writer) => write(writer) }] });
   expect(thrown(() => own.encode(new Date()))).toBe("invalid-argument");
 });

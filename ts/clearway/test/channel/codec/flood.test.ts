@@ -10,7 +10,7 @@ import { Op, readFrame, writeFrame } from "../../../src/channel/wire/frame.js";
 import { writeHello } from "../../../src/channel/wire/hello.js";
 import { Log } from "../transports/contract.js";
 
-/** A map of these keys, as bytes; written without a `Map`, which such keys make slow. */
+/** Returns a map with these keys as bytes. Does not build a `Map`, which such keys make slow. */
 function mapOf(keys: readonly (number | bigint)[]): Uint8Array {
   const parts = keys.map((key) => standard.encode(key));
   const bytes = new Uint8Array(6 + parts.reduce((sum, { length }) => sum + length + 1, 0));
@@ -19,14 +19,14 @@ function mapOf(keys: readonly (number | bigint)[]): Uint8Array {
   let at = 6;
   for (const part of parts) {
     bytes.set(part, at);
-    at += part.length + 1; // and null
+    at += part.length + 1; // and null, the value
   }
   return bytes;
 }
 
 const indices = Array.from({ length: 5000 }, (_, index) => index);
 
-// As V8 has it for numbers that are an int32.
+// The hash that V8 computes for int32 numbers.
 function intHash(key: number): number {
   let hash = (~key + (key << 15)) | 0;
   hash ^= hash >>> 12;
@@ -42,17 +42,17 @@ function chosenIntegers(): number[] {
   return found;
 }
 
-describe("a map whose keys were chosen to fall together", () => {
+describe("a map whose keys were chosen to collide", () => {
   test.each<[string, () => (number | bigint)[]]>([
-    ["big integers of the same lowest 64 bits", () => indices.map((n) => BigInt(n + 1) << 64n)],
-    ["negative ones", () => indices.map((n) => -(BigInt(n + 1) << 64n) - 7n)],
+    ["big integers with equal lowest 64 bits", () => indices.map((n) => BigInt(n + 1) << 64n)],
+    ["negative big integers with equal lowest 64 bits", () => indices.map((n) => -(BigInt(n + 1) << 64n) - 7n)],
     ["int32s", chosenIntegers],
-  ])("is refused after 64 such keys and 256: %s", (_, keys) => {
+  ])("is refused after 64 colliding keys among more than 256: %s", (_, keys) => {
     expect(() => standard.decode(mapOf(keys()))).toThrowError(expect.objectContaining({ code: "too-large" }));
     expect(() => standard.with({ lossless: true }).decode(mapOf(keys()))).toThrow("too many keys that fall together");
   });
 
-  test("is read while it is small", () => {
+  test("is decoded while it has at most 256 keys", () => {
     const keys = indices.slice(0, 256).map((n) => BigInt(n + 1) << 64n);
     expect((standard.decode(mapOf(keys)) as Map<unknown, unknown>).size).toBe(256);
   });
@@ -72,7 +72,7 @@ describe("a map with many keys", () => {
     "big integers": (n) => (BigInt(n) << 64n) + BigInt(n) * 0x9e37_79b9_7f4a_7c15n,
   };
 
-  test.each(Object.entries(kinds))("is read, whatever they are: %s", (_, key) => {
+  test.each(Object.entries(kinds))("is decoded for every kind of key: %s", (_, key) => {
     for (const count of [300, 5000]) {
       const keys = Array.from({ length: count }, (__, n) => key(n + 1));
       const read = standard.decode(standard.encode(new Map(keys.map((each) => [each, null])))) as Map<unknown, unknown>;
@@ -80,30 +80,30 @@ describe("a map with many keys", () => {
     }
   });
 
-  test.each(Object.entries(kinds))("is never taken for a chosen one, however large: %s", (_, key) => {
+  test.each(Object.entries(kinds))("is never mistaken for chosen keys, at any size: %s", (_, key) => {
     const guard = new KeyGuard(200_000);
     for (let n = 1; n <= 200_000; n++) if (guard.crowded(key(n))) throw new Error(`at ${n}`);
   });
 
-  test("is read when one key comes again and again: its last value counts", () => {
+  test("is decoded when one key repeats: its last value wins", () => {
     const read = standard.decode(mapOf(Array.from({ length: 2000 }, () => 7))) as Map<unknown, unknown>;
     expect([...read]).toEqual([[7, null]]);
   });
 });
 
-describe("an attachment that is named again and again", () => {
+describe("an attachment that is named repeatedly", () => {
   const attachment = new Uint8Array(1000).fill(5);
   const naming = (times: number, tag: number): Uint8Array =>
     new Uint8Array([Tag.list, times, ...Array.from({ length: times }, () => [attachmentTag, tag, 0]).flat()]);
 
-  test("is put back as often as there is room, and refused before it is copied beyond", () => {
+  test("is inlined as often as there is room, and refused before a copy beyond that", () => {
     expect(inlined(naming(3, Tag.uint8List), [attachment], 3000).length).toBeGreaterThan(3000);
     expect(() => inlined(naming(4, Tag.uint8List), [attachment], 3999)).toThrowError(
       expect.objectContaining({ code: "too-large", offset: 12 }),
     );
   });
 
-  test("is one memory, also where it does not stand at its elements' alignment", async () => {
+  test("is one memory for all its lists, also when it is not aligned for their elements", async () => {
     const [ta, tb] = memoryPair();
     const end = connect(ta);
     tb.send(writeHello({ version: 1, wires: ["clearway"], frameBytesMax: 1 << 20, nameBytesMax: 255, callsMax: 9 }));
@@ -111,7 +111,7 @@ describe("an attachment that is named again and again", () => {
     (await end).messages("m").handle((value) => void got.push(value));
     const parts = { op: Op.post, name: new TextEncoder().encode("m"), body: naming(100, Tag.float64List) };
     const frame = writeFrame({ ...parts, inside: [attachment] });
-    // As it comes from a carrier that begins its messages anywhere.
+    // Simulates a transport that delivers a message at any offset of a buffer.
     const shifted = new Uint8Array(frame.length + 1);
     shifted.set(frame, 1);
     tb.send(shifted.subarray(1));
@@ -121,7 +121,7 @@ describe("an attachment that is named again and again", () => {
     (await end).terminate();
   });
 
-  test("fails the call of a handler of bytes alone, and is not expanded for it", async () => {
+  test("fails the call of a handler that takes only bytes, and is not expanded for it", async () => {
     const [ta, tb] = memoryPair({ frameBytesMax: 10_000 });
     const end = connect(ta);
     const log = new Log();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// node --no-opt garbage.child.mjs: prints how many bytes of the heap one `encodeInto` of each message takes, as JSON. V8's
-// sampling heap profiler with an interval of one byte sees every allocation; what the library's functions ask for counts,
-// and built-in functions that they call. Without the optimising compiler, because it folds allocations together.
+// `node --no-opt garbage.child.mjs` prints, as JSON, how many bytes of heap one `encodeInto` of each message allocates.
+// V8's sampling heap profiler with an interval of one byte records every allocation. Allocations by the library's functions count, and by
+// built-in functions that they call. The optimising compiler is off, because it folds allocations together.
 import { writeSync } from "node:fs";
 import { Session } from "node:inspector/promises";
 import { standardMessageCodec as standard } from "clearway/channel";
@@ -22,7 +22,7 @@ session.connect();
 const runs = 20;
 const taken = {};
 for (const [name, message] of Object.entries(messages)) {
-  // Fills the inline caches, and lets the scratch grow.
+  // Fills the inline caches, and lets the scratch buffer grow.
   for (let run = 0; run < runs; run++) standard.encodeInto(message, place);
   const samples = await allocatedDuring(session, () => {
     for (let run = 0; run < runs; run++) standard.encodeInto(message, place);

@@ -14,14 +14,14 @@ import { bytes, hex, thrown } from "./thrown.js";
 const value = { small: new Uint8Array([1, 2, 3]), floats: new Float64Array([1, 2]), name: "lists" };
 
 describe("a decoded list", () => {
-  test("is a copy, so that the message's memory may be used again", () => {
+  test("is a copy, so the message's memory can be reused", () => {
     const message = standard.encode(value);
     const read = standard.decode(message);
     message.fill(0xff);
     expect(read).toEqual(value);
   });
 
-  test("is a view where the message is owned, and its alignment allows", () => {
+  test("is a view when the message is owned and the list is aligned", () => {
     const message = standard.encode(value);
     const read = standard.decode(message, { owned: true }) as typeof value;
     expect(read).toEqual(value);
@@ -35,7 +35,7 @@ describe("a decoded list", () => {
     expect(other.floats.buffer).not.toBe(shifted.buffer);
   });
 
-  test("of a subclass of Uint8Array is a plain Uint8Array", () => {
+  test("is a plain Uint8Array when a subclass of Uint8Array was encoded", () => {
     class Mine extends Uint8Array {}
     const read = standard.decode(Mine.from(standard.encode(value)), { owned: true }) as typeof value;
     expect(read.small.constructor).toBe(Uint8Array);
@@ -44,7 +44,7 @@ describe("a decoded list", () => {
 });
 
 describe.skipIf(typeof SharedArrayBuffer === "undefined")("shared memory", () => {
-  test("is copied before it is read, and can be written to", () => {
+  test("is copied before it is decoded, so decoded lists are writable", () => {
     const message = standard.encode(value);
     const shared = new Uint8Array(new SharedArrayBuffer(message.length + 8));
     expect(standard.encodeInto(value, shared, 8)).toBe(message.length);
@@ -54,7 +54,7 @@ describe.skipIf(typeof SharedArrayBuffer === "undefined")("shared memory", () =>
     expect(read.floats.buffer).toBeInstanceOf(ArrayBuffer);
   });
 
-  test("is read and written by the other codecs, too", () => {
+  test("is decoded and encoded by the other codecs, too", () => {
     const shared = new Uint8Array(new SharedArrayBuffer(16));
     expect(stringCodec.decode(shared.subarray(0, stringCodec.encodeInto("h☺w", shared)))).toBe("h☺w");
     expect(jsonMessageCodec.decode(shared.subarray(0, jsonMessageCodec.encodeInto([1], shared)))).toEqual([1]);
@@ -63,7 +63,7 @@ describe.skipIf(typeof SharedArrayBuffer === "undefined")("shared memory", () =>
     expect(hex(read)).toBe("0102");
   });
 
-  test("can hold lists that are written", () => {
+  test("can hold lists that are encoded", () => {
     const list = new Int32Array(new SharedArrayBuffer(8));
     list[1] = 7;
     expect(standard.decode(standard.encode(list))).toEqual(new Int32Array([0, 7]));
@@ -71,14 +71,14 @@ describe.skipIf(typeof SharedArrayBuffer === "undefined")("shared memory", () =>
 });
 
 describe("encode", () => {
-  test("gives memory of the message's exact size, which later messages leave alone", () => {
+  test("returns memory of the message's exact size, which later messages do not change", () => {
     const first = standard.encode("first");
     standard.encode("other");
     expect(first.buffer.byteLength).toBe(first.length);
     expect(standard.decode(first)).toBe("first");
   });
 
-  test("works inside of encode", () => {
+  test("can run inside another encode", () => {
     const nested = {
       get inner() {
         return standard.encode([1, 2, 3]);
@@ -90,7 +90,7 @@ describe("encode", () => {
     expect(read.after).toBe("x");
   });
 
-  test("is right after it has thrown, and after a message of megabytes", () => {
+  test("works after an encode that threw, and after a message of megabytes", () => {
     expect(thrown(() => standard.encode([1, () => 1]))).toBe("not-encodable 7");
     const large = new Uint8Array(3_000_000).fill(7);
     const [read, text] = standard.decode(standard.encode([large, "x".repeat(100_000)])) as [Uint8Array, string];
@@ -109,7 +109,7 @@ describe("encodeInto", () => {
     ["standard-method reply", standardMethodCodec.reply, { kind: "success", value: [1.5] }],
   ];
 
-  test.each(codecs)("of %s writes what encode gives, from any byte on", (_, codec, message) => {
+  test.each(codecs)("of %s writes the same bytes as encode, at any offset", (_, codec, message) => {
     const whole = codec.encode(message as never);
     for (const offset of [0, 1, 5]) {
       const place = new Uint8Array(whole.length + offset).fill(0xee);
@@ -118,14 +118,14 @@ describe("encodeInto", () => {
     }
   });
 
-  test.each(codecs)("of %s returns -1 where it does not fit, and leaves the place alone", (_, codec, message) => {
+  test.each(codecs)("of %s returns -1 and writes nothing when the message does not fit", (_, codec, message) => {
     const place = new Uint8Array(codec.encode(message as never).length).fill(0xee);
     expect(codec.encodeInto(message as never, place, 1)).toBe(-1);
     expect(codec.encodeInto(message as never, place.subarray(1))).toBe(-1);
     expect(place.every((byte) => byte === 0xee)).toBe(true);
   });
 
-  test("refuses an offset outside of its place, and a place that is none", () => {
+  test("refuses an offset outside its target, and a target that is not a Uint8Array", () => {
     expect(thrown(() => standard.encodeInto(1, new Uint8Array(9), 10))).toBe("invalid-argument");
     expect(thrown(() => standard.encodeInto(1, new Uint8Array(9), -1))).toBe("invalid-argument");
     expect(thrown(() => standard.encodeInto(1, [] as unknown as Uint8Array))).toBe("invalid-argument");
@@ -136,7 +136,7 @@ describe("encodeInto", () => {
 describe("a long list", () => {
   const long = (fill: number, length = 40_000): Uint8Array => new Uint8Array(length).fill(fill);
 
-  test("is where it belongs, beside short parts, other lists and long texts, at every alignment", () => {
+  test("is encoded in its place among short values, other lists and long texts, at every alignment", () => {
     for (const shift of [0, 1, 2, 3, 4, 5, 6, 7]) {
       const parts = [
         long(1, 40_000 + shift),
@@ -157,22 +157,22 @@ describe("a long list", () => {
     }
   });
 
-  test("is not written where the message does not fit", () => {
+  test("is not written when the message does not fit", () => {
     const place = new Uint8Array(40_000).fill(0xee);
     expect(standard.encodeInto(["a", long(1)], place)).toBe(-1);
     expect(place.every((byte) => byte === 0xee)).toBe(true);
   });
 
-  test("may stand in the memory that the message is written to", () => {
+  test("may be in the memory that the message is written to", () => {
     const slab = new Uint8Array(100_000).map((_, at) => at % 251);
     const list = slab.subarray(10, 40_010);
     const before = list.slice();
-    // The message's head stands where the list begins.
+    // The message's head is written over the beginning of the list.
     expect(standard.encodeInto(["x".repeat(20), list], slab)).toBe(40_028);
     expect(standard.decode(slab.subarray(0, 40_028))).toEqual(["x".repeat(20), before]);
   });
 
-  test("that is moved away by what is written behind it is refused, and nothing is written", () => {
+  test("that a later getter transfers away is refused, and nothing is written", () => {
     const list = long(1);
     const value = {
       list,
@@ -186,7 +186,7 @@ describe("a long list", () => {
     expect(standard.decode(standard.encode(["next", long(2)]))).toEqual(["next", long(2)]);
   });
 
-  test("that an extension fills again and again is copied each time", () => {
+  test("that an extension refills and writes repeatedly is copied each time", () => {
     class Blocks {}
     const codec = standard.with({
       extensions: [
@@ -204,7 +204,7 @@ describe("a long list", () => {
     expect(codec.decode(codec.encode([new Blocks(), long(4)]))).toEqual([[long(1), long(2), long(3)], long(4)]);
   });
 
-  test("costs no memory of its size where the place is given", () => {
+  test("is written into a given target without allocating memory of its size", () => {
     const list = long(5, 8 << 20);
     const place = new Uint8Array(list.length + 64);
     const own = globalThis.Uint8Array;
@@ -224,7 +224,7 @@ describe("a long list", () => {
   });
 });
 
-test("the binary codec copies nothing to write, and nothing to read what is owned", () => {
+test("the binary codec encodes without a copy, and decodes owned bytes without a copy", () => {
   const message = bytes("0102");
   expect(binaryCodec.encode(message)).toBe(message);
   expect(binaryCodec.decode(message, { owned: true })).toBe(message);

@@ -14,7 +14,7 @@ import { bytes, hex, thrown } from "./thrown.js";
 const text = (value: Uint8Array): string => new TextDecoder().decode(value);
 
 describe("a message of null", () => {
-  test("has no bytes, and no bytes are null", () => {
+  test("has no bytes, and no bytes decode to null", () => {
     expect(standard.encode(null).length).toBe(0);
     expect(standard.decode(new Uint8Array())).toBe(null);
     expect(standard.decode(bytes("00"))).toBe(null);
@@ -25,13 +25,13 @@ describe("a message of null", () => {
     expect(binaryCodec.encode(null).length).toBe(0);
   });
 
-  test("has its type byte where no bytes mean something else", () => {
+  test("has its type byte with emptyNull: false, and no bytes are then truncated", () => {
     const full = standard.with({ emptyNull: false });
     expect(hex(full.encode(null))).toBe("00");
     expect(thrown(() => full.decode(new Uint8Array()))).toBe("truncated 0");
   });
 
-  test("has its type byte as a method's arguments and result", () => {
+  test("has its type byte inside a method's arguments and result", () => {
     expect(hex(standardMethodCodec.call.encode({ method: "m", args: null }))).toBe("07016d00");
     expect(hex(standardMethodCodec.reply.encode({ kind: "success", value: undefined }))).toBe("0000");
     expect(text(jsonMethodCodec.call.encode({ method: "m", args: undefined }))).toBe('{"method":"m","args":null}');
@@ -57,12 +57,12 @@ describe.each([
     });
   });
 
-  test("takes no bytes for no reply, and writes it so", () => {
+  test("encodes a missing reply as no bytes, and decodes no bytes to it", () => {
     expect(codec.reply.decode(new Uint8Array())).toEqual({ kind: "none" });
     expect(codec.reply.encode({ kind: "none" }).length).toBe(0);
   });
 
-  test("refuses an envelope whose parts are of other types", () => {
+  test("refuses an envelope with parts of the wrong type", () => {
     const wrong = (part: object) => thrown(() => codec.reply.encode({ ...error, ...part } as never));
     expect([wrong({ code: 1 }), wrong({ message: 1 }), wrong({ stack: 1 })]).toEqual(
       new Array(3).fill("not-encodable 0"),
@@ -70,7 +70,7 @@ describe.each([
     expect(thrown(() => codec.call.encode({ method: 1, args: 1 } as never))).toBe("not-encodable 0");
   });
 
-  test("has the depth that it is given", () => {
+  test("uses its depthMax", () => {
     const flat = codec.with({ depthMax: 4 });
     const nested = JSON.parse("[".repeat(20) + "]".repeat(20));
     expect(thrown(() => flat.call.encode({ method: "m", args: nested }))).toMatch(/^too-deep/);
@@ -82,7 +82,7 @@ describe.each([
 });
 
 describe("the JSON codec", () => {
-  test("reads bytes, and nothing else", () => {
+  test("decodes a Uint8Array only", () => {
     const wrong = "null" as unknown as Uint8Array;
     expect(thrown(() => jsonMessageCodec.decode(wrong))).toBe("invalid-argument");
     expect(thrown(() => jsonMethodCodec.reply.decode(wrong))).toBe("invalid-argument");
@@ -96,7 +96,7 @@ describe("the JSON codec", () => {
     expect(thrown(() => jsonMessageCodec.encode(value))).toBe("not-encodable 0");
   });
 
-  test("refuses a circle, and depth", () => {
+  test("refuses a circular value, and one that is nested too deep", () => {
     const circle: unknown[] = [];
     circle.push(circle);
     expect(thrown(() => jsonMessageCodec.encode(circle))).toBe("not-encodable 0");
@@ -106,20 +106,20 @@ describe("the JSON codec", () => {
     expect(jsonMessageCodec.decode(jsonMessageCodec.encode(deep[0]))).toEqual(deep[0]);
   });
 
-  test("cannot reach a prototype", () => {
+  test("never sets a prototype", () => {
     const read = jsonMessageCodec.decode(new TextEncoder().encode('{"__proto__":{"polluted":true}}')) as object;
     expect(Object.getPrototypeOf(read)).toBe(Object.prototype);
     expect(Object.keys(read)).toEqual(["__proto__"]);
   });
 });
 
-test("the text codec refuses what is no text, and half of a surrogate pair", () => {
+test("the text and binary codecs refuse values of another type, and the text codec a lone surrogate", () => {
   expect(thrown(() => stringCodec.encode(1 as unknown as string))).toBe("not-encodable 0");
   expect(thrown(() => stringCodec.encode("\ud800"))).toBe("not-encodable 0");
   expect(thrown(() => binaryCodec.encode("x" as unknown as Uint8Array))).toBe("not-encodable 0");
 });
 
-test("a limit on items bounds what counts can announce, whatever the message's size", () => {
+test("itemsMax limits the announced items, whatever the message's size", () => {
   const few = standard.with({ itemsMax: 3 });
   expect(few.decode(bytes("0c 03 00 00 00"))).toEqual([null, null, null]);
   expect(thrown(() => few.decode(bytes("0c 04 00 00 00 00")))).toBe("too-large 1");
@@ -127,6 +127,6 @@ test("a limit on items bounds what counts can announce, whatever the message's s
   expect(thrown(() => standard.with({ itemsMax: -1 }))).toBe("invalid-argument");
 });
 
-test("a host with the other order of bytes is refused", () => {
+test("a big-endian host is refused", () => {
   expect(thrown(() => requireLittleEndian(new Uint16Array([256])))).toBe("unsupported-host 0");
 });

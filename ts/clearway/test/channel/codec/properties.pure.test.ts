@@ -24,7 +24,7 @@ const list = fc.oneof(
 );
 const scalar = fc.oneof(fc.constant(null), fc.boolean(), number, fc.bigInt(), text, list);
 
-/** Whatever the standard codec takes. Keys of maps are scalars, so that equality is by value. */
+/** Generates every value that the standard codec accepts. Map keys are scalars, so that maps compare by value. */
 const { value } = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 4, withCrossShrink: true },
@@ -37,7 +37,7 @@ const { value } = fc.letrec<{ value: unknown }>((tie) => ({
   ),
 }));
 
-/** The value as it reads: small bigints are numbers, and maps of texts are objects. */
+/** Returns the value as a decoder returns it: a safe-integer bigint becomes a number, a Map with only text keys an object. */
 function asRead(of: unknown): unknown {
   if (typeof of === "bigint") return Number.isSafeInteger(Number(of)) ? Number(of) : of;
   if (of === null || typeof of !== "object" || ArrayBuffer.isView(of)) return of;
@@ -49,7 +49,7 @@ function asRead(of: unknown): unknown {
 }
 
 describe("any value", () => {
-  test("comes back as it was, or in the form that it reads as; copied and viewed", () => {
+  test("decodes to itself or to its canonical form, from copied and from owned bytes", () => {
     fc.assert(
       fc.property(value, (each) => {
         const message = standard.encode(each);
@@ -60,7 +60,7 @@ describe("any value", () => {
     );
   });
 
-  test("has the same bytes by encodeInto, at any byte, and not one more", () => {
+  test("has the same bytes with encodeInto, at any offset, and writes nothing beyond them", () => {
     fc.assert(
       fc.property(value, fc.nat({ max: 9 }), (each, offset) => {
         const message = standard.encode(each);
@@ -71,7 +71,7 @@ describe("any value", () => {
     );
   });
 
-  test("has the same bytes again after a lossless codec has read it", () => {
+  test("has the same bytes after a lossless codec decodes and encodes it", () => {
     const lossless = standard.with({ lossless: true });
     fc.assert(
       fc.property(value, (each) => {
@@ -81,14 +81,14 @@ describe("any value", () => {
     );
   });
 
-  test("cut short anywhere is truncated, at a byte that is there or the end", () => {
+  test("is truncated when its message is cut anywhere, with an offset inside the message or at its end", () => {
     const whole = standard.with({ emptyNull: false });
     fc.assert(
       fc.property(value, fc.nat(), (each, cut) => {
         const message = whole.encode(each);
         const size = cut % message.length;
         const [code, offset] = thrown(() => whole.decode(message.subarray(0, size))).split(" ");
-        // A text that is cut in a character is still too short first: sizes are checked before what they announce.
+        // A text cut inside a character is also `truncated`: the decoder checks a size before it reads the content.
         expect(code).toBe("truncated");
         expect(Number(offset)).toBeLessThanOrEqual(size);
       }),
@@ -96,7 +96,7 @@ describe("any value", () => {
     );
   });
 
-  test("goes through methods", () => {
+  test("survives a method call and a method reply", () => {
     fc.assert(
       fc.property(text, value, (method, args) => {
         const { call, reply } = standardMethodCodec;
@@ -108,7 +108,7 @@ describe("any value", () => {
   });
 });
 
-test("any JSON comes back, and any text", () => {
+test("any JSON value and any text survive their codecs", () => {
   fc.assert(
     fc.property(fc.jsonValue(), text, (each, words) => {
       expect(back(jsonMessageCodec, each)).toEqual(JSON.parse(JSON.stringify(each)));
@@ -123,7 +123,7 @@ function back<T>(codec: Codec<T>, each: T): T {
 
 describe("any bytes", () => {
   const random = fc.uint8Array({ maxLength: 64 });
-  // Bytes that a codec goes far with: type bytes, small sizes, the marks of long ones.
+  // Generates bytes that a decoder reads far into: type bytes, small sizes and the prefixes of long sizes.
   const likely = fc.array(fc.oneof({ weight: 6, arbitrary: fc.nat({ max: 15 }) }, fc.constantFrom(0x61, 0xfe, 0xff)), {
     maxLength: 200,
   });
@@ -142,22 +142,25 @@ describe("any bytes", () => {
     ["json reply", jsonMethodCodec.reply],
   ];
 
-  test.each(codecs)("are a value to the %s codec, or a typed error with an offset within them", (_, codec) => {
-    fc.assert(
-      fc.property(messages, fc.boolean(), (message, owned) => {
-        const before = hex(message);
-        const result = outcome(() => ({ read: codec.decode(message, { owned }) }));
-        if (typeof result === "string") {
-          expect(result).toMatch(/^[a-z0-9-]+ \d+$/);
-          expect(Number(result.split(" ")[1])).toBeLessThanOrEqual(message.length);
-        }
-        expect(hex(message)).toBe(before);
-      }),
-      { numRuns: 1000 },
-    );
-  });
+  test.each(codecs)(
+    "decode with the %s codec to a value or to a typed error whose offset is inside them",
+    (_, codec) => {
+      fc.assert(
+        fc.property(messages, fc.boolean(), (message, owned) => {
+          const before = hex(message);
+          const result = outcome(() => ({ read: codec.decode(message, { owned }) }));
+          if (typeof result === "string") {
+            expect(result).toMatch(/^[a-z0-9-]+ \d+$/);
+            expect(Number(result.split(" ")[1])).toBeLessThanOrEqual(message.length);
+          }
+          expect(hex(message)).toBe(before);
+        }),
+        { numRuns: 1000 },
+      );
+    },
+  );
 
-  test("that are text are to the JSON codec what the engine says, and the error is at a byte within them", () => {
+  test("that are JSON-like text decode as JSON.parse does, or fail with an offset inside them", () => {
     const pieces = fc.constantFrom(
       "[",
       "]",
@@ -192,8 +195,8 @@ describe("any bytes", () => {
     );
   });
 
-  test("with counts by the billion are refused before anything is allocated for them", () => {
-    // 40 lists in one another, each of which announces four billion: allocated, they would be 1.3 TB.
+  test("that announce billions of items are refused before any allocation for them", () => {
+    // 40 nested lists, each announcing four billion items. Allocating them would take 1.3 TB.
     for (const tag of [8, 9, 10, 11, 12, 13, 14, 7, 5]) {
       const message = new Uint8Array(400).fill(0);
       for (let at = 0; at < 240; at += 6) message.set([tag === 13 ? 13 : 12, 0xff, 90, 0, 0, 0], at);

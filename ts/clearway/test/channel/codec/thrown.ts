@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError, isCodecError } from "clearway/channel";
 
-/** Code and offset of the typed error that a codec throws, or its code; fails where something else, or nothing, is thrown. */
+/** Returns "code offset" of a thrown codec error, or the code of another `ClearwayError`. Otherwise fails or rethrows. */
 export function thrown(run: () => unknown): string {
   try {
     run();

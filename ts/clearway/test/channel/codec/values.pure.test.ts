@@ -5,7 +5,7 @@ import { bytes, hex, thrown } from "./thrown.js";
 
 const back = (value: unknown): unknown => standard.decode(standard.encode(value));
 
-describe("numbers", () => {
+describe("numbers:", () => {
   test.each([
     [0, "0300000000"],
     [-1, "03ffffffff"],
@@ -18,33 +18,33 @@ describe("numbers", () => {
     [-(2n ** 63n), "040000000000000080"],
     [2n ** 63n, `0510${hex(new TextEncoder().encode("8000000000000000"))}`],
     [-(2n ** 64n), `0512${hex(new TextEncoder().encode("-10000000000000000"))}`],
-  ])("%s is written in the narrowest integer", (value, written) => {
+  ])("%s is encoded in the narrowest integer", (value, written) => {
     expect(hex(standard.encode(value))).toBe(written);
   });
 
   test.each([0.5, -0, 2 ** 53, -(2 ** 60), 1e300, Number.NaN, Number.POSITIVE_INFINITY, Number.MIN_VALUE])(
-    "%s is a float64, and the same when it comes back",
+    "%s is a float64, and decodes to the same number",
     (value) => {
       expect(standard.encode(value)[0]).toBe(6);
       expect(back(value)).toBe(value);
     },
   );
 
-  test("an int64 is a number where that is exact, else a bigint", () => {
+  test("an int64 decodes to a number when that is exact, otherwise to a bigint", () => {
     expect(back(2n ** 53n - 1n)).toBe(2 ** 53 - 1);
     expect(back(2n ** 53n)).toBe(2n ** 53n);
     expect(back(-(2n ** 53n))).toBe(-(2n ** 53n));
     expect(back(2n ** 200n)).toBe(2n ** 200n);
   });
 
-  test("float64() forces a float, and is its number in arithmetic", () => {
+  test("float64() forces a float64, and behaves as its number in arithmetic", () => {
     expect(hex(standard.encode(float64(1)))).toBe("0600000000000000000000000000f03f");
     expect(Number(float64(1)) + 1).toBe(2);
     expect(JSON.stringify([float64(1)])).toBe("[1]");
     expect(thrown(() => float64("1" as unknown as number))).toBe("invalid-argument");
   });
 
-  test("a lossless codec tells a whole float from an integer, and keeps the order of maps", () => {
+  test("a lossless codec distinguishes a whole float from an integer, and keeps the order of maps", () => {
     const lossless = standard.with({ lossless: true });
     const message = bytes("0d02 070132 06 0000 000000000000f03f 070131 00");
     const read = lossless.decode(message) as Map<string, Float64>;
@@ -57,7 +57,7 @@ describe("numbers", () => {
 
 describe("texts", () => {
   test.each([0, 1, 24, 25, 48, 49, 84, 85, 127, 128, 253, 254, 255, 21845, 65535, 65536, 70_000])(
-    "of %i characters come back, in one, two and four bytes each",
+    "of %i characters survive, with characters of one, two and four bytes",
     (length) => {
       for (const character of ["a", "é", "☺"]) {
         const text = character.repeat(length);
@@ -73,7 +73,7 @@ describe("texts", () => {
   const sizeBytes = (size: number): number => (size < 254 ? 1 : size < 65_536 ? 3 : 5);
 
   test.each(["\ud800", "a".repeat(100) + "\udc00", "☺".repeat(70_000) + "\ud83d"])(
-    "with half of a surrogate pair are refused, not changed",
+    "with a lone surrogate are refused, not changed",
     (text) => {
       expect(thrown(() => standard.encode(text))).toBe("not-encodable 1");
     },
@@ -81,7 +81,7 @@ describe("texts", () => {
 });
 
 describe("maps", () => {
-  test("with only text keys are objects without a prototype, else Maps", () => {
+  test("with only text keys decode to objects without a prototype, others to Maps", () => {
     const record = back(new Map([["a", 1]]));
     expect(Object.getPrototypeOf(record)).toBe(null);
     expect(record).toEqual({ a: 1 });
@@ -94,7 +94,7 @@ describe("maps", () => {
     expect(back(new Map())).toEqual({});
   });
 
-  test("cannot reach a prototype", () => {
+  test("never set a prototype", () => {
     const message = standard.encode(JSON.parse('{"a":1,"__proto__":{"polluted":true},"constructor":{"x":1}}'));
     const read = standard.decode(message) as Record<string, unknown>;
     expect(Object.getPrototypeOf(read)).toBe(null);
@@ -103,14 +103,14 @@ describe("maps", () => {
     expect(hex(standard.encode(read))).toBe(hex(message));
   });
 
-  test("have no more than an object's own, enumerable, string-keyed properties", () => {
+  test("contain only an object's own, enumerable, string-keyed properties", () => {
     const inherited = Object.create({ constructor: Object }) as object;
     expect(thrown(() => standard.encode(inherited))).toMatch(/^not-encodable/);
     const record = Object.defineProperty({ a: undefined, [Symbol("s")]: 1 }, "hidden", { value: 1 });
     expect(back(record)).toEqual({ a: null });
   });
 
-  test("do not have what somebody has put into Object.prototype", () => {
+  test("do not contain properties that were added to Object.prototype", () => {
     const written = hex(standard.encode({ a: { b: 1 } }));
     Object.defineProperty(Object.prototype, "polluted", {
       value: 1,
@@ -127,12 +127,12 @@ describe("maps", () => {
     expect(hex(polluted)).toBe(written);
   });
 
-  test("of another realm are maps like this one's", () => {
+  test("of another realm are encoded like maps of this realm", () => {
     const realm = Object.create(null, { isPrototypeOf: { value: () => false } });
     expect(back(Object.assign(Object.create(realm), { a: 1 }))).toEqual({ a: 1 });
   });
 
-  test("of keys that were seen, and of others in their place, are read right", () => {
+  test("decode correctly with cached keys, and with others that take their place in the cache", () => {
     for (let round = 0; round < 3; round++) {
       for (let at = 0; at < 1000; at++) {
         const key = `key${at}é`.slice(0, round === 1 ? -1 : undefined);
@@ -142,7 +142,7 @@ describe("maps", () => {
   });
 });
 
-describe("what has no form", () => {
+describe("a value without an encoding", () => {
   class Point {}
   test.each<[string, unknown]>([
     ["a function", () => 1],
@@ -155,11 +155,11 @@ describe("what has no form", () => {
     ["a BigUint64Array", new BigUint64Array(1)],
     ["a DataView", new DataView(new ArrayBuffer(1))],
     ["an ArrayBuffer", new ArrayBuffer(1)],
-  ])("is refused, never left out: %s", (_, value) => {
+  ])("is refused, not left out: %s", (_, value) => {
     expect(thrown(() => standard.encode({ a: [value] }))).toMatch(/^not-encodable \d+$/);
   });
 
-  test("is a value in a circle, or one nested too deep", () => {
+  test("is a circular value, or one that is nested too deep", () => {
     const circle: unknown[] = [];
     circle.push(circle);
     expect(thrown(() => standard.encode(circle))).toBe("too-deep 256");
@@ -167,7 +167,7 @@ describe("what has no form", () => {
     expect(hex(standard.with({ depthMax: 0 }).encode(1))).toBe("0301000000");
   });
 
-  test("is a Map or an object that changes while it is written", () => {
+  test("is a Map or an object that changes while it is encoded", () => {
     const map = new Map<string, unknown>();
     const record: Record<string, unknown> = {};
     const grows = {
@@ -183,7 +183,7 @@ describe("what has no form", () => {
     expect(thrown(() => standard.encode(map))).toMatch(/^not-encodable/);
   });
 
-  test("is a list whose memory was moved away", () => {
+  test("is a list whose memory was transferred away", () => {
     const list = new Float64Array(4);
     structuredClone(list, { transfer: [list.buffer] });
     expect(thrown(() => standard.encode(list))).toBe("released");
@@ -191,7 +191,7 @@ describe("what has no form", () => {
   });
 });
 
-test("undefined is null, inside and as the whole message", () => {
+test("undefined is encoded as null, inside a message and as the whole message", () => {
   expect(back([undefined])).toEqual([null]);
   expect(standard.encode(undefined)).toEqual(new Uint8Array());
 });

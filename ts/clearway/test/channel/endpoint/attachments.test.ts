@@ -27,8 +27,8 @@ const start = async (carrier: string, options: EndpointOptions = {}) => {
   return { ...ends, m: ends.a.methods("m"), seen };
 };
 
-describe.each(["memory", "port", "port and ring"])("attachments over %s", (carrier) => {
-  test("under move() a list of any size is moved, and nothing of it copied", async () => {
+describe.each(["memory", "port", "port and ring"])("attachments over %s:", (carrier) => {
+  test("a list of any size under move() is moved without a copy", async () => {
     const { a, b, m, seen } = await start(carrier);
     const [large, small] = [pattern(100_000), pattern(8)];
     await m.call("keep", move({ large, inside: [small] }));
@@ -41,7 +41,7 @@ describe.each(["memory", "port", "port and ring"])("attachments over %s", (carri
     expect(b.stats().ledger.received.movedBytes).toBe(100_008);
   });
 
-  test("bytes are bytes: one end has a codec, and the other passes on what it does not read", async () => {
+  test("bytes pass a codec that does not decode them, and reach one that does", async () => {
     const { a, b } = await start(carrier);
     const bare: (Uint8Array | null)[] = [];
     b.messages("echo", binaryCodec).handle((bytes) => {
@@ -58,7 +58,7 @@ describe.each(["memory", "port", "port and ring"])("attachments over %s", (carri
     expect(await a.methods("call").call("m", [1, pattern(50_000)])).toEqual({ back: pattern(60_000) });
   });
 
-  test("without, it is copied once, beside the message, and stays with its sender", async () => {
+  test("a list without move() is copied once into an attachment, and the sender keeps its own", async () => {
     const { a, m, seen } = await start(carrier);
     const large = pattern(100_000);
     await m.call("keep", large);
@@ -67,7 +67,7 @@ describe.each(["memory", "port", "port and ring"])("attachments over %s", (carri
     expect(a.stats().ledger.sent.copies["not-moved"]).toEqual({ count: 1, bytes: 100_000 });
   });
 
-  test("a result's lists are moved, where they are all of their buffer", async () => {
+  test("a result's lists are moved when they cover their whole buffer", async () => {
     const { b, m } = await start(carrier);
     expect(await m.call("make", 50_000)).toEqual({ bytes: pattern(50_000) });
     expect(b.stats().ledger.sent).toMatchObject({ movedBytes: 50_000 });
@@ -75,7 +75,7 @@ describe.each(["memory", "port", "port and ring"])("attachments over %s", (carri
     expect(b.stats().ledger.sent.movedBytes).toBe(50_000);
   });
 
-  test("an event's are, too", async () => {
+  test("an event's lists are moved when they cover their whole buffer", async () => {
     const { a, b } = await start(carrier);
     b.events("frames").serve(function* () {
       for (let n = 0; n < 5; n++) yield pattern(100_000, n);
@@ -85,7 +85,7 @@ describe.each(["memory", "port", "port and ring"])("attachments over %s", (carri
     expect([n, b.stats().ledger.sent.movedBytes]).toEqual([5, 500_000]);
   });
 
-  test("a part of a buffer is copied, and what stands beside it does not cross", async () => {
+  test("a part of a buffer is copied, and the bytes around it do not cross", async () => {
     const { b, m, seen } = await start(carrier);
     const around = pattern(100_000);
     expect(await rejection(m.call("keep", move(around.subarray(10, 90_000))))).toMatchObject({ code: "would-copy" });
@@ -97,7 +97,7 @@ describe.each(["memory", "port", "port and ring"])("attachments over %s", (carri
     expect(b.stats().ledger.sent.copies["partial-view"]).toEqual({ count: 1, bytes: 50_000 });
   });
 
-  test("lists of every width keep their class, and one memory stays one", async () => {
+  test("lists of every width keep their class, and equal memory stays shared", async () => {
     const { m, seen } = await start(carrier);
     const floats = new Float64Array(5000).fill(1.5);
     const value = {
@@ -120,7 +120,7 @@ describe.each(["memory", "port", "port and ring"])("attachments over %s", (carri
     expect(got.bytes.buffer).toBe(got.floats.buffer);
   });
 
-  test("a message of bytes alone is the attachment", async () => {
+  test("a message of the binary codec is itself the attachment", async () => {
     const { a, b } = await start(carrier);
     b.messages("bytes", binaryCodec).handle((bytes) => bytes);
     const bytes = pattern(1 << 20);
@@ -146,7 +146,7 @@ describe.each(["memory", "port", "port and ring"])("attachments over %s", (carri
     expect(a.stats().ledger.sent.sharedBytes).toBe(40_000);
   });
 
-  test("memory that was moved before is refused, and the call with it", async () => {
+  test("memory that was transferred before is refused, and its call fails", async () => {
     const { m } = await start(carrier);
     const bytes = pattern(50_000);
     await m.call("keep", move(bytes));
@@ -155,7 +155,7 @@ describe.each(["memory", "port", "port and ring"])("attachments over %s", (carri
 });
 
 describe("attachments over a transport of bytes", () => {
-  test("stand in the frame behind the message, copied once", async () => {
+  test("are in the frame behind the message, copied once", async () => {
     const { a, b, m, seen } = await start("bytes");
     await m.call("keep", { a: pattern(50_001), b: new Float64Array(4000).fill(2.5) });
     expect(seen).toEqual([{ a: pattern(50_001), b: new Float64Array(4000).fill(2.5) }]);
@@ -164,7 +164,7 @@ describe("attachments over a transport of bytes", () => {
     expect(await m.call("make", 50_000)).toEqual({ bytes: pattern(50_000) });
   });
 
-  test("move() throws, because nothing can move", async () => {
+  test("fail under move(), because the transport cannot move memory", async () => {
     const { m } = await start("bytes");
     const bytes = pattern(50_000);
     expect(await rejection(m.call("keep", move(bytes)))).toMatchObject({ code: "would-copy" });
@@ -172,8 +172,8 @@ describe("attachments over a transport of bytes", () => {
   });
 });
 
-describe("attachments and a foreign end", () => {
-  test("large lists stand in the message, as the plain wire has them", async () => {
+describe("attachments and a foreign end:", () => {
+  test("large lists are inside the message, as the plain wire requires", async () => {
     const { a, m, seen } = await start("memory", { wire: "plain" });
     const floats = new Float64Array(10_000).fill(1.25);
     await m.call("keep", { floats });

@@ -24,7 +24,7 @@ for (const [carrier, pair] of Object.entries(transports)) {
     };
 
     describe(`calls on the ${wire} wire over ${carrier}`, () => {
-      test("either end sends messages and gets replies", async () => {
+      test("carry messages and replies in both directions", async () => {
         const { a, b } = await start();
         a.messages("up").handle((message) => ({ got: message }));
         b.messages("down").handle(async (message) => [message, "later"]);
@@ -35,7 +35,7 @@ for (const [carrier, pair] of Object.entries(transports)) {
         expect([a.wire, b.wire]).toEqual([wire, wire]);
       });
 
-      test("messages keep their order, and those without a reply arrive", async () => {
+      test("keep the order of messages, also of those without a reply", async () => {
         const { a, b } = await start();
         const got: unknown[] = [];
         b.messages("log", stringCodec).handle((line) => {
@@ -47,7 +47,7 @@ for (const [carrier, pair] of Object.entries(transports)) {
         expect(got).toEqual([...Array.from({ length: 50 }, (_, index) => `line ${index}`), "last"]);
       });
 
-      test("a thousand calls made at once are answered, each with its own result", async () => {
+      test("return each its own result when a thousand are made at once", async () => {
         const { a, b } = await start();
         b.methods("math").handle({ double: (value: number) => value * 2 });
         const results = await Promise.all(
@@ -57,7 +57,7 @@ for (const [carrier, pair] of Object.entries(transports)) {
         expect([a.stats().calls, b.stats().handling]).toEqual([0, 0]);
       });
 
-      test("a method that is not there is not implemented; a handler can say so itself", async () => {
+      test("to a missing method are not implemented, and a handler can answer so itself", async () => {
         const { a, b } = await start();
         b.methods("some").handle({ one: () => 1 });
         b.methods("any", jsonMethodCodec).handle((method) => (method === "one" ? 1 : notImplemented));
@@ -68,7 +68,7 @@ for (const [carrier, pair] of Object.entries(transports)) {
         }
       });
 
-      test("the handler's error arrives with its code, message and details", async () => {
+      test("reject with the handler's error: its code, message and details", async () => {
         const { a, b } = await start();
         b.methods("m").handle({
           chosen: () => {
@@ -91,14 +91,14 @@ for (const [carrier, pair] of Object.entries(transports)) {
         expect(await rejection(a.methods("m").call("odd"))).toMatchObject({ code: "error", message: "a text" });
       });
 
-      test("null is a result and not the lack of one", async () => {
+      test("return null as a result, distinct from no reply", async () => {
         const { a, b } = await start();
         b.methods("m").handle({ nothing: () => undefined, null: () => null });
         expect(await a.methods("m").call("nothing")).toBe(null);
         expect(await outcome(a.methods("m").call("null"))).toEqual({ kind: "result", value: null });
       });
 
-      test("an abort rejects with the signal's reason at once", async () => {
+      test("reject with the signal's reason at once when aborted", async () => {
         const { a, b } = await start();
         b.methods("m").handle({ never: () => new Promise(() => {}) });
         const controller = new AbortController();
@@ -111,7 +111,7 @@ for (const [carrier, pair] of Object.entries(transports)) {
         expect(a.stats().calls).toBe(0);
       });
 
-      test("a deadline and a timeout end a call that is not answered", async () => {
+      test("without an answer end at their deadline or timeout", async () => {
         const { a, b } = await start();
         b.methods("m").handle({ never: () => new Promise(() => {}) });
         expect(await outcome(a.methods("m").call("never", null, { deadlineMs: 5 }))).toMatchObject({
@@ -120,7 +120,7 @@ for (const [carrier, pair] of Object.entries(transports)) {
         expect(await outcome(a.methods("m").call("never", null, { timeoutMs: 5 }))).toMatchObject({ kind: "timeout" });
       });
 
-      test("what is wrong with a call is told to whoever makes it, and the rest goes on", async () => {
+      test("that are invalid fail at the caller, and others still work", async () => {
         const { a, b } = await start({ callsMax: 3 });
         b.methods("m").handle({ echo: (value) => value, never: () => new Promise(() => {}) });
         const m = a.methods("m");
@@ -132,7 +132,7 @@ for (const [carrier, pair] of Object.entries(transports)) {
         expect(await outcome(m.call("echo", 2))).toMatchObject({ kind: "queue-full" });
       });
 
-      test("a message over the transport's limit is refused, and a reply over it is an error", async () => {
+      test("with a message over the transport's limit are refused, and with a reply over it fail", async () => {
         const ends = await endpoints(pair({ frameBytesMax: 4096 }), { wire, onError: () => {} });
         open.push(ends.a, ends.b);
         ends.b.methods("m").handle({ echo: (value) => value, much: () => "x".repeat(5000) });
@@ -144,7 +144,7 @@ for (const [carrier, pair] of Object.entries(transports)) {
         expect(await ends.a.methods("m").call("echo", "y")).toBe("y");
       });
 
-      test("the transport's end rejects what is under way, and aborts what runs", async () => {
+      test("reject when the transport ends, and their handlers' signals abort", async () => {
         const { a, b } = await start();
         let signal: AbortSignal | undefined;
         b.methods("m").handle({
@@ -165,7 +165,7 @@ for (const [carrier, pair] of Object.entries(transports)) {
         expect([await a.closed, await b.closed].map(({ message }) => message)).toEqual(["power cut", "power cut"]);
       });
 
-      test("close() lets calls both ways be answered, and takes no new ones", async () => {
+      test("in both directions finish during close(), which refuses new ones", async () => {
         const { a, b } = await start();
         let go = (_: string): void => {};
         const waits = new Promise<string>((resolve) => {

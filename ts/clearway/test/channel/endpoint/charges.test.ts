@@ -19,11 +19,11 @@ afterEach(() => {
 
 const text = new TextEncoder();
 const call = (id: number, channel = "m"): Uint8Array => writeFrame({ op: Op.call, id, name: text.encode(channel) });
-// Not the fake one.
+// The real timer, also while a test uses a fake clock.
 const { setTimeout: realTimeout } = globalThis;
 const turn = (): Promise<void> => new Promise((resolve) => realTimeout(resolve));
 
-/** An endpoint, and a bare other end that reads only when it opens its transport. */
+/** Connects an endpoint to a raw transport whose other end reads nothing until it is opened. */
 async function bare(options: EndpointOptions = {}, change = (transport: ChannelTransport) => transport) {
   const [ta, there] = memoryPair({ windowBytes: 1000 });
   there.send(writeHello({ version: 1, wires: ["clearway"], frameBytesMax: 1 << 20, nameBytesMax: 255, callsMax: 9 }));
@@ -38,7 +38,7 @@ async function bare(options: EndpointOptions = {}, change = (transport: ChannelT
   return { end, there, log, statuses };
 }
 
-/** Without `pause`, as a worker's port is. */
+/** Removes `pause`, which a worker's port does not have. */
 const withoutPause = (under: ChannelTransport): ChannelTransport => ({
   name: "bare",
   frameBytesMax: under.frameBytesMax,
@@ -52,7 +52,7 @@ const withoutPause = (under: ChannelTransport): ChannelTransport => ({
 const answerBytes = 1000;
 
 describe("an end that calls and never reads", () => {
-  /** Calls a thousand times, and gives what ran and waits. */
+  /** Makes a thousand calls, and returns a count of those that ran. */
   async function flood(options: EndpointOptions, change?: (transport: ChannelTransport) => ChannelTransport) {
     const made = await bare({ replyBytesMax: 20_000, ...options }, change);
     let ran = 0;
@@ -65,18 +65,18 @@ describe("an end that calls and never reads", () => {
     return { ...made, ran: () => ran };
   }
 
-  test("makes no more answers wait than replyBytesMax and one, and no further handler begin", async () => {
+  test("has at most replyBytesMax plus one answer of waiting bytes, and starts no further handler", async () => {
     const { end, ran } = await flood({});
     const { waitingBytes } = end.stats();
     expect(waitingBytes).toBeGreaterThanOrEqual(20_000);
     expect(waitingBytes).toBeLessThan(20_000 + answerBytes + 100);
-    // Those that wait, and the one that filled the window.
+    // The waiting answers, and the one that filled the window.
     expect(ran()).toBe(Math.ceil(20_000 / (waitingBytes / (ran() - 1))) + 1);
     await turn();
     expect(end.stats().waitingBytes).toBe(waitingBytes);
   });
 
-  test("is answered in order and in full when it reads after all", async () => {
+  test("receives all answers in order when it reads later", async () => {
     const { end, there, log, statuses } = await flood({});
     there.open(log);
     await log.until(() => statuses().length === 1000);
@@ -87,7 +87,7 @@ describe("an end that calls and never reads", () => {
     expect(end.stats()).toMatchObject({ handling: 0, waitingBytes: 0 });
   });
 
-  test("is disconnected when it has read nothing for stallMs, and told why", async () => {
+  test("is disconnected with a reason after it has read nothing for stallMs", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const { end } = await flood({ stallMs: 500 });
     vi.advanceTimersByTime(499);
@@ -101,7 +101,7 @@ describe("an end that calls and never reads", () => {
     expect(end.stats()).toMatchObject({ handling: 0, waitingBytes: 0 });
   });
 
-  test("is not disconnected while it reads, however slowly", async () => {
+  test("is not disconnected once it reads", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const { end, there, log, statuses } = await flood({ stallMs: 500 });
     there.open(log);
@@ -111,9 +111,9 @@ describe("an end that calls and never reads", () => {
     expect(await Promise.race([end.closed, "open"])).toBe("open");
   });
 
-  test("is refused more than callsMax calls whose answers wait", async () => {
+  test("is refused further calls while callsMax answers wait", async () => {
     const { end, there, log, statuses, ran } = await flood({ callsMax: 10 }, withoutPause);
-    // One has left and filled the window.
+    // One answer has left and filled the window.
     expect([ran(), end.stats().handling]).toEqual([11, 10]);
     there.open(log);
     await log.until(() => statuses().length === 1000);
@@ -121,7 +121,7 @@ describe("an end that calls and never reads", () => {
     expect([ran(), end.stats().handling]).toEqual([11, 0]);
   });
 
-  test("is disconnected at once when it goes on calling where the transport cannot be paused", async () => {
+  test("is disconnected at once when it keeps calling over a transport that cannot be paused", async () => {
     const { end, there } = await flood({ callsMax: 10 }, withoutPause);
     for (let id = 2000; id < 12_000; id++) there.send(call(id));
     expect(await end.closed).toMatchObject({
@@ -131,8 +131,8 @@ describe("an end that calls and never reads", () => {
   });
 });
 
-describe("an end that is ended from here", () => {
-  test("takes no more of the frames that its transport had already", async () => {
+describe("an end that terminates itself", () => {
+  test("handles no further frames that its transport had already received", async () => {
     const { end, there } = await bare({ callsMax: 100 });
     let ran = 0;
     end.messages("m").handle(() => {
@@ -140,7 +140,7 @@ describe("an end that is ended from here", () => {
       end.terminate();
       return undefined;
     });
-    // The transport goes on giving what has come: it is at its end itself.
+    // The transport keeps delivering frames that arrived before the end, because its other end closed first.
     for (let id = 1; id <= 50; id++) there.send(call(id));
     there.close();
     await turn();
@@ -148,8 +148,8 @@ describe("an end that is ended from here", () => {
   });
 });
 
-describe("two ends that both wait for many large answers", () => {
-  test("both get them, though neither has room for the other's", async () => {
+describe("two ends that both wait for large answers", () => {
+  test("receive them, though neither has room for the other's", async () => {
     const { a, b } = await endpoints(memoryPair({ windowBytes: 2000 }), { replyBytesMax: 5000 });
     open.push(a, b);
     for (const end of [a, b]) end.methods("m").handle({ large: (size: number) => new Uint8Array(size) });
@@ -161,7 +161,7 @@ describe("two ends that both wait for many large answers", () => {
 });
 
 describe("an end that calls and cancels at once", () => {
-  test("runs no more handlers at once than callsMax, whether they look at their signal or not", async () => {
+  test("runs at most callsMax handlers at once, also when handlers ignore their signal", async () => {
     const { end, there, log, statuses } = await bare({ callsMax: 4 });
     there.open(log);
     let running = 0;
@@ -186,7 +186,7 @@ describe("an end that calls and cancels at once", () => {
     await until(() => running === 1);
   });
 
-  test("runs no more handlers of posts at once than callsMax", async () => {
+  test("runs at most callsMax handlers of posts at once", async () => {
     const { end, there } = await bare({ callsMax: 4 });
     let running = 0;
     end.messages("m").handle(() => {
@@ -198,7 +198,7 @@ describe("an end that calls and cancels at once", () => {
     expect([running, end.stats().handling]).toEqual([4, 4]);
   });
 
-  test("keeps the place of a handler that ran longer than its timeout until it has ended", async () => {
+  test("occupies one call slot with a timed-out handler until the handler ends", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const { end, there, log, statuses } = await bare({ callsMax: 1 });
     there.open(log);
@@ -220,7 +220,7 @@ describe("an end that calls and cancels at once", () => {
     expect(end.stats().handling).toBe(0);
   });
 
-  test("lets close() not wait for a handler whose answer nobody wants", async () => {
+  test("does not delay close() with the handler of a cancelled call", async () => {
     const { end, there } = await bare();
     end.messages("m").handle(() => new Promise(() => {}));
     there.send(call(1));
@@ -232,7 +232,7 @@ describe("an end that calls and cancels at once", () => {
 });
 
 describe("an end that listens and stops at once", () => {
-  test.each(["generators", "sinks"])("runs no more sources at once than callsMax: %s", async (kind) => {
+  test.each(["generators", "sinks"])("runs at most callsMax sources at once: %s", async (kind) => {
     const { end, there, log } = await bare({ callsMax: 4 });
     there.open(log);
     let running = 0;
@@ -266,7 +266,7 @@ describe("an end that listens and stops at once", () => {
 
 describe("an end that listens and never reads", () => {
   test.each(["wait", "fail", "dropOldest", "dropNewest"] as const)(
-    "makes no more bytes of pushed events wait than replyBytesMax, whatever capacity it asks for: %s",
+    "makes at most replyBytesMax bytes of pushed events wait, at any requested capacity: %s",
     async (whenFull) => {
       const { end, there } = await bare({ replyBytesMax: 50_000 });
       const results: Promise<unknown>[] = [];
@@ -294,7 +294,7 @@ describe("an end that listens and never reads", () => {
   );
 });
 
-describe("an early message that was cancelled", () => {
+describe("a cancelled early message", () => {
   test("makes room for others", async () => {
     const { end, there, log, statuses } = await bare({ early: 2 });
     there.open(log);
@@ -310,7 +310,7 @@ describe("an early message that was cancelled", () => {
     expect(statuses()).toEqual([Status.done]);
   });
 
-  test("of a stream makes room for others", async () => {
+  test("makes room for others when it was a listen", async () => {
     const { end, there, log } = await bare({ early: 2 });
     there.open(log);
     const listen = (id: number, channel: string): void =>

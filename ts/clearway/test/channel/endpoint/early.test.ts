@@ -15,8 +15,8 @@ afterEach(() => {
 const wires = ["clearway", "plain"] as const;
 const turn = () => vi.advanceTimersByTimeAsync(1);
 
-describe.each(wires)("messages before their handler, on the %s wire", (wire) => {
-  test("wait for it, in their order", async () => {
+describe.each(wires)("messages that arrive before their handler, on the %s wire,", (wire) => {
+  test("wait for the handler, in order", async () => {
     const { a, b } = await endpoints(undefined, { wire });
     const calls = [1, 2, 3].map((n) => a.messages("late").send(n));
     await turn();
@@ -31,19 +31,19 @@ describe.each(wires)("messages before their handler, on the %s wire", (wire) => 
     a.terminate();
   });
 
-  test("are answered when their time is over", async () => {
+  test("are answered when earlyMs has passed", async () => {
     const { a, b } = await endpoints(undefined, { wire, earlyMs: 100 });
     const call = outcome(a.methods("never").call("x"));
     await vi.advanceTimersByTimeAsync(99);
     expect(b.stats().handling).toBe(1);
     await vi.advanceTimersByTimeAsync(2);
-    // A foreign end cannot tell who is not there.
+    // On the plain wire, an end cannot distinguish a missing handler from a missing method.
     expect(await call).toMatchObject({ kind: wire === "plain" ? "not-implemented" : "no-handler" });
     expect(b.stats().handling).toBe(0);
     a.terminate();
   });
 
-  test("are answered at once where none are kept long", async () => {
+  test("are answered at once when earlyMs is 0", async () => {
     const { a } = await endpoints(undefined, { wire, earlyMs: 0 });
     expect(await outcome(a.methods("never").call("x"))).toMatchObject({
       kind: wire === "plain" ? "not-implemented" : "no-handler",
@@ -51,7 +51,7 @@ describe.each(wires)("messages before their handler, on the %s wire", (wire) => 
     a.terminate();
   });
 
-  test("drop the oldest when there are too many, and the other end can say how many that is", async () => {
+  test("drop the oldest when there are too many, and the sender can resize the buffer", async () => {
     const { a, b } = await endpoints(undefined, { wire, early: 2 });
     const calls = [1, 2, 3].map((n) => outcome(a.methods("late").call("echo", n)));
     expect(await calls[0]).toMatchObject({ kind: wire === "plain" ? "not-implemented" : "dropped" });
@@ -69,7 +69,7 @@ describe.each(wires)("messages before their handler, on the %s wire", (wire) => 
     a.terminate();
   });
 
-  test("that were cancelled are not run", async () => {
+  test("do not run when they were cancelled", async () => {
     if (wire === "plain") return;
     const { a, b } = await endpoints(undefined, { wire });
     const controller = new AbortController();
@@ -88,7 +88,7 @@ describe.each(wires)("messages before their handler, on the %s wire", (wire) => 
     a.terminate();
   });
 
-  test("a handler that was disposed makes way for the next", async () => {
+  test("go to a new handler after the first is disposed", async () => {
     const { a, b } = await endpoints(undefined, { wire });
     const first = b.messages("m").handle(() => "first");
     expect(await a.messages("m").send(1)).toBe("first");
@@ -104,7 +104,7 @@ describe.each(wires)("messages before their handler, on the %s wire", (wire) => 
 });
 
 describe.each(wires)("the control channel, on the %s wire", (wire) => {
-  test("takes resize and overflow, refuses what they do not say, and does not know the rest", async () => {
+  test("accepts resize and overflow, refuses wrong arguments, and does not implement other methods", async () => {
     const { a } = await endpoints(undefined, { wire });
     const control = a.methods("dev.flutter/channel-buffers", standardMethodCodec);
     expect(await control.call("resize", ["x", 3])).toBe(null);
@@ -122,7 +122,7 @@ describe.each(wires)("the control channel, on the %s wire", (wire) => {
 });
 
 describe("the buffer of early messages", () => {
-  test("is bounded in bytes, and one channel's messages do not drop another's", () => {
+  test("has a limit in bytes, and one channel's messages do not evict another's", () => {
     const early = new Early<string>({ each: 4, bytesMax: 100, keptMs: 10 });
     expect(early.add("a", "a1", 60, 0)).toEqual([]);
     expect(early.add("b", "b1", 60, 0)).toEqual(["b1"]);
@@ -132,7 +132,7 @@ describe("the buffer of early messages", () => {
     expect(early.add("b", "b2", 100, 0)).toEqual([]);
   });
 
-  test("gives back what is over its time", () => {
+  test("returns expired messages", () => {
     const early = new Early<string>({ each: 4, bytesMax: 100, keptMs: 10 });
     early.add("a", "a1", 1, 0);
     early.add("b", "b1", 1, 5);
@@ -145,7 +145,7 @@ describe("the buffer of early messages", () => {
     ]);
   });
 
-  test("forgets names that hold nothing", () => {
+  test("forgets resized channels that hold no message", () => {
     const early = new Early<string>({ each: 0, bytesMax: 100, keptMs: 10 });
     for (let index = 0; index < 5000; index++) early.resize(`name ${index}`, 1);
     expect(early.add("name 4999", "kept", 1, 0)).toEqual([]);

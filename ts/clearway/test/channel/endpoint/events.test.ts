@@ -26,7 +26,7 @@ for (const [carrier, pair] of Object.entries(transports)) {
     };
 
     describe(`events on the ${wire} wire over ${carrier}`, () => {
-      test("all of them arrive, in order, then the end", async () => {
+      test("all arrive, in order, before the end", async () => {
         const { a, b } = await start();
         b.events("count").serve(async function* (to: number) {
           for (let n = 1; n <= to; n++) yield n;
@@ -38,7 +38,7 @@ for (const [carrier, pair] of Object.entries(transports)) {
         expect([a.stats().listening, b.stats().serving]).toEqual([0, 0]);
       });
 
-      test("a break reaches the source's finally, and its signal", async () => {
+      test("that a reader leaves run the source's finally block, and abort its signal", async () => {
         const { a, b } = await start();
         let ended = "";
         b.events("for ever").serve(async function* (_, { signal }) {
@@ -56,7 +56,7 @@ for (const [carrier, pair] of Object.entries(transports)) {
         expect(ended).toBe("finally, true");
       });
 
-      test("what a source pushes arrives before its end", async () => {
+      test("pushed by a source arrive before its end", async () => {
         const { a, b } = await start();
         b.events("pushed").serve((_, sink: EventSink) => {
           void sink.send("one");
@@ -67,7 +67,7 @@ for (const [carrier, pair] of Object.entries(transports)) {
         expect(await read(a.events("pushed").listen())).toEqual(["one", "two"]);
       });
 
-      test("an async source ends its stream when it ends", async () => {
+      test("of an async source end when the source ends", async () => {
         const { a, b } = await start();
         b.events("pushed").serve(async (_, sink: EventSink) => {
           for (let n = 0; n < 40; n++) await sink.send(n);
@@ -75,7 +75,7 @@ for (const [carrier, pair] of Object.entries(transports)) {
         expect(await read(a.events("pushed").listen())).toHaveLength(40);
       });
 
-      test("a source's error comes behind its events, once", async () => {
+      test("arrive before their source's error, which is reported once", async () => {
         const { a, b } = await start();
         b.events("broken").serve(async function* () {
           yield 1;
@@ -89,7 +89,7 @@ for (const [carrier, pair] of Object.entries(transports)) {
         expect(await stream.next()).toEqual({ done: true, value: undefined });
       });
 
-      test("a second listen ends the first", async () => {
+      test("of a first listen end when the same channel is listened to again", async () => {
         const { a, b } = await start();
         let begun = 0;
         const ended: unknown[] = [];
@@ -109,14 +109,14 @@ for (const [carrier, pair] of Object.entries(transports)) {
         const second = a.events("one").listen("second");
         const rest = rejection(read(first));
         expect(await rest).toMatchObject({ code: "cancelled" });
-        // On the plain wire events have no stream's number: one of the first may be under way.
+        // Plain events carry no stream number, so an event of the first stream may still arrive.
         let value: unknown;
         for await (value of second) if (value === "second") break;
         await until(() => ended.length === 2);
         expect([begun, value, ended]).toEqual([2, "second", ["first", "second"]]);
       });
 
-      test("a signal ends it with its own reason", async () => {
+      test("end with the signal's reason when it aborts", async () => {
         const { a, b } = await start();
         b.events("never").serve(() => {});
         const controller = new AbortController();
@@ -133,7 +133,7 @@ for (const [carrier, pair] of Object.entries(transports)) {
         await until(() => b.stats().serving === 0);
       });
 
-      test("the transport's end ends it, at both ends", async () => {
+      test("end at both ends when the transport ends", async () => {
         const { a, b } = await start();
         let signal: AbortSignal | undefined;
         b.events("never").serve((_, sink) => {
@@ -148,7 +148,7 @@ for (const [carrier, pair] of Object.entries(transports)) {
         expect(await rejection(read(a.events("never").listen()))).toMatchObject({ code: "transport-closed" });
       });
 
-      test("an event that the codec has no form for ends the stream with that error", async () => {
+      test("end with the codec's error when an event cannot be encoded", async () => {
         const { a, b } = await start();
         b.events("odd").serve(function* () {
           yield 1;
@@ -159,7 +159,7 @@ for (const [carrier, pair] of Object.entries(transports)) {
         expect(await rejection(stream.next())).toMatchObject({ code: "not-encodable" });
       });
 
-      test("a listen of a channel that has methods only is not implemented", async () => {
+      test("are not implemented on a channel with methods only", async () => {
         const { a, b } = await start();
         b.methods("m").handle({ one: () => 1 });
         expect(await rejection(read(a.events("m").listen()))).toMatchObject({ code: "not-implemented" });
@@ -169,7 +169,7 @@ for (const [carrier, pair] of Object.entries(transports)) {
   }
 
   describe(`credit over ${carrier}`, () => {
-    test("a generator is drawn on only as far as there is credit", async () => {
+    test("limits how far a generator runs ahead", async () => {
       const { a, b } = await endpoints(pair());
       open.push(a, b);
       let made = 0;
@@ -180,13 +180,13 @@ for (const [carrier, pair] of Object.entries(transports)) {
       for (let n = 0; n < 100; n++) {
         expect((await stream.next()).value).toBe(n);
         await new Promise((resolve) => setTimeout(resolve));
-        // `made` goes up when the value after is drawn.
+        // `made` increases when the next value is drawn.
         expect(made).toBeLessThan(n + 1 + 4);
       }
       await stream.return();
     });
 
-    test("bytes count as well", async () => {
+    test("also limits bytes", async () => {
       const { a, b } = await endpoints(pair());
       open.push(a, b);
       let made = 0;
@@ -205,7 +205,7 @@ for (const [carrier, pair] of Object.entries(transports)) {
     test.each([
       ["dropOldest", [0, 1, 98, 99]],
       ["dropNewest", [0, 1, 2, 3]],
-    ] as const)("%s drops what the reader does not keep up with, and says how many", async (whenFull, expected) => {
+    ] as const)("with %s drops what the reader does not keep up with, and counts it", async (whenFull, expected) => {
       const { a, b } = await endpoints(pair());
       open.push(a, b);
       let sent = 0;
@@ -226,7 +226,7 @@ for (const [carrier, pair] of Object.entries(transports)) {
       expect(stream.dropped).toBe(96);
     });
 
-    test("a source can refuse to run ahead: fail", async () => {
+    test("with fail makes a send beyond it reject with queue-full", async () => {
       const { a, b } = await endpoints(pair());
       open.push(a, b);
       const results: Promise<unknown>[] = [];
@@ -242,7 +242,7 @@ for (const [carrier, pair] of Object.entries(transports)) {
       await stream.return();
     });
 
-    test("latest() gives the newest of the frames that are pushed, and the source never waits", async () => {
+    test("with latest() delivers the newest pushed frame, and the source never waits", async () => {
       const { a, b } = await endpoints(pair());
       open.push(a, b);
       let frame = 0;
@@ -266,7 +266,7 @@ for (const [carrier, pair] of Object.entries(transports)) {
     });
 
     test.each(["wait", "fail", "dropOldest", "dropNewest"] as const)(
-      "nothing is lost of a generator that goes at its own pace: %s",
+      "loses nothing of a generator that waits for it: %s",
       async (whenFull) => {
         const { a, b } = await endpoints(pair());
         open.push(a, b);
@@ -305,14 +305,14 @@ for (const [carrier, pair] of Object.entries(transports)) {
       return stream;
     };
 
-    test("the reader's buffer is bounded: what is dropped is counted", async () => {
+    test("have a bounded reader's buffer, which counts what it drops", async () => {
       const oldest = await flood("dropOldest");
       expect([await read(oldest), oldest.dropped]).toEqual([[97, 98, 99], 97]);
       const newest = await flood("dropNewest");
       expect([await read(newest), newest.dropped]).toEqual([[0, 1, 2], 97]);
     });
 
-    test("where nothing may be lost, the stream fails", async () => {
+    test("fail their stream when its buffer is full and nothing may be dropped", async () => {
       expect(await rejection(read(await flood("wait")))).toMatchObject({ code: "queue-full" });
     });
   });

@@ -13,7 +13,7 @@ afterEach(() => {
 const wires = ["clearway", "plain"] as const;
 const secret = "Bearer c2VjcmV0";
 
-/** As a client of a database or of HTTP throws it. */
+/** Returns an error like those of a database client or an HTTP client. */
 function leaky(): Error {
   const cause = Object.assign(new Error(`connect with ${secret}`), { sql: `select ${secret}` });
   const error = Object.assign(new Error("no answer", { cause }), { code: "E_DB", authorization: secret });
@@ -21,7 +21,7 @@ function leaky(): Error {
   return error;
 }
 
-/** Everything that can be seen of an error. */
+/** Returns everything that is visible in an error, as text. */
 function everything(error: unknown, seen = new Set<unknown>()): string {
   if (typeof error !== "object" || error === null || seen.has(error)) return String(error);
   seen.add(error);
@@ -31,7 +31,7 @@ function everything(error: unknown, seen = new Set<unknown>()): string {
     .join("\n");
 }
 
-/** What a caller and a listener are told of what was thrown. */
+/** Returns the errors that a caller and a listener receive for a thrown error. */
 async function told(carrier: string, wire: "clearway" | "plain", options: EndpointOptions, thrown: () => unknown) {
   const { a, b } = await endpoints(transports[carrier]!(), { wire, onError: () => {}, ...options });
   open.push(a, b);
@@ -45,9 +45,9 @@ async function told(carrier: string, wire: "clearway" | "plain", options: Endpoi
   return [await rejection(a.methods("m").call("fails")), await rejection(stream.next())] as RemoteError[];
 }
 
-describe.each(wires)("what a handler or a source throws, on the %s wire", (wire) => {
-  // As over a WebSocket.
-  test("crosses by code and message alone where the other end is another program", async () => {
+describe.each(wires)("an error of a handler or a source, on the %s wire,", (wire) => {
+  // "bytes" behaves like a WebSocket.
+  test("crosses only as code and message when the other end is another program", async () => {
     for (const error of await told("bytes", wire, {}, leaky)) {
       expect(error).toMatchObject({ name: "RemoteError", code: "E_DB", message: "no answer", details: null });
       expect(error.cause).toBe(undefined);
@@ -55,7 +55,7 @@ describe.each(wires)("what a handler or a source throws, on the %s wire", (wire)
     }
   });
 
-  test("crosses with the details that its handler chose, and without those of another end's error", async () => {
+  test("crosses with the details that its handler chose, but not with the details of a third end's error", async () => {
     const chosen = (): unknown => new RemoteError("BUSY", "later", { details: [7], cause: leaky() });
     for (const error of await told("bytes", wire, {}, chosen)) {
       expect(error).toMatchObject({ code: "BUSY", message: "later", details: [7] });
@@ -68,14 +68,17 @@ describe.each(wires)("what a handler or a source throws, on the %s wire", (wire)
     }
   });
 
-  test.each(["memory", "port", "port and ring"])("can be kept from crossing whole over %s, too", async (carrier) => {
-    for (const error of await told(carrier, wire, { exposeErrors: false }, leaky)) {
-      expect(error.code).toBe("E_DB");
-      expect(everything(error)).not.toContain(secret);
-    }
-  });
+  test.each(["memory", "port", "port and ring"])(
+    "crosses as code and message over %s with exposeErrors: false",
+    async (carrier) => {
+      for (const error of await told(carrier, wire, { exposeErrors: false }, leaky)) {
+        expect(error.code).toBe("E_DB");
+        expect(everything(error)).not.toContain(secret);
+      }
+    },
+  );
 
-  test("is chosen by redactError, which is told the channel", async () => {
+  test("is replaced by redactError, which receives the channel", async () => {
     const channels: string[] = [];
     const redactError = (error: unknown, channel: string): unknown => {
       channels.push(channel);
@@ -89,7 +92,7 @@ describe.each(wires)("what a handler or a source throws, on the %s wire", (wire)
     expect(new Set(channels)).toEqual(new Set(["m", "e"]));
   });
 
-  test.each([new Error(secret), secret, undefined])("is not told at all when redactError throws", async (thrown) => {
+  test.each([new Error(secret), secret, undefined])("is hidden completely when redactError throws", async (thrown) => {
     const redactError = (): never => {
       throw thrown;
     };
@@ -100,12 +103,12 @@ describe.each(wires)("what a handler or a source throws, on the %s wire", (wire)
   });
 });
 
-describe("what a handler throws", () => {
+describe("an error of a handler", () => {
   test.each([
     ["memory", {}],
     ["port", {}],
     ["bytes", { exposeErrors: true }],
-  ] as const)("crosses whole over %s with %o", async (carrier, options) => {
+  ] as const)("crosses with cause and stack over %s with %o", async (carrier, options) => {
     for (const error of await told(carrier, "clearway", options, leaky)) {
       expect(error.cause).toMatchObject({ code: "E_DB", authorization: secret, cause: { sql: `select ${secret}` } });
       expect(error.stack).toContain(secret);
@@ -115,7 +118,7 @@ describe("what a handler throws", () => {
   test.each([
     [{ exposeErrors: 1 }, "exposeErrors must be true or false: exposeErrors=1"],
     [{ redactError: true }, "redactError must be a function: redactError=true"],
-  ])("is not set by %o", async (options, message) => {
+  ])("cannot be configured by wrong options: %o", async (options, message) => {
     await expect(endpoints(undefined, options as never)).rejects.toThrow(message);
   });
 });

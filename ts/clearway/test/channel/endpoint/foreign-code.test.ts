@@ -6,8 +6,8 @@ import type { EventSink } from "../../../src/channel/endpoint/source.js";
 import { returning, throwing } from "../../fixtures/misdeeds.js";
 import { endpoints, rejection, until } from "./pairs.js";
 
-// Every point at which an endpoint calls code that is not its own, and what that may do. After it, whoever waits was told, nothing is
-// left behind, and the endpoint still works.
+// Tests every point at which an endpoint calls foreign code, and every way in which that code may fail. Afterwards, each waiting caller or
+// listener has its result, nothing is left behind, and the endpoint still works.
 
 const open: Endpoint[] = [];
 afterEach(() => {
@@ -18,18 +18,18 @@ afterEach(() => {
 const misdeeds: Record<string, () => unknown> = {
   ...throwing,
   rejects: () => Promise.reject(new Error("foreign")),
-  "gives a thenable that throws": () => ({
-    // biome-ignore lint/suspicious/noThenProperty: that is what is tested
+  "returns a thenable that throws": () => ({
+    // biome-ignore lint/suspicious/noThenProperty: the test needs a thenable
     then() {
       throw new Error("foreign");
     },
   }),
-  "gives what has no form": () => Symbol("foreign"),
-  "gives a revoked Proxy": () => returning["returns a revoked Proxy"]!(),
-  "gives a Proxy that throws": () => returning["returns a Proxy that throws"]!(),
+  "returns a value without an encoding": () => Symbol("foreign"),
+  "returns a revoked Proxy": () => returning["returns a revoked Proxy"]!(),
+  "returns a Proxy that throws": () => returning["returns a Proxy that throws"]!(),
 };
 
-/** Two ends; whatever the second one's owner is told. */
+/** Connects two ends, and collects the errors that the second end reports. */
 async function start(wire: "clearway" | "plain") {
   const told: unknown[] = [];
   const ends = await endpoints(undefined, { wire, onError: (error) => told.push(error) });
@@ -37,7 +37,7 @@ async function start(wire: "clearway" | "plain") {
   return { ...ends, told };
 }
 
-/** Nothing is left, and the next call works. */
+/** Checks that nothing is left over, and that the next call works. */
 async function works({ a, b }: { a: Endpoint; b: Endpoint }): Promise<void> {
   const still = b.methods("still").handle({ works: () => "yes" });
   expect(await a.methods("still").call("works")).toBe("yes");
@@ -46,22 +46,22 @@ async function works({ a, b }: { a: Endpoint; b: Endpoint }): Promise<void> {
   expect(a.stats().calls).toBe(0);
 }
 
-describe.each(["clearway", "plain"] as const)("code that is not ours, on the %s wire", (wire) => {
+describe.each(["clearway", "plain"] as const)("foreign code on the %s wire:", (wire) => {
   describe.each(Object.keys(misdeeds))("a function that %s", (name) => {
     const misdeed = misdeeds[name] as () => never;
 
-    test("as a handler of methods fails its call alone", async () => {
+    test("as a method handler fails only its own call", async () => {
       const ends = await start(wire);
       ends.b.methods("m").handle({ wrong: misdeed });
       await rejection(ends.a.methods("m").call("wrong"));
       await works(ends);
     });
 
-    test("as a handler of messages fails its call alone, and a post is reported", async () => {
+    test("as a message handler fails only its own call, and the error of a post is reported", async () => {
       const ends = await start(wire);
       ends.b.messages("m").handle(misdeed);
       const call = ends.a.messages("m").send(1);
-      // A plain reply without bytes is the answer there.
+      // On the plain wire, a failed message handler answers with an empty reply.
       await (wire === "plain" ? call : rejection(call));
       const before = ends.told.length;
       await ends.a.messages("m").post(1);
@@ -76,7 +76,7 @@ describe.each(["clearway", "plain"] as const)("code that is not ours, on the %s 
       await works(ends);
     });
 
-    test("as an iterable's start ends its stream with an error", async () => {
+    test("as an iterable's iterator method ends its stream with an error", async () => {
       for (const key of [Symbol.asyncIterator, Symbol.iterator]) {
         const ends = await start(wire);
         ends.b.events("e").serve(() => ({ [key]: misdeed }) as never);
@@ -108,7 +108,7 @@ describe.each(["clearway", "plain"] as const)("code that is not ours, on the %s 
   describe.each(Object.keys(throwing))("a function that %s", (name) => {
     const misdeed = throwing[name] as () => never;
 
-    test("as onError is printed, and the rest goes on", async () => {
+    test("as onError has its error printed, and the endpoint keeps working", async () => {
       const printed = vi.spyOn(console, "error").mockImplementation(() => {});
       const ends = await endpoints(undefined, { wire, onError: misdeed });
       open.push(ends.a, ends.b);
@@ -118,7 +118,7 @@ describe.each(["clearway", "plain"] as const)("code that is not ours, on the %s 
       await works(ends);
     });
 
-    test("as onDrop is reported, and the stream goes on", async () => {
+    test("as onDrop has its error reported, and the stream keeps going", async () => {
       const ends = await start(wire);
       let sent = 0;
       ends.b.events("fast").serve((_, sink: EventSink) => {
@@ -136,7 +136,7 @@ describe.each(["clearway", "plain"] as const)("code that is not ours, on the %s 
       await works(ends);
     });
 
-    test("as a codec fails its call alone", async () => {
+    test("as a codec fails only its own call", async () => {
       const half = { name: "foreign", encode: misdeed, encodeInto: misdeed, decode: misdeed };
       const working = standardMessageCodec;
       const ends = await start(wire);
@@ -166,7 +166,7 @@ describe.each(["clearway", "plain"] as const)("code that is not ours, on the %s 
     });
   });
 
-  test("a signal is let go of when its stream has ended, whoever ends it", async () => {
+  test("a stream removes its listener from the signal when it ends, whichever side ends it", async () => {
     const ends = await start(wire);
     ends.b.events("short").serve(function* () {
       yield 1;
@@ -182,7 +182,7 @@ describe.each(["clearway", "plain"] as const)("code that is not ours, on the %s 
       for await (const _ of ends.a.events("short").listen(null, { signal }));
       for await (const _ of ends.a.events("short").listen(null, { signal })) break;
       await rejection(ends.a.events("broken").listen(null, { signal }).next());
-      // Each takes the place of the one before.
+      // Each listen replaces the previous one.
       const stream = ends.a.events("long").listen(null, { signal });
       void stream.next().catch(() => {});
     }
@@ -191,9 +191,9 @@ describe.each(["clearway", "plain"] as const)("code that is not ours, on the %s 
       for (const [, listener] of removed.mock.calls) listeners.delete(listener as never);
       return listeners.size;
     };
-    // In Node, streams at one time share a listener.
+    // In Node, concurrent streams share one listener.
     expect(added).toHaveBeenCalled();
-    // That of the last long stream.
+    // The listener of the last long stream.
     await until(() => left() === 1);
     ends.a.terminate();
     expect(left()).toBe(0);

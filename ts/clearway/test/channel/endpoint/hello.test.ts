@@ -16,13 +16,13 @@ describe("the hello", () => {
     ["either", "plain", "plain"],
     ["clearway", "either", "clearway"],
     ["plain", "plain", "plain"],
-  ] as const)("an end that speaks %s and one that speaks %s agree on %s", async (here, there, agreed) => {
+  ] as const)("lets an end with wire %s and one with %s agree on %s", async (here, there, agreed) => {
     const { a, b } = await endpoints(memoryPair(), { wire: here }, { wire: there });
     expect([a.wire, b.wire]).toEqual([agreed, agreed]);
     a.terminate();
   });
 
-  test("without a wire in common neither end goes on, and both say why", async () => {
+  test("closes both ends with the reason when they have no wire in common", async () => {
     const [ta, tb] = memoryPair();
     const both = await Promise.allSettled([connect(ta, { wire: "clearway" }), connect(tb, { wire: "plain" })]);
     for (const each of both) {
@@ -31,7 +31,7 @@ describe("the hello", () => {
     }
   });
 
-  test("what is no hello is never taken for an end of either wire", async () => {
+  test("is required: any other first frame closes both ends on either wire", async () => {
     for (const frame of [
       writeFrame({ op: Op.message, id: 1, name: new Uint8Array([97]) }),
       writeFrame({ op: Op.hello, id: helloMagic + 1, body: new Uint8Array(12) }),
@@ -47,15 +47,15 @@ describe("the hello", () => {
     }
   });
 
-  test("another version is refused with both numbers", async () => {
+  test("of another version is refused, and the error has both version numbers", async () => {
     const [ta, tb] = memoryPair();
     const hello = writeHello({ ...limits, wires: ["clearway"] });
-    hello[8] = 2; // its version
+    hello[8] = 2; // the version
     tb.send(hello);
     expect(await rejection(connect(ta))).toMatchObject({ message: expect.stringMatching(/version 2 .* 1$/) });
   });
 
-  test("a silent end is not waited for without end", async () => {
+  test("times out after helloMs when the other end is silent", async () => {
     const [ta, tb] = memoryPair();
     const silent = new Log();
     tb.open(silent);
@@ -63,7 +63,7 @@ describe("the hello", () => {
     expect(await silent.end()).toMatchObject({ code: "timeout" });
   });
 
-  test("a signal ends the waiting, before and after it began", async () => {
+  test("can be cancelled by a signal, before and while it waits", async () => {
     const reason = new Error("no more");
     expect(await rejection(connect(memoryPair()[0], { signal: AbortSignal.abort(reason) }))).toBe(reason);
     const controller = new AbortController();
@@ -72,13 +72,13 @@ describe("the hello", () => {
     expect(await waiting).toBe(reason);
   });
 
-  test("a transport that is closed before it is told", async () => {
+  test("fails with the reason when the transport closes first", async () => {
     const [ta, tb] = memoryPair();
     tb.close({ code: "refused", message: "not you" });
     expect(await rejection(connect(ta))).toMatchObject({ code: "transport-closed", reason: { code: "refused" } });
   });
 
-  test("the smaller limit of both ends holds", async () => {
+  test("applies the smaller limit of both ends", async () => {
     const [ta, tb] = memoryPair();
     tb.send(writeHello({ ...limits, frameBytesMax: 1024, nameBytesMax: 5, wires: ["clearway"] }));
     const end = await connect(ta);
@@ -87,7 +87,7 @@ describe("the hello", () => {
     end.terminate();
   });
 
-  test("wrong options are refused, and nothing is sent", async () => {
+  test("is not sent when an option is invalid", async () => {
     const [ta, tb] = memoryPair();
     const log = new Log();
     tb.open(log);

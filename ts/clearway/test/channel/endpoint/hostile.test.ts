@@ -11,7 +11,7 @@ import { Log } from "../transports/contract.js";
 const bytes = (hex: string): Uint8Array => Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
 const text = new TextEncoder();
 
-/** An endpoint with something of everything under way, and the raw other end of its transport. */
+/** Connects an endpoint with pending work of every kind to the raw other end of its transport. */
 async function raw(wire: "clearway" | "plain") {
   const [ta, tb] = memoryPair();
   const log = new Log();
@@ -53,8 +53,8 @@ const frame = fc.oneof(
     .map((parts) => writeFrame({ ...parts, op: parts.op as Op })),
 );
 
-describe("an end that sends anything", () => {
-  test.each(["clearway", "plain"] as const)("never makes the other throw or hang, on the %s wire", async (wire) => {
+describe("an end that sends arbitrary frames", () => {
+  test.each(["clearway", "plain"] as const)("never makes the other end throw or hang, on the %s wire", async (wire) => {
     await fc.assert(
       fc.asyncProperty(fc.array(frame, { maxLength: 12 }), async (frames) => {
         const { end, tb, mine } = await raw(wire);
@@ -74,20 +74,20 @@ describe("an end that sends anything", () => {
       "an event without credit",
       Array.from({ length: 17 }, () => ({ op: Op.event, id: 1, body: bytes("000301000000") })),
     ],
-    ["two calls of one number", [1, 1].map((id) => ({ op: Op.call, id, name: text.encode("nobody") }))],
-    ["two streams of one number", [1, 1].map((id) => ({ op: Op.listen, id, name: text.encode("never") }))],
+    ["two calls with the same number", [1, 1].map((id) => ({ op: Op.call, id, name: text.encode("nobody") }))],
+    ["two streams with the same number", [1, 1].map((id) => ({ op: Op.listen, id, name: text.encode("never") }))],
     ["a name that is not UTF-8", [{ op: Op.call, id: 1, name: new Uint8Array([0xff]) }]],
     ["a name that is too long", [{ op: Op.call, id: 1, name: new Uint8Array(256).fill(65) }]],
     ["a second hello", [{ op: Op.hello }]],
     ["a plain message on the other wire", [{ op: Op.message, name: text.encode("b") }]],
-  ])("is told when it breaks the protocol: %s", async (_, frames) => {
+  ])("is closed with `protocol` on a violation: %s", async (_, frames) => {
     const { end, tb, log } = await raw("clearway");
     for (const parts of frames) tb.send(writeFrame(parts));
     expect((await log.end()).code).toBe("protocol");
     expect((await end.closed).code).toBe("protocol");
   });
 
-  test("cannot make more run at once than callsMax", async () => {
+  test("cannot run more than callsMax handlers at once", async () => {
     const { end, tb, log } = await raw("clearway");
     for (let id = 1; id <= 20; id++) tb.send(writeFrame({ op: Op.call, id, name: text.encode("nobody") }));
     await log.until(() => log.frames.filter((each) => each[0] === Op.reply && each[8] === 7).length === 12);

@@ -18,7 +18,7 @@ afterEach(() => {
 const wires = ["clearway", "plain"] as const;
 const text = new TextEncoder();
 
-/** An endpoint whose other end is bare, and told some limits in its hello. */
+/** Connects an endpoint to a raw transport that has sent some limits in its hello. */
 async function bare(limits: { frameBytesMax?: number; nameBytesMax?: number }, options: EndpointOptions = {}) {
   const [ta, tb] = memoryPair();
   const log = new Log();
@@ -30,7 +30,7 @@ async function bare(limits: { frameBytesMax?: number; nameBytesMax?: number }, o
   return { end, tb, log };
 }
 
-/** Errors of which each has something that is too large for a small frame, or that cannot be read. */
+/** Errors that are too large for a small frame in some part, or that cannot be read. */
 const errors: Record<string, () => unknown> = {
   "a long message": () => new Error("ü".repeat(100_000)),
   "control characters": () => new Error("\u0001".repeat(100_000)),
@@ -53,7 +53,7 @@ const errors: Record<string, () => unknown> = {
 };
 
 describe("a hello", () => {
-  test.each([0, 1, 23, 24, 1023])("is refused when it takes frames of %i bytes at most", async (frameBytesMax) => {
+  test.each([0, 1, 23, 24, 1023])("is refused when it accepts frames of at most %i bytes", async (frameBytesMax) => {
     const error = await rejection(bare({ frameBytesMax }));
     expect(error).toMatchObject({
       code: "protocol",
@@ -61,13 +61,13 @@ describe("a hello", () => {
     });
   });
 
-  test("with short names fails the calls of longer ones, and no handler", async () => {
+  test("with short names makes calls on longer names fail, and allows handlers of longer names", async () => {
     const { end } = await bare({ nameBytesMax: 3 });
     end.methods("longer").handle({});
     expect(await rejection(end.methods("longer").call("x"))).toMatchObject({ code: "invalid-argument" });
   });
 
-  test("is not said over a transport whose frames are too small", async () => {
+  test("is not sent over a transport whose frames are too small", async () => {
     const [ta] = memoryPair({ frameBytesMax: 1023 });
     expect(await rejection(connect(ta))).toMatchObject({
       code: "invalid-argument",
@@ -76,8 +76,8 @@ describe("a hello", () => {
   });
 });
 
-describe.each(wires)("an end that takes frames of 1024 bytes, on the %s wire", (wire) => {
-  test.each(Object.keys(errors))("is told of a handler's error that has %s", async (name) => {
+describe.each(wires)("an end that accepts frames of 1024 bytes, on the %s wire,", (wire) => {
+  test.each(Object.keys(errors))("receives a handler's error that has %s", async (name) => {
     const { tb, log, end } = await bare({}, { wire });
     end.methods("m").handle({ fails: () => Promise.reject(errors[name]!()) });
     const frame = { op: wire === "plain" ? Op.message : Op.call, id: 1, name: text.encode("m") };
@@ -88,7 +88,7 @@ describe.each(wires)("an end that takes frames of 1024 bytes, on the %s wire", (
     expect([op, body.length > 0]).toEqual([wire === "plain" ? Op.answer : Op.reply, true]);
   });
 
-  test.each(Object.keys(errors))("is told of a source's error that has %s", async (name) => {
+  test.each(Object.keys(errors))("receives a source's error that has %s", async (name) => {
     const { tb, log, end } = await bare({}, { wire });
     end.events("e").serve(async (_, sink) => {
       await Promise.resolve();
@@ -96,7 +96,7 @@ describe.each(wires)("an end that takes frames of 1024 bytes, on the %s wire", (
     });
     const listen = { op: wire === "plain" ? Op.message : Op.listen, id: 1, name: text.encode("e"), a: 1, b: 1 };
     tb.send(writeFrame({ ...listen, body: new Uint8Array([7, 6, ...text.encode("listen"), 0]) }));
-    // Plain: the answer, the error, the end.
+    // On the plain wire: the hello, the answer, the error and the end.
     const frames = wire === "plain" ? 4 : 2;
     await log.count(frames);
     for (const frame of log.frames) expect(frame.length).toBeLessThanOrEqual(1024);
@@ -119,7 +119,7 @@ describe("an error whose body is too large", () => {
 });
 
 describe("a transport that throws", () => {
-  test.each(["cancel", "credit", "reply"])("is closed when it does so at a %s", async (when) => {
+  test.each(["cancel", "credit", "reply"])("is closed when it throws on a %s", async (when) => {
     const [ta, tb] = memoryPair();
     let refuses = false;
     const faulty: ChannelTransport = Object.assign(Object.create(ta) as ChannelTransport, {

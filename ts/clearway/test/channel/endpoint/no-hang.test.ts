@@ -4,10 +4,10 @@ import fc from "../../fixtures/fast-check.js";
 import { play, step } from "./chaos.js";
 import { transports } from "./pairs.js";
 
-// How many plans each: a second or two; `CLEARWAY_FUZZ_RUNS=2000` looks further, in Node.
+// Plans per combination of transport and wire, which take a second or two. In Node, `CLEARWAY_FUZZ_RUNS=2000` runs more.
 const runs = Number(globalThis.process?.env?.["CLEARWAY_FUZZ_RUNS"] ?? 60);
 
-describe("nothing hangs, whatever two ends do", () => {
+describe("two ends never hang, whatever they do,", () => {
   for (const carrier of Object.keys(transports)) {
     for (const wire of ["clearway", "plain"] as const) {
       test(`over ${carrier}, on the ${wire} wire`, async () => {

@@ -9,7 +9,7 @@ import type { ChannelSink, ChannelTransport, CloseReason } from "../../../src/ch
 
 export type TransportPair = [ChannelTransport, ChannelTransport];
 
-/** A transport of bytes alone, as a socket is: the in-memory pair without attachments. */
+/** A transport without attachments, like a socket: wraps the in-memory pair. */
 class BytesOnly implements ChannelTransport {
   readonly name = "bytes";
   readonly moves = false;
@@ -41,14 +41,14 @@ export const transports: Readonly<Record<string, (limits?: TransportLimits) => T
     const { port1, port2 } = new MessageChannel();
     return [portTransport(port1, limits), portTransport(port2, limits)];
   },
-  // Without shared memory it is a port.
+  // Without shared memory this is a plain port.
   "port and ring": (limits) => {
     const { port1, port2 } = new MessageChannel();
     return [portTransport(port1, { ...limits, ring: "offer" }), portTransport(port2, { ...limits, ring: "accept" })];
   },
 };
 
-/** Two endpoints that have said hello, and their transports. */
+/** Connects two endpoints, and returns them with their transports. */
 export async function endpoints(
   [ta, tb]: TransportPair = memoryPair(),
   options: EndpointOptions = {},
@@ -58,7 +58,7 @@ export async function endpoints(
   return { a, b, ta, tb };
 }
 
-/** What a promise was rejected with. */
+/** Returns the error that a promise rejects with. Fails when the promise resolves. */
 export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   try {
     await promise;
@@ -68,7 +68,7 @@ export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   throw new Error("it settled");
 }
 
-/** Waits until a condition holds, turn by turn of the event loop. */
+/** Waits until a condition holds, and checks it once per turn of the event loop. */
 export async function until(met: () => boolean): Promise<void> {
   while (!met()) await new Promise((resolve) => setTimeout(resolve));
 }

@@ -5,7 +5,7 @@ import { Source, type SourceWire } from "../../../src/channel/endpoint/source.js
 import type { QueueLimits } from "../../../src/channel/endpoint/source-queue.js";
 import { Status } from "../../../src/channel/wire/frame.js";
 
-/** A source on a wire that only notes what it is given. */
+/** Creates a source on a wire that only records what it receives. */
 function start(limits: Partial<QueueLimits> = {}) {
   const sent: unknown[] = [];
   const values = new Map<Encoded, unknown>();
@@ -30,7 +30,7 @@ function start(limits: Partial<QueueLimits> = {}) {
   return { source, sent, line, grant };
 }
 
-/** Counts up for ever, and says what was drawn and whether it was closed. */
+/** Returns a generator that counts forever, with counts of drawn values and of closes. */
 function counter() {
   const seen = { drawn: 0, closed: 0 };
   const values = (function* () {
@@ -43,11 +43,11 @@ function counter() {
   return { seen, values };
 }
 
-/** Lets everything happen that can: nothing here waits for anything but promises. */
+/** Waits until all pending promises have settled. Nothing here waits for anything else. */
 const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
 
 describe("a source that draws from an iterable", () => {
-  test("draws nothing before the first credit, and then as much as there is", async () => {
+  test("draws nothing before the first credit, and then one value per credit", async () => {
     const { source, sent, grant } = start();
     const { seen, values } = counter();
     void source.pump(values);
@@ -67,7 +67,7 @@ describe("a source that draws from an iterable", () => {
     expect(seen).toEqual({ drawn: 6, closed: 1 });
   });
 
-  test("draws nothing while the transport holds back", async () => {
+  test("draws nothing while the transport holds frames back", async () => {
     const { source, sent, line, grant } = start();
     const { seen, values } = counter();
     line.held = true;
@@ -82,7 +82,7 @@ describe("a source that draws from an iterable", () => {
   });
 
   test.each(["wait", "fail", "dropOldest", "dropNewest"] as const)(
-    "draws when what was pushed has left, and keeps what it drew: %s",
+    "draws once its pushed values have left, and keeps values it has drawn: %s",
     async (whenFull) => {
       const { source, sent, grant } = start({ whenFull, capacity: 1 });
       let yielded = (_: string): void => {};
@@ -105,7 +105,7 @@ describe("a source that draws from an iterable", () => {
     },
   );
 
-  test("closes the iterator of a value that cannot be sent, also while the transport holds back", async () => {
+  test("closes its iterator when a value cannot be sent, also while the transport holds frames back", async () => {
     const { source, sent, line, grant } = start();
     let closed = 0;
     grant(5);
@@ -128,7 +128,7 @@ describe("a source that draws from an iterable", () => {
     expect(line.ended).toBe(1);
   });
 
-  test("closes it when the sink was ended, once, and not when it has ended by itself", async () => {
+  test("closes its iterator once when the sink ends, and not when the iterator ends by itself", async () => {
     const { source, sent, grant } = start();
     const { seen, values } = counter();
     const pumped = source.pump(values);
@@ -150,7 +150,7 @@ describe("a source that draws from an iterable", () => {
     expect([closed, other.sent]).toEqual([0, ["done"]]);
   });
 
-  test("is not begun where nobody listens any more; what closing throws is reported", async () => {
+  test("does not start when the listener is gone, and reports an error of closing", async () => {
     const { source, line } = start();
     source.cancel("gone");
     let drawn = 0;

@@ -9,12 +9,12 @@ import { serveWebSockets } from "../../../src/websocket-server/serve.js";
 import { type Framing, Peer } from "./peer.js";
 import type { Victim } from "./victim.js";
 
-/** A victim that listens, and the way for a peer to it. */
+/** A listening victim, and a way for peers to connect to it. */
 export interface Attacked {
   peer(): Promise<Peer>;
-  /** Destroys what peers have left open. */
+  /** Destroys the connections that peers have left open. */
   forget(): void;
-  /** Sockets that the server still has. */
+  /** Returns the number of sockets that the server still has. */
   sockets(): Promise<number>;
   close(): Promise<void>;
 }
@@ -23,7 +23,7 @@ export type Attack = (victim: Victim, limits?: TransportLimits) => Promise<Attac
 
 const none = new Uint8Array();
 
-/** A size in front of each frame: spec/stdio.md. */
+/** Each frame is preceded by its size: spec/stdio.md. */
 const sized: Framing = {
   opening: none,
   wrap: (frame) => Buffer.concat([frameHeader(frame.length), frame]),
@@ -40,7 +40,7 @@ const sized: Framing = {
   },
 };
 
-/** A handshake, and masked messages: RFC 6455. */
+/** A handshake, then masked messages: RFC 6455. */
 export const webSocket: Framing = {
   opening: Buffer.from(
     [
@@ -54,7 +54,7 @@ export const webSocket: Framing = {
       "\r\n",
     ].join("\r\n"),
   ),
-  // A mask of zeros changes nothing.
+  // A mask of zeros leaves the bytes unchanged.
   wrap: (frame) => Buffer.concat([webSocket.announce(frame.length), frame]),
   announce(size) {
     const header = Buffer.alloc(14);
@@ -108,7 +108,7 @@ function attacked(server: Server, framing: Framing, close: () => Promise<void>):
   };
 }
 
-/** Both transports that reach others than parts of this program. */
+/** The two transports that reach other programs. */
 export const carriers: Readonly<Record<string, Attack>> = {
   async WebSocket(victim, limits = {}) {
     const server = createHttpServer();
@@ -122,7 +122,7 @@ export const carriers: Readonly<Record<string, Attack>> = {
   },
   async stdio(victim, limits = {}) {
     const server = createServer((socket) => {
-      // As an app does that serves sockets: what is lost is told by the transport.
+      // An app that serves sockets does the same. The transport reports lost connections.
       void victim.serve(streamTransport({ readable: socket, writable: socket }, limits));
     });
     server.listen(0, "127.0.0.1");

@@ -9,8 +9,8 @@ import { type Attacked, carriers } from "./carriers.js";
 import { callFrame, honest, listenFrame, type Peer } from "./peer.js";
 import { largeBytes, Victim } from "./victim.js";
 
-// A peer that speaks the wire and does what no peer should, against the transports that strangers reach. The bounds are counts: handlers
-// that run at once, bytes that wait for a peer, and what is left when it is gone. Nobody else may notice it.
+// A peer that speaks the wire and breaks its rules, over the transports that other programs can reach. The limits are counts: handlers that
+// run at once, bytes that wait for a peer, and what remains when the peer is gone. Other peers must not notice.
 
 const open: Attacked[] = [];
 afterEach(async () => {
@@ -30,7 +30,7 @@ const nothing = {
 const frameBytesMax = 1 << 20;
 const limits: TransportLimits = { frameBytesMax, windowBytes: 100_000 };
 
-/** An honest peer is served. */
+/** Checks that an honest peer is served. */
 async function serves(server: Attacked): Promise<void> {
   const peer = await server.peer();
   expect(await peer.greet().call(1, "echo")).toBe(Status.done);
@@ -43,10 +43,10 @@ describe.each(Object.entries(carriers))("a hostile peer over %s", (name, attack)
     const victim = new Victim(options);
     const server = await attack(victim, limits);
     open.push(server);
-    /** When the peers are gone, nothing of them is left, and others are served. */
+    /** Waits until nothing of the closed peers remains, and checks that others are served. */
     const settled = async (): Promise<void> => {
       const quiet = (): boolean => {
-        // Some were begun only now: what came before the end is still delivered.
+        // Releases handlers that started only now: frames that arrived before the end are still delivered.
         victim.release();
         const { connections, running, sources } = victim.left;
         return connections + running + sources === 0;
@@ -60,16 +60,16 @@ describe.each(Object.entries(carriers))("a hostile peer over %s", (name, attack)
     return { victim, server, settled };
   }
 
-  test("that never reads makes no more wait than replyBytesMax and an answer", async () => {
+  test("that never reads makes at most replyBytesMax and some answers wait", async () => {
     const replyBytesMax = 500_000;
     const { victim, server, settled } = await start({ replyBytesMax, callsMax: 100 });
     const peer = (await server.peer()).greet();
     peer.socket.pause();
-    // 100 MB of answers: more than the connection itself holds.
+    // 100 MB of answers: more than the connection itself can hold.
     for (let id = 1; id <= 10_000; id++) peer.send(callFrame(id, "large"));
     await until(() => victim.left.waitingBytes >= replyBytesMax);
     const { waitingBytes, handling } = victim.left;
-    // Handlers that ran when it became too much have added theirs.
+    // Handlers that were running when the limit was exceeded still add their answers.
     expect(waitingBytes).toBeLessThan(replyBytesMax + 100 * (largeBytes + 100));
     expect(handling).toBeLessThanOrEqual(100);
     const { ran } = victim;
@@ -92,7 +92,7 @@ describe.each(Object.entries(carriers))("a hostile peer over %s", (name, attack)
     await settled();
   });
 
-  // Over a WebSocket it would have to answer marks as well.
+  // Over a WebSocket, this peer would also have to answer marks.
   test.runIf(name === "stdio")("that reads late gets all its answers", async () => {
     const replyBytesMax = 100_000;
     const { victim, server, settled } = await start({ replyBytesMax });
@@ -107,7 +107,7 @@ describe.each(Object.entries(carriers))("a hostile peer over %s", (name, attack)
     await settled();
   });
 
-  test("that listens and never reads is sent no more than its credit, and what it lied about is bounded", async () => {
+  test("that listens and never reads is bounded, whatever credit it claims", async () => {
     const { victim, server, settled } = await start();
     const peer = (await server.peer()).greet();
     peer.socket.pause();
@@ -120,7 +120,7 @@ describe.each(Object.entries(carriers))("a hostile peer over %s", (name, attack)
     await settled();
   });
 
-  test("that calls and cancels at once runs no more handlers at once than callsMax", async () => {
+  test("that calls and cancels at once runs at most callsMax handlers at once", async () => {
     const { victim, server, settled } = await start({ callsMax: 4 });
     const peer = (await server.peer()).greet();
     for (let id = 1; id <= 1000; id++) {
@@ -133,7 +133,7 @@ describe.each(Object.entries(carriers))("a hostile peer over %s", (name, attack)
     await settled();
   });
 
-  test("that listens and stops at once has no more sources at once than callsMax", async () => {
+  test("that listens and stops at once runs at most callsMax sources at once", async () => {
     const { victim, server, settled } = await start({ callsMax: 4 });
     const peer = (await server.peer()).greet();
     for (let id = 1; id <= 1000; id++) peer.send(listenFrame(id)).send(writeFrame({ op: Op.stop, id }));
@@ -143,7 +143,7 @@ describe.each(Object.entries(carriers))("a hostile peer over %s", (name, attack)
     await settled();
   });
 
-  test("that resets at once leaves nothing, however often", async () => {
+  test("that resets the connection leaves nothing behind, however often", async () => {
     const { server, settled } = await start();
     for (let n = 0; n < 100; n++) {
       const peer = await server.peer();
@@ -164,7 +164,7 @@ describe.each(Object.entries(carriers))("a hostile peer over %s", (name, attack)
     ["as many calls as can be", { callsMax: 0xffff_ffff }, false],
     ["another version", { version: 2 }, true],
     ["no wire", { wires: [] }, true],
-  ] as const)("that tells of %s in its hello is refused, or served", async (_, hello, refused) => {
+  ] as const)("that announces %s in its hello is refused, or served", async (_, hello, refused) => {
     const { victim, server, settled } = await start();
     const peer = (await server.peer()).greet(hello);
     if (refused) {
@@ -177,7 +177,7 @@ describe.each(Object.entries(carriers))("a hostile peer over %s", (name, attack)
     await settled();
   });
 
-  test("that announces more than the largest frame is disconnected before it is there", async () => {
+  test("that announces a frame over the limit is disconnected before the frame arrives", async () => {
     for (const size of [frameBytesMax + 1, 0x7fff_ffff, 0xffff_ffff]) {
       const { victim, server, settled } = await start();
       const peer = (await server.peer()).greet();
@@ -189,7 +189,7 @@ describe.each(Object.entries(carriers))("a hostile peer over %s", (name, attack)
     }
   });
 
-  test("that sends the largest is served", async () => {
+  test("that sends a frame of the largest size is served", async () => {
     const { victim, server, settled } = await start();
     const peer = (await server.peer()).greet();
     const name = new TextEncoder().encode("echo");
@@ -198,7 +198,7 @@ describe.each(Object.entries(carriers))("a hostile peer over %s", (name, attack)
     body.set([8, 0xff]);
     new DataView(body.buffer).setUint32(2, body.length - 6, true);
     peer.send(writeFrame({ op: Op.call, id: 1, name, body }));
-    // Its echo would be an attachment, with a table, and is larger than a frame: the call fails alone.
+    // The echo would be an attachment with a table, which exceeds a frame. Only this call fails.
     expect((await peer.reply(({ op, id }) => op === Op.reply && id === 1)).a).toBe(Status.error);
     expect(victim.ran).toBe(1);
     expect(await peer.call(2, "echo")).toBe(Status.done);
@@ -209,10 +209,10 @@ describe.each(Object.entries(carriers))("a hostile peer over %s", (name, attack)
   test.each<[string, Uint8Array]>([
     ["lists inside of lists", new Uint8Array(200_000).map((_, at) => [12, 1][at % 2]!)],
     ["maps inside of maps", new Uint8Array(200_000).map((_, at) => [13, 1][at % 2]!)],
-    ["a list that announces all there could be", new Uint8Array([12, 0xff, 0xff, 0xff, 0xff, 0xff])],
-    ["a text that is not there", new Uint8Array([7, 0xff, 0xff, 0xff, 0xff, 0x7f])],
-    ["bytes that are no value", new Uint8Array(1000).fill(0x77)],
-  ])("that sends what cannot be read fails its own call alone: %s", async (_, body) => {
+    ["a list that announces the largest count", new Uint8Array([12, 0xff, 0xff, 0xff, 0xff, 0xff])],
+    ["a text that is missing", new Uint8Array([7, 0xff, 0xff, 0xff, 0xff, 0x7f])],
+    ["bytes that are not a value", new Uint8Array(1000).fill(0x77)],
+  ])("that sends a body that cannot be decoded fails only its own call: %s", async (_, body) => {
     const { victim, server, settled } = await start();
     const peer = (await server.peer()).greet();
     expect(await peer.call(1, "echo", body)).toBe(Status.error);
@@ -222,7 +222,7 @@ describe.each(Object.entries(carriers))("a hostile peer over %s", (name, attack)
     await settled();
   });
 
-  test("that fills the buffer of early messages has its oldest dropped, and keeps no place by cancelling", async () => {
+  test("that fills the early buffer has its oldest messages dropped, and frees the others by cancelling", async () => {
     const { victim, server, settled } = await start({ earlyMs: Number.POSITIVE_INFINITY });
     const peer = (await server.peer()).greet();
     const name = (n: number): string => `nobody ${n % 50}`;
@@ -237,21 +237,21 @@ describe.each(Object.entries(carriers))("a hostile peer over %s", (name, attack)
     await settled();
   });
 
-  describe("that leaves at every byte of what it says", () => {
+  describe("that disconnects after any byte", () => {
     const conversation = (peer: Peer): Uint8Array => {
       const { opening, wrap } = peer.framing;
       const frames = [writeHello(honest), callFrame(1, "held"), listenFrame(1), callFrame(2, "echo")];
       return Buffer.concat([opening, ...frames.map(wrap)]);
     };
 
-    test.each(["end", "resetAndDestroy"] as const)("leaves nothing: %s", async (leave) => {
+    test.each(["end", "resetAndDestroy"] as const)("leaves nothing behind: %s", async (leave) => {
       const { victim, server, settled } = await start({ helloMs: Number.POSITIVE_INFINITY });
       const size = conversation(await server.peer()).length;
       for (let at = 0; at <= size; at++) {
         const peer = await server.peer();
         peer.socket.write(conversation(peer).subarray(0, at));
         peer.socket[leave]();
-        // One after the other, so that the descriptors of a small machine are enough.
+        // Sequentially, so that a small machine does not run out of descriptors.
         await peer.gone;
         victim.release();
       }

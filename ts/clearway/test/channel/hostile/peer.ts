@@ -4,20 +4,20 @@ import type { Socket } from "node:net";
 import { type Frame, type FrameParts, Op, readFrame, writeFrame } from "../../../src/channel/wire/frame.js";
 import { type Hello, writeHello } from "../../../src/channel/wire/hello.js";
 
-/** How frames stand in a stream of bytes, for a peer that writes and reads them by itself. */
+/** The framing in a byte stream, for a peer that writes and reads frames itself. */
 export interface Framing {
-  /** What is written before the first frame. */
+  /** The bytes before the first frame. */
   readonly opening: Uint8Array;
   wrap(frame: Uint8Array): Uint8Array;
-  /** What announces a frame of so many bytes. */
+  /** Returns the header of a frame of `size` bytes. */
   announce(size: number): Uint8Array;
-  /** Cuts complete frames from the front of what has arrived: they, and how many bytes they were. `opened` is false before the first. */
+  /** Cuts complete frames off the front of the received bytes. Returns them and their length. `opened` is false before the first. */
   cut(arrived: Buffer, opened: boolean): { frames: Buffer[]; bytes: number; opened: boolean };
 }
 
 const text = new TextEncoder();
 
-/** The method call `listen`, in the standard codec. */
+/** The body of a listen: the method call `listen`, in the standard codec. */
 export const listenBody = new Uint8Array([7, 6, ...text.encode("listen"), 0]);
 export const honest: Hello = {
   version: 1,
@@ -35,10 +35,10 @@ export function listenFrame(id: number, credit: Partial<FrameParts> = {}): Uint8
   return writeFrame({ op: Op.listen, id, name: text.encode("numbers"), body: listenBody, a: 1, b: 1000, ...credit });
 }
 
-/** The other end of a connection, without anything of the library's: it keeps to no rule unless a test says so. */
+/** The other end of a connection, on a raw socket, without an `Endpoint`. Breaks any rule that a test asks it to. */
 export class Peer {
   readonly replies: Frame[] = [];
-  /** Settles when the connection is gone, however that came. */
+  /** Settles when the connection has ended, for any reason. */
   readonly gone: Promise<void>;
   #arrived: Buffer = Buffer.alloc(0);
   #opened = false;
@@ -53,7 +53,7 @@ export class Peer {
     this.gone = socket.destroyed ? Promise.resolve() : once(socket, "close").then(() => {});
   }
 
-  /** Begins as an honest end does, or with another hello. */
+  /** Sends the opening and an honest hello, or another one. */
   greet(hello: Partial<Hello> = {}): this {
     this.raw(this.framing.opening);
     const frame = writeHello({ ...honest, ...hello });
@@ -70,7 +70,7 @@ export class Peer {
     return this;
   }
 
-  /** Settles when a frame of the server's is as wanted. */
+  /** Resolves to the first frame from the server that satisfies `wanted`. */
   async reply(wanted: (frame: Frame) => boolean): Promise<Frame> {
     for (;;) {
       const found = this.replies.find(wanted);
@@ -79,7 +79,7 @@ export class Peer {
     }
   }
 
-  /** Calls, and gives the answer's status. */
+  /** Makes a call, and returns the status of its answer. */
   async call(id: number, channel: string, body?: Uint8Array): Promise<number> {
     this.send(callFrame(id, channel, body));
     return (await this.reply((frame) => frame.op === Op.reply && frame.id === id)).a;

@@ -4,27 +4,27 @@ import type { Endpoint } from "../../../src/channel/endpoint/endpoint.js";
 import type { EndpointOptions } from "../../../src/channel/endpoint/options.js";
 import type { ChannelTransport } from "../../../src/channel/transport/transport.js";
 
-/** Bytes of an answer of `large`. */
+/** Size in bytes of an answer of the method `large`. */
 export const largeBytes = 10_000;
 
-/** An app that serves whoever connects, and counts what it does for them. */
+/** An app that serves every peer, and counts the work it does for them. */
 export class Victim {
-  /** Handlers that run now, and the most that ever ran at once; sources that were opened and have not ended. */
+  /** Handlers that run now, the peak of those, handlers that ever started, and sources that were opened and have not ended. */
   running = 0;
   most = 0;
   ran = 0;
   sources = 0;
-  /** Of each connection, in the order in which they came; those that were refused at the hello are not among them. */
+  /** One per connection, in order of arrival, without those refused at the hello. */
   readonly ends: Endpoint[] = [];
   readonly transports: ChannelTransport[] = [];
-  /** Why `connect` rejected. */
+  /** The errors with which `connect` rejected. */
   readonly refused: unknown[] = [];
   #open = 0;
   #waiting: (() => void)[] = [];
 
   constructor(readonly options: EndpointOptions) {}
 
-  /** What is left of those who were served. */
+  /** Returns what remains of all peers. */
   get left() {
     const { running, sources } = this;
     const sums = {
@@ -45,7 +45,7 @@ export class Victim {
     return sums;
   }
 
-  /** Lets the handlers of `held` end. */
+  /** Lets the pending handlers of `held` finish. */
   release(): void {
     for (const go of this.#waiting.splice(0)) go();
   }

@@ -47,14 +47,14 @@ async function ends(options: EndpointOptions = {}, own: Handlers = handlers) {
 const wrong = { methods: { ...handlers.methods }, events: { ...handlers.events } };
 
 describe.each(["clearway", "plain"] as const)("a schema's callers and handlers on the %s wire", (wire) => {
-  test("call and answer by name", async () => {
+  test("call methods and answer them by name", async () => {
     const { call, near } = await ends({ wire });
     expect(await call.level({ unit: "celsius" })).toEqual({ level: 20, unit: "celsius", note: null });
     expect(await call.reset()).toBe(null);
     await near.close();
   });
 
-  test("stream events, by generators and by the sink", async () => {
+  test("stream events from generators and from the sink", async () => {
     const { listen, near } = await ends({ wire });
     const levels: number[] = [];
     for await (const { level } of listen.changed(20)) levels.push(level);
@@ -65,18 +65,18 @@ describe.each(["clearway", "plain"] as const)("a schema's callers and handlers o
     await near.close();
   });
 
-  test("move what is under move()", async () => {
+  test("move values under move()", async () => {
     const { call, near } = await ends({ wire });
     const pixels = new Uint8Array(100_000);
     const negative = call.negative(move(pixels));
     if (wire === "clearway") expect((await negative)[99_999]).toBe(255);
-    // There is nothing beside the message to move it with.
+    // The plain wire has no attachments, so it cannot move the list.
     else await expect(negative).rejects.toMatchObject({ code: "would-copy" });
     expect(pixels.length).toBe(wire === "clearway" ? 0 : 100_000);
     await near.close();
   });
 
-  test("refuse arguments that do not fit before they leave, with their path", async () => {
+  test("refuse invalid arguments with their path before sending", async () => {
     const { call, listen, near } = await ends({ wire });
     await expect(call.level({ unit: "rankine" as "kelvin" })).rejects.toMatchObject({
       code: "invalid-argument",
@@ -91,7 +91,7 @@ describe.each(["clearway", "plain"] as const)("a schema's callers and handlers o
     await near.close();
   });
 
-  test("refuse arguments that another end sent, and no handler sees them", async () => {
+  test("refuse invalid arguments from another end before a handler sees them", async () => {
     let seen = 0;
     const { near } = await ends({ wire }, { ...wrong, methods: { ...wrong.methods, reset: () => void seen++ } });
     const call = near.methods("lab/thermometer").call("reset", { all: true });
@@ -105,7 +105,7 @@ describe.each(["clearway", "plain"] as const)("a schema's callers and handlers o
     await near.close();
   });
 
-  test("refuse results and events that do not fit where they come from", async () => {
+  test("refuse invalid results and events at their sender", async () => {
     const badly = { level: "warm", unit: "kelvin" } as unknown as { level: number; unit: "kelvin" };
     const { call, listen, near } = await ends(
       { wire },
@@ -117,7 +117,7 @@ describe.each(["clearway", "plain"] as const)("a schema's callers and handlers o
     await near.close();
   });
 
-  test("do not believe what another end answers", async () => {
+  test("refuse invalid answers and events from another end", async () => {
     const { near, far, handling, call, listen } = await ends({ wire });
     handling[Symbol.dispose]();
     far.methods("lab/thermometer").handle({ level: () => ({ level: 5, unit: "fahrenheit" }) });
@@ -143,7 +143,7 @@ describe.each(["clearway", "plain"] as const)("a schema's callers and handlers o
 });
 
 describe("handling a schema", () => {
-  test("wants a function for every method and event, and registers none where one is missing", async () => {
+  test("requires a function for every method and event, and registers none when one is missing", async () => {
     const { far, near, handling } = await ends();
     handling[Symbol.dispose]();
     const { alarm: _, ...events } = handlers.events;

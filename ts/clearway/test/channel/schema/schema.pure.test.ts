@@ -29,7 +29,7 @@ const refusalOf = (value: unknown): string => {
 };
 
 describe("a schema", () => {
-  test("is read into methods and events whose types are resolved, in the order of their declaration", () => {
+  test("is parsed into methods and events with resolved types, in the order of their declaration", () => {
     const shape = readSchema(thermometer);
     expect(shape.channel).toBe("lab/thermometer");
     expect(shape.methods.map(({ name, doc }) => [name, doc])).toEqual([
@@ -48,16 +48,16 @@ describe("a schema", () => {
     expect(shape.methods[1]).toMatchObject({ args: { kind: "null" }, result: { kind: "null" } });
   });
 
-  test("gives each event a channel of its own, whose name may be chosen", () => {
+  test("gives each event its own channel, whose name can be chosen", () => {
     const { events } = readSchema(thermometer);
     expect(events.map(({ channel }) => channel)).toEqual(["lab/thermometer/changed", "lab/alarm"]);
   });
 
-  test("is the same read from JSON", () => {
+  test("is parsed from JSON with the same result", () => {
     expect(readSchema(JSON.parse(JSON.stringify(thermometer)))).toEqual(readSchema(thermometer));
   });
 
-  test("is refused with the path to what is wrong, what it must be, and what is there", () => {
+  test("is refused with the path to the mistake, the expected form and the actual value", () => {
     expect(refusalOf(null)).toBe("schema must be an object: schema=null");
     expect(refusalOf({ channel: "" })).toBe('channel must be a text that is not empty: channel=""');
     expect(refusalOf({ channel: "a", method: {} })).toContain('schema="method"');
@@ -78,7 +78,7 @@ describe("a schema", () => {
     expect(refusalOf({ channel: "a", events: { e: {} } })).toContain("events.e.value");
   });
 
-  test("that holds itself, or is nested without end, is refused", () => {
+  test("that contains itself, or is nested too deep, is refused", () => {
     const types = { a: { struct: { b: { ref: "b" } } }, b: { list: { ref: "a" } } };
     expect(refusalOf({ channel: "a", types })).toContain("a type that does not hold itself");
     let deep: object = { list: "i32" };
@@ -86,7 +86,7 @@ describe("a schema", () => {
     expect(refusalOf({ channel: "a", events: { e: { value: deep } } })).toContain("nested at most 32 deep");
   });
 
-  test("does not take __proto__ for a name, nor a name that an object inherits for a type", () => {
+  test("refuses __proto__ as a name, and an inherited name as a type", () => {
     expect(refusalOf(JSON.parse('{"channel":"a","methods":{"__proto__":{}}}'))).toContain("__proto__");
     expect(refusalOf({ channel: "a", events: { e: { value: { ref: "toString" } } } })).toContain("it has none");
   });

@@ -22,7 +22,7 @@ const issue = (type: Type, value: unknown, direction: Direction = "read"): strin
 const byWire = (type: Type, value: unknown): unknown =>
   fit(type, standardMessageCodec.decode(standardMessageCodec.encode(fit(type, value, "write"))));
 
-describe("values at the validator of a schema", () => {
+describe("a schema's validator:", () => {
   test.each<[Type, unknown, unknown]>([
     ["any", [1, "a"], [1, "a"]],
     ["null", undefined, null],
@@ -43,17 +43,17 @@ describe("values at the validator of a schema", () => {
     [{ oneOf: ["a", "b"] }, "b", "b"],
     [{ struct: { a: "i32", b: { nullable: "i32" } } }, { a: 1 }, { a: 1, b: null }],
     [{ struct: {} }, {}, {}],
-  ])("%j: %o crosses", (type, value, read) => {
+  ])("%j: %o passes", (type, value, read) => {
     expect(byWire(type, value)).toEqual(read);
   });
 
-  test("a number of type f64 crosses as a float, also where it is whole", () => {
+  test("a number of type f64 is encoded as a float, even when it is whole", () => {
     const bytes = standardMessageCodec.encode(fit({ list: "f64" }, [1], "write"));
     expect(bytes[8]).toBe(0);
     expect(bytes[2]).toBe(6);
   });
 
-  test("what does not fit is refused with its path, the type and what stands there", () => {
+  test("a value that does not fit is refused with its path, the expected type and the value", () => {
     expect(issue("i32", 2 ** 31)).toBe("args: a whole number of 32 bits, not 2147483648");
     expect(issue("int", 2 ** 53)).toContain("a whole number up to 2^53");
     expect(issue("i64", 2n ** 63n)).toBe("args: a whole number of 64 bits, not 9223372036854775808n");
@@ -69,14 +69,14 @@ describe("values at the validator of a schema", () => {
     expect(issue(places, new Map())).toContain("not Map");
   });
 
-  test("a field that the schema does not know is refused when it is written, and left out when it is read", () => {
+  test("a field that is not in the schema is refused when written, and dropped when read", () => {
     const type: Type = { struct: { a: "i32" } };
     expect(issue(type, { a: 1, b: 2 }, "write")).toBe("args.b: left out, as the schema has no such field, not 2");
     expect(fit(type, { a: 1, b: 2 })).toEqual({ a: 1 });
     expect(fit(type, { a: 1, b: undefined }, "write")).toEqual({ a: 1 });
   });
 
-  test("names that objects inherit are neither fields nor lost keys", () => {
+  test("inherited property names are not fields, and __proto__ is kept as a key", () => {
     expect(issue({ struct: { ["toString"]: "text" } as never }, {})).toContain("args.toString: a text, not undefined");
     const map = fit({ map: "i32" }, JSON.parse('{"__proto__": 1}')) as object;
     expect(Object.keys(map)).toEqual(["__proto__"]);

@@ -2,29 +2,29 @@
 import { describe, expect, test } from "vitest";
 import type { ChannelSink, ChannelTransport, CloseReason } from "../../../src/channel/transport/transport.js";
 
-/** Two ends that are connected. `kill` ends b without a word, where that can be done. */
+/** Two connected ends. `kill` ends b without a close message, where the transport allows that. */
 export interface Connected {
   a: ChannelTransport;
   b: ChannelTransport;
   kill?: () => void;
-  /** After each test. */
+  /** Called after each test. */
   dispose?: () => void | Promise<void>;
 }
 
-/** What the suite asks for: the limit that the transport is to be made with. */
+/** The limit that the suite requires of each transport. */
 export interface Wanted {
   frameBytesMax: number;
 }
 
 export type Connect = (wanted: Wanted) => Connected | Promise<Connected>;
 
-/** Keeps what an end was told, and lets a test wait for it. */
+/** Records what an end receives, and lets a test wait for it. */
 export class Log implements ChannelSink {
   readonly frames: Uint8Array[] = [];
   readonly attachments: (readonly Uint8Array[])[] = [];
   readonly reasons: CloseReason[] = [];
   drains = 0;
-  /** Called for each frame, after it was kept. */
+  /** Called for each frame, after the log has recorded it. */
   onFrame: ((frame: Uint8Array) => void) | undefined;
   #waiting: { met: () => boolean; go: () => void }[] = [];
 
@@ -70,14 +70,14 @@ export class Log implements ChannelSink {
   }
 }
 
-/** Bytes that tell themselves apart. */
+/** Returns bytes that differ by position and by seed. */
 export function pattern(bytes: number, seed = 1): Uint8Array<ArrayBuffer> {
   return new Uint8Array(bytes).map((_, at) => (at * 31 + seed) & 0xff);
 }
 
 const limit = 1 << 20;
 
-/** The contract that every transport of channels keeps. Run it over each: `channelTransportContract("port", connect)`. */
+/** Tests the contract of every channel transport. Call it once per transport: `channelTransportContract("port", connect)`. */
 export function channelTransportContract(name: string, connect: Connect): void {
   type Run = (ends: Connected & { atA: Log; atB: Log }) => Promise<void>;
   const withEnds =
@@ -101,7 +101,7 @@ export function channelTransportContract(name: string, connect: Connect): void {
 
   describe(`the ${name} transport`, () => {
     test(
-      "carries frames whole and in order, both ways",
+      "carries frames whole and in order, in both directions",
       withEnds(async ({ a, b, atA, atB }) => {
         for (let index = 0; index < 200; index++) {
           a.send(pattern(index, index));
@@ -126,7 +126,7 @@ export function channelTransportContract(name: string, connect: Connect): void {
     );
 
     test(
-      "carries a frame that is a part of a larger buffer, and nothing of what stands beside it",
+      "carries a frame that is part of a larger buffer, without the bytes around it",
       withEnds(async ({ a, atB }) => {
         const around = pattern(40_000);
         a.send(around.subarray(100, 110));
@@ -138,7 +138,7 @@ export function channelTransportContract(name: string, connect: Connect): void {
     );
 
     test(
-      "keeps the frames that come before the sink",
+      "keeps frames that arrive before the sink is set",
       withEnds(async ({ a, b, atA, atB }) => {
         a.open(atA);
         for (let index = 0; index < 10; index++) a.send(pattern(10, index));
@@ -157,7 +157,7 @@ export function channelTransportContract(name: string, connect: Connect): void {
     );
 
     test(
-      "refuses a frame over its limit, and goes on",
+      "refuses a frame over its limit, and keeps working",
       withEnds(async ({ a, atB }) => {
         expect(a.frameBytesMax).toBe(limit);
         expect(() => a.send(new Uint8Array(limit + 1))).toThrowError(expect.objectContaining({ code: "too-large" }));
@@ -168,7 +168,7 @@ export function channelTransportContract(name: string, connect: Connect): void {
     );
 
     test(
-      "moves attachments beside a frame, or refuses them",
+      "moves attachments with a frame, or refuses them",
       withEnds(async ({ a, atB }) => {
         const attachment = pattern(50_000);
         if (!a.moves) {
@@ -189,7 +189,7 @@ export function channelTransportContract(name: string, connect: Connect): void {
     );
 
     test(
-      "refuses an attachment that shows a part of its buffer",
+      "refuses an attachment that is part of its buffer",
       withEnds(async ({ a }) => {
         const part = pattern(50).subarray(10, 20);
         expect(() => a.send(pattern(3), [part])).toThrow("attachments must be");
@@ -198,7 +198,7 @@ export function channelTransportContract(name: string, connect: Connect): void {
     );
 
     test.runIf(typeof SharedArrayBuffer === "function")(
-      "shares shared memory where it says so, else refuses it",
+      "shares shared memory when `shares` is true, and otherwise refuses it",
       withEnds(async ({ a, atB }) => {
         const shared = new Uint8Array(new SharedArrayBuffer(64));
         if (!a.shares) return expect(() => a.send(pattern(3), [shared])).toThrow("attachments must be");
@@ -212,7 +212,7 @@ export function channelTransportContract(name: string, connect: Connect): void {
     );
 
     test(
-      "lets the sink send and answer from within a frame",
+      "lets the sink send from inside its frame callback",
       withEnds(async ({ a, b, atA, atB }) => {
         atB.onFrame = (frame) => b.send(frame.map((byte) => byte + 1));
         atA.onFrame = (frame) => frame[0]! < 20 && a.send(frame.map((byte) => byte + 1));
@@ -223,7 +223,7 @@ export function channelTransportContract(name: string, connect: Connect): void {
     );
 
     test(
-      "says when too much waits, takes it all the same, and says when there is room",
+      "reports back-pressure, still accepts frames, and then reports a drain",
       withEnds(async ({ a, b, atA, atB }) => {
         a.open(atA);
         let sent = 0;
@@ -241,7 +241,7 @@ export function channelTransportContract(name: string, connect: Connect): void {
     );
 
     test(
-      "holds frames back between pause() and resume(), where it can, and still says that there is room",
+      "holds frames back between pause() and resume(), and still reports a drain, if it can pause",
       withEnds(async ({ a, b, atA, atB }) => {
         if (b.pause === undefined || b.resume === undefined) return;
         a.send(pattern(10));
@@ -249,7 +249,7 @@ export function channelTransportContract(name: string, connect: Connect): void {
         b.pause();
         let sent = 0;
         for (let room = true; room && sent < 10_000; sent++) room = a.send(pattern(60_000, sent));
-        // What b sends is taken meanwhile.
+        // b is paused, but a still receives what b sends.
         let answers = 0;
         let full = false;
         while (!full && answers < 100) full = !b.send(pattern(60_000, answers++));
@@ -264,7 +264,7 @@ export function channelTransportContract(name: string, connect: Connect): void {
     );
 
     test(
-      "delivers what was sent before close(), also to an end that is paused",
+      "delivers frames that were sent before close(), also to a paused end",
       withEnds(async ({ a, b, atB }) => {
         b.pause?.();
         for (let index = 0; index < 50; index++) a.send(pattern(2000, index));
@@ -277,7 +277,7 @@ export function channelTransportContract(name: string, connect: Connect): void {
     );
 
     test(
-      "delivers what was sent before close(), then tells both ends the reason, once",
+      "delivers frames that were sent before close(), then gives both ends the reason once",
       withEnds(async ({ a, atA, atB }) => {
         for (let index = 0; index < 50; index++) a.send(pattern(2000, index));
         const reason = { code: "protocol", message: "enough of it" } as const;
@@ -293,7 +293,7 @@ export function channelTransportContract(name: string, connect: Connect): void {
     );
 
     test(
-      "drops what is sent after the end, without a word",
+      "drops frames that are sent after the end, without an error",
       withEnds(async ({ a, b, atA, atB }) => {
         a.close();
         expect(a.send(pattern(3))).toBe(false);
@@ -304,7 +304,7 @@ export function channelTransportContract(name: string, connect: Connect): void {
     );
 
     test(
-      "tells a sink that comes after the end",
+      "gives the reason to a sink that is set after the end",
       withEnds(async ({ a, atA }) => {
         a.close();
         a.open(atA);
@@ -314,7 +314,7 @@ export function channelTransportContract(name: string, connect: Connect): void {
     );
 
     test(
-      "can be closed by both ends at once, from within a frame as well",
+      "can be closed by both ends at once, also from inside a frame callback",
       withEnds(async ({ a, b, atA, atB }) => {
         atB.onFrame = () => {
           a.close();
@@ -328,7 +328,7 @@ export function channelTransportContract(name: string, connect: Connect): void {
     );
 
     test(
-      "tells an end whose other end is gone",
+      "reports `lost` to an end when the other end disappears",
       withEnds(async ({ kill, atA, atB }) => {
         if (kill === undefined) return;
         await new Promise((resolve) => setTimeout(resolve));

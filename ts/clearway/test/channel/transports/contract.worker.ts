@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The other end of a port's contract, in a worker: every frame goes back as it came.
+// The worker's end of the port contract: it returns every frame to its sender.
 import { portTransport } from "../../../src/channel/transport/port.js";
 
 const own = portTransport(globalThis as never);
@@ -9,7 +9,7 @@ own.open({
   closed: () => {},
 });
 
-// Asked for by the page: a thread that is not free when its channel opens.
+// The page asks for this by the worker's name: a thread that is busy when its channel opens.
 if ((globalThis as { name?: string }).name === "busy") {
   const end = performance.now() + 300;
   while (performance.now() < end);

@@ -6,12 +6,12 @@ import { type Connected, channelTransportContract } from "./contract.js";
 channelTransportContract("port", (wanted): Connected => {
   const { port1, port2 } = new MessageChannel();
   const ends = { a: portTransport(port1, wanted), b: portTransport(port2, wanted) };
-  // Chromium does not tell a port that its other end was closed without a word.
+  // Chromium does not notify a port when its other end closes without a close message.
   return "on" in port2 ? { ...ends, kill: () => port2.close() } : ends;
 });
 
-describe("what a port's channel posts", () => {
-  // A frame written by a codec may stand in memory with frames of other channels, whose other ends are other people's.
+describe("a port transport", () => {
+  // A frame from a codec may share its buffer with frames for other channels, whose receivers must not see each other's bytes.
   const neighbours = (bytes: number): Uint8Array =>
     new Uint8Array(bytes + 4096)
       .fill(9)
@@ -25,7 +25,7 @@ describe("what a port's channel posts", () => {
       };
     });
 
-  test.for([16, 2000, 8192])("takes nothing along of the memory around a frame of %i bytes", async (bytes) => {
+  test.for([16, 2000, 8192])("posts none of the memory around a frame of %i bytes", async (bytes) => {
     const { port1, port2 } = new MessageChannel();
     const received = messages(port2, 2);
     const transport = portTransport(port1);
@@ -38,18 +38,15 @@ describe("what a port's channel posts", () => {
     port2.close();
   });
 
-  test.runIf(typeof SharedArrayBuffer === "function")(
-    "shares no frame's memory, though the frame stands in shared memory",
-    async () => {
-      const { port1, port2 } = new MessageChannel();
-      const received = messages(port2, 1);
-      const transport = portTransport(port1);
-      transport.open({ frame() {}, drained() {}, closed() {} });
-      transport.send(new Uint8Array(new SharedArrayBuffer(16)));
-      const [message] = await received;
-      expect((message as Uint8Array[])[3]?.buffer).toBeInstanceOf(ArrayBuffer);
-      transport.close();
-      port2.close();
-    },
-  );
+  test.runIf(typeof SharedArrayBuffer === "function")("posts a copy of a frame that is in shared memory", async () => {
+    const { port1, port2 } = new MessageChannel();
+    const received = messages(port2, 1);
+    const transport = portTransport(port1);
+    transport.open({ frame() {}, drained() {}, closed() {} });
+    transport.send(new Uint8Array(new SharedArrayBuffer(16)));
+    const [message] = await received;
+    expect((message as Uint8Array[])[3]?.buffer).toBeInstanceOf(ArrayBuffer);
+    transport.close();
+    port2.close();
+  });
 });

@@ -3,19 +3,19 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { portTransport } from "../../../src/channel/transport/port.js";
 import { Log } from "./contract.js";
 
-// The ring's code never comes, as from a server that does not answer.
+// The import of the ring's code never settles, as from a server that does not answer.
 vi.mock("../../../src/channel/transport/ring-way.js", () => new Promise(() => {}));
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
 afterEach(() => void vi.useRealTimers());
 
-test("an end that was promised a ring's reader does not wait for ever for its code", async () => {
+test("an end that accepts a ring closes after a timeout when the ring's code does not load", async () => {
   const { port1, port2 } = new MessageChannel();
   const [offers, accepts] = [portTransport(port1, { ring: "offer" }), portTransport(port2, { ring: "accept" })];
   const [atOffers, atAccepts] = [new Log(), new Log()];
   offers.open(atOffers);
   accepts.open(atAccepts);
-  // The end that offers goes on by port.
+  // The offering end sends by port until then.
   offers.send(new Uint8Array([1]));
   await atAccepts.count(1);
   const told = new Promise((resolve) => port2.addEventListener("message", resolve, { once: true }));

@@ -12,14 +12,14 @@ const connect = (wanted: object): Connected => {
   return "on" in port2 ? { ...ends, kill: () => port2.close() } : ends;
 };
 
-// Without shared memory, too: then it is a port.
+// Also runs without shared memory: the transport is then a plain port.
 channelTransportContract("port with a ring", connect);
 channelTransportContract("port with a ring, from the end that accepts it", (wanted) => {
   const { a, b } = connect(wanted);
   return { a: b, b: a };
 });
 
-/** Counts messages that pass a port. */
+/** Counts the messages posted to a port. */
 function counted(port: MessagePort): { port: MessagePort; posts: () => number } {
   const post = port.postMessage.bind(port);
   let posts = 0;
@@ -30,8 +30,8 @@ function counted(port: MessagePort): { port: MessagePort; posts: () => number } 
   return { port, posts: () => posts };
 }
 
-describe.runIf(typeof SharedArrayBuffer === "function")("the ring beside a port", () => {
-  test("takes over small frames, and order holds between those and what goes by port", async () => {
+describe.runIf(typeof SharedArrayBuffer === "function")("the ring of a port", () => {
+  test("takes over small frames, and keeps their order relative to frames sent by port", async () => {
     const { port1, port2 } = new MessageChannel();
     const [one, two] = [counted(port1), counted(port2)];
     const a = portTransport(one.port, { ring: "offer" });
@@ -39,7 +39,7 @@ describe.runIf(typeof SharedArrayBuffer === "function")("the ring beside a port"
     const [atA, atB] = [new Log(), new Log()];
     a.open(atA);
     b.open(atB);
-    // 4 bytes say its number; the size says which way it takes.
+    // The first 4 bytes hold the frame's number. Its size decides between ring and port.
     const frame = (n: number, bytes: number): Uint8Array => new Uint8Array(new Uint32Array(bytes / 4).fill(n).buffer);
     let sent = 0;
     for (let round = 0; round < 200; round++) {
@@ -54,13 +54,13 @@ describe.runIf(typeof SharedArrayBuffer === "function")("the ring beside a port"
       expect(frames.map(({ buffer, byteOffset }) => new Uint32Array(buffer, byteOffset, 1)[0])).toEqual(
         Array.from({ length: sent }, (_, n) => n),
       );
-    // Two of six are too large for the ring, and each may need the other end woken.
+    // Two of the six are too large for the ring, and each may also need a wake-up message for the other end.
     expect(one.posts()).toBeLessThan(sent);
     a.close();
     await Promise.all([atA.end(), atB.end()]);
   });
 
-  test("a ring that nobody was to offer, and memory that is none, end it", async () => {
+  test("that was not negotiated, or whose memory is invalid, closes the transport", async () => {
     for (const [ring, memory] of [
       [undefined, new SharedArrayBuffer(8)],
       ["accept", new SharedArrayBuffer(8)],

@@ -7,7 +7,7 @@ import { Log, pattern } from "./contract.js";
 const started = (name = ""): Worker =>
   new Worker(new URL("./contract.worker.ts", import.meta.url), { type: "module", name });
 
-// Settles with the name of the lock that the worker holds, when it has told that.
+// Resolves to the name of the lock that the worker holds, once the worker has announced it.
 const lifelineOf = (worker: Worker): Promise<string> =>
   new Promise((resolve) => {
     worker.addEventListener("message", ({ data }) => {
@@ -32,7 +32,7 @@ describe("a port to a browser's worker", () => {
     worker.terminate();
   });
 
-  test("tells of a worker that is terminated, to each of the ends at it", async () => {
+  test("reports the end of a terminated worker to each of the ends connected to it", async () => {
     const worker = started();
     const told = lifelineOf(worker);
     const ends = [portTransport(worker), portTransport(worker)];
@@ -41,13 +41,13 @@ describe("a port to a browser's worker", () => {
       end.open(log);
       return log;
     });
-    // One that ends before it has told what it holds on to is missed by nobody.
+    // A worker that ends before it has announced its lock ends undetected.
     await told;
     worker.terminate();
     for (const log of logs) expect(await log.end()).toMatchObject({ code: "lost" });
   });
 
-  test("is told of what the worker holds on to once that is held, also when the worker is busy", async () => {
+  test("receives the name of the worker's lock only once the worker holds it, also when the worker is busy", async () => {
     const worker = started("busy");
     const told = lifelineOf(worker);
     const end = portTransport(worker);
@@ -62,7 +62,7 @@ describe("a port to a browser's worker", () => {
     worker.terminate();
   });
 
-  test("says what the other end has said where that was closed in peace, though its worker ends then", async () => {
+  test("reports the reason of an orderly close, even when the worker ends right after it", async () => {
     const worker = started();
     const end = portTransport(worker);
     const log = new Log();

@@ -23,8 +23,8 @@ const hex = (data: Uint8Array): string => [...data].map((byte) => byte.toString(
 const numbers = (of: object): object =>
   Object.fromEntries(Object.entries(of).filter(([, value]) => typeof value === "number"));
 
-describe("the frames of channels (spec/vectors/channel.json)", () => {
-  test("the numbers are those of the spec", () => {
+describe("the frames of channels (spec/vectors/channel.json):", () => {
+  test("ops, statuses and flags have the spec's numbers", () => {
     expect(vectors).toMatchObject({ headBytes, helloMagic, version: wireVersion });
     expect([vectors.ops, vectors.status, vectors.flags]).toEqual([numbers(Op), numbers(Status), Flag]);
   });
@@ -59,7 +59,7 @@ describe("the frames of channels (spec/vectors/channel.json)", () => {
     });
   });
 
-  test.each(vectors.refused)("no frame: $name", ({ hex: wrong }) => {
+  test.each(vectors.refused)("bytes that are not a frame are refused: $name", ({ hex: wrong }) => {
     expect(readFrame(bytes(wrong), [])).toBeUndefined();
   });
 
@@ -74,14 +74,14 @@ describe("the frames of channels (spec/vectors/channel.json)", () => {
     }
   });
 
-  test("a hello reads as it was written, and with more behind it", () => {
+  test("a hello decodes to its fields, also with further bytes after them", () => {
     const hello = { version: 1, wires: ["clearway", "plain"] as const, frameBytesMax: 1, nameBytesMax: 2, callsMax: 3 };
     const frame = readFrame(writeHello(hello), []);
     expect(frame && readHello(frame)).toEqual(hello);
     expect(frame && readHello({ ...frame, body: new Uint8Array([...frame.body, 1, 2, 3, 4]) })).toEqual(hello);
   });
 
-  test("whatever the bytes are, they are a frame or none, and nothing is thrown", () => {
+  test("any bytes decode to a frame or to none, without an exception", () => {
     const near = fc
       .tuple(
         fc.constantFrom(...vectors.frames.map((each) => each.hex)),

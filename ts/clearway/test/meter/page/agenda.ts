@@ -6,7 +6,7 @@ interface Entry {
   readonly run: () => void;
 }
 
-/** What is going to happen, by time; entries of one time keep their order. A binary heap: an hour has millions. */
+/** A queue of scheduled events by time; events at the same time keep their order. A binary heap, because an hour has millions. */
 export class Agenda {
   readonly #heap: Entry[] = [];
   #order = 0;

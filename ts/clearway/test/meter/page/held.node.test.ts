@@ -6,7 +6,7 @@ import { block, expectStalls, hour, minute, second, world } from "./world.js";
 
 afterEach(() => vi.unstubAllGlobals());
 
-describe("a watch of a page that is held", () => {
+describe("a watch of a blocked page", () => {
   const script: [number, number][] = [
     [second, 20],
     [2 * second, 21],
@@ -16,7 +16,7 @@ describe("a watch of a page that is held", () => {
     [9 * second, 30],
   ];
 
-  it("misses no stall of 20 ms and more", async () => {
+  it("finds every stall of 20 ms and more", async () => {
     const { page, watch } = await world();
     const watching = watch();
     block(page, script);
@@ -25,7 +25,7 @@ describe("a watch of a page that is held", () => {
     expectStalls(watching.report(), script);
   });
 
-  it.each([["refused"], ["silent"]] as const)("misses none when its worker is %s", async (worker) => {
+  it.each([["refused"], ["silent"]] as const)("finds every stall when its worker is %s", async (worker) => {
     const { page, watch } = await world({ worker, timerMs: 8 });
     const watching = watch();
     block(page, script);
@@ -34,7 +34,7 @@ describe("a watch of a page that is held", () => {
     expectStalls(watching.report(), script, 12);
   });
 
-  it("misses none at any moment of a page that is hidden and shown again", async () => {
+  it("finds every stall of a page that is hidden and shown again at any time", async () => {
     const parts = fc.array(
       fc.record({
         gapMs: fc.integer({ min: 150, max: 5000 }),
@@ -77,7 +77,7 @@ describe("a watch of a page that is held", () => {
     );
   });
 
-  it("sees a stall that begins with the watch and is longer than the worker is waited for", async () => {
+  it("finds a stall that begins with the watch and exceeds the worker's start-up timeout", async () => {
     const { page, watch } = await world();
     const watching: Watch[] = [];
     page.task(10, 2600, () => watching.push(watch()));
@@ -100,7 +100,7 @@ describe("a watch of a page that is held", () => {
     }
   });
 
-  it("finds the same stalls after the page was hidden so long that the worker was replaced", async () => {
+  it("finds the same stalls after a hidden period that replaces the worker", async () => {
     const { page, watch } = await world();
     const watching = watch();
     page.visible(2.5 * second, "hidden");
@@ -118,7 +118,7 @@ describe("a watch of a page that is held", () => {
     expect(page.workersStarted).toBe(2);
   });
 
-  it("finds stalls from the moment that the page is shown, before its new worker runs", async () => {
+  it("finds stalls as soon as the page is shown, before its new worker runs", async () => {
     const { page, watch } = await world({ startMs: 500 });
     const watching = watch();
     page.visible(2 * second, "hidden");
@@ -139,7 +139,7 @@ describe("a watch of a page that is held", () => {
     );
   });
 
-  it("finds a stall in which the page is hidden, up to the moment that the page is told", async () => {
+  it("finds a stall during which the page is hidden", async () => {
     const { page, watch } = await world();
     const watching = watch();
     block(page, [[second, 200]]);
@@ -149,7 +149,7 @@ describe("a watch of a page that is held", () => {
     watching.stop();
   });
 
-  it("goes on by timers when a replaced worker is refused, and by a worker again when there is one", async () => {
+  it("falls back to timers when a replacement worker is refused, and uses a worker again when one starts", async () => {
     const { page, watch } = await world({ timerMs: 8 });
     const watching = watch();
     page.run(second);
@@ -169,7 +169,7 @@ describe("a watch of a page that is held", () => {
     watching.stop();
   });
 
-  it("tries a policy that forbids workers three times, not for ever", async () => {
+  it("starts at most three workers when a policy forbids them", async () => {
     const { page, watch } = await world({ worker: "refused" });
     const watching = watch();
     for (let atMs = minute; atMs < hour; atMs += minute) {
@@ -181,7 +181,7 @@ describe("a watch of a page that is held", () => {
     expect(page.workersStarted).toBe(3);
   });
 
-  it("beats as often as the most demanding watch wants", async () => {
+  it("beats at the shortest interval of all watches", async () => {
     const { page, watch } = await world();
     const coarse = watch({ beatMs: 1000 });
     const fine = watch({ beatMs: 2 });
@@ -193,7 +193,7 @@ describe("a watch of a page that is held", () => {
     for (const each of [coarse, fine]) expectStalls(each.report(), [[3 * second, 25]]);
   });
 
-  it("does not wait for twenty beats of a second each before it has begun", async () => {
+  it("is available before twenty beats of one second have passed", async () => {
     const { page, watch } = await world();
     const watching = watch({ beatMs: 1000 });
     page.run(4 * second);

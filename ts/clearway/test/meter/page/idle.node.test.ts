@@ -17,7 +17,7 @@ describe("a watch of an idle page", () => {
     watching.stop();
   });
 
-  it("reports no stall in an hour in which the page is hidden, frozen, shown and put into the history", async () => {
+  it("reports no stall in an hour in which the page is hidden, frozen, shown and put into the back/forward cache", async () => {
     const { page, watch } = await world();
     const watching = watch();
     let hiddenMs = 0;
@@ -25,7 +25,7 @@ describe("a watch of an idle page", () => {
       page.visible(atMs, "hidden");
       page.frozen(atMs + 10 * second, atMs + minute);
       page.visible(atMs + minute + second, "visible");
-      // Shorter than the watcher lingers, then longer.
+      // First shorter than the time for which the watcher lingers, then longer.
       page.visible(atMs + 2 * minute, "hidden");
       page.visible(atMs + 2 * minute + 2 * second, "visible");
       page.event(atMs + 3 * minute, "pagehide");
@@ -46,7 +46,7 @@ describe("a watch of an idle page", () => {
     [50, 2],
     [16, 7],
     [1, 1000],
-  ])("reports no stall when two watches beat every %d and %d ms, whenever they are stopped", async (first, other) => {
+  ])("reports no stall when two watches beat every %d and %d ms, whenever one stops", async (first, other) => {
     const { page, watch } = await world();
     const lasting = watch({ beatMs: first });
     const reports: StallReport[] = [];
@@ -73,7 +73,7 @@ describe("a watch of an idle page", () => {
     );
   });
 
-  it("follows no step of the wall clock", async () => {
+  it("ignores steps of the wall clock", async () => {
     const { page, watch } = await world();
     const watching = watch();
     page.run(minute);
@@ -85,7 +85,7 @@ describe("a watch of an idle page", () => {
     expect(watching.report()).toMatchObject({ durationMs: 3 * minute, stalls: [] });
   });
 
-  it("counts time that page and watcher slept through together as hidden", async () => {
+  it("counts time in which page and watcher were both suspended as hidden", async () => {
     const { page, watch } = await world();
     const watching = watch();
     page.frozen(minute, 20 * minute, false);
@@ -106,8 +106,8 @@ describe("a watch of an idle page", () => {
   });
 });
 
-describe("a watch whose onStall misbehaves", () => {
-  it("stops everything when onStall throws at its end", async () => {
+describe("a watch whose onStall throws or stops it", () => {
+  it("stops completely when onStall throws during stop()", async () => {
     const { page, watch } = await world();
     const watching = watch({
       onStall: () => {
@@ -123,7 +123,7 @@ describe("a watch whose onStall misbehaves", () => {
     expect(watching.report().stalls).toHaveLength(1);
   });
 
-  it("stops once when onStall stops it", async () => {
+  it("stops once when onStall calls stop()", async () => {
     const { page, watch } = await world();
     const told: number[] = [];
     const watching: Watch = watch({
@@ -146,7 +146,7 @@ describe("a watch whose onStall misbehaves", () => {
 });
 
 describe("a report of a hidden page", () => {
-  it("counts no hidden time, however often it is asked for", async () => {
+  it("counts the hidden time separately, however often it is read", async () => {
     const { page, watch } = await world();
     const watching = watch();
     page.visible(10 * second, "hidden");

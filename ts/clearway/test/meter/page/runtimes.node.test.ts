@@ -2,13 +2,13 @@
 import { expect, it, vi } from "vitest";
 import { busy, pause } from "../busy.js";
 
-// Deno runs the files that are made for Node: its `nodeTiming` is an empty object.
+// Deno runs the files built for Node, and its `nodeTiming` is an empty object.
 vi.mock("node:perf_hooks", async (original) => {
   const hooks = await original<typeof import("node:perf_hooks")>();
   return { ...hooks, performance: { now: () => hooks.performance.now(), nodeTiming: {} } };
 });
 
-it("a runtime that does not tell its loop's idle time is watched by timers, and the report says so", async () => {
+it("a runtime without an idle time of its event loop is watched by timers, and the report says so", async () => {
   const { measure } = await import("../../../src/meter/measure.js");
   const { report, value } = await measure(async () => {
     const first = busy(50);
@@ -17,7 +17,7 @@ it("a runtime that does not tell its loop's idle time is watched by timers, and 
     await pause(9);
     return [first.lengthMs, second.lengthMs] as const;
   });
-  // A timer that is due in a stall comes late by all but one beat of it, which is far under half. NaN is not greater.
+  // A timer that falls due in a stall is late by the stall minus at most one beat, which is far under half. NaN fails both checks.
   expect(report.stalledMs).toBeGreaterThan(value[0] / 2);
   expect(report.longestMs).toBeGreaterThan(value[1] / 2);
   expect(report.sources).toContainEqual(

@@ -2,15 +2,15 @@
 import { vi } from "vitest";
 import { Agenda } from "./agenda.js";
 
-/** How the machine of a scripted page behaves. All in milliseconds. */
+/** The machine of a scripted page. All times are in milliseconds. */
 export interface Machine {
-  /** Longest delay of a message, a timer and a beat on an idle machine. */
+  /** Longest delay of a message, of a timer and of a worker's beat on an idle machine. */
   readonly wayMs: number;
   readonly timerMs: number;
   readonly wakeMs: number;
-  /** From `new Worker()` to its first line. Needs this thread twice on the way, as in Chromium. */
+  /** From `new Worker()` to the worker's first line. Halfway, the page's thread fetches the script. */
   readonly startMs: number;
-  /** What becomes of a worker: it runs, it is refused with an error event, or it never says anything. */
+  /** Whether a worker runs, fails with an error event, or never sends a message. */
   worker: "runs" | "refused" | "silent";
 }
 
@@ -18,8 +18,8 @@ const quiet: Machine = { wayMs: 0.2, timerMs: 1, wakeMs: 0.2, startMs: 10, worke
 const frameMs = 1000 / 60;
 
 /**
- * A page on a scripted timeline: one thread with tasks, timers, frames and events, workers with clocks of their own, and a
- * clock that only moves with them. Nothing waits: an hour is as long as what happens in it.
+ * A page on a scripted timeline: one thread with tasks, timers, frames and events, workers with their own clocks, and a clock
+ * that only the script advances. Nothing waits: an hour takes only as long as its events take to run.
  */
 export class ScriptedPage {
   readonly #agenda = new Agenda();
@@ -33,7 +33,7 @@ export class ScriptedPage {
   #random = 1;
   #frozenSinceMs: number | undefined;
   #thawedMs = 0;
-  /** Steps of the wall clock, which no length may follow. */
+  /** The wall clock. Tests step it, and no measured length may follow. */
   wallMs = Date.UTC(2026, 0, 1);
   visibility: "visible" | "hidden" = "visible";
   workersRunning = 0;
@@ -51,14 +51,14 @@ export class ScriptedPage {
     return this.#machine;
   }
 
-  /** What the page still has of the one who watched it. */
+  /** Counts the workers, listeners and timers that a watch has left on the page. */
   leftOver(): { workers: number; listeners: number; timers: number } {
     let listeners = 0;
     for (const each of this.#listeners.values()) listeners += each.size;
     return { workers: this.workersRunning, listeners, timers: this.#timers.size };
   }
 
-  /** Puts this page in place of the host's globals, until `vi.unstubAllGlobals()`. */
+  /** Replaces the host's globals with this page, until `vi.unstubAllGlobals()`. */
   install(): void {
     const page = this;
     const target = {
@@ -94,7 +94,7 @@ export class ScriptedPage {
       URL: { createObjectURL: (blob: { parts: string[] }) => blob.parts.join(""), revokeObjectURL: () => {} },
       Worker: class {
         constructor(source: string) {
-          // biome-ignore lint/correctness/noConstructorReturn: stands for a host's class
+          // biome-ignore lint/correctness/noConstructorReturn: replaces a class of the host
           return page.#startWorker(Number(/\(self, ([\d.]+)\);$/.exec(source)![1])) as never;
         }
       },
@@ -106,7 +106,7 @@ export class ScriptedPage {
     this.#agenda.add(frameMs, () => this.#frame());
   }
 
-  /** Does `run` in a task of this thread that takes `lengthMs`, as soon as the thread is free after `atMs`. */
+  /** Runs a task of `lengthMs` on this thread, as soon as the thread is free after `atMs`. */
   task(atMs: number, lengthMs = 0, run: () => void = () => {}): void {
     this.#agenda.add(atMs, () =>
       this.#onThread(() => {
@@ -116,7 +116,7 @@ export class ScriptedPage {
     );
   }
 
-  /** Shows or hides the page at `atMs`; the event waits for the thread like any other. */
+  /** Shows or hides the page at `atMs`. The event waits for the thread like any other. */
   visible(atMs: number, visibility: "visible" | "hidden"): void {
     this.#agenda.add(atMs, () => {
       this.visibility = visibility;
@@ -124,12 +124,12 @@ export class ScriptedPage {
     });
   }
 
-  /** Dispatches an event of the page's life (`pagehide`, `pageshow`). */
+  /** Dispatches a page lifecycle event (`pagehide`, `pageshow`). */
   event(atMs: number, type: string): void {
     this.#agenda.add(atMs, () => this.#onThread(() => this.#dispatch(type)));
   }
 
-  /** Stops the page and its workers from `fromMs` to `toMs`; `told` with the events `freeze` and `resume`. */
+  /** Suspends the page and its workers from `fromMs` to `toMs`. `told` dispatches the events `freeze` and `resume`. */
   frozen(fromMs: number, toMs: number, told = true): void {
     this.#agenda.add(fromMs, () => {
       if (told) this.#onThread(() => this.#dispatch("freeze"));
@@ -145,7 +145,7 @@ export class ScriptedPage {
     });
   }
 
-  /** Lets time pass. */
+  /** Runs all events until `untilMs`. */
   run(untilMs: number): void {
     while (this.#agenda.nextMs <= untilMs) {
       const entry = this.#agenda.take();
@@ -155,7 +155,7 @@ export class ScriptedPage {
     this.#nowMs = Math.max(untilMs, this.#freeMs);
   }
 
-  /** Runs on this thread: now, or when it is free. */
+  /** Runs a function on this thread, now or when it is free. */
   #onThread(run: () => void): void {
     if (this.#freeMs > this.#nowMs) {
       this.#agenda.add(this.#freeMs, () => this.#onThread(run));
@@ -171,7 +171,7 @@ export class ScriptedPage {
     for (const listener of [...(this.#listeners.get(type) ?? [])]) listener({ type });
   }
 
-  /** From 0 to `most`, always the same row of numbers. */
+  /** Returns a pseudo-random number from 0 to `most`, from a fixed seed. */
   #upTo(most: number): number {
     this.#random = (Math.imul(this.#random, 1664525) + 1013904223) >>> 0;
     return (this.#random / 2 ** 32) * most;
@@ -180,7 +180,7 @@ export class ScriptedPage {
   #setTimeout(run: () => void, ms: number): number {
     const id = ++this.#timerIds;
     this.#timers.add(id);
-    // A hidden page's timers fire once a second.
+    // A hidden page's timers fire at most once a second.
     const least = this.visibility === "hidden" ? Math.max(ms, 1000) : ms;
     this.#agenda.add(this.#nowMs + least + this.#upTo(this.#machine.timerMs), () =>
       this.#onThread(() => {
@@ -196,7 +196,7 @@ export class ScriptedPage {
       if (this.visibility === "hidden") return;
       for (const run of this.#frames.splice(0)) run(atMs);
     });
-    // The next one follows the display, not the thread; it is asked for when this one is done.
+    // Frames follow the display, not the thread.
     this.#agenda.add(atMs + frameMs, () => this.#frame());
   }
 
@@ -236,7 +236,7 @@ export class ScriptedPage {
       dueMs = sentMs + periodMs;
       page.#agenda.add(page.#nowMs + periodMs + page.#upTo(page.#machine.wakeMs), beat);
     };
-    // The script is fetched by the page's thread.
+    // The page's thread fetches the worker's script.
     page.task(page.#nowMs + page.#machine.startMs / 2, 0, () =>
       page.#agenda.add(page.#nowMs + page.#machine.startMs / 2, () => {
         originMs = page.#nowMs;

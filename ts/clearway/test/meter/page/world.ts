@@ -19,19 +19,19 @@ export async function world(
 ): Promise<World> {
   const page = new ScriptedPage(machine);
   page.visibility = visibility;
-  // The browser's host in Node, anew for each page: every clock, timer, worker and event is the script's.
+  // Runs the browser's host in Node, newly loaded for each page. The script drives every clock, timer, worker and event.
   vi.resetModules();
   vi.doMock("../../../src/meter/host/node.js", () => import("../../../src/meter/host/browser.js"));
-  vi.stubGlobal("document", {}); // the host looks for one when it is loaded
+  vi.stubGlobal("document", {}); // the host reads it when it is loaded
   const { watch } = await import("../../../src/meter/watch.js");
   page.install();
-  // Finer than the default, so that a false stall of over 2 ms would show.
+  // Finer than the default, so that a false stall of over 2 ms is found.
   return { page, watch: (options) => watch({ floorMs: 2, ...options }) };
 }
 
 export const lengths = (report: StallReport): number[] => report.stalls.map(({ lengthMs }) => lengthMs);
 
-/** Every stall of the script is found, to within `errorMs`, and nothing else. */
+/** Checks that the report has exactly the stalls of the script, to within `errorMs`. */
 export function expectStalls(
   report: StallReport,
   script: readonly (readonly [atMs: number, lengthMs: number])[],
@@ -46,7 +46,7 @@ export function expectStalls(
   expect(found).toHaveLength(script.length);
 }
 
-/** Blocks the thread as the script says. */
+/** Blocks the thread at the times and for the lengths of the script. */
 export function block(page: ScriptedPage, script: readonly (readonly [atMs: number, lengthMs: number])[]): void {
   for (const [atMs, lengthMs] of script) page.task(atMs, lengthMs);
 }

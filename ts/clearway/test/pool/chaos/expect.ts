@@ -5,13 +5,13 @@ import type { Abort } from "./play.js";
 import type { Seen } from "./read.js";
 import type { Outcome } from "./watch.js";
 
-// What may come of a command, given its plan. Each function returns a complaint, or undefined.
+// The allowed outcomes of a command in its plan. Each function returns a complaint, or undefined.
 
 type Call = Extract<Command, { do: "call" }>;
 type Stream = Extract<Command, { do: "stream" }>;
 type TwoWay = Extract<Command, { do: "twoWay" }>;
 
-/** Whether a call comes to its end by itself, so that it needs no limit. */
+/** Returns whether a call ends by itself, so that it needs no time limit. */
 export function expectEnding(command: Command): boolean {
   if (command.do === "call") return !["hold", "deaf", "spin", "hotLoop"].includes(command.task);
   if (command.do === "stream") {
@@ -27,20 +27,20 @@ export function expectEnding(command: Command): boolean {
   return staysWithin(command, source === "endless" ? Number.POSITIVE_INFINITY : n);
 }
 
-// Whether the reader leaves before it asks for more than `count` values.
+// Returns whether the reader leaves before it requests more than `count` values.
 function staysWithin({ read, after }: Stream | TwoWay, count: number): boolean {
   if (read === "return" || read === "never" || read === "overlap") return true;
   return read !== "fully" && read !== "slowly" && after <= count;
 }
 
-/** Bytes of binary memory in a call's arguments. */
+/** Returns the number of bytes of binary memory in a call's arguments. */
 export function bytesOf({ task, n }: Call): number {
   if (task === "lengthOf") return n * 1000;
   if (task === "lengthOfMoved") return n * 100_000;
   return task === "swallow" ? n * 10 : 0;
 }
 
-/** Of a call that gives one result. */
+/** Checks the outcome of a call with one result. */
 export function expectOutcome(
   command: Call | TwoWay,
   outcome: Outcome,
@@ -90,12 +90,12 @@ function gives({ task, n }: Call, value: unknown): boolean {
     case "hostileThenable":
       return value === 1;
     default:
-      // All others fail, always.
+      // All other tasks always fail.
       return false;
   }
 }
 
-/** Of a stream's reader. */
+/** Checks the values that a stream's reader saw. */
 export function expectSeen(
   command: Stream | TwoWay,
   seen: Seen,
@@ -129,7 +129,7 @@ export function expectSeen(
   return end.value === "end" ? undefined : `ended with ${String(end.value)}`;
 }
 
-// Its reader may drop what was on its way.
+// Returns whether the reader may drop values in flight.
 const leaves = ({ read }: Stream | TwoWay): boolean => read !== "fully" && read !== "slowly";
 
 function expectedAt(command: Stream | TwoWay, at: number): unknown {
@@ -146,7 +146,7 @@ function same(value: unknown, expected: unknown): boolean {
   return value.length === length && value.every((byte) => byte === (fill! & 0xff));
 }
 
-// What the pool may answer to any call, because of the plan around it.
+// Returns the errors that the pool may answer to any call, because of the other commands in the plan.
 function errorsOf(command: Call | Stream | TwoWay, plan: Plan): Set<string> {
   const may = new Set<string>();
   const { options } = command;
@@ -164,8 +164,8 @@ function errorsOf(command: Call | Stream | TwoWay, plan: Plan): Set<string> {
   if (tasks.has("exit") || tasks.has("exitLater") || tasks.has("exitsAfter")) may.add("worker-exited");
   if (tasks.has("crashLater") || tasks.has("rejectLater")) may.add("worker-crashed");
   if (tasks.has("memory")) may.add("out-of-memory");
-  // A task that does not stop takes those with it that share its thread: none where there is one call at a time, but
-  // streams that wait for their readers always share.
+  // A task that does not stop ends the other calls on its thread. With one call at a time there are none, except streams that wait for
+  // their readers, which always share a thread.
   const shared = plan.concurrency > 1 || some((each) => each.do === "stream" || each.do === "twoWay");
   if (shared && some((each) => "options" in each && (mayBeStopped(each) || "read" in each))) may.add("worker-crashed");
   return may;

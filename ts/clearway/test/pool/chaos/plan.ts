@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import fc from "../../fixtures/fast-check.js";
 
-// A plan is plain data, so that fast-check can shrink it and a failing one can be pasted into a test.
+// A plan is plain data, so that fast-check can shrink it, and a failing plan can be pasted into a test.
 
-/** Options of a call. `signal` is the number of an abort controller that several calls may share. */
+/** Options of a call. `signal` is the index of an abort controller, which several calls may share. */
 export interface PlanOptions {
   signal?: number;
   timeoutMs?: number;
@@ -86,14 +86,14 @@ export interface Plan {
   whenFull: "wait" | "fail" | "dropOldest" | "dropNewest";
   metrics: boolean;
   recycleTasks: number;
-  /** Wait for a worker before the first command. */
+  /** Waits for a worker before the first command. */
   warm: boolean;
   commands: Command[];
   /** `drain`: everything settles by itself first. */
   ending: "drain" | "close" | "terminate";
 }
 
-/** How long a plan's limits are, in milliseconds: short, because every one of them is waited for. */
+/** The time limits in plans, in milliseconds. They are short, because the test waits for each. */
 const limitsMs = [1, 10, 25];
 
 const seldom = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
@@ -128,7 +128,7 @@ const call = (tasks: readonly FunctionTask[]): fc.Arbitrary<Command> =>
       { requiredKeys: ["do", "task", "n", "options"] },
     )
     .map((made) => {
-      // One in two would be too many.
+      // Keeps only some of the misuses: one in two calls would be too many.
       if (made.misuse !== undefined && made.n > 2) delete made.misuse;
       return made;
     });
@@ -178,7 +178,7 @@ const command: fc.Arbitrary<Command> = fc
   )
   .map((each) => each as Command);
 
-/** Every plan: a pool of 1 to 3 workers, and up to `most` commands for it. */
+/** Generates plans: a pool of up to 3 workers, and up to `most` commands for it. */
 export const plans = (most: number): fc.Arbitrary<Plan> =>
   fc.record({
     size: fc.constantFrom({ min: 1, max: 1 }, { min: 2, max: 2 }, { min: 0, max: 2 }, { min: 1, max: 3 }),
@@ -202,9 +202,9 @@ const small = {
   ending: "drain",
 } as const;
 
-/** Plans that failed once, as fast-check shrank them: they are played first. */
+/** Plans that failed once, as shrunk by fast-check. They are played first. */
 export const failedOnce: readonly Plan[] = [
-  // A keyed call waited behind a stream without a reader, which left the queue without anybody looking again.
+  // A keyed call waited behind an unread stream, and nothing ran the scheduler again.
   {
     ...small,
     concurrency: 1,
@@ -221,7 +221,7 @@ export const failedOnce: readonly Plan[] = [
       { do: "stream", task: "exitsAfter", n: 40, length: 1000, read: "never", after: 0, options: {} },
     ],
   },
-  // A result that could not cross, in the tick in which its worker ended itself, was forgotten, and its call run again.
+  // A result that could not be cloned, in the tick in which its worker exited, was lost, and its call ran again.
   {
     ...small,
     concurrency: 2,
@@ -230,7 +230,7 @@ export const failedOnce: readonly Plan[] = [
       { do: "call", task: "exit", n: 0, options: {} },
     ],
   },
-  // A browser's worker that had closed itself went on to begin what another was then given.
+  // A browser's worker that had closed itself started a call that another worker had then received.
   {
     ...small,
     concurrency: 3,

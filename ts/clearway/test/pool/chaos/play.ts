@@ -10,26 +10,26 @@ import { type Outcome, Watch } from "./watch.js";
 type Chaos = typeof import("../../fixtures/chaos.tasks.js");
 type AnyAnswer = Partial<PromiseLike<unknown>> & Partial<AsyncIterableIterator<unknown>>;
 
-// Longer than all limits and starts on a slow machine.
+// Longer than all limits and worker starts on a slow machine.
 const patienceMs = 12_000;
 
-/** What differs between the hosts: what can be left behind, and how one sees it. */
+/** The parts that differ between hosts: what may be left behind, and how to detect it. */
 export interface Surroundings {
   url: URL;
   poolOptions?: PoolOptions;
-  /** How many abort listeners a signal has. */
+  /** Returns the number of abort listeners on a signal. */
   listeners(signal: AbortSignal): number;
-  /** Settles when no worker is left; throws when some are. */
+  /** Settles when no worker is left. Throws when some are. */
   noWorkerLeft(): Promise<void>;
-  /** Errors that nobody caught since the last question. */
+  /** Returns the uncaught errors since the last call. */
   stray(): Promise<unknown[]>;
-  /** How long a call that never ends by itself may run. Default 10. */
+  /** Time limit of a call that never ends by itself. Default 10. */
   forcedTimeoutMs?: number;
-  /** When what has not settled counts as hanging; what waits for a worker's start has the default at least. */
+  /** Time after which an unsettled promise counts as hanging. A wait for a worker's start has at least the default. */
   watchMs?: number;
 }
 
-/** Carries out a plan and checks all that must hold afterwards. Throws what did not. */
+/** Plays a plan, and checks everything that must be true afterwards. Throws a list of the failures. */
 export async function play(plan: Plan, surroundings: Surroundings): Promise<void> {
   const player = new Player(plan, surroundings);
   try {
@@ -48,12 +48,12 @@ class Player {
   readonly #aborts = [0, 1, 2].map((which) => new Abort(which));
   readonly #sources: Source[] = [];
   readonly #left: { stream: AsyncIterableIterator<unknown>; reading: Promise<unknown> }[] = [];
-  /** Bytes in arguments: of all calls that were made, and of those that came back. */
+  /** Bytes in the arguments of all calls that were made, and of those that returned. */
   #asked = 0;
   #reached = 0;
-  /** Bytes that the caller was given. */
+  /** Bytes that the caller received. */
   #given = 0;
-  /** Nothing failed, was given up or broken off. */
+  /** Whether nothing failed and nothing was cancelled or left. */
   #clean = true;
 
   constructor(
@@ -80,7 +80,7 @@ class Player {
     const { plan, pool } = this;
     if (plan.warm) await this.#ready();
     for (const [at, command] of plan.commands.entries()) await this.#do(command, at);
-    // What was left in the middle is read no further: with a drain it is ended, else the pool's end must end it.
+    // Streams that a reader left are read no further. With `drain` they are ended here; otherwise the pool's end must end them.
     if (plan.ending === "close") void this.#watch.follow("close()", pool.close({ timeoutMs: 20 }));
     else if (plan.ending === "terminate") void this.#watch.follow("terminate()", pool.terminate());
     for (const { stream, reading } of this.#left) {
@@ -92,7 +92,7 @@ class Player {
     await this.#watch.all(this.#watchMs);
     const closed = new Watch();
     void closed.follow("the last close()", pool.close());
-    // A source is closed when its call is over; one that is at work on a value, after that.
+    // A source is closed after its call has ended, or later, after its pending value.
     for (const source of this.#sources) {
       if (source.open) void closed.follow(`closing of a source that is ${source.kind}`, source.closed);
     }
@@ -116,7 +116,7 @@ class Player {
         else await new Promise((resolve) => setTimeout(resolve, command.how === "ms" ? 5 : 0));
         return;
       case "ping":
-        // It waits behind a task that holds its thread; such a one is given up in the end.
+        // A ping waits behind a task that blocks its thread. Such a task is ended by its limit.
         void this.#watch.follow(`${at} ping()`, this.pool.ping());
         return;
       case "room":
@@ -172,7 +172,7 @@ class Player {
       });
       return;
     }
-    // A call of a pool that did not know yet is a promise too, which has to settle as well.
+    // A call of a cold pool may still be a task without a stream, so it is also a promise, which must settle.
     if (typeof answer.then === "function")
       void this.#watch.follow(`${name}: its promise`, answer as PromiseLike<unknown>);
     const stream = answer as AsyncIterableIterator<unknown>;
@@ -196,7 +196,7 @@ class Player {
     try {
       return caller(...args);
     } catch (reason) {
-      // A call tells of its failure by its answer, never by throwing.
+      // A call reports a failure only by its answer, never by an exception.
       this.#complain(`${at} ${task}`, `threw ${String(reason)}`);
       return Promise.resolve();
     }
@@ -256,7 +256,7 @@ class Player {
     const drawn = this.#sources.filter((each) => each.kind === "moved").reduce((sum, each) => sum + each.drawn, 0);
     const asked = this.#asked + drawn * movedLength;
     this.#ledger("from workers", ledger.fromWorkers, this.#given, Number.POSITIVE_INFINITY, this.#given);
-    // What a worker had not begun when it died is copied again, for another.
+    // Arguments of calls that had not started when their worker died are copied again, for another worker.
     const repeated = workers.restarts > 0;
     this.#clean &&= !repeated && this.#sources.every((each) => each.whole || each.drawn === 0);
     this.#ledger("to workers", ledger.toWorkers, this.#reached, repeated ? Number.POSITIVE_INFINITY : asked, asked);
@@ -273,7 +273,7 @@ class Player {
   }
 }
 
-/** An abort controller of a plan, with a reason that can be told from all others. */
+/** An abort controller of a plan, with a unique reason. */
 export class Abort {
   readonly #controller = new AbortController();
   readonly reason: object;
@@ -291,7 +291,7 @@ export class Abort {
   }
 }
 
-// Tasks of the plan that are others of the module, called in a way of their own.
+// Tasks of a plan that call another task of the module in a special way.
 const aliases: Readonly<Record<string, string>> = { lengthOfMoved: "lengthOf", badArgument: "swallow" };
 
 class ListenerError extends Error {

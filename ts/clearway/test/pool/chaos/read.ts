@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { readings } from "./plan.js";
 
-/** What a reader saw of a stream. */
+/** The values and the end of a stream, as its reader saw them. */
 export interface Seen {
   values: unknown[];
-  /** The producer came to its end, with this value; undefined when the reader left before. */
+  /** The end value of the producer. Undefined when the reader left before. */
   end: { value: unknown } | undefined;
-  /** What the reader's own leaving threw, or the stream. */
+  /** The error of the stream, or of the reader's leaving. */
   error: { reason: unknown } | undefined;
 }
 
-/** Reads a stream in one of the ways of a plan. Settles when the reader is done; never rejects. */
+/** Reads a stream in one of a plan's ways. Settles when the reader is done, and never rejects. */
 export async function read(
   stream: AsyncIterableIterator<unknown>,
   how: (typeof readings)[number],
@@ -26,7 +26,7 @@ export async function read(
   try {
     if (how === "never") return seen;
     if (how === "overlap") {
-      // Several at once, and the end asked for before any is answered.
+      // Requests several values at once, and the end before any of them is answered.
       const steps = [stream.next(), stream.next(), stream.next()];
       const last = stream.return?.("left");
       const settled = await Promise.allSettled([...steps, last]);
@@ -50,7 +50,7 @@ export async function read(
   return seen;
 }
 
-/** What a reader throws into its stream. */
+/** The error that a reader throws into its stream. */
 export class ReaderError extends Error {
   override readonly name = "ReaderError";
 }

@@ -4,14 +4,14 @@ import type { sources } from "./plan.js";
 
 export type SourceKind = (typeof sources)[number];
 
-/** The bytes of each value of a `moved` source. */
+/** Size in bytes of each value of a `moved` source. */
 export const movedLength = 500;
 
-/** A stream that the caller feeds, which knows what became of it. */
+/** A stream from the caller that records its own state. */
 export class Source implements AsyncIterable<number | Moved<Uint8Array>> {
-  /** How many values were drawn from it. */
+  /** Number of values drawn from it. */
   drawn = 0;
-  /** Gave all its values. One that is left in the middle may have drawn a value that then does not leave. */
+  /** Whether it has delivered all its values. A source that was left early may have drawn a value that was not sent. */
   whole = false;
   /** Settles when it has ended or was closed. */
   readonly closed: Promise<void>;
@@ -27,7 +27,7 @@ export class Source implements AsyncIterable<number | Moved<Uint8Array>> {
     });
   }
 
-  /** Begun, and neither ended nor closed nor stuck by its own doing. */
+  /** Whether it has started, and has not ended, was not closed, and is not stuck by design. */
   get open(): boolean {
     return this.#state === "open";
   }

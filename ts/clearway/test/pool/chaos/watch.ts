@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/** How something that was watched came out. */
+/** The outcome of a watched promise. */
 export type Outcome = { ok: unknown } | { error: unknown };
 
 const steps = 100;
 
-/** Everything that has to settle, by name, so that what does not can be named. */
+/** Watches promises by name, and reports the names of those that do not settle. */
 export class Watch {
   readonly #open = new Map<number, string>();
   readonly #all: Promise<unknown>[] = [];
   #last = 0;
 
-  /** Follows a promise. The outcome's own promise never rejects. */
+  /** Watches a promise. The returned promise never rejects. */
   follow(name: string, promise: PromiseLike<unknown>): Promise<Outcome> {
     const id = ++this.#last;
     this.#open.set(id, name);
@@ -27,10 +27,10 @@ export class Watch {
     return done;
   }
 
-  /** Settles when all has, also what is followed meanwhile. Throws the list of what has not after `limitMs`. */
+  /** Settles when all watched promises have settled, also later ones. Throws a list of the others after `limitMs`. */
   async all(limitMs: number): Promise<void> {
     let timer: ReturnType<typeof setInterval> | undefined;
-    // In steps: while the machine stands still nothing can settle, and it counts as one.
+    // Counts in steps: while the whole machine is suspended nothing can settle, and the suspension counts as one step.
     const late = new Promise<"late">((resolve) => {
       let left = steps;
       timer = setInterval(() => --left === 0 && resolve("late"), limitMs / steps);

@@ -6,21 +6,21 @@ import type { Misdeed } from "../../fixtures/misdeeds.js";
 import { foreignSignals } from "../../fixtures/signals.js";
 import { foreignUrl, type Setting, type Stage } from "./stage.js";
 
-/** A point at which a pool calls code that is not its own. */
+/** A point at which a pool calls foreign code. */
 export interface Point extends Setting {
   readonly name: string;
-  /** Has the point reached. Returns what must settle. */
-  /** Reached so, a call may wait for ever: until the pool is terminated. */
+  /** Whether a call may wait forever at this point, until the pool is terminated. */
   readonly hangs?: boolean;
+  /** Makes the pool reach the point. Returns the promises that must settle. */
   reach(stage: Stage): readonly PromiseLike<unknown>[] | Promise<readonly PromiseLike<unknown>[]>;
 }
 
-/** An argument of which something is foreign. */
+/** A point in an argument. */
 const argument = (name: string, make: (act: Misdeed) => unknown): Point => ({
   name,
   reach: ({ pool, act }) => [
     pool.call.echo(make(act)),
-    // With neighbours of the same tick, which nothing befalls.
+    // Other calls of the same tick must not be affected.
     pool.call.add(1, 2),
     pool.with({ strict: true }).call.echo(make(act)),
     pool.with({ timeoutMs: 60_000 }).call.echo([make(act)]),
@@ -28,7 +28,7 @@ const argument = (name: string, make: (act: Misdeed) => unknown): Point => ({
   ],
 });
 
-/** A stream from the caller of which something is foreign. */
+/** A point in a stream from the caller. */
 const input = (name: string, make: (act: Misdeed) => object): Point => ({
   name,
   reach: ({ pool, act }) => {
@@ -69,7 +69,7 @@ const once = (act: Misdeed): object => {
   return { next: () => [value, act()][step++] ?? { done: true, value: undefined } };
 };
 
-/** Every point on the caller's side. A new one is added here. */
+/** All points on the caller's side. Add new ones here. */
 export const callerPoints: readonly Point[] = [
   argument("a getter of an argument", (act) => ({
     get odd() {
@@ -100,7 +100,7 @@ export const callerPoints: readonly Point[] = [
   argument("an argument's tag", (act) => Object.create({}, { [Symbol.toStringTag]: { get: act } })),
   argument("an argument's constructor", (act) => Object.create(Object.create(null), { constructor: { get: act } })),
   argument("an argument's toJSON", (act) => ({ a: 1, toJSON: act })),
-  // biome-ignore lint/suspicious/noThenProperty: what is tested.
+  // biome-ignore lint/suspicious/noThenProperty: the test needs a thenable
   argument("an argument's then", (act) => ({ then: act })),
   argument("the iterator of a map", (act) => Object.assign(new Map([[1, 2]]), { [Symbol.iterator]: act })),
   argument("the cause of an error", (act) => Object.defineProperty(new Error("x"), "cause", { get: act })),

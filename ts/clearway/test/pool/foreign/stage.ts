@@ -9,19 +9,19 @@ export type Foreign = typeof import("../../fixtures/foreign.tasks.js");
 
 export const foreignUrl = new URL("../../fixtures/built/foreign.tasks.js", import.meta.url);
 
-/** Where a point is reached: a pool, and what a point may need beside it. */
+/** The environment of a point: a pool, and everything else that a point may need. */
 export interface Stage {
   readonly pool: Pool<Foreign>;
-  /** What foreign code does, in place of what it should. On the caller's side a function, in a worker a name. */
+  /** The misbehaviour of the foreign code. A function on the caller's side, a name in a worker. */
   readonly act: Misdeed;
   readonly name: string;
-  /** Signals whose listeners are counted in the end. */
+  /** Signals whose remaining listeners are counted at the end. */
   readonly signals: AbortSignal[];
-  /** Follows what has to settle beside what a point returns. */
+  /** Watches a promise in addition to those that a point returns. */
   follow(promise: PromiseLike<unknown>): void;
 }
 
-/** What makes a stage's pool, where that is a point of its own. */
+/** Configures a stage's pool, when the configuration itself is the point. */
 export interface Setting {
   source?(act: Misdeed, name: string): WorkerSource;
   options?(act: Misdeed): PoolOptions;
@@ -29,13 +29,13 @@ export interface Setting {
 
 const carrier = process.env["CLEARWAY_CARRIER"] === "port" ? "port" : "auto";
 
-/** What is played on. */
+/** The pool and signals of one stage. */
 export interface Played {
   readonly pool: Pool<Foreign>;
   readonly signals: AbortSignal[];
 }
 
-/** Makes a pool, lets `play` use it, ends it, and says what is left: nothing, else the test fails. */
+/** Creates a pool, lets `play` use it, and ends it. Returns a list of leftovers, which must be empty. */
 export async function onStage(
   { source, options }: Setting,
   shared: PoolOptions,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// A worker that is idle is let go of this much later, whatever became of its pool by then: `releaseMs` in `host/node.ts`.
+// `releaseMs` in `host/node.ts`: an idle worker is unreferenced after this time, even when its pool has ended by then.
 const shortMs = 10;
 
-/** Counts the timers of this thread that are set from now on. */
+/** Starts counting this thread's timers. */
 export function watchTimers(): { left(): Promise<string[]>; restore(): void } {
   const { setTimeout: set, clearTimeout: clear } = globalThis;
   const waiting = new Map<unknown, number>();
@@ -24,13 +24,13 @@ export function watchTimers(): { left(): Promise<string[]>; restore(): void } {
     clear(timer);
   }) as typeof clearTimeout;
   return {
-    /** Those that are left, once the short ones are over. */
+    /** Returns the remaining timers, after the short ones have fired. */
     left: async () => {
       const long = [...waiting.values()].filter((ms) => ms > shortMs).map((ms) => `a timer of ${ms} ms`);
       if (long.length === 0 && waiting.size > 0) {
         await new Promise<void>((resolve) => {
           emptied = resolve;
-          // They do not keep the process; this does, and ends with them.
+          // These timers are unreferenced. This keeps the process alive until they have fired.
           for (const timer of waiting.keys()) (timer as NodeJS.Timeout).ref();
         });
       }

@@ -10,7 +10,7 @@ import { decoded } from "./pair.js";
 
 const encoder = new Encoder();
 
-/** The value from the other side of the codec, or why not. */
+/** Encodes and decodes a value. Returns it, or "by port" when the codec refuses it. */
 function across(value: unknown): { value: unknown } | "by port" {
   const words = encoder.frame(Op.Result, 7, value, 0, true);
   if (words === 0) return "by port";
@@ -21,7 +21,7 @@ function across(value: unknown): { value: unknown } | "by port" {
   return { value: got };
 }
 
-/** Everything about a value that structured clone keeps, as text: key order, -0, holes and prototypes too. */
+/** Returns everything that structured clone keeps of a value, as plain data: key order, -0, holes and prototypes too. */
 function shape(value: unknown): unknown {
   if (Object.is(value, -0)) return "-0";
   if (value === null || typeof value !== "object")
@@ -98,7 +98,7 @@ const values = fc.letrec((tie) => ({
 })).value;
 
 describe("a value in the ring", () => {
-  test("arrives exactly as structured clone would give it, or goes by port", () => {
+  test("arrives exactly as through structured clone, or goes by port", () => {
     let crossed = 0;
     fc.assert(
       fc.property(values, (value) => {
@@ -120,7 +120,7 @@ describe("a value in the ring", () => {
     ["an empty string", ""],
     ["no values", []],
     ["no keys", {}],
-    ["keys in the order of integers, then of making", { b: 1, 2: 2, a: 3, 1: 4 }],
+    ["integer keys before other keys", { b: 1, 2: 2, a: 3, 1: 4 }],
     ["names of Object.prototype", { constructor: 1, toString: 2, valueOf: 3, hasOwnProperty: 4 }],
     ["a small view", new Float32Array([1.5, 2.5])],
     ["a DataView", new DataView(new ArrayBuffer(3))],
@@ -135,13 +135,13 @@ describe("a value in the ring", () => {
   cyclic.push(cyclic);
   const buffer = new ArrayBuffer(8);
   test.each<[string, unknown]>([
-    ["an object in two places", [shared, shared]],
+    ["an object that occurs twice", [shared, shared]],
     ["a cycle", cyclic],
     ["a buffer under two views", [new Uint8Array(buffer), new Int8Array(buffer)]],
     ["a buffer beside its view", [new Uint8Array(buffer), buffer]],
     ["a view on part of a buffer", new Uint8Array(buffer, 4)],
     ["a class instance", new (class Point {})()],
-    ["an array of a class of its own", new (class List extends Array {})()],
+    ["an instance of a subclass of Array", new (class List extends Array {})()],
     ["an object without a prototype", Object.create(null)],
     ["an array with a hole", holed()],
     ["an array with a hole and a name", Object.assign(holed(), { name: 1 })],
@@ -156,12 +156,12 @@ describe("a value in the ring", () => {
     ["memory over the limit", new Uint8Array(513)],
     ["text over the limit", "x".repeat(4100)],
     ["too many objects", Array.from({ length: 40 }, () => ({}))],
-    ["too deep a nest", JSON.parse("[".repeat(40) + "]".repeat(40))],
-  ])("is never %s: that goes by port", (_name, value) => {
+    ["values nested too deep", JSON.parse("[".repeat(40) + "]".repeat(40))],
+  ])("goes by port when it is %s", (_name, value) => {
     expect(across(value)).toBe("by port");
   });
 
-  test("is not asked for its accessors, which the port may have to ask", () => {
+  test("goes by port when it has accessors, which are not called", () => {
     let reads = 0;
     const value = {
       get once() {
@@ -174,15 +174,15 @@ describe("a value in the ring", () => {
 
   test.each<[name: string, value: () => object]>([
     ["a revoked proxy", () => revoked()],
-    ["an object that holds one", () => ({ inner: revoked() })],
+    ["an object that contains a revoked proxy", () => ({ inner: revoked() })],
     ["an array whose getter throws", () => Object.defineProperty([1], 0, { enumerable: true, get: () => refuse() })],
     ["a proxy whose traps throw", () => new Proxy({}, { ownKeys: () => refuse() })],
-  ])("goes by port when looking at it throws: %s", (_name, value) => {
+  ])("goes by port when reading it throws: %s", (_name, value) => {
     expect(across(value())).toBe("by port");
     expect(across([1])).toEqual({ value: [1] });
   });
 
-  test("may be a proxy whose traps send frames of their own: those go by port", () => {
+  test("may be a proxy whose traps send frames, which go by port", () => {
     let inner: unknown;
     const value = new Proxy(
       { a: 1 },
@@ -197,12 +197,12 @@ describe("a value in the ring", () => {
     expect(inner).toBe(0);
   });
 
-  test("is not copied where memory must not be", () => {
+  test("goes by port when it has memory that must not be copied", () => {
     expect(encoder.frame(Op.Result, 1, new Uint8Array(4), 0, false)).toBe(0);
     expect(encoder.frame(Op.Result, 1, [1, "a"], 0, false)).toBeGreaterThan(0);
   });
 
-  test("is decoded without asking what a page has put on Object.prototype", () => {
+  test("is decoded without calling setters on Object.prototype", () => {
     let asked = 0;
     Object.defineProperty(Object.prototype, "trap", { configurable: true, set: () => asked++, get: () => undefined });
     try {
@@ -215,7 +215,7 @@ describe("a value in the ring", () => {
   });
 });
 
-describe("a frame of any bytes", () => {
+describe("a frame with arbitrary words", () => {
   const decode = (words: Int32Array): unknown => {
     try {
       return decoded(words);
@@ -231,7 +231,7 @@ describe("a frame of any bytes", () => {
     }
   };
 
-  test("gives values or the error `protocol`", () => {
+  test("decodes to values or fails with `protocol`", () => {
     const word = fc.oneof(
       fc.integer(),
       fc.tuple(fc.nat(13), fc.integer({ min: -10, max: 300 })).map(([tag, payload]) => tag | (payload << 8)),
@@ -242,7 +242,7 @@ describe("a frame of any bytes", () => {
     );
   });
 
-  test("that was sound but for one word gives values or the error `protocol`", () => {
+  test("decodes to values or fails with `protocol`, also when only one word of a valid frame changed", () => {
     fc.assert(
       fc.property(values, fc.nat(frameWordsMax), fc.integer(), (value, at, word) => {
         const count = encoder.frame(Op.Result, 1, value, 0, true);
@@ -261,12 +261,12 @@ describe("a frame of any bytes", () => {
     ["text longer than its frame", [7 | (0xffffff << 8)]],
     ["memory longer than its frame", [11 | (0xffff << 16)]],
     ["memory of an unknown kind", [11 | (99 << 8)]],
-    ["memory that is no whole number of elements", [11 | (7 << 8) | (3 << 16), 0, 0]],
-    ["a key that is no text", [10 | (1 << 8), 2, 2, 0]],
+    ["memory that is not a whole number of elements", [11 | (7 << 8) | (3 << 16), 0, 0]],
+    ["a key that is not a string", [10 | (1 << 8), 2, 2, 0]],
     ["a key __proto__", [10 | (1 << 8), 7 | (9 << 8), 0x72705f5f, 0x5f6f746f, 0x5f, 2, 0]],
     ["an unknown tag", [200, 0]],
-    ["words left over", [0, 0, 0]],
-    ["too deep a nest", [...new Array(60).fill(9 | (1 << 8)), 0, 0]],
+    ["remaining words", [0, 0, 0]],
+    ["values nested too deep", [...new Array(60).fill(9 | (1 << 8)), 0, 0]],
   ])("is refused for %s", (_name, values) => {
     expect(decode(Int32Array.from([0, 1, ...values]))).toMatchObject({ code: "protocol" });
   });

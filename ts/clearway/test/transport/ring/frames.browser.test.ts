@@ -4,7 +4,7 @@ import { builtUrl, testPool } from "../../fixtures/pools.js";
 
 type Ring = typeof import("../../fixtures/ring.tasks.js");
 
-test("frames are drawn however many calls follow each other", async () => {
+test("animation frames run while a caller makes one call after the other", async () => {
   const { call } = testPool<Ring>(builtUrl("ring"));
   let frames = 0;
   const frame = (): void => {

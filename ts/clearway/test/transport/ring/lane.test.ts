@@ -14,7 +14,7 @@ import { pair, ringMemory } from "./pair.js";
 const shared = typeof SharedArrayBuffer === "function";
 
 if (shared) {
-  // A receiver that looks in every turn, as one that waits awake does.
+  // A receiver that polls in every turn, like one that is awake.
   carrierContract(
     "ring, beside a port,",
     (refused) => {
@@ -30,7 +30,7 @@ if (shared) {
     },
     true,
   );
-  // One that sleeps whenever it has read all, and is woken by the port's messages.
+  // A receiver that parks whenever it has read everything, and that the port's messages wake.
   carrierContract("port, beside a ring whose reader sleeps,", (refused) => {
     const both = pair(4096, refused);
     both.worker.park();
@@ -55,7 +55,7 @@ if (shared) {
 }
 
 describe.runIf(shared)("a lane", () => {
-  test("keeps one order for ring and port, whenever the receiver looks and the port delivers", () => {
+  test("keeps the order of frames by ring and port, whenever the receiver polls and the port delivers", () => {
     const big = new ArrayBuffer(1024);
     const step = fc.constantFrom("small", "large", "port", "flush", "drain", "deliver", "pause");
     fc.assert(
@@ -79,7 +79,7 @@ describe.runIf(shared)("a lane", () => {
     );
   });
 
-  test("stops at a mark until that message has come, and goes on behind it", () => {
+  test("stops at a mark until its message arrives, and then continues", () => {
     const { transport, worker, deliver, ids } = pair();
     transport.send(Op.Result, 1, "a");
     transport.send(Op.Result, 2, 1n);
@@ -94,7 +94,7 @@ describe.runIf(shared)("a lane", () => {
     expect([ids(), worker.blocked]).toEqual([[1, 2, 3], false]);
   });
 
-  test("sends by port while the ring is full, and returns to it when there is room", () => {
+  test("sends by port while the ring is full, and by ring when there is room again", () => {
     const { transport, worker, deliver, ids, port } = pair(64);
     for (let id = 1; id <= 6; id++) {
       transport.send(Op.Result, id, id);
@@ -110,7 +110,7 @@ describe.runIf(shared)("a lane", () => {
     expect(ids()).toEqual([1, 2, 3, 4, 5, 6, 7]);
   });
 
-  test("joins the batch of the tick once one of its frames goes by port", () => {
+  test("sends the rest of a tick by port once one of its frames goes by port", () => {
     const { transport, port } = pair();
     transport.send(Op.Result, 1, 1n);
     transport.send(Op.Result, 2, "small");
@@ -120,7 +120,7 @@ describe.runIf(shared)("a lane", () => {
     ]);
   });
 
-  test("wakes a sleeper with one message that carries the tick, and one that is awake with none", () => {
+  test("wakes a parked receiver with one message that carries the tick, and posts none to an awake one", () => {
     const { transport, worker, deliver, port, ids } = pair();
     worker.park();
     for (let id = 1; id <= 50; id++) transport.send(Op.Result, id, id);
@@ -134,10 +134,10 @@ describe.runIf(shared)("a lane", () => {
     expect(ids()).toHaveLength(51);
   });
 
-  test("wakes with an empty message a receiver that went to sleep as frames were sent", () => {
+  test("wakes a receiver that parked during a send with an empty message", () => {
     const { transport, worker, words, wakes, ids } = pair();
     const { store } = Atomics;
-    // It parks between the sender's looking and its publishing: the worst moment.
+    // The receiver parks at the worst moment: after the sender's check, and before the sender publishes.
     Atomics.store = ((array: Int32Array, index: number, value: number) => {
       if (index === at.toWorker.tail) store(words, at.toWorker.parked, 1);
       return store(array, index, value);
@@ -151,7 +151,7 @@ describe.runIf(shared)("a lane", () => {
     expect(ids()).toEqual([1]);
   });
 
-  test("does not sleep over what came while it was about to", () => {
+  test("does not park when a frame arrived meanwhile", () => {
     const { transport, worker } = pair();
     transport.send(Op.Result, 1, 1);
     expect(worker.park()).toBe(false);
@@ -159,7 +159,7 @@ describe.runIf(shared)("a lane", () => {
     expect(worker.park()).toBe(true);
   });
 
-  test("still knows of a sleeper when a message could not be posted", () => {
+  test("still knows that the receiver is parked when a message could not be posted", () => {
     const { transport, worker, port } = pair();
     worker.park();
     transport.send(Op.Result, 1, () => 1);
@@ -169,31 +169,31 @@ describe.runIf(shared)("a lane", () => {
     expect(port).toHaveLength(1);
   });
 
-  test("counts the bytes of memory in a chunk as its window does", () => {
+  test("counts the bytes of memory in a chunk as the stream's window does", () => {
     const { caller, worker, arrived } = pair();
     expect(caller.send(Op.Chunk, 1, [new Uint8Array(5), new Uint8Array(7)], countBytes)).toBe(true);
     worker.drain();
     expect([caller.binaryBytes, arrived[0]![3]]).toEqual([12, 12]);
   });
 
-  test("delivers what stood before a broken frame, tells of the error once, and reads no more", () => {
+  test("delivers the frames before a broken one, reports the error once, and stops reading", () => {
     const { transport, worker, words, ids, errors } = pair();
     transport.send(Op.Result, 1, 1);
     transport.send(Op.Result, 2, 2);
-    // The second frame's first value gets a tag that does not exist.
+    // Gives the second frame's first value an unknown tag.
     words[headerBytes / 4 + 4 + 2] = 250;
     for (let again = 0; again < 3; again++) worker.drain();
     expect(ids()).toEqual([1]);
     expect(errors).toMatchObject([{ code: "protocol" }]);
   });
 
-  test("is an error where a message comes out of its order", () => {
+  test("reports an error when a message arrives out of order", () => {
     const { worker, errors } = pair();
     worker.receive([Op.Mark, 2, undefined, undefined]);
     expect(errors).toMatchObject([{ code: "protocol" }]);
   });
 
-  test("over a head that lies goes by port, and says so", () => {
+  test("reports an error for an invalid head, and sends by port", () => {
     const { transport, words, errors, port } = pair(64);
     words[at.toWorker.head] = 1000;
     for (let id = 1; id <= 10; id++) transport.send(Op.Result, id, id);
@@ -207,7 +207,7 @@ describe.runIf(shared)("a lane", () => {
     ["of another version", (words) => words.fill(9, at.version, at.version + 1)],
     ["of another length", (words) => words.fill(8192, at.capacity, at.capacity + 1)],
     ["whose capacity is no power of two", (words) => words.fill(4095, at.capacity, at.capacity + 1)],
-  ])("is not opened on memory %s", (_name, harm) => {
+  ])("refuses memory %s", (_name, harm) => {
     const memory = ringMemory(4096);
     harm(new Int32Array(memory));
     const owner = { message: () => {}, frame: () => {}, drained: () => {}, broken: () => {}, copied: () => {} };
@@ -216,7 +216,7 @@ describe.runIf(shared)("a lane", () => {
     );
   });
 
-  test("goes on when whoever is told throws, and that is not lost", async () => {
+  test("keeps working when a frame's handler throws, and reports the error as uncaught", async () => {
     const stray = gate<unknown>();
     const memory = ringMemory(4096);
     const ids: number[] = [];
@@ -250,7 +250,7 @@ describe.runIf(shared)("a lane", () => {
     restore();
   });
 
-  test("goes on behind a message that was lost, once the next one has come", () => {
+  test("continues after a lost message once the next one has arrived", () => {
     const { transport, worker, port, arrived, deliver, ids, errors } = pair();
     const large = new ArrayBuffer(1024);
     transport.send(Op.Call, 1, 0, []);
@@ -260,7 +260,7 @@ describe.runIf(shared)("a lane", () => {
     transport.send(Op.Call, 4, large);
     transport.flush();
     transport.send(Op.Call, 5, 0, []);
-    // Call 2 was in it.
+    // This message carries call 2.
     port.shift();
     worker.lost();
     while (deliver() || worker.drain());
@@ -273,7 +273,7 @@ describe.runIf(shared)("a lane", () => {
     expect(ids()).toEqual([1, 3, 4, 5, 6]);
   });
 
-  test("is not moved on by a loss of somebody else's message", () => {
+  test("ignores the loss of a message that is not its own", () => {
     const { transport, worker, deliver, ids, errors } = pair();
     worker.lost();
     for (let id = 1; id <= 4; id++) {

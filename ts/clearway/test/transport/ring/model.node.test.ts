@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A model: it is the same on every host, and takes its time on one.
+// A slow model with the same result on every host, so it runs on one.
 import { describe, expect, test } from "vitest";
 import { explore, type Fault, type Script } from "./model.js";
 import { exploreBoth, type Slip } from "./two-way-model.js";
 
-/** Every script of so many frames, each by ring or by port, with the tick ending after any of them or not. */
+/** Returns every script with a number of frames, each by ring or by port, with or without the end of a tick after it. */
 function scripts(frames: number): Script[] {
   if (frames === 0) return [[]];
   return scripts(frames - 1).flatMap((rest) => [
@@ -15,11 +15,11 @@ function scripts(frames: number): Script[] {
 }
 
 const all = scripts(4).map((script): Script => [...script, "tick"]);
-// A worker's, with values of a stream that left by port before its ring was open.
+// The worker's scripts: values of a stream left by port before its ring was open.
 const opening = scripts(3).map((script): Script => ["before", "before", "open", ...script, "tick"]);
 
-describe("the ring's protocol, in every order of its steps", () => {
-  test.each([1, 3])("loses nothing, keeps the order and sleeps over nothing, with room for %i", (room) => {
+describe("the ring's protocol, in every order of steps,", () => {
+  test.each([1, 3])("loses no frame, keeps the order and never sleeps over a frame, with room for %i", (room) => {
     let states = 0;
     for (const script of [...all, ...opening]) {
       const found = explore(script, room);
@@ -36,24 +36,24 @@ describe("the ring's protocol, in every order of its steps", () => {
     ["no mark", "order"],
     ["skip mark", "order"],
     ["open without a message", "order"],
-  ])("would go wrong with the fault `%s`: the model can see it", (fault, what) => {
+  ])("fails in the model with the fault `%s`", (fault, what) => {
     const scripts = fault === "open without a message" ? opening : all;
     expect(scripts.some((script) => explore(script, 3, fault).wrong?.includes(what))).toBe(true);
   });
 });
 
-describe("calls and answers over both rings, in every order of their steps", () => {
+describe("calls and answers over both rings, in every order of steps,", () => {
   test.each([
     [3, 1],
     [2, 2],
-  ])("end in an answer to each of %i calls, %i at once, whoever sleeps when", (calls, atOnce) => {
+  ])("give each of %i calls, %i at once, an answer", (calls, atOnce) => {
     const { wrong, states } = exploreBoth(calls, atOnce);
     expect(wrong).toBeUndefined();
     expect(states).toBeGreaterThan(100_000);
   });
 
   test.each<Slip>(["awake without looking", "not parked after all", "clear after post", "sleeps unasked"])(
-    "would end in sleep with the slip `%s`: the model can see it",
+    "hang in the model with the mistake `%s`",
     (slip) => {
       expect(exploreBoth(2, 1, slip).wrong).toMatch("asleep");
     },

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The ring's protocol as a machine of two threads that take one step at a time, each step one access to what both share.
-// `explore` goes through every order of their steps. The real code's steps stand in `ring-lane.ts` and `ring.ts`.
+// A model of the ring's protocol: two threads that take one step at a time, each an access to shared state. `explore` tries every order
+// of steps. The real steps are in `ring-lane.ts` and `ring.ts`.
 
 /**
- * What the sender does, in order: a frame for the ring, a message for the port, the end of a tick. A worker's may begin with
- * messages that leave before its ring is open, and the opening.
+ * The sender's work, in order: a frame for the ring, a message for the port, the end of a tick. A worker's script may begin with messages
+ * that leave before its ring is open, followed by the opening.
  */
 export type Script = readonly ("before" | "open" | "ring" | "port" | "tick")[];
 
-/** Ways to do it wrong, to see that the model would show it. */
+/** Mistakes in the protocol. The model must detect each. */
 export type Fault =
   | "none"
   | "load before park"
@@ -19,17 +19,17 @@ export type Fault =
   | "skip mark"
   | "open without a message";
 
-// Has no number: it left before the ring was open.
+// A message without a number: it left before the ring was open.
 const unnumbered = -1;
 
 interface State {
-  // Shared.
+  // Shared state.
   ring: number[];
   tail: number;
   head: number;
   parked: 0 | 1;
   port: { number: number; frame: number }[];
-  // The sender's own.
+  // The sender's own state.
   at: number;
   step: string;
   sent: number;
@@ -37,7 +37,7 @@ interface State {
   due: boolean;
   owes: boolean;
   seen: number;
-  // The receiver's own.
+  // The receiver's own state.
   doing: string;
   mine: number;
   upTo: number;
@@ -69,7 +69,7 @@ const start: State = {
   message: undefined,
 };
 
-/** Every step of the sender from here; none when it waits or is done. Marks stand in the ring as negative numbers. */
+/** Returns every next state by a step of the sender; none when it waits or is done. A mark in the ring is a negative number. */
 function sender(state: State, script: Script, room: number, fault: Fault): State[] {
   const on = (change: Partial<State>): State[] => [{ ...state, ...change }];
   const free = (): boolean => state.tail - state.head < room;
@@ -86,7 +86,7 @@ function sender(state: State, script: Script, room: number, fault: Fault): State
       return on({ sent, step: "peek" });
     }
     case "peek":
-      // A sleeper needs a message in any case.
+      // A parked receiver needs a message in any case.
       if (state.parked === 1) return on({ step: fault === "clear after post" ? "post" : "clear" });
       return on({ step: state.due ? "mark first" : "write" });
     case "mark first":
@@ -94,7 +94,7 @@ function sender(state: State, script: Script, room: number, fault: Fault): State
     case "publish mark first":
       return on({ tail: state.tail + 1, due: false, step: "write" });
     case "write":
-      // Full: this one goes by port.
+      // The ring is full, so this frame goes by port.
       if (!free()) return on({ step: fault === "clear after post" ? "post" : "clear" });
       if (fault === "load before publish") return on({ ring: [...state.ring, state.sent], step: "load early" });
       return on({ ring: [...state.ring, state.sent], step: "publish" });
@@ -134,11 +134,11 @@ function sender(state: State, script: Script, room: number, fault: Fault): State
   }
 }
 
-/** Every step of the receiver from here; none when it sleeps. */
+/** Returns every next state by a step of the receiver; none when it is parked without a message. */
 function receiver(state: State, fault: Fault): State[] {
   const on = (change: Partial<State>): State => ({ ...state, ...change });
   const steps: State[] = [];
-  // Between looks its event loop may turn and a message come in; asleep, only that.
+  // Between polls the event loop may turn and deliver a message. A parked receiver only gets messages.
   if ((state.doing === "look" || state.doing === "asleep") && state.port.length > 0) {
     const [message, ...port] = state.port as [State["port"][number], ...State["port"]];
     if (message.number === unnumbered) steps.push(on({ port, got: [...state.got, message.frame], doing: "unpark" }));
@@ -194,7 +194,7 @@ function receiver(state: State, fault: Fault): State[] {
   return steps;
 }
 
-/** Goes through every order of steps. Returns what is wrong at the end of one of them, and how many states there were. */
+/** Tries every order of steps. Returns the first error, and the number of states. */
 export function explore(
   script: Script,
   room: number,

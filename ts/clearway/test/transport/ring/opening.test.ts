@@ -9,7 +9,7 @@ import { ringMemory } from "./pair.js";
 
 const quiet = { broken: () => {}, copied: () => {}, drained: () => {}, busy: () => false };
 
-/** A worker that has sent values by port before its ring was opened, and a caller that is awake. */
+/** Connects a worker, which can send by port before its ring is open, with a caller that is awake. */
 function opening() {
   const memory = ringMemory(4096);
   const port: unknown[] = [];
@@ -37,13 +37,13 @@ function opening() {
 }
 
 describe.runIf(typeof SharedArrayBuffer === "function")("a worker's ring", () => {
-  test("does not overtake what left by port before it was opened", () => {
+  test("does not overtake frames that left by port before it was opened", () => {
     const { caller, transport, open, port, values } = opening();
     for (let value = 0; value < 6; value++) transport.send(Op.Chunk, 7, value, 0);
     open();
     transport.send(Op.Chunk, 7, 6, 0);
     transport.flush();
-    // The caller looks into the ring before its event loop brings the port's messages.
+    // The caller reads the ring before its event loop delivers the port's messages.
     caller.drain();
     expect(values).toEqual([]);
     while (port.length > 0) {
@@ -53,7 +53,7 @@ describe.runIf(typeof SharedArrayBuffer === "function")("a worker's ring", () =>
     expect(values).toEqual([0, 1, 2, 3, 4, 5, 6]);
   });
 
-  test("wakes a caller that sleeps when it is opened, so that what follows is read", () => {
+  test("wakes a parked caller when it opens, so that its frames are read", () => {
     const { caller, transport, open, port, values, words } = opening();
     words[at.toCaller.parked] = 1;
     open();

@@ -7,7 +7,7 @@ import { at, headerBytes, magic, version } from "../../../src/transport/ring/lay
 import { RingLane } from "../../../src/transport/ring/ring-lane.js";
 import type { Refused } from "../../../src/transport/transport.js";
 
-/** Memory for two rings, as a caller lays it out. */
+/** Returns memory for two rings, as a caller initializes it. */
 export function ringMemory(capacity: number): SharedArrayBuffer {
   const memory = new SharedArrayBuffer(headerBytes + 2 * capacity);
   const words = new Int32Array(memory);
@@ -17,7 +17,7 @@ export function ringMemory(capacity: number): SharedArrayBuffer {
   return memory;
 }
 
-/** The two values of a frame. */
+/** Decodes the two values of a frame. */
 export function decoded(words: Int32Array, count = words.length): [a: unknown, b: unknown] {
   const decoder = new Decoder(words);
   decoder.open(count);
@@ -26,11 +26,11 @@ export function decoded(words: Int32Array, count = words.length): [a: unknown, b
   return values;
 }
 
-/** A caller's transport with its lane, and the worker's end of both, in one thread. The port delivers when told to. */
+/** Connects a caller's transport with its lane to the worker's lane, in one thread. The port delivers only on demand. */
 export function pair(capacity = 4096, refused: Refused = () => {}) {
   const memory = ringMemory(capacity);
   const port: unknown[] = [];
-  /** What arrived, a delivery an entry, without marks. */
+  /** The received frames, one entry per delivery, without marks. */
   const arrived: unknown[][] = [];
   const read: unknown[] = [];
   const errors: unknown[] = [];
@@ -71,7 +71,7 @@ export function pair(capacity = 4096, refused: Refused = () => {}) {
     port,
     words: new Int32Array(memory),
     wakes: () => wakes,
-    /** Delivers the port's oldest message; false when there is none. */
+    /** Delivers the port's oldest message. Returns false when there is none. */
     deliver: (): boolean => {
       if (port.length === 0) return false;
       worker.receive(port.shift());

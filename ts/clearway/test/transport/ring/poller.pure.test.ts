@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { AdaptiveSpin } from "../../../src/transport/ring/adaptive-spin.js";
 import { Poller } from "../../../src/transport/ring/poller.js";
 
-/** A poller on a loop that turns when told, a lane whose frames are a number, and what the test does with them. */
+/** Creates a poller with a loop that turns on demand, and a lane whose frames are a count. */
 function setUp(stepMs = 0.001) {
   let clock = 1000;
   let next: (() => void) | undefined;
@@ -26,7 +26,7 @@ function setUp(stepMs = 0.001) {
     },
     expects: () => lane.expected,
     waits: 0,
-    /** The answer is there at the third look. */
+    /** Makes the answer arrive at every third poll. */
     answers: false,
     get waiting() {
       lane.waits++;
@@ -52,8 +52,8 @@ function setUp(stepMs = 0.001) {
   return { lane, poller, polled, turn, pass: (ms: number) => (clock += ms) };
 }
 
-describe("a call that is the only one", () => {
-  /** A lane that is hot, in a turn that has just begun. */
+describe("a glance after the only open call", () => {
+  /** Returns a hot lane in a turn that has just begun. */
   function hot() {
     const made = setUp();
     made.polled.sent(true);
@@ -62,21 +62,21 @@ describe("a call that is the only one", () => {
     return made;
   }
 
-  test("has its answer read where it is made, while its lane is hot", () => {
+  test("reads the answer at once on a hot lane", () => {
     const { lane, polled } = hot();
     lane.answers = true;
     polled.sent(true);
     expect([lane.waits, lane.frames]).toEqual([3, 0]);
   });
 
-  test("is not glanced after when others are under way", () => {
+  test("does not happen while other calls are open", () => {
     const { lane, polled } = hot();
     lane.answers = true;
     polled.sent();
     expect(lane.waits).toBe(0);
   });
 
-  test("waits for the event loop's turn a tenth of a millisecond after the last, whatever its caller did meanwhile", () => {
+  test("does not happen later than 0.1 ms after the last turn of the event loop began", () => {
     const { lane, polled, turn, pass } = hot();
     lane.answers = true;
     for (let call = 0; call < 10; call++) {
@@ -92,7 +92,7 @@ describe("a call that is the only one", () => {
     expect(lane.waits).toBe(33);
   });
 
-  test("is glanced after ever more seldom where the answers take longer, for 256 looks each time", () => {
+  test("happens less and less often while answers take longer, with 256 polls each", () => {
     const { lane, polled, turn } = hot();
     const glances: number[] = [];
     for (let call = 0; call < 300; call++) {
@@ -102,14 +102,14 @@ describe("a call that is the only one", () => {
         expect(lane.waits - before).toBe(256);
         glances.push(call);
       }
-      // It comes in the next turn.
+      // The answer arrives in the next turn.
       lane.frames = 1;
       turn();
     }
     expect(glances).toEqual([0, 2, 6, 14, 30, 62, 126, 254]);
   });
 
-  test("leaves its lane hot for a turn, for the next call, and then lets it park", () => {
+  test("keeps the lane hot for one more turn, for the next call, and then lets it park", () => {
     const { lane, polled, turn } = hot();
     lane.answers = true;
     polled.sent(true);
@@ -122,12 +122,12 @@ describe("a call that is the only one", () => {
 });
 
 describe("the caller's poller", () => {
-  test("does nothing while nothing was sent", () => {
+  test("does nothing before a frame is sent", () => {
     const { turn, poller } = setUp();
     expect([turn(), poller.turns]).toEqual([false, 0]);
   });
 
-  test("looks once a turn while an answer is expected, and parks when it has come and no call follows", () => {
+  test("polls once per turn while an answer is expected, and parks when no call follows the answer", () => {
     const { lane, polled, turn } = setUp();
     polled.sent();
     for (let at = 0; at < 5; at++) expect([turn(), lane.parked]).toEqual([true, false]);
@@ -139,7 +139,7 @@ describe("the caller's poller", () => {
     expect([turn(), lane.parked]).toEqual([false, true]);
   });
 
-  test("parks when its spin is over, and does not poll again before an answer arrives soon", () => {
+  test("parks when its spin ends, and does not poll again until an answer arrives soon after a park", () => {
     const { lane, polled, turn, pass } = setUp(1 / 128);
     const turns = (): number => {
       let count = 0;
@@ -158,7 +158,7 @@ describe("the caller's poller", () => {
     expect([lane.parked, turns()]).toEqual([true, 27]);
   });
 
-  test("looks on after an answer that came in time, and not after one that the worker took the core for", () => {
+  test("keeps polling after an answer in time, but not after one for which the worker took the core", () => {
     const { lane, polled, turn, pass } = setUp(0.005);
     const answered = (afterMs: number): boolean => {
       polled.sent();
@@ -175,7 +175,7 @@ describe("the caller's poller", () => {
     expect(answered(0.05)).toBe(true);
   });
 
-  test("stops looking at a lane that stands at a mark: the message will tell", () => {
+  test("stops polling a lane at a mark, because a message will wake it", () => {
     const { lane, polled, turn } = setUp();
     polled.sent();
     lane.blocked = true;
@@ -188,16 +188,16 @@ describe("the caller's poller", () => {
     expect(lane.frames).toBe(0);
   });
 
-  test.each([false, true])("is hot or parked after every message, more expected: %s", (expected) => {
+  test.each([false, true])("has a lane hot or parked after every message, with more expected: %s", (expected) => {
     const { lane, polled, turn } = setUp();
     lane.expected = expected;
-    // Whoever posts clears the word.
+    // The sender of a message clears `parked`.
     lane.parked = false;
     polled.woken();
     expect([turn(), lane.parked]).toEqual(expected ? [true, false] : [false, true]);
   });
 
-  test("looks again when something came while it was about to park, woken by a message", () => {
+  test("polls again when a frame arrives while it parks after a message", () => {
     const { lane, polled, turn } = setUp();
     lane.expected = false;
     lane.frames = 1;
@@ -207,7 +207,7 @@ describe("the caller's poller", () => {
     expect(lane.parked).toBe(true);
   });
 
-  test("goes on when something came while it was about to park", () => {
+  test("keeps polling when a frame arrives while it parks", () => {
     const { lane, polled, turn } = setUp();
     lane.expected = false;
     polled.sent();
@@ -223,7 +223,7 @@ describe("the caller's poller", () => {
 });
 
 describe("AdaptiveSpin", () => {
-  test("is whole after a meeting, and nothing after a miss", () => {
+  test("has its full length after an answer in time, and none after a miss", () => {
     const spin = new AdaptiveSpin(50);
     spin.gaveUp();
     expect(spin.at(0)).toBe(0);
@@ -231,7 +231,7 @@ describe("AdaptiveSpin", () => {
     expect(spin.at(0)).toBe(50);
   });
 
-  test("is tried again when something came soon after going to sleep, not when it came late", () => {
+  test("is tried again after an answer soon after parking, but not after a late one", () => {
     const spin = new AdaptiveSpin(50);
     spin.gaveUp();
     spin.woken(2000);
@@ -240,7 +240,7 @@ describe("AdaptiveSpin", () => {
     expect(spin.at(0)).toBe(50);
   });
 
-  test("is tried ever more seldom where every wait ends in sleep and then an answer, as on a core that both share", () => {
+  test("is tried less and less often when every spin ends in parking before the answer, as on a shared core", () => {
     const spin = new AdaptiveSpin(200);
     const trials: number[] = [];
     for (let at = 1; at <= 600; at++) {
@@ -255,7 +255,7 @@ describe("AdaptiveSpin", () => {
     expect(spin.at(0)).toBe(200);
   });
 
-  test("rests for a while when the core was taken away", () => {
+  test("pauses for a while after the core was taken away", () => {
     const spin = new AdaptiveSpin(50);
     spin.jumped(100);
     expect([spin.at(101), spin.at(106)]).toEqual([0, 50]);

@@ -14,8 +14,8 @@ const turnsOfTimers = async (count: number): Promise<void> => {
 };
 
 /**
- * Settles once this thread makes fewer turns than timers fire. A poller makes many turns between any two timers; on a busy machine the test
- * runner makes a few, too, so one noisy stretch proves nothing. A poller that never parks keeps this waiting for ever.
+ * Waits until this thread makes fewer turns than timers fire. A poller makes many turns between two timers. On a busy machine, the test
+ * runner makes some, too, so one noisy period proves nothing. With a poller that never parks, this waits forever.
  */
 async function makesFewTurns(): Promise<void> {
   for (;;) {
@@ -26,7 +26,7 @@ async function makesFewTurns(): Promise<void> {
 }
 
 describe("a pool over the ring and the port", () => {
-  test("gives every call its own answer, small and large ones mixed, from many loops at once", async () => {
+  test("gives every call its own answer, for small and large values from many concurrent loops", async () => {
     const { call } = made(2);
     const values = fc.sample(
       fc.oneof(
@@ -49,12 +49,12 @@ describe("a pool over the ring and the port", () => {
   });
 
   test.each(["echo", "later"] as const)(
-    "answers 3000 calls of `%s`, one after the other, with pauses in which either side goes to sleep",
+    "answers 3000 sequential calls of `%s`, with pauses in which either side parks",
     async (task) => {
       const { call } = made();
       for (let at = 0; at < 3000; at++) {
         if (at % 50 === 0) await turnsOfTimers(at % 7);
-        // A timer beside each, as a race against time has.
+        // A pending timer per call, like a race against a timeout.
         const timer = setTimeout(() => {}, 60_000);
         const value = { connection: "none", port: 1, at };
         expect(await call[task](value)).toEqual(value);
@@ -63,7 +63,7 @@ describe("a pool over the ring and the port", () => {
     },
   );
 
-  test("keeps the order of a stream whose values go both ways", async () => {
+  test("keeps the order of a stream whose values go by ring and by port", async () => {
     const { call } = made();
     let at = 0;
     for await (const value of call.values(3000)) expect(value.at).toBe(at++);
@@ -77,7 +77,7 @@ describe("a pool over the ring and the port", () => {
     expect(told).toEqual(Array.from({ length: count }, (_, at) => at));
   });
 
-  test("whose worker ends in the midst of a word gives what it said before, in order, and fails the call", async () => {
+  test("delivers a worker's progress before its exit, in order, and fails the call", async () => {
     const pool = made();
     for (let round = 0; round < 15; round++) {
       const told: number[] = [];
@@ -85,13 +85,13 @@ describe("a pool over the ring and the port", () => {
       const count = (round * 37) % 300;
       const outcome = await Promise.allSettled([careful.call.leavesAfter(count), pool.call.echo(round)]);
       expect(outcome[0]).toMatchObject({ status: "rejected", reason: { code: "worker-exited" } });
-      // It had not begun: another worker took it.
+      // This call had not started, so another worker ran it.
       expect(outcome[1]).toEqual({ status: "fulfilled", value: round });
       expect(told).toEqual(Array.from({ length: count }, (_, at) => at));
     }
   });
 
-  test("that is terminated at any moment settles every call", async () => {
+  test("settles every call when it is terminated at any moment", async () => {
     for (let round = 0; round < 10; round++) {
       const pool = made();
       await pool.ready();
@@ -102,7 +102,7 @@ describe("a pool over the ring and the port", () => {
     }
   });
 
-  test("makes no turns while it is idle, on either side", async () => {
+  test("makes no turns of the event loop while it is idle, on either side", async () => {
     const pool = made();
     for (let at = 0; at < 100; at++) await pool.call.echo(at);
     await makesFewTurns();
@@ -113,14 +113,14 @@ describe("a pool over the ring and the port", () => {
     }
   });
 
-  test("makes few turns while it waits for a task that takes its time", async () => {
+  test("makes few turns of the event loop while it waits for a slow task", async () => {
     const pool = made();
     for (let at = 0; at < 100; at++) await pool.call.echo(at);
     void pool.call.never().catch(() => {});
     await makesFewTurns();
   });
 
-  test("lets timers have their turn however many calls follow each other", async () => {
+  test("lets timers fire while a caller makes one call after the other", async () => {
     const { call } = made();
     let fired = 0;
     const fire = (): void => {

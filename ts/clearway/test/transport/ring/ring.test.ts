@@ -28,7 +28,7 @@ function take(receive: ReceiveRing): number[][] {
 }
 
 describe.runIf(typeof SharedArrayBuffer === "function")("a ring", () => {
-  test("gives frames of any lengths in order, however they wrap and however full it gets", () => {
+  test("delivers frames of any length in order, also when it wraps and when it is full", () => {
     const step = fc.oneof(fc.integer({ min: 2, max: 40 }), fc.constant("take" as const));
     fc.assert(
       fc.property(fc.nat(40), fc.array(step, { maxLength: 60 }), (start, steps) => {
@@ -56,7 +56,7 @@ describe.runIf(typeof SharedArrayBuffer === "function")("a ring", () => {
     );
   });
 
-  test.each([2 ** 31 - 100, 2 ** 32 - 100])("goes on when its indices pass the end of their bits, from %i", (start) => {
+  test.each([2 ** 31 - 100, 2 ** 32 - 100])("keeps working when its 32-bit indices overflow, from %i", (start) => {
     const { words, send, receive } = ring(start);
     for (let at = 0; at < 10; at++) {
       for (let each = 0; each < 3; each++) expect(send.write(frameOf(21, at), 21)).toBe(true);
@@ -67,7 +67,7 @@ describe.runIf(typeof SharedArrayBuffer === "function")("a ring", () => {
     expect([words[place.tail], words[place.head]]).toEqual([(start + 630) | 0, (start + 630) | 0]);
   });
 
-  test("shows nothing before it is published", () => {
+  test("hides frames before they are published", () => {
     const { send, receive } = ring();
     send.write(frameOf(3, 1), 3);
     expect([receive.waiting, take(receive)]).toEqual([false, []]);
@@ -75,7 +75,7 @@ describe.runIf(typeof SharedArrayBuffer === "function")("a ring", () => {
     expect([receive.waiting, take(receive).length]).toEqual([true, 1]);
   });
 
-  test("is read only as far as it went when the reader looked", () => {
+  test("is read only up to the tail at the time of look()", () => {
     const { send, receive } = ring();
     send.write(frameOf(3, 1), 3);
     send.publish();
@@ -90,11 +90,11 @@ describe.runIf(typeof SharedArrayBuffer === "function")("a ring", () => {
   test.each<[string, (words: Int32Array) => void]>([
     ["a tail before the head", (words) => words.fill(-1, place.tail, place.tail + 1)],
     ["a tail further than the ring is long", (words) => words.fill(65, place.tail, place.tail + 1)],
-    ["a frame without a head", (words) => words.set([1 << 8], place.data)],
-    ["a frame of no words", (words) => words.set([0], place.data)],
+    ["a frame with one word", (words) => words.set([1 << 8], place.data)],
+    ["a frame of zero words", (words) => words.set([0], place.data)],
     ["a frame longer than what was published", (words) => words.set([9 << 8], place.data)],
     ["a frame longer than any may be", (words) => words.set([0xffffff << 8], place.data)],
-  ])("that holds %s is an error, not a loop", (_name, harm) => {
+  ])("that contains %s throws an error, and does not loop", (_name, harm) => {
     const { words, send, receive } = ring();
     send.write(frameOf(4, 1), 4);
     send.publish();
@@ -102,7 +102,7 @@ describe.runIf(typeof SharedArrayBuffer === "function")("a ring", () => {
     expect(() => take(receive)).toThrow(expect.objectContaining({ code: "protocol" }));
   });
 
-  test.each([-65, -1, 1, 65])("whose head is off by %i is an error to the sender, once it has to look", (off) => {
+  test.each([-65, -1, 1, 65])("whose head is off by %i throws an error at the sender when it reads the head", (off) => {
     const { words, send } = ring();
     for (let at = 0; at < 2; at++) send.write(frameOf(32, 1), 32);
     send.publish();
@@ -110,7 +110,7 @@ describe.runIf(typeof SharedArrayBuffer === "function")("a ring", () => {
     expect(() => send.write(frameOf(2, 1), 2)).toThrow(expect.objectContaining({ code: "protocol" }));
   });
 
-  test("of any words is read in bounded time, to frames or to an error", () => {
+  test("with arbitrary words is read in bounded time, to frames or an error", () => {
     fc.assert(
       fc.property(fc.int32Array({ minLength: 128, maxLength: 128 }), fc.nat(64), (noise, tail) => {
         const { words, receive } = ring();

@@ -5,7 +5,7 @@ import { builtUrl, testPool } from "../../fixtures/pools.js";
 
 type Ring = typeof import("../../fixtures/ring.tasks.js");
 
-test("a socket is served however many calls follow each other", async () => {
+test("a socket is served while a caller makes one call after the other", async () => {
   const server = createServer((socket) => socket.pipe(socket)).listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));
   const { port } = server.address() as { port: number };

@@ -1,43 +1,43 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// A caller and a worker with a ring and a port each way, as a machine that takes one step of one thread at a time: calls go
-// there, answers come back, and whoever finds the other asleep sends by port. What `model.ts` shows in finer steps (the
-// order, a full ring) is one step here; what is new is that each side's sleep depends on both directions. How long anybody
-// waits awake is left open: wherever AdaptiveSpin decides, both ways are gone. `explore` goes through every order of steps.
+// A model of a caller and a worker with a ring and a port in each direction. It takes one step of one thread at a time: calls go one way,
+// answers the other, and a side that finds the other side parked sends by port. `model.ts` has finer steps for the order of frames and for
+// a full ring, which are one step here. This model adds that each side's sleep depends on both directions. How long a side spins is
+// left open: wherever AdaptiveSpin decides, the model takes both branches. `exploreBoth` tries every order of steps.
 
-/** What the caller may forget when a message has woken it, and what the sender may do wrong. */
+/** Mistakes of a caller that a message has woken, and of a sender. The model must detect each. */
 export type Slip = "none" | "awake without looking" | "not parked after all" | "clear after post" | "sleeps unasked";
 
 const [worker, caller] = [0, 1] as const;
 
-/** A side's own state; `pc` is where its thread stands. */
+/** A side's own state. `pc` is the next step of its thread. */
 interface Side {
   pc: string;
-  /** What it is sending, and where it goes on afterwards. */
+  /** The frame that it is sending, and the step after that. */
   out: number;
   back: string;
   posted: number;
   read: number;
   blocked: boolean;
   owes: boolean;
-  /** Whether it looks in a later turn of its event loop: the caller's poller, the worker's vigil. */
+  /** Whether it polls in a later turn of its event loop: the caller by `Poller`, the worker by `SpinThenPark`. */
   looks: boolean;
-  /** The message in hand: its number and its frame; undefined outside of one. */
+  /** The message that it is handling: its number and its frame. Undefined outside of one. */
   message: [number, number] | undefined;
-  /** Whether this look has found anything. */
+  /** Whether this poll has found a frame. */
   found: boolean;
-  /** How many frames came, calls or answers. */
+  /** Number of frames received, calls or answers. */
   got: number;
 }
 
 interface State {
-  // By the side that receives: published frames, marks (negative), messages, and whether it has asked to be woken.
+  // Indexed by the receiving side: published frames and marks (negative), messages, and whether the side is parked.
   rings: [number[], number[]];
   ports: [[number, number][], [number, number][]];
   parked: [number, number];
   sides: [Side, Side];
   made: number;
-  /** Calls whose tasks are asynchronous and not over. */
+  /** Calls whose tasks are asynchronous and have not ended. */
   open: number[];
 }
 
@@ -57,10 +57,10 @@ const idle: Side = {
 
 const returned: Partial<Side> = { out: 0, back: "" };
 
-// Steps that touch nothing of the other side's: it does not matter when they are taken, so they are taken first.
+// Steps that do not touch the other side's state. Their order does not matter, so the model takes them first.
 const ownOnly = new Set(["read", "look", "rest", "stay"]);
 
-/** Every step of one side from here. */
+/** Returns every possible next state by a step of one side. */
 function steps(state: State, me: 0 | 1, calls: number, atOnce: number, slip: Slip): State[] {
   const there = me === worker ? caller : worker;
   const side = state.sides[me];
@@ -130,7 +130,7 @@ function steps(state: State, me: 0 | 1, calls: number, atOnce: number, slip: Sli
     case "wake":
       on({ ...returned, pc: side.back }, (copy) => void copy.ports[there].push([0, 0]));
       break;
-    // Receiving: `RingLane.drain` and `receive`. A call is answered at once, or by and by.
+    // Receiving: `RingLane.drain` and `receive`. A call is answered at once or later.
     case "drain": {
       const item = state.rings[me][0];
       const take = (copy: State) => void copy.rings[me].shift();
@@ -145,7 +145,7 @@ function steps(state: State, me: 0 | 1, calls: number, atOnce: number, slip: Sli
       const end = me === worker ? "rest" : "stay";
       if (message === undefined) on({ pc: end });
       else if (message[0] === 0) on({ pc: "woken", message: undefined });
-      // Then what stands behind the mark; it is the last of this message.
+      // Delivers the message's frame, then continues with the ring after the mark.
       else if (message[0] > side.read) {
         handle(message[1], "drain", (copy) => {
           Object.assign(copy.sides[me], { read: message[0], blocked: false });
@@ -155,7 +155,7 @@ function steps(state: State, me: 0 | 1, calls: number, atOnce: number, slip: Sli
     }
     case "woken":
       if (me === worker) {
-        // `Vigil.watch`
+        // `SpinThenPark.watch`
         if (side.looks) on({ pc: "loop" });
         else on({ pc: "look" }, setParked(me, 0));
       } else if (side.looks) on({ pc: "loop" });
@@ -165,7 +165,7 @@ function steps(state: State, me: 0 | 1, calls: number, atOnce: number, slip: Sli
         on({ pc: side.blocked ? "loop" : "park" });
       }
       break;
-    // The worker's look: `Vigil.look`.
+    // The worker's poll: `SpinThenPark.#look`.
     case "look":
       on({ pc: "drain", looks: false, found: false });
       break;
@@ -176,7 +176,7 @@ function steps(state: State, me: 0 | 1, calls: number, atOnce: number, slip: Sli
       } else if (side.blocked) on({ pc: "loop" });
       else on({ pc: "park" });
       break;
-    // The caller's: `Poller.#stays`.
+    // The caller's poll: `Poller.#stays`.
     case "stay":
       if (side.found) on({ pc: "loop" });
       else if (side.blocked) on({ pc: "loop", looks: false });
@@ -190,10 +190,10 @@ function steps(state: State, me: 0 | 1, calls: number, atOnce: number, slip: Sli
       else on({ pc: "loop", looks: slip !== "not parked after all" || me === worker }, setParked(me, 0));
   }
 
-  /** A frame arrived. */
+  /** Receives a frame. */
   function handle(frame: number, back: string, shared: (copy: State) => void): void {
     const got = side.got + 1;
-    // Calls come in their order; answers in that in which tasks end.
+    // Calls arrive in order. Answers arrive in the order in which tasks end.
     if (me === worker && frame !== got) return on({ pc: "out of order" });
     if (me === caller) return on({ pc: back, got, found: true }, shared);
     on({ pc: "send", out: frame, back, got, found: true }, shared);
@@ -205,7 +205,7 @@ function steps(state: State, me: 0 | 1, calls: number, atOnce: number, slip: Sli
   return next;
 }
 
-/** Goes through every order of steps of so many calls, some at once. Returns what is wrong at one of the ends. */
+/** Tries every order of steps for a number of calls, `atOnce` of them in flight. Returns the first error in an end state. */
 export function exploreBoth(
   calls: number,
   atOnce: number,
@@ -214,7 +214,7 @@ export function exploreBoth(
   const start: State = {
     rings: [[], []],
     ports: [[], []],
-    // As `openRing` leaves them, and a worker that has read `Ring` and found nothing else.
+    // The state after `openRing`, with a worker that has read `Ring` and nothing else.
     parked: [1, 1],
     sides: [idle, idle],
     made: 0,

@@ -10,7 +10,7 @@ import { decoded } from "./pair.js";
 const hex = (words: Int32Array): string =>
   [...words].map((word) => (word >>> 0).toString(16).padStart(8, "0")).join(" ");
 
-/** A value from its notation in the vectors: what JSON has no word for stands as an object with one key that begins with `$`. */
+/** Decodes the vectors' notation: an object with one key that begins with `$` is a value that JSON does not have. */
 function revive(value: unknown): unknown {
   if (value === null || typeof value !== "object") return value;
   if (Array.isArray(value)) return value.map(revive);
@@ -28,7 +28,7 @@ function revive(value: unknown): unknown {
 }
 
 describe("the ring's vectors (spec/vectors/ring.json)", () => {
-  test("give the offsets, in bytes", () => {
+  test("have the library's offsets in bytes", () => {
     const bytes = (words: object): object =>
       Object.fromEntries(Object.entries(words).map(([name, word]) => [name, word * 4]));
     const { toWorker, toCaller, ...first } = layout.at;
@@ -41,14 +41,14 @@ describe("the ring's vectors (spec/vectors/ring.json)", () => {
     for (const word of [...Object.values(toWorker), ...Object.values(toCaller)]) expect((word * 4) % 128).toBe(0);
   });
 
-  test("give the limits, tags and kinds of memory", () => {
+  test("have the library's limits, tags and kinds of memory", () => {
     const { frameWordsMax, depthMax, objectsMax, binaryBytesMax, Tag } = layout;
     expect(vectors.limits).toEqual({ frameWordsMax, depthMax, objectsMax, binaryBytesMax });
     expect(vectors.tags).toEqual(Object.fromEntries(Object.entries(Tag).filter(([, tag]) => typeof tag === "number")));
     expect(vectors.kinds).toEqual(viewTypes.map((type) => type?.name ?? "ArrayBuffer"));
   });
 
-  test.each(vectors.frames)("give the words of $op $id $a $b", ({ op, id, a, b, words }) => {
+  test.each(vectors.frames)("have the words of $op $id $a $b", ({ op, id, a, b, words }) => {
     const encoder = new Encoder();
     const count =
       op === "Mark" ? encoder.mark(id) : encoder.frame(Op[op as keyof typeof Op], id, revive(a), revive(b), true);
@@ -57,7 +57,7 @@ describe("the ring's vectors (spec/vectors/ring.json)", () => {
     expect(decoded(encoder.words, count)).toEqual([revive(a), revive(b)]);
   });
 
-  test.each(vectors.broken)("give words that are refused: $why", ({ words }) => {
+  test.each(vectors.broken)("have words that are refused: $why", ({ words }) => {
     const frame = Int32Array.from(words.split(" "), (word) => Number.parseInt(word, 16));
     expect(() => decoded(frame)).toThrow(expect.objectContaining({ code: "protocol" }));
   });

@@ -8,7 +8,7 @@ const long = 7;
 const unknown = 8;
 let lane: CallerLane | undefined;
 
-/** A caller whose worker sleeps or is awake, and runs one task that always takes long. */
+/** Opens a ring for a caller. Its worker is parked or awake, and call `long` is of a task that has always taken long. */
 function caller({ workerSleeps }: { workerSleeps: boolean }): { lane: CallerLane; sleeps: () => boolean } {
   const made = openRing(
     { post: () => {} },
@@ -34,7 +34,7 @@ afterEach(() => {
 });
 
 describe.runIf(typeof SharedArrayBuffer === "function")("a caller", () => {
-  test("waits awake for a call of which nothing is known, by ring and by port", () => {
+  test("stays awake after a call with an unknown duration, by ring and by port", () => {
     const byRing = caller({ workerSleeps: false });
     expect(byRing.lane.send(Op.Call, unknown, 0, [])).toBe(true);
     expect(byRing.sleeps()).toBe(false);
@@ -44,7 +44,7 @@ describe.runIf(typeof SharedArrayBuffer === "function")("a caller", () => {
     expect(byPort.sleeps()).toBe(false);
   });
 
-  test("does not wait awake for a call that always took long: the message for its answer wakes it", () => {
+  test("parks after a call that has always taken long, and the message with its answer wakes it", () => {
     const byRing = caller({ workerSleeps: false });
     expect(byRing.lane.send(Op.Call, long, 0, [])).toBe(true);
     expect(byRing.sleeps()).toBe(true);
@@ -54,7 +54,7 @@ describe.runIf(typeof SharedArrayBuffer === "function")("a caller", () => {
     expect(byPort.sleeps()).toBe(true);
   });
 
-  test("waits awake where one call of a message may be answered soon", () => {
+  test("stays awake when one call of a message may be answered soon", () => {
     const { lane: made, sleeps } = caller({ workerSleeps: true });
     made.post([Op.Call, long, 0, [], Op.Call, unknown, 0, []], []);
     expect(sleeps()).toBe(false);
