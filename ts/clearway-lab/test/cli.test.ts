@@ -69,6 +69,35 @@ describe("clearway gen", () => {
   );
 });
 
+describe("clearway lab --questions", () => {
+  const lab = (...args: string[]) => clearway(["lab", ...args, "--questions"], TESTED);
+
+  test("opens the summary and the report with its answers, and stops when they are settled", async () => {
+    const { code, stdout, stderr } = await lab("--host", "node", "--out", "asked");
+    expect(stderr).toMatch("2 cells on node, up to 18 measurements");
+    expect(code).toBe(0);
+    const answer =
+      "The fast answer took 50 us, and the same again 50 us: no difference (1 times to 1 times in 5 rounds).";
+    expect(stdout.replace(/\s+/g, " ")).toMatch(answer);
+    expect(results("asked").run).toMatchObject({ measurementsPlanned: 10, measurementsDone: 10 });
+    const page = readFileSync(path.join(scratch, "asked/report.html"), "utf8");
+    expect(page).toMatch("<h1>1 question: 0 decided, 1 without a difference, 0 undecided.</h1>");
+    expect(page).toMatch(`<li>${answer.replaceAll(" us", " µs")}</li>`);
+    expect((await clearway(["report", "asked"])).code).toBe(0);
+    expect(readFileSync(path.join(scratch, "asked/report.html"), "utf8")).toBe(page);
+  });
+
+  test.each([
+    [["tiny"], "--questions has its own cells; leave out tiny"],
+    [["--profile", "full"], "--questions belongs to the profile quick: profile=full"],
+    [["--profile", "promises"], "--questions belongs to the profile quick: profile=promises"],
+  ])("refuses the arguments %j, and measures nothing", async (args, message) => {
+    const { code, stdout, stderr } = await lab(...args, "--out", "refused");
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toMatch(`error: ${message}`);
+  });
+});
+
 describe("clearway lab --profile promises", () => {
   const lab = (...args: string[]) => clearway(["lab", ...args], TESTED);
   const written = (folder: string) => {

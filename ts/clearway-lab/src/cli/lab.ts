@@ -7,6 +7,7 @@ import { IdleWatch } from "../machine/idle-watch.js";
 import { compilePeers, PEERS_VARIABLE } from "../native/compile.js";
 import type { HostName } from "../protocol/message.js";
 import { duration } from "../report/duration.js";
+import { isSettled } from "../run/answer.js";
 import { execute, type Limits } from "../run/execute.js";
 import { RECORD_VERSION, type RunRecord } from "../run/record.js";
 import { resultsOf } from "../run/results.js";
@@ -15,11 +16,13 @@ import { PROFILE_VARIABLE } from "../runner/profile.js";
 import { Runners } from "../runner/runners.js";
 import { loadScenarios } from "../scenario/load.js";
 import { type PlannedCell, planCells, planOrder } from "../scenario/plan.js";
+import { loadQuestions, type Question } from "../scenario/question.js";
+import { planQuestions } from "../scenario/question-plan.js";
 import type { ProfileName, Scenario } from "../scenario/scenario.js";
 import { askHosts, type Hosts, missingMechanism } from "./hosts.js";
 import { openProgress } from "./progress.js";
 import { writeRun } from "./run-files.js";
-import { selectScenarios } from "./select.js";
+import { selectScenarios, UsageError } from "./select.js";
 import { summary } from "./terminal.js";
 
 export interface LabOptions {
@@ -31,6 +34,8 @@ export interface LabOptions {
   seed?: number;
   /** The release of the JDK for host jvm; default: the newest. */
   jdk?: number;
+  /** Answer the questions of the quick profile, with as many rounds as each needs, instead of measuring scenarios. */
+  questions?: boolean;
 }
 
 /**
@@ -44,7 +49,9 @@ const LIMITS: Record<ProfileName, Limits> = {
 
 /** Returns the exit status. */
 export async function lab(what: readonly string[], options: LabOptions): Promise<number> {
-  const scenarios = selectScenarios(loadScenarios(), what);
+  const all = loadScenarios();
+  const questions = options.questions === true ? questionsFor(all, what, options) : undefined;
+  const scenarios = questions === undefined ? selectScenarios(all, what) : askedScenarios(all, questions);
   const begin = performance.now();
   const startedAt = new Date().toISOString();
   const interruption = new AbortController();
@@ -74,7 +81,9 @@ export async function lab(what: readonly string[], options: LabOptions): Promise
     const times = cpuTimes();
     const hosts = await askHosts(runners, options.host, options.jdk);
     const cells = markMissing(
-      planCells(scenarios, options.profile, options.host, hosts.problems, options.rounds),
+      questions === undefined
+        ? planCells(scenarios, options.profile, options.host, hosts.problems, options.rounds)
+        : planQuestions(questions, scenarios, options.host, hosts.problems, options.rounds),
       hosts,
     );
     const seed = options.seed ?? Math.floor(Math.random() * 2 ** 32);
@@ -86,6 +95,9 @@ export async function lab(what: readonly string[], options: LabOptions): Promise
       options,
     );
     const progress = openProgress(process.stderr);
+    const facts = Object.fromEntries(
+      Object.entries(hosts.described).map(([host, { mechanisms: _, ...own }]) => [host, own]),
+    );
     const execution = await execute(
       cells,
       order,
@@ -100,6 +112,7 @@ export async function lab(what: readonly string[], options: LabOptions): Promise
       LIMITS[options.profile],
       interruption.signal,
       (step) => progress.step(step),
+      (measured, cell) => questions !== undefined && isSettled({ cells: [...measured], hosts: facts }, questions, cell),
     );
     progress.stop();
     const record: RunRecord = {
@@ -108,16 +121,15 @@ export async function lab(what: readonly string[], options: LabOptions): Promise
       seed,
       startedAt,
       durationMs: performance.now() - begin,
-      planned: order.length,
+      planned: order.length - execution.skipped,
       done: execution.done,
       interrupted: execution.interrupted,
       budgetEnded: execution.budgetEnded,
       machine: { ...machine, stealPercent: stealPercent(times, cpuTimes()) },
       build: buildFacts(hosts.described.chromium?.runtime ?? null),
-      hosts: Object.fromEntries(
-        Object.entries(hosts.described).map(([host, { mechanisms: _, ...facts }]) => [host, facts]),
-      ),
+      hosts: facts,
       scenarios: scenarios.map(describeScenario),
+      ...(questions === undefined ? {} : { questions }),
       cells: execution.cells,
     };
     const results = resultsOf(record);
@@ -139,6 +151,18 @@ export async function lab(what: readonly string[], options: LabOptions): Promise
   }
 }
 
+function questionsFor(all: readonly Scenario[], what: readonly string[], { profile }: LabOptions): Question[] {
+  if (what.length > 0) throw new UsageError(`--questions has its own cells; leave out ${what.join(" ")}`);
+  if (profile !== "quick") throw new UsageError(`--questions belongs to the profile quick: profile=${profile}`);
+  return loadQuestions(all);
+}
+
+/** Returns the scenarios whose cells decide the questions. */
+function askedScenarios(all: readonly Scenario[], questions: readonly Question[]): Scenario[] {
+  const asked = new Set(questions.flatMap(({ comparisons }) => comparisons.map(({ scenario }) => scenario)));
+  return all.filter(({ name }) => asked.has(name));
+}
+
 function markMissing(cells: PlannedCell[], hosts: Hosts): PlannedCell[] {
   return cells.map((cell) => {
     const missing = missingMechanism(hosts.described[cell.host], cell.scenario.name, cell.mechanism.name);
@@ -150,7 +174,7 @@ function markMissing(cells: PlannedCell[], hosts: Hosts): PlannedCell[] {
 function announce(cells: PlannedCell[], measurements: number, estimateMs: number, options: LabOptions): void {
   const can = cells.filter(({ unavailable }) => unavailable === undefined).length;
   process.stderr.write(
-    `${can} cells on ${options.host.join(" and ")}, ${measurements} measurements, about ${duration(estimateMs)} (profile ${options.profile})\n`,
+    `${can} cells on ${options.host.join(" and ")}, ${options.questions ? "up to " : ""}${measurements} measurements, about ${duration(estimateMs)} (profile ${options.profile})\n`,
   );
 }
 

@@ -43,12 +43,15 @@ const labCommand = program
     "quick",
   )
   .option("--rounds <number>", "how often to measure each cell; default: as often as the profile does", parseRounds)
+  .option("--questions", "answer twelve questions, each with five to nine rounds until it is decided")
   .option("--out <dir>", "output folder", "out")
   .option("--seed <number>", "repeat the order of an earlier run", parseSeed)
   .action(async (what: string[], options: LabArguments) => {
     const { profile } = options;
     const listed = what[0] === "list" && what.length === 1;
     if (isPromiseProfile(profile)) {
+      if (options.questions === true)
+        throw new UsageError(`--questions belongs to the profile quick: profile=${profile}`);
       if (options.family.length > 0) throw new UsageError(`the profile ${profile} has no families; name its scenarios`);
       process.exitCode = listed ? listPromises() : await promises(what, { ...options, profile });
       return;

@@ -21,8 +21,15 @@ export function summary(results: Results, record: RunRecord): string {
   lines.push(pc.bold("Doubts"));
   for (const { message, next } of results.warnings)
     lines.push(...wrap(`- ${message}`, WIDTH_MAX), ...wrap(`  next: ${next}`, WIDTH_MAX).map(pc.dim));
-  lines.push("", pc.bold("Verdict"), ...wrap(verdictOf(results, record).join(" "), WIDTH_MAX), "");
+  lines.push("", pc.bold("Verdict"), ...verdictLines(results, record), "");
   return lines.join("\n");
+}
+
+/** The answers to questions as a list, or the sentences of the verdict as a paragraph. */
+function verdictLines(results: Results, record: RunRecord): string[] {
+  const [first = "", ...rest] = verdictOf(results, record);
+  if (record.questions === undefined) return wrap([first, ...rest].join(" "), WIDTH_MAX);
+  return [...wrap(first, WIDTH_MAX), ...rest.flatMap((line) => wrap(`- ${line}`, WIDTH_MAX))];
 }
 
 export function tableLines(table: Table): string[] {

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Summarises the run in a few sentences. Every sentence uses a comparison that the noise supports, or says that it does not.
 import type { HostName } from "../protocol/message.js";
+import { answersOf } from "../run/answer.js";
 import { compareCells, sameParams } from "../run/floor.js";
 import type { RecordedCell, RunRecord } from "../run/record.js";
 import type { Metric, Results } from "../run/results.js";
 import { HOST_NAMES } from "../scenario/scenario.js";
 import type { Distribution } from "../statistics/distribution.js";
+import { answersHeadline, answerText } from "./answer-text.js";
 import { HOST_TITLES } from "./host-titles.js";
 import { shown, times } from "./number.js";
 import { worstSentence } from "./offload/worst.js";
 import { metricsFor } from "./table.js";
 
 export function verdictOf(results: Results, record: RunRecord): string[] {
+  const answers = record.questions === undefined ? [] : answersOf(record, record.questions);
+  if (answers.length > 0) return [answersHeadline(answers), ...answers.map(answerText)];
   const sentences = [
     studentsSentence,
     poolSentence,

@@ -2,6 +2,7 @@
 // Measures a plan: one measurement after the other, each with the idle watcher, until done, out of time or interrupted.
 import type { CellRequest, Measurement } from "../protocol/message.js";
 import { CONTROL_PARAM, cellName, type PlannedCell, type PlannedMeasurement } from "../scenario/plan.js";
+import { ROUNDS_MIN } from "../statistics/decide.js";
 import { type RecordedCell, recordedCell } from "./record.js";
 
 export interface Executor {
@@ -28,6 +29,8 @@ export interface Step {
 export interface Execution {
   cells: RecordedCell[];
   done: number;
+  /** Measurements that were left out because their questions were settled. */
+  skipped: number;
   interrupted: boolean;
   budgetEnded: boolean;
 }
@@ -45,11 +48,14 @@ export async function execute(
   limits: Limits,
   signal: AbortSignal,
   onStep: (step: Step) => void,
+  /** Whether more rounds of a cell would change no answer. Asked from the sixth round on. */
+  isSettled: (cells: readonly RecordedCell[], cell: RecordedCell) => boolean = () => false,
 ): Promise<Execution> {
   const recorded = new Map(cells.map((cell) => [cell, recordedCell(cell)]));
   const pace = new Pace();
   const begin = executor.nowMs();
   let done = 0;
+  let skipped = 0;
   let budgetEnded = false;
   for (const [position, { cell, round }] of order.entries()) {
     if (signal.aborted) break;
@@ -58,13 +64,17 @@ export async function execute(
       budgetEnded = true;
       break;
     }
+    const record = recorded.get(cell)!;
+    if (round >= ROUNDS_MIN && isSettled([...recorded.values()], record)) {
+      skipped++;
+      continue;
+    }
     onStep({
       done,
-      planned: order.length,
+      planned: order.length - skipped,
       leftMs: pace.leftMs(order.slice(position)),
       name: cellName(cell) + " on " + cell.host,
     });
-    const record = recorded.get(cell)!;
     const endWatch = executor.watch();
     const before = executor.nowMs();
     try {
@@ -79,12 +89,12 @@ export async function execute(
     }
     pace.note(cell, executor.nowMs() - before);
   }
-  onStep({ done, planned: order.length, leftMs: 0, name: "" });
+  onStep({ done, planned: order.length - skipped, leftMs: 0, name: "" });
   for (const record of recorded.values()) {
     if (record.rounds.length > 0 || record.unavailable !== undefined || record.failure !== undefined) continue;
     record.unavailable = signal.aborted ? UNMEASURED.interrupted : UNMEASURED.budget;
   }
-  return { cells: [...recorded.values()], done, interrupted: signal.aborted, budgetEnded };
+  return { cells: [...recorded.values()], done, skipped, interrupted: signal.aborted, budgetEnded };
 }
 
 /** Returns a failure as one sentence for a table, without the stack that playwright puts into its messages. */

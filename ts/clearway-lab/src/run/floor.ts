@@ -23,7 +23,7 @@ export interface Floor {
  * Returns one number for each round of `metric`: a value's name, or SAMPLE.QUANTILE. A time below a clock step counts as one
  * step, since its exact length is unknown.
  */
-export function byRound(record: RunRecord, cell: RecordedCell, metric: string): Map<number, number> {
+export function byRound(record: Pick<RunRecord, "hosts">, cell: RecordedCell, metric: string): Map<number, number> {
   const [name, quantile] = metric.split(".") as [string, QuantileName | undefined];
   const found = new Map<number, number>();
   const stepNs = (record.hosts[cell.host]?.clockStepUs ?? 0) * 1000;

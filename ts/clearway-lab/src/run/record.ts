@@ -5,6 +5,7 @@ import type { BuildFacts, MachineFacts } from "../machine/facts.js";
 import { WARM_UP_CUT } from "../protocol/measured.js";
 import type { Description, HostName, Measurement, Params } from "../protocol/message.js";
 import { cellName, type PlannedCell } from "../scenario/plan.js";
+import type { Question } from "../scenario/question.js";
 import type { Place, ProfileName, Role } from "../scenario/scenario.js";
 
 export const RECORD_VERSION = 1;
@@ -68,6 +69,8 @@ export interface RunRecord {
   build: BuildFacts;
   hosts: Partial<Record<HostName, Omit<Description, "mechanisms">>>;
   scenarios: RecordedScenario[];
+  /** The questions that the run was planned to answer; absent if cells were named. */
+  questions?: Question[];
   cells: RecordedCell[];
 }
 

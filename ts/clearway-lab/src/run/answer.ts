@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Answers the questions from a record: one sentence each, with its ratio, the interval and what it decides.
+import { CONTROL_PARAM } from "../scenario/plan.js";
+import { type Compared, includes, type Question } from "../scenario/question.js";
+import { FLOOR_RATIO_MIN, median, noiseFloor, pairedRatios } from "../statistics/compare.js";
+import { type Decision, decide, ROUNDS_MIN, type Verdict } from "../statistics/decide.js";
+import { byRound } from "./floor.js";
+import { type RecordedCell, type RunRecord, wasWarmUpCut } from "./record.js";
+
+/** The part of a record that answers need, which grows while a run measures. */
+export type Measured = Pick<RunRecord, "cells" | "hosts">;
+
+export interface ComparedAnswer {
+  compared: Compared;
+  /** Undefined if the record has no round of both mechanisms. */
+  decision?: Decision;
+  /** The medians of both mechanisms over the rounds, in the metric's unit. */
+  subject?: number;
+  reference?: number;
+  unit?: string;
+  /** Why it is undecided, where more rounds would not help. */
+  why?: string;
+}
+
+export interface Answer {
+  question: Question;
+  /** "decided" if every part is decided or shows no difference, and at least one is decided. */
+  verdict: Verdict;
+  parts: ComparedAnswer[];
+}
+
+/** Returns the answers to all questions of which the record has a cell. */
+export function answersOf(record: Measured, questions: readonly Question[]): Answer[] {
+  return questions.flatMap((question) => {
+    const parts = question.comparisons.map((compared) => answerOf(record, compared));
+    const asked = question.comparisons.some((compared) => find(record, compared, compared.subject) !== undefined);
+    return asked ? [{ question, verdict: verdictOf(parts), parts }] : [];
+  });
+}
+
+function verdictOf(parts: readonly ComparedAnswer[]): Verdict {
+  const verdicts = parts.map(({ decision, why }) => (why === undefined ? decision?.verdict : undefined));
+  if (verdicts.some((verdict) => verdict === undefined || verdict === "undecided")) return "undecided";
+  return verdicts.includes("decided") ? "decided" : "no difference";
+}
+
+function answerOf(record: Measured, compared: Compared): ComparedAnswer {
+  const [subject, reference] = [compared.subject, compared.reference].map((name) => find(record, compared, name));
+  if (subject === undefined || reference === undefined) return { compared, why: "it was not planned" };
+  for (const cell of [subject, reference]) {
+    const why = cell.failure ?? cell.unavailable;
+    if (why !== undefined) return { compared, why: `${cell.mechanism}: ${why}` };
+  }
+  const [own, other] = [byRound(record, subject, compared.metric), byRound(record, reference, compared.metric)];
+  const decision = decide(pairedRatios(own, other), floorOf(record, compared));
+  if (decision === undefined) return { compared, why: "no round has both" };
+  const answer: ComparedAnswer = { compared, decision };
+  answer.unit = unitOf(subject, compared.metric);
+  answer.subject = middleOf(own, compared.metric, answer.unit);
+  answer.reference = middleOf(other, compared.metric, answer.unit);
+  const cut = [subject, reference].find(wasWarmUpCut);
+  if (cut !== undefined) answer.why = `${cut.mechanism} still became faster when its warm-up ended`;
+  return answer;
+}
+
+function find(record: Measured, { scenario, host, params }: Compared, mechanism: string, control = false) {
+  return record.cells.find(
+    (cell) =>
+      cell.control === control &&
+      cell.scenario === scenario &&
+      cell.host === host &&
+      cell.mechanism === mechanism &&
+      includes(cell.params, params),
+  );
+}
+
+/**
+ * Returns by how much two runs of the same thing differ in the compared metric: the reference under the same load, else the largest
+ * difference in its scenario on its host.
+ */
+function floorOf(record: Measured, compared: Compared): number {
+  const own = find(record, compared, compared.reference, true);
+  const { scenario, host, metric } = compared;
+  const near = record.cells.filter((cell) => cell.control && cell.scenario === scenario && cell.host === host);
+  const floors = (own === undefined ? near : [own]).map((twin) => {
+    const { [CONTROL_PARAM]: _, ...params } = twin.params;
+    const first = find(record, { ...compared, params }, twin.mechanism);
+    if (first === undefined) return undefined;
+    return noiseFloor(byRound(record, first, metric), byRound(record, twin, metric));
+  });
+  return Math.max(FLOOR_RATIO_MIN, ...floors.map((floor) => floor ?? FLOOR_RATIO_MIN));
+}
+
+function unitOf(cell: RecordedCell, metric: string): string {
+  const [name = "", quantile] = metric.split(".");
+  const measurement = cell.rounds[0]?.measurement;
+  return (quantile === undefined ? measurement?.values[name]?.unit : measurement?.samples[name]?.unit) ?? "";
+}
+
+const NS_PER: Record<string, number> = { us: 1e3, ms: 1e6 };
+
+/** Samples are nanoseconds, values are in their unit already. */
+function middleOf(series: ReadonlyMap<number, number>, metric: string, unit: string): number {
+  const scale = metric.includes(".") ? NS_PER[unit] : undefined;
+  return median([...series.values()]) / (scale ?? 1);
+}
+
+/** Whether more rounds of a cell would change no answer: every comparison that it belongs to has a verdict. */
+export function isSettled(record: Measured, questions: readonly Question[], cell: RecordedCell): boolean {
+  const concerned = questions
+    .flatMap(({ comparisons }) => comparisons)
+    .filter(
+      (compared) =>
+        compared.scenario === cell.scenario && compared.host === cell.host && includes(cell.params, compared.params),
+    );
+  return concerned.every((compared) => {
+    const { decision, why } = answerOf(record, compared);
+    if (decision === undefined) return why !== "no round has both";
+    return decision.rounds >= ROUNDS_MIN && decision.verdict !== "undecided";
+  });
+}

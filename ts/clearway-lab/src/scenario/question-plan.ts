@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Plans the cells that decide the questions: each once, with five rounds or more, and a second run of a reference for the noise floor.
+import type { HostName } from "../protocol/message.js";
+import { CONTROL_PARAM, type PlannedCell } from "./plan.js";
+import { type Compared, type Question, setOf } from "./question.js";
+import type { MechanismInfo, Scenario } from "./scenario.js";
+
+/** A question that is not decided by then stays undecided. */
+export const ROUNDS_MAX = 9;
+
+export function planQuestions(
+  questions: readonly Question[],
+  scenarios: readonly Scenario[],
+  hosts: readonly HostName[],
+  /** Why a whole host cannot run, e.g. no browser. */
+  hostProblems: Partial<Record<HostName, string>> = {},
+  rounds = ROUNDS_MAX,
+): PlannedCell[] {
+  const cells = new Map<string, PlannedCell>();
+  const comparisons = questions.flatMap((question) => question.comparisons);
+  for (const compared of comparisons.filter(({ host }) => hosts.includes(host))) {
+    const { reference, subject, others } = compared;
+    for (const name of [reference, subject, ...others])
+      add(cells, cellOf(compared, name, scenarios, hostProblems, rounds));
+    // One twin is enough for the parts of a question: it would cost as much time as a mechanism.
+    if (isPartOfEarlier(compared, questions)) continue;
+    const twin = cellOf(compared, reference, scenarios, hostProblems, rounds);
+    add(cells, { ...twin, control: true, params: { ...twin.params, [CONTROL_PARAM]: "A/A" } });
+  }
+  return [...cells.values()];
+}
+
+/** Whether an earlier comparison of the same question has the same scenario and host. */
+function isPartOfEarlier(compared: Compared, questions: readonly Question[]): boolean {
+  const own = questions.find(({ comparisons }) => comparisons.includes(compared))?.comparisons ?? [];
+  const first = own.find(({ scenario, host }) => scenario === compared.scenario && host === compared.host);
+  return first !== compared;
+}
+
+function add(cells: Map<string, PlannedCell>, cell: PlannedCell): void {
+  const key = JSON.stringify([cell.scenario.name, cell.mechanism.name, cell.host, cell.params]);
+  if (!cells.has(key)) cells.set(key, cell);
+}
+
+function cellOf(
+  compared: Compared,
+  name: string,
+  scenarios: readonly Scenario[],
+  hostProblems: Partial<Record<HostName, string>>,
+  rounds: number,
+): PlannedCell {
+  const { host } = compared;
+  const scenario = scenarios.find((each) => each.name === compared.scenario) as Scenario;
+  const mechanism = scenario.mechanisms.find((each) => each.name === name) as MechanismInfo;
+  const set = setOf(scenario, compared);
+  if (typeof set === "number") throw new RangeError(`a comparison must select one set: found=${set}`);
+  const unavailable = mechanism.unavailable?.[host] ?? set.unavailable?.[name] ?? hostProblems[host];
+  return {
+    scenario,
+    mechanism,
+    host,
+    params: set.params,
+    rounds,
+    estimateMs: set.estimateMs,
+    control: false,
+    ...(unavailable === undefined ? {} : { unavailable }),
+  };
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The questions that a run answers first, as data: scenarios/questions/NAME.json. Each names the cells that decide it.
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import type { HostName, Params } from "../protocol/message.js";
+import { scenarioFolder } from "./load.js";
+import { belongsOn, type ParamSet, type Scenario } from "./scenario.js";
+
+/** Two mechanisms under one load. Their ratio decides the question, or the part of it that `label` names. */
+export interface Compared {
+  label?: string;
+  host: HostName;
+  scenario: string;
+  /** The parameters that select one set of the scenario's quick profile; the set may have more. */
+  params: Params;
+  /** A value's name, or SAMPLE.QUANTILE. */
+  metric: string;
+  subject: string;
+  reference: string;
+  /** Mechanisms that are measured beside the two, for the tables. */
+  others: string[];
+}
+
+export interface Question {
+  name: string;
+  question: string;
+  /** The answer up to its ratio. `{subject}` and `{reference}` stand for both figures, where there is one comparison. */
+  sentence: string;
+  comparisons: Compared[];
+}
+
+/** Returns the questions of the quick profile. Throws an Error that names the question if the scenarios cannot decide one. */
+export function loadQuestions(
+  scenarios: readonly Scenario[],
+  file = path.join(scenarioFolder(), "questions/quick.json"),
+): Question[] {
+  const questions = JSON.parse(readFileSync(file, "utf8")) as Question[];
+  for (const question of questions) {
+    const problem = problemOf(question, scenarios);
+    if (problem !== undefined) throw new Error(`${path.basename(file)}: ${question.name}: ${problem}`);
+  }
+  return questions;
+}
+
+function problemOf({ sentence, comparisons }: Question, scenarios: readonly Scenario[]): string | undefined {
+  if (comparisons.length === 0) return "it compares nothing";
+  if (comparisons.length > 1 && comparisons.some(({ label }) => label === undefined))
+    return "each of several comparisons needs a label";
+  if (comparisons.length > 1 && /\{(subject|reference)\}/.test(sentence))
+    return "its sentence has one figure for several comparisons";
+  for (const compared of comparisons) {
+    const { host, subject, reference, others } = compared;
+    const scenario = scenarios.find(({ name }) => name === compared.scenario);
+    if (scenario === undefined) return `unknown scenario: scenario=${compared.scenario}`;
+    const set = setOf(scenario, compared);
+    if (typeof set === "number") return `its params select ${set} sets: params=${JSON.stringify(compared.params)}`;
+    for (const name of [subject, reference, ...others]) {
+      const mechanism = scenario.mechanisms.find((each) => each.name === name);
+      if (mechanism === undefined || !belongsOn(host, scenario, mechanism))
+        return `${scenario.name} has no such mechanism on ${host}: mechanism=${name}`;
+      if (set.mechanisms !== undefined && !set.mechanisms.includes(name))
+        return `the selected set leaves this mechanism out: mechanism=${name}`;
+    }
+  }
+  return undefined;
+}
+
+/** Returns the one set of the scenario's quick profile that a comparison selects, or how many there are. */
+export function setOf(scenario: Scenario, { host, params }: Compared): ParamSet | number {
+  const hosts = (set: ParamSet) => set.hosts === undefined || set.hosts.includes(host);
+  const found = scenario.profiles.quick.sets.filter((set) => hosts(set) && includes(set.params, params));
+  return found.length === 1 ? (found[0] as ParamSet) : found.length;
+}
+
+/** Whether `params` has every entry of `wanted`. */
+export function includes(params: Params, wanted: Params): boolean {
+  return Object.entries(wanted).every(([name, value]) => params[name] === value);
+}

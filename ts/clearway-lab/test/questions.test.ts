@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The questions of the quick profile: as data, as a plan, and answered from a record.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { answerText } from "../src/report/answer-text.js";
+import { verdictOf } from "../src/report/verdict.js";
+import { type Answer, answersOf, isSettled } from "../src/run/answer.js";
+import { execute } from "../src/run/execute.js";
+import type { RecordedCell } from "../src/run/record.js";
+import { resultsOf } from "../src/run/results.js";
+import { loadScenarios } from "../src/scenario/load.js";
+import { CONTROL_PARAM, planOrder } from "../src/scenario/plan.js";
+import { loadQuestions, type Question } from "../src/scenario/question.js";
+import { planQuestions, ROUNDS_MAX } from "../src/scenario/question-plan.js";
+import { HOST_NAMES } from "../src/scenario/scenario.js";
+import { ROUNDS_MIN } from "../src/statistics/decide.js";
+import { cell, measured, record } from "./record.js";
+
+const scenarios = loadScenarios();
+const questions = loadQuestions(scenarios);
+const folder = mkdtempSync(path.join(tmpdir(), "clearway-questions-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const students = questions.find(({ name }) => name === "records-node") as Question;
+
+describe("the questions", () => {
+  test("are twelve, and the scenarios can decide each", () => {
+    expect(questions).toHaveLength(12);
+    expect(new Set(questions.map(({ name }) => name)).size).toBe(12);
+  });
+
+  test("have one to three other mechanisms at most beside the two compared ones", () => {
+    for (const { comparisons } of questions)
+      for (const { others } of comparisons) expect(others.length).toBeLessThanOrEqual(3);
+  });
+
+  const [compared] = students.comparisons;
+  test.each([
+    ["an unknown scenario", { ...compared, scenario: "student" }, "unknown scenario: scenario=student"],
+    ["an unknown mechanism", { ...compared, subject: "clearway" }, "no such mechanism on node: mechanism=clearway"],
+    ["a host without it", { ...compared, host: "jvm" }, "its params select 0 sets"],
+    ["params of no set", { ...compared, params: { rows: 5 } }, 'its params select 0 sets: params={"rows":5}'],
+    ["params of two sets", { ...compared, scenario: "pool", params: {} }, "its params select 3 sets"],
+  ])("are refused with %s, with the name of the question", (_, change, message) => {
+    const file = path.join(folder, "wrong.json");
+    writeFileSync(file, JSON.stringify([{ ...students, comparisons: [change] }]));
+    expect(() => loadQuestions(scenarios, file)).toThrow(`wrong.json: records-node: `);
+    expect(() => loadQuestions(scenarios, file)).toThrow(message);
+  });
+
+  test("are refused when several comparisons share one figure, or have no label", () => {
+    const file = path.join(folder, "several.json");
+    const several = (label: object, sentence: string) =>
+      writeFileSync(
+        file,
+        JSON.stringify([{ ...students, sentence, comparisons: [compared, { ...compared, ...label }] }]),
+      );
+    several({}, "");
+    expect(() => loadQuestions(scenarios, file)).toThrow("each of several comparisons needs a label");
+    const labelled = { ...students, comparisons: [1, 2].map((label) => ({ ...compared, label: String(label) })) };
+    writeFileSync(file, JSON.stringify([labelled]));
+    expect(() => loadQuestions(scenarios, file)).toThrow("its sentence has one figure for several comparisons");
+    writeFileSync(file, JSON.stringify([{ ...students, comparisons: [] }]));
+    expect(() => loadQuestions(scenarios, file)).toThrow("it compares nothing");
+  });
+});
+
+describe("the plan of the questions", () => {
+  const cells = planQuestions(questions, scenarios, HOST_NAMES);
+
+  test("has each cell once, though several questions need it, and a twin of a reference for each question", () => {
+    const key = ({ scenario, mechanism, host, params }: (typeof cells)[number]) =>
+      JSON.stringify([scenario.name, mechanism.name, host, params]);
+    expect(new Set(cells.map(key)).size).toBe(cells.length);
+    for (const { host, reference, scenario } of questions.map(({ comparisons }) => comparisons[0]!)) {
+      const twins = cells.filter(
+        (each) =>
+          each.control && each.host === host && each.mechanism.name === reference && each.scenario.name === scenario,
+      );
+      expect(twins.length).toBeGreaterThan(0);
+      for (const { params } of twins) expect(params[CONTROL_PARAM]).toBe("A/A");
+    }
+  });
+
+  // The lab starts only first rounds after 265 s. An ordinary machine with two cores takes 1.66 times the estimates: it measured 327 of
+  // the quick profile's 567 measurements in 288 s.
+  test("has its five rounds within the time of the quick profile on an ordinary machine, by the estimates", () => {
+    const estimateMs = cells.reduce((sum, each) => sum + each.estimateMs, 0) * ROUNDS_MIN;
+    expect(estimateMs).toBeLessThan(265_000 / 1.66);
+  });
+
+  test("leaves out other hosts, and says of a missing one why it is not measured", () => {
+    const some = planQuestions(questions, scenarios, ["node", "jvm"], { jvm: "there is no JDK" }, 5);
+    expect(new Set(some.map(({ host }) => host))).toEqual(new Set(["node", "jvm"]));
+    for (const { host, unavailable, rounds } of some) {
+      expect(rounds).toBe(5);
+      if (host === "jvm") expect(unavailable).toBe("there is no JDK");
+    }
+  });
+});
+
+const load = { rows: 1_000_000 };
+const stalls = (mechanism: string, values: number[], more: Partial<RecordedCell> = {}, params = {}) =>
+  cell(
+    "students",
+    mechanism,
+    { ...load, ...params },
+    values.map((ms) => measured({ longestStall: ms })),
+    more,
+  );
+const twin = (values: number[]) => stalls("worker-clone", values, { control: true }, { [CONTROL_PARAM]: "A/A" });
+const answered = (cells: RecordedCell[]): Answer => answersOf(record({ cells }), [students])[0] as Answer;
+
+describe("an answer", () => {
+  const clone = [500, 510, 490, 505, 500];
+
+  test("is decided when every round is beyond the noise, and says figures, ratio, interval and rounds", () => {
+    const answer = answered([
+      stalls("clearway-records", [5, 5, 4.9, 5.05, 5]),
+      stalls("worker-clone", clone),
+      twin(clone),
+    ]);
+    expect(answer.verdict).toBe("decided");
+    expect(answerText(answer)).toBe(
+      "A million records held Node's main thread for 5 ms as records of Clearway and for 500 ms as a structured clone: " +
+        "1/100, decided (1/102 to 1/100 in 5 rounds).",
+    );
+  });
+
+  test("is no difference when every round is near 1", () => {
+    const answer = answered([stalls("clearway-records", clone), stalls("worker-clone", clone), twin(clone)]);
+    expect(answer.verdict).toBe("no difference");
+    expect(answerText(answer)).toContain(": no difference (1 times to 1 times in 5 rounds).");
+  });
+
+  test("is undecided within the noise that the reference's twin shows", () => {
+    const cells = [
+      stalls(
+        "clearway-records",
+        clone.map((ms) => ms / 2),
+      ),
+      stalls("worker-clone", clone),
+    ];
+    expect(answered([...cells, twin(clone)]).verdict).toBe("decided");
+    const noisy = (factor: number) => twin(clone.map((ms, round) => (round % 2 ? ms : ms * factor)));
+    expect(answered([...cells, noisy(1.5)]).verdict).toBe("decided");
+    expect(answered([...cells, noisy(3)]).verdict).toBe("undecided");
+    // Without a twin under its own load, the noise of the same scenario on the same host counts.
+    const elsewhere = { ...noisy(3), params: { rows: 5, [CONTROL_PARAM]: "A/A" } };
+    const first = stalls("worker-clone", clone, {}, { rows: 5 });
+    expect(answered([...cells, first, elsewhere]).verdict).toBe("undecided");
+    expect(answered([...cells, first, { ...elsewhere, host: "chromium" }]).verdict).toBe("decided");
+  });
+
+  test.each([
+    ["it has four rounds", {}, clone.slice(1), "undecided (1/100 to"],
+    ["a mechanism failed", { failure: "out of memory" }, [], "undecided (clearway-records: out of memory)"],
+    ["a mechanism cannot run", { unavailable: "no addon" }, [], "undecided (clearway-records: no addon)"],
+    ["nothing of it was measured", {}, [], "undecided (no round has both)"],
+  ])("is undecided when %s", (_, more, values, text) => {
+    const own = stalls(
+      "clearway-records",
+      values.map((ms) => ms / 100),
+      more,
+    );
+    const answer = answered([own, stalls("worker-clone", values), twin(values)]);
+    expect(answer.verdict).toBe("undecided");
+    expect(answerText(answer)).toContain(text);
+  });
+
+  test("is undecided when a mechanism still became faster as its warm-up ended", () => {
+    const cold = cell(
+      "students",
+      "clearway-records",
+      load,
+      clone.map((ms) => measured({ longestStall: ms / 100, warmUpCut: 900 })),
+    );
+    const answer = answered([cold, stalls("worker-clone", clone), twin(clone)]);
+    expect(answer.verdict).toBe("undecided");
+    expect(answerText(answer)).toContain(
+      "undecided (clearway-records still became faster when its warm-up ended; 1/100",
+    );
+  });
+
+  test("of several comparisons names each, and is decided only when none is open", () => {
+    const [compared] = students.comparisons as [Question["comparisons"][number]];
+    const two: Question = {
+      ...students,
+      sentence: "Records of Clearway and JSON, compared with structured clone",
+      comparisons: [
+        { ...compared, label: "records" },
+        { ...compared, label: "JSON", subject: "worker-json" },
+      ],
+    };
+    const cells = (json: number[]) => [
+      stalls(
+        "clearway-records",
+        clone.map((ms) => ms / 100),
+      ),
+      stalls("worker-clone", clone),
+      twin(clone),
+      stalls("worker-json", json),
+    ];
+    const [same] = answersOf(record({ cells: cells(clone) }), [two]) as [Answer];
+    expect(same.verdict).toBe("decided");
+    expect(answerText(same)).toMatch(
+      /^Records of .*clone: records 1\/100, decided \(.*\); JSON no difference \(.*\)\.$/,
+    );
+    const [open] = answersOf(record({ cells: cells(clone.map((ms, round) => (round % 2 ? ms : ms * 3))) }), [two]) as [
+      Answer,
+    ];
+    expect(open.verdict).toBe("undecided");
+  });
+
+  test("opens the report and the summary of a run that was planned for questions", () => {
+    const cells = [stalls("clearway-records", [5, 5, 5, 5, 5]), stalls("worker-clone", clone), twin(clone)];
+    const run = record({ cells, questions: [students] });
+    expect(verdictOf(resultsOf(run), run)).toEqual([
+      "1 question: 1 decided, 0 without a difference, 0 undecided.",
+      expect.stringMatching(/^A million records .* decided/),
+    ]);
+    const named = record({ cells });
+    expect(verdictOf(resultsOf(named), named)[0]).not.toContain("decided");
+  });
+});
+
+describe("stopping early", () => {
+  const settled = (own: number[], other: number[]) => {
+    const cells = [
+      stalls("clearway-records", own),
+      stalls("worker-clone", other),
+      twin(other),
+      stalls("worker-json", own),
+    ];
+    return cells.map((each) => isSettled({ cells, hosts: {} }, [students], each));
+  };
+
+  test("ends all cells of a comparison together, its twin and its others with it", () => {
+    expect(settled([5, 5, 5, 5, 5], [500, 500, 500, 500, 500])).toEqual([true, true, true, true]);
+    expect(settled([5, 5, 5, 5], [500, 500, 500, 500])).toEqual([false, false, false, false]);
+    expect(settled([5, 900, 5, 900, 5], [500, 500, 500, 500, 500])).toEqual([false, false, false, false]);
+  });
+
+  test("does not wait for a mechanism that failed", () => {
+    const cells = [
+      stalls("clearway-records", [], { failure: "out of memory" }),
+      stalls("worker-clone", [1, 2, 1, 2, 1]),
+    ];
+    expect(isSettled({ cells, hosts: {} }, [students], cells[1] as RecordedCell)).toBe(true);
+  });
+
+  test("measures five rounds of every cell, and up to nine of an undecided one", async () => {
+    const cells = planQuestions([students], scenarios, ["node"]);
+    const order = planOrder(cells, 1);
+    const run = async (stallMs: (mechanism: string, nth: number) => number) => {
+      const counts = new Map<string, number>();
+      return execute(
+        cells,
+        order,
+        {
+          measure: async (planned) => {
+            const name = `${planned.mechanism.name}${planned.control ? " again" : ""}`;
+            counts.set(name, (counts.get(name) ?? 0) + 1);
+            return measured({ longestStall: stallMs(planned.mechanism.name, counts.get(name) as number) });
+          },
+          watch: () => () => 0,
+          nowMs: () => 0,
+        },
+        { budgetMs: 1, endMs: 1 },
+        new AbortController().signal,
+        () => {},
+        (all, one) => isSettled({ cells: [...all], hosts: {} }, [students], one),
+      );
+    };
+    const clear = await run((mechanism) => (mechanism === "clearway-records" ? 5 : 500));
+    expect(clear).toMatchObject({ done: cells.length * ROUNDS_MIN, skipped: cells.length * (ROUNDS_MAX - ROUNDS_MIN) });
+    const open = await run((mechanism, nth) => (mechanism === "clearway-records" ? (nth % 2 ? 5 : 5000) : 500));
+    expect(open).toMatchObject({ done: cells.length * ROUNDS_MAX, skipped: 0 });
+  });
+});
