@@ -16,7 +16,7 @@ function estimateOf(...samplesUs: number[]): Estimate {
 
 const eight = (us: number): Estimate => estimateOf(...new Array<number>(8).fill(us));
 
-/** Creates workers and calls with the properties that placement reads. */
+/** Creates workers and calls with the properties that the choice of a worker reads. */
 const worker = (
   over: { state?: string; load?: number; guarded?: number; busyUs?: number; tasksRun?: number } = {},
 ): PoolWorker<PoolCall> => {
@@ -69,7 +69,7 @@ describe("the estimate of a task", () => {
   });
 });
 
-describe("placement", () => {
+describe("the choice of a worker", () => {
   test("gives no call to a worker that is not ready", () => {
     for (const state of ["starting", "draining", "closing", "gone"]) {
       expect(accepts(worker({ state }), call(eight(1)), 8)).toBe(false);
