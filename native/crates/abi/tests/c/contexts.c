@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The functions of clearway.h from every place that a host's code may run in.
+// The functions of clearway_host.h from every place that a host's code may run in.
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>

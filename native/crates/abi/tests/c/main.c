@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `host PLUGIN`: a host in C that knows nothing but clearway.h. Ends with 0 where all holds.
+// `host PLUGIN`: a host in C that knows nothing but clearway_host.h. Ends with 0 where all holds.
 #include <stdio.h>
 
 #include "edge.h"

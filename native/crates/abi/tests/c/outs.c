@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Every out-parameter of clearway.h, with capacities of 0, 1 and few.
+// Every out-parameter of clearway_host.h, with capacities of 0, 1 and few.
 #include <string.h>
 
 #include "edge.h"
