@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Compiles a use of every name that clearway.h defines, in C and in C++.
+// Compiles a use of every name that clearway.h and clearway_host.h define, in C and in C++.
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
@@ -13,24 +13,26 @@ function said(program: string, language: readonly string[], source: string): str
   return spawnSync(program, [...language, ...warnings, "-"], { input: source, encoding: "utf8" }).stderr;
 }
 
-const header = readFileSync(`${include}/clearway.h`, "utf8");
+const [authors, hosts] = ["clearway.h", "clearway_host.h"].map((name) => readFileSync(`${include}/${name}`, "utf8"));
+const header = `${authors}${hosts}`;
 const constants = [...header.matchAll(/^#define (clearway_\w+|CLEARWAY_\w+) +\S/gim)]
   .map(([, name]) => name as string)
   .filter((name) => name !== "CLEARWAY_EXPORT");
 const structs = [...header.matchAll(/^} (clearway_\w+);$/gm)].map(([, name]) => name as string);
 const source = [
-  '#include "clearway.h"',
+  '#include "clearway_host.h"',
   ...constants.map((name) => `extern int of_${name}[sizeof(${name})];`),
   ...structs.map((name) => `extern ${name} a_${name};`),
   'static const clearway_text text = CLEARWAY_TEXT("text");',
   "unsigned long size(void); unsigned long size(void) { return text.size; }",
 ].join("\n");
 
-test("the header's constants and structs are found", () => {
+test("the headers have constants and structs, and authors see nothing of the host", () => {
   expect(constants).toContain("CLEARWAY_EVENT_NONE");
   expect(constants).toContain("CLEARWAY_OK");
   expect(structs).toContain("clearway_event");
   expect(structs).toContain("clearway_host");
+  expect(authors).not.toMatch(/clearway_(event|options|window|stats|waiter|plugin_open)\b/);
 });
 
 test.skipIf(!has("cc"))("every constant and struct of the header compiles in C", () => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `libclearway`: the core for hosts that call C. `native/include/clearway.h` declares the functions and is generated from
+//! `libclearway`: the core for hosts that call C. `native/include/clearway_host.h` declares the functions and is generated from
 //! these files.
 //!
 //! Pointers must be null, or valid for what they announce, during the call. Null, wrong lengths, misalignment and stale handles

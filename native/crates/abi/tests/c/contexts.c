@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Calls the functions of clearway.h from every place where a host's code can run.
+// Calls the functions of clearway_host.h from every place where a host's code can run.
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>

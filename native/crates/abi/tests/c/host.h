@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "clearway.h"
+#include "clearway_host.h"
 
 static inline clearway_text text(const char *literal) {
   return (clearway_text){literal, strlen(literal)};

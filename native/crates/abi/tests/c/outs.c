@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tests every out-parameter of clearway.h with capacities of 0, 1 and a few.
+// Tests every out-parameter of clearway_host.h with capacities of 0, 1 and a few.
 #include <string.h>
 
 #include "edge.h"

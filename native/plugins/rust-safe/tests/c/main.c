@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clearway.h"
+#include "clearway_host.h"
 
 #define EXPECT(holds) \
   if (!(holds)) (fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #holds), _Exit(1))

@@ -37,7 +37,7 @@ internal constructor(
     public val ledger: Ledger,
     /** Native memories that nobody released, and the garbage collector did. Above 0, a `close` is missing somewhere. */
     public val leaked: Long,
-    /** Counters of the native side, by the names of `clearway_stats` in clearway.h. */
+    /** Counters of the native side, by the names of `clearway_stats` in clearway_host.h. */
     public val native: Map<String, Long>,
 )
 
