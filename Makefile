@@ -40,10 +40,10 @@ remote: ## serve the remote control on loopback: frames one way, commands the ot
 	@node scripts/native.mjs "C plugins" >/dev/null || echo "remote: the native screen was not built; JavaScript draws"
 	@npm run --silent start -w @clearway-examples/remote-control
 
-bench: ## measure the promised figures beside other libraries, in about five minutes: out/bench.json
+bench: ## measure the promised figures beside other libraries, in about five minutes: out/promises.json
 	@scripts/setup.sh node chromium rust
 	@node scripts/build.mjs
-	@node bench/run.mjs
+	@node ts/clearway-lab/dist/cli.js lab --profile promises --out out
 
 check: ## check format, lint, types, import rules, file sizes, manifests, API snapshot, snippets, figures, sizes; ONLY as in test
 	@scripts/setup.sh node jvm rust

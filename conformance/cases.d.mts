@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-/** A question, a line of standard input. */
+/** A question: one line of standard input. */
 export interface Ask {
   id: string;
   codec: string;
@@ -9,7 +9,7 @@ export interface Ask {
   as?: string;
 }
 
-/** An answer, a line of standard output. */
+/** An answer: one line of standard output. */
 export interface Answer {
   id: string | null;
   hex?: string;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `node conformance/check.mjs LANGUAGE`: asks a language every case and names each wrong answer. Cases that are named in
+// `node conformance/check.mjs LANGUAGE`: sends every case to a language and lists the wrong answers. The cases in
 // known-failures/LANGUAGE.txt must still fail.
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -10,10 +10,10 @@ import { linesOf } from "./lines.mjs";
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const json = (path) => JSON.parse(readFileSync(here(path), "utf8"));
 
-/** Every case. */
+/** All cases. */
 export const cases = casesOf(json("vectors.json").vectors, json("corpus.json").messages);
 
-/** Asks a command's standard input the questions, in order; resolves with its answers, or rejects if it ends early. */
+/** Writes the questions to a command's standard input. Resolves with its answers in the same order. Rejects if the command ends early. */
 export async function ask(command, questions) {
   const [program, ...args] = command;
   const child = spawn(program, args, { stdio: ["pipe", "pipe", "inherit"] });
@@ -33,7 +33,7 @@ export async function ask(command, questions) {
   return answers;
 }
 
-/** What is wrong in a language: a line a case. */
+/** Returns the failures of a language, one line per case. */
 export async function check(language) {
   const answers = await ask(
     [process.execPath, here("run"), language],

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 /**
- * The lines of a stream. They end at a line feed and nowhere else: Node's readline, from 24 on, ends one at U+2028 and U+2029
- * too, which JSON leaves as they are.
+ * Yields the lines of a stream. Lines end only at a line feed. Node's readline, from 24 on, also ends a line at U+2028 and U+2029, which
+ * JSON does not escape.
  *
  * @param {import("node:stream").Readable} stream
  */

@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
-/** What a program of an example prints. Rejects with what it wrote to stderr when it fails, or has not ended after 30 s. */
+/** Returns the lines that an example's program prints. Rejects with its stderr when it fails or runs longer than 30 s. */
 export async function outputOf(file: string, ...args: string[]): Promise<string[]> {
   const path = fileURLToPath(new URL(file, import.meta.url));
   const { stdout } = await promisify(execFile)(process.execPath, [path, ...args], { timeout: 90_000 });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// An example's page as a person meets it: its own server in a process of its own, and a real Chromium that opens it.
+// Opens an example's page as a user would: its own server in a process of its own, and a real Chromium.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -7,10 +7,10 @@ import { fileURLToPath } from "node:url";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { chromiumFlags, chromiumPath } from "../scripts/chromium.mjs";
 
-/** How long a page may take for anything at all. */
+/** Maximum time for any step of a page. */
 export const patienceMs = 180_000;
 
-/** Ends its server and its browser when disposed of. */
+/** A running example. Ends its server and its browser when disposed. */
 export class Shown implements AsyncDisposable {
   readonly url: string;
   readonly #server: ChildProcess;
@@ -22,7 +22,7 @@ export class Shown implements AsyncDisposable {
     this.#browser = browser;
   }
 
-  /** Starts `serve`, a script that prints its address on loopback, and a browser with `flags` besides the usual ones. */
+  /** Starts `serve`, a script that prints its address on loopback, and a browser with `flags` in addition to the usual ones. */
   static async by(serve: URL, flags: readonly string[] = []): Promise<Shown> {
     const server = spawn(process.execPath, [fileURLToPath(serve), "--port", "0"], {
       stdio: ["ignore", "pipe", "inherit"],
@@ -44,7 +44,7 @@ export class Shown implements AsyncDisposable {
     }
   }
 
-  /** Opens `query` below the address. What the page throws, the test throws. */
+  /** Opens `query` relative to the address. An error on the page fails the test. */
   async open(query = "", viewport = { width: 1280, height: 860 }): Promise<Page> {
     const page = await this.#browser.newPage({ viewport });
     page.on("pageerror", (error) => {
@@ -55,7 +55,7 @@ export class Shown implements AsyncDisposable {
     return page;
   }
 
-  /** Asks the server to stop, as Ctrl-C does. Resolves with its exit status and the signal that ended it, if one did. */
+  /** Stops the server as Ctrl-C does. Resolves with its exit status and the signal that ended it, if any. */
   async stop(): Promise<[number | null, string | null]> {
     const exited = once(this.#server, "exit");
     this.#server.kill("SIGINT");

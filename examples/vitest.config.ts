@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Runs every example whole: `npx vitest run --root examples`.
+// Runs every example completely: `npx vitest run --root examples`.
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({

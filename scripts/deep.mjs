@@ -27,6 +27,8 @@ if (!fuzzer) console.error("deep: cargo-fuzz is missing. Add it with: cargo inst
 const seed = process.env.CLEARWAY_FUZZ_SEED ?? String(Date.now() % 2 ** 31);
 console.log(`deep: CLEARWAY_FUZZ_SEED=${seed}`);
 const random = (runs) => ({ CLEARWAY_FUZZ_SEED: seed, CLEARWAY_FUZZ_RUNS: String(runs) });
+// Counts the bytes of the heap as well, which no test of the gate asserts.
+const heap = { CLEARWAY_FUZZ_HEAP: "1" };
 const timeoutMinutes = 24 * 60;
 const vitest = (...args) => [node, "node_modules/vitest/vitest.mjs", "run", "--root", "ts/clearway", ...args];
 const java = chosen();
@@ -37,14 +39,14 @@ const stages = [
   {
     name: "pools: orders, ring",
     command: vitest("--project", "node", "test/pool/no-hang.node.test.ts"),
-    env: random(orders),
+    env: { ...random(orders), ...heap },
     after: ["build"],
     lane: "typescript",
   },
   {
     name: "pools: orders, port",
     command: vitest("--project", "node-port", "test/pool/no-hang.node.test.ts"),
-    env: random(orders),
+    env: { ...random(orders), ...heap },
     after: ["build"],
     lane: "typescript",
   },
@@ -53,6 +55,13 @@ const stages = [
     command: vitest("--project", "node", "test/channel/endpoint/no-hang.test.ts"),
     // Each of eight combinations of carrier and wire plays this many.
     env: random(Math.ceil(orders / 8)),
+    after: ["build"],
+    lane: "typescript",
+  },
+  {
+    name: "channels: orders, and what they leave behind",
+    command: vitest("--project", "node", "test/channel/endpoint/no-leak.node.test.ts"),
+    env: { ...random(orders), ...heap },
     after: ["build"],
     lane: "typescript",
   },

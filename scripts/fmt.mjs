@@ -14,7 +14,7 @@ const stages = [
   { name: "licence copies", command: own("check/licences") },
   { name: "format", command: [node, "node_modules/@biomejs/biome/bin/biome", "check", "--write", "."] },
   { name: "snippets", command: own("snippets") },
-  { name: "figures in the docs", command: [node, "bench/page/page.mjs", "--write"] },
+  { name: "figures in the docs", command: [node, "scripts/figures/page.mjs", "--write"] },
   { name: "native format", command: [node, "scripts/cargo.mjs", "fmt", "--all"] },
   { name: "jvm format", command: [node, "scripts/jvm.mjs", "format"] },
   {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Lists the files of this repository: those that git tracks, and new ones that it does not ignore.
-import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+// Lists the files of this repository: those that git tracks, and new ones that it does not ignore. Without git (a downloaded ZIP), lists
+// all files outside the folders that builds write.
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -9,15 +10,27 @@ export const root = fileURLToPath(new URL("..", import.meta.url));
 
 /** Returns sorted paths relative to the root, optionally only those that match. */
 export function paths(pattern = /./) {
-  const listed = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
-    cwd: root,
-    encoding: "utf8",
-    maxBuffer: 1 << 26,
+  return (tracked(root) ?? walked(root)).filter((path) => pattern.test(path) && existsSync(join(root, path))).sort();
+}
+
+/** Returns the files of the git repository in `folder`; undefined without git or without a repository. */
+function tracked(folder) {
+  const args = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
+  const { status, stdout } = spawnSync("git", args, { cwd: folder, encoding: "utf8", maxBuffer: 1 << 26 });
+  return status === 0 ? stdout.split("\0").filter((path) => path !== "") : undefined;
+}
+
+/** Folders that .gitignore names: what builds and installations write. */
+const written = new Set([".git", "node_modules", "dist", "out", ".cache", "target", "built"]);
+
+/** Returns the paths of all files under `folder`, relative to it, without those in folders that builds write. */
+export function walked(folder, under = "") {
+  return readdirSync(join(folder, under), { withFileTypes: true }).flatMap((entry) => {
+    const path = under === "" ? entry.name : `${under}/${entry.name}`;
+    if (!entry.isDirectory()) return entry.name.endsWith(".tgz") ? [] : [path];
+    const build = entry.name === "build" && path.startsWith("native/");
+    return written.has(entry.name) || build ? [] : walked(folder, path);
   });
-  return listed
-    .split("\0")
-    .filter((path) => path !== "" && pattern.test(path) && existsSync(join(root, path)))
-    .sort();
 }
 
 /** Returns the same files as `[{ path, text }]`. */

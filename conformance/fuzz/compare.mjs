@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// When two answers are the same.
+// Decides whether two answers are equal.
 
 function integer(text) {
   return text.startsWith("-0x") ? -BigInt(text.slice(1)) : BigInt(text);
 }
 
-/** One text for a value's notation: keys that come twice once, with the last value; with `json` maps in order of their keys. */
+/**
+ * Returns a text for a value's notation. A repeated key appears once, with its last value. With `json`, maps are sorted by their keys.
+ */
 function textOf(value, json) {
   if (value === null || typeof value !== "object") return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map((each) => textOf(each, json)).join(",")}]`;
@@ -14,11 +16,11 @@ function textOf(value, json) {
   if (form !== "map") return JSON.stringify(value);
   const entries = new Map(value.map.map(([key, each]) => [textOf(key, json), textOf(each, json)]));
   const texts = Array.from(entries, ([key, each]) => `${key}:${each}`);
-  // JavaScript has keys that look like indexes before the others.
+  // JavaScript orders index-like keys before the others.
   return `{${(json ? texts.sort() : texts).join(",")}}`;
 }
 
-/** One text for an answer, without its id. */
+/** Returns a text for an answer, without its id. */
 export function outcome({ hex, value, error }, { codec }) {
   if (error) return `error ${error.code} at ${error.offset}`;
   if (hex !== undefined) return `bytes ${hex}`;

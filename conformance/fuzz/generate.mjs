@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Random cases: values to encode, and bytes to decode, most of them made of what TypeScript wrote for a random value.
+// Generates random cases: values to encode, and bytes to decode. Most of the bytes are mutations of TypeScript's encoding of a random
+// value.
 import { answer } from "../ts/answer.mjs";
 import { mutate, randomBytes, randomNumberText } from "./messages.mjs";
 import { randomMethod, randomText, randomValue } from "./values.mjs";
@@ -15,7 +16,7 @@ function randomEncode(random, codec) {
   return { codec, op: "encode", value };
 }
 
-/** Makes cases without end. `others` are messages, as arrays of bytes, that mutations begin with or take parts of. */
+/** Yields cases without end. `others` are messages, as arrays of bytes, that mutations start with or take parts from. */
 export function* casesFrom(random, others) {
   for (;;) {
     const codec = random.pick(codecs);
@@ -25,7 +26,7 @@ export function* casesFrom(random, others) {
     const decode = (bytes) => ({ codec, op: "decode", ...as, hex: Buffer.from(bytes).toString("hex") });
     const { hex } = answer({ id: "", ...encode });
     let bytes = hex === undefined ? randomBytes(random, codec) : [...Buffer.from(hex, "hex")];
-    // A message of 64 KiB is mutated no better than one of 256 bytes.
+    // Mutating a message of 64 KiB finds no more than mutating one of 256 bytes.
     if (bytes.length > 1024) bytes = bytes.slice(0, 1024);
     if (random.chance(1, 8)) bytes = randomBytes(random, codec);
     if (random.chance(1, 8)) bytes = [...random.pick(others)];

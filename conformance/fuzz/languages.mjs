@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Programs of `conformance/run`, kept running while cases are asked.
+// Runs the programs of `conformance/run`, and keeps them running between cases.
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { linesOf } from "../lines.mjs";
 
 const run = fileURLToPath(new URL("../run", import.meta.url));
 
-/** Starts a language's program: `ask(cases)` resolves with its answers, in order; `end()` ends it. */
+/** Starts a language's program. `ask(cases)` resolves with its answers in order. `end()` ends it. */
 export function start(language) {
   const child = spawn(process.execPath, [run, language], { stdio: ["pipe", "pipe", "inherit"] });
   const lines = linesOf(child.stdout);
   const exited = new Promise((resolve) => child.on("exit", resolve));
-  // A program that has died is noticed where its answers end.
+  // The end of the answers reveals a program that has exited.
   child.stdin.on("error", () => {});
   return {
     language,

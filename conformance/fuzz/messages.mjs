@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Bytes that are almost messages: messages of random values, changed a little, and bytes of no sense at all.
+// Generates bytes that are almost messages: slightly mutated messages of random values, and random bytes.
 
 const bytesThatMatter = [0, 1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 127, 128, 253, 254, 255];
 const partsOfJson = [
@@ -33,14 +33,14 @@ const parts = {
 
 const insert = (bytes, at, more) => [...bytes.slice(0, at), ...more, ...bytes.slice(at)];
 
-// Inside of lists, as many as a message may have or a few more or less. A list of one value is 0C 01.
+// Nests the message in lists: the maximum depth of a message, or a few more or less. A list of one value is 0C 01.
 function nested(random, bytes, codec) {
   const depth = 124 + random.below(8);
   if (!codec.startsWith("json")) return [...new Array(depth).fill([0x0c, 1]).flat(), ...bytes];
   return [...new Array(depth).fill(0x5b), ...bytes, ...new Array(depth).fill(0x5d)];
 }
 
-/** The message with one thing changed. `others` are messages of which parts may come in. */
+/** Returns the message with one mutation. `others` are messages from which it may take parts. */
 export function mutate(random, bytes, codec, others) {
   const at = random.below(bytes.length + 1);
   const size = 1 + random.below(4);
@@ -68,7 +68,7 @@ export function mutate(random, bytes, codec, others) {
   }
 }
 
-/** A number as JSON has it, perhaps: of many digits, near the ends of what a float64 can be. */
+/** Returns something like a JSON number, possibly with many digits, or close to the limits of a float64. */
 export function randomNumberText(random) {
   const digits = (max) => random.many(max, () => random.below(10)).join("");
   const long = random.chance(1, 8) ? 900 : 25;
@@ -76,7 +76,7 @@ export function randomNumberText(random) {
   return `${random.pick(["", "-"])}${random.below(10)}${digits(long)}.${random.below(10)}${digits(long)}${exponent}`;
 }
 
-/** Bytes of no sense, but for what is likely to be looked at. */
+/** Returns random bytes, made of values that decoders treat specially. */
 export function randomBytes(random, codec) {
   const dictionary = codec.startsWith("json") ? parts.json : parts.standard;
   return random.many(24, () => random.pick(dictionary)).flat();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Numbers that only look random: the same for the same seed, on every machine.
+// Pseudo-random numbers: the same for the same seed, on every machine.
 
-/** A source of numbers. `below(n)` is a whole number from 0 to n - 1. */
+/** Returns a source of numbers. `below(n)` returns a whole number from 0 to n - 1. */
 export function randomFrom(seed) {
-  // splitmix32: 32 bits of state, every seed a sequence of its own.
+  // splitmix32: 32 bits of state. Every seed has a sequence of its own.
   let state = seed >>> 0;
   const bits = () => {
     state = (state + 0x9e3779b9) >>> 0;
@@ -20,7 +20,7 @@ export function randomFrom(seed) {
     chance: (one, of) => below(of) < one,
     pick: (choices) => choices[below(choices.length)],
     many: (max, make) => Array.from({ length: below(max + 1) }, make),
-    /** 64 bits. */
+    /** Returns 64 random bits. */
     wide: () => (BigInt(bits()) << 32n) | BigInt(bits()),
   };
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Makes a case on which languages disagree as small as it gets.
+// Shrinks a case on which languages disagree.
 
-// Every value that is a little simpler: parts left out, a part in the place of the whole, a part made simpler.
+// Yields every slightly simpler value: without a part, a part instead of the whole, or with a simpler part.
 function* simplerValues(value) {
   if (value === null) return;
   yield null;
@@ -58,10 +58,10 @@ function* simpler(asked) {
           yield { ...asked, value: { [kind]: { ...of, [name]: value } } };
 }
 
-// A case is asked of every program at each step; this many are a second or two.
+// Each step sends a case to every program. This many steps take one or two seconds.
 const stepsMax = 20_000;
 
-/** A smaller case for which `differs(case)` still holds. */
+/** Returns a smaller case for which `differs(case)` still holds. */
 export async function shrink(asked, differs) {
   let steps = 0;
   for (let found = asked; ; ) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// One case, one answer; runs in Node and in a browser.
+// Answers one case. Runs in Node and in a browser.
 import {
   binaryCodec,
   isCodecError,
@@ -11,7 +11,7 @@ import {
 } from "clearway/channel";
 import { read, readPlain, write } from "./notation.mjs";
 
-// A vector is a value and not a message: null has its type byte. Lossless, because an answer tells 1 from 1.0.
+// A vector is a value, not a message, so null has its type byte. Lossless, because an answer distinguishes 1 from 1.0.
 const messages = {
   standard: { codec: standardMessageCodec.with({ lossless: true, emptyNull: false }), read },
   json: { codec: jsonMessageCodec, read: readPlain },
@@ -24,7 +24,7 @@ const methods = {
   "json-method": { codec: jsonMethodCodec, read: readPlain },
 };
 
-/** The answer to a line of JSON, as a line of JSON without its end. */
+/** Returns the answer to a line of JSON, as a line of JSON without its line feed. */
 export function answerLine(line) {
   let asked;
   try {
@@ -35,19 +35,19 @@ export function answerLine(line) {
   return JSON.stringify(answer(asked));
 }
 
-/** The answer to a case: its id, and `hex`, `value` or `error`. */
+/** Returns the answer to a case: its id, and `hex`, `value` or `error`. */
 export function answer({ id = null, ...asked }) {
   try {
     if (asked.op === "encode") return { id, hex: toHex(encode(asked)) };
     if (asked.op === "decode") {
       const value = decode(asked);
-      // "No reply at all" is what a channel makes of no bytes; as an envelope they are truncated.
+      // A channel decodes zero bytes as "no reply". As an envelope, zero bytes are truncated.
       return value === undefined ? { id, error: { code: "truncated", offset: 0 } } : { id, value };
     }
   } catch (thrown) {
     if (isCodecError(thrown)) return { id, error: { code: thrown.code, offset: thrown.offset } };
   }
-  // A case that nobody can answer, such as an odd number of hex digits: no codec has seen it.
+  // An invalid case, such as an odd number of hex digits. It does not reach a codec.
   return { id, error: { code: "invalid-argument", offset: 0 } };
 }
 

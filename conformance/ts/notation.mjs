@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The value notation of vectors.json, from and to the values that the codecs take and give.
+// Converts between the value notation of vectors.json and the values of the codecs.
 import { float64 } from "clearway/channel";
 
 const lists = {
@@ -9,7 +9,7 @@ const lists = {
   float64list: Float64Array,
 };
 
-/** JSON has no NaN, no infinities and no minus zero: they are written as text. */
+/** JSON cannot express NaN, infinities and minus zero, so they are written as text. */
 const toFloat = (value) => (value === "-0" ? -0 : Number(value));
 const fromFloat = (value) =>
   Number.isFinite(value) && !Object.is(value, -0) ? value : Object.is(value, -0) ? "-0" : String(value);
@@ -24,7 +24,7 @@ const forms = {
   map: (entries) => new Map(entries.map(([key, value]) => [read(key), read(value)])),
 };
 
-/** The value that a notation stands for. */
+/** Returns the value of a notation. */
 export function read(notation) {
   if (notation === null || typeof notation !== "object") return notation;
   if (Array.isArray(notation)) return notation.map(read);
@@ -35,7 +35,7 @@ export function read(notation) {
   return Object.fromEntries(entries.map(([key, value]) => [key, read(value)]));
 }
 
-/** The notation of a value that a lossless codec has read. */
+/** Returns the notation of a value that a lossless codec has decoded. */
 export function write(value) {
   switch (typeof value) {
     case "number":
@@ -49,7 +49,7 @@ export function write(value) {
   }
 }
 
-// By its value, whichever type byte it had.
+// Depends on the integer's value, not on its type byte.
 function writeInteger(value) {
   if (BigInt.asIntN(64, value) !== value)
     return { bigint: value < 0n ? `-0x${(-value).toString(16)}` : `0x${value.toString(16)}` };
@@ -66,7 +66,7 @@ function writeObject(value) {
   return { map: Object.entries(value).map(([key, each]) => [key, write(each)]) };
 }
 
-/** What JSON writes for a notation: a map as an object, floats as numbers. */
+/** Returns the JSON form of a notation: a map as an object, floats as numbers. */
 export function readPlain(notation) {
   if (notation === null || typeof notation !== "object") return notation;
   if (Array.isArray(notation)) return notation.map(readPlain);

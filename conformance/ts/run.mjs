@@ -5,7 +5,7 @@ import { answerLine } from "./answer.mjs";
 
 for await (const line of linesOf(process.stdin)) {
   if (line.trim() === "") continue;
-  // Wait where the reader is slower than we are, so that answers do not pile up here.
+  // Waits for a slow reader, so that answers do not accumulate here.
   if (!process.stdout.write(`${answerLine(line)}\n`))
     await new Promise((resolve) => process.stdout.once("drain", resolve));
 }

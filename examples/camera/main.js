@@ -45,7 +45,7 @@ console.log(inOrder, frames.dropped > 0);
 
 // #region ledger
 const { sent } = camera.stats().ledger;
-console.log(sent.movedBytes, Object.keys(sent.copies)); // what was encoded is small
+console.log(sent.movedBytes, Object.keys(sent.copies)); // the encoded part is small
 await camera.close();
 // #endregion ledger
 await worker.terminate();

@@ -13,13 +13,13 @@ console.log(new URL(server.url).hostname, server.token?.length);
 // #endregion server
 
 // #region client
-// A page does the same, without the class: it has one. Node has one, too, from 22 on.
+// A page does the same, but need not pass the class: browsers have it, and so has Node from 22 on.
 const transport = webSocketTransport(server.url, { token: server.token ?? "", WebSocket });
 const endpoint = await connect(transport);
 const thermometer = Thermometer.caller(endpoint);
 
 let last = 0;
-for await (const { level } of thermometer.listen.changed(1000)) last = level; // drawn no faster than they are read
+for await (const { level } of thermometer.listen.changed(1000)) last = level; // produced no faster than they are read
 console.log(last);
 // #endregion client
 

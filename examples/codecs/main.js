@@ -62,7 +62,7 @@ else console.log(standardMessageCodec.decode(slab.subarray(8, 8 + size)));
 
 // #region owned
 const frame = standardMessageCodec.encode({ at: 17, pixels: new Uint8Array(1_000_000) });
-const value = standardMessageCodec.decode(frame, { owned: true }); // the bytes are given away
+const value = standardMessageCodec.decode(frame, { owned: true }); // the value takes over the bytes
 const read = /** @type {{ pixels: Uint8Array }} */ (value);
 console.log(read.pixels.buffer === frame.buffer); // a view: nothing was copied
 // #endregion owned

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 
 /**
- * Stands in for the server that has the photo: a dim gradient as raw RGBA, on any free port of the loopback.
+ * Serves a dim gradient as raw RGBA, on a free port of the loopback. Replaces a real photo server.
  *
  * @param {number} width
  * @param {number} height

@@ -4,9 +4,7 @@ import { expose, task } from "clearway/worker";
 /** @typedef {{ width: number, height: number, pixels: Uint8Array }} Picture */
 
 export default expose({
-  /**
-   * Fetches inside the worker, so that the 30 MB never touch the main thread until they are ready, and are moved then.
-   */
+  /** Fetches inside the worker. The main thread gets the 30 MB only when they are ready, moved and not copied. */
   brighten: task(async ({ signal }, /** @type {string} */ url) => {
     const response = await fetch(url, { signal });
     const pixels = new Uint8Array(await response.arrayBuffer());
@@ -19,7 +17,7 @@ export default expose({
   }),
 });
 
-/** Spreads the grey levels that are in use over all 256. @param {Uint8Array} rgba */
+/** Stretches the used grey levels over all 256. @param {Uint8Array} rgba */
 export function stretchContrast(rgba) {
   let [low, high] = [255, 0];
   for (let at = 0; at < rgba.length; at++) {

@@ -10,7 +10,7 @@ import { loadPlugin } from "clearway-native";
 
 const plugin = await loadPlugin(path); // a shared library in C, C++ or Rust
 
-const echo = plugin.channel("echo/method"); // its handler runs direct: on this thread, now
+const echo = plugin.channel("echo/method"); // its handler runs on this thread, before the call returns
 const answer = echo.call(standardMethodCodec.call.encode({ method: "echo", args: "hello" }));
 console.log(standardMethodCodec.reply.decode(answer.bytes ?? new Uint8Array()));
 
@@ -21,17 +21,17 @@ console.log(standardMethodCodec.reply.decode(later.bytes ?? new Uint8Array()));
 
 // #region memory
 const pixels = plugin.allocate(1920 * 1080 * 4); // native memory, viewed and not copied
-plugin.channel("memset/shared").call(new Uint8Array([7]), [pixels]); // fills what goes along
+plugin.channel("memset/shared").call(new Uint8Array([7]), [pixels]); // fills the attached memory
 console.log(pixels.bytes.length, pixels.bytes[0]);
 const view = pixels.bytes;
 pixels.release(); // or `using pixels = …`, where the language has it
 console.log(view.length); // 0: the view is empty, and its slab is free for its next use
 
-const mine = new Uint8Array(1 << 20); // memory of JavaScript's, lent
+const mine = new Uint8Array(1 << 20); // JavaScript's memory, lent to the plugin
 const lent = plugin.lend(mine);
 plugin.channel("memset/shared").call(new Uint8Array([9]), [lent]);
 lent.release();
-await lent.returned; // native code has it no more
+await lent.returned; // native code no longer uses it
 console.log(mine[0]);
 // #endregion memory
 
@@ -40,7 +40,7 @@ let count = 0;
 const readings = plugin.channel("sensor").listen({ arguments: encode({ rate: 1000, count: 5 }), items: 256 });
 for await (const reading of readings) {
   count++;
-  reading.release(); // nothing to release in 24 bytes; in a frame of video there is
+  reading.release(); // frees native memory, which a video frame has and 24 bytes do not
 }
 console.log(count, "readings,", readings.dropped, "dropped");
 
@@ -53,7 +53,7 @@ const frames = plugin.channel("frames").listen({ arguments: encode({ rate: 60 })
 for await (const frame of frames) {
   console.log(frame.bytes?.length, frame.memory?.kind);
   frame.release(); // the slab goes back to the source
-  break; // ends the stream, and the source is told
+  break; // ends the stream at its source, too
 }
 // #endregion frames
 

@@ -3,7 +3,7 @@
 import { expose } from "clearway/worker";
 
 export default expose({
-  // Takes a stream and answers with one. Neither side runs ahead of the other by more than the window.
+  // Reads a stream and returns one. Neither side runs ahead of the other by more than the window.
   async *caption(photos: AsyncIterable<Uint8Array>) {
     for await (const pixels of photos) {
       const mean = pixels.reduce((sum, level) => sum + level, 0) / pixels.length;

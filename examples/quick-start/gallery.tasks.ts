@@ -14,7 +14,7 @@ const leased = withResources({
 });
 
 export default expose({
-  // The context holds the resource beside the signal, with its type.
+  // The context contains the resource, with its type, next to the signal.
   photo: leased(async ({ agent, signal }, url: string) => {
     const pixels = await new Promise<Buffer>((resolve, reject) => {
       get(url, { agent, signal }, (response) => buffer(response).then(resolve, reject)).on("error", reject);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { startGallery } from "./gallery.js";
 
-// The README's quick start, whole: its code is the regions below. Run it with `npm start`.
+// The complete quick start of the README, which shows the regions below. Run it with `npm start`.
 
 // #region first-call
 import { ClearwayError, move, pool, run } from "clearway";
@@ -32,8 +32,8 @@ const careful = images.with({
 console.log(await careful.call.film(2));
 
 const photo = new Uint8Array(8_000_000);
-await images.with({ strict: true }).call.negative(move(photo)); // 8 MB there, 8 MB back, and not a byte copied
-console.log(photo.length); // 0: it has moved
+await images.with({ strict: true }).call.negative(move(photo)); // 8 MB in each direction, without a copy
+console.log(photo.length); // 0: it was moved
 // #endregion options
 
 // #region errors
@@ -71,7 +71,7 @@ for await (const caption of captions.call.caption(camera())) console.log(caption
 // #endregion two-way
 
 // #region run
-// One task in a worker of its own, which is ended afterwards.
+// Runs one task in a worker of its own, which ends afterwards.
 const once = run<typeof import("./images.tasks.js")>(new URL("./images.tasks.js", import.meta.url));
 console.log((await once.call.negative(new Uint8Array([1]))).at(0)); // 254
 // #endregion run

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/** How many prime numbers are below `limit`, by trial division. It holds its thread until it returns. */
+/** Returns the number of primes below `limit`, by trial division. Blocks its thread until it returns. */
 export function countPrimes(limit: number): number {
   let count = 0;
   for (let number = 2; number < limit; number++) {

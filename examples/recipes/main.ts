@@ -9,12 +9,12 @@ await using work = pool<typeof import("./work.tasks.js")>(source);
 // #region move
 const photo = new Uint8Array(8_000_000);
 const bright = await work.call.brighten(move(photo));
-console.log(photo.length, bright.length); // 0 8000000: the memory went there and came back, without a copy
+console.log(photo.length, bright.length); // 0 8000000: the memory was moved to the worker and back, without a copy
 // #endregion move
 
 // #region strict
 try {
-  await work.with({ strict: true }).call.brighten(bright); // not under move()
+  await work.with({ strict: true }).call.brighten(bright); // not wrapped in move()
 } catch (error) {
   console.log((error as ClearwayError).code); // would-copy
 }
@@ -33,7 +33,7 @@ await search.catch((error) => console.log(error.message)); // the user left
 let previous = new AbortController();
 
 async function suggest(text: string) {
-  previous.abort(); // the answer to the older text is of no use any more
+  previous.abort(); // the answer for the older text is no longer needed
   previous = new AbortController();
   const { signal } = previous;
   return work
@@ -128,7 +128,7 @@ console.log(await work.call.total(numbers())); // 10: another worker took over
 // #endregion died
 
 // #region retries
-// For tasks that may run twice: a call whose worker dies runs again, here at most twice.
+// For tasks that may run twice: when a worker exits, its call runs again, here at most twice.
 console.log(await work.with({ retries: 2 }).call.search("c")); // [ 'cherry' ]
 // #endregion retries
 

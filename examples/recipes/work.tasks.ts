@@ -25,7 +25,7 @@ export default expose({
   // A loop that never waits reads a flag instead.
   spin: task((context) => {
     let turns = 0;
-    while (!context.cancelled) turns++; // a getter: read it anew each time
+    while (!context.cancelled) turns++; // a getter: read it again each time
     return turns;
   }),
   // #endregion cancellable
@@ -51,7 +51,7 @@ export default expose({
 
   async deposit(account: string, amount: number) {
     const before = balances.get(account) ?? 0;
-    await wait(1); // without a key, another deposit could come in between
+    await wait(1); // without a key, another deposit could run in between
     balances.set(account, before + amount);
     return before + amount;
   },

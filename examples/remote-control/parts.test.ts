@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The parts that need no network and no browser.
+// Tests the parts that need neither a network nor a browser.
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";

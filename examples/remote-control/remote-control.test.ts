@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Drives the page in a real Chromium, with delay and loss added to the network. A time is compared only with the delay that was
-// added, which no machine undercuts. Which share of it the meter finds in the network is measured by `make measure`.
+// Drives the page in a real Chromium, with delay and loss added to the network. Compares times only with the added delay, which is a
+// lower bound on every machine. `make measure` measures the share that the meter attributes to the network.
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { patienceMs, Shown } from "../shown.js";
@@ -26,7 +26,7 @@ describe("the remote control", () => {
     const after = await measure(page, 24);
     await page.close();
     console.log(rows.map((row) => `${row} ${before[row].toFixed(1)} -> ${after[row].toFixed(1)} ms`).join(", "));
-    // Both ways; timers may be early by one ms each.
+    // The delay applies in both directions. Timers may be early by 1 ms each.
     for (const row of ["ping", "network", "whole"] as const) expect(after[row]).toBeGreaterThanOrEqual(2 * 59);
     for (const each of [before, after]) {
       expect(each.native).toBeGreaterThan(0);
@@ -40,13 +40,13 @@ describe("the remote control", () => {
     const page = await open();
     await weather(page, "bytesPerSecond", "5000000");
     await weather(page, "lossRate", "0.02");
-    // Until one was dropped: how soon frames pile up depends on how quickly this machine draws them.
+    // Repeats until a frame is dropped: how soon frames pile up depends on how fast this machine draws them.
     const dropped = async () => Number(await page.locator("#frames").getAttribute("data-dropped"));
     do await point(page, 120);
     while ((await dropped()) === 0);
     await weather(page, "bytesPerSecond", "0");
     await weather(page, "lossRate", "0");
-    // A browser makes one command of the moves that fall into one of its frames.
+    // A browser merges the moves within one of its frames into one command.
     await expect.poll(() => commandsOf(page), { timeout: patienceMs / 2 }).toMatchObject({ left: 0 });
     expect((await commandsOf(page)).sent).toBeGreaterThan(0);
     await page.close();
@@ -63,7 +63,7 @@ describe("the remote control", () => {
 });
 
 async function open(): Promise<Page> {
-  // A small screen: what is tested is not the machine's memory.
+  // A small screen: the test is not about the machine's memory.
   const page = await remote.open("?width=320&height=180&rate=30", { width: 1000, height: 1000 });
   await page.locator('#state[data-state="connected"]').waitFor();
   return page;
@@ -76,7 +76,7 @@ async function weather(page: Page, name: string, value: string): Promise<void> {
   await page.locator(`#weather[data-set="${before + 1}"]`).waitFor();
 }
 
-/** Moves the pointer so often over the screen. */
+/** Moves the pointer over the screen `times` times. */
 async function point(page: Page, times: number): Promise<void> {
   const box = (await page.locator("#screen").boundingBox())!;
   for (let at = 0; at < times; at++) await page.mouse.move(box.x + 20 + (at % 100) * 3, box.y + 20 + (at % 60) * 3);
@@ -87,7 +87,7 @@ async function commandsOf(page: Page): Promise<{ sent: number; left: number }> {
   return { sent: Number(sent), left: Number(sent) - Number(shown) };
 }
 
-/** Medians of at least so many commands and pings. */
+/** Returns the medians of at least `least` commands and pings. */
 async function measure(page: Page, least: number): Promise<Record<Row, number>> {
   const countOf = async (row: Row) => Number(await page.locator(`tr[data-row="${row}"]`).getAttribute("data-count"));
   while ((await countOf("whole")) < least || (await countOf("ping")) < least) await point(page, 5);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What page and server say to each other, as data: both sides' types come from it.
+// The schema of page and server. The types of both sides come from it.
 import { schema } from "clearway/channel";
 
 export const remote = schema({
   channel: "remote",
   methods: {
-    /** Answered at once: a round trip of the bare channel. */
+    /** The server answers at once. This measures a round trip of the bare channel. */
     ping: {},
-    /** The network between the two, made worse or better; 0 bytes a second is no limit. */
+    /** Sets the delay, loss and rate of the network between the two. A rate of 0 bytes per second means no limit. */
     weather: { args: { struct: { delayMs: "f64", lossRate: "f64", bytesPerSecond: "f64" } } },
   },
   events: {
@@ -18,7 +18,7 @@ export const remote = schema({
           number: "i32",
           width: "i32",
           height: "i32",
-          /** Of each command that is seen for the first time: its number, how long it was kept, and native code's part of that. */
+          /** For each command that is visible for the first time: its number, how long the server kept it, and native code's part. */
           shown: "f64s",
           pixels: "bytes",
         },
@@ -27,6 +27,6 @@ export const remote = schema({
   },
 });
 
-/** Commands are messages of their own, never dropped: u32 number, i32 x, i32 y, u32 buttons, little endian. */
+/** The channel of commands, which are never dropped. A message is: u32 number, i32 x, i32 y, u32 buttons, little-endian. */
 export const commandChannel = "remote/command";
 export const commandBytes = 16;

@@ -2,7 +2,7 @@
 
 /** @typedef {{ rollNum: Int32Array, nameEnds: Uint32Array, nameBytes: Uint8Array }} Columns */
 
-/** Rows over columns, made when they are asked for and not before. */
+/** Rows over columns, each created on demand. */
 export class Students {
   #columns;
   #decoder = new TextDecoder();

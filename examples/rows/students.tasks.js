@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { expose } from "clearway/worker";
 
-/** None is longer than 8 bytes of UTF-8. */
+/** Each has at most 8 bytes of UTF-8. */
 const names = ["Asha", "Björn", "Chidi", "Dilara", "Émile", "José", "Zoë"];
 
 export default expose({
   /**
-   * Students as columns: flat buffers, which Clearway finds in the result and moves. A million objects would be copied
-   * one by one, and the main thread would stand still while it makes them again.
+   * Returns students as columns: flat buffers, which Clearway finds in the result and moves. A million objects would be copied one by
+   * one, and the main thread would be held while it creates them again.
    *
    * @param {number} count
    */

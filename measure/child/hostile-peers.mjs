@@ -2,7 +2,7 @@
 // node measure/child/hostile-peers.mjs PORT KIND COUNT: runs COUNT misbehaving peers against the server on that loopback port, until this
 // process is killed. Sends "on" to its parent when all of them misbehave.
 import { connect } from "node:net";
-import { source } from "../../bench/host/source.mjs";
+import { source } from "../source.mjs";
 
 const { Peer, callFrame } = await source("ts/clearway/test/channel/hostile/peer.ts");
 const { webSocket } = await source("ts/clearway/test/channel/hostile/carriers.ts");

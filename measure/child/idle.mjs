@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { pool } from "clearway";
 
 const [carrier, settleMs, idleMs, rounds] = process.argv.slice(2);
-const made = pool(new URL("../../bench/worker/clearway.tasks.mjs", import.meta.url), { size: 1, carrier });
+const made = pool(new URL("../budget/clearway.tasks.mjs", import.meta.url), { size: 1, carrier });
 for (let at = 0; at < 2000; at++) await made.call.double(at);
 await sleep(Number(settleMs));
 const found = [];

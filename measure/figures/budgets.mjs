@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Compares the allocations of one operation on the caller's thread with bench/budgets.json.
-import {
-  allowance,
-  budgeted,
-  budgets as committed,
-  countAllowance,
-  measureBudget,
-} from "../../bench/budget/budgets.mjs";
+// Compares the allocations of one operation on the caller's thread with measure/budgets.json.
+import { allowance, budgeted, budgets as committed, countAllowance, measureBudget } from "../budget/budgets.mjs";
 
 /** Processes per operation: the fewest whose interval contains the median in 95 of 100 cases. */
 const rounds = 6;

@@ -13,6 +13,10 @@
 // ended is refused as CLEARWAY_STALE, and never names another object. Pointers are lent during a call, and are null or
 // valid for what they announce; null, wrong lengths, wrong ranges and misalignment return a status.
 //
+// Each kind of handle is a struct of one uint64_t, so that the compiler refuses a reply where a memory is wanted; `{0}` is
+// none. In the ABI such a struct is that number: the same size, alignment, and register or stack slot, by the calling
+// conventions of System V on x86-64, AAPCS64 on aarch64, and Windows on both. Other languages may declare it as 64 bits.
+//
 // The functions clearway_plugin_..., clearway_channel_..., clearway_stream_..., clearway_call_..., clearway_memory_...,
 // clearway_waiter_..., clearway_event_release, clearway_events_release, clearway_answer, clearway_answer_error and
 // clearway_version are for hosts, which link to libclearway. Plugins do not call them.
@@ -106,7 +110,9 @@ typedef int32_t clearway_status;
 // One reference to a block of memory; 0 is none. The holder keeps its reference: a receiver takes another one if it needs
 // the memory for longer than the call. Release it once, on any thread; the block is freed with its last reference. A
 // released reference is `CLEARWAY_STALE` for ever, because it has a generation.
-typedef uint64_t clearway_memory;
+typedef struct clearway_memory {
+  uint64_t handle;
+} clearway_memory;
 
 // The bytes of a message, a reply or an event. A null content has no bytes: `data` null, `size` 0, `memory` 0. A null
 // pointer to a content means the same.
@@ -176,7 +182,9 @@ typedef struct clearway_options {
 
 // One opened plugin, which identifies it in calls to the host. `CLEARWAY_CLOSED` once it is closed, `CLEARWAY_STALE` once
 // it is freed.
-typedef uint64_t clearway_plugin_id;
+typedef struct clearway_plugin_id {
+  uint64_t handle;
+} clearway_plugin_id;
 
 // Called on any thread when there is something to drain and was nothing before. It must only wake the thread that drains.
 typedef void (*clearway_wake)(void *context);
@@ -218,10 +226,14 @@ typedef struct clearway_stats {
 } clearway_stats;
 
 // The right to answer one message, once, on any thread; 0 if no answer is wanted.
-typedef uint64_t clearway_reply;
+typedef struct clearway_reply {
+  uint64_t handle;
+} clearway_reply;
 
 // A channel of one opened plugin. `CLEARWAY_STALE` once the plugin was freed.
-typedef uint64_t clearway_channel;
+typedef struct clearway_channel {
+  uint64_t handle;
+} clearway_channel;
 
 // How many events of a stream may wait and be read.
 typedef struct clearway_window {
@@ -236,7 +248,9 @@ typedef struct clearway_window {
 } clearway_window;
 
 // One listener of an event source, from `on_listen` until it has ended or was cancelled.
-typedef uint64_t clearway_stream;
+typedef struct clearway_stream {
+  uint64_t handle;
+} clearway_stream;
 
 // The address and the size of a memory. Valid as long as the reference `memory`.
 typedef struct clearway_view {
@@ -256,7 +270,9 @@ typedef struct clearway_view {
 typedef void (*clearway_release_memory)(void *context, uint8_t *data, size_t size);
 
 // An object on which a host thread waits for events to drain and for the return of lent memory.
-typedef uint64_t clearway_waiter;
+typedef struct clearway_waiter {
+  uint64_t handle;
+} clearway_waiter;
 
 // Handles a message. `message` is lent until the return. Answer by `reply`, now or later, from any thread. If the message
 // is not answered, a returned status other than `CLEARWAY_OK` is the answer. Must not unwind.
@@ -390,7 +406,7 @@ typedef struct clearway_host {
   // Ends a stream with an error.
   clearway_status (*end_error)(clearway_stream stream, clearway_status status, struct clearway_text text);
   // Logs a text for the person who runs the host: `level` is `CLEARWAY_LOG_...`. Texts longer than 4096 bytes are cut. Never
-  // waits: lines that do not fit are dropped and counted.
+  // waits: lines that do not fit are dropped, and a later line says how many.
   clearway_status (*log)(clearway_plugin_id plugin, uint32_t level, struct clearway_text text);
 } clearway_host;
 
@@ -506,7 +522,8 @@ clearway_status clearway_plugin_open(struct clearway_text path,
 // Closes a plugin. Listeners are cancelled, and queued messages still run until the time is over. Calls that still wait
 // are then answered `CLEARWAY_CLOSED`, to be drained as usual. Waits for running handlers; returns `CLEARWAY_TIMEOUT` if
 // one does not end, and may then be called again. Returns `CLEARWAY_INVALID_ARGUMENT` in a callback of any plugin: a
-// handler, a source, a wake, a release. The library stays loaded.
+// handler, a source, a wake, a release. `on_drop`, `on_close` and a direct source's `on_cancel` run on this thread: the
+// timeout does not bound them. The library stays loaded.
 clearway_status clearway_plugin_close(clearway_plugin_id id,
                                       uint32_t timeout_ms);
 

@@ -17,36 +17,7 @@ export const known = [
     why: "a record makes tables and writers, and both give records: one concept in three files",
     files: ["record", "table", "writer"].map((name) => `ts/clearway/src/records/${name}.ts`),
   },
-  {
-    why: "the layers of pool/ are still to be separated",
-    files: [
-      ...["inline", "inline-grant", "module", "placer"].map((name) => `placement/${name}`),
-      ...["arguments", "backlog", "call-tracker", "call-stream", "engine", "feed", "hello", "input", "parts"].map(
-        inPool,
-      ),
-      ...["placement", "pool-call", "scheduler", "settings", "worker-load", "worker", "stream-handle", "settle"].map(
-        inPool,
-      ),
-      ...[
-        "worker-set",
-        "lifecycle/admission",
-        "lifecycle/cancel",
-        "lifecycle/early",
-        "lifecycle/exit",
-        "lifecycle/frames",
-      ].map(inPool),
-      ...["lifecycle/inputs", "lifecycle/metrics", "lifecycle/ping", "lifecycle/ready", "lifecycle/rest"].map(inPool),
-      ...["lifecycle/restarts", "lifecycle/ring", "lifecycle/roll", "lifecycle/sending", "lifecycle/uncaught"].map(
-        inPool,
-      ),
-      inPool("lifecycle/lifecycle"),
-    ].map((name) => `ts/clearway/src/${name}.ts`),
-  },
 ];
-
-function inPool(name) {
-  return `pool/${name}`;
-}
 
 /** Returns each cycle of `[{ path, text }]` as the sorted paths of its files. Uses Tarjan's strongly connected components. */
 export function circles(sources) {
@@ -94,6 +65,6 @@ export function circleProblems(sources, allowed = known) {
 }
 
 if (isProgram(import.meta)) {
-  const sources = files(/\.ts$/).filter(({ path }) => packages.test(path) && !path.endsWith(".d.ts"));
+  const sources = files(/\.(ts|mjs)$/).filter(({ path }) => packages.test(path) && !path.endsWith(".d.ts"));
   report(circleProblems(sources), `${sources.length} files have no circle but the ${known.length} that are known`);
 }

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Import rules as data. `make check` tests the code against them; ARCHITECTURE.md prints them (`make fmt` writes them there).
 
-/** Folders and entries of ts/clearway/src. A folder may always import itself. Any folder must be listed here. */
+/**
+ * Folders and entries of ts/clearway/src. A folder may always import itself. Any folder must be listed here, or each of its subfolders and
+ * files must: then nothing in it may import what its own rule does not name. Type imports and dynamic imports count.
+ */
 export const folders = {
   error: { may: [], why: "typed errors and how they cross; everything else throws them" },
   stats: { may: [], why: "histograms and counters; pure" },
-  lazy: { may: [], why: "parts that are loaded once, when first needed, with a limit of time" },
+  lazy: { may: [], why: "parts that are loaded once, when first needed, with a limit of time; timers" },
   host: { may: ["error"], why: "what Node and the browser do differently, and nothing more" },
   transfer: {
     may: ["error", "host", "lazy", "records.ts"],
     why: "what moves, what copies, and the ledger; loads the records when a table comes",
   },
-  records: { may: ["error", "transfer"], why: "tables of typed rows; loaded by whoever uses them" },
+  records: { may: ["error", "transfer"], why: "tables of typed rows; loaded by apps that use them" },
   transport: { may: ["error", "transfer", "host"], why: "carries envelopes between two endpoints" },
   stream: { may: ["error", "transfer", "transport"], why: "many values with credit" },
   resource: { may: ["error"], why: "leases inside a worker; side of the worker" },
@@ -19,13 +22,74 @@ export const folders = {
     may: ["error", "lazy", "stream", "resource", "transfer", "transport", "host"],
     why: "runs tasks; side of the worker, so it never sees the pool",
   },
-  pool: {
-    may: ["error", "stats", "host", "lazy", "transfer", "transport", "stream", "task", "resource", "placement"],
-    why: "the caller's side: workers, queue, routing",
-  },
   placement: {
-    may: ["error", "host", "transfer", "task", "pool"],
-    why: "decides whether a call runs inline; loaded by a pool when one asks for it",
+    may: ["error", "lazy", "host", "transfer", "task"],
+    why: "experimental: decides whether a call runs inline; loaded by a pool when one asks for it",
+  },
+  "pool/options.ts": { may: ["error", "host", "stream", "placement"], why: "options, their defaults and validation" },
+  "pool/worker": {
+    may: ["pool/options.ts", "error", "host", "lazy", "task", "transfer", "transport"],
+    why: "one worker: its thread, its open calls, its load; the set of workers",
+  },
+  "pool/schedule": {
+    may: ["pool/worker", "pool/options.ts", "error", "task", "transport"],
+    why: "the queue, and which worker takes a call",
+  },
+  "pool/call": {
+    may: [
+      "pool/schedule",
+      "pool/worker",
+      "pool/options.ts",
+      "error",
+      "host",
+      "lazy",
+      "stream",
+      "task",
+      "transfer",
+      "transport",
+    ],
+    why: "one call: its state machine, arguments, streams; the tracker of all calls",
+  },
+  "pool/stats.ts": {
+    may: ["pool/schedule", "host", "lazy", "stats", "transfer"],
+    why: "counters and histograms of a pool",
+  },
+  "pool/lifecycle": {
+    may: [
+      "pool/stats.ts",
+      "pool/call",
+      "pool/schedule",
+      "pool/worker",
+      "pool/options.ts",
+      "error",
+      "host",
+      "lazy",
+      "stream",
+      "task",
+      "transfer",
+      "transport",
+    ],
+    why: "start and end of workers, all frames but results; loaded while the first worker starts",
+  },
+  "pool/engine.ts": {
+    may: [
+      "pool/lifecycle",
+      "pool/stats.ts",
+      "pool/call",
+      "pool/schedule",
+      "pool/worker",
+      "pool/options.ts",
+      "placement",
+      "error",
+      "host",
+      "lazy",
+      "transfer",
+    ],
+    why: "makes the parts of a pool and implements what each needs of the others",
+  },
+  "pool/pool.ts": {
+    may: ["pool/engine.ts", "pool/stats.ts", "pool/worker", "pool/options.ts", "placement", "task", "error", "host"],
+    why: "the typed face of a pool",
   },
   channel: {
     may: ["error", "host", "lazy", "transfer", "stream", "transport"],
@@ -33,7 +97,19 @@ export const folders = {
   },
   meter: { may: [], why: "stands alone: it must be able to watch an app that uses nothing else of Clearway" },
   "index.ts": {
-    may: ["error", "stats", "host", "transfer", "transport", "stream", "pool", "task", "placement"],
+    may: [
+      "pool/pool.ts",
+      "pool/stats.ts",
+      "pool/worker",
+      "pool/options.ts",
+      "error",
+      "stats",
+      "host",
+      "transfer",
+      "stream",
+      "task",
+      "placement",
+    ],
     why: "entry `clearway`",
   },
   "worker.ts": {
@@ -66,7 +142,11 @@ export const builtins = ["host", "meter", "stdio", "websocket-server"];
 /** Other parts of the repository, by path. The first match applies. */
 export const parts = [
   { part: "ts/clearway/src/", mayNot: ["clearway", "clearway-lab"], why: "no runtime dependency, and no way round" },
-  { part: "ts/clearway/", mayNot: ["clearway-lab"], why: "nobody knows the lab" },
-  { part: "ts/clearway-lab/", mayNot: [], why: "the lab knows all, through the public entries" },
-  { part: "", mayNot: ["clearway-lab"], why: "nobody knows the lab; the library through its public entries" },
+  { part: "ts/clearway/", mayNot: ["clearway-lab"], why: "the library does not depend on the lab" },
+  { part: "ts/clearway-lab/", mayNot: [], why: "the lab uses all packages, through their public entries" },
+  {
+    part: "",
+    mayNot: ["clearway-lab"],
+    why: "everything else uses the library through its public entries, and never the lab",
+  },
 ];

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Checks every import against import-rules.mjs, and the table in ARCHITECTURE.md (`--write` updates the table).
+// Checks every import against import-rules.mjs and lab-import-rules.mjs, and the table in ARCHITECTURE.md (`--write` updates the table).
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import ts from "typescript";
 import { isProgram, report } from "../problems.mjs";
 import { files, root } from "../sources.mjs";
 import { aliases, builtins, folders, parts, peers } from "./import-rules.mjs";
+import { labImportProblem, labRulesTable } from "./lab-import-rules.mjs";
 
 const library = "ts/clearway/src/";
 const packageName = (specifier) => specifier.split("/", specifier.startsWith("@") ? 2 : 1).join("/");
 
-/** Returns the folder or entry of the library that a path belongs to. */
+/** Returns the folder, subfolder or file that has a rule for a path of the library; the path's first part if none has. */
 function place(path) {
-  const rest = path.slice(library.length);
-  return rest.includes("/") ? rest.slice(0, rest.indexOf("/")) : rest.replace(/\.js$/, ".ts");
+  const segments = path.slice(library.length).replace(/\/$/, "").replace(/\.js$/, ".ts").split("/");
+  const names = segments.map((_, at) => segments.slice(0, at + 1).join("/"));
+  return names.findLast((name) => folders[name]) ?? names[0];
 }
 
 function target(path, specifier) {
@@ -54,7 +56,8 @@ export function importProblems(sources) {
     }
     for (const { fileName: specifier, pos } of ts.preProcessFile(text, true, true).importedFiles) {
       const to = target(path, specifier);
-      const why = own ? insideLibrary(path, specifier, to) : acrossParts(path, specifier, to);
+      const across = () => acrossParts(path, specifier, to) ?? labImportProblem(path, text, specifier, pos);
+      const why = own ? insideLibrary(path, specifier, to) : across();
       if (why) problems.push(`${path}:${text.slice(0, pos).split("\n").length}: imports "${specifier}": ${why}`);
     }
   }
@@ -70,7 +73,15 @@ export function rulesTable() {
     ([name, { may, why }]) =>
       `| \`${name}\` | ${may.map((other) => `\`${other}\``).join(", ") || "nothing"} | ${why} |`,
   );
-  return [begin, "| in `ts/clearway/src` | may import | what it is |", "|---|---|---|", ...rows, end].join("\n");
+  return [
+    begin,
+    "| in `ts/clearway/src` | may import | what it is |",
+    "|---|---|---|",
+    ...rows,
+    "",
+    ...labRulesTable(),
+    end,
+  ].join("\n");
 }
 
 /** Returns `page` with its table replaced; undefined if the markers are missing. */

@@ -33,7 +33,7 @@ export const checks = [
   { name: "API snapshot", command: own("api"), needs: "built" },
   { name: "public names have comments", command: [node, "scripts/reference.mjs", "--check"] },
   { name: "snippets", command: [node, "scripts/snippets.mjs"] },
-  { name: "figures in the docs", command: [node, "bench/page/page.mjs"] },
+  { name: "figures in the docs", command: [node, "scripts/figures/page.mjs"] },
   { name: "sizes", command: tool("size-limit/bin.js"), needs: "built" },
 ];
 

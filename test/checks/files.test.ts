@@ -9,6 +9,7 @@ import { sizes } from "../../scripts/check/file-sizes.mjs";
 import { licenceProblems } from "../../scripts/check/licences.mjs";
 import { machineProblems } from "../../scripts/check/machine-paths.mjs";
 import { lockProblems, manifestProblems } from "../../scripts/check/manifests.mjs";
+import { walked } from "../../scripts/sources.mjs";
 
 const file = (lines: number) => [{ path: "a.ts", text: "line\n".repeat(lines) }];
 
@@ -21,6 +22,29 @@ describe("file sizes", () => {
   test("allow an exempt file to be longer, and refuse an exemption without a file", () => {
     expect(sizes(file(500), { "a.ts": "generated" })).toEqual([]);
     expect(sizes(file(1), { "gone.ts": "generated" })).toHaveLength(1);
+  });
+});
+
+describe("the files of a copy without git", () => {
+  test("are all but those that builds and installations write", () => {
+    const folder = mkdtempSync(join(tmpdir(), "clearway-zip-"));
+    try {
+      const kept = [".npmrc", "native/c/codec.c", "native/crates/build.rs", "ts/clearway/src/index.ts"];
+      const written = [
+        "node_modules/a/index.js",
+        "ts/clearway/dist/index.js",
+        "native/c/build/codec.o",
+        "out/a.json",
+        "clearway.tgz",
+      ];
+      for (const path of [...kept, ...written]) {
+        mkdirSync(join(folder, path, ".."), { recursive: true });
+        writeFileSync(join(folder, path), "");
+      }
+      expect(walked(folder).sort()).toEqual(kept);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 });
 

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { folders } from "../../scripts/check/import-rules.mjs";
 import { importProblems, rulesTable, withRules } from "../../scripts/check/imports.mjs";
+import { labFolders } from "../../scripts/check/lab-import-rules.mjs";
 
 const from = (path: string, ...specifiers: string[]) =>
   importProblems([{ path, text: specifiers.map((specifier) => `import "${specifier}";`).join("\n") }]);
@@ -11,7 +12,7 @@ describe("the import rules", () => {
   test("let a folder import itself and the folders in its rule", () => {
     expect(from("ts/clearway/src/task/run.ts", "./context.js", "../error/codes.js", "#host")).toEqual([]);
     expect(from("ts/clearway/src/meter.ts", "./meter/watch.js")).toEqual([]);
-    expect(from("ts/clearway-lab/src/run.ts", "clearway", "./other.js", "node:fs", "commander")).toEqual([]);
+    expect(from("ts/clearway-lab/src/cli/lab.ts", "clearway", "./other.js", "node:fs", "commander")).toEqual([]);
   });
 
   test.each([
@@ -23,7 +24,14 @@ describe("the import rules", () => {
     ["a library that reaches out of its src", "ts/clearway/src/pool/pool.ts", "../../../clearway-lab/src/run.js"],
     ["a test of the library that imports the lab", "ts/clearway/test/pool.test.ts", "clearway-lab"],
     ["an example that imports the lab", "examples/rows/main.ts", "../../ts/clearway-lab/src/run.js"],
-    ["a lab that goes round the public entries", "ts/clearway-lab/src/run.ts", "../../clearway/src/pool/pool.js"],
+    ["a layer of the pool that imports a higher one", "ts/clearway/src/pool/worker/worker.ts", "../call/call.js"],
+    ["a layer of the pool that imports the engine", "ts/clearway/src/pool/lifecycle/stop.ts", "../engine.js"],
+    ["placement that imports the pool", "ts/clearway/src/placement/placer.ts", "../pool/options.js"],
+    [
+      "a lab that goes round the public entries",
+      "ts/clearway-lab/src/run/execute.ts",
+      "../../../clearway/src/pool/pool.js",
+    ],
   ])("refuse %s", (_, path, specifier) => {
     const text = `// first line\nimport "${specifier}";\n`;
     expect(importProblems([{ path, text }])).toEqual([expect.stringContaining(`${path}:2: imports "${specifier}"`)]);
@@ -41,10 +49,54 @@ describe("the import rules", () => {
 
   test("require a rule for a new folder", () => {
     expect(from("ts/clearway/src/newcomer/it.ts", "./other.js")[0]).toContain("has no rule for newcomer");
+    expect(from("ts/clearway/src/pool/newcomer/it.ts", "./other.js")[0]).toContain("has no rule for pool");
   });
 
   test("name only folders that have a rule", () => {
     for (const { may } of Object.values(folders)) expect(Object.keys(folders)).toEqual(expect.arrayContaining(may));
+  });
+});
+
+describe("the import rules of the lab", () => {
+  const problems = (path: string, text: string) => importProblems([{ path: `ts/clearway-lab/src/${path}`, text }]);
+
+  test("let a folder import itself, what its rule names, and its hosts by their alias", () => {
+    expect(from("ts/clearway-lab/src/push/pace.ts", "./sending.js", "../protocol/message.js", "#lab-host")).toEqual([]);
+  });
+
+  test.each([
+    ["a report that imports the command", "report/report.ts", "../cli/duration.js", "report may import protocol, run"],
+    ["statistics that import anything", "statistics/sizes.ts", "../run/record.js", "statistics may import nothing"],
+    ["a family that imports another", "memory/fill.ts", "../push/pace.js", "memory may import host, native"],
+    ["an alias of a folder that is above", "host/node.ts", "#lab-node-only", "host may import protocol"],
+    ["a folder without a rule", "newcomer/it.ts", "../run/record.js", "no rule for newcomer"],
+  ])("refuse %s", (_, path, specifier, why) => {
+    expect(problems(path, `import "${specifier}";\n`)).toEqual([expect.stringContaining(why)]);
+  });
+
+  test.each([
+    'import type * as Tasks from "../work/push-tasks.js"',
+    'import type { A } from "../work/push-tasks.js"',
+    'const made = pool<typeof import("../work/push-tasks.js")>(url)',
+  ])("let a family import the types of its workers' entries: %s", (text) => {
+    expect(problems("push/clearway.ts", text)).toEqual([]);
+  });
+
+  test.each([
+    'import { run } from "../work/push-tasks.js"',
+    'const tasks = await import("../work/push-tasks.js")',
+    'import type { A } from "./pace.js";\nimport { run } from "../work/push-tasks.js"',
+  ])("refuse the code of its workers' entries: %s", (text) => {
+    expect(problems("push/clearway.ts", text)).toEqual([
+      expect.stringContaining("push may import only types from work"),
+    ]);
+  });
+
+  test("name only folders that they have a rule for, and never the command", () => {
+    for (const { may, types = [] } of Object.values(labFolders)) {
+      expect(Object.keys(labFolders)).toEqual(expect.arrayContaining([...may, ...types]));
+      expect(may).not.toContain("cli");
+    }
   });
 });
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Builds dist/: the CLI, the runners, the workers (Node), and dist/page/: the same mechanisms for Chromium.
-// Every entry stands in one flat folder, so that a worker is found beside the file that starts it.
-import { rm } from "node:fs/promises";
+// All entries are built into one flat folder, so that a file finds its worker beside it.
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { build } from "esbuild";
+import { build, transform } from "esbuild";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const source = (name) => path.join(here, "src", name);
@@ -55,6 +55,33 @@ const everywhere = [
 
 await rm(out, { recursive: true, force: true });
 
+const external = [
+  "@observablehq/plot",
+  "ajv",
+  "ajv/*",
+  "capnweb",
+  "cbor-x",
+  "clearway",
+  "clearway-native",
+  "clearway/*",
+  "cli-progress",
+  "commander",
+  "hdr-histogram-js",
+  "jsdom",
+  "koffi",
+  "msgpackr",
+  "node-api-headers",
+  "osra",
+  "picocolors",
+  "piscina",
+  "playwright-core",
+  "poolifier",
+  "rxjs",
+  "tinypool",
+  "uplot",
+  "workerpool",
+];
+
 await build({
   ...shared,
   platform: "node",
@@ -81,39 +108,33 @@ await build({
     ]),
   },
   // Comlink is bundled: its Node entry is CommonJS, and its ES modules are what its documentation uses.
-  external: [
-    "@observablehq/plot",
-    "ajv",
-    "ajv/*",
-    "cbor-x",
-    "clearway",
-    "clearway-native",
-    "clearway/*",
-    "cli-progress",
-    "commander",
-    "hdr-histogram-js",
-    "jsdom",
-    "koffi",
-    "msgpackr",
-    "node-api-headers",
-    "picocolors",
-    "piscina",
-    "playwright-core",
-    "poolifier",
-    "rxjs",
-    "tinypool",
-    "uplot",
-    "workerpool",
-  ],
+  external,
   alias: {
     "#lab-host": source("host/node.ts"),
-    "#lab-pool-work": source("host/pool-work-node.ts"),
+    "#lab-pool-work": source("isolate/pool-work-node.ts"),
     "#lab-pool-peers": source("isolate/pool-peers.ts"),
     "#lab-node-only": source("runner/node-only.ts"),
   },
 });
 
-if (!options["node-only"])
+// A worker of the profile `promises` is one file: the time that it takes to load is part of what is measured.
+const promises = (name) => source(`promises/${name}.mjs`);
+const promiseWorkers = (names) =>
+  Object.fromEntries(names.map((name) => [`promises-worker-${path.posix.basename(name)}`, promises(`worker/${name}`)]));
+const onBothHosts = ["clearway.tasks", "placed.tasks", "records.tasks", "workerpool"];
+await build({
+  ...shared,
+  splitting: false,
+  platform: "node",
+  outdir: out,
+  entryPoints: promiseWorkers([
+    ...onBothHosts,
+    ...["capnweb", "comlink", "default-function", "osra", "poolifier", "raw", "students"].map((name) => `node/${name}`),
+  ]),
+  external,
+});
+
+if (!options["node-only"]) {
   await build({
     ...shared,
     platform: "browser",
@@ -125,8 +146,50 @@ if (!options["node-only"])
     external: ["node:*", "worker_threads", "os", "child_process"],
     alias: {
       "#lab-host": source("host/browser.ts"),
-      "#lab-pool-work": source("host/pool-work-browser.ts"),
+      "#lab-pool-work": source("isolate/pool-work-browser.ts"),
       "#lab-pool-peers": source("isolate/pool-peers-none.ts"),
       "#lab-node-only": source("runner/node-only-none.ts"),
     },
   });
+  await promisesPage(path.join(out, "page/promises"));
+}
+
+/**
+ * Builds the page of the profile `promises` as Vite builds an app: each worker's own code is one file, and lazily loaded parts of the
+ * library are separate files. esbuild's own splitting would put a helper into one more file, which every worker fetches before it starts.
+ */
+async function promisesPage(outdir) {
+  const isLater = /^(lazy-.*|records)\.js$/;
+  const later = {
+    name: "what is loaded later",
+    setup: ({ onResolve }) =>
+      onResolve({ filter: /^\.\// }, ({ path: name, kind }) =>
+        kind === "dynamic-import" && isLater.test(name.slice(2)) ? { path: name, external: true } : undefined,
+      ),
+  };
+  await build({
+    ...shared,
+    splitting: false,
+    minify: true,
+    platform: "browser",
+    outdir,
+    entryPoints: {
+      page: promises("host/in-page"),
+      ...promiseWorkers([
+        ...onBothHosts,
+        ...["capnweb", "comlink", "osra", "raw", "students"].map((name) => `page/${name}`),
+      ]),
+    },
+    conditions: ["browser"],
+    define: { "process.env.NODE_ENV": '"production"' },
+    plugins: [later],
+    // Reached only behind a test for Node.
+    external: ["node:*", "worker_threads", "os", "child_process"],
+  });
+  const library = path.dirname(fileURLToPath(import.meta.resolve("clearway"))).replace(/node$/, "browser");
+  for (const name of (await readdir(library)).filter((each) => isLater.test(each))) {
+    const { code } = await transform(await readFile(path.join(library, name), "utf8"), { minify: true, format: "esm" });
+    // publint recognises a module by an `export` at the start of a line.
+    await writeFile(path.join(outdir, name), code.replace(/export\{[^}]*\};?\s*$/, "\n$&"));
+  }
+}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Builds `dist/`: one ESM file, its types, and the addon `clearway.node` from native/crates/node with cargo. Nothing is
+// Builds `dist/`: one ESM file per entry, their types, and the addon `clearway.node` from native/crates/node with cargo. Nothing is
 // downloaded but the crates that Cargo.lock names. Without a Rust toolchain the rest is built, and loading a plugin says
 // what is missing. `--js-only` leaves the addon and the types as they are.
 import { spawnSync } from "node:child_process";
@@ -13,7 +13,7 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const jsOnly = process.argv.includes("--js-only");
 
 await build({
-  entryPoints: [here("./src/index.ts"), here("./src/channel.ts")],
+  entryPoints: [here("./src/index.ts"), here("./src/channel.ts"), { in: here("./src/cli/main.ts"), out: "cli" }],
   outdir: here("./dist"),
   bundle: true,
   format: "esm",

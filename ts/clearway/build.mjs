@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Builds `dist/`: one ESM file an entry and host (Node, browser), one for each part that an entry loads lazily, and one
-// bundled .d.ts an entry. One file, because every file that a worker imports costs its start a fraction of a millisecond;
-// classes that stand in two files know each other by brand.
+// Builds `dist/`: one ESM file per entry and host (Node, browser), one per part that an entry loads lazily, and one bundled .d.ts per
+// entry. Each file that a worker imports delays its start by a fraction of a millisecond, hence one file per entry. A class that two files
+// contain recognizes the other's instances by a brand.
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -34,11 +34,11 @@ const options = (host, plugins) => ({
     "#serving": here(`./src/task/serving/${host}.ts`),
   },
   sourcemap: true,
-  // Node shows the line that threw with an error that nobody caught: of one line, that would be all of the library.
+  // Node prints the source line of an uncaught error. With a single line, it would print the whole library.
   lineLimit: 120,
   legalComments: "none",
   logLevel: "warning",
-  external: ["apache-arrow", "ws"], // optional peers: whoever has Arrow tables, or serves WebSockets, has them
+  external: ["apache-arrow", "ws"], // optional peers: apps with Arrow tables or a WebSocket server install them
   plugins,
 });
 
@@ -79,7 +79,7 @@ for (const host of ["node", "browser"]) {
   for (let left = ownEntries; Object.keys(left).length > 0; ) {
     left = Object.fromEntries(Object.entries(parts).filter(([name]) => !built.has(name)));
     for (const name of Object.keys(left)) built.add(name);
-    // White space stays, and with it the comments by which bundlers leave an import alone (`placement/module.ts`).
+    // White space stays, and with it the comments by which bundlers leave an import alone (`placement/placer.ts`).
     // A worker's start waits for what serves calls, where its first call cannot do without.
     const { "lazy-server": server, ...rest } = left;
     if (server) await build({ ...options(host, plugins), entryPoints: { "lazy-server": server } });

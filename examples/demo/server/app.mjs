@@ -16,7 +16,7 @@ const types = {
 
 const styles = ["theme", "page", "controls", "stage", "jobs", "table"].map((name) => `styles/${name}.css`);
 
-/** The files whose source the page shows beside its results. */
+/** Files whose source the page shows next to its results. */
 const shownSources = [
   "main-thread",
   "by-hand",
@@ -27,7 +27,7 @@ const shownSources = [
   "clearway.tasks",
 ];
 
-/** What a file inside an isolated page must say of itself; harmless elsewhere. */
+/** Headers that a file of an isolated page needs. They do no harm on other pages. */
 const subresource = {
   "cross-origin-resource-policy": "same-origin",
   "cross-origin-embedder-policy": "require-corp",
@@ -35,9 +35,10 @@ const subresource = {
 };
 
 /**
- * The demo's server, not yet listening. Listen on 127.0.0.1: it takes uploads from anyone who can reach it.
+ * Creates the demo's server, which does not listen yet. Let it listen on 127.0.0.1 only: it accepts uploads from every client that can
+ * reach it.
  *
- * @param {{ isolated?: boolean }} [options] `isolated`: serve the page cross-origin isolated without being asked to
+ * @param {{ isolated?: boolean }} [options] `isolated`: always serve the page cross-origin isolated, not only on request
  * @returns {Promise<import("node:http").Server>}
  */
 export async function createDemoServer({ isolated = false } = {}) {
@@ -50,7 +51,7 @@ export async function createDemoServer({ isolated = false } = {}) {
     files.set(`source/${name}.ts`, await readFile(new URL(`../src/ways/${name}.ts`, import.meta.url)));
   }
 
-  /** Started by the first who asks. @type {Promise<{ url: string, close(): Promise<void> }> | undefined} */
+  /** Starts on first use. @type {Promise<{ url: string, close(): Promise<void> }> | undefined} */
   let remote;
   const server = createServer(async (request, response) => {
     const url = new URL(request.url ?? "/", "http://127.0.0.1");
@@ -100,7 +101,7 @@ async function sendPhoto(response) {
   response.end(pixels);
 }
 
-/** A file of 192 MB for the upload, so that nobody has to look for one. @param {import("node:http").ServerResponse} response */
+/** Sends a file of 192 MB, so that the reader need not look for one to upload. @param {import("node:http").ServerResponse} response */
 function sendFile(response) {
   const bytes = randomBytes(192 * 1024 * 1024);
   response.writeHead(200, {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A landscape seen through haze, made of nothing: 3200 x 2400 RGBA, 30.7 MB. All of it lies in a narrow band of grey,
-// which is what the job's contrast stretch puts right.
+// A generated landscape in haze: 3200 x 2400 RGBA, 30.7 MB. All pixels are in a narrow band of grey, which the job's contrast stretch
+// widens.
 
 const width = 3200;
 const height = 2400;
 
-/** Nearest last. `level` is the height of the ridge, 0 the top of the picture. */
+/** The nearest ridge is last. `level` is the height of the ridge, 0 the top of the picture. */
 const ridges = [
   { level: 0.46, rough: 0.07, waves: 2.1, colour: [158, 150, 190] },
   { level: 0.58, rough: 0.08, waves: 3.4, colour: [112, 118, 172] },
@@ -19,7 +19,7 @@ const sun = { x: 0.68, y: 0.33, radius: 0.075, colour: [255, 246, 214] };
 /** @type {Promise<{ width: number, height: number, pixels: Buffer }> | undefined} */
 let made;
 
-/** Made once, on first asking; that takes about a second and holds this thread. */
+/** Returns the photo. The first call makes it, which takes about a second and blocks this thread. */
 export function hazyPhoto() {
   made ??= Promise.resolve().then(() => ({ width, height, pixels: paint() }));
   return made;
@@ -48,12 +48,12 @@ function paint() {
   return pixels;
 }
 
-/** Without it the sixty levels that are left would show as bands. Within one level either way. @param {number} at */
+/** Returns noise within one level either way. Without it the sixty remaining levels would show as bands. @param {number} at */
 function grain(at) {
   return ((Math.imul(at ^ (at >>> 9), 0x9e3779b1) >>> 16) & 0xff) / 128 - 0.5;
 }
 
-/** Sums of sines whose periods share no multiple look like hills. @param {number} t */
+/** Returns a sum of sines whose periods share no multiple, which looks like hills. @param {number} t */
 function roughness(t) {
   return (
     Math.sin(t * 2.3) * 0.6 + Math.sin(t * 5.9 + 1.3) * 0.3 + Math.sin(t * 17.3 + 0.7) * 0.08 + Math.sin(t * 41) * 0.03
@@ -68,7 +68,13 @@ function sky(across, down, channel) {
   return blend(sun.colour[channel], blue, Math.min(1, (distance - sun.radius) / 0.45) ** 0.5);
 }
 
-/** A slope is darkest at its ridge and fades into mist below. @param {number} ridge @param {number} down @param {number} channel */
+/**
+ * Returns the colour of a slope: darkest at its ridge, fading into mist below.
+ *
+ * @param {number} ridge
+ * @param {number} down
+ * @param {number} channel
+ */
 function slope(ridge, down, channel) {
   const { level, colour } = /** @type {(typeof ridges)[number]} */ (ridges[ridge]);
   return blend(colour[channel], 225, Math.max(0, Math.min(0.55, (down - level + 0.05) * 2.4)));

@@ -2,7 +2,7 @@
 import { crc32 } from "node:zlib";
 
 /**
- * Takes one chunk of an upload, checks it against its `x-crc32`, and forgets it.
+ * Receives one chunk of an upload, checks it against its `x-crc32`, and discards it.
  *
  * @param {import("node:http").IncomingMessage} request
  * @param {import("node:http").ServerResponse} response

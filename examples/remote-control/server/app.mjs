@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The page's files, and the channel behind a link that can be made bad.
+// Serves the page's files, and the channel through a link with an adjustable network.
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { fileURLToPath } from "node:url";
@@ -35,7 +35,7 @@ async function pageFiles() {
   return files;
 }
 
-/** The native screen where it was built, else the one that JavaScript draws. */
+/** Returns the native screen if it was built, else the JavaScript one. */
 async function anyScreen() {
   try {
     const { nativeScreen } = await import("./native-screen.mjs");
@@ -47,7 +47,7 @@ async function anyScreen() {
 }
 
 /**
- * Serves on 127.0.0.1 alone.
+ * Serves on 127.0.0.1 only.
  *
  * @param {{ port?: number, screen?: import("./drawn-screen.mjs").Screen }} [options]
  * @returns {Promise<{ url: string, kind: string, close(): Promise<void> }>}
@@ -73,7 +73,7 @@ export async function serveRemoteControl({ port = 0, screen } = {}) {
 
   /** @type {ReturnType<typeof createLink>} */
   let link;
-  // 1080p and what comes with it; two frames may wait on this machine, so that those behind can be replaced by newer ones.
+  // A frame of 1080p and its overhead. Two frames may wait on this machine, so that newer frames can replace those behind them.
   const frameBytes = 9 << 20;
   const channels = await serveWebSockets(
     { origins, frameBytesMax: frameBytes, windowBytes: 2 * frameBytes },
@@ -86,7 +86,7 @@ export async function serveRemoteControl({ port = 0, screen } = {}) {
   );
   link = createLink(Number(new URL(channels.url).port));
   const linkPort = await link.listen();
-  // The page is told where the channel is, and what to show there: whoever cannot read the page cannot connect.
+  // The page contains the channel's address and token. A client that cannot read the page cannot connect.
   page =
     files
       .get("index.html")

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A screen drawn by JavaScript on the server's own thread: what there is to see where the native one was not built.
+// A screen that JavaScript draws on the server's own thread, for use without the native screen.
 import { monotonicMs, writeStamp } from "./stamp.mjs";
 
 /**
  * @typedef {object} Size
  * @property {number} width pixels
  * @property {number} height pixels
- * @property {number} rate frames a second
+ * @property {number} rate frames per second
  *
  * @typedef {object} Screen
  * @property {"native" | "drawn"} kind
  * @property {(command: number, x: number, y: number, buttons: number) => void} point moves the pointer
- * @property {(size: Size, signal: AbortSignal) => AsyncIterable<Uint8Array>} frames the newest frame each time one is asked for; a
- *   frame is its receiver's until the next is asked for
+ * @property {(size: Size, signal: AbortSignal) => AsyncIterable<Uint8Array>} frames yields the newest frame on each request; the receiver
+ *   may use a frame until it requests the next
  * @property {() => void | Promise<void>} close
  */
 
@@ -32,7 +32,7 @@ export function drawnScreen() {
       const startMs = monotonicMs();
       let sent = 0;
       while (!signal.aborted) {
-        // The next beat of the rate that has not passed: those that nobody asked for in time were never drawn.
+        // Selects the next beat of the rate. Beats that passed without a request are not drawn.
         const beats = Math.max(sent + 1, Math.ceil(((monotonicMs() - startMs) * rate) / 1000));
         await delay(startMs + (beats * 1000) / rate - monotonicMs(), signal);
         if (signal.aborted) return;
@@ -60,7 +60,7 @@ function delay(ms, signal) {
   });
 }
 
-/** Dusk, from top to bottom. @param {number} width @param {number} height */
+/** Returns a dusk gradient, from top to bottom. @param {number} width @param {number} height */
 function background(width, height) {
   const pixels = new Uint32Array(width * height);
   for (let y = 0; y < height; y++) {

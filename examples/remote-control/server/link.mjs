@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A bad network on loopback: a TCP server that carries what it is sent to another port and back, late, with losses, and no
-// faster than it is told.
+// Simulates a bad network on loopback: a TCP server that forwards bytes to another port and back, with delay, losses and a limited rate.
 import { connect, createServer } from "node:net";
 import { fair, Schedule } from "./schedule.mjs";
 
-/** What may be under way in one direction before the sender is held back, as TCP's window does: 4 MiB, Linux's usual most. */
+/** Bytes that may be in flight in one direction before the sender has to wait, as with TCP's window: 4 MiB, Linux's usual maximum. */
 const windowBytes = 4 << 20;
 
 /**
- * @param {number} port where it leads, on 127.0.0.1
+ * @param {number} port the target's port on 127.0.0.1
  * @param {() => number} [random]
  */
 export function createLink(port, random = Math.random) {
@@ -23,7 +22,11 @@ export function createLink(port, random = Math.random) {
     const schedule = new Schedule(random);
     schedule.set(weather);
     schedules.add(schedule);
-    /** What is under way, first in first out: timers of their own would not keep the order to the last. @type {{ dueMs: number, act: () => void }[]} */
+    /**
+     * Chunks in flight, first in, first out. A timer per chunk would not always keep their order.
+     *
+     * @type {{ dueMs: number, act: () => void }[]}
+     */
     const queue = [];
     /** @type {NodeJS.Timeout | undefined} */
     let timer;
@@ -32,7 +35,7 @@ export function createLink(port, random = Math.random) {
     const deliver = () => {
       timer = undefined;
       while (queue[0] && queue[0].dueMs <= performance.now()) queue.shift()?.act();
-      // A timer may be early by a part of a millisecond.
+      // A timer may fire a part of a millisecond early.
       if (queue[0]) timer = setTimeout(deliver, Math.ceil(queue[0].dueMs - performance.now()));
     };
     const later = (/** @type {number} */ bytes, /** @type {() => void} */ act) => {
@@ -54,7 +57,7 @@ export function createLink(port, random = Math.random) {
     from.on("close", () => {
       sockets.delete(from);
       schedules.delete(schedule);
-      // What was sent before a regular end still arrives; a broken connection takes it along.
+      // Bytes sent before a regular end still arrive. A broken connection drops them.
       if (!from.errored) return;
       queue.length = 0;
       clearTimeout(timer);
@@ -81,12 +84,12 @@ export function createLink(port, random = Math.random) {
           resolve(typeof address === "object" && address ? address.port : 0);
         });
       }),
-    /** @param {Partial<import("./schedule.mjs").Weather>} change holds from now on, for connections that are open, too */
+    /** @param {Partial<import("./schedule.mjs").Weather>} change applies from now on, also to open connections */
     set: (change) => {
       weather = { ...weather, ...change };
       for (const schedule of schedules) schedule.set(weather);
     },
-    /** Breaks all connections, and listens no more. */
+    /** Breaks all connections and stops listening. */
     close: () => {
       for (const socket of sockets) socket.destroy();
       server.close();

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What one direction of a bad link does to the bytes that pass: a pure value, driven by whoever has the clock.
+// The delays of one direction of a bad link. Pure: the caller passes the time.
 
 /**
  * @typedef {object} Weather
- * @property {number} delayMs how long everything is under way, at least
- * @property {number} lossRate the part of segments that are lost, 0 to 1. TCP sends a lost one again when its retransmission
- *   timer runs out, and nothing behind it is given out before that.
- * @property {number} retransmitMs how long that takes; 200 ms is the least that Linux waits
- * @property {number} bytesPerSecond what fits through; Infinity for no limit
+ * @property {number} delayMs minimum delay of every segment
+ * @property {number} lossRate share of segments that are lost, 0 to 1. TCP sends a lost segment again when its retransmission timer
+ *   expires, and delivers nothing behind it before that.
+ * @property {number} retransmitMs duration of that timer; Linux waits at least 200 ms
+ * @property {number} bytesPerSecond rate of the link; Infinity for no limit
  */
 
 /** @type {Weather} */
@@ -15,23 +15,23 @@ export const fair = { delayMs: 0, lossRate: 0, retransmitMs: 200, bytesPerSecond
 
 export class Schedule {
   #weather = fair;
-  /** When the last segment has been put on the link, and when it comes out. */
+  /** When the last segment is completely on the link, and when it arrives. */
   #sentMs = 0;
   #dueMs = 0;
   #random;
 
-  /** @param {() => number} random 0 to 1, as Math.random gives */
+  /** @param {() => number} random returns 0 to 1, as Math.random does */
   constructor(random) {
     this.#random = random;
   }
 
-  /** @param {Weather} weather holds for what is sent from now on */
+  /** @param {Weather} weather applies to segments that are sent from now on */
   set(weather) {
     this.#weather = weather;
   }
 
   /**
-   * When a segment that is sent now comes out at the other end. Never before one that was sent earlier.
+   * Returns when a segment that is sent now arrives at the other end. Never before an earlier segment.
    *
    * @param {number} nowMs
    * @param {number} bytes

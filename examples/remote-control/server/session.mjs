@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// One page's connection: its commands go to the screen, the screen's newest frames to the page.
+// Serves one page's connection. Its commands go to the screen; the screen's newest frames go to the page.
 import { binaryCodec } from "clearway/channel";
 import { commandBytes, commandChannel, remote } from "../remote.mjs";
 import { monotonicMs, readStamp } from "./stamp.mjs";
 
-// What a page may ask for, in pixels and frames a second: 1080p at most, which is 500 MB/s at 60 frames.
+// Limits of a page's request, in pixels and frames per second. 1080p is the maximum, which is 500 MB/s at 60 frames.
 /** @type {Record<"width" | "height" | "rate", [least: number, most: number]>} */
 const limits = { width: [16, 1920], height: [16, 1080], rate: [1, 120] };
 
@@ -38,7 +38,7 @@ export function serveRemote(endpoint, screen, link) {
       },
     },
     events: {
-      // Drawn from as the page has room for more: what is drawn meanwhile is replaced by what is newer.
+      // Reads a frame when the page has room for it. Meanwhile newer frames replace older ones.
       frames: async function* (size, { signal }) {
         for (const name of /** @type {const} */ (["width", "height", "rate"])) {
           const [least, most] = limits[name];
@@ -54,7 +54,7 @@ export function serveRemote(endpoint, screen, link) {
             const { command: seen, arrivedMs } = /** @type {typeof waiting[0]} */ (waiting.shift());
             shown.push(seen, nowMs - arrivedMs, Math.min(drawnMs, nowMs - arrivedMs));
           }
-          // The frame goes back to whoever draws when the next is asked for, the channel keeps what it is given until it has left.
+          // Copies the pixels: the screen reuses the frame on the next request, and the channel keeps its value until it is sent.
           yield { number, width, height, shown: Float64Array.from(shown), pixels: pixels.slice() };
         }
       },

@@ -3,7 +3,7 @@ import { SharpCanvas, themeColours } from "../../demo/src/page/canvas.js";
 import { parts, type RoundTrip } from "./split.js";
 
 const shownMs = 20_000;
-/** The least that the scale spans: small times stay small in the picture. */
+/** The minimum range of the scale, so that short times look short. */
 const leastTopMs = 25;
 
 export interface Ping {
@@ -11,7 +11,7 @@ export interface Ping {
   readonly roundTripMs: number;
 }
 
-/** Round trips over time, one bar a command with its parts on top of each other, and the bare channel's pings as a line. */
+/** Round trips over time: one bar per command with its parts stacked, and the bare channel's pings as a line. */
 export class Chart {
   readonly #canvas: SharpCanvas;
   readonly #colours = themeColours([...parts, "ping", "surface", "line", "ink-soft"]);
@@ -37,7 +37,7 @@ export class Chart {
     this.#pings = this.#pings.filter(({ atMs }) => atMs > sinceMs);
     context.fillStyle = this.#colours.surface;
     context.fillRect(0, 0, width, height);
-    // Of the tallest one in a hundred is cut off: a single hitch must not make all else flat.
+    // Cuts off the tallest one percent: a single hitch must not flatten all other bars.
     const totals = this.#trips.map(({ totalMs }) => totalMs).sort((a, b) => a - b);
     const tall = totals[Math.floor(totals.length * 0.99)] ?? 0;
     const topMs = Math.max(leastTopMs, tall, ...this.#pings.map(({ roundTripMs }) => roundTripMs)) * 1.15;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { type RoundTrip, type Shown, split } from "./split.js";
 
-/** So many commands may be under way; none is dropped, so one that nobody shows is a fault of the server's. */
+/** Maximum number of commands in flight. None is dropped, so a command that no frame shows is a fault of the server. */
 const most = 100_000;
 
-/** Remembers when each command was sent, and closes its round trip when a frame shows it. */
+/** Stores when each command was sent, and completes its round trip when a frame shows it. */
 export class Commands {
   readonly #sentMs = new Map<number, number>();
   #sent = 0;
@@ -18,14 +18,14 @@ export class Commands {
     return this.#shown;
   }
 
-  /** Counts a command that leaves now. Throws RangeError when too many were never answered. */
+  /** Counts a command that is sent now, and returns its number. Throws RangeError when too many were never shown. */
   send(nowMs: number): number {
     if (this.#sentMs.size >= most) throw new RangeError(`the server has shown none of ${most} commands`);
     this.#sentMs.set(++this.#sent, nowMs);
     return this.#sent;
   }
 
-  /** A frame is on the page. One that shows what was never sent, or what was shown before, is told nothing of. */
+  /** Returns the round trips of the commands that a painted frame shows. Ignores commands that were never sent or already shown. */
   painted(shown: readonly Shown[], arrivedMs: number, paintedMs: number): RoundTrip[] {
     const trips: RoundTrip[] = [];
     for (const each of shown) {

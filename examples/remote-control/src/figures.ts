@@ -14,7 +14,7 @@ const titles: Record<Row, string> = {
   ping: "ping of the bare channel",
 };
 
-/** The table: p50 and p99 of the whole, of its parts, and of the pings, over the newest ones. */
+/** The table: p50 and p99 of the total, of its parts and of the pings, over the newest values. */
 export class Figures {
   readonly #series = Object.fromEntries(rows.map((row) => [row, new Newest(kept)])) as Record<Row, Newest>;
   readonly #body: HTMLElement;
@@ -42,7 +42,7 @@ export class Figures {
     this.#series.ping.add(ms);
   }
 
-  /** Begins anew: the network has changed. */
+  /** Drops all values, because the network has changed. */
   clear(): void {
     for (const row of rows) this.#series[row].clear();
     this.draw();

@@ -1,43 +1,43 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Where the time goes between a command and the frame that shows it. No two clocks are compared: the server tells how long
-// it kept a command, the page how long everything took, and the network is what is left.
+// Splits the time between a command and the frame that shows it. Compares no two clocks: the server reports how long it kept a command,
+// the page measures the total, and the rest is the network.
 
-/** What a frame tells of one command that it shows. Times are the server's own, as lengths. */
+/** A frame's report of one command that it shows. Times are durations on the server's clock. */
 export interface Shown {
-  /** Number of the command, counted by the page from 1. */
+  /** The command's number, counted by the page from 1. */
   readonly command: number;
-  /** From its arrival at the server to the sending of this frame. */
+  /** Time from the command's arrival at the server to the sending of this frame. */
   readonly keptMs: number;
-  /** Part of that in which native code drew the frame. */
+  /** Part of that time in which native code drew the frame. */
   readonly nativeMs: number;
 }
 
-/** One command's way there and back. The parts add up to the whole. */
+/** One command's round trip. The parts add up to the total. */
 export interface RoundTrip {
   readonly command: number;
-  /** When the frame was on the page, by the page's clock. */
+  /** When the page had painted the frame, by the page's clock. */
   readonly atMs: number;
   readonly totalMs: number;
-  /** There and back, and what waits in the sockets. */
+  /** Both directions, including the wait in the sockets. */
   readonly networkMs: number;
-  /** In the server: for the next frame, and that frame for its turn. */
+  /** In the server: the command's wait for the next frame, and the frame's wait to be sent. */
   readonly queueMs: number;
   readonly nativeMs: number;
-  /** From the frame's arrival until it was on the page. */
+  /** Time from the frame's arrival until the page had painted it. */
   readonly paintMs: number;
 }
 
 export const parts = ["network", "queue", "native", "paint"] as const;
 export type Part = (typeof parts)[number];
 
-/** @param sentMs, arrivedMs, paintedMs by the page's clock. */
+/** @param sentMs, arrivedMs, paintedMs on the page's clock. */
 export function split(shown: Shown, sentMs: number, arrivedMs: number, paintedMs: number): RoundTrip {
   const { command, keptMs, nativeMs } = shown;
   return {
     command,
     atMs: paintedMs,
     totalMs: paintedMs - sentMs,
-    // Two clocks do not tick alike: over some hundred ms they may differ by a few us, so that a length may come out below 0.
+    // Two clocks run at different rates: over some hundred ms they may differ by a few us, so a difference may be negative.
     networkMs: Math.max(0, arrivedMs - sentMs - keptMs),
     queueMs: Math.max(0, keptMs - nativeMs),
     nativeMs,
@@ -45,7 +45,7 @@ export function split(shown: Shown, sentMs: number, arrivedMs: number, paintedMs
   };
 }
 
-/** The newest values of a series, and its quantiles. */
+/** The newest values of a series, with quantiles. */
 export class Newest {
   readonly #values: Float64Array;
   #count = 0;
@@ -62,7 +62,7 @@ export class Newest {
     return Math.min(this.#count, this.#values.length);
   }
 
-  /** Undefined where fewer than ten values lie beyond it: it would tell of those few alone. */
+  /** Returns undefined if fewer than ten values lie beyond the quantile: it would depend on those few alone. */
   quantile(q: number): number | undefined {
     const n = this.length;
     if (n * (1 - q) < 10) return undefined;

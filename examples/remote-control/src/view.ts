@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { Shown } from "./split.js";
 
-/** A frame as it came. */
+/** A received frame. */
 export interface Frame {
   readonly width: number;
   readonly height: number;
   /** RGBA, `width * height * 4` bytes. */
   readonly pixels: Uint8Array;
-  /** The commands that can be seen in it for the first time. */
+  /** The commands that are visible in it for the first time. */
   readonly shown: readonly Shown[];
   readonly arrivedMs: number;
 }
 
-/** Paints the newest frame in each of the page's own frames, and tells when it was done. */
+/** Paints the newest frame in each of the page's own frames, and reports when it was painted. */
 export class View {
   readonly #canvas: HTMLCanvasElement;
   readonly #context: CanvasRenderingContext2D;
   readonly #painted: (frames: readonly Frame[], paintedMs: number) => void;
   readonly #after = new MessageChannel();
-  /** What came since the last painting: the last one is painted, all are told of. */
+  /** Frames since the last painting. Paints only the last of them, but reports all. */
   #waiting: Frame[] = [];
   #handed: Frame[] = [];
 
@@ -28,7 +28,7 @@ export class View {
     this.#canvas = canvas;
     this.#context = context;
     this.#painted = painted;
-    // A message that is posted while a frame is made is read when the browser has made it.
+    // The browser delivers a message that is posted while it prepares a frame after it has painted that frame.
     this.#after.port1.onmessage = () => {
       const frames = this.#handed;
       this.#handed = [];
@@ -36,7 +36,7 @@ export class View {
     };
   }
 
-  /** Takes a frame; its pixels are the view's from now on. */
+  /** Takes over a frame and its pixels. */
   show(frame: Frame): void {
     if (this.#waiting.push(frame) === 1) requestAnimationFrame(() => this.#paint());
   }
@@ -55,10 +55,10 @@ export class View {
   }
 }
 
-/** Where a pointer is, in the remote screen's pixels. */
+/** Returns the pointer's position in the remote screen's pixels. */
 export function remotePoint(canvas: HTMLCanvasElement, event: PointerEvent): { x: number; y: number } {
   const box = canvas.getBoundingClientRect();
-  // The picture keeps its shape inside its box.
+  // The picture keeps its aspect ratio inside its box.
   const scale = Math.min(box.width / canvas.width, box.height / canvas.height);
   const left = box.left + (box.width - canvas.width * scale) / 2;
   const top = box.top + (box.height - canvas.height * scale) / 2;

@@ -8,7 +8,7 @@ use std::ptr::{null, null_mut};
 use std::time::Duration;
 
 use clearway_core::{Given, HOST, Memory, Options, Plugin, WhenFull, Window};
-use clearway_plugin::{
+use clearway_sys::{
     CLEARWAY_ABI_MAJOR, CLEARWAY_ABI_MINOR, CLEARWAY_OK, CLEARWAY_RUN_DIRECT, Content, Handler, Host, Plugin as About, Reply,
     Source, Status, Stream, Text, View,
 };

@@ -41,7 +41,7 @@ uint64_t now_ns(void) {
 static void on_close(void *context) {
   example *self = context;
   stop_tickers(self);
-  if (self->held.memory != 0) self->host->release(self->held.memory);
+  if (self->held.memory.handle != 0) self->host->release(self->held.memory);
   pthread_mutex_destroy(&self->lock);
   free(self);
 }

@@ -25,7 +25,7 @@ static clearway_status give(screen *self, clearway_stream stream) {
   // A frame that does not fit now is kept and tried again.
   if (status == CLEARWAY_FULL) return status;
   host->release(self->waiting.memory);
-  self->waiting.memory = 0;
+  self->waiting.memory = (clearway_memory){0};
   return status;
 }
 
@@ -51,7 +51,7 @@ static clearway_status emit(void *state, clearway_stream stream, uint64_t number
 
 static void drop(void *state) {
   screen *self = state;
-  if (self->waiting.memory != 0) self->owner->host->release(self->waiting.memory);
+  if (self->waiting.memory.handle != 0) self->owner->host->release(self->waiting.memory);
   if (self->slabs != NULL) slabs_drop(self->slabs);
   picture_free(&self->picture);
   free(self);

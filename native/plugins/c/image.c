@@ -29,7 +29,8 @@ static clearway_status filter(void *context, const clearway_content *message, cl
   void (*const change)(uint8_t *) = clearway_text_is(name, "negative") ? negative : clearway_text_is(name, "grey") ? grey : NULL;
   if (change == NULL) return refuse(self, reply, CLEARWAY_INVALID_ARGUMENT, "filter is \"negative\" or \"grey\"");
   clearway_view view;
-  const clearway_status status = self->host->view(message->attachments_count > 0 ? message->attachments[0] : 0, &view);
+  const clearway_memory pixels = message->attachments_count > 0 ? message->attachments[0] : (clearway_memory){0};
+  const clearway_status status = self->host->view(pixels, &view);
   if (status != CLEARWAY_OK) return refuse(self, reply, status, "no pixels come with the message");
   if (view.flags & CLEARWAY_MEMORY_SEALED) return refuse(self, reply, CLEARWAY_INVALID_ARGUMENT, "the pixels are sealed");
   const uint64_t size = (uint64_t)width * (uint64_t)height * 4;

@@ -76,11 +76,11 @@ enum { HELD_MAX = 100 << 20 };
 // Provides the held memory, of at least `size` bytes. Call it with `lock` held.
 static clearway_status hold(example *self, uint64_t size) {
   if (size > HELD_MAX) return CLEARWAY_TOO_LARGE;
-  if (self->held.memory != 0 && self->held.size >= size) return CLEARWAY_OK;
+  if (self->held.memory.handle != 0 && self->held.size >= size) return CLEARWAY_OK;
   clearway_view view;
   const clearway_status status = self->host->allocate(self->id, (size_t)size, CLEARWAY_MEMORY_ZEROED, &view);
   if (status != CLEARWAY_OK) return status;
-  if (self->held.memory != 0) self->host->release(self->held.memory);
+  if (self->held.memory.handle != 0) self->host->release(self->held.memory);
   self->held = view;
   return CLEARWAY_OK;
 }

@@ -51,7 +51,7 @@ static clearway_status garbage_memory(void *context, const clearway_content *mes
   clearway_view looked;
   clearway_memory another;
   clearway_status said[8];
-  said[0] = self->host->view(0x1234567812345678u, &looked);
+  said[0] = self->host->view((clearway_memory){0x1234567812345678u}, &looked);
   said[1] = self->host->allocate(self->id, SIZE_MAX, 0, &view);
   said[2] = self->host->allocate(self->id, 64, 0, &view);
   said[3] = self->host->release(view.memory);
@@ -69,7 +69,7 @@ static clearway_status null_pointers(void *context, const clearway_content *mess
   clearway_status said[6];
   const clearway_handler without = {.size = sizeof without, .channel = CLEARWAY_TEXT("null")};
   said[0] = self->host->allocate(self->id, 64, 0, NULL);
-  said[1] = self->host->view(1, NULL);
+  said[1] = self->host->view((clearway_memory){1}, NULL);
   said[2] = self->host->handle(self->id, NULL);
   said[3] = self->host->handle(self->id, &without);
   said[4] = self->host->source(self->id, NULL);
@@ -119,7 +119,7 @@ static clearway_status from_a_thread(void *context, const clearway_content *mess
 static clearway_status on_listen(void *context, const clearway_content *arguments, clearway_stream stream) {
   (void)arguments;
   const bad *self = context;
-  self->host->emit(stream ^ 0x5555, NULL);
+  self->host->emit((clearway_stream){stream.handle ^ 0x5555}, NULL);
   self->host->emit(stream, &(clearway_content){.data = NULL, .size = 8});
   self->host->emit(stream, &(clearway_content){.data = (const uint8_t *)"last", .size = 4});
   self->host->end(stream);

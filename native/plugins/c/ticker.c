@@ -148,7 +148,7 @@ clearway_status start_ticker(example *owner, clearway_stream stream, const tick_
 static void tell(example *owner, clearway_stream stream, bool cancelled) {
   pthread_mutex_lock(&owner->lock);
   for (ticker *each = owner->tickers; each != NULL; each = each->next) {
-    if (each->stream != stream) continue;
+    if (each->stream.handle != stream.handle) continue;
     if (cancelled)
       each->cancelled = true;
     else

@@ -53,7 +53,7 @@ static bool copy_name(char to[64], clearway_text from) {
 static bool read_content(const clearway_content *given, clearway_content *content) {
   clearway_view view;
   *content = given == NULL ? (clearway_content){0} : *given;
-  if (content->memory == 0) return content->size == 0 || (content->data != NULL && content->size <= (size_t)1 << 32);
+  if (content->memory.handle == 0) return content->size == 0 || (content->data != NULL && content->size <= (size_t)1 << 32);
   if (memory_view(content->memory, &view) != CLEARWAY_OK) return false;
   if (content->data == NULL) {
     content->data = view.data;
@@ -65,7 +65,7 @@ static bool read_content(const clearway_content *given, clearway_content *conten
 
 static clearway_status handle(clearway_plugin_id id, const clearway_handler *handler) {
   char name[64];
-  if (id != PLUGIN || handler == NULL || handler->on_message == NULL || !copy_name(name, handler->channel))
+  if (id.handle != PLUGIN || handler == NULL || handler->on_message == NULL || !copy_name(name, handler->channel))
     return CLEARWAY_INVALID_ARGUMENT;
   if (host_has(name)) return CLEARWAY_ALREADY_EXISTS;
   memcpy(handlers[handler_count].name, name, sizeof name);
@@ -82,7 +82,7 @@ static clearway_status settle(clearway_reply reply, clearway_status status, cons
   clearway_content content;
   if (!read_content(given, &content)) return CLEARWAY_INVALID_ARGUMENT;
   pthread_mutex_lock(&lock);
-  const bool stale = reply != asked_number || last.answered;
+  const bool stale = reply.handle != asked_number || last.answered;
   if (!stale) {
     free(last_bytes);
     last_bytes = NULL;
@@ -111,7 +111,7 @@ static clearway_status reply_error(clearway_reply reply, clearway_status status,
 
 static clearway_status wanted(clearway_reply reply) {
   pthread_mutex_lock(&lock);
-  const bool is = reply == asked_number && !last.answered;
+  const bool is = reply.handle == asked_number && !last.answered;
   pthread_mutex_unlock(&lock);
   return is ? CLEARWAY_OK : CLEARWAY_STALE;
 }
@@ -120,13 +120,13 @@ static clearway_status wanted(clearway_reply reply) {
 static clearway_status send_to_host(clearway_plugin_id id, clearway_text channel, const clearway_content *content,
                                     clearway_on_answer on_answer, void *context) {
   clearway_content read;
-  if (id != PLUGIN || channel.size == 0 || !read_content(content, &read)) return CLEARWAY_INVALID_ARGUMENT;
+  if (id.handle != PLUGIN || channel.size == 0 || !read_content(content, &read)) return CLEARWAY_INVALID_ARGUMENT;
   if (on_answer != NULL) on_answer(context, CLEARWAY_OK, content);
   return CLEARWAY_OK;
 }
 
 static clearway_status source(clearway_plugin_id id, const clearway_source *given) {
-  if (id != PLUGIN || given == NULL || given->on_listen == NULL) return CLEARWAY_INVALID_ARGUMENT;
+  if (id.handle != PLUGIN || given == NULL || given->on_listen == NULL) return CLEARWAY_INVALID_ARGUMENT;
   if (!copy_name(sources[source_count].name, given->channel)) return CLEARWAY_INVALID_ARGUMENT;
   sources[source_count++].source = *given;
   return CLEARWAY_OK;
@@ -143,9 +143,9 @@ static clearway_status emit(clearway_stream stream, const clearway_content *give
   event *made = malloc(sizeof *made + content.size);
   *made = (event){.size = content.size};
   if (content.size > 0) memcpy(made->bytes, content.data, content.size);
-  if (content.memory != 0) memory_retain(content.memory, &made->memory);
+  if (content.memory.handle != 0) memory_retain(content.memory, &made->memory);
   pthread_mutex_lock(&lock);
-  clearway_status status = stream != stream_number || !stream_open ? CLEARWAY_STALE
+  clearway_status status = stream.handle != stream_number || !stream_open ? CLEARWAY_STALE
                            : event_count >= event_room             ? CLEARWAY_FULL
                                                                    : CLEARWAY_OK;
   if (status == CLEARWAY_OK) {
@@ -158,7 +158,7 @@ static clearway_status emit(clearway_stream stream, const clearway_content *give
   }
   pthread_mutex_unlock(&lock);
   if (status != CLEARWAY_OK) {
-    if (made->memory != 0) memory_release(made->memory);
+    if (made->memory.handle != 0) memory_release(made->memory);
     free(made);
   }
   return status;
@@ -166,7 +166,7 @@ static clearway_status emit(clearway_stream stream, const clearway_content *give
 
 static clearway_status end(clearway_stream stream) {
   pthread_mutex_lock(&lock);
-  const bool stale = stream != stream_number || !stream_open;
+  const bool stale = stream.handle != stream_number || !stream_open;
   if (!stale) stream_open = false;
   pthread_cond_broadcast(&changed);
   pthread_mutex_unlock(&lock);
@@ -179,7 +179,7 @@ static clearway_status end_error(clearway_stream stream, clearway_status status,
 }
 
 static clearway_status say(clearway_plugin_id id, uint32_t level, clearway_text text) {
-  if (id != PLUGIN || level > CLEARWAY_LOG_ERROR || (text.data == NULL && text.size > 0)) return CLEARWAY_INVALID_ARGUMENT;
+  if (id.handle != PLUGIN || level > CLEARWAY_LOG_ERROR || (text.data == NULL && text.size > 0)) return CLEARWAY_INVALID_ARGUMENT;
   fprintf(stderr, "plugin: %.*s\n", (int)text.size, text.data);
   return CLEARWAY_OK;
 }
@@ -200,7 +200,7 @@ void host_open(const char *path) {
   clearway_init init;
   // ISO C has no conversion from an object pointer to a function pointer; POSIX does.
   memcpy(&init, &symbol, sizeof init);
-  plugin = (clearway_plugin){.size = sizeof plugin, .id = PLUGIN};
+  plugin = (clearway_plugin){.size = sizeof plugin, .id = {PLUGIN}};
   if (symbol != NULL && init(&table, &plugin) == CLEARWAY_OK && plugin.abi_major == CLEARWAY_ABI_MAJOR) return;
   fprintf(stderr, "check: %s could not be opened: %s\n", path, symbol == NULL ? dlerror() : "its init refused");
   exit(1);
@@ -227,15 +227,15 @@ answer host_send(const char *channel, const void *data, size_t size, clearway_me
   const clearway_content content = {.data = data,
                                     .size = size,
                                     .memory = memory,
-                                    .attachments = attachment == 0 ? NULL : &attachment,
-                                    .attachments_count = attachment != 0};
+                                    .attachments = attachment.handle == 0 ? NULL : &attachment,
+                                    .attachments_count = attachment.handle != 0};
   for (unsigned at = 0; at < handler_count; at++) {
     if (strcmp(handlers[at].name, channel) != 0) continue;
     pthread_mutex_lock(&lock);
     const uint64_t number = ++asked_number;
     last = (answer){.answered = false};
     pthread_mutex_unlock(&lock);
-    const clearway_status status = handlers[at].handler.on_message(handlers[at].handler.context, &content, number);
+    const clearway_status status = handlers[at].handler.on_message(handlers[at].handler.context, &content, (clearway_reply){number});
     pthread_mutex_lock(&lock);
     if (status != CLEARWAY_OK && !last.answered) last = (answer){.answered = true, .status = status};
     const answer given = last;
@@ -264,7 +264,7 @@ clearway_status host_listen(const char *channel, const void *data, size_t size, 
     event_room = room;
     stream_source = found;
     pthread_mutex_unlock(&lock);
-    return found->on_listen(found->context, &(clearway_content){.data = data, .size = size}, number);
+    return found->on_listen(found->context, &(clearway_content){.data = data, .size = size}, (clearway_stream){number});
   }
   return CLEARWAY_NO_HANDLER;
 }
@@ -280,13 +280,13 @@ bool host_next(void *bytes, size_t capacity, size_t *size) {
     room = --event_count * 2 <= event_room && stream_was_full;
     if (room) stream_was_full = false;
   }
-  const uint64_t stream = stream_number;
+  const clearway_stream stream = {stream_number};
   pthread_mutex_unlock(&lock);
   if (room && stream_source->on_room != NULL) stream_source->on_room(stream_source->context, stream);
   if (taken == NULL) return false;
   *size = taken->size;
   memcpy(bytes, taken->bytes, taken->size < capacity ? taken->size : capacity);
-  if (taken->memory != 0) memory_release(taken->memory);
+  if (taken->memory.handle != 0) memory_release(taken->memory);
   free(taken);
   return true;
 }
@@ -295,7 +295,7 @@ void host_cancel(void) {
   pthread_mutex_lock(&lock);
   const bool was_open = stream_open;
   stream_open = false;
-  const uint64_t stream = stream_number;
+  const clearway_stream stream = {stream_number};
   pthread_mutex_unlock(&lock);
   if (was_open && stream_source->on_cancel != NULL) stream_source->on_cancel(stream_source->context, stream);
   uint8_t rest[8];

@@ -16,6 +16,8 @@ static void expect(bool holds, const char *what) {
   if (wrong++ < 20) fprintf(stderr, "%s: %s\n", library, what);
 }
 
+static const clearway_memory none = {0};
+
 static bool is(answer given, const void *bytes, size_t size) {
   return given.answered && given.status == CLEARWAY_OK && given.size == size && (size == 0 || memcmp(given.data, bytes, size) == 0);
 }
@@ -23,44 +25,44 @@ static bool is(answer given, const void *bytes, size_t size) {
 static void check_memset(void) {
   // memset([bytes of 3, 7])
   static const uint8_t call[] = "\x07\x06memset\x0c\x02\x08\x03\x01\x02\x03\x03\x07\0\0\0";
-  expect(is(host_send("memset/method", call, sizeof call - 1, 0, 0), "\0\x08\x03\x07\x07\x07", 6), "memset/method gives bytes");
-  expect(host_send("memset/method", call, 9, 0, 0).status == CLEARWAY_INVALID_ARGUMENT, "memset/method refuses half a call");
+  expect(is(host_send("memset/method", call, sizeof call - 1, none, none), "\0\x08\x03\x07\x07\x07", 6), "memset/method gives bytes");
+  expect(host_send("memset/method", call, 9, none, none).status == CLEARWAY_INVALID_ARGUMENT, "memset/method refuses half a call");
   uint8_t *data;
   const clearway_memory memory = host_memory(4096, &data);
-  expect(is(host_send("memset/shared", "\x2a", 1, 0, memory), NULL, 0) && data[0] == 42 && data[4095] == 42,
+  expect(is(host_send("memset/shared", "\x2a", 1, none, memory), NULL, 0) && data[0] == 42 && data[4095] == 42,
          "memset/shared fills an attachment");
   data[10] = 9;
-  expect(is(host_send("memset/shared", data + 10, 20, memory, 0), NULL, 0) && data[9] == 42 && data[10] == 9 &&
+  expect(is(host_send("memset/shared", data + 10, 20, memory, none), NULL, 0) && data[9] == 42 && data[10] == 9 &&
              data[29] == 9 && data[30] == 42,
          "memset/shared fills a message where it stands");
-  expect(host_send("memset/shared", "\x2a", 1, 0, 0).status != CLEARWAY_OK, "memset/shared refuses a message without memory");
+  expect(host_send("memset/shared", "\x2a", 1, none, none).status != CLEARWAY_OK, "memset/shared refuses a message without memory");
   host_release(memory);
   const uint64_t held[] = {65536, 5, 3};
-  const answer took = host_send("memset/held", held, sizeof held, 0, 0);
+  const answer took = host_send("memset/held", held, sizeof held, none, none);
   expect(took.status == CLEARWAY_OK && took.size == 8, "memset/held tells how long it took");
   const uint64_t huge[] = {UINT64_MAX, 5, 3};
-  expect(host_send("memset/held", huge, sizeof huge, 0, 0).status == CLEARWAY_TOO_LARGE, "memset/held refuses what is too large");
+  expect(host_send("memset/held", huge, sizeof huge, none, none).status == CLEARWAY_TOO_LARGE, "memset/held refuses what is too large");
 }
 
 static void check_echo(void) {
   static const char *const names[] = {"echo", "echo/pool", "echo/serial", "echo/standard", "echo/back"};
   static const uint8_t value[] = "\x0c\x02\x07\x01" "a\x0d\x01\0\x01";
   for (size_t at = 0; at < sizeof names / sizeof *names; at++) {
-    expect(is(host_send(names[at], value, sizeof value - 1, 0, 0), value, sizeof value - 1), names[at]);
-    expect(is(host_send(names[at], NULL, 0, 0, 0), NULL, 0), names[at]);
+    expect(is(host_send(names[at], value, sizeof value - 1, none, none), value, sizeof value - 1), names[at]);
+    expect(is(host_send(names[at], NULL, 0, none, none), NULL, 0), names[at]);
   }
   uint8_t *data;
   const clearway_memory memory = host_memory(1 << 20, &data);
-  expect(host_send("echo", data, 1 << 20, memory, 0).memory == memory, "echo gives the very memory back");
+  expect(host_send("echo", data, 1 << 20, memory, none).memory.handle == memory.handle, "echo gives the very memory back");
   host_release(memory);
-  expect(is(host_send("echo/method", "\x07\x01m\0", 4, 0, 0), "\0\0", 2), "echo/method");
+  expect(is(host_send("echo/method", "\x07\x01m\0", 4, none, none), "\0\0", 2), "echo/method");
   static const char json[] = "{\"method\":\"m\",\"args\":[1,\"\\u00e9\"]}";
-  expect(is(host_send("echo/json", json, sizeof json - 1, 0, 0), "[[1,\"\xc3\xa9\"]]", 10), "echo/json");
-  expect(host_send("echo/method", "\x0f", 1, 0, 0).status == CLEARWAY_INVALID_ARGUMENT, "echo/method refuses what is no call");
-  expect(host_send("echo/standard", "\x0f", 1, 0, 0).status == CLEARWAY_INVALID_ARGUMENT, "echo/standard refuses what is no value");
+  expect(is(host_send("echo/json", json, sizeof json - 1, none, none), "[[1,\"\xc3\xa9\"]]", 10), "echo/json");
+  expect(host_send("echo/method", "\x0f", 1, none, none).status == CLEARWAY_INVALID_ARGUMENT, "echo/method refuses what is no call");
+  expect(host_send("echo/standard", "\x0f", 1, none, none).status == CLEARWAY_INVALID_ARGUMENT, "echo/standard refuses what is no value");
   // More values than fit on the stack.
   uint8_t many[3005] = {0x0c, 0xfe, 3001 & 255, 3001 >> 8};
-  expect(is(host_send("echo/standard", many, sizeof many, 0, 0), many, sizeof many), "echo/standard of three thousand nulls");
+  expect(is(host_send("echo/standard", many, sizeof many, none, none), many, sizeof many), "echo/standard of three thousand nulls");
 }
 
 static void check_sensor(void) {
@@ -84,8 +86,8 @@ static void check_frames(void) {
   // {"width": 64, "height": 48, "rate": 0}
   static const uint8_t arguments[] = "\x0d\x03\x07\x05width\x03\x40\0\0\0\x07\x06height\x03\x30\0\0\0\x07\x04rate\x03\0\0\0\0";
   const uint32_t moved[] = {5, 30, 20, 1};
-  expect(is(host_send("frames/pointer", moved, sizeof moved, 0, 0), NULL, 0), "frames/pointer takes 16 bytes");
-  expect(host_send("frames/pointer", moved, 15, 0, 0).status == CLEARWAY_INVALID_ARGUMENT, "frames/pointer refuses 15");
+  expect(is(host_send("frames/pointer", moved, sizeof moved, none, none), NULL, 0), "frames/pointer takes 16 bytes");
+  expect(host_send("frames/pointer", moved, 15, none, none).status == CLEARWAY_INVALID_ARGUMENT, "frames/pointer refuses 15");
   expect(host_listen("frames", arguments, sizeof arguments - 1, 4) == CLEARWAY_OK, "frames takes its arguments");
   static uint32_t pixels[64 * 48];
   size_t size;
@@ -109,33 +111,34 @@ static void check_image(void) {
   uint8_t *pixels;
   const clearway_memory memory = host_memory(8, &pixels);
   memcpy(pixels, "\x00\x10\xff\x80\xff\xff\xff\xff", 8);
-  expect(is(host_send("image/filter", negative, sizeof negative - 1, 0, memory), NULL, 0) &&
+  expect(is(host_send("image/filter", negative, sizeof negative - 1, none, memory), NULL, 0) &&
              memcmp(pixels, "\xff\xef\x00\x80\x00\x00\x00\xff", 8) == 0,
          "image/filter makes a negative and keeps alpha");
-  expect(is(host_send("image/filter", grey, sizeof grey - 1, 0, memory), NULL, 0) &&
+  expect(is(host_send("image/filter", grey, sizeof grey - 1, none, memory), NULL, 0) &&
              memcmp(pixels, "\xe1\xe1\xe1\x80\x00\x00\x00\xff", 8) == 0,
          "image/filter makes grey");
   host_release(memory);
   const clearway_memory small = host_memory(7, &pixels);
-  expect(host_send("image/filter", grey, sizeof grey - 1, 0, small).status == CLEARWAY_INVALID_ARGUMENT, "image/filter refuses too few pixels");
+  expect(host_send("image/filter", grey, sizeof grey - 1, none, small).status == CLEARWAY_INVALID_ARGUMENT,
+         "image/filter refuses too few pixels");
   host_release(small);
-  expect(host_send("image/filter", grey, sizeof grey - 1, 0, 0).status != CLEARWAY_OK, "image/filter refuses no pixels");
+  expect(host_send("image/filter", grey, sizeof grey - 1, none, none).status != CLEARWAY_OK, "image/filter refuses no pixels");
 }
 
 static void check_misbehaving(void) {
-  const answer lengths = host_send("garbage/length", NULL, 0, 0, 0);
+  const answer lengths = host_send("garbage/length", NULL, 0, none, none);
   int32_t said[8];
   memcpy(said, lengths.data, lengths.size < sizeof said ? lengths.size : sizeof said);
   for (int at = 1; at < 5; at++) expect(said[at] == CLEARWAY_INVALID_ARGUMENT, "garbage/length is refused");
-  const answer memory = host_send("garbage/memory", NULL, 0, 0, 0);
+  const answer memory = host_send("garbage/memory", NULL, 0, none, none);
   memcpy(said, memory.data, memory.size < sizeof said ? memory.size : sizeof said);
   expect(said[3] == CLEARWAY_OK && said[4] == CLEARWAY_STALE && said[7] != CLEARWAY_OK, "garbage/memory is refused");
-  expect(host_send("garbage/null", NULL, 0, 0, 0).status == CLEARWAY_OK, "garbage/null is refused");
-  expect(host_send("garbage/status", NULL, 0, 0, 0).status == -559038737, "garbage/status reaches the host");
-  if (host_has("panic")) expect(host_send("panic", NULL, 0, 0, 0).status == CLEARWAY_PANICKED, "a panic is a status");
-  expect(is(host_send("reply/twice", "a", 1, 0, 0), "a", 1), "the first answer counts");
-  expect(!host_send("reply/never", NULL, 0, 0, 0).answered, "reply/never does not answer");
-  host_send("reply/thread", NULL, 0, 0, 0);
+  expect(host_send("garbage/null", NULL, 0, none, none).status == CLEARWAY_OK, "garbage/null is refused");
+  expect(host_send("garbage/status", NULL, 0, none, none).status == -559038737, "garbage/status reaches the host");
+  if (host_has("panic")) expect(host_send("panic", NULL, 0, none, none).status == CLEARWAY_PANICKED, "a panic is a status");
+  expect(is(host_send("reply/twice", "a", 1, none, none), "a", 1), "the first answer counts");
+  expect(!host_send("reply/never", NULL, 0, none, none).answered, "reply/never does not answer");
+  host_send("reply/thread", NULL, 0, none, none);
   expect(is(host_wait(), NULL, 0), "an answer from a thread arrives");
   char text[4];
   size_t size;
@@ -155,8 +158,8 @@ int main(int count, char **paths) {
       check_sensor();
       check_frames();
       check_image();
-      expect(is(host_send("block", "\x01\0\0\0", 4, 0, 0), NULL, 0), "block answers");
-      expect(host_send("block", "", 1, 0, 0).status == CLEARWAY_INVALID_ARGUMENT, "block refuses what is no time");
+      expect(is(host_send("block", "\x01\0\0\0", 4, none, none), NULL, 0), "block answers");
+      expect(host_send("block", "", 1, none, none).status == CLEARWAY_INVALID_ARGUMENT, "block refuses what is no time");
     }
     host_close();
     expect(host_references() == 0, "all memory was released");

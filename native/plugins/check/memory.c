@@ -27,8 +27,8 @@ static struct {
 
 // Call it with `lock` held.
 static block *find(clearway_memory memory) {
-  const uint32_t slot = (uint32_t)memory;
-  if (slot >= SLOTS || slots[slot].block == NULL || slots[slot].generation != memory >> 32) return NULL;
+  const uint32_t slot = (uint32_t)memory.handle;
+  if (slot >= SLOTS || slots[slot].block == NULL || slots[slot].generation != memory.handle >> 32) return NULL;
   return slots[slot].block;
 }
 
@@ -37,9 +37,9 @@ static clearway_memory refer(block *to) {
     if (slots[slot].block != NULL) continue;
     slots[slot].block = to;
     to->references++;
-    return (clearway_memory)++slots[slot].generation << 32 | slot;
+    return (clearway_memory){(uint64_t)++slots[slot].generation << 32 | slot};
   }
-  return 0;
+  return (clearway_memory){0};
 }
 
 static void look(clearway_memory memory, const block *at, clearway_view *view) {
@@ -61,7 +61,7 @@ clearway_status memory_adopt(clearway_plugin_id plugin, uint8_t *data, size_t si
   pthread_mutex_lock(&lock);
   const clearway_memory memory = refer(made);
   pthread_mutex_unlock(&lock);
-  if (memory == 0) {
+  if (memory.handle == 0) {
     free(made);
     return CLEARWAY_FULL;
   }
@@ -92,16 +92,16 @@ clearway_status memory_view(clearway_memory memory, clearway_view *view) {
 clearway_status memory_retain(clearway_memory memory, clearway_memory *another) {
   pthread_mutex_lock(&lock);
   block *found = find(memory);
-  const clearway_memory made = found == NULL || another == NULL ? 0 : refer(found);
-  if (made != 0) *another = made;
+  const clearway_memory made = found == NULL || another == NULL ? (clearway_memory){0} : refer(found);
+  if (made.handle != 0) *another = made;
   pthread_mutex_unlock(&lock);
-  return made == 0 ? CLEARWAY_STALE : CLEARWAY_OK;
+  return made.handle == 0 ? CLEARWAY_STALE : CLEARWAY_OK;
 }
 
 clearway_status memory_release(clearway_memory memory) {
   pthread_mutex_lock(&lock);
   block *found = find(memory);
-  if (found != NULL) slots[(uint32_t)memory].block = NULL;
+  if (found != NULL) slots[(uint32_t)memory.handle].block = NULL;
   const bool last = found != NULL && --found->references == 0;
   pthread_mutex_unlock(&lock);
   if (found == NULL) return CLEARWAY_STALE;
@@ -130,7 +130,7 @@ unsigned host_references(void) {
 
 clearway_memory host_memory(size_t size, uint8_t **data) {
   clearway_view view = {0};
-  memory_allocate(0, size, CLEARWAY_MEMORY_ZEROED, &view);
+  memory_allocate((clearway_plugin_id){0}, size, CLEARWAY_MEMORY_ZEROED, &view);
   *data = view.data;
   return view.memory;
 }

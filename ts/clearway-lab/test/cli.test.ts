@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tests the built command as a user runs it. Its runner and its scenario belong to the tests.
 import { execFile, execFileSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -55,6 +55,89 @@ function seedWithStuckLast(): number {
     if (first.at(-1)?.cell.mechanism.name === "stuck") return seed;
   }
 }
+
+describe("clearway gen", () => {
+  test.each([[], ["schema.json", "--c", "out.h"]])(
+    "names the package that has the command now: %j %j %j",
+    async (...args) => {
+      const { code, stdout, stderr } = await clearway(["gen", ...args]);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+      expect(stderr).toBe(
+        "error: gen is a command of the package clearway-native now: npx clearway-native gen SCHEMA --c FILE --rust FILE\n",
+      );
+    },
+  );
+});
+
+describe("clearway lab --profile promises", () => {
+  const lab = (...args: string[]) => clearway(["lab", ...args], TESTED);
+  const written = (folder: string) => {
+    const value: unknown = JSON.parse(readFileSync(path.join(scratch, folder, "promises.json"), "utf8"));
+    assertResults(value);
+    return value;
+  };
+
+  test("prints the table, and writes valid results with the seed and the rounds it was given", async () => {
+    const args = [
+      "start",
+      "--profile",
+      "promises",
+      "--host",
+      "node",
+      "--rounds",
+      "3",
+      "--seed",
+      "5",
+      "--out",
+      "promised",
+    ];
+    const { code, stdout, stderr } = await lab(...args);
+    expect(stderr).toMatch("start on node: ");
+    expect(stdout).toMatch("| at most 1.15 | 1.1; 11.0 ms over 10.0 | met |");
+    expect(stdout).toMatch("promised/promises.json written after ");
+    expect(code).toBe(0);
+    const { run, cells } = written("promised");
+    expect(run).toMatchObject({ profile: "promises", seed: 5, measurementsPlanned: 1, measurementsDone: 1 });
+    expect(cells.map(({ family, mechanism }) => `${family} ${mechanism}`)).toEqual([
+      "bench clearway",
+      "bench postMessage",
+      "promise clearway",
+    ]);
+  });
+
+  test("exits with 1 after a probe that failed, and keeps its reason", async () => {
+    const { code, stdout } = await lab("--profile", "promises", "--host", "node", "--rounds", "13", "--out", "unlucky");
+    expect(code).toBe(1);
+    expect(stdout).toMatch("failed: no such luck");
+    expect(written("unlucky").cells).toMatchObject([{ status: "failed", why: "no such luck" }]);
+  });
+
+  test("keeps on Ctrl-C what was measured and says of the rest that it was not", async () => {
+    const { code, stdout } = await lab("--profile", "promises", "--host", "node", "--rounds", "14", "--out", "cut");
+    expect(code).toBe(130);
+    expect(stdout).toMatch("unavailable: the run was interrupted");
+    expect(written("cut").run).toMatchObject({ interrupted: true, measurementsDone: 0 });
+  });
+
+  test.each([
+    [["calls"], 'unknown scenario "calls" in the profile promises. Scenarios: start'],
+    [["--family", "memory"], "the profile promises has no families; name its scenarios"],
+    [["start", "--host", "jvm"], "the profile promises measures none of this on jvm"],
+  ])("refuses the arguments %j, and measures nothing", async (args, message) => {
+    const { code, stdout, stderr } = await lab(...args, "--profile", "promises", "--out", "refused");
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toMatch(`error: ${message}`);
+    expect(existsSync(path.join(scratch, "refused"))).toBe(false);
+  });
+
+  test("lists its scenarios with their targets", async () => {
+    const { code, stdout } = await lab("list", "--profile", "promises");
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /^start: .*\n {2}start-over-bare +pool start to first result over a bare worker's \(at most 1.15\)\n$/,
+    );
+  });
+});
 
 describe("clearway lab", () => {
   test("measures, writes valid results and a report, and prints a summary", async () => {

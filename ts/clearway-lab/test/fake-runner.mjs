@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Speaks the runner protocol for the lab's tests: "fast" answers at once, "stuck" sends the lab Ctrl-C and never answers,
-// "wrong" answers with an error, "dies" ends in mid-measurement, "garbage" writes what is no JSON.
+// "wrong" answers with an error, "dies" ends in mid-measurement, "garbage" writes what is no JSON. The probe "start" answers with as many
+// figures as it has rounds; 13 rounds are an error, and with 14 it sends the lab Ctrl-C and never answers.
 import hdr from "hdr-histogram-js";
 
 const histogram = hdr.build({ autoResize: true, numberOfSignificantValueDigits: 3 });
@@ -31,9 +32,20 @@ process.stdin.on("data", (chunk) => {
   for (const line of lines) answer(JSON.parse(line));
 });
 
-function answer({ id, op, cell }) {
+const subjects = ["clearway", "postMessage"].map((name) => ({ name, role: "reference", settings: "fake" }));
+
+function probe({ name, params }) {
+  if (name === "list") return { ok: true, result: subjects };
+  if (params.rounds === 13) return { ok: false, error: { message: "no such luck" } };
+  const figures = (ms) => new Array(params.rounds).fill(ms);
+  return { ok: true, result: { clearway: figures(11), postMessage: figures(10) } };
+}
+
+function answer({ id, op, cell, probe: asked }) {
   const say = (response) => process.stdout.write(JSON.stringify({ id, ...response }) + "\n");
   if (op === "describe") return say({ ok: true, result: description });
+  if (op === "probe" && asked.params.rounds === 14) return process.kill(process.ppid, "SIGINT");
+  if (op === "probe") return say(probe(asked));
   if (cell.mechanism === "stuck") return process.kill(process.ppid, "SIGINT");
   if (cell.mechanism === "wrong") return say({ ok: false, error: { message: "the work gave a wrong result" } });
   if (cell.mechanism === "dies") {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
 import schema from "../../../spec/results.schema.json" with { type: "json" };
-import { WARM_UP_CUT } from "../src/mechanism/measured.js";
+import { WARM_UP_CUT } from "../src/protocol/measured.js";
 import { execute, UNMEASURED } from "../src/run/execute.js";
 import { resultsOf } from "../src/run/results.js";
 import { assertResults } from "../src/run/schema.js";

@@ -29,7 +29,7 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-// A loan costs about as much as copying this many bytes (0.3 us): measured with bench/native.
+// A loan costs about as much as copying this many bytes (0.3 us): measured by the lab's scenario native.
 const loanBytesMin = 4096;
 
 /** One opening of a plugin by one JavaScript thread. Tracks open calls, streams and loans. */

@@ -40,3 +40,16 @@ test.skipIf(!has("cc"))("every constant and struct of the header compiles in C",
 test.skipIf(!has("c++"))("every constant and struct of the header compiles in C++", () => {
   expect(said("c++", ["-x", "c++", "-std=c++17"], source)).toBe("");
 });
+
+test.skipIf(!has("cc"))("a handle of one kind is none of another", () => {
+  const use = (given: string): string =>
+    said(
+      "cc",
+      ["-x", "c", "-std=c11"],
+      `#include "clearway.h"\nint f(const clearway_host *host, clearway_reply reply) { ${given} }`,
+    );
+  expect(use("return host->wanted(reply);")).toBe("");
+  expect(use("return host->release(reply);")).toContain("clearway_memory");
+  expect(use("return host->release(1);")).toContain("clearway_memory");
+  expect(use("clearway_memory memory = reply; return host->release(memory);")).toContain("error");
+});

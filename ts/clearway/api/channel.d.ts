@@ -890,9 +890,9 @@ declare class ChannelSchema<const S> {
     handle(endpoint: Endpoint, handlers: HandlersOf<S>, options?: ServeOptions): Disposable;
 }
 /**
- * Declares the methods and events of a channel, as plain data that JSON can hold. `clearway gen` generates a C header and a Rust trait
- * from the same data. The compiler infers the types of callers and handlers from it. Throws `invalid-argument` with the path to the
- * error.
+ * Declares the methods and events of a channel, as plain data that JSON can hold. `clearway-native gen` generates a C header and a Rust
+ * trait from the same data. The compiler infers the types of callers and handlers from it. Throws `invalid-argument` with the path to
+ * the error.
  */
 declare function schema<const S extends SchemaData>(data: S): ChannelSchema<S>;
 

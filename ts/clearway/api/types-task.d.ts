@@ -33,41 +33,41 @@ interface Resource<T> {
  */
 declare function resource<T>(definition: ResourceDefinition<T>): Resource<T>;
 
-/** What a task knows of the call that it serves. It comes first among the task's parameters. */
+/** A task's view of its call. It is the task's first parameter. */
 interface TaskContext {
-    /** Aborted when the call is cancelled or out of time. Its reason says which. */
+    /** Aborts when the call is cancelled or its time is over. Its reason says which. */
     readonly signal: AbortSignal;
     /**
-     * Whether the call was cancelled, readable in a hot loop that never gives its thread back: where shared memory exists
-     * it needs no message. Costs about 10 ns. Elsewhere it is `signal.aborted`, which such a loop will not see change.
+     * Whether the call was cancelled. Costs about 10 ns. With shared memory it needs no message, so it changes even in a loop that never
+     * yields its thread. Without shared memory it equals `signal.aborted`, which does not change in such a loop.
      */
     readonly cancelled: boolean;
     /**
-     * Tells the caller's `onProgress`. Copies `value` when it leaves. Does nothing when nobody listens. Never overtakes results, never
-     * waits, never throws. Values keep their order. A listener that is more than 8,192 values or 4 MiB behind gets the newest of what
-     * follows, once it has caught up or the task ends: values in between are left out, the last one never is. A loop that never gives
-     * its thread back cannot hear that its listener has caught up: beyond that bound it tells ten values a second. What needs
-     * each value is a stream (`async function*`), which has credit.
+     * Sends a value to the caller's `onProgress`. Copies `value` when it leaves. Does nothing without a listener. Never overtakes results,
+     * never waits, never throws. Values keep their order. While the listener is more than 8,192 values or 4 MiB behind, only the newest value
+     * waits; it is sent when the listener has caught up or the task ends. Other values are dropped, but never the last one. A loop that never
+     * yields its thread cannot notice that the listener has caught up; above that limit it sends ten values per second. If every value
+     * matters, use a stream (`async function*`), which has credit.
      */
     progress(value: unknown): void;
 }
-/** How a task is run. */
+/** Options of a task. */
 interface TaskOptions {
     /**
-     * How many nodes of a result are searched for memory to move; default 10,000. What lies beyond is copied, and the
-     * ledger says `search-limit`.
+     * Number of nodes of a result that are searched for memory to move. Default 10,000. Memory beyond is copied, and the ledger says
+     * `search-limit`.
      */
     moveSearchLimit?: number;
     /**
-     * `"auto"`: where its cost was learnt to be less than the hop to a worker, and short without doubt, it runs on the
-     * caller's thread. `"worker"`: never, whatever the pool says. Default: what the pool says, which is in workers unless
-     * told otherwise. Tasks that hold resources and streams always run in workers.
+     * Experimental. `"auto"`: the task runs on the caller's thread if measurements show that it is cheaper than the hop to a worker, and
+     * surely short. `"worker"`: the task always runs in a worker. Default: the pool's option, or else in a worker. Tasks that hold resources,
+     * and streams, always run in workers.
      */
     placement?: "auto" | "worker";
 }
 declare const taskTypes: unique symbol;
 declare const exposedBrand: unique symbol;
-/** A function that wants its context first. Callable as it is, so that a unit test may bring its own context. */
+/** A function whose first parameter is its context. A unit test may call it with a context of its own. */
 interface Task<Context, Args extends unknown[], Result> {
     (context: Context, ...args: Args): Result;
     readonly [taskTypes]: {
@@ -77,7 +77,7 @@ interface Task<Context, Args extends unknown[], Result> {
     };
 }
 type Fn<Context, Args extends unknown[], Result> = (context: Context, ...args: Args) => Result;
-/** Makes a task of a function that takes its {@link TaskContext} first. The caller does not see that parameter. */
+/** Makes a task of a function whose first parameter is its {@link TaskContext}. The caller does not see that parameter. */
 declare function task<Args extends unknown[], Result>(fn: Fn<TaskContext, Args, Result>): Task<TaskContext, Args, Result>;
 declare function task<Args extends unknown[], Result>(options: TaskOptions, fn: Fn<TaskContext, Args, Result>): Task<TaskContext, Args, Result>;
 /** The values of some resources, by name. */
@@ -89,7 +89,7 @@ interface Leased<Resources> {
     <Args extends unknown[], Result>(fn: Fn<TaskContext & ResourceValues<Resources>, Args, Result>): Task<TaskContext & ResourceValues<Resources>, Args, Result>;
     <Args extends unknown[], Result>(options: TaskOptions, fn: Fn<TaskContext & ResourceValues<Resources>, Args, Result>): Task<TaskContext & ResourceValues<Resources>, Args, Result>;
 }
-/** Gives a `task` whose context holds these resources: each is opened when such a task first runs in a worker. */
+/** Returns a `task` function whose context has these resources. A resource is opened when such a task first runs in a worker. */
 declare function withResources<Resources extends Record<string, Resource<unknown>>>(resources: Resources): Leased<Resources>;
 /** The tasks of a module. */
 type TaskMap = Readonly<Record<string, (...args: never[]) => unknown>>;

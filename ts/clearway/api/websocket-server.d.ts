@@ -2,8 +2,11 @@ import { T as TransportLimits, a as ChannelTransport } from './types-limits.js';
 export { b as ChannelSink, c as CloseCode, C as CloseReason } from './types-limits.js';
 import { IncomingMessage, Server } from 'node:http';
 
-/** Checks a token in the caller's own way, for example in a database. */
-type CheckToken = (token: string, request: IncomingMessage) => boolean | Promise<boolean>;
+/**
+ * Checks a token in the caller's own way, for example in a database. `signal` aborts when `handshakeMs` is over; pass it on,
+ * because a check that goes on keeps its place among the checks until it settles.
+ */
+type CheckToken = (token: string, request: IncomingMessage, signal: AbortSignal) => boolean | Promise<boolean>;
 
 interface WebSocketServerOptions extends TransportLimits {
     /** An existing server to attach to. Default: the channels' own server, on `host` and `port`. */

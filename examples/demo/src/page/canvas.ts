@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/** A canvas that keeps its pixels as many as the screen's, drawn to in CSS pixels. */
+/** A canvas with one pixel per pixel of the screen. Callers draw in CSS pixels. */
 export class SharpCanvas {
   readonly context: CanvasRenderingContext2D;
   width = 0;
@@ -23,7 +23,10 @@ export class SharpCanvas {
   }
 }
 
-/** Colours from the style sheet, read again when the reader's scheme changes: reading them in each frame would cost one. */
+/**
+ * Returns colours from the style sheet. Reads them again only when the reader's colour scheme changes, because reading them in each frame
+ * would cost a frame.
+ */
 export function themeColours<Name extends string>(names: readonly Name[]): Record<Name, string> {
   const colours = {} as Record<Name, string>;
   const read = () => {

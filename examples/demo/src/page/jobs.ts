@@ -9,14 +9,14 @@ export interface Job {
   id: JobId;
   title: string;
   what: string;
-  /** Builds what shows the job's outcome, once. */
+  /** Builds the elements that show the job's outcome. Called once. */
   show(outcome: HTMLElement): JobOnPage;
 }
 
 export interface JobOnPage {
-  /** What a run needs and no way should pay for. */
+  /** Prepares a run. The time does not count for any way. */
   prepare(): Promise<void>;
-  /** Does the job and puts its outcome on the page: that proves it is usable, and is part of what is measured. */
+  /** Does the job and shows its outcome on the page. That proves that the outcome is usable, and is part of the measurement. */
   run(way: Way): Promise<void>;
 }
 

@@ -27,7 +27,8 @@ addPause();
 sayIsolation();
 find("#run-all").addEventListener("click", () => alone(runAll));
 
-// The garbage of one run must not be billed to the next: wait for idle collection, or ask for it where that is allowed.
+// Time between runs for garbage collection, so that the garbage of one run does not slow down the next. Calls `gc` if the browser exposes
+// it.
 const restMs = 700;
 const rest = () => new Promise((resolve) => setTimeout(resolve, restMs));
 const collect = () => (globalThis as { gc?: () => void }).gc?.();
@@ -85,7 +86,7 @@ async function runOne(job: Job, onPage: JobOnPage, { id, name, way }: NamedWay, 
 const inWords = (result: Result) =>
   `longest stall ${stallText(result)}, ${framesText(result)} dropped frames, ${ms(result.runtimeMs)} in all.`;
 
-/** One run at a time. The buttons keep their focus, so they are told to be disabled rather than made so. */
+/** Runs one function at a time. Sets `aria-disabled` on the buttons instead of disabling them, so that they keep their focus. */
 async function alone(run: () => Promise<void>): Promise<void> {
   if (busy) return;
   busy = true;

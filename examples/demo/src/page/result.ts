@@ -59,8 +59,8 @@ export const hitchText = (result: Result) =>
   `${result.hitchMsPerSecond.toFixed(result.hitchMsPerSecond < 10 ? 1 : 0)} ms/s`;
 
 /**
- * How many times longer this way held the thread than Clearway did. Where Clearway's stalls stayed under the floor, the
- * floor stands for them, so this is then the least that it can be.
+ * Returns how many times longer this way held the thread than Clearway did. If all of Clearway's stalls were below the floor, the floor
+ * replaces them, and the result is a lower bound.
  */
 export function againstClearway(
   result: Result,

@@ -5,13 +5,13 @@ const laneCount = 3;
 const carLength = 34;
 const carWidth = 15;
 
-/** Pixels a second, of the cars in each lane. */
+/** Speed of the cars in each lane, in pixels per second. */
 const laneSpeeds = [150, 210, 280];
 const carsInLane = [5, 4, 3];
 
 /**
- * Cars at constant speed. Where they are follows from the time alone, so that a held main thread shows as what it is:
- * everything stands, then jumps. A CSS animation would glide on: the compositor draws those.
+ * Cars at constant speed. Their positions depend on the time alone, so a held main thread is visible: everything stops, then jumps. A CSS
+ * animation would continue, because the compositor draws it.
  */
 export class Road {
   readonly #canvas: SharpCanvas;

@@ -11,7 +11,7 @@ export interface NamedWay {
   id: WayId;
   name: string;
   way: Way;
-  /** Files under `src/ways` that it consists of. */
+  /** The way's files in `src/ways`. */
   sources: readonly string[];
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The worker that most people write first: an id for each request, a map of who waits, and structured clone for the results.
+// A typical hand-written worker client: an id for each request, a map of pending requests, structured clone for results.
 import type { Restored } from "../work/photo.js";
 import type { Student } from "../work/students.js";
 import type { Progress, Receipt } from "../work/upload.js";

@@ -5,7 +5,7 @@ import type { Progress, Receipt } from "../work/upload.js";
 
 /** The three jobs, done in one way. Every way gives the page the same results. */
 export interface Way {
-  /** Resolves when its worker, if it has one, has started: nobody's start-up is in a measurement. */
+  /** Resolves when its worker, if any, has started. So no measurement contains the start-up of a worker. */
   ready(): Promise<void>;
   students(count: number): Promise<Roster>;
   photo(url: string): Promise<Restored>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The work of job 2, the same for every way: fetch a hazy photo as raw RGBA (30 MB), restore its contrast, sharpen it.
+// The work of job 2, the same for every way: fetches a hazy photo as raw RGBA (30 MB), restores its contrast, sharpens it.
 
 export interface Picture {
   width: number;
@@ -8,7 +8,7 @@ export interface Picture {
 }
 
 export interface Restored extends Picture {
-  /** A small copy for the page to paint: painting 30 MB is a stall of its own, whoever made the pixels. */
+  /** A small copy for the page to paint. Painting 30 MB would be a stall of its own in every way. */
   preview: Picture;
 }
 
@@ -24,7 +24,7 @@ export async function fetchAndRestore(url: string): Promise<Restored> {
   return { ...restored, preview: shrink(restored, previewShrink) };
 }
 
-/** Spreads each colour channel over the full range, leaving out the 0.5 % of pixels at either end. In place. */
+/** Stretches each colour channel over the full range, except the 0.5 % of pixels at either end. In place. */
 function stretchContrast(picture: Picture): Picture {
   const { pixels } = picture;
   for (let channel = 0; channel < 3; channel++) {
@@ -49,7 +49,7 @@ function quantile(histogram: Uint32Array, rank: number): number {
   });
 }
 
-/** A 3 x 3 sharpening kernel over the inner pixels; the border stays as it is. */
+/** Applies a 3 x 3 sharpening kernel to the inner pixels. The border stays unchanged. */
 function sharpen({ width, height, pixels }: Picture): Picture {
   const sharp = new Uint8ClampedArray(pixels);
   const row = width * 4;

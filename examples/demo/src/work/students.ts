@@ -6,7 +6,7 @@ export interface Student {
   name: string;
 }
 
-/** What the page asks of a result, however it is stored: an array of objects answers it as it stands. */
+/** The interface of a result for the page, however it is stored. An array of objects implements it. */
 export interface Roster {
   readonly length: number;
   at(index: number): Student | undefined;
@@ -51,7 +51,7 @@ export function buildColumns(count: number): StudentColumns {
   return { rollNum, nameBytes: nameBytes.slice(0, end), nameEnds };
 }
 
-/** Reads rows out of columns when they are asked for. Making all of them at once would bring the stutter back. */
+/** Creates rows from columns on demand. Creating all of them at once would bring the stutter back. */
 export class Students implements Roster {
   readonly #columns: StudentColumns;
   readonly #decoder = new TextDecoder();

@@ -19,9 +19,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use clearway_core::{Given, Plugin};
-use clearway_plugin::{
-    CLEARWAY_INVALID_ARGUMENT, CLEARWAY_OK, CLEARWAY_PANICKED, CLEARWAY_STALE, Content, Status, Text,
-};
+use clearway_sys::{CLEARWAY_INVALID_ARGUMENT, CLEARWAY_OK, CLEARWAY_PANICKED, CLEARWAY_STALE, Content, Status, Text};
 
 pub use channel::*;
 pub use drain::*;

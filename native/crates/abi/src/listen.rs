@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 use clearway_core::WhenFull;
-use clearway_plugin::{CLEARWAY_INVALID_ARGUMENT, Content, PluginId, Status, Stream, Text};
+use clearway_sys::{CLEARWAY_INVALID_ARGUMENT, Content, PluginId, Status, Stream, Text};
 
 use crate::options::{
     CLEARWAY_WHEN_FULL_DROP_NEWEST, CLEARWAY_WHEN_FULL_DROP_OLDEST, CLEARWAY_WHEN_FULL_FAIL, CLEARWAY_WHEN_FULL_WAIT,

@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 
 use clearway_core::{HOST, Memory as Reference};
-use clearway_plugin::{CLEARWAY_INVALID_ARGUMENT, CLEARWAY_MEMORY_LENT, Memory, ReleaseMemory, Status, View};
+use clearway_sys::{CLEARWAY_INVALID_ARGUMENT, CLEARWAY_MEMORY_LENT, Memory, ReleaseMemory, Status, View};
 
 use crate::{give, status};
 

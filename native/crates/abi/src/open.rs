@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clearway_core::{Failure, Plugin};
-use clearway_plugin::{CLEARWAY_ABI_MAJOR, CLEARWAY_ABI_MINOR, CLEARWAY_INVALID_ARGUMENT, PluginId, Status, Text};
+use clearway_sys::{CLEARWAY_ABI_MAJOR, CLEARWAY_ABI_MINOR, CLEARWAY_INVALID_ARGUMENT, PluginId, Status, Text};
 
 use crate::options::{Options, Stats};
 use crate::{channel, give, plugin, status, text};
@@ -99,7 +99,8 @@ unsafe fn tell(text: &str, to: *mut c_char, size: usize) {
 /// Closes a plugin. Listeners are cancelled, and queued messages still run until the time is over. Calls that still wait
 /// are then answered `CLEARWAY_CLOSED`, to be drained as usual. Waits for running handlers; returns `CLEARWAY_TIMEOUT` if
 /// one does not end, and may then be called again. Returns `CLEARWAY_INVALID_ARGUMENT` in a callback of any plugin: a
-/// handler, a source, a wake, a release. The library stays loaded.
+/// handler, a source, a wake, a release. `on_drop`, `on_close` and a direct source's `on_cancel` run on this thread: the
+/// timeout does not bound them. The library stays loaded.
 #[unsafe(no_mangle)]
 pub extern "C" fn clearway_plugin_close(id: PluginId, timeout_ms: u32) -> Status {
     status(|| plugin(id)?.close(Duration::from_millis(timeout_ms.into())))

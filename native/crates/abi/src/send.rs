@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 use clearway_core::{Failure, Given, Sent, reply as reply_by};
-use clearway_plugin::{
+use clearway_sys::{
     CLEARWAY_INVALID_ARGUMENT, CLEARWAY_PENDING, CLEARWAY_STALE, Content, PluginId, Reply, Status, Text,
 };
 

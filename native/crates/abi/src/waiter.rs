@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use clearway_core::{BYTES_MAX, Memory as Reference};
-use clearway_plugin::{
+use clearway_sys::{
     CLEARWAY_INVALID_ARGUMENT, CLEARWAY_MEMORY_LENT, CLEARWAY_MEMORY_SEALED, CLEARWAY_MEMORY_SHARED, CLEARWAY_OK,
     CLEARWAY_PENDING, CLEARWAY_STALE, CLEARWAY_TIMEOUT, CLEARWAY_TOO_LARGE, PluginId, Status, View,
 };

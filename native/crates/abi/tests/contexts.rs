@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 
 use clearway::*;
 use clearway_core::Plugin as Opened;
-use clearway_plugin::*;
+use clearway_sys::*;
 use fixture::{LONG, give, handle, reply, text};
 
 const NONE: Event = Event::NONE;

@@ -8,7 +8,7 @@ use std::ptr::null;
 
 use clearway::*;
 use clearway_core::{HOST, Options as CoreOptions};
-use clearway_plugin::*;
+use clearway_sys::*;
 use fixture::{LONG, emit, handle, reply, source, text};
 
 /// Fills the array before a drain, and the memory past the room that the drain may use.

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use clearway::*;
 use clearway_core::HOST;
-use clearway_plugin::*;
+use clearway_sys::*;
 use fixture::{LONG, Told, emit, give, handle, reply, source, text};
 
 const NONE: Event = Event::NONE;

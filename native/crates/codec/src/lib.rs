@@ -14,6 +14,8 @@ mod value;
 
 pub mod binary;
 pub mod json;
+#[cfg(feature = "serde")]
+pub mod serde;
 pub mod standard;
 pub mod string;
 

@@ -8,7 +8,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use clearway_core::{Direct, Given, Line, Memory, Sent, WhenFull};
-use clearway_plugin::*;
+use clearway_sys::*;
 use fixture::*;
 
 const ROUNDS: usize = 400;

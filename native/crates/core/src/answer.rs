@@ -3,37 +3,15 @@
 
 use std::cell::Cell;
 use std::ffi::c_void;
+use std::sync::atomic::Ordering;
 
-use clearway_plugin::{CLEARWAY_CANCELLED, CLEARWAY_STALE, Content, OnAnswer, Status};
+use clearway_sys::{CLEARWAY_CANCELLED, CLEARWAY_OK, CLEARWAY_STALE, Content, OnAnswer, Status};
 
-use crate::call::{Answered, Calls, Empty};
-use crate::content::Kept;
-use crate::plugin::PLUGINS;
-
-/// The reason that there is no content: a status other than `CLEARWAY_OK`, and a text for people.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
-    /// `CLEARWAY_...`, or a plugin's own status from 1000 on.
-    pub status: Status,
-    /// The plugin's error text; may be empty.
-    pub text: String,
-}
-
-impl Failure {
-    pub(crate) fn of(status: Status) -> Failure {
-        Failure { status, text: String::new() }
-    }
-}
-
-/// The answer to a message: content or a failure.
-pub type Outcome = Result<Kept, Failure>;
-
-impl Empty for Outcome {
-    #[inline]
-    fn empty() -> Outcome {
-        Ok(Kept::default())
-    }
-}
+use crate::call::{Answered, Calls};
+use crate::guard::calling;
+use crate::outcome::Outcome;
+use crate::plugin::{PLUGINS, Plugin};
+use crate::queue::Ran;
 
 /// The receiver of an answer.
 #[derive(Clone, Copy)]
@@ -184,6 +162,28 @@ fn pass_on(handle: u64, to: To) {
             Some(plugin) => plugin.deliver_answer(handle),
             None => drop(take(handle)),
         },
+    }
+}
+
+impl Plugin {
+    /// Delivers the host's answer to the plugin, on the plugin's pool.
+    fn deliver_answer(&self, handle: u64) {
+        let id = self.id();
+        let job = move |_: Ran| {
+            if let Some(plugin) = PLUGINS.get(id) {
+                plugin.calls.fetch_sub(1, Ordering::Relaxed);
+            }
+            let Some((To::Plugin { on_answer: Some(call), context, .. }, outcome)) = take(handle) else {
+                return;
+            };
+            // SAFETY: the plugin's function, called once, with the context that the plugin gave; closing waits for it.
+            let tell = |status, content: &Content| calling((), || unsafe { call(context, status, content) });
+            match outcome {
+                Ok(content) => content.lend(|content| tell(CLEARWAY_OK, content)),
+                Err(failure) => tell(failure.status, &Content::NULL),
+            }
+        };
+        self.pool.push_always(Box::new(job)); // bounded: by the limit of calls in flight
     }
 }
 

@@ -4,11 +4,12 @@
 use std::sync::atomic::{Ordering, fence};
 use std::time::{Duration, Instant};
 
-use clearway_plugin::{CLEARWAY_CLOSED, CLEARWAY_INVALID_ARGUMENT, CLEARWAY_TIMEOUT, Status};
+use clearway_sys::{CLEARWAY_CLOSED, CLEARWAY_INVALID_ARGUMENT, CLEARWAY_TIMEOUT, Status};
 
-use crate::answer::{self, CALLS, Failure};
+use crate::answer::{self, CALLS};
 use crate::guard::{calling, is_calling};
 use crate::inbox::in_wake;
+use crate::outcome::Failure;
 use crate::plugin::{PLUGINS, Plugin, unregister};
 use crate::queue::on_queue_thread;
 use crate::sync::lock;
@@ -28,7 +29,8 @@ impl Plugin {
     ///
     /// Waits up to `timeout` for running handlers. After that it returns `CLEARWAY_TIMEOUT`; the plugin then refuses new work,
     /// and `close` may be called again. Returns `CLEARWAY_INVALID_ARGUMENT` in a callback of any plugin, because `close` might
-    /// wait for itself. The library stays loaded: memory and late threads of the plugin may still use its code.
+    /// wait for itself. The timeout does not bound what runs on this thread: `on_drop`, `on_close`, and `on_cancel` of a direct
+    /// source. The library stays loaded: memory and late threads of the plugin may still use its code.
     pub fn close(&self, timeout: Duration) -> Result<(), Status> {
         if in_callback() {
             return Err(CLEARWAY_INVALID_ARGUMENT);
@@ -40,8 +42,9 @@ impl Plugin {
     pub(crate) fn shut(&self, timeout: Duration) -> Result<(), Status> {
         let until = Instant::now() + timeout.min(Duration::from_secs(1 << 30));
         self.closed.store(true, Ordering::SeqCst);
+        fence(Ordering::SeqCst); // pairs with the fence in `listen`
         for stream in self.listened(None) {
-            let _ = self.cancel(stream);
+            let _ = self.cancel(stream); // stale: it has ended meanwhile
         }
         let mut ended = true;
         for queue in self.queues() {

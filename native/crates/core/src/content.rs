@@ -4,7 +4,7 @@
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use clearway_plugin::{CLEARWAY_INVALID_ARGUMENT, CLEARWAY_TOO_LARGE, Content, Memory as Handle, Status};
+use clearway_sys::{CLEARWAY_INVALID_ARGUMENT, CLEARWAY_TOO_LARGE, Content, Memory as Handle, Status};
 
 use crate::memory::{BYTES_MAX, Memory, resolve};
 
@@ -230,7 +230,7 @@ impl Kept {
 ///
 /// # Safety
 /// Readable for its size, during `'a`.
-pub(crate) unsafe fn name<'a>(text: clearway_plugin::Text) -> Result<&'a str, Status> {
+pub(crate) unsafe fn name<'a>(text: clearway_sys::Text) -> Result<&'a str, Status> {
     if text.data.is_null() || text.size == 0 {
         return Err(CLEARWAY_INVALID_ARGUMENT);
     }
@@ -246,7 +246,7 @@ pub(crate) unsafe fn name<'a>(text: clearway_plugin::Text) -> Result<&'a str, St
 ///
 /// # Safety
 /// Readable for its size or 4096 bytes, whichever is less.
-pub(crate) unsafe fn shown(text: clearway_plugin::Text) -> String {
+pub(crate) unsafe fn shown(text: clearway_sys::Text) -> String {
     if text.data.is_null() {
         return String::new();
     }

@@ -4,7 +4,7 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
-use clearway_plugin::{
+use clearway_sys::{
     CLEARWAY_INVALID_ARGUMENT, CLEARWAY_OK, CLEARWAY_PANICKED, Content, OnDrop, OnListen, OnMessage, OnStream, Status,
 };
 
@@ -67,29 +67,9 @@ impl Entry {
         returned
     }
 
-    /// Calls the source's `on_listen`. Returns `None` if the source was removed.
-    pub(crate) fn listen(&self, arguments: &Content, stream: u64) -> Option<Status> {
-        let Callbacks::Source { on_listen: Some(call), .. } = self.callbacks else {
-            return Some(CLEARWAY_INVALID_ARGUMENT);
-        };
-        // SAFETY: as above.
-        self.inside(|| calling(CLEARWAY_PANICKED, || unsafe { call(self.context, arguments, stream) }))
-    }
-
-    /// Tells the source that the listener has cancelled.
-    pub(crate) fn cancel(&self, stream: u64) {
-        if let Callbacks::Source { on_cancel: Some(call), .. } = self.callbacks {
-            // SAFETY: as above.
-            self.inside(|| calling((), || unsafe { call(self.context, stream) }));
-        }
-    }
-
-    /// Tells the source that the stream has room again.
-    pub(crate) fn room(&self, stream: u64) {
-        if let Callbacks::Source { on_room: Some(call), .. } = self.callbacks {
-            // SAFETY: as above.
-            self.inside(|| calling((), || unsafe { call(self.context, stream) }));
-        }
+    /// Enters a source. Returns `None` if the source was removed.
+    pub(crate) fn stay(self: &Arc<Entry>) -> Option<Stay> {
+        self.gate.enter().then(|| Stay { source: self.clone() })
     }
 
     fn inside<R>(&self, call: impl FnOnce() -> R) -> Option<R> {
@@ -128,11 +108,52 @@ impl Entry {
     }
 }
 
+/// A thread, or a queued job, that is in a source: the source's `on_drop` waits for it. A listener that has begun is told of its
+/// end in one stay, because a source that was dropped in between would never hear of it.
+pub(crate) struct Stay {
+    source: Arc<Entry>,
+}
+
+impl Stay {
+    /// Calls the source's `on_listen`.
+    pub(crate) fn listen(&self, arguments: &Content, stream: u64) -> Status {
+        let Callbacks::Source { on_listen: Some(call), .. } = self.source.callbacks else {
+            return CLEARWAY_INVALID_ARGUMENT;
+        };
+        // SAFETY: the plugin's function, with the context that the plugin gave, before its `on_drop`.
+        calling(CLEARWAY_PANICKED, || unsafe { call(self.source.context, arguments, stream) })
+    }
+
+    /// Tells the source that the listener has cancelled.
+    pub(crate) fn cancel(&self, stream: u64) {
+        if let Callbacks::Source { on_cancel: Some(call), .. } = self.source.callbacks {
+            // SAFETY: as above.
+            calling((), || unsafe { call(self.source.context, stream) });
+        }
+    }
+
+    /// Tells the source that the stream has room again.
+    pub(crate) fn room(&self, stream: u64) {
+        if let Callbacks::Source { on_room: Some(call), .. } = self.source.callbacks {
+            // SAFETY: as above.
+            calling((), || unsafe { call(self.source.context, stream) });
+        }
+    }
+}
+
+impl Drop for Stay {
+    fn drop(&mut self) {
+        if self.source.gate.leave() {
+            self.source.dropped();
+        }
+    }
+}
+
 /// Returns the status of a handler that refused; `None` for one that will answer.
 pub(crate) fn refusal(status: Option<Status>) -> Option<Status> {
     match status {
         Some(CLEARWAY_OK) => None,
         Some(status) => Some(status),
-        None => Some(clearway_plugin::CLEARWAY_NO_HANDLER),
+        None => Some(clearway_sys::CLEARWAY_NO_HANDLER),
     }
 }

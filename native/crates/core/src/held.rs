@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Content for hosts without Rust: held here by a handle until the host frees it.
 
-use clearway_plugin::{CLEARWAY_OUT_OF_MEMORY, CLEARWAY_STALE, Content, Memory as Handle, Status, Text};
+use clearway_sys::{CLEARWAY_OUT_OF_MEMORY, CLEARWAY_STALE, Content, Memory as Handle, Status, Text};
 
 use crate::content::Kept;
 use crate::handle::Kind;

@@ -5,12 +5,12 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 use std::sync::{Mutex, RwLock};
 
-use clearway_plugin::{CLEARWAY_INVALID_ARGUMENT, Status};
+use clearway_sys::{CLEARWAY_INVALID_ARGUMENT, Status};
 
 use crate::guard::calling;
 use crate::handle::{self, Kind};
-use crate::plugin::STREAMS;
 use crate::ring::{Edge, Ring};
+use crate::stream::STREAMS;
 use crate::sync::lock;
 
 type Wake = Box<dyn Fn() + Send + Sync>;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The items that the host reads from a plugin.
 
-use crate::answer::{Failure, Outcome};
 use crate::content::Kept;
+use crate::outcome::{Failure, Outcome};
 
 /// One item that a plugin has for its host.
 #[derive(Debug)]

@@ -46,6 +46,8 @@ mod meter;
 #[cfg(not(loom))]
 mod options;
 #[cfg(not(loom))]
+mod outcome;
+#[cfg(not(loom))]
 mod plugin;
 #[cfg(not(loom))]
 mod queue;
@@ -62,7 +64,6 @@ pub use guard::panics;
 
 #[cfg(not(loom))]
 pub use self::{
-    answer::{Failure, Outcome},
     content::{ATTACHMENTS_MAX, Bytes, Given, Kept, SMALL_MAX},
     held::{hold, let_go},
     item::{Incoming, Item},
@@ -70,6 +71,7 @@ pub use self::{
     memory::{BYTES_MAX, Kept as SlabsKept, Memory, kept as slabs},
     meter::{Counts, Times},
     options::Options,
+    outcome::{Failure, Outcome},
     plugin::{Channel, Plugin},
     send::{Direct, Sent, reply},
     stream::{WhenFull, Window},

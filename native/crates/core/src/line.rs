@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use clearway_plugin::{Content, Status};
+use clearway_sys::{Content, Status};
 
 use crate::content::Given;
 use crate::entry::Entry;

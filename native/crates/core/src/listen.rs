@@ -2,20 +2,19 @@
 //! Streams of events, from both sides.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{Ordering, fence};
 use std::time::Duration;
 
-use clearway_plugin::{
+use clearway_sys::{
     CLEARWAY_FULL, CLEARWAY_INVALID_ARGUMENT, CLEARWAY_NO_HANDLER, CLEARWAY_OUT_OF_MEMORY, CLEARWAY_STALE, Status,
 };
 
-use crate::answer::Failure;
 use crate::content::Given;
 use crate::entry::{Entry, refusal};
-use crate::plugin::{Channel, PLUGINS, Plugin, STREAMS};
-use crate::queue::Ran;
-use crate::send::refused;
-use crate::stream::{Stream, Window};
+use crate::outcome::Failure;
+use crate::plugin::{Channel, PLUGINS, Plugin};
+use crate::queue::{Job, Ran};
+use crate::stream::{STREAMS, Stream, Window};
 use crate::sync::lock;
 
 impl Plugin {
@@ -37,18 +36,32 @@ impl Plugin {
             self.streams.fetch_sub(1, Ordering::Relaxed);
             return Err(CLEARWAY_OUT_OF_MEMORY);
         };
+        // Closing cancels all streams. Either this thread sees that the plugin is closed, or `shut` sees the stream: one of the
+        // two fences comes first.
+        fence(Ordering::SeqCst);
+        if let Err(closed) = self.open() {
+            drop(self.forget(handle));
+            return Err(closed);
+        }
         let tell = move |ran: Ran| {
             if ran == Ran::Not || !stream.begin() {
                 return;
             }
-            let status = kept.lend(|arguments| stream.source.listen(arguments, handle));
+            let stay = stream.source.stay();
+            let status = stay.as_ref().map(|stay| kept.lend(|arguments| stay.listen(arguments, handle)));
             if let Some(status) = refusal(status) {
-                let _ = end(handle, Some(Failure::of(status)));
-            } else if stream.begun() {
-                stream.source.cancel(handle);
+                let _ = end(handle, Some(Failure::of(status))); // stale: the source has ended it, or the listener has left
+            } else if let (Some(stay), true) = (stay, stream.begun()) {
+                stay.cancel(handle);
             }
         };
-        on(&source, Box::new(tell)).inspect_err(|_| drop(self.forget(handle)))?;
+        match &source.queue {
+            None => tell(Ran::After(Duration::ZERO)),
+            Some(queue) => queue.push(Box::new(tell)).map_err(|(why, _)| {
+                drop(self.forget(handle));
+                why.status()
+            })?,
+        }
         Ok(handle)
     }
 
@@ -70,12 +83,10 @@ impl Plugin {
     /// Stops listening: drops queued events and tells the source. The stream's events are no longer read. Returns
     /// `CLEARWAY_STALE` for a stream that has ended or belongs to another plugin.
     pub fn cancel(&self, stream: u64) -> Result<(), Status> {
-        self.own(stream)?;
+        let stay = self.own(stream)?.source.stay();
         let listened = self.forget(stream).ok_or(CLEARWAY_STALE)?;
-        if listened.cancel() {
-            let source = listened.source.clone();
-            let tell = move |_: Ran| source.cancel(stream);
-            let _ = on(&listened.source, Box::new(tell));
+        if let (true, Some(stay)) = (listened.cancel(), stay) {
+            notify(&listened.source, Box::new(move |_| stay.cancel(stream)));
         }
         Ok(())
     }
@@ -88,8 +99,13 @@ impl Plugin {
 
     /// Tells a source that there is room again.
     pub(crate) fn room(&self, handle: u64, stream: &Arc<Stream>) {
-        let source = stream.source.clone();
-        let _ = on(&stream.source, Box::new(move |_| source.room(handle)));
+        let listened = stream.clone();
+        let tell = move |_: Ran| {
+            if let (true, Some(stay)) = (listened.room_is_due(), listened.source.stay()) {
+                stay.room(handle);
+            }
+        };
+        notify(&stream.source, Box::new(tell));
     }
 
     /// Returns the handles of this plugin's streams, of all its sources or of one.
@@ -101,14 +117,13 @@ impl Plugin {
     }
 }
 
-/// Runs a job where the entry's callbacks run: on its queue, or here for a direct entry. Returns an error when the queue
-/// refuses the job, which then does not run.
-fn on(entry: &Entry, job: crate::queue::Job) -> Result<(), Status> {
+/// Runs a job where the entry's callbacks run: on its queue, or here for a direct entry. A source relies on what it is told, so
+/// a full queue takes the job as well. At most two jobs for each listener wait at a time: the listener left, and there is room.
+fn notify(entry: &Entry, job: Job) {
     match &entry.queue {
         None => job(Ran::After(Duration::ZERO)),
-        Some(queue) => queue.push(job).map_err(|(why, _)| refused(why))?,
+        Some(queue) => queue.push_always(job),
     }
-    Ok(())
 }
 
 /// Takes an event that a plugin emits.

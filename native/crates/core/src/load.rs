@@ -4,14 +4,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use clearway_plugin::{
+use clearway_sys::{
     CLEARWAY_ABI_MAJOR, CLEARWAY_INIT_FAILED, CLEARWAY_LOAD_FAILED, CLEARWAY_NOT_A_PLUGIN, CLEARWAY_OK,
     CLEARWAY_PANICKED, CLEARWAY_VERSION, Init, Plugin as About,
 };
 
-use crate::answer::Failure;
-use crate::guard::guarded;
+use crate::guard::calling;
 use crate::options::Options;
+use crate::outcome::Failure;
 use crate::plugin::{Closer, Plugin};
 use crate::sync::lock;
 use crate::table::HOST;
@@ -50,7 +50,7 @@ impl Plugin {
             on_close: None,
         };
         // SAFETY: as promised to this function.
-        let status = guarded(CLEARWAY_PANICKED, || unsafe { init(&HOST, &mut about) });
+        let status = calling(CLEARWAY_PANICKED, || unsafe { init(&HOST, &mut about) });
         let failure = match status {
             CLEARWAY_OK if about.abi_major == CLEARWAY_ABI_MAJOR => {
                 *lock(&plugin.on_close) = Some(Closer { on_close: about.on_close, context: about.context });

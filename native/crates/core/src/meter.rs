@@ -96,15 +96,3 @@ impl Times {
         Box::new(Times { wait: empty(), run: empty() })
     }
 }
-
-impl crate::plugin::Plugin {
-    /// Returns the counters.
-    pub fn counts(&self) -> Counts {
-        self.meter.counts()
-    }
-
-    /// Returns how long queued calls have waited and run.
-    pub fn times(&self) -> Times {
-        self.meter.times()
-    }
-}

@@ -21,3 +21,7 @@ impl Default for Options {
         Options { threads: processors.max(2), calls_max: 1 << 14, streams_max: 1 << 10 }
     }
 }
+
+/// How far direct calls without an immediate answer may exceed the limit of calls in flight, since their handlers have already
+/// run. Beyond it, a call is answered `CLEARWAY_FULL` on the handler's behalf.
+pub(crate) const LATE_MAX: usize = 1024;

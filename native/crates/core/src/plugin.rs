@@ -6,26 +6,23 @@ use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
-use clearway_plugin::{
-    CLEARWAY_ALREADY_EXISTS, CLEARWAY_CLOSED, CLEARWAY_NO_HANDLER, CLEARWAY_TOO_LARGE, OnClose, Status,
+use clearway_sys::{
+    CLEARWAY_ALREADY_EXISTS, CLEARWAY_CLOSED, CLEARWAY_LOG_WARNING, CLEARWAY_NO_HANDLER, CLEARWAY_TOO_LARGE, OnClose,
+    Status,
 };
 
 use crate::entry::Entry;
 use crate::handle::{self, Kind};
 use crate::inbox::Inbox;
 use crate::item::Incoming;
-use crate::meter::Meter;
-use crate::options::Options;
+use crate::meter::{Counts, Meter, Times};
+use crate::options::{LATE_MAX, Options};
 use crate::queue::Queue;
-use crate::send::LATE_MAX;
 use crate::slots::Slots;
-use crate::stream::Stream;
 use crate::sync::lock;
 
 /// Opened plugins by id.
 pub(crate) static PLUGINS: Slots<Arc<Plugin>> = Slots::new(Kind::Plugin);
-/// Streams by the handle that both sides know.
-pub(crate) static STREAMS: Slots<Arc<Stream>> = Slots::new(Kind::Stream);
 /// Messages from plugins that wait for their host.
 pub(crate) static INCOMING: Slots<Incoming> = Slots::new(Kind::Incoming);
 
@@ -51,7 +48,7 @@ pub struct Plugin {
     channels: RwLock<HashMap<Box<str>, Arc<Channel>>>,
     serial: Mutex<HashMap<Box<str>, Arc<Queue>>>,
     log: Mutex<VecDeque<(u32, String)>>,
-    pub(crate) log_lost: AtomicU64,
+    log_lost: AtomicU64,
 }
 
 pub(crate) struct Closer {
@@ -76,7 +73,7 @@ impl Plugin {
         let places =
             options.calls_max.saturating_mul(2).saturating_add(options.streams_max).saturating_add(2 * LATE_MAX + 1);
         if places > 1 << 22 || options.calls_max == 0 {
-            return Err(clearway_plugin::CLEARWAY_INVALID_ARGUMENT);
+            return Err(clearway_sys::CLEARWAY_INVALID_ARGUMENT);
         }
         let plugin = Arc::new(Plugin {
             id: OnceLock::new(),
@@ -147,6 +144,16 @@ impl Plugin {
         lock(&self.serial).values().cloned().chain([self.pool.clone()]).collect()
     }
 
+    /// Returns the counters.
+    pub fn counts(&self) -> Counts {
+        self.meter.counts()
+    }
+
+    /// Returns how long queued calls have waited and run.
+    pub fn times(&self) -> Times {
+        self.meter.times()
+    }
+
     /// Keeps a log line until it is read.
     pub(crate) fn say(&self, level: u32, text: String) {
         let mut log = lock(&self.log);
@@ -155,7 +162,8 @@ impl Plugin {
             return;
         }
         log.push_back((level, text));
-        let first = log.len() == 1;
+        // With lost lines to tell of, the token is in the inbox.
+        let first = log.len() == 1 && self.log_lost.load(Ordering::Relaxed) == 0;
         drop(log);
         if first {
             self.inbox.put(handle::join(Kind::Log, 1, 0));
@@ -166,8 +174,17 @@ impl Plugin {
     pub(crate) fn said(&self, max: usize) -> (Vec<(u32, String)>, bool) {
         let mut log = lock(&self.log);
         let count = log.len().min(max);
-        let said = log.drain(..count).collect();
-        (said, !log.is_empty())
+        let mut said: Vec<_> = log.drain(..count).collect();
+        // The line that counts the lost ones follows those that came before them.
+        if log.is_empty() && said.len() < max {
+            match self.log_lost.swap(0, Ordering::Relaxed) {
+                0 => {}
+                lost => {
+                    said.push((CLEARWAY_LOG_WARNING, format!("{lost} log lines were lost: the host reads too slowly")))
+                }
+            }
+        }
+        (said, !log.is_empty() || self.log_lost.load(Ordering::Relaxed) > 0)
     }
 }
 

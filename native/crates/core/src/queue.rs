@@ -3,9 +3,11 @@
 
 use std::cell::Cell;
 use std::collections::VecDeque;
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use clearway_sys::{CLEARWAY_CLOSED, CLEARWAY_FULL, CLEARWAY_OUT_OF_MEMORY, Status};
 
 use crate::sync::lock;
 
@@ -70,11 +72,9 @@ impl Queue {
         if state.jobs.len() >= self.jobs_max {
             return Err((Refused::Full, job));
         }
-        if state.sleeping <= state.jobs.len() && state.threads < self.threads_max {
-            let queue = self.clone();
-            let started = thread::Builder::new().name(self.name.clone()).spawn(move || queue.run());
-            match started {
-                Ok(_) => state.threads += 1,
+        if self.thread_wanted(&state) {
+            match self.spawn() {
+                Ok(()) => state.threads += 1,
                 Err(_) if state.threads == 0 => return Err((Refused::NoThread, job)),
                 Err(_) => {}
             }
@@ -83,6 +83,50 @@ impl Queue {
         drop(state);
         self.ready.notify_one();
         Ok(())
+    }
+
+    /// Queues a job that must run: beyond the limit of jobs, and on a closed queue. The caller bounds the number of such jobs. If
+    /// the queue has no thread and none can be started, the job runs on this thread, in its turn.
+    pub(crate) fn push_always(self: &Arc<Queue>, job: Job) {
+        let mut state = lock(&self.state);
+        if !state.closed && self.thread_wanted(&state) && self.spawn().is_ok() {
+            state.threads += 1;
+        }
+        state.jobs.push_back((Instant::now(), job));
+        if state.threads == 0 {
+            state.threads = 1;
+            self.stand_in(state);
+        } else {
+            drop(state);
+            self.ready.notify_one();
+        }
+    }
+
+    fn thread_wanted(&self, state: &State) -> bool {
+        state.sleeping <= state.jobs.len() && state.threads < self.threads_max
+    }
+
+    fn spawn(self: &Arc<Queue>) -> std::io::Result<()> {
+        let queue = self.clone();
+        thread::Builder::new().name(self.name.clone()).spawn(move || queue.run()).map(drop)
+    }
+
+    /// Runs jobs on this thread, which is counted as the queue's only one, until none is left or a thread takes over.
+    #[cold]
+    fn stand_in<'a>(self: &'a Arc<Queue>, mut state: MutexGuard<'a, State>) {
+        let outer = INSIDE.replace(true);
+        while let Some((at, job)) = state.jobs.pop_front() {
+            drop(state);
+            job(Ran::After(at.elapsed()));
+            state = lock(&self.state);
+            if !state.closed && !state.jobs.is_empty() && self.spawn().is_ok() {
+                INSIDE.set(outer);
+                return; // the new thread has this one's place in the count
+            }
+        }
+        INSIDE.set(outer);
+        state.threads -= 1;
+        self.idle.notify_all();
     }
 
     fn run(&self) {
@@ -135,6 +179,17 @@ pub(crate) enum Refused {
     Closed,
     Full,
     NoThread,
+}
+
+impl Refused {
+    /// The status that says so.
+    pub(crate) fn status(self) -> Status {
+        match self {
+            Refused::Closed => CLEARWAY_CLOSED,
+            Refused::Full => CLEARWAY_FULL,
+            Refused::NoThread => CLEARWAY_OUT_OF_MEMORY,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -208,6 +263,47 @@ mod tests {
             assert!(matches!(heard.recv(), Ok(Ran::After(_))), "{name:?}");
             assert!(queue.close(Instant::now() + LONG));
         }
+    }
+
+    #[test]
+    fn a_job_that_must_run_is_queued_by_a_full_queue_and_by_a_closed_one() {
+        let queue = Queue::new("test".into(), 1, 1);
+        let (end, ends) = channel::<()>();
+        let (told, heard) = channel();
+        let tell = |what: &'static str| {
+            let told = told.clone();
+            Box::new(move |_| told.send((what, on_queue_thread())).unwrap())
+        };
+        queue.push(Box::new(move |_| ends.recv().unwrap_err().to_string().clear())).map_err(|(why, _)| why).unwrap();
+        while !lock(&queue.state).jobs.is_empty() {
+            thread::yield_now();
+        }
+        queue.push(tell("in the limit")).map_err(|(why, _)| why).unwrap();
+        queue.push_always(tell("beyond the limit"));
+        lock(&queue.state).closed = true;
+        queue.push_always(tell("after the close"));
+        assert!(heard.try_recv().is_err(), "all of them wait for their turn");
+        drop(end);
+        for what in ["in the limit", "beyond the limit", "after the close"] {
+            assert_eq!(heard.recv(), Ok((what, true)));
+        }
+        assert!(queue.close(Instant::now() + LONG));
+    }
+
+    #[test]
+    fn a_job_that_must_run_runs_on_the_callers_thread_where_the_queue_has_none() {
+        let queue = Queue::new("test".into(), 0, 1); // as if no thread could be started
+        let (told, heard) = channel();
+        let (again, after) = (queue.clone(), told.clone());
+        queue.push_always(Box::new(move |_| {
+            assert!(on_queue_thread(), "closing here would wait for itself");
+            again.push_always(Box::new(move |_| after.send(2).unwrap()));
+            told.send(1).unwrap();
+        }));
+        assert_eq!(heard.try_recv(), Ok(1), "before `push_always` returned");
+        assert!(!on_queue_thread());
+        assert_eq!(heard.recv(), Ok(2), "after the first, on a thread that was started for it");
+        assert!(queue.close(Instant::now() + LONG));
     }
 
     #[test]

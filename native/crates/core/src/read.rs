@@ -8,8 +8,8 @@ use crate::answer::{self, CALLS, To};
 use crate::handle::{self, Kind};
 use crate::inbox::Next;
 use crate::item::Item;
-use crate::plugin::{INCOMING, Plugin, STREAMS};
-use crate::stream::Stream;
+use crate::plugin::{INCOMING, Plugin};
+use crate::stream::{STREAMS, Stream};
 
 impl Plugin {
     /// Appends up to `max` items (0 counts as 1), in the order of each stream and caller. Returns true if more are left: no

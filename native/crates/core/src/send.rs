@@ -3,21 +3,23 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use clearway_plugin::{
+use clearway_sys::{
     CLEARWAY_CLOSED, CLEARWAY_FAILED, CLEARWAY_FULL, CLEARWAY_NO_HANDLER, CLEARWAY_OK, CLEARWAY_OUT_OF_MEMORY,
     CLEARWAY_PANICKED, CLEARWAY_PENDING, CLEARWAY_STALE, Content, OnAnswer, Status,
 };
 
-use crate::answer::{self, CALLS, Failure, Outcome, To};
+use crate::answer::{self, CALLS, To};
 use crate::call::Written;
 use crate::content::{Given, Kept};
 use crate::entry::{Entry, refusal};
 use crate::guard::calling;
 use crate::item::Incoming;
+use crate::options::LATE_MAX;
+use crate::outcome::{Failure, Outcome};
 use crate::plugin::{Channel, INCOMING, PLUGINS, Plugin};
-use crate::queue::{Queue, Ran, Refused};
+use crate::queue::{Queue, Ran};
 use crate::sync::lock;
 
 /// The result of sending a message to a plugin.
@@ -161,7 +163,7 @@ impl Plugin {
         };
         if let Err((why, _)) = queue.push(Box::new(job)) {
             if call == 0 || self.undo(call) {
-                return Err(refused(why));
+                return Err(why.status());
             }
         }
         Ok(if call == 0 { Sent::Taken } else { Sent::Pending(call) })
@@ -245,29 +247,6 @@ impl Plugin {
         Ok(())
     }
 
-    /// Delivers the host's answer to the plugin, on the plugin's pool.
-    pub(crate) fn deliver_answer(&self, handle: u64) {
-        let id = self.id();
-        let job = move |_: Ran| {
-            if let Some(plugin) = PLUGINS.get(id) {
-                plugin.calls.fetch_sub(1, Ordering::Relaxed);
-            }
-            let Some((To::Plugin { on_answer: Some(call), context, .. }, outcome)) = answer::take(handle) else {
-                return;
-            };
-            // SAFETY: the plugin's function, called once, with the context that the plugin gave; closing waits for it.
-            let tell = |status, content: &Content| calling((), || unsafe { call(context, status, content) });
-            match outcome {
-                Ok(content) => content.lend(|content| tell(CLEARWAY_OK, content)),
-                Err(failure) => tell(failure.status, &Content::NULL),
-            }
-        };
-        if let Err((_, job)) = self.pool.push(Box::new(job)) {
-            // The pool is closing, full or without threads: the callback runs here rather than never.
-            job(Ran::After(Duration::ZERO));
-        }
-    }
-
     /// Answers a message from the plugin. Returns `CLEARWAY_STALE` if it was answered before.
     pub fn reply(&self, reply: u64, outcome: Result<&Given<'_>, Failure>) -> Result<(), Status> {
         reply_to(reply, outcome)
@@ -277,18 +256,6 @@ impl Plugin {
 /// Answers as [`Plugin::reply`] does, for a caller that has only the handle.
 pub fn reply(reply: u64, outcome: Result<&Given<'_>, Failure>) -> Result<(), Status> {
     reply_to(reply, outcome)
-}
-
-/// How far direct calls without an immediate answer may exceed the limit of calls in flight, since their handlers have already
-/// run. Beyond it, a call is answered `CLEARWAY_FULL` on the handler's behalf.
-pub(crate) const LATE_MAX: usize = 1024;
-
-pub(crate) fn refused(why: Refused) -> Status {
-    match why {
-        Refused::Closed => CLEARWAY_CLOSED,
-        Refused::Full => CLEARWAY_FULL,
-        Refused::NoThread => CLEARWAY_OUT_OF_MEMORY,
-    }
 }
 
 /// Returns a refusing handler's status. A status that means success becomes `CLEARWAY_FAILED`.

@@ -4,11 +4,13 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
-use clearway_plugin::{CLEARWAY_FULL, CLEARWAY_OVERFLOW, CLEARWAY_STALE, Status};
+use clearway_sys::{CLEARWAY_FULL, CLEARWAY_OVERFLOW, CLEARWAY_STALE, Status};
 
-use crate::answer::Failure;
 use crate::content::{Given, Kept};
 use crate::entry::Entry;
+use crate::handle::Kind;
+use crate::outcome::Failure;
+use crate::slots::Slots;
 use crate::sync::lock;
 
 /// The loss policy of a full stream.
@@ -37,6 +39,9 @@ pub struct Window {
     pub credit: u64,
 }
 
+/// Streams by the handle that both sides know.
+pub(crate) static STREAMS: Slots<Arc<Stream>> = Slots::new(Kind::Stream);
+
 pub(crate) struct Stream {
     pub(crate) plugin: u64,
     pub(crate) tag: u64,
@@ -53,6 +58,8 @@ struct State {
     /// The stream's handle is in the inbox, or its reader is processing it.
     scheduled: bool,
     room_wanted: bool,
+    /// The source will be told that there is room: its queue has the job.
+    room_due: bool,
     listening: Listening,
     phase: Phase,
 }
@@ -94,6 +101,7 @@ impl Stream {
             dropped: 0,
             scheduled: false,
             room_wanted: false,
+            room_due: false,
             listening: Listening::NotYet,
             phase: Phase::Open,
         };
@@ -214,6 +222,13 @@ impl Stream {
         told
     }
 
+    /// Called before the source is told of room. Returns false if the listener has left.
+    pub(crate) fn room_is_due(&self) -> bool {
+        let mut state = lock(&self.state);
+        state.room_due = false;
+        matches!(state.phase, Phase::Open)
+    }
+
     /// Takes up to `max` events within the credit. The end counts as one: if the last event takes the last place, the end waits
     /// for the next read.
     pub(crate) fn read(&self, max: usize, mut each: impl FnMut(Kept, u64)) -> Read {
@@ -249,6 +264,8 @@ impl Stream {
         if room {
             state.room_wanted = false;
         }
+        // A source that will be told need not be told twice.
+        let room = room && !std::mem::replace(&mut state.room_due, true);
         Read { events: allowed, more, ended, room }
     }
 }

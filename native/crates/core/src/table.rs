@@ -4,18 +4,19 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
-use clearway_plugin::{
+use clearway_sys::{
     CLEARWAY_ABI_MAJOR, CLEARWAY_ABI_MINOR, CLEARWAY_INVALID_ARGUMENT, CLEARWAY_LOG_ERROR, CLEARWAY_MEMORY_LENT,
     CLEARWAY_OK, CLEARWAY_PANICKED, CLEARWAY_RUN_DIRECT, CLEARWAY_RUN_POOL, CLEARWAY_RUN_SERIAL, CLEARWAY_STALE,
     Content, Handler, Host, Memory as Handle, OnAnswer, PluginId, ReleaseMemory, Reply, Source, Status, Stream, Text,
     View,
 };
 
-use crate::answer::{self, Failure};
+use crate::answer;
 use crate::content::{Given, name, shown};
 use crate::entry::{Callbacks, Entry};
 use crate::guard::guarded;
 use crate::memory::{Memory, resolve};
+use crate::outcome::Failure;
 use crate::plugin::{PLUGINS, Plugin, register, unregister};
 use crate::queue::Queue;
 use crate::{listen, send};

@@ -2,8 +2,11 @@
 
 mod fixture;
 
-use clearway_core::{Failure, Given, HOST, Item, Memory, Options, WhenFull, Window};
-use clearway_plugin::*;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+
+use clearway_core::{Failure, Given, HOST, Item, Memory, Options, Plugin, WhenFull, Window};
+use clearway_sys::*;
 use fixture::*;
 
 fn end(stream: u64) -> Status {
@@ -240,4 +243,108 @@ fn listeners_that_leave_unread_events_never_fill_the_inbox() {
     let read: Vec<_> = rest(&plugin).into_iter().map(|item| event(item).0).collect();
     assert_eq!(read, [b"kept".to_vec(), b"last".to_vec()]);
     plugin.close(LONG).unwrap();
+}
+
+/// A plugin with one place in each queue. A handler blocks the queue until the sender is dropped, and a message fills its place.
+fn with_a_full_queue(runs: u32, queue: &'static str, before: impl FnOnce(&Plugin)) -> (Arc<Plugin>, Sender<()>) {
+    let plugin = plugin_with(Options { threads: 1, calls_max: 1, ..Options::default() });
+    let (begun, begins) = channel();
+    let (end, ends) = channel::<()>();
+    let (begun, ends) = (Mutex::new(begun), Mutex::new(ends));
+    handle(&plugin, "blocks", runs, queue, move |_, to| {
+        let _ = begun.lock().unwrap().send(()); // the test waits for the first message only
+        let _ = ends.lock().unwrap().recv();
+        reply(to, b"")
+    });
+    before(&plugin);
+    let blocks = plugin.channel("blocks").unwrap();
+    plugin.send(&blocks, &Given::null(), 1, false).unwrap();
+    begins.recv_timeout(LONG).unwrap();
+    plugin.send(&blocks, &Given::null(), 2, false).unwrap();
+    assert_eq!(plugin.send(&blocks, &Given::null(), 3, false).unwrap_err(), CLEARWAY_FULL);
+    (plugin, end)
+}
+
+fn listened(plugin: &Plugin, told: &Receiver<(Told, u64)>) -> u64 {
+    let stream = listen(plugin, "numbers", window(2, WhenFull::Wait));
+    assert_eq!(told.recv_timeout(LONG), Ok((Told::Listen, stream)));
+    stream
+}
+
+#[test]
+fn a_source_whose_queue_is_full_is_told_of_a_cancelled_stream_and_of_room_once_each() {
+    for (runs, queue) in [(CLEARWAY_RUN_POOL, ""), (CLEARWAY_RUN_SERIAL, "own")] {
+        let (mut told, mut streams) = (None, [0; 2]);
+        let (plugin, end) = with_a_full_queue(runs, queue, |plugin| {
+            let heard = source(plugin, "numbers", runs, queue);
+            streams = [listened(plugin, &heard), listened(plugin, &heard)];
+            told = Some(heard);
+        });
+        let told = told.unwrap();
+        let [stays, leaves] = streams;
+        plugin.cancel(leaves).unwrap();
+        // The plugin finds no room and the host reads, twice, before the source can be called.
+        for _ in 0..2 {
+            for at in 0..2 {
+                assert_eq!(emit(stays, &[at]), CLEARWAY_OK);
+            }
+            assert_eq!(emit(stays, &[2]), CLEARWAY_FULL);
+            assert_eq!(rest(&plugin).len(), 2);
+        }
+        assert!(told.try_recv().is_err(), "the queue is blocked: runs={runs}");
+        drop(end);
+        assert_eq!(told.recv_timeout(LONG), Ok((Told::Cancel, leaves)), "runs={runs}");
+        assert_eq!(told.recv_timeout(LONG), Ok((Told::Room, stays)), "runs={runs}");
+        plugin.close(LONG).unwrap();
+        let rest: Vec<_> = told.iter().map(|(what, _)| what).collect();
+        assert_eq!(rest, [Told::Cancel, Told::Drop], "runs={runs}");
+    }
+}
+
+#[test]
+fn a_stream_that_is_cancelled_before_its_source_hears_of_room_has_no_room() {
+    let mut told = None;
+    let mut stream = 0;
+    let (plugin, end) = with_a_full_queue(CLEARWAY_RUN_SERIAL, "own", |plugin| {
+        let heard = source(plugin, "numbers", CLEARWAY_RUN_SERIAL, "own");
+        stream = listened(plugin, &heard);
+        told = Some(heard);
+    });
+    for at in 0..2 {
+        assert_eq!(emit(stream, &[at]), CLEARWAY_OK);
+    }
+    assert_eq!(emit(stream, &[2]), CLEARWAY_FULL);
+    assert_eq!(rest(&plugin).len(), 2);
+    plugin.cancel(stream).unwrap();
+    drop(end);
+    plugin.close(LONG).unwrap();
+    let told: Vec<_> = told.unwrap().iter().map(|(what, _)| what).collect();
+    assert_eq!(told, [Told::Cancel, Told::Drop]);
+}
+
+#[test]
+fn every_source_that_began_to_listen_while_its_plugin_closes_is_told_of_the_end() {
+    for round in 0..if cfg!(miri) { 1 } else { 50 } {
+        let plugin = plugin();
+        let runs = if round % 2 == 0 { CLEARWAY_RUN_DIRECT } else { CLEARWAY_RUN_POOL };
+        let told = source(&plugin, "numbers", runs, "");
+        std::thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    let channel = plugin.channel("numbers").unwrap();
+                    let window = window(2, WhenFull::Wait);
+                    while !matches!(
+                        plugin.listen(&channel, &Given::null(), window, 1),
+                        Err(CLEARWAY_CLOSED | CLEARWAY_NO_HANDLER)
+                    ) {}
+                });
+            }
+            assert_eq!(told.recv_timeout(LONG).map(|(what, _)| what), Ok(Told::Listen));
+            plugin.close(LONG).unwrap();
+        });
+        let told: Vec<_> = told.iter().map(|(what, _)| what).collect();
+        let count = |what: Told| told.iter().filter(|told| **told == what).count();
+        assert_eq!(count(Told::Listen) + 1, count(Told::Cancel), "runs={runs}");
+        assert_eq!(plugin.under_way(), (0, 0, 0));
+    }
 }

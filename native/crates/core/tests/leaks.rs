@@ -4,7 +4,7 @@
 mod fixture;
 
 use clearway_core::{Given, HOST, Memory, Sent, WhenFull};
-use clearway_plugin::*;
+use clearway_sys::*;
 use fixture::*;
 
 fn count() -> u64 {

@@ -2,11 +2,12 @@
 
 mod fixture;
 
+use std::ffi::c_void;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 
 use clearway_core::{Bytes, Direct, Failure, Given, HOST, Item, Line, Memory, Options, Sent};
-use clearway_plugin::*;
+use clearway_sys::*;
 use fixture::*;
 
 const EVERYWHERE: [(u32, &str); 3] = [(CLEARWAY_RUN_DIRECT, ""), (CLEARWAY_RUN_POOL, ""), (CLEARWAY_RUN_SERIAL, "own")];
@@ -301,4 +302,60 @@ fn a_handler_can_detect_that_its_caller_no_longer_waits() {
     assert_eq!(wanted(), CLEARWAY_CANCELLED);
     assert_eq!(reply(to, b"x"), CLEARWAY_OK);
     assert_eq!(wanted(), CLEARWAY_STALE);
+}
+
+#[test]
+fn log_lines_that_found_no_room_are_counted_in_a_line_of_their_own() {
+    let plugin = plugin();
+    let say = || {
+        // SAFETY: the text is static.
+        assert_eq!(unsafe { (HOST.log)(plugin.id(), CLEARWAY_LOG_INFO, text("line")) }, CLEARWAY_OK);
+    };
+    for at_once in [1, 255, 256, 257, 1000] {
+        for _ in 0..300 {
+            say();
+        }
+        let mut items = Vec::new();
+        while plugin.read(&mut items, at_once) {}
+        let texts: Vec<_> = items.iter().map(|item| matches!(item, Item::Log { text, .. } if text == "line")).collect();
+        assert_eq!(texts.iter().filter(|kept| **kept).count(), 256);
+        let Some(Item::Log { level: CLEARWAY_LOG_WARNING, text }) = items.last() else { panic!("expected the count") };
+        assert_eq!((items.len(), &**text), (257, "44 log lines were lost: the host reads too slowly"));
+    }
+    say();
+    assert_eq!(rest(&plugin).len(), 1);
+}
+
+#[test]
+fn an_answer_comes_on_the_plugins_pool_where_that_is_full_as_well() {
+    let plugin = plugin_with(Options { threads: 1, calls_max: 1, ..Options::default() });
+    let (begun, begins) = channel();
+    let (end, ends) = channel::<()>();
+    let (begun, ends) = (Mutex::new(begun), Mutex::new(ends));
+    handle(&plugin, "blocks", CLEARWAY_RUN_POOL, "", move |_, _| {
+        let _ = begun.lock().unwrap().send(()); // the test waits for the first message only
+        let _ = ends.lock().unwrap().recv();
+        CLEARWAY_OK
+    });
+    let blocks = plugin.channel("blocks").unwrap();
+    plugin.send(&blocks, &Given::null(), 1, false).unwrap();
+    begins.recv_timeout(LONG).unwrap();
+    plugin.send(&blocks, &Given::null(), 2, false).unwrap();
+    let (tell, told) = channel::<std::thread::ThreadId>();
+    unsafe extern "C-unwind" fn on_answer(context: *mut c_void, status: Status, _: *const Content) {
+        assert_eq!(status, CLEARWAY_OK);
+        // SAFETY: the box made below.
+        let tell = unsafe { Box::from_raw(context.cast::<std::sync::mpsc::Sender<std::thread::ThreadId>>()) };
+        tell.send(std::thread::current().id()).unwrap();
+    }
+    let context = Box::into_raw(Box::new(tell)).cast();
+    // SAFETY: `on_answer` frees its context.
+    let sent = unsafe { (HOST.send)(plugin.id(), text("ask"), std::ptr::null(), Some(on_answer), context) };
+    assert_eq!(sent, CLEARWAY_OK);
+    let asked = message(next(&plugin));
+    plugin.reply(asked.reply, Ok(&Given::null())).unwrap();
+    assert!(told.try_recv().is_err(), "the pool is blocked");
+    drop(end);
+    assert_ne!(told.recv_timeout(LONG).unwrap(), std::thread::current().id());
+    plugin.close(LONG).unwrap();
 }

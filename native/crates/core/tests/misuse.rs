@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use clearway_core::{Given, HOST, Item, Memory, Options, Plugin, WhenFull};
-use clearway_plugin::*;
+use clearway_sys::*;
 use fixture::*;
 
 const NO_HANDLES: [u64; 6] = [0, 1, 42, u64::MAX, 1 << 50, (1 << 50) | (1 << 22)];
@@ -233,17 +233,17 @@ fn closing_stops_waiting_at_its_time_limit_and_can_be_repeated() {
 
 #[test]
 fn a_plugin_of_another_version_or_that_refuses_or_panics_is_not_opened() {
-    unsafe extern "C-unwind" fn newer(_: *const Host, plugin: *mut clearway_plugin::Plugin) -> Status {
+    unsafe extern "C-unwind" fn newer(_: *const Host, plugin: *mut clearway_sys::Plugin) -> Status {
         // SAFETY: given for this.
         unsafe { (*plugin).abi_major = CLEARWAY_ABI_MAJOR + 1 };
         CLEARWAY_OK
     }
-    unsafe extern "C-unwind" fn refuses(host: *const Host, plugin: *mut clearway_plugin::Plugin) -> Status {
+    unsafe extern "C-unwind" fn refuses(host: *const Host, plugin: *mut clearway_sys::Plugin) -> Status {
         // SAFETY: given for this.
         unsafe { ((*host).log)((*plugin).id, CLEARWAY_LOG_ERROR, Text::of("no camera")) };
         CLEARWAY_FAILED
     }
-    unsafe extern "C-unwind" fn panics(_: *const Host, _: *mut clearway_plugin::Plugin) -> Status {
+    unsafe extern "C-unwind" fn panics(_: *const Host, _: *mut clearway_sys::Plugin) -> Status {
         panic!("in init")
     }
     // SAFETY: the library is a plugin.

@@ -7,12 +7,12 @@ use std::process::ExitCode;
 
 /// The files of the header's types and functions, in the header's order.
 const SOURCES: [&str; 15] = [
-    "plugin/src/status",
-    "plugin/src/text",
-    "plugin/src/memory",
-    "plugin/src/content",
-    "plugin/src/handler",
-    "plugin/src/host",
+    "sys/src/status",
+    "sys/src/text",
+    "sys/src/memory",
+    "sys/src/content",
+    "sys/src/handler",
+    "sys/src/host",
     "abi/src/event",
     "abi/src/options",
     "abi/src/open",
@@ -54,6 +54,10 @@ const NAMES: [(&str, &str); 27] = [
     ("ChannelId", "clearway_channel"),
     ("Waiter", "clearway_waiter"),
 ];
+
+/// The types of handles. In C each is a struct of its own, so that a compiler refuses a reply where a memory is wanted.
+const HANDLES: [&str; 6] =
+    ["clearway_memory", "clearway_reply", "clearway_stream", "clearway_plugin_id", "clearway_channel", "clearway_waiter"];
 
 fn main() -> ExitCode {
     let native = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -103,7 +107,18 @@ fn made(crates: &Path) -> String {
     }
     let mut header = Vec::new();
     builder.generate().expect("the sources are Rust").write(&mut header);
-    without_safety(&String::from_utf8(header).expect("the sources are UTF-8"))
+    with_handles(without_safety(&String::from_utf8(header).expect("the sources are UTF-8")))
+}
+
+/// Makes a struct of each handle. Rust has them as `u64`: a struct of one `uint64_t` is passed and laid out as that number is,
+/// and the preamble says so.
+fn with_handles(mut header: String) -> String {
+    for name in HANDLES {
+        let (bare, own) = (format!("typedef uint64_t {name};"), format!("typedef struct {name} {{\n  uint64_t handle;\n}} {name};"));
+        assert_eq!(header.matches(&bare).count(), 1, "{name} is a number in the sources");
+        header = header.replace(&bare, &own);
+    }
+    header
 }
 
 /// Removes the `# Safety` sections, since the top of the header states the rules for pointers once.

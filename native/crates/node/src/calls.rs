@@ -4,12 +4,12 @@
 use std::ptr::{NonNull, null_mut};
 
 use clearway_core::{Direct, Failure, Given, Line, Outcome, Sent};
-use clearway_plugin::{CLEARWAY_INVALID_ARGUMENT, CLEARWAY_OK, Content};
+use clearway_sys::{CLEARWAY_INVALID_ARGUMENT, CLEARWAY_OK, Content};
 use napi_sys as sys;
 
 use crate::js::{Env, Value};
 use crate::lines::Lines;
-use crate::port;
+use crate::port::{self, Port};
 use crate::scratch::{Head, Homes, Kind, Scratch};
 
 /// The addon's own status for a handler that does not answer during `call`.
@@ -74,7 +74,7 @@ pub unsafe fn call(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([number, payload, attached, keeps], count, data) = env.counted(info);
     // SAFETY: the function's own data, which the thread's instance of the addon keeps alive.
-    let lines = unsafe { &*data.cast::<Lines>() };
+    let lines = unsafe { &*data.cast::<Lines<Port>>() };
     let number = env.as_index(number);
     let Some(mut line) = lines.take(number) else {
         return env.throw("invalid-argument", "no line of that number, or the handler calls itself");
@@ -104,7 +104,7 @@ fn refused(status: i32) -> Outcome {
 }
 
 /// Writes any other result of a direct call to the records.
-fn written(env: Env, lines: &Lines, number: usize, sent: Result<Direct, i32>, more: Option<Sent>) -> Value {
+fn written(env: Env, lines: &Lines<Port>, number: usize, sent: Result<Direct, i32>, more: Option<Sent>) -> Value {
     let Some(port) = lines.port(number) else { return null_mut() };
     let outcome = match (sent, more) {
         (Ok(_), Some(Sent::Answered(outcome))) => outcome,

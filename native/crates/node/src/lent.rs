@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use clearway_core::Memory;
-use clearway_plugin::{CLEARWAY_MEMORY_LENT, CLEARWAY_MEMORY_SHARED};
+use clearway_sys::{CLEARWAY_MEMORY_LENT, CLEARWAY_MEMORY_SHARED};
 
 use crate::js::{Bytes, Env};
 use crate::shared::Kept;

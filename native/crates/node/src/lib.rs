@@ -31,6 +31,7 @@ use napi_sys as sys;
 
 use crate::js::{Callback, Env, Value};
 use crate::lines::Lines;
+use crate::port::Port;
 
 /// Wraps a function for Node. A panic of ours throws in JavaScript; beyond this boundary it would end the process.
 macro_rules! guarded {
@@ -74,7 +75,7 @@ pub unsafe extern "C" fn napi_register_module_v1(env: sys::napi_env, exports: Va
     for (name, callback) in functions {
         env.set(exports, name, env.function(name, *callback, std::ptr::null_mut()));
     }
-    let lines = Rc::new(Lines::default());
+    let lines = Rc::new(Lines::<Port>::default());
     env.set(exports, "call", env.function("call", guarded!(calls::call), Rc::as_ptr(&lines).cast_mut().cast()));
     env.keep_instance(lines);
     shared::learn(env.module_version());

@@ -7,21 +7,25 @@ use std::rc::{Rc, Weak};
 
 use clearway_core::Line;
 
-use crate::port::{Port, Shared};
+/// Lines, each with its owner of type `O`.
+pub struct Lines<O>(RefCell<Vec<Place<O>>>);
 
-#[derive(Default)]
-pub struct Lines(RefCell<Vec<Place>>);
-
-struct Place {
+struct Place<O> {
     /// Taken out during a call: a handler that calls the same line again, through JavaScript or not, finds none.
     line: Option<Line>,
     /// The line's owner; `None` for a free place.
-    port: Option<Weak<Port>>,
+    port: Option<Weak<O>>,
 }
 
-impl Lines {
+impl<O> Default for Lines<O> {
+    fn default() -> Self {
+        Lines(RefCell::default())
+    }
+}
+
+impl<O> Lines<O> {
     /// Keeps a line until its port is dropped. Returns the line's number.
-    pub fn put(&self, line: Line, port: &Shared) -> usize {
+    pub fn put(&self, line: Line, port: &Rc<O>) -> usize {
         let mut places = self.0.borrow_mut();
         let place = Place { line: Some(line), port: Some(Rc::downgrade(port)) };
         match places.iter().position(|place| place.port.is_none()) {
@@ -52,12 +56,12 @@ impl Lines {
     }
 
     /// Returns the line's port.
-    pub fn port(&self, number: usize) -> Option<Shared> {
+    pub fn port(&self, number: usize) -> Option<Rc<O>> {
         self.0.borrow().get(number)?.port.as_ref()?.upgrade()
     }
 
     /// Drops a port's lines. Called by the port's drop.
-    pub fn forget(&self, port: *const Port) {
+    pub fn forget(&self, port: *const O) {
         let mut gone = Vec::new(); // dropped when nothing is borrowed
         for place in self.0.borrow_mut().iter_mut() {
             if place.port.as_ref().is_some_and(|owner| owner.as_ptr() == port) {

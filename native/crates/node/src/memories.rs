@@ -4,7 +4,7 @@
 use std::ptr::null_mut;
 
 use clearway_core::{BYTES_MAX, Memory};
-use clearway_plugin::CLEARWAY_STALE;
+use clearway_sys::CLEARWAY_STALE;
 use napi_sys as sys;
 
 use crate::js::{Env, Value};

@@ -13,7 +13,7 @@ use std::thread;
 use std::time::Duration;
 
 use clearway_core::{Failure, Item, Options, Outcome, Plugin, slabs};
-use clearway_plugin::CLEARWAY_TIMEOUT;
+use clearway_sys::CLEARWAY_TIMEOUT;
 use napi_sys as sys;
 
 use crate::js::{Env, Value};
@@ -35,7 +35,7 @@ pub struct Port {
     pub wake: Arc<Wake>,
     pub loans: Arc<Loans>,
     /// The lines of all ports of the thread.
-    pub lines: Rc<Lines>,
+    pub lines: Rc<Lines<Port>>,
     pub state: RefCell<State>,
     /// The core's handles of calls in flight, by JavaScript's numbers.
     pub calls: RefCell<HashMap<u64, u64>>,
@@ -90,7 +90,7 @@ pub unsafe fn open(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     };
     let loans = Loans::new(wake.clone());
     // SAFETY: the addon keeps nothing else.
-    let lines = unsafe { env.instance::<Lines>() }.unwrap_or_default();
+    let lines = unsafe { env.instance::<Lines<Port>>() }.unwrap_or_default();
     let port = Rc::new(Port {
         env,
         plugin,

@@ -4,7 +4,7 @@
 use std::ptr::null_mut;
 
 use clearway_core::{WhenFull, Window};
-use clearway_plugin::{CLEARWAY_INVALID_ARGUMENT, CLEARWAY_STALE};
+use clearway_sys::{CLEARWAY_INVALID_ARGUMENT, CLEARWAY_STALE};
 use napi_sys as sys;
 
 use crate::calls::given;

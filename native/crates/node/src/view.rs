@@ -7,7 +7,7 @@ use std::ptr::null_mut;
 use std::sync::{Arc, Mutex};
 
 use clearway_core::Memory;
-use clearway_plugin::CLEARWAY_MEMORY_LENT;
+use clearway_sys::CLEARWAY_MEMORY_LENT;
 use napi_sys as sys;
 
 use crate::js::{Env, Value};

@@ -58,9 +58,11 @@ impl Wake {
         }
         let function = self.function.lock().unwrap_or_else(|broken| broken.into_inner());
         if let Some(Function(function)) = *function {
+            let mode = sys::ThreadsafeFunctionCallMode::nonblocking;
             // SAFETY: the function is alive while it is under the lock.
-            unsafe {
-                sys::napi_call_threadsafe_function(function, null_mut(), sys::ThreadsafeFunctionCallMode::nonblocking);
+            if unsafe { sys::napi_call_threadsafe_function(function, null_mut(), mode) } != sys::Status::napi_ok {
+                // No wake is in flight after all: the next item tries again.
+                self.under_way.store(false, Ordering::Release);
             }
         }
     }

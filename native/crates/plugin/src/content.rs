@@ -1,43 +1,134 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The content of a message, a reply or an event.
+//! Content that the plugin gives: an answer, an event, a message to the host.
 
-use crate::memory::Memory;
+use std::ops::Range;
 
-/// The bytes of a message, a reply or an event. A null content has no bytes: `data` null, `size` 0, `memory` 0. A null
-/// pointer to a content means the same.
+use clearway_codec::serde::to_value;
+use clearway_codec::{Limits, standard};
+use clearway_sys as sys;
+use serde::Serialize;
+
+use crate::error::{Error, Result};
+use crate::memory::{Buffer, Memory};
+
+/// The most attachments of one content.
+pub const ATTACHMENTS_MAX: usize = 32;
+
+/// Bytes or memory, with further memories attached. The host copies bytes; it does not copy memory.
 ///
-/// Received content is lent during the call, with its `memory` and `attachments`. Retain a memory to keep it.
-///
-/// Given content: bytes without `memory` are copied before the call returns. With `memory` nothing is copied: the bytes
-/// must lie in it (`data` null means all of it), and the receiver takes its own references. The caller keeps its
-/// references, and may release them at any time, whatever the call returns. Received content can be passed on unchanged.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
+/// ```
+/// # use clearway_plugin::{Buffer, Content, Result};
+/// # fn content(pixels: Buffer) -> Result<Content> {
+/// // The size as a value of the standard codec, and the pixels beside it.
+/// Ok(Content::encode(&[640, 480])?.attach(pixels))
+/// # }
+/// ```
+#[derive(Default)]
 pub struct Content {
-    /// The first byte.
-    pub data: *const u8,
-    /// Bytes.
-    pub size: usize,
-    /// The memory that contains the bytes, or 0.
-    pub memory: Memory,
-    /// Attached memories, which are not copied; null if there are none. 32 at most.
-    pub attachments: *const Memory,
-    /// The number of attachments.
-    pub attachments_count: usize,
+    bytes: Bytes,
+    attachments: Vec<Memory>,
+}
+
+#[derive(Default)]
+enum Bytes {
+    #[default]
+    Null,
+    Copied(Vec<u8>),
+    Memory(Memory, Range<usize>),
 }
 
 impl Content {
     /// No bytes.
-    pub const NULL: Content =
-        Content { data: core::ptr::null(), size: 0, memory: 0, attachments: core::ptr::null(), attachments_count: 0 };
+    pub fn null() -> Content {
+        Content::default()
+    }
 
-    /// Lends bytes of Rust code.
-    pub const fn of(bytes: &[u8]) -> Content {
-        Content { data: bytes.as_ptr(), size: bytes.len(), ..Content::NULL }
+    /// Bytes as they are.
+    pub fn bytes(bytes: impl Into<Vec<u8>>) -> Content {
+        Content { bytes: Bytes::Copied(bytes.into()), attachments: Vec::new() }
+    }
+
+    /// A value in the standard codec. Null has no bytes.
+    pub fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Content> {
+        let mut bytes = Vec::new();
+        standard::write(&to_value(value)?, Limits::DEFAULT, &mut bytes)?;
+        Ok(if bytes.is_empty() { Content::null() } else { Content::bytes(bytes) })
     }
 
     /// All of a memory.
-    pub const fn of_memory(memory: Memory) -> Content {
-        Content { memory, ..Content::NULL }
+    pub fn memory(memory: impl Into<Memory>) -> Content {
+        let memory = memory.into();
+        let range = 0..memory.size();
+        Content { bytes: Bytes::Memory(memory, range), attachments: Vec::new() }
+    }
+
+    /// A part of a memory. Refuses a range that is not in the memory.
+    pub fn part(memory: impl Into<Memory>, range: Range<usize>) -> Result<Content> {
+        let memory = memory.into();
+        if range.start > range.end || range.end > memory.size() {
+            let size = memory.size();
+            return Err(Error::invalid_argument(format!(
+                "the range must lie in the memory: range={range:?} size={size}"
+            )));
+        }
+        Ok(Content { bytes: Bytes::Memory(memory, range), attachments: Vec::new() })
+    }
+
+    /// Attaches a memory. The host refuses more than [`ATTACHMENTS_MAX`].
+    pub fn attach(mut self, memory: impl Into<Memory>) -> Content {
+        self.attachments.push(memory.into());
+        self
+    }
+
+    /// Lends the content in the ABI's form.
+    pub(crate) fn lend<R>(&self, give: impl FnOnce(&sys::Content) -> R) -> R {
+        let attachments: Vec<sys::Memory> = self.attachments.iter().map(Memory::handle).collect();
+        let mut content = match &self.bytes {
+            Bytes::Null => sys::Content::NULL,
+            Bytes::Copied(bytes) => sys::Content::of(bytes),
+            Bytes::Memory(memory, range) => sys::Content {
+                data: memory.loads()[range.clone()].as_ptr().cast(),
+                size: range.len(),
+                ..sys::Content::of_memory(memory.handle())
+            },
+        };
+        if !attachments.is_empty() {
+            (content.attachments, content.attachments_count) = (attachments.as_ptr(), attachments.len());
+        }
+        give(&content)
+    }
+}
+
+/// What can be given as content: [`Content`], memory, and every type with serde's `Serialize`, in the standard codec.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` can be no answer, event or message",
+    note = "return `Content`, `Buffer`, `Memory`, or a type with `#[derive(serde::Serialize)]`"
+)]
+pub trait IntoContent {
+    /// Makes content of it.
+    fn into_content(self) -> Result<Content>;
+}
+
+impl IntoContent for Content {
+    fn into_content(self) -> Result<Content> {
+        Ok(self)
+    }
+}
+
+impl IntoContent for Memory {
+    fn into_content(self) -> Result<Content> {
+        Ok(Content::memory(self))
+    }
+}
+
+impl IntoContent for Buffer {
+    fn into_content(self) -> Result<Content> {
+        Ok(Content::memory(self))
+    }
+}
+
+impl<T: Serialize> IntoContent for T {
+    fn into_content(self) -> Result<Content> {
+        Content::encode(&self)
     }
 }

@@ -1,21 +1,150 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The types that a Clearway plugin uses. `native/include/clearway.h` is generated from these files and has the same types.
+//! Clearway plugins in Rust, without unsafe code.
 //!
-//! A plugin is a shared library that exports `clearway_plugin_init`. It calls only the functions of the table that it receives,
-//! so it links to no library of Clearway's. A plugin in Rust may use this crate, which contains no code of the host.
+//! A plugin is a shared library that an app in Node, on the JVM or in C loads. It answers messages and emits events. Name the
+//! dependency `clearway`, and make the library a `cdylib`:
+//!
+//! ```toml
+//! [lib]
+//! crate-type = ["cdylib"]
+//!
+//! [dependencies]
+//! clearway = { package = "clearway-plugin", version = "0.1" }
+//! serde = { version = "1", features = ["derive"] }
+//! ```
+//!
+//! ```
+//! #![forbid(unsafe_code)]
+//! # extern crate clearway_plugin as clearway;
+//!
+//! use clearway::{Result, Stream};
+//! use serde::{Deserialize, Serialize};
+//!
+//! #[derive(Default)]
+//! struct Words;
+//!
+//! #[derive(Deserialize)]
+//! struct Text {
+//!     text: String,
+//! }
+//!
+//! #[derive(Serialize)]
+//! struct Count {
+//!     words: usize,
+//!     letters: usize,
+//! }
+//!
+//! #[clearway::plugin]
+//! impl Words {
+//!     /// `plugin.channel("count").send(encode({ text: "one two" }))`
+//!     #[handler("count")]
+//!     fn count(&self, Text { text }: Text) -> Count {
+//!         Count { words: text.split_whitespace().count(), letters: text.chars().count() }
+//!     }
+//!
+//!     /// Runs on a thread of its own for each listener.
+//!     #[source("words")]
+//!     fn words(&self, Text { text }: Text, stream: Stream) -> Result<()> {
+//!         for word in text.split_whitespace() {
+//!             stream.send(word)?; // waits for room
+//!         }
+//!         Ok(())
+//!     }
+//! }
+//! # fn main() {}
+//! ```
+//!
+//! # Functions
+//!
+//! | attribute | function | runs |
+//! |---|---|---|
+//! | `#[handler("channel")]` | `fn(&self, message) -> answer` | on the plugin's pool |
+//! | `#[handler("channel", direct)]` | the same | on the calling thread, which waits: for work of microseconds |
+//! | `#[handler("channel", serial = "thread")]` | the same | on the named thread, one after the other |
+//! | any of these | `fn(&self, message, Reply)` | the same; it answers by the reply, now or later |
+//! | `#[source("channel")]` | `fn(&self, arguments, Stream) -> Result<()>` | on a thread of its own for each listener |
+//! | `#[source("channel", direct)]` | the same | on the listening thread; it keeps the stream and returns soon |
+//! | none | `fn open(host: Host) -> Result<Self>` | on the opening thread; without it, `Default` makes the value |
+//!
+//! Other functions of the block stay as they are. A message, and the arguments of a source, are [`Request`] or any type with
+//! serde's `Deserialize`; they may be left out. An answer is [`Content`], [`Buffer`], [`Memory`] or any type with serde's
+//! `Serialize`, or a `Result` of it. Values are in the standard codec, which Clearway and Flutter have for other languages.
+//!
+//! # Panics and errors
+//!
+//! A panic in any function answers the message, or ends the stream, with [`Status::Panicked`] and the panic's text; the plugin
+//! goes on. An [`Error`] has a [`Status`] and a text for people. Errors of the standard library's kind convert by `?`.
+//!
+//! # Mistakes that do not compile
+//!
+//! ```compile_fail
+//! # extern crate clearway_plugin as clearway;
+//! # #[derive(Default)] struct Example;
+//! #[clearway::plugin]
+//! impl Example {
+//!     #[handler("lines", parallel)] // no such place
+//!     fn lines(&self) {}
+//! }
+//! # fn main() {}
+//! ```
+//!
+//! ```compile_fail
+//! # extern crate clearway_plugin as clearway;
+//! # #[derive(Default)] struct Example;
+//! #[clearway::plugin]
+//! impl Example {
+//!     #[handler("thread")]
+//!     fn thread(&self) -> std::thread::Thread { // has no form as content
+//!         std::thread::current()
+//!     }
+//! }
+//! # fn main() {}
+//! ```
+//!
+//! ```compile_fail
+//! # extern crate clearway_plugin as clearway;
+//! # use std::cell::Cell;
+//! #[derive(Default)]
+//! struct Example(Cell<u32>); // handlers run on several threads: `Cell` is not `Sync`
+//!
+//! #[clearway::plugin]
+//! impl Example {
+//!     #[handler("count")]
+//!     fn count(&self) -> u32 { self.0.get() }
+//! }
+//! # fn main() {}
+//! ```
 
+#![warn(missing_docs)]
+
+mod answer;
 mod content;
+mod error;
 mod guard;
-mod handler;
 mod host;
 mod memory;
-mod status;
-mod text;
+mod plugin;
+mod registry;
+mod reply;
+mod request;
+mod stream;
 
-pub use content::Content;
-pub use guard::{guarded, guarded_or};
-pub use handler::*;
-pub use host::*;
-pub use memory::*;
-pub use status::*;
-pub use text::Text;
+pub use clearway_plugin_macros::plugin;
+pub use content::{ATTACHMENTS_MAX, Content, IntoContent};
+pub use error::{Error, Result, Status};
+pub use host::{Host, Level};
+pub use memory::{Buffer, Memory};
+pub use plugin::Plugin;
+pub use registry::{Listens, Registry, Runs};
+pub use reply::Reply;
+pub use request::{FromRequest, Request};
+pub use stream::{EmitError, Stream};
+
+/// For the code that `#[plugin]` makes.
+#[doc(hidden)]
+pub mod __private {
+    pub use clearway_sys::{Host, Plugin as About};
+
+    pub use crate::answer::answer;
+    pub use crate::plugin::init;
+}

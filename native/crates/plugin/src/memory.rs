@@ -1,42 +1,199 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Memory that both sides know by a handle.
+//! Memory that the host and the plugin share by references.
 
-use core::ffi::c_void;
+use std::ffi::c_void;
+use std::ops::{Deref, DerefMut, Range};
+use std::slice;
+use std::sync::atomic::{AtomicU8, Ordering};
 
-/// One reference to a block of memory; 0 is none. The holder keeps its reference: a receiver takes another one if it needs
-/// the memory for longer than the call. Release it once, on any thread; the block is freed with its last reference. A
-/// released reference is `CLEARWAY_STALE` for ever, because it has a generation.
-pub type Memory = u64;
+use clearway_sys as sys;
 
-/// No thread writes to the memory any more. Set by `seal`; never undone.
-pub const CLEARWAY_MEMORY_SEALED: u32 = 1;
-/// The host and the plugin see the same memory at the same time, and both may write until it is sealed.
-pub const CLEARWAY_MEMORY_SHARED: u32 = 2;
-/// The host owns the memory and lends it to the plugin.
-pub const CLEARWAY_MEMORY_LENT: u32 = 4;
-/// Requests zeroed memory from `allocate`. Without it, the memory holds the bytes of its last user.
-pub const CLEARWAY_MEMORY_ZEROED: u32 = 8;
+use crate::error::{Error, Result};
 
-/// The address and the size of a memory. Valid as long as the reference `memory`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct View {
-    /// The viewed reference. A view is not a reference itself.
-    pub memory: Memory,
-    /// The first byte; not null, even if `size` is 0.
-    pub data: *mut u8,
-    /// Bytes.
-    pub size: usize,
-    /// `CLEARWAY_MEMORY_...`.
-    pub flags: u32,
-    /// 0.
-    pub reserved: u32,
+/// One reference to a block of memory that several holders may see: the host, other plugins, clones of this. Passing it on
+/// copies nothing. The last reference frees the block, or returns it to its owner.
+///
+/// Another holder may write at any time, unless the memory is sealed. So bytes are borrowed only from sealed memory, by
+/// [`bytes`](Memory::bytes); otherwise they are copied, or used one by one through [`cells`](Memory::cells).
+pub struct Memory {
+    host: &'static sys::Host,
+    view: sys::View,
 }
 
-impl View {
-    /// An empty view, to be filled in.
-    pub const NONE: View = View { memory: 0, data: core::ptr::null_mut(), size: 0, flags: 0, reserved: 0 };
+// SAFETY: a reference may be used and released on any thread, and the bytes are only reached as the methods allow.
+unsafe impl Send for Memory {}
+// SAFETY: as above.
+unsafe impl Sync for Memory {}
+
+impl Memory {
+    /// Takes another reference to a memory.
+    pub(crate) fn retain(host: &'static sys::Host, handle: sys::Memory) -> Result<Memory> {
+        let mut another = 0;
+        // SAFETY: the host checks the handle; the result is of this frame.
+        Error::check(unsafe { (host.retain)(handle, &mut another) })?;
+        let mut memory = Memory { host, view: sys::View { memory: another, ..sys::View::NONE } };
+        // SAFETY: as above.
+        Error::check(unsafe { (host.view)(another, &mut memory.view) })?;
+        Ok(memory)
+    }
+
+    pub(crate) fn handle(&self) -> sys::Memory {
+        self.view.memory
+    }
+
+    /// Its size in bytes.
+    pub fn size(&self) -> usize {
+        self.view.size
+    }
+
+    /// Whether it is sealed: no holder writes any more.
+    pub fn is_sealed(&self) -> bool {
+        let mut view = sys::View::NONE;
+        // SAFETY: the reference is live; the result is of this frame.
+        let status = unsafe { (self.host.view)(self.view.memory, &mut view) };
+        status == sys::CLEARWAY_OK && view.flags & sys::CLEARWAY_MEMORY_SEALED != 0
+    }
+
+    /// Borrows the bytes of sealed memory; `None` if the memory is not sealed.
+    pub fn bytes(&self) -> Option<&[u8]> {
+        // SAFETY: the reference keeps the bytes; sealing is the promise that they do not change any more.
+        self.is_sealed().then(|| unsafe { slice::from_raw_parts(self.view.data, self.view.size) })
+    }
+
+    /// The bytes, each to be read and written by itself. Other holders may do so at the same time. Refuses sealed memory.
+    pub fn cells(&self) -> Result<&[AtomicU8]> {
+        if self.is_sealed() {
+            return Err(Error::invalid_argument("the memory is sealed: no holder may write to it"));
+        }
+        Ok(self.loads())
+    }
+
+    /// The bytes, for loads only: sealed memory may be readable only.
+    pub(crate) fn loads(&self) -> &[AtomicU8] {
+        // SAFETY: the reference keeps the bytes, and an `AtomicU8` may be read and written by all holders at once.
+        unsafe { slice::from_raw_parts(self.view.data.cast(), self.view.size) }
+    }
+
+    /// Copies bytes from `offset` on out of the memory.
+    pub fn copy_to(&self, offset: usize, to: &mut [u8]) -> Result<()> {
+        let range = self.range(offset, to.len())?;
+        for (to, cell) in to.iter_mut().zip(&self.loads()[range]) {
+            *to = cell.load(Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    /// Copies bytes into the memory, from `offset` on. Refuses sealed memory.
+    pub fn copy_from(&self, offset: usize, from: &[u8]) -> Result<()> {
+        for (from, cell) in from.iter().zip(&self.cells()?[self.range(offset, from.len())?]) {
+            cell.store(*from, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    /// Copies all bytes.
+    pub fn to_vec(&self) -> Vec<u8> {
+        self.loads().iter().map(|cell| cell.load(Ordering::Relaxed)).collect()
+    }
+
+    fn range(&self, offset: usize, size: usize) -> Result<Range<usize>> {
+        let end = offset.checked_add(size).filter(|end| *end <= self.size());
+        let end = end.ok_or_else(|| {
+            Error::invalid_argument(format!(
+                "the range must lie in the memory: offset={offset} size={size} of {}",
+                self.size()
+            ))
+        })?;
+        Ok(offset..end)
+    }
+
+    /// Makes another reference to the same memory. Fails when the process has four million references.
+    pub fn try_clone(&self) -> Result<Memory> {
+        Memory::retain(self.host, self.view.memory)
+    }
 }
 
-/// Called once when the last reference to adopted or lent memory is released, on the thread that released it.
-pub type ReleaseMemory = Option<unsafe extern "C-unwind" fn(context: *mut c_void, data: *mut u8, size: usize)>;
+impl Clone for Memory {
+    /// Makes another reference, as [`try_clone`](Memory::try_clone) does. Panics where that fails.
+    fn clone(&self) -> Memory {
+        self.try_clone().expect("another reference to the memory")
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        // SAFETY: the reference is this value's, and is released once.
+        unsafe { (self.host.release)(self.view.memory) };
+    }
+}
+
+/// Memory that this plugin alone has, as a slice of bytes. It becomes [`Memory`] when it is passed on.
+///
+/// ```
+/// # use clearway_plugin::{Buffer, Content, Host, Result};
+/// fn frame(host: &Host) -> Result<Buffer> {
+///     let mut pixels = host.allocate(640 * 480 * 4)?;
+///     pixels.fill(255);
+///     Ok(pixels) // an answer, or an event: never copied
+/// }
+/// ```
+pub struct Buffer {
+    memory: Memory,
+}
+
+impl Buffer {
+    pub(crate) fn allocate(host: &'static sys::Host, plugin: sys::PluginId, size: usize) -> Result<Buffer> {
+        let mut view = sys::View::NONE;
+        // Zeroed: memory holds the bytes of its last user, which may be another plugin.
+        // SAFETY: the result is of this frame.
+        Error::check(unsafe { (host.allocate)(plugin, size, sys::CLEARWAY_MEMORY_ZEROED, &mut view) })?;
+        Ok(Buffer { memory: Memory { host, view } })
+    }
+
+    pub(crate) fn adopt(host: &'static sys::Host, plugin: sys::PluginId, bytes: Vec<u8>) -> Result<Buffer> {
+        unsafe extern "C-unwind" fn release(context: *mut c_void, _data: *mut u8, _size: usize) {
+            // SAFETY: made below, and released once.
+            drop(unsafe { Box::from_raw(context.cast::<Vec<u8>>()) });
+        }
+        let mut view = sys::View::NONE;
+        let mut bytes = Box::new(bytes);
+        let (data, size) = (bytes.as_mut_ptr(), bytes.len());
+        let context = Box::into_raw(bytes).cast();
+        // SAFETY: the vector lives until `release`; moving its box does not move its bytes.
+        let adopted = unsafe { (host.adopt)(plugin, data, size, 0, Some(release), context, &mut view) };
+        Error::check(adopted).inspect_err(|_| {
+            // SAFETY: the host does not call `release` when it refuses.
+            unsafe { release(context, data, size) };
+        })?;
+        Ok(Buffer { memory: Memory { host, view } })
+    }
+
+    /// Seals the memory: no holder writes to it any more, so that each may borrow its bytes.
+    pub fn seal(self) -> Memory {
+        // SAFETY: the reference is live.
+        unsafe { (self.memory.host.seal)(self.memory.view.memory) };
+        self.memory
+    }
+}
+
+impl Deref for Buffer {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        // SAFETY: this is the only reference, and it is not shared before it becomes a `Memory`.
+        unsafe { slice::from_raw_parts(self.memory.view.data, self.memory.view.size) }
+    }
+}
+
+impl DerefMut for Buffer {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as above.
+        unsafe { slice::from_raw_parts_mut(self.memory.view.data, self.memory.view.size) }
+    }
+}
+
+impl From<Buffer> for Memory {
+    fn from(buffer: Buffer) -> Memory {
+        buffer.memory
+    }
+}

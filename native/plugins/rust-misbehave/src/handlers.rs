@@ -3,7 +3,7 @@
 
 use std::ptr::null_mut;
 
-use clearway_plugin::{CLEARWAY_FAILED, CLEARWAY_OK, CLEARWAY_RUN_DIRECT, Content, Handler, Reply, Status, Text, View};
+use clearway_sys::{CLEARWAY_FAILED, CLEARWAY_OK, CLEARWAY_RUN_DIRECT, Content, Handler, Reply, Status, Text, View};
 
 use crate::{Bad, Handle};
 

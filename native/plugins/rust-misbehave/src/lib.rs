@@ -7,7 +7,7 @@ mod handlers;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use clearway_plugin::{
+use clearway_sys::{
     CLEARWAY_ABI_MAJOR, CLEARWAY_ABI_MINOR, CLEARWAY_OK, CLEARWAY_PANICKED, CLEARWAY_RUN_DIRECT, Content, Handler,
     Host, Plugin, PluginId, Reply, Source, Status, Stream, Text,
 };

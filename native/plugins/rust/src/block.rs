@@ -4,7 +4,7 @@
 use std::thread::sleep;
 use std::time::Duration;
 
-use clearway_plugin::{CLEARWAY_RUN_SERIAL, Status};
+use clearway_sys::{CLEARWAY_RUN_SERIAL, Status};
 
 use crate::example::{Example, OnMessage, Request};
 

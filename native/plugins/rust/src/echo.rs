@@ -5,11 +5,12 @@
 use std::ffi::c_void;
 
 use clearway_codec::{Error, Limits, Reply as Envelope, json, standard};
-use clearway_plugin::{
+use clearway_sys::{
     CLEARWAY_OK, CLEARWAY_RUN_DIRECT, CLEARWAY_RUN_POOL, CLEARWAY_RUN_SERIAL, Content, Host, Reply, Status, Text,
 };
 
-use crate::example::{Example, OnMessage, Request, all, guarded};
+use crate::example::{Example, OnMessage, Request, all};
+use crate::guard::guarded;
 
 /// Does not copy a message that is in a memory.
 struct Whole;

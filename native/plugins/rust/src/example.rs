@@ -2,14 +2,14 @@
 //! One opening of the plugin, and functions that its parts share.
 
 use std::ffi::c_void;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
-use clearway_plugin::{
+use clearway_sys::{
     CLEARWAY_INVALID_ARGUMENT, CLEARWAY_OK, CLEARWAY_PANICKED, Content, Handler, Host, Memory, PluginId, Reply, Status,
     Text, View,
 };
 
+use crate::guard::{guarded, lock};
 use crate::ticker::Tickers;
 
 /// The last pointer command, as sent to `frames/pointer`.
@@ -120,20 +120,6 @@ impl Request<'_> {
     pub fn invalid(&self, text: &str) -> Status {
         self.refuse(CLEARWAY_INVALID_ARGUMENT, text)
     }
-}
-
-/// Runs code that may panic, and returns `instead` if it does: a panic must not leave the plugin.
-pub fn guarded<T>(instead: T, run: impl FnOnce() -> T) -> T {
-    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
-        // The payload's drop may panic again, so the payload is leaked.
-        std::mem::forget(panic);
-        instead
-    })
-}
-
-/// Locks. A poisoned lock is used as it is, since every change under it is one step.
-pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A handler in Rust.

@@ -4,15 +4,17 @@
 use std::sync::{Arc, Mutex};
 
 use clearway_codec::Value;
-use clearway_plugin::{
+use clearway_sys::{
     CLEARWAY_FULL, CLEARWAY_INVALID_ARGUMENT, CLEARWAY_OK, CLEARWAY_RUN_DIRECT, Content, Host, PluginId, Status,
     Stream, View,
 };
 
-use crate::example::{Example, OnMessage, Owned, Pointer, Request, all, lock};
+use crate::example::{Example, OnMessage, Owned, Pointer, Request, all};
+use crate::guard::lock;
 use crate::picture::Picture;
 use crate::slabs::{Slab, Slabs, released};
-use crate::ticker::{OnListen, Rate, Tick, argument};
+use crate::source::{OnListen, argument};
+use crate::ticker::{Rate, Tick};
 
 struct Screen {
     host: &'static Host,

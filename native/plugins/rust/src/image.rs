@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Filters memory that both sides see, on the pool.
 
-use clearway_plugin::{CLEARWAY_MEMORY_SEALED, CLEARWAY_RUN_POOL, Status};
+use clearway_sys::{CLEARWAY_MEMORY_SEALED, CLEARWAY_RUN_POOL, Status};
 
 use crate::example::{Example, OnMessage, Request};
-use crate::ticker::{argument, read_arguments};
+use crate::source::{argument, read_arguments};
 
 fn negative(pixel: &mut [u8; 4]) {
     for channel in &mut pixel[..3] {

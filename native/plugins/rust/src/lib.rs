@@ -5,18 +5,21 @@ mod block;
 mod echo;
 mod example;
 mod frames;
+mod guard;
 mod image;
 mod memset;
 mod picture;
 mod sensor;
 mod slabs;
+mod source;
 mod ticker;
 
 use std::ffi::c_void;
 
-use clearway_plugin::{CLEARWAY_ABI_MAJOR, CLEARWAY_ABI_MINOR, CLEARWAY_OK, CLEARWAY_VERSION, Host, Plugin, Status};
+use clearway_sys::{CLEARWAY_ABI_MAJOR, CLEARWAY_ABI_MINOR, CLEARWAY_OK, CLEARWAY_VERSION, Host, Plugin, Status};
 
-use crate::example::{Example, guarded};
+use crate::example::Example;
+use crate::guard::guarded;
 
 unsafe extern "C-unwind" fn on_close(context: *mut c_void) {
     guarded((), || {
@@ -31,7 +34,7 @@ unsafe extern "C-unwind" fn on_close(context: *mut c_void) {
 /// `host` and `plugin` must be as `clearway.h` says.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn clearway_plugin_init(host: *const Host, plugin: *mut Plugin) -> Status {
-    guarded(clearway_plugin::CLEARWAY_PANICKED, || {
+    guarded(clearway_sys::CLEARWAY_PANICKED, || {
         // SAFETY: the host's table lives as long as the process, and `plugin` as long as this call.
         let (host, plugin) = unsafe { (&*host, &mut *plugin) };
         (plugin.abi_major, plugin.abi_minor) = (CLEARWAY_ABI_MAJOR, CLEARWAY_ABI_MINOR);

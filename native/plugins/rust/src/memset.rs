@@ -2,12 +2,13 @@
 //! Fills a buffer by each way across the boundary (the lab's family "memory"), and once without crossing it.
 
 use clearway_codec::{Limits, Reply, Value, standard};
-use clearway_plugin::{
+use clearway_sys::{
     CLEARWAY_MEMORY_SEALED, CLEARWAY_MEMORY_ZEROED, CLEARWAY_NOT_IMPLEMENTED, CLEARWAY_RUN_DIRECT, CLEARWAY_TOO_LARGE,
     Content, Status,
 };
 
-use crate::example::{Example, OnMessage, Owned, Request, all, lock, now_ns};
+use crate::example::{Example, OnMessage, Owned, Request, all, now_ns};
+use crate::guard::lock;
 
 /// For foreign function interfaces that call C directly: the whole work that the other ways wrap.
 ///

@@ -2,10 +2,11 @@
 //! A simulated sensor. An event has 24 bytes: u64 number, u64 ns, float64 value.
 
 use clearway_codec::Value;
-use clearway_plugin::{CLEARWAY_INVALID_ARGUMENT, Content, Host, Status, Stream};
+use clearway_sys::{CLEARWAY_INVALID_ARGUMENT, Content, Host, Status, Stream};
 
 use crate::example::{Example, now_ns};
-use crate::ticker::{OnListen, Rate, Tick, argument};
+use crate::source::{OnListen, argument};
+use crate::ticker::{Rate, Tick};
 
 struct Sensor {
     host: &'static Host,

@@ -6,7 +6,7 @@ use std::ffi::c_void;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::example::{guarded, lock};
+use crate::guard::{guarded, lock};
 use crate::picture::Drawn;
 
 // Sixteen slabs of 1080p are 133 MB: a listener that holds more does not keep up. Larger frames have fewer slabs, but at least

@@ -2,7 +2,7 @@
 // The measuring side of a channel: warms the channel up, checks the echo, then times round trips one at a time and three in
 // flight.
 import { allocatedBy, nowMs } from "#lab-host";
-import type { Measured } from "../mechanism/measured.js";
+import type { Measured } from "../protocol/measured.js";
 import type { Caller } from "./caller.js";
 import { payloadOf } from "./payload.js";
 import type { Row } from "./row.js";

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The hand-written addon: it borrows the call's bytes and copies them into its answer.
-import type { Mechanism } from "../mechanism/measured.js";
+
 import { loadAddon } from "../native/peers.js";
+import type { Mechanism } from "../protocol/measured.js";
 import type { Caller } from "./caller.js";
 import { bytesOf, nativeChannel } from "./native.js";
 

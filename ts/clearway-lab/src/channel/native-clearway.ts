@@ -3,8 +3,8 @@
 // calls.
 import { jsonMethodCodec, standardMessageCodec, standardMethodCodec } from "clearway/channel";
 import type { NativeMessage } from "clearway-native";
-import type { Mechanism } from "../mechanism/measured.js";
 import { openPlugin } from "../native/plugin.js";
+import type { Mechanism } from "../protocol/measured.js";
 import type { Caller } from "./caller.js";
 import { nativeChannel } from "./native.js";
 import type { Row } from "./row.js";

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // koffi: C's echo copies from the call's bytes into memory that the caller provides.
-import type { Mechanism } from "../mechanism/measured.js";
+
 import { loadPlain } from "../native/peers.js";
+import type { Mechanism } from "../protocol/measured.js";
 import type { Caller } from "./caller.js";
 import { bytesOf, nativeChannel } from "./native.js";
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A channel to native code in the same process, on the calling thread or behind a queue. Node only.
 import { Packr } from "msgpackr";
-import { type Mechanism, textParam } from "../mechanism/measured.js";
+import { type Mechanism, textParam } from "../protocol/measured.js";
 import type { Caller } from "./caller.js";
 import { drive, measuredOf } from "./drive.js";
 import { type Row, rowOf } from "./row.js";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Clearway's channel over a child's stdin and stdout.
 import { childTransport, parentTransport } from "clearway/channel/stdio";
-import type { Mechanism } from "../mechanism/measured.js";
+import type { Mechanism } from "../protocol/measured.js";
 import { clearwayCaller, clearwayEcho } from "./clearway.js";
 import { processChannel } from "./process.js";
 import type { ProcessKind } from "./process-kind.js";

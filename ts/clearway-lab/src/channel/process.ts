@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import type { Mechanism } from "../mechanism/measured.js";
+import type { Mechanism } from "../protocol/measured.js";
 import { drive, measuredOf } from "./drive.js";
 import type { ProcessKind } from "./process-kind.js";
 import { rowOf } from "./row.js";

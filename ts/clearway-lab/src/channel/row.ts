@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // One row of the channel tables: the kind of channel, the codec, the payload. The reply is the same value.
-import { numberParam, textParam } from "../mechanism/measured.js";
+import { numberParam, textParam } from "../protocol/measured.js";
 import type { Params } from "../protocol/message.js";
 
 export interface Row {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Hand-written channels.
-import type { Mechanism } from "../mechanism/measured.js";
+import type { Mechanism } from "../protocol/measured.js";
 import { cloneKind, moveKind } from "./kind-clone.js";
 import { workerChannel } from "./worker.js";
 

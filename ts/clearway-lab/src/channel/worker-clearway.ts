@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import type { Mechanism } from "../mechanism/measured.js";
+import type { Mechanism } from "../protocol/measured.js";
 import { clearwayKind, clearwayMoveKind, clearwayRingKind } from "./kind-clearway.js";
 import { workerChannel } from "./worker.js";
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A channel between the main thread and a worker. One side measures and the other echoes, in either direction.
 import { openWorker, portEnd } from "#lab-host";
-import { type Mechanism, textParam } from "../mechanism/measured.js";
+import { type Mechanism, textParam } from "../protocol/measured.js";
 import type { PortKind } from "./caller.js";
 import { drive, type Figures, measuredOf } from "./drive.js";
 import { type Row, rowOf } from "./row.js";

@@ -6,18 +6,19 @@ import { buildFacts, cpuTimes, machineFacts, stealPercent } from "../machine/fac
 import { IdleWatch } from "../machine/idle-watch.js";
 import { compilePeers, PEERS_VARIABLE } from "../native/compile.js";
 import type { HostName } from "../protocol/message.js";
+import { duration } from "../report/duration.js";
 import { execute, type Limits } from "../run/execute.js";
 import { RECORD_VERSION, type RunRecord } from "../run/record.js";
 import { resultsOf } from "../run/results.js";
-import { writeRun } from "../run/write.js";
 import { FIXTURE_VARIABLE, startFixture } from "../runner/fixture.js";
+import { PROFILE_VARIABLE } from "../runner/profile.js";
 import { Runners } from "../runner/runners.js";
 import { loadScenarios } from "../scenario/load.js";
 import { type PlannedCell, planCells, planOrder } from "../scenario/plan.js";
 import type { ProfileName, Scenario } from "../scenario/scenario.js";
-import { duration } from "./duration.js";
 import { askHosts, type Hosts, missingMechanism } from "./hosts.js";
 import { openProgress } from "./progress.js";
+import { writeRun } from "./run-files.js";
 import { selectScenarios } from "./select.js";
 import { summary } from "./terminal.js";
 
@@ -40,9 +41,6 @@ const LIMITS: Record<ProfileName, Limits> = {
   quick: { budgetMs: 265_000, endMs: 288_000 },
   full: { budgetMs: Number.POSITIVE_INFINITY, endMs: Number.POSITIVE_INFINITY },
 };
-
-/** The profile, for the runners: the JVM's runner measures by JMH in the full profile. */
-const PROFILE_VARIABLE = "CLEARWAY_LAB_PROFILE";
 
 /** Returns the exit status. */
 export async function lab(what: readonly string[], options: LabOptions): Promise<number> {

@@ -5,21 +5,24 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { Command, CommanderError } from "commander";
 import { packageRoot } from "../machine/package-root.js";
-import { HOST_NAMES } from "../scenario/scenario.js";
+import { isPromiseProfile, type PromiseProfile } from "../promises/scenario.js";
+import { HOST_NAMES, type ProfileName } from "../scenario/scenario.js";
 import { doctor } from "./doctor.js";
 import { type ExportFormat, exportRun, parseFormat } from "./export.js";
-import { type GenOptions, gen } from "./gen.js";
-import { lab } from "./lab.js";
+import { type LabOptions, lab } from "./lab.js";
 import { list } from "./list.js";
+import { listPromises, promises } from "./promises.js";
 import { report } from "./report.js";
 import { parseHosts, parseJdk, parseProfile, parseRounds, parseSeed, UsageError } from "./select.js";
+
+type LabArguments = Omit<LabOptions, "profile"> & { family: string[]; profile: ProfileName | PromiseProfile };
 
 const { version } = JSON.parse(readFileSync(path.join(packageRoot(), "package.json"), "utf8")) as {
   version: string;
 };
 
 const program = new Command("clearway")
-  .description("Measures every way of crossing a thread boundary, on this machine; writes code for plugins.")
+  .description("Measures every way of crossing a thread boundary, on this machine.")
   .version(version)
   .exitOverride();
 
@@ -33,17 +36,31 @@ const labCommand = program
   .option("--family <name>", "the same as naming the family", (name: string, all: string[]) => [...all, name], [])
   .option("--host <names>", "node, chromium, jvm, with commas; default: all", parseHosts, [...HOST_NAMES])
   .option("--jdk <release>", "the JDK for host jvm, e.g. 17; default: the newest there is", parseJdk)
-  .option("--profile <name>", "quick (under 5 minutes) or full", parseProfile, "quick")
+  .option(
+    "--profile <name>",
+    "quick (under 5 minutes), full, promises (the promised figures, 5 minutes) or promises-full",
+    parseProfile,
+    "quick",
+  )
   .option("--rounds <number>", "how often to measure each cell; default: as often as the profile does", parseRounds)
   .option("--out <dir>", "output folder", "out")
   .option("--seed <number>", "repeat the order of an earlier run", parseSeed)
-  .action(async (what: string[], options: Parameters<typeof lab>[1] & { family: string[] }) => {
+  .action(async (what: string[], options: LabArguments) => {
+    const { profile } = options;
     const listed = what[0] === "list" && what.length === 1;
+    if (isPromiseProfile(profile)) {
+      if (options.family.length > 0) throw new UsageError(`the profile ${profile} has no families; name its scenarios`);
+      process.exitCode = listed ? listPromises() : await promises(what, { ...options, profile });
+      return;
+    }
     process.exitCode = listed
       ? await list(options.host, options.jdk)
-      : await lab([...what, ...options.family], options);
+      : await lab([...what, ...options.family], { ...options, profile });
   });
-labCommand.addHelpText("after", "\nclearway lab list   what can run here, what cannot, and why");
+labCommand.addHelpText(
+  "after",
+  "\nclearway lab list                       what can run here, what cannot, and why\nclearway lab list --profile promises    the promised figures and their targets",
+);
 
 program
   .command("report")
@@ -76,16 +93,14 @@ program
   });
 
 program
-  .command("gen")
-  .description("write a C header and a Rust module for a plugin, from the schema of a channel")
-  .argument("<schema>", "a JSON file, or an ES module that exports the schema")
-  .option("--c <file>", "where to write the C header; - is the standard output")
-  .option("--rust <file>", "where to write the Rust module")
-  .option("--name <name>", "what the code calls the channel; default: the last part of its name")
-  .option("--export <name>", "which export of the module; default: the only one that is a schema")
-  .option("--check", "write nothing; exit status 1 where a file is not what would be written")
-  .action(async (file: string, options: GenOptions) => {
-    process.exitCode = await gen(file, options);
+  .command("gen", { hidden: true })
+  .description("moved to clearway-native")
+  .argument("[what...]")
+  .allowUnknownOption()
+  .action(() => {
+    throw new UsageError(
+      "gen is a command of the package clearway-native now: npx clearway-native gen SCHEMA --c FILE --rust FILE",
+    );
   });
 
 for (const command of program.commands) command.exitOverride();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Shows the progress of a run on stderr: a bar with the time left on a terminal, an occasional plain line elsewhere.
 import cliProgress from "cli-progress";
+import { duration } from "../report/duration.js";
 import type { Step } from "../run/execute.js";
-import { duration } from "./duration.js";
 
 export interface Progress {
   step(step: Step): void;

@@ -2,7 +2,7 @@
 // `clearway report DIR`.
 import { existsSync } from "node:fs";
 import path from "node:path";
-import { readRun, writeReport } from "../run/write.js";
+import { readRun, writeReport } from "./run-files.js";
 import { UsageError } from "./select.js";
 
 export async function report(folder: string): Promise<number> {

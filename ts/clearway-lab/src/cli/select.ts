@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Parses the arguments of `clearway lab`: families, scenarios or cells (SCENARIO/MECHANISM), hosts, a profile.
 import { InvalidArgumentError } from "commander";
+import { PROMISE_PROFILES, type PromiseProfile } from "../promises/scenario.js";
 import type { HostName } from "../protocol/message.js";
 import { FAMILY_NAMES, HOST_NAMES, PROFILE_NAMES, type ProfileName, type Scenario } from "../scenario/scenario.js";
 
@@ -63,11 +64,10 @@ export function parseHosts(text: string): HostName[] {
   return [...new Set(names)] as HostName[];
 }
 
-export function parseProfile(text: string): ProfileName {
-  if (!(PROFILE_NAMES as readonly string[]).includes(text)) {
-    throw new InvalidArgumentError(`unknown profile "${text}". Profiles: ${PROFILE_NAMES.join(", ")}`);
-  }
-  return text as ProfileName;
+export function parseProfile(text: string): ProfileName | PromiseProfile {
+  const all: readonly string[] = [...PROFILE_NAMES, ...PROMISE_PROFILES];
+  if (!all.includes(text)) throw new InvalidArgumentError(`unknown profile "${text}". Profiles: ${all.join(", ")}`);
+  return text as ProfileName | PromiseProfile;
 }
 
 export function parseSeed(text: string): number {

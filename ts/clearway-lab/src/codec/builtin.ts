@@ -3,7 +3,7 @@
 import { float64, standardMessageCodec } from "clearway/channel";
 import { hostName, serializer } from "#lab-host";
 import { plainValue } from "../channel/payload.js";
-import type { Mechanism } from "../mechanism/measured.js";
+import type { Mechanism } from "../protocol/measured.js";
 import { codecMechanism } from "./measure.js";
 
 const standard = () => ({

@@ -3,7 +3,7 @@
 import { allocatedBy, nowMs } from "#lab-host";
 import { payloadOf } from "../channel/payload.js";
 import { same } from "../channel/same.js";
-import { type Measured, type Mechanism, numberParam, textParam } from "../mechanism/measured.js";
+import { type Measured, type Mechanism, numberParam, textParam } from "../protocol/measured.js";
 import { median } from "../statistics/compare.js";
 
 export interface LabCodec<Message> {

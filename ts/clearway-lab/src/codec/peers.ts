@@ -2,7 +2,7 @@
 // The codecs from npm, without shared records: a receiver can read each message without earlier ones.
 import { Encoder } from "cbor-x";
 import { Packr } from "msgpackr";
-import type { Mechanism } from "../mechanism/measured.js";
+import type { Mechanism } from "../protocol/measured.js";
 import { codecMechanism } from "./measure.js";
 
 const msgpackr = () => {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The browser's functions for mechanisms. Node's counterpart is node.ts; the build picks one as #lab-host.
 import type { Endpoint } from "comlink";
-import { type Progress, type Upload, uploadOf } from "../isolate/upload-source.js";
-import type { Work } from "../mechanism/measured.js";
+import type { Work } from "../protocol/measured.js";
 import type { LabParent, LabWorker, PortEnd } from "./port.js";
+import { type Progress, type Upload, uploadOf } from "./upload-source.js";
 
 export const hostName = "chromium" as const;
 

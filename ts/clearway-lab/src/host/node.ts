@@ -7,9 +7,9 @@ import v8 from "node:v8";
 import { type MessagePort as NodePort, parentPort, Worker } from "node:worker_threads";
 import type { Endpoint } from "comlink";
 import nodeEndpoint from "comlink/dist/esm/node-adapter.mjs";
-import { type Progress, type Upload, uploadOf } from "../isolate/upload-source.js";
-import type { Work } from "../mechanism/measured.js";
+import type { Work } from "../protocol/measured.js";
 import type { LabParent, LabWorker, PortEnd } from "./port.js";
+import { type Progress, type Upload, uploadOf } from "./upload-source.js";
 
 export { allocatedBy } from "./allocated-node.js";
 

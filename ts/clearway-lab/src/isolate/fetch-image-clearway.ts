@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { move, pool } from "clearway";
 import { workerUrl } from "#lab-host";
-import type { Mechanism } from "../mechanism/measured.js";
+import type { Mechanism } from "../protocol/measured.js";
 import { imageMechanism } from "./fetch-image.js";
 import { fetchImage } from "./image.js";
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Fetches and post-processes a body: on the main thread, in a worker, or fetched here and processed there.
 import { openWorker } from "#lab-host";
-import type { Fixture, Mechanism } from "../mechanism/measured.js";
+import type { Fixture, Mechanism } from "../protocol/measured.js";
 import { fetchImage, greyThumbnail, type Thumbnail } from "./image.js";
 import { metered } from "./metered.js";
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Runs a piece of work under Clearway's meter and converts the meter's report into the figures of this family.
 import { measure } from "clearway/meter";
-import type { Measured } from "../mechanism/measured.js";
+import type { Measured } from "../protocol/measured.js";
 import type { Json, Value } from "../protocol/message.js";
 import { droppedFrames, hitchMsPerSecond } from "../statistics/stalls.js";
 

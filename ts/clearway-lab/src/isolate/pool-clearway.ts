@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { pool } from "clearway";
 import { hostName, workerUrl } from "#lab-host";
-import type { Mechanism } from "../mechanism/measured.js";
+import type { Mechanism } from "../protocol/measured.js";
 import { type PoolUnderTest, poolMechanism } from "./pool.js";
 
 async function open(carrier: "auto" | "port"): Promise<PoolUnderTest> {

@@ -2,7 +2,7 @@
 // The pools from npm, with one worker each, set up as in their own documentation.
 
 import { workerUrl } from "#lab-host";
-import type { Mechanism } from "../mechanism/measured.js";
+import type { Mechanism } from "../protocol/measured.js";
 import { type PoolUnderTest, poolMechanism } from "./pool.js";
 import type { PoolTask } from "./pool-task.js";
 

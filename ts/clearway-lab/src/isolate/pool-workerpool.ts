@@ -2,7 +2,7 @@
 // workerpool runs in Node and in browsers.
 import workerpool from "workerpool";
 import { hostName, workerUrl } from "#lab-host";
-import type { Mechanism } from "../mechanism/measured.js";
+import type { Mechanism } from "../protocol/measured.js";
 import { type PoolUnderTest, poolMechanism } from "./pool.js";
 
 async function open(): Promise<PoolUnderTest> {

@@ -3,8 +3,8 @@
 import * as Comlink from "comlink";
 import { hostName, nowMs, openWorker } from "#lab-host";
 import { clockStepUs } from "../mechanism/clock-step.js";
-import { type Mechanism, numberParam, textParam, WARM_UP_CUT } from "../mechanism/measured.js";
 import { warmUp } from "../mechanism/warm-up.js";
+import { type Mechanism, numberParam, textParam, WARM_UP_CUT } from "../protocol/measured.js";
 import type { Value } from "../protocol/message.js";
 import type { ComlinkPool } from "../work/pool-comlink.js";
 import type { PoolTask } from "./pool-task.js";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { pool } from "clearway";
 import { workerUrl } from "#lab-host";
-import type { Mechanism } from "../mechanism/measured.js";
+import type { Mechanism } from "../protocol/measured.js";
 import { StudentRows } from "./student.js";
 import { studentsMechanism } from "./students.js";
 

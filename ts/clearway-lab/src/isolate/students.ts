@@ -2,7 +2,7 @@
 // Makes N records {rollNum, name} in different places and hands them to the main thread.
 import * as Comlink from "comlink";
 import { openWorker } from "#lab-host";
-import { type Mechanism, numberParam } from "../mechanism/measured.js";
+import { type Mechanism, numberParam } from "../protocol/measured.js";
 import type { Json } from "../protocol/message.js";
 import type { ComlinkStudents } from "../work/students-comlink.js";
 import { metered } from "./metered.js";

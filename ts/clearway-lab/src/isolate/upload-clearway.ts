@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { pool } from "clearway";
 import { workerUrl } from "#lab-host";
-import type { Mechanism } from "../mechanism/measured.js";
+import type { Progress } from "../host/upload-source.js";
+import type { Mechanism } from "../protocol/measured.js";
 import { uploadMechanism } from "./upload.js";
-import type { Progress } from "./upload-source.js";
 
 export const uploadsClearway: Record<string, Mechanism> = {
   clearway: uploadMechanism(async () => {

@@ -2,11 +2,11 @@
 // Sends a file to a local server in chunks, with progress; by path in Node, as a Blob in a browser.
 import * as Comlink from "comlink";
 import { openUpload, openWorker, sendInChunks } from "#lab-host";
-import type { Mechanism } from "../mechanism/measured.js";
+import type { Progress, Upload } from "../host/upload-source.js";
+import type { Mechanism } from "../protocol/measured.js";
 import type { Json } from "../protocol/message.js";
 import type { ComlinkUpload } from "../work/upload-comlink.js";
 import { metered } from "./metered.js";
-import type { Progress, Upload } from "./upload-source.js";
 
 /** Enough to warm the code up, and little enough not to double the time of the largest chunks. */
 const WARM_UP_BYTES_MAX = 1 << 20;

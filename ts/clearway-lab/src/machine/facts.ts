@@ -62,7 +62,8 @@ export function stealPercent(before: ReturnType<typeof cpuTimes>, after: ReturnT
 
 const PEERS = ["comlink", "rxjs", "piscina", "tinypool", "workerpool", "poolifier", "msgpackr", "cbor-x", "koffi"];
 
-export function buildFacts(chromium: string | null): BuildFacts {
+/** `names`: the packages whose versions are named as peers. */
+export function buildFacts(chromium: string | null, names: readonly string[] = PEERS): BuildFacts {
   return {
     lab: versionOf("clearway-lab") ?? "unknown",
     clearway: versionOf("clearway") ?? "unknown",
@@ -71,11 +72,12 @@ export function buildFacts(chromium: string | null): BuildFacts {
     chromium,
     commit: commit(),
     nodeOptions: [process.env["NODE_OPTIONS"] ?? "", ...process.execArgv].join(" ").trim(),
-    peers: Object.fromEntries(PEERS.map((name) => [name, versionOf(name) ?? "not installed"])),
+    peers: Object.fromEntries(names.map((name) => [name, versionOf(name) ?? "not installed"])),
   };
 }
 
-function versionOf(name: string): string | undefined {
+/** Returns the version of an installed package. */
+export function versionOf(name: string): string | undefined {
   const require = createRequire(import.meta.url);
   // Not every package exports its package.json, so it is read from the folders that Node would search.
   for (const folder of require.resolve.paths(name) ?? []) {

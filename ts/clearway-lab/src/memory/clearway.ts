@@ -2,8 +2,8 @@
 // Clearway's three ways: a method channel that copies, memory that both sides see, and memory that only native code reads.
 import { standardMethodCodec } from "clearway/channel";
 import type { LentMemory, NativeMemory } from "clearway-native";
-import type { Mechanism } from "../mechanism/measured.js";
 import { openPlugin } from "../native/plugin.js";
+import type { Mechanism } from "../protocol/measured.js";
 import { allAre } from "./filler.js";
 import { fillMechanism } from "./measure.js";
 

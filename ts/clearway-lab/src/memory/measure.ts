@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Measures fills of one size, one after the other, in memory that was filled before (warm) or is requested each time (fresh).
 import { nowMs } from "#lab-host";
-import { type Measured, type Mechanism, numberParam, textParam } from "../mechanism/measured.js";
+import { type Measured, type Mechanism, numberParam, textParam } from "../protocol/measured.js";
 import type { Filler } from "./filler.js";
 
 /** Smaller warm fills are timed in batches: a clock reading takes as long as a fill of 4 KB. */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The reference in C, and the ways without Clearway: koffi and a hand-written addon.
-import { type Mechanism, numberParam, textParam } from "../mechanism/measured.js";
+
 import { loadAddon, loadPlain } from "../native/peers.js";
+import { type Mechanism, numberParam, textParam } from "../protocol/measured.js";
 import { allAre, type Filler } from "./filler.js";
 import { batchOf, fillMechanism, measuredFills } from "./measure.js";
 

@@ -2,7 +2,7 @@
 // Scenario changing-site: one call site that computes, then waits, then computes again. Measures how long a strategy takes to
 // adapt.
 import { nowMs } from "#lab-host";
-import { type Mechanism, numberParam } from "../mechanism/measured.js";
+import { type Mechanism, numberParam } from "../protocol/measured.js";
 import type { Value } from "../protocol/message.js";
 import { median } from "../statistics/compare.js";
 import { checkOf } from "./action.js";

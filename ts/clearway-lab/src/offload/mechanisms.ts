@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Every strategy of the family in each of its scenarios. No strategy loads its library before its turn.
-import type { Mechanism } from "../mechanism/measured.js";
+import type { Mechanism } from "../protocol/measured.js";
 import { changingMechanism } from "./changing.js";
 import { clearways } from "./clearway.js";
 import { onThread } from "./on-thread.js";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Scenario sizes: one strategy over actions from 10 ns to 100 ms, on a warm pool. Finds the size from which the pool pays.
 import { nowMs } from "#lab-host";
-import { type Mechanism, numberParam } from "../mechanism/measured.js";
+import { type Mechanism, numberParam } from "../protocol/measured.js";
 import type { Value } from "../protocol/message.js";
 import { median } from "../statistics/compare.js";
 import { SIZES_NS } from "../statistics/sizes.js";

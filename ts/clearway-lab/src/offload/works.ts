@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Scenario works: a batch of one kind of work by one strategy, first with a pool that does not exist yet, then with a warm one.
 import { allocatedBy, nowMs } from "#lab-host";
-import { type Measured, type Mechanism, numberParam, textParam, WARM_UP_CUT } from "../mechanism/measured.js";
 import type { WarmUp } from "../mechanism/warm-up.js";
+import { type Measured, type Mechanism, numberParam, textParam, WARM_UP_CUT } from "../protocol/measured.js";
 import { median } from "../statistics/compare.js";
 import { WarmUpJudge } from "../statistics/warm-up.js";
 import { type ActionName, actions, NETWORK_VARIABLE } from "./action.js";

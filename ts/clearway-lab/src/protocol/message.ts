@@ -17,10 +17,17 @@ export interface CellRequest {
   expected: Json;
 }
 
+/** One measurement of several mechanisms in interleaved rounds, in a new process or page. Its answer is the probe's own. */
+export interface ProbeRequest {
+  name: string;
+  params: Json;
+}
+
 export type Request =
   | { id: number; op: "describe" }
   | { id: number; op: "verify"; cell: CellRequest }
-  | { id: number; op: "measure"; cell: CellRequest };
+  | { id: number; op: "measure"; cell: CellRequest }
+  | { id: number; op: "probe"; probe: ProbeRequest };
 
 export type Unit = "us" | "ms" | "ms/s" | "frames" | "count" | "events" | "events/s" | "MB/s" | "ms/MB" | "bytes" | "%";
 
@@ -76,5 +83,5 @@ export interface Description {
 }
 
 export type Response =
-  | { id: number; ok: true; result: Description | Verification | Measurement }
+  | { id: number; ok: true; result: Description | Verification | Measurement | Json }
   | { id: number; ok: false; error: { message: string; stack?: string } };

@@ -2,12 +2,22 @@
 // The runner's side of the protocol: reads requests from stdin one at a time, answers on stdout, and ends with stdin. stdout
 // belongs to the protocol, so console.log prints to stderr instead.
 import { readLines } from "./lines.js";
-import type { CellRequest, Description, Measurement, Request, Response, Verification } from "./message.js";
+import type {
+  CellRequest,
+  Description,
+  Json,
+  Measurement,
+  ProbeRequest,
+  Request,
+  Response,
+  Verification,
+} from "./message.js";
 
 export interface RunnerOperations {
   describe(): Promise<Description>;
   verify(cell: CellRequest): Promise<Verification>;
   measure(cell: CellRequest): Promise<Measurement>;
+  probe(probe: ProbeRequest): Promise<Json>;
   close(): Promise<void>;
 }
 
@@ -30,11 +40,12 @@ export async function serve(operations: RunnerOperations): Promise<void> {
 async function perform(
   operations: RunnerOperations,
   request: Request,
-): Promise<Description | Verification | Measurement> {
+): Promise<Description | Verification | Measurement | Json> {
   if (request.op === "describe") return operations.describe();
   if (request.op === "verify") return operations.verify(request.cell);
   if (request.op === "measure") return operations.measure(request.cell);
+  if (request.op === "probe") return operations.probe(request.probe);
   throw new RangeError(
-    `unknown operation: op=${JSON.stringify((request as { op?: unknown }).op)} (describe, verify, measure)`,
+    `unknown operation: op=${JSON.stringify((request as { op?: unknown }).op)} (describe, verify, measure, probe)`,
   );
 }

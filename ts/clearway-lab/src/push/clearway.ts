@@ -2,7 +2,7 @@
 // Clearway's stream: an async generator in the worker, with credit.
 import { pool } from "clearway";
 import { workerUrl } from "#lab-host";
-import type { Mechanism } from "../mechanism/measured.js";
+import type { Mechanism } from "../protocol/measured.js";
 import { pushMechanism } from "./measure.js";
 
 /** Makes the mechanism. `port` uses messages only; `auto` sends small events through a ring of shared memory. */

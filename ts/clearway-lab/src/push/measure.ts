@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // One push measurement: warms the mechanism up, runs the load once, then checks count and order and calculates the figures.
-import { type Measured, type Mechanism, numberParam, textParam, WARM_UP_CUT } from "../mechanism/measured.js";
+
 import { warmUp } from "../mechanism/warm-up.js";
+import { type Measured, type Mechanism, numberParam, textParam, WARM_UP_CUT } from "../protocol/measured.js";
 import type { Load } from "./pace.js";
 import { disturb, Receiver, type ReceiverState } from "./receiver.js";
 

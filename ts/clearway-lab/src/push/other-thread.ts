@@ -2,7 +2,7 @@
 // Ways to push from a worker to the main thread.
 import * as Comlink from "comlink";
 import { openWorker } from "#lab-host";
-import type { Mechanism } from "../mechanism/measured.js";
+import type { Mechanism } from "../protocol/measured.js";
 import type { ComlinkSender } from "../work/push-comlink.js";
 import { pushMechanism } from "./measure.js";
 import type { PushEvent } from "./pace.js";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // RxJS on one thread. In a separate file, because loading it takes as long as starting Node.
 import { asapScheduler, asyncScheduler, observeOn, Subject } from "rxjs";
-import type { Mechanism } from "../mechanism/measured.js";
+import type { Mechanism } from "../protocol/measured.js";
 import type { PushEvent } from "./pace.js";
 import { type Send, sending } from "./sending.js";
 

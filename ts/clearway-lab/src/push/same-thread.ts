@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Ways to push on one thread: the cost of the hand-over itself, without crossing threads.
 import { hostName } from "#lab-host";
-import type { Mechanism } from "../mechanism/measured.js";
+import type { Mechanism } from "../protocol/measured.js";
 import { pushMechanism, type Way } from "./measure.js";
 import { emit, type PushEvent, produce } from "./pace.js";
 import { sending } from "./sending.js";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import type { Mechanism } from "../mechanism/measured.js";
+import type { Mechanism } from "../protocol/measured.js";
 import { pushMechanism } from "./measure.js";
 import { emit, type PushEvent } from "./pace.js";
 import type { Receiver } from "./receiver.js";

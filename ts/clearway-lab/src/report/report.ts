@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // report.html: one file that fetches nothing and is readable without scripts.
 
-import { duration } from "../cli/duration.js";
 import type { RunRecord } from "../run/record.js";
 import type { Results } from "../run/results.js";
+import { duration } from "./duration.js";
 import { factsSection } from "./facts.js";
 import { Html, html } from "./html.js";
 import { scenarioSection } from "./sections.js";

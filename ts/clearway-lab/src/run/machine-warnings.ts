@@ -9,7 +9,9 @@ const MACHINE_STALL_MS = 1000 / 60;
 /** A coarser clock hides the cost of a hand-over on one thread. */
 const CLOCK_COARSE_US = 20;
 
-export function machineWarnings({ machine, hosts, cells, build }: RunRecord): Warning[] {
+type Measured = Pick<RunRecord, "machine" | "hosts" | "cells" | "build">;
+
+export function machineWarnings({ machine, hosts, cells, build }: Measured): Warning[] {
   const warnings: Warning[] = [];
   const rounds = cells.flatMap((cell) => cell.rounds);
   const stalled = rounds.filter(({ machineStallMs }) => machineStallMs > MACHINE_STALL_MS);

@@ -2,7 +2,7 @@
 // The record of a run: everything measured, round by round, with raw histograms and the order of the measurements. results.json
 // is computed from it; the report reads both. Written as DIR/record.json.
 import type { BuildFacts, MachineFacts } from "../machine/facts.js";
-import { WARM_UP_CUT } from "../mechanism/measured.js";
+import { WARM_UP_CUT } from "../protocol/measured.js";
 import type { Description, HostName, Measurement, Params } from "../protocol/message.js";
 import { cellName, type PlannedCell } from "../scenario/plan.js";
 import type { Place, ProfileName, Role } from "../scenario/scenario.js";

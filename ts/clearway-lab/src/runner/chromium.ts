@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The Chromium runner: one browser for the run, and a new context, with its own renderer process, for every measurement.
 import { type Browser, chromium, type Page } from "playwright-core";
-import type { Measured } from "../mechanism/measured.js";
+import type { Measured } from "../protocol/measured.js";
 import { type CellRequest, PROTOCOL_VERSION } from "../protocol/message.js";
 import { serve } from "../protocol/serve.js";
 import { CHROMIUM_FLAGS, CHROMIUM_MISSING, findChromium } from "./chromium-find.js";
 import { toMeasurement } from "./convert.js";
 import type { LabPage } from "./page.js";
 import { type PageServer, servePage } from "./page-server.js";
+import { runProbe } from "./probe-page.js";
+import { PROFILE_VARIABLE } from "./profile.js";
 
 process.on("SIGINT", () => {});
 
@@ -15,13 +17,19 @@ interface Running {
   browser: Browser;
   server: PageServer;
 }
+
+/** The probes of the profile `promises` hold up to a hundred million records. The other profiles measure with the usual limit. */
+const FLAGS = [
+  ...CHROMIUM_FLAGS,
+  ...(process.env[PROFILE_VARIABLE]?.startsWith("promises") ? ["--js-flags=--max-old-space-size=8192"] : []),
+];
 let starting: Promise<Running> | undefined;
 
 async function start(): Promise<Running> {
   const executablePath = findChromium();
   if (executablePath === undefined) throw new Error(CHROMIUM_MISSING);
   const [browser, server] = await Promise.all([
-    chromium.launch({ executablePath, args: CHROMIUM_FLAGS, handleSIGINT: false }),
+    chromium.launch({ executablePath, args: FLAGS, handleSIGINT: false }),
     servePage(),
   ]);
   return { browser, server };
@@ -68,6 +76,11 @@ await serve({
   },
   verify: async (cell) => ({ verified: true, result: (await run(cell)).result }),
   measure: run,
+  probe: async (probe) => {
+    starting ??= start();
+    const { browser, server } = await starting;
+    return runProbe(browser, server.url, probe);
+  },
   close: async () => {
     if (starting === undefined) return;
     const { browser, server } = await starting;

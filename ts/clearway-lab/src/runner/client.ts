@@ -3,7 +3,16 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readLines } from "../protocol/lines.js";
-import type { CellRequest, Description, Measurement, Request, Response, Verification } from "../protocol/message.js";
+import type {
+  CellRequest,
+  Description,
+  Json,
+  Measurement,
+  ProbeRequest,
+  Request,
+  Response,
+  Verification,
+} from "../protocol/message.js";
 
 /** A command line that starts a runner. */
 export interface RunnerCommand {
@@ -61,6 +70,11 @@ export class RunnerClient {
    */
   measure(cell: CellRequest, timeoutMs: number): Promise<Measurement> {
     return this.#ask({ op: "measure", cell }, timeoutMs) as Promise<Measurement>;
+  }
+
+  /** As `measure`. */
+  probe(probe: ProbeRequest, timeoutMs: number): Promise<Json> {
+    return this.#ask({ op: "probe", probe }, timeoutMs) as Promise<Json>;
   }
 
   /** Lets the runner end by itself, and kills it after `graceMs`. */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Converts the results of measured code to the protocol's form.
-import type { Measured } from "../mechanism/measured.js";
+
 import { mismatch } from "../protocol/expect.js";
+import type { Measured } from "../protocol/measured.js";
 import type { CellRequest, Measurement, SampleSet } from "../protocol/message.js";
 import { encodeHistogram, histogramOf } from "../statistics/histogram.js";
 

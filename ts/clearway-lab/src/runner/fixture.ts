@@ -3,8 +3,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import type { Fixture } from "../mechanism/measured.js";
 import { readLines } from "../protocol/lines.js";
+import type { Fixture } from "../protocol/measured.js";
 
 /** The environment variable that gives runners the fixtures' addresses. */
 export const FIXTURE_VARIABLE = "CLEARWAY_LAB_FIXTURE";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import type { Mechanism } from "../mechanism/measured.js";
+import type { Mechanism } from "../protocol/measured.js";
 
 /** Loads the mechanisms of one scenario by name. A mechanism that cannot run here is replaced by the reason and the remedy. */
 export type Loader = () => Promise<Record<string, Mechanism | { unavailable: string }>>;

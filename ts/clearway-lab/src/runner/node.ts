@@ -25,6 +25,7 @@ await serve({
   }),
   verify: async (cell) => ({ verified: true, result: (await run(cell)).result }),
   measure: run,
+  probe: async ({ name, params }) => (await import("../promises/host/in-node.mjs")).probe(name, params),
   close: async () => running?.close(),
 });
 // Peers may leave handles behind (timers, ports). The runner has sent everything.

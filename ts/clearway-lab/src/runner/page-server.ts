@@ -3,6 +3,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
+import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { makeImage } from "../isolate/image.js";
 import { answerFixture } from "./fixture-http.js";
@@ -14,18 +15,22 @@ const ISOLATION = {
 };
 
 const DOCUMENT = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Clearway lab</title>
-<link rel="icon" href="data:,"><body><script type="module" src="/page.js"></script></body></html>`;
+<link rel="icon" href="data:,"><body><script type="module" src="./page.js"></script></body></html>`;
 
 export interface PageServer {
   url: string;
   close(): Promise<void>;
 }
 
-/** Reads the whole flat folder into memory: a rebuild during a run must not mix two builds in one page. */
+/** The path of the page of the profile `promises`. It is bundled as Vite bundles an app, in a folder of its own. */
+export const PROMISES_PAGE = "promises/";
+
+/** Reads the whole folder into memory: a rebuild during a run must not mix two builds in one page. */
 async function readBundle(): Promise<Map<string, Buffer>> {
   const folder = fileURLToPath(new URL("./page/", import.meta.url));
-  const names = (await readdir(folder)).filter((name) => name.endsWith(".js"));
-  return new Map(await Promise.all(names.map(async (name) => [name, await readFile(folder + name)] as const)));
+  const names = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith(".js"));
+  const read = async (name: string) => [name.replaceAll(path.sep, "/"), await readFile(folder + name)] as const;
+  return new Map(await Promise.all(names.map(read)));
 }
 
 export async function servePage(): Promise<PageServer> {
@@ -34,7 +39,7 @@ export async function servePage(): Promise<PageServer> {
   const server = http.createServer((request, response) => {
     if (answerFixture(request, response, image)) return;
     const name = (request.url ?? "/").slice(1);
-    if (name === "") {
+    if (name === "" || name === PROMISES_PAGE) {
       response.writeHead(200, { ...ISOLATION, "content-type": "text/html" }).end(DOCUMENT);
       return;
     }

@@ -2,7 +2,7 @@
 // The page that Chromium runs: the same mechanisms behind one function, which the Chromium runner calls.
 import { nowMs } from "#lab-host";
 import { clockStepUs } from "../mechanism/clock-step.js";
-import type { Measured } from "../mechanism/measured.js";
+import type { Measured } from "../protocol/measured.js";
 import type { CellRequest } from "../protocol/message.js";
 import { allMechanisms, findMechanism } from "./registry.js";
 

@@ -2,7 +2,7 @@
 // Every mechanism that this build can run on its host, by scenario. Modules are loaded on demand, so that a process that
 // measures one mechanism has not loaded the peers of another.
 import { nodeOnly } from "#lab-node-only";
-import type { Mechanism } from "../mechanism/measured.js";
+import type { Mechanism } from "../protocol/measured.js";
 import type { Description } from "../protocol/message.js";
 import type { Loader } from "./loader.js";
 

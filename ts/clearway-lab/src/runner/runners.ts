@@ -2,7 +2,7 @@
 // Chooses the runners: a new process for every measurement in Node, one browser for the run in Chromium, and for the JVM a
 // runner that starts the measuring JVMs itself.
 import { fileURLToPath } from "node:url";
-import type { CellRequest, Description, HostName, Measurement } from "../protocol/message.js";
+import type { CellRequest, Description, HostName, Json, Measurement, ProbeRequest } from "../protocol/message.js";
 import { RunnerClient, type RunnerCommand } from "./client.js";
 import { findJvmRunner } from "./jvm-find.js";
 
@@ -26,7 +26,8 @@ export class Runners {
   readonly #lasting = new Map<HostName, RunnerClient>();
   readonly #env: Record<string, string>;
   readonly #jdk: number | undefined;
-  #current: RunnerClient | undefined;
+  /** The fresh runners that measure now; the profile `promises` measures idle pools at the same time. */
+  readonly #current = new Set<RunnerClient>();
 
   /** `jdk`: the release for the JVM's runner; default: the newest. */
   constructor(env: Record<string, string> = {}, jdk?: number) {
@@ -42,21 +43,25 @@ export class Runners {
     return this.#with(host, (runner) => runner.measure(cell, timeoutMs));
   }
 
+  probe(host: HostName, probe: ProbeRequest, timeoutMs: number): Promise<Json> {
+    return this.#with(host, (runner) => runner.probe(probe, timeoutMs));
+  }
+
   async close(): Promise<void> {
     await Promise.all([...this.#lasting.values()].map((runner) => runner.close()));
     this.#lasting.clear();
   }
 
-  /** Kills the running measurement at once, so that an interrupted lab does not wait for it. */
+  /** Kills the running measurements at once, so that an interrupted lab does not wait for it. */
   interrupt(): void {
-    this.#current?.kill();
+    for (const runner of this.#current) runner.kill();
   }
 
   async #with<T>(host: HostName, use: (runner: RunnerClient) => Promise<T>): Promise<T> {
     const fresh = host === "node";
     const runner = (fresh ? undefined : this.#lasting.get(host)) ?? this.#start(host);
     if (!fresh) this.#lasting.set(host, runner);
-    this.#current = fresh ? runner : undefined;
+    if (fresh) this.#current.add(runner);
     try {
       return await use(runner);
     } catch (error) {
@@ -67,7 +72,7 @@ export class Runners {
       }
       throw error;
     } finally {
-      this.#current = undefined;
+      this.#current.delete(runner);
       if (fresh) await runner.close();
     }
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The Clearway way to hold a connection: a resource, leased to the task.
 import { expose, resource, withResources } from "clearway/worker";
-import { runPoolTask } from "../host/pool-work-node.js";
 import { EchoConnection } from "../isolate/echo-client.js";
 import type { PoolTask } from "../isolate/pool-task.js";
+import { runPoolTask } from "../isolate/pool-work-node.js";
 
 const leased = withResources({
   echo: resource({

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Uploads from the worker. Posts the progress after every chunk, then the count that the server confirmed.
 import { parent, sendInChunks } from "#lab-host";
-import type { Upload } from "../isolate/upload-source.js";
+import type { Upload } from "../host/upload-source.js";
 
 const main = parent();
 

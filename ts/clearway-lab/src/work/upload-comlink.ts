@@ -3,7 +3,7 @@
 // comes late.
 import * as Comlink from "comlink";
 import { parent, sendInChunks } from "#lab-host";
-import type { Progress, Upload } from "../isolate/upload-source.js";
+import type { Progress, Upload } from "../host/upload-source.js";
 
 const remote = {
   async send(upload: Upload, progress: (progress: Progress) => unknown): Promise<number> {

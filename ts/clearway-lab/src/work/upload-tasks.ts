@@ -2,7 +2,7 @@
 // The Clearway way: progress is part of the task's context and never overtakes the result.
 import { expose, task } from "clearway/worker";
 import { sendInChunks } from "#lab-host";
-import type { Upload } from "../isolate/upload-source.js";
+import type { Upload } from "../host/upload-source.js";
 
 export default expose({
   send: task(

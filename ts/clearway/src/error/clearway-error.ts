@@ -25,7 +25,7 @@ export class ClearwayError extends Error {
     try {
       return (value as { [brand]?: true } | null | undefined)?.[brand] === true;
     } catch {
-      // A revoked Proxy, say: whoever asks is dealing with what somebody threw.
+      // A thrown value can be anything, for example a revoked Proxy. `instanceof` must not throw for it.
       return false;
     }
   }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { reasonOf } from "../error/abort.js";
 import { ClearwayError } from "../error/clearway-error.js";
 import type { ParentEndpoint, SpawnOptions, WorkerEvents, WorkerHandle, WorkerLike } from "./host.js";
 import { isBuffer, tagOf } from "./tag.js";
@@ -13,10 +14,25 @@ export function cores(): number {
 /** The rule of `checked()` for `resourceLimits`, which have no effect in browsers. */
 export const limitRules = "object";
 
-/** Calls `act` when the signal aborts. Returns a function that unsubscribes. */
-export function onAbort(signal: AbortSignal, act: () => void): () => void {
-  signal.addEventListener("abort", act, { once: true });
-  return () => signal.removeEventListener("abort", act);
+/**
+ * Calls `act` with the reason when the signal aborts, or at once if it has aborted. Returns a function that unsubscribes.
+ *
+ * Never throws. A signal that throws counts as aborted. A foreign signal may call `act` more than once.
+ */
+export function onAbort(signal: AbortSignal, act: (reason: unknown) => void): () => void {
+  const abort = (): void => act(reasonOf(signal));
+  try {
+    signal.aborted ? abort() : signal.addEventListener("abort", abort, { once: true });
+  } catch (reason) {
+    act(reason);
+  }
+  return () => {
+    try {
+      signal.removeEventListener("abort", abort);
+    } catch {
+      // What hears later finds that there is nothing to cancel.
+    }
+  };
 }
 
 /** Returns the function unchanged: browsers have no async contexts. */
@@ -100,8 +116,12 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
     if (lifeline.signal.aborted) return;
     lifeline.abort();
     worker.onmessage = worker.onerror = null;
-    // A worker that counts as dead must stop, because its calls may run again elsewhere.
-    worker.terminate();
+    // A worker that counts as dead must stop, because its calls may run again elsewhere. A factory's own `terminate()` may throw.
+    try {
+      worker.terminate();
+    } catch {
+      Worker.prototype.terminate.call(worker);
+    }
     events.exit(undefined);
   };
   worker.onmessage = ({ data }) => {

@@ -3,6 +3,7 @@ import { AsyncResource } from "node:async_hooks";
 import { once } from "node:events";
 import { availableParallelism } from "node:os";
 import * as threads from "node:worker_threads";
+import { abortOf, reasonOf } from "../error/abort.js";
 import { ClearwayError } from "../error/clearway-error.js";
 import type { ParentEndpoint, SpawnOptions, WorkerEvents, WorkerHandle, WorkerLike } from "./host.js";
 import { isBuffer } from "./tag.js";
@@ -30,33 +31,58 @@ export const limitRules = {
   stackSizeMb: 0,
 };
 
-/** The subscribers to each signal's abort, and the one listener that calls them. */
-const hearing = new WeakMap<AbortSignal, { acts: Set<() => void>; tell: () => void }>();
+/** One listener of a signal, for all that follow the signal. */
+interface Hearing {
+  readonly acts: Set<(reason: unknown) => void>;
+  readonly abort: () => void;
+}
+
+const hearing = new WeakMap<AbortSignal, Hearing>();
 
 /**
- * Calls `act` when the signal aborts. Returns a function that unsubscribes.
+ * Calls `act` with the reason when the signal aborts, or at once if it has aborted. Returns a function that unsubscribes.
  *
- * Each signal has one listener: Node warns of more than ten, and hundreds of calls may share one signal.
+ * Never throws. A signal that throws counts as aborted. Each signal has one listener: Node warns of more than ten, and hundreds of
+ * calls may share one signal.
  */
-export function onAbort(signal: AbortSignal, act: () => void): () => void {
-  let known = hearing.get(signal);
-  if (!known) {
-    const acts = new Set<() => void>();
-    const tell = (): void => {
-      hearing.delete(signal);
-      for (const each of acts) each();
-    };
-    known = { acts, tell };
-    hearing.set(signal, known);
-    signal.addEventListener("abort", tell, { once: true });
+export function onAbort(signal: AbortSignal, act: (reason: unknown) => void): () => void {
+  const aborted = abortOf(signal);
+  if (aborted) {
+    act(aborted.reason);
+    return () => {};
   }
-  const { acts, tell } = known;
-  acts.add(act);
+  let own = hearing.get(signal);
+  if (own) own.acts.add(act);
+  else own = hear(signal, act);
+  const { acts, abort } = own;
   return () => {
-    if (!acts.delete(act) || acts.size > 0 || hearing.get(signal)?.acts !== acts) return;
+    if (!acts.delete(act) || acts.size > 0 || hearing.get(signal) !== own) return;
     hearing.delete(signal);
-    signal.removeEventListener("abort", tell);
+    try {
+      signal.removeEventListener("abort", abort);
+    } catch {
+      // An event that still arrives finds no subscriber.
+    }
   };
+}
+
+function hear(signal: AbortSignal, act: (reason: unknown) => void): Hearing {
+  const acts = new Set([act]);
+  const tell = (reason: unknown): void => {
+    if (hearing.get(signal) === own) hearing.delete(signal);
+    for (const each of acts) {
+      acts.delete(each);
+      each(reason);
+    }
+  };
+  const own: Hearing = { acts, abort: () => tell(reasonOf(signal)) };
+  try {
+    hearing.set(signal, own);
+    signal.addEventListener("abort", own.abort, { once: true });
+  } catch (reason) {
+    tell(reason);
+  }
+  return own;
 }
 
 /** Returns the function bound to the current async context (`AsyncLocalStorage`). */
@@ -131,6 +157,11 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
     if (worker.threadId < 0) queueMicrotask(exit);
     else worker.once("exit", exit);
   });
+  let ending: Promise<void> | undefined;
+  const end = async (): Promise<void> => {
+    if (!gone) endThread(worker);
+    await exited;
+  };
   let wanted = true;
   let held = true;
   let release: ReturnType<typeof setTimeout> | undefined;
@@ -165,9 +196,10 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
   });
   return {
     post: (message, transfer) => worker.postMessage(message, transfer as threads.TransferListItem[]),
-    terminate: async () => {
-      if (!gone) await worker.terminate();
-      await exited;
+    // Once: each call of Node's adds a listener until the thread has ended.
+    terminate: () => {
+      ending ??= end();
+      return ending;
     },
     setRef: (on) => {
       wanted = on;
@@ -181,6 +213,17 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
       }
     },
   };
+}
+
+// A factory's worker may have a `terminate()` of its own, which may throw, reject, or not end the thread.
+function endThread(worker: threads.Worker): void {
+  const { terminate } = threads.Worker.prototype;
+  try {
+    if (worker.terminate !== terminate) Promise.resolve(worker.terminate()).catch(() => {});
+  } catch {
+    // Node's own follows.
+  }
+  void terminate.call(worker);
 }
 
 /** Returns the connection to the thread that started this thread; undefined on a main thread. */

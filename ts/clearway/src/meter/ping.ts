@@ -171,7 +171,16 @@ function whenAborted(signal: AbortSignal | undefined): { promise: Promise<typeof
     if (signal.aborted) listener();
     else signal.addEventListener("abort", listener, { once: true });
   });
-  return { promise, dispose: () => signal.removeEventListener("abort", listener) };
+  // A signal that cannot be read rejects the race, which may not have begun.
+  promise.catch(() => {});
+  const dispose = (): void => {
+    try {
+      signal.removeEventListener("abort", listener);
+    } catch {
+      // The report is complete; an event that still arrives changes nothing.
+    }
+  };
+  return { promise, dispose };
 }
 
 function delay(ms: number): Promise<void> {

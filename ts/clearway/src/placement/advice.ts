@@ -2,46 +2,116 @@
 
 import type { CallProfile } from "./call-profile.js";
 import type { Model } from "./model.js";
+import type { PlacedTask, PlacerOwner } from "./owner.js";
+import type { Clock } from "./turn.js";
 
-/** What the advisor says of one task. Plain data; times in microseconds. */
+// Number of round trips after the first one, which may wake a worker. On a page, the clock has steps of 100 us: nine trips of 5 us each may
+// begin and end in one step. The trips therefore continue until they have taken `readableUs`.
+const pingsMin = 9;
+const pingsMax = 128;
+const readableUs = 1000;
+// Runs before there is advice.
+const samplesNeeded = 16;
+// Smallest factor that is worth a change of code.
+const worthFactor = 1.2;
+
+/** The part of a pool that the advisor reads. */
+export type AdviserOwner = Pick<PlacerOwner, "records" | "workers" | "ping">;
+
+/** Returns the advice for every task of a pool. Runs no task. */
+export async function advise(
+  owner: AdviserOwner,
+  clock: Clock,
+  budgetUs: number,
+  known: (task: PlacedTask) => { model: Model | undefined; placement: Facts["placement"] },
+  notes: string[],
+): Promise<Advice> {
+  const records = [...owner.records.values()].filter((record) => record.index >= 0);
+  const facts = records.map((record): Facts => {
+    const { model, placement } = known(record);
+    const { estimate, name, calls, inline } = record;
+    return {
+      task: name,
+      placement,
+      movable: record.placement !== "worker",
+      stream: record.kind === "stream",
+      calls,
+      inline,
+      // Every result carries its run time, so these are known for tasks without placement too.
+      samples: estimate.samples,
+      runUs: estimate.meanUs,
+      upperUs: estimate.meanUs === undefined ? undefined : estimate.peakUs,
+      hopUs: undefined,
+      inlineUs: undefined,
+      ...(model && factsOf(model)),
+    };
+  });
+  const asked = facts.some(({ hopUs, runUs }) => hopUs === undefined && runUs !== undefined);
+  const hopUs = asked && owner.workers.count("ready") > 0 ? await pingUs(owner, clock) : undefined;
+  const tasks = facts.map((each) => adviceOf({ ...each, hopUs: each.hopUs ?? hopUs }, budgetUs));
+  return { tasks, notes, text: textOf(tasks, notes) };
+}
+
+async function pingUs(owner: AdviserOwner, clock: Clock): Promise<number | undefined> {
+  try {
+    await owner.ping();
+    let sumUs = 0;
+    let longestUs = 0;
+    let trips = 0;
+    // Without the longest trip, which may include a pause. The mean, because the median is a step of the clock.
+    for (; trips < pingsMin || (sumUs - longestUs < readableUs && trips < pingsMax); trips++) {
+      const fromUs = clock.nowUs();
+      await owner.ping();
+      const us = clock.nowUs() - fromUs;
+      sumUs += us;
+      longestUs = Math.max(longestUs, us);
+    }
+    return (sumUs - longestUs) / (trips - 1);
+  } catch {
+    // The pool has ended: the advice has no price of a hop.
+    return undefined;
+  }
+}
+
+/** What the advisor says about one task. Plain data. Times in microseconds. */
 export interface TaskAdvice {
   task: string;
-  /** Where its calls go now: `auto` where that is decided call by call. */
+  /** Where its calls go now. `auto`: placement decides call by call. */
   placement: "auto" | "worker" | "inline";
   calls: number;
-  /** The share of them that ran on the caller's thread, 0 to 1. */
+  /** Share of the calls that ran on the caller's thread, 0 to 1. */
   inlineShare: number;
-  /** Runs that were measured in workers: what the advice rests on. */
+  /** Number of measured runs in workers. */
   samples: number;
-  /** A run in a worker, on average; undefined while none was measured. */
+  /** Mean time of a run in a worker. Undefined without a measurement. */
   runUs: number | undefined;
-  /** What a run is not expected to exceed. */
+  /** Upper bound for a run. */
   upperUs: number | undefined;
-  /** What the way to a worker and back adds to a call that is made alone. */
+  /** Time that the hop to a worker and back adds to a single call. */
   hopUs: number | undefined;
-  /** A run on the caller's thread, copies included, where that was measured. */
+  /** Mean time of a run on the caller's thread, with its copies. Undefined without a measurement. */
   inlineUs: number | undefined;
-  /** Where it would be best placed; undefined while too little is known. */
+  /** The better place. Undefined without enough measurements. */
   better: "inline" | "worker" | undefined;
-  /** How many times faster a call made alone is there than in the other place. */
+  /** How many times faster a single call is there than in the other place. */
   factor: number | undefined;
   /** The same in a sentence. */
   advice: string;
 }
 
-/** What the advisor says of a pool. `JSON.stringify` gives all of it; `text` is for reading. */
+/** What the advisor says about a pool. Plain data for `JSON.stringify`; `text` is for reading. */
 export interface Advice {
   tasks: TaskAdvice[];
-  /** What concerns the whole pool: why nothing can run inline. */
+  /** Notes about the whole pool, such as why nothing can run inline. */
   notes: string[];
   text: string;
 }
 
-/** What is known of a task, whichever way it was learnt. */
+/** The measurements of a task, from the pool or from placement. */
 export interface Facts {
   task: string;
   placement: TaskAdvice["placement"];
-  /** Whether it may run inline at all: a plain function that holds no resource and was not declared `worker`. */
+  /** Whether the task may run inline: a plain function without resources that is not declared `worker`. */
   movable: boolean;
   stream: boolean;
   calls: number;
@@ -53,12 +123,7 @@ export interface Facts {
   inlineUs: number | undefined;
 }
 
-// Fewer runs than this say little.
-const samplesNeeded = 16;
-// A difference smaller than this is not worth a change of code.
-const worthFactor = 1.2;
-
-/** Reads off what would be better. Pure. */
+/** Returns the advice for one task. Pure. */
 export function adviceOf(facts: Facts, budgetUs: number): TaskAdvice {
   const { task, placement, calls, inline, samples, runUs, upperUs, hopUs, inlineUs } = facts;
   const said = { task, placement, calls, inlineShare: calls === 0 ? 0 : inline / calls, samples };
@@ -96,7 +161,7 @@ export function adviceOf(facts: Facts, budgetUs: number): TaskAdvice {
   return say(`${compared}: ${gain}; ${how}`, "inline", factor);
 }
 
-/** The figures of a task's commonest class of arguments, which stand for the task. */
+/** Returns the measurements of a task's most common class of arguments, which stand for the task. */
 export function factsOf(model: Model): Pick<Facts, "samples" | "runUs" | "upperUs" | "hopUs" | "inlineUs"> | undefined {
   let main: CallProfile | undefined;
   let samples = 0;
@@ -117,7 +182,7 @@ export function factsOf(model: Model): Pick<Facts, "samples" | "runUs" | "upperU
   };
 }
 
-/** All of it, for reading: the widest gains first. */
+/** Returns all advice as text, with the largest gains first. */
 export function textOf(tasks: readonly TaskAdvice[], notes: readonly string[]): string {
   const gain = ({ factor = 0, placement, better }: TaskAdvice): number => (placement === better ? 0 : factor);
   const sorted = [...tasks].sort((a, b) => gain(b) - gain(a));

@@ -1,55 +1,54 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import type { CallSettings } from "../pool/settings.js";
-import type { TaskRecord } from "../pool/task-record.js";
 import type { TaskDefinition } from "../task/task.js";
 import type { CallProfile } from "./call-profile.js";
-import { burstClass } from "./hop.js";
+import { burstClass } from "./cost.js";
 import type { Model } from "./model.js";
+import type { PlacedOptions, PlacedTask } from "./owner.js";
 
-// Two looks at the clock (40 ns each) and the decision are most of what a run of arithmetic costs. Only tasks that short
-// gain by it. By their mean: what is measured one by one then is the first call of some bursts, whose caches are cold.
+// Longest mean time of a run under a grant. Two readings of the clock (40 ns each) and the decision are most of the cost of a run of
+// arithmetic, and only tasks that short gain from a grant. The mean counts, because the runs that are measured one by one are then the
+// first of their bursts, with cold caches.
 const meanMaxUs = 8;
-// That many calls at most between two looks at the clock, and so few that four times what they are expected to take is half
-// of what is left of the turn.
+// Most calls between two readings of the clock. Four times their expected time may take half of the turn's rest.
 const callsMax = 128;
 const caution = 2 * 4;
-// The first call of a burst, which meets cold caches, takes up to so many times what the others do; if it does not, and they
-// all take what it took, they still end within half of what is left.
+// The first call of a burst has cold caches and takes up to this many times as long as the others. If it does not, and all take as long as
+// it did, they still end within half of the turn's rest.
 const coldFactor = 4;
-// What is expected of a call at least: a page's clock steps by 5 us or more, and a mean may come out as nothing.
+// Lowest expected time of a call. A page's clock has steps of 5 us or more, so a mean may be 0.
 const leastUs = 0.25;
-// So many looks at the clock in a burst, and so many bursts. Then a call is decided and measured by itself again: that
-// reads all that is known of a task, 50 us for eight kinds whose figures are out of the caches, where a burst takes 9.
+// Readings of the clock per burst, and bursts per grant. Then a call is decided and measured by itself. That reads all profiles of a task:
+// 50 us for eight classes with cold caches, while a burst takes 9.
 const looksMax = 8;
 const burstsMax = 64;
-// What ran under it took so many times what was expected, and that a burst begins with cold caches: something has changed,
-// and each call is looked at again.
+// If runs under a grant take this many times their expected time, plus the time for cold caches, something has changed, and each call is
+// decided again.
 const surprise = 4;
 const coldUs = 8;
 
 /**
- * Leave for the next calls of one task to run inline without being decided and measured one by one. What they took is
- * measured together: of a burst, and of every 128 of its calls. It is granted for the kind of call that was just measured;
- * other kinds join one by one (the numbers from 0 to 99 are eight kinds). Rests between bursts, so that nobody else's
- * code is measured but the caller's loop. A pure value: it is told the time, in microseconds.
+ * Lets the next calls of one task run inline without a decision and a measurement for each. Their time is measured together, per burst and
+ * per 128 calls. A grant begins with the class of the call that was just measured. Other classes join one by one (the numbers from 0 to 99
+ * are eight classes). It rests between bursts, so that it measures the caller's loop and no other code. A pure value. Times are passed in,
+ * in microseconds.
  *
  *   granted ── take, take, … ──┬── look ── take …       128 calls on
  *      │                       └── rest ── resume ── take …   the next burst
  *      └──────────────────────────────────────── end    another task; 64 bursts; a surprise
  */
 export class InlineGrant {
-  /** Calls that may run before the clock has to be looked at. */
+  /** Calls that may run before the clock is read again. */
   left = 0;
-  /** Calls that ran since it was. */
+  /** Calls that ran since the clock was read. */
   used = 0;
-  /** When that was. */
+  /** When the clock was read. */
   fromUs = 0;
   resting = false;
-  /** What ran was not what was expected: it has to end. */
+  /** Whether the runs took much longer than expected. The grant then ends. */
   surprised = false;
-  task: TaskRecord | undefined;
+  task: PlacedTask | undefined;
   definition: TaskDefinition | undefined;
-  options: CallSettings | undefined;
+  options: PlacedOptions | undefined;
   model: Model | undefined;
   readonly #profiles = new Map<number, CallProfile>();
   #kind = -1;
@@ -63,13 +62,13 @@ export class InlineGrant {
   #ranUs = 0;
 
   /**
-   * A call in a burst of so many was measured and took `us`, and `leftUs` are left of the turn: its kind runs under the grant
-   * that there is for its task, or a new one. Grants nothing where the clock costs little in comparison.
+   * Grants further calls of a class, after one that took `us` in a burst of `burst` calls, with `leftUs` left of the turn. Extends the
+   * grant for the same task, or begins a new one. Grants nothing if the runs are so long that reading the clock costs little.
    */
   grant(
-    task: TaskRecord,
+    task: PlacedTask,
     definition: TaskDefinition,
-    options: CallSettings,
+    options: PlacedOptions,
     model: Model,
     kind: number,
     profile: CallProfile,
@@ -95,7 +94,7 @@ export class InlineGrant {
     this.#join(kind, profile);
   }
 
-  /** Whether calls of this kind run under it, and may have run in this burst. */
+  /** Whether calls of this class run under the grant. */
   covers(kind: number): boolean {
     if (kind === this.#kind) return true;
     if (!this.#profiles.has(kind)) return false;
@@ -104,8 +103,8 @@ export class InlineGrant {
   }
 
   /**
-   * Lets another kind run under it, if that one was measured of late, is as short, and would run inline by its own choice.
-   * Otherwise false: its call is to be decided and measured by itself.
+   * Lets another class join, if it was measured recently, is short too, and inline is chosen for it. Returns false if its call must be
+   * decided and measured by itself.
    */
   widen(kind: number, burst: number, burstId: number): boolean {
     const profile = this.model?.profiles.get(kind);
@@ -115,18 +114,18 @@ export class InlineGrant {
     return true;
   }
 
-  /** What each call that runs under it is taken to cost. */
+  /** Expected time of each call under the grant. */
   get costUs(): number {
     return this.#costUs;
   }
 
-  /** A call ran under it. */
+  /** Counts a call that ran. */
   take(): void {
     this.left--;
     this.used++;
   }
 
-  /** The clock was looked at: what ran since took so long. Over the budget, all that ran under it is held against its kinds. */
+  /** The clock was read: adds the time since the last reading. If it is over the budget, all classes of the grant have overrun. */
   look(nowUs: number, budgetUs: number, pausedUs = 0): void {
     const us = nowUs - this.fromUs;
     this.fromUs = nowUs;
@@ -142,12 +141,9 @@ export class InlineGrant {
     this.used = 0;
   }
 
-  /**
-   * Goes on in the same burst, of so many calls by now, with what is left of the turn. False when the next call is to be
-   * decided and measured by itself.
-   */
+  /** Continues in the same burst, with `leftUs` left of the turn. Returns false if the next call must be decided and measured by itself. */
   renew(burst: number, nowUs: number, leftUs: number): boolean {
-    // A burst that grows beyond what was expected is decided again as what it has become.
+    // A burst that becomes larger than expected is decided again, for its new size.
     if (this.surprised || burstClass(burst) !== burstClass(this.#burst)) {
       this.end();
       return false;
@@ -156,7 +152,7 @@ export class InlineGrant {
     return ++this.#looks < looksMax && this.left > 0;
   }
 
-  /** The burst is over, which had so many calls. One of another size would be decided by other prices. */
+  /** The burst of `burst` calls is over. Ends the grant if the size is not the expected one, because other prices apply to it. */
   rest(burst: number): void {
     if (this.task === undefined) return;
     if (burstClass(burst) !== burstClass(this.#burst)) return this.end();
@@ -164,7 +160,7 @@ export class InlineGrant {
     this.resting = true;
   }
 
-  /** Goes on in the next burst, with one call that is looked at. False when it has to end. */
+  /** Continues in the next burst, with one call before the clock is read. Returns false if the grant ends. */
   resume(nowUs: number, leftUs: number): boolean {
     this.resting = false;
     this.#looks = 0;
@@ -175,7 +171,7 @@ export class InlineGrant {
     return lasts;
   }
 
-  /** Tells what was learnt, and stands for nothing from now on. */
+  /** Ends the grant, and gives its measurements to the model. */
   end(): void {
     if (this.task === undefined) return;
     if (this.#ran > 0) {
@@ -199,7 +195,7 @@ export class InlineGrant {
   #join(kind: number, profile: CallProfile): void {
     this.#profiles.set(kind, profile);
     this.#kind = kind;
-    // Each call is taken for the dearest of those that run under it.
+    // Each call is expected to cost as much as the most expensive class.
     this.#costUs = Math.max(this.#costUs, profile.inlineUs);
     this.#settle();
   }

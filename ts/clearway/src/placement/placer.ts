@@ -1,46 +1,70 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import { parent } from "#host";
 import type { ClearwayError } from "../error/clearway-error.js";
-import type { Placement } from "../pool/options.js";
-import type { CallSettings, Settings } from "../pool/settings.js";
-import type { TaskRecord } from "../pool/task-record.js";
-import type { WorkerSource } from "../pool/worker.js";
-import type { TaskDefinition } from "../task/task.js";
-import type { Advice } from "./advice.js";
-import { type AdviserOwner, advise } from "./adviser.js";
+import { messageOf } from "../error/message-of.js";
+import { within } from "../lazy/timer.js";
+import { definitionOfTask, type TaskDefinition } from "../task/task.js";
+import { type Advice, advise } from "./advice.js";
 import type { CallProfile } from "./call-profile.js";
-import { type Clock, threadClock } from "./clock.js";
-import { Inline, type InlineOwner } from "./inline.js";
+import { Inline } from "./inline.js";
 import { InlineGrant } from "./inline-grant.js";
-import { Model } from "./model.js";
-import { type LoadedModule, loadModule } from "./module.js";
-import { argumentClass } from "./size.js";
+import { argumentClass, Model } from "./model.js";
+import type { PlacedOptions, PlacedTask, Placement, PlacerOwner } from "./owner.js";
 import { Traffic } from "./traffic.js";
-import { Turn } from "./turn.js";
+import { type Clock, Turn, threadClock } from "./turn.js";
 
-// After a run over the budget that nobody can explain the processor's time is read at the beginning of each burst, until so
-// much has run inline within it: four times what lies between two pauses of a busy machine (25 ms). It costs 0.6 to 1.6 us a
-// burst, so it is not read before there is a reason.
+// After an unexplained run over the budget, the CPU time is read at the beginning of each burst, until inline runs within the budget have
+// taken this long: four times the interval between two pauses of a busy machine (25 ms). Reading it costs 0.6 to 1.6 us per burst, so it is
+// not read without a reason.
 const suspiciousUs = 100_000;
 
-/** What placement asks of the pool. */
-export interface PlacerOwner extends InlineOwner, AdviserOwner {
-  readonly source: WorkerSource;
-  readonly settings: Pick<Settings, "placement" | "inlineBudgetMs" | "module">;
-  readonly ended: ClearwayError | undefined;
+/** The task module on the caller's thread, or why it is not there. */
+export type LoadedModule = { tasks: ReadonlyMap<string, TaskDefinition> } | { why: string };
+
+/** Imports the task module into the caller's thread. Never rejects. Without it, every call goes to a worker, and the advisor says why. */
+export async function loadModule(
+  source: PlacerOwner["source"],
+  load: (() => Promise<unknown>) | undefined,
+): Promise<LoadedModule> {
+  try {
+    if (load === undefined && typeof source === "function") {
+      return { why: 'the pool was made with a factory; give it `module: () => import("./x.tasks.js")` as well' };
+    }
+    // Bundlers must not change this import: it has the URL that the workers load.
+    const module = await (load ? load() : import(/* @vite-ignore */ /* webpackIgnore: true */ urlOf(source as string)));
+    const tasks = (module as { default?: unknown } | null)?.default;
+    if (tasks === null || typeof tasks !== "object") return { why: "the module exports no tasks by default" };
+    return { tasks: new Map(Object.entries(tasks).map(([name, fn]) => [name, definitionOfTask(name, fn)])) };
+  } catch (reason) {
+    return {
+      why: `the module cannot be loaded on this thread: ${messageOf(reason)}`,
+    };
+  }
 }
 
-/** Told when a call that went to a worker is over: what it ran, in microseconds; -1 when it was not answered. */
+// A worker's URL is relative to the page or the working directory. An import's would be relative to this file.
+function urlOf(source: URL | string): string {
+  if (typeof source !== "string" || /^[a-z]+:/.test(source)) return String(source);
+  const { document, location, process } = globalThis as {
+    document?: { baseURI: string };
+    location?: { href: string };
+    process?: { cwd(): string };
+  };
+  return new URL(source, document?.baseURI ?? location?.href ?? `file://${process?.cwd()}/`).href;
+}
+
+/** Called when a call that went to a worker is over. `runUs`: its run time in microseconds, or -1 without an answer. */
 export type Answered = (runUs: number) => void;
 
-/** A task as placement sees it. */
+/** What placement knows about a task. */
 interface Known {
   readonly model: Model;
   readonly definition: TaskDefinition | undefined;
   readonly answered: Map<CallProfile, Answered>;
 }
 
-/** Decides for each call whether it runs here or in a worker, and runs those that run here. */
+/** Decides for each call whether it runs inline or in a worker, and runs inline calls. */
 export class Placer {
   readonly #owner: PlacerOwner;
   readonly #clock: Clock;
@@ -48,17 +72,22 @@ export class Placer {
   readonly #traffic = new Traffic();
   readonly #inline: Inline;
   readonly #grant = new InlineGrant();
-  readonly #known = new Map<TaskRecord, Known>();
+  readonly #known = new Map<PlacedTask, Known>();
   readonly #budgetUs: number;
   #module: LoadedModule | undefined;
   #frameAsked = false;
   #markUs = 0;
   #markCpuUs: number | undefined;
-  /** How long has to run inline within the budget until the machine is not suspected of pauses any more. */
+  /** Time of inline runs within the budget until the machine is no longer suspected of pauses. */
   #suspiciousUs = 0;
-  /** Settles when the module is here, or it is known why not; undefined while nobody asked for it. Never rejects. */
+  /** Settles when the module is loaded or cannot be loaded. Undefined until a call may run inline. Never rejects. */
   loaded: Promise<void> | undefined;
   readonly #elsewhere: boolean;
+  #abandon!: () => void;
+  /** Settles when the pool is terminated. */
+  readonly #abandoned = new Promise<void>((resolve) => {
+    this.#abandon = resolve;
+  });
 
   constructor(owner: PlacerOwner, clock: Clock = threadClock, elsewhere: boolean = parent() !== undefined) {
     this.#owner = owner;
@@ -69,35 +98,37 @@ export class Placer {
     this.#inline = new Inline(owner);
   }
 
-  /** Which tasks would be better placed elsewhere. */
+  /** Says which tasks would be faster on another thread. Waits for the module at most as long as for a worker's start. */
   async advise(): Promise<Advice> {
-    await this.loaded;
+    const { startTimeoutMs } = this.#owner.settings;
+    if (this.loaded && !this.#module) await within(Promise.race([this.loaded, this.#abandoned]), startTimeoutMs);
     const module = this.#module;
-    const notes = module && "why" in module ? [`Nothing runs inline: ${module.why}.`] : [];
-    const known = (task: TaskRecord) => ({ model: this.#known.get(task)?.model, placement: this.wish(task) });
+    const why = module ? "why" in module && module.why : this.loaded && "the module has not been loaded yet";
+    const notes = why ? [`Nothing runs inline: ${why}.`] : [];
+    const known = (task: PlacedTask) => ({ model: this.#known.get(task)?.model, placement: this.wish(task) });
     return advise(this.#owner, this.#clock, this.#budgetUs, known, notes);
   }
 
-  /** How a task's calls are placed. The call's own wish goes before the pool's, that before the task's. */
-  wish(task: TaskRecord, own?: Placement): Placement {
+  /** Returns the placement of a task's calls. The call's option comes before the pool's, and that before the task's. */
+  wish(task: PlacedTask, own?: Placement): Placement {
     if (task.kind !== "function" || task.placement === "worker") return "worker";
     return own ?? this.#owner.settings.placement ?? task.placement ?? "worker";
   }
 
   /**
-   * Runs the call here and returns its promise; or returns what is to be told when a worker has answered it; or neither,
-   * for a call that is none of placement's business.
+   * Runs the call inline and returns its promise. For a call that goes to a worker, returns the function to call with its run time, or
+   * undefined if placement does not measure it.
    */
-  place(task: TaskRecord, args: unknown[], options: CallSettings): Promise<unknown> | Answered | undefined {
+  place(task: PlacedTask, args: unknown[], options: PlacedOptions): Promise<unknown> | Answered | undefined {
     try {
       return this.#place(task, args, options);
     } catch {
-      // A getter of an argument threw, say. It throws again on the way to a worker, and fails the call, not the caller.
+      // For example, a getter of an argument threw. It throws again on the way to a worker, where it fails the call and not the caller.
       return undefined;
     }
   }
 
-  #place(task: TaskRecord, args: unknown[], options: CallSettings): Promise<unknown> | Answered | undefined {
+  #place(task: PlacedTask, args: unknown[], options: PlacedOptions): Promise<unknown> | Answered | undefined {
     const grant = this.#grant;
     if (grant.task === task && grant.options === options && this.#owner.ended === undefined) {
       const kind = argumentClass(args);
@@ -118,11 +149,11 @@ export class Placer {
   }
 
   #decide(
-    task: TaskRecord,
+    task: PlacedTask,
     known: Known,
     definition: TaskDefinition,
     args: unknown[],
-    options: CallSettings,
+    options: PlacedOptions,
   ): Promise<unknown> | Answered | undefined {
     const { nowUs } = this.#clock;
     if (!this.#traffic.inBurst) this.#beginBurst();
@@ -159,12 +190,12 @@ export class Placer {
     return answer;
   }
 
-  // What is left of the turn for running here.
+  // The rest of the turn for inline runs.
   #roomUs(nowUs: number, burst: number, inlineUs: number): number {
     return this.#traffic.roomUs(this.#turn.leftUs(nowUs), this.#budgetUs, burst, inlineUs);
   }
 
-  // Lets a call run under the grant that is the first of a burst or of a kind, or for which the clock has to be looked at.
+  // Extends the grant to a call that is the first of a burst or of a class, or before which the clock must be read.
   #extend(kind: number): boolean {
     const grant = this.#grant;
     if (grant.resting) {
@@ -181,7 +212,7 @@ export class Placer {
     return grant.widen(kind, this.#traffic.expected(grant.used), this.#traffic.burstId);
   }
 
-  // What ran under the grant is measured as one: over the budget it banishes as one run would.
+  // Measures the runs under the grant together. Over the budget, they count as one overrun.
   #account(): number {
     const grant = this.#grant;
     const { fromUs } = grant;
@@ -193,30 +224,32 @@ export class Placer {
   }
 
   #beginBurst(): void {
-    // A mark of an earlier burst would count what the thread has slept since as a pause.
+    // With a mark of an earlier burst, the thread's sleep since then would count as a pause.
     if (!this.#turn.watched) this.#markCpuUs = undefined;
     if (this.#suspiciousUs > 0) this.#mark(this.#clock.nowUs());
     this.#traffic.begin();
     this.#clock.afterBurst(this.#burstEnded);
   }
 
-  /** The pool is terminated: what runs here and waits is told so. */
+  /** The pool is terminated: fails open inline runs. */
   abandon(why: ClearwayError): void {
+    this.#abandon();
     this.#inline.abandon(why);
   }
 
   async #load(): Promise<void> {
     const { source, settings } = this.#owner;
-    // Imported in a worker, a task module would take that worker's caller for its own.
+    // In a worker, the task module's `expose()` would answer that worker's own caller.
     this.#module = this.#elsewhere
       ? { why: "the pool was made in a worker, and calls run inline on main threads only" }
       : await loadModule(source, settings.module);
   }
 
-  #know(task: TaskRecord): Known | undefined {
+  #know(task: PlacedTask): Known | undefined {
     const known = this.#known.get(task);
     if (known !== undefined) return known;
-    this.loaded ??= this.#load();
+    // In a turn of its own: the module's loader, which is not ours, may call this pool.
+    this.loaded ??= Promise.resolve().then(() => this.#load());
     if (this.#module === undefined) return undefined;
     const definition = "tasks" in this.#module ? this.#module.tasks.get(task.name) : undefined;
     const made: Known = { model: new Model(this.#budgetUs), definition, answered: new Map() };
@@ -237,8 +270,8 @@ export class Placer {
     return answered;
   }
 
-  // Of a run that was over the budget: how long the machine was elsewhere. Known only in a turn that is watched, or after
-  // another such run, since what a processor did is read at the beginning of either.
+  // Returns how long the machine did not run this thread during a run over the budget. Known only if the CPU time was read before the run:
+  // in a watched turn, or after another such run.
   #pausedUs(fromUs: number, toUs: number): number {
     if (toUs - fromUs <= this.#budgetUs) return 0;
     this.#suspiciousUs = suspiciousUs;
@@ -247,7 +280,7 @@ export class Placer {
     return cpuUs === undefined ? 0 : Math.max(0, toUs - this.#markUs - (cpuUs - this.#markCpuUs));
   }
 
-  // Not when the watch begins: most turns end there, and asking costs 1.6 us of a burst of 9.
+  // Not called when the watch of a turn begins: most turns end there, and reading the CPU time takes 1.6 us of a burst's 9.
   #mark(nowUs: number): void {
     if (this.#markCpuUs !== undefined) return;
     this.#markUs = nowUs;
@@ -280,10 +313,8 @@ export class Placer {
   };
 }
 
-/**
- * A call that may have to be stopped needs a thread that can be ended; one with a key has its turn behind others with
- * that key; and who listens to progress wants to hear of it before the end.
- */
-function mayRunAnywhere({ limited, place, onProgress }: CallSettings): boolean {
+// A call that can be cancelled needs a thread that can be ended. A call with a key waits for other calls with that key. A listener to
+// progress must be called before the end of the task.
+function mayRunAnywhere({ limited, place, onProgress }: PlacedOptions): boolean {
   return !limited && place < 0 && onProgress === undefined;
 }

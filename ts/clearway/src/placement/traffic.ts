@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { type CallProfile, rounds } from "./call-profile.js";
 
-// A period that never ends (calls arrive faster than they are answered) is read after so many answers and begun anew.
+// A period ends after this many answers, even if calls keep arriving faster than they are answered.
 const periodCalls = 512;
 
-// What the sending of a call holds the caller for is a mean of late. A pause of the machine, or what an app does between two
-// calls now and then, is not taken for it.
+// Weight of one sample in the mean time that sending a call takes, and the limit of a sample. The limit excludes pauses of the machine and
+// the app's own code between two calls.
 const sendShare = 1 / 8;
 const sendMaxUs = 50;
 
 /**
- * What goes to the workers of a pool, and how it comes back: from this a hop's price is learnt, as it is under the load of
- * the moment, on whatever carrier. A pure value; times in microseconds are passed in.
+ * Measures the price of a hop from the calls that go to workers and their answers, under the current load and with any carrier. A pure
+ * value. Times are passed in, in microseconds.
  *
- * A *burst* is the calls that are made without giving the thread back: they share messages and wake-ups. A *period* lasts
- * from a call that finds nothing under way to the answer after which nothing is. All that a period takes beyond the
- * workers' own runs is what its hops cost: serialising, posting, waking, waiting, reading.
+ * A *burst* is a series of calls in one turn of the caller's code. Its calls share messages and wake-ups. A *period* begins with a call
+ * while none is open, and ends with the answer after which none is open. The time of a period, less the workers' own runs, is the cost of
+ * its hops: serializing, posting, waking, waiting, reading.
  */
 export class Traffic {
   #burst = 0;
   #lastBurst = 1;
   #sendUs = 0;
-  /** When the call before this one went to a worker, in this burst; negative when it did not. */
+  /** When the previous call of this burst went to a worker; negative if it did not. */
   #sentAtUs = -1;
-  // Of the burst, those that went to workers: they share the hop, and the others have no part in it.
+  // Calls of the burst that went to workers. They share the hop.
   #sent = 0;
-  /** Names the burst. */
+  /** Number of the burst. */
   burstId = 0;
-  /** Whether a burst is under way, of which the end will be told. */
+  /** Whether a burst has begun and `burstEnded` will be called. */
   inBurst = false;
   #underWay = 0;
   #beganUs = 0;
@@ -39,23 +39,23 @@ export class Traffic {
   #widest = 1;
   readonly #profiles = new Set<CallProfile>();
 
-  /** A call was made. Returns how many calls its burst is expected to have. */
+  /** Counts a call. Returns the expected size of its burst. */
   called(): number {
     this.#burst++;
     return Math.max(this.#burst, this.#lastBurst);
   }
 
-  /** How many calls the burst is expected to have, with so many that were not told yet and the one that is made now. */
+  /** Returns the expected size of the burst, with `untold` calls that are not counted yet and the current one. */
   expected(untold: number): number {
     return Math.max(this.#burst + untold + 1, this.#lastBurst);
   }
 
-  /** Calls of this burst that were not told one by one. */
+  /** Counts calls of this burst that `called` did not count. */
   add(calls: number): void {
     this.#burst += calls;
   }
 
-  /** The next call is decided: if the one before went to a worker, what sending that took is known. */
+  /** Called when the next call is decided. If the previous one went to a worker, its sending has ended. */
   learnSend(nowUs: number): void {
     if (this.#sentAtUs < 0) return;
     this.#sendUs += (Math.min(nowUs - this.#sentAtUs, sendMaxUs) - this.#sendUs) * sendShare;
@@ -63,9 +63,9 @@ export class Traffic {
   }
 
   /**
-   * How much of what is left of the turn is for running here, `inlineUs` a call, after the call that was told last. Where the
-   * burst's rest does not fit in, what sending it holds the thread for is kept free, if that is less: at most half of
-   * `budgetUs`, for it may be longer than all that is left.
+   * Returns the part of the turn's rest that inline runs may use, with `inlineUs` per call. If the rest of the burst does not fit, the time
+   * to send it to workers is kept free, where sending is cheaper. That is at most half of `budgetUs`, because it may be longer than the
+   * rest.
    */
   roomUs(leftUs: number, budgetUs: number, burst: number, inlineUs: number): number {
     const rest = burst - this.#burst;
@@ -73,12 +73,12 @@ export class Traffic {
     return leftUs - Math.min(rest * this.#sendUs, budgetUs / 2);
   }
 
-  /** A burst is under way from now on, and its end will be told. */
+  /** A burst begins. The caller arranges for `burstEnded` to be called. */
   begin(): void {
     this.inBurst = true;
   }
 
-  /** The thread was given back. Returns how many calls the burst had. */
+  /** The caller's code has returned. Returns the size of the burst. */
   burstEnded(): number {
     this.inBurst = false;
     this.#lastBurst = this.#burst;
@@ -88,7 +88,7 @@ export class Traffic {
     return this.#lastBurst;
   }
 
-  /** A call that was looked at at `fromUs` goes to a worker. */
+  /** A call whose decision began at `fromUs` goes to a worker. */
   left(fromUs: number, nowUs: () => number): void {
     this.#sentAtUs = fromUs;
     this.#sent++;
@@ -96,7 +96,7 @@ export class Traffic {
     if (this.#sent > this.#widest) this.#widest = this.#sent;
   }
 
-  /** A call was answered, after `runUs` in one of `workers` workers. */
+  /** A worker, one of `workers`, answered a call after a run of `runUs`. */
   answered(profile: CallProfile, runUs: number, workers: number, nowUs: () => number): void {
     this.#calls++;
     this.#runUs += runUs;
@@ -110,13 +110,13 @@ export class Traffic {
     const atUs = nowUs();
     const meanUs = this.#runUs / this.#calls;
     const restUs = (atUs - this.#beganUs - rounds(this.#calls, workers) * meanUs) / this.#calls;
-    // Where calls trickle in, a period is mostly waiting for the next call: there the first one's own way is the hop.
+    // If calls arrive slowly, a period is mostly time between calls. The first call's own hop is then the price.
     const hopUs = Math.max(0, Math.min(restUs, this.#firstHopUs));
     if (!this.#tainted) for (const profile of this.#profiles) profile.learnHop(this.#widest, hopUs);
     if (!over) this.#begin(atUs);
   }
 
-  /** A call ended otherwise: what it took says nothing. */
+  /** A call ended without an answer, so this period measures nothing. */
   lost(): void {
     this.#underWay--;
     this.#tainted = true;

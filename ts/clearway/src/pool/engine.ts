@@ -2,73 +2,77 @@
 import { now } from "#host";
 import { ClearwayError } from "../error/clearway-error.js";
 import { messageOf } from "../error/message-of.js";
-import { expectPart } from "../lazy/part.js";
+import { expectPart, part } from "../lazy/part.js";
+import { within } from "../lazy/timer.js";
+import type { PlacerOwner } from "../placement/owner.js";
 import type { Placer } from "../placement/placer.js";
 import { emptySide } from "../transfer/ledger.js";
-import { detach, prepareArguments } from "./arguments.js";
-import { Backlog } from "./backlog.js";
-import { CallTracker } from "./call-tracker.js";
-import { stackAbove } from "./caller-stack.js";
-import type { Metrics } from "./lifecycle/metrics.js";
-import { type Lifecycle, loadLifecycle, loadPlacement } from "./parts.js";
-import { PoolCall } from "./pool-call.js";
-import { Scheduler } from "./scheduler.js";
-import type { CallSettings, Settings } from "./settings.js";
-import { iterablePromise, StreamHandle } from "./stream-handle.js";
-import { TaskRecords } from "./task-record.js";
-import { within } from "./timer.js";
-import type { PoolWorker, WorkerSource } from "./worker.js";
-import { poolClosed, startFailure } from "./worker-failure.js";
-import { WorkerSet } from "./worker-set.js";
+import { detach, prepareArguments } from "./call/arguments.js";
+import { PoolCall, stackAbove } from "./call/call.js";
+import { iterablePromise, StreamHandle } from "./call/stream.js";
+import { CallTracker, type TrackerHost } from "./call/tracker.js";
+import type { LifecycleHost, Worker } from "./lifecycle/host.js";
+import type { Lifecycle } from "./lifecycle/lifecycle.js";
+import type { CallSettings, Settings } from "./options.js";
+import { Backlog } from "./schedule/backlog.js";
+import { type Gate, Scheduler } from "./schedule/scheduler.js";
+import { TaskRecords } from "./schedule/task-stats.js";
+import type { Metrics, StatsSource } from "./stats.js";
+import { poolClosed, startFailure } from "./worker/failures.js";
+import type { WorkerSink, WorkerSource } from "./worker/worker.js";
+import { WorkerSet } from "./worker/worker-set.js";
 
-/** A pool without its typed face: takes calls in, and joins tracker, backlog, scheduler and workers. */
-export class Engine {
+const loadLifecycle = /* @__PURE__ */ part(async () => import("./lifecycle/lifecycle.js"));
+const loadPlacement = /* @__PURE__ */ part(async () => import("../placement/placer.js"));
+
+/** What each layer of a pool needs of the layers above it. */
+type Hosts = WorkerSink<PoolCall> & Gate<PoolCall> & TrackerHost & LifecycleHost & StatsSource & PlacerOwner;
+
+/** A pool without its typed face. Makes the parts of the pool and implements what each of them needs of the others. */
+export class Engine implements Hosts {
   readonly toWorkers = emptySide();
   readonly fromWorkers = emptySide();
   readonly records = new TaskRecords();
-  readonly backlog: Backlog;
-  readonly workers: WorkerSet;
-  readonly tracker = new CallTracker(this);
-  readonly scheduler: Scheduler;
-  /** The times of calls, where they are asked for; there before the first worker is ready. */
+  readonly backlog: Backlog<PoolCall>;
+  readonly workers: WorkerSet<PoolCall>;
+  readonly scheduler: Scheduler<PoolCall>;
+  readonly tracker: CallTracker;
+  /** Receives the times of calls under `metrics`. Set before the first worker is ready. */
   metrics: Metrics | undefined;
-  /** Looks after workers; there before the first is ready. */
+  /** Set before the first worker is ready. */
   lifecycle: Lifecycle | undefined;
-  /** Decides where calls run; undefined while nobody asked for it. */
+  /** Decides where calls run. Undefined until a call, a task or the pool asks for placement. */
   placer: Placer | undefined;
   #readyWaiters: { resolve(): void; reject(why: unknown): void }[] = [];
   #lastId = 0;
   #unplaced = false;
-  /** Why no call can be taken any more; undefined while they can. */
   ended: ClearwayError | undefined;
   #ending: Promise<void> | undefined;
 
   constructor(
     readonly source: WorkerSource,
     readonly settings: Settings,
-    /** Ends with its first call. */
     readonly once = false,
   ) {
     this.backlog = new Backlog(settings);
     this.workers = new WorkerSet(source, this);
-    this.scheduler = new Scheduler(settings, this.backlog, this.workers, this.tracker);
+    this.scheduler = new Scheduler(settings, this.backlog, this.workers, this);
+    this.tracker = new CallTracker(this, this.backlog, this.scheduler);
     this.workers.fill();
     for (const worker of this.workers) worker.setRef(false);
-    // Behind the workers, so that they are under way. Where it fails, the first that gets ready says so.
-    expectPart(async () => {
-      this.lifecycle = await loadLifecycle();
-      if (settings.metrics) this.metrics = new this.lifecycle.Metrics(settings.onError);
-      this.lifecycle.sendEarly(this);
-    });
+    // After the workers, so that they start meanwhile. If it fails, the first worker that is ready reports the error.
+    expectPart(async () => (await this.loadLifecycle()).sendEarly());
   }
 
-  /** A call by its task's name. Returns a promise, a stream, or, before the first worker is ready, both in one. */
+  /**
+   * Makes a call by its task's name. Returns a promise, a stream, or, before the first worker is ready, a promise that is also a stream.
+   */
   submit(name: string, args: unknown[], options: CallSettings, caller: (...args: never[]) => unknown): unknown {
     const record = this.records.of(name);
     const placed = this.placer?.place(record, args, options);
     if (placed instanceof Promise) return placed;
     const { kind } = record;
-    const { tracker } = this;
+    const { lifecycle, tracker } = this;
     const call = new PoolCall(this.nextId(), record, args, options, kind === "function" ? "" : stackAbove(caller));
     call.placed = placed;
     const answer =
@@ -78,13 +82,12 @@ export class Engine {
           ? call.promise()
           : iterablePromise(call.promise(), new StreamHandle(call, tracker));
     try {
-      // The worker that said what there is was ready, so its lifecycle is there.
-      if (this.records.known && record.index < 0) throw this.lifecycle!.unknownTask(name, this.records);
-      // Its kind is known from a worker that was ready.
-      if (kind === "stream" && this.lifecycle) call.stream?.open(this.lifecycle);
+      // Once the tasks are known, a worker was ready, so the lifecycle is loaded.
+      if (this.records.known && record.index < 0) throw lifecycle!.unknownTask(name);
+      if (kind === "stream" && lifecycle) call.stream?.open(lifecycle);
       if (this.settings.metrics) call.submittedMs = now();
       prepareArguments(call);
-      // A stream leaves when somebody reads; what is moved leaves its owner now.
+      // A stream leaves when its reader asks for a value. Moved memory leaves its owner now.
       if (kind === "stream") detach(call);
       else tracker.enqueue(call);
     } catch (reason) {
@@ -93,7 +96,22 @@ export class Engine {
     return answer;
   }
 
-  /** Asks for what places calls. Where it is missing, they go to workers, and `onError` hears of it once. */
+  admits(call: PoolCall): boolean {
+    return this.lifecycle!.admits(call);
+  }
+
+  refuse(call: PoolCall, reason: unknown): void {
+    this.tracker.refuse(call, reason);
+  }
+
+  /** Loads the lifecycle, once. */
+  async loadLifecycle(): Promise<Lifecycle> {
+    const { Lifecycle } = await loadLifecycle();
+    this.lifecycle ??= new Lifecycle(this);
+    return this.lifecycle;
+  }
+
+  /** Loads placement in the background. If it cannot be loaded, all calls go to workers, and `onError` receives the error once. */
   expectPlacing(): void {
     this.placing().catch((why) => {
       if (!this.#unplaced) this.settings.onError(why);
@@ -101,12 +119,12 @@ export class Engine {
     });
   }
 
-  /** Loads what places calls, once. Without it they go to workers. */
+  /** Loads placement, once. */
   placing(): Promise<Placer> {
     return loadPlacement().then(({ Placer }) => (this.placer ??= new Placer(this)));
   }
 
-  /** Settles when a worker is ready, and with it what measures; rejects when no worker can be started. */
+  /** Settles when a worker is ready and the histograms are loaded. Rejects if no worker can be started. */
   async ready(): Promise<void> {
     if (this.ended) throw this.ended;
     if (this.workers.count("ready") === 0) {
@@ -118,13 +136,13 @@ export class Engine {
     await this.metrics?.loaded;
   }
 
-  /** One round trip to the freest worker, past the queue. */
+  /** Makes one round trip to the worker with the lowest load, past the queue. */
   async ping(): Promise<{ remoteTimeMs: number }> {
     await this.ready();
-    return (await loadLifecycle()).ping(this);
+    return this.lifecycle!.ping();
   }
 
-  /** Takes no new calls, lets those under way finish, closes resources, ends the workers. Late ones fail. */
+  /** Accepts no new calls, waits for the open ones, closes resources, ends the workers. Calls that take longer fail. */
   close(timeoutMs = 30_000): Promise<void> {
     this.ended ??= poolClosed();
     this.#ending ??= this.#close(timeoutMs);
@@ -138,7 +156,7 @@ export class Engine {
     if (!inTime) await this.#abandon(poolClosed(` and the call took more than ${timeoutMs} ms more`));
     const { workers } = this;
     workers.stopped = true;
-    await this.lifecycle?.retireAll(workers, endMs - now());
+    await this.lifecycle?.retireAll(endMs - now());
     await workers.terminate(poolClosed());
   }
 
@@ -155,60 +173,55 @@ export class Engine {
     this.#giveUp(why);
     this.placer?.abandon(why);
     await this.workers.terminate(why);
-    // What was with a worker and had not begun came back to wait; no worker will come for it.
+    // Calls that were with a worker and had not begun wait again, but no worker will take them.
     this.#giveUp(why);
   }
 
   nextId(): number {
-    // Ids are written to 32-bit shared cells; 2^31 calls later none of the first is under way any more.
+    // Ids are written to 32-bit shared cells. After 2^31 calls, none of the first is open.
     this.#lastId = (this.#lastId % 0x7fffffff) + 1;
     return this.#lastId;
   }
 
-  /** A worker has fewer calls, or is less busy. */
-  loadDropped(worker: PoolWorker): void {
+  loadDropped(worker: Worker): void {
     this.lifecycle?.loadDropped(worker);
     this.scheduler.run();
   }
 
-  /** A worker could not even be made: the factory threw, or the host did. */
-  startFailed(place: number, reason: unknown): void {
-    this.#failStart(place, startFailure(messageOf(reason), reason));
+  startFailed(index: number, reason: unknown): void {
+    this.#failStart(index, startFailure(messageOf(reason), reason));
   }
 
-  /** A worker is gone that was never ready. */
-  neverReady(worker: PoolWorker, why = startFailure("it ended before it called expose()")): void {
+  neverReady(worker: Worker, why = startFailure("it ended before it called expose()")): void {
     worker.life.exit(false);
     this.lifecycle?.bringBack(worker, why);
     this.workers.put(worker.index, undefined);
     this.#failStart(worker.index, why);
   }
 
-  /** Who waits for a worker gets one, also where the last one is on its way out and no call waits. */
+  // Needed also when the last worker is about to end and no call waits.
   startForReady(): void {
     if (this.#readyWaiters.length === 0) return;
     if (this.noneComes) this.workers.start();
     for (const worker of this.workers) worker.setRef(true);
   }
 
-  /** Whether no worker is there or on its way. */
   get noneComes(): boolean {
     return this.workers.count("ready") + this.workers.count("starting") === 0;
   }
 
-  // No worker will come: nothing that waits for one may wait for ever. The next call tries again: a module that cannot be
-  // loaded is not tried again and again for the same calls. Another worker that is starting has them, or they fail now.
-  #failStart(place: number, why: ClearwayError): void {
+  // Calls must not wait for a worker that does not come. If another worker is starting, only the calls for this index fail. Otherwise all
+  // waiting calls fail now: the pool does not try a module that cannot be loaded again for the same calls. The next call tries again.
+  #failStart(index: number, why: ClearwayError): void {
     const none = this.noneComes;
     if (none) this.tellReady(why);
-    this.#giveUp(why, none ? undefined : place);
+    this.#giveUp(why, none ? undefined : index);
   }
 
-  #giveUp(why: ClearwayError, place?: number): void {
-    for (const call of this.backlog.all(place)) this.tracker.cancel(call, why);
+  #giveUp(why: ClearwayError, index?: number): void {
+    for (const call of this.backlog.all(index)) this.tracker.cancel(call, why);
   }
 
-  /** Those who wait for a worker hear that there is one, or why none will come. */
   tellReady(failure?: ClearwayError): void {
     for (const { resolve, reject } of this.#readyWaiters.splice(0)) failure ? reject(failure) : resolve();
   }

@@ -5,41 +5,49 @@ import { tagOf } from "../host/tag.js";
 import type { Advice } from "../placement/advice.js";
 import type { Callers } from "../task/caller.js";
 import { Engine } from "./engine.js";
-import type { CallOptions, PoolOptions } from "./options.js";
-import { type CallSettings, callSettingsOf, settingsOf } from "./settings.js";
+import {
+  type CallOptions,
+  type CallSettings,
+  callSettingsOf,
+  type PoolOptions,
+  runRules,
+  settingsOf,
+} from "./options.js";
 import { type PoolStats, statsOf } from "./stats.js";
-import type { WorkerSource } from "./worker.js";
+import type { WorkerSource } from "./worker/worker.js";
 
-/** Something whose tasks can be called. */
+/** Has the tasks of a module as methods. */
 export interface Callable<Module> {
-  /** The module's tasks, by name. A plain task gives a promise, a generator a stream. */
+  /** The module's tasks, by name. A plain task returns a promise, a generator a stream. */
   readonly call: Callers<Module>;
 }
 
 /** Warm workers that run the tasks of one module. */
 export interface Pool<Module> extends Callable<Module>, AsyncDisposable {
-  /** The same tasks, called with these options. Cheap; keep it for calls that share them. */
+  /** Returns the same tasks, called with these options. Cheap. Keep the result for calls that share the options. */
   with(options: CallOptions): Callable<Module>;
-  /** Settles when the first worker is ready. Starts one if there is none. Rejects with `worker-start-failed`. */
+  /** Settles when the first worker is ready. Starts a worker if there is none. Rejects with `worker-start-failed`. */
   ready(): Promise<void>;
-  /** Settles when the queue is within its bounds: what a producer of calls waits for. */
+  /** Settles when the queue is below its limits. A producer of calls waits for it. */
   room(): Promise<void>;
-  /** One round trip to a worker, past the queue; its clock in milliseconds since the epoch. For `ping()` of the meter. */
+  /**
+   * Makes one round trip to a worker, past the queue. Returns the worker's clock in milliseconds since the epoch. For the meter's `ping()`.
+   */
   ping(): Promise<{ remoteTimeMs: number }>;
-  /** Counters, ledger and, with `metrics`, histograms. */
+  /** Returns counters, the ledger and, with `metrics`, histograms. */
   stats(): PoolStats;
   /**
-   * Which tasks would be better placed elsewhere, from what their calls have cost so far. Changes nothing. Loads what
-   * reads the figures, and sends a few pings to a worker where the price of a hop is not known otherwise.
+   * Experimental. Says which tasks would be faster on another thread, from the cost of their calls so far. Changes nothing. Loads the
+   * advisor, and pings a worker a few times if the cost of a hop is not known.
    */
   advise(): Promise<Advice>;
   /**
-   * Takes no new calls, lets those under way finish, closes the workers' resources, ends the threads. Calls that take
-   * longer than `timeoutMs` (default 30,000) fail with `pool-closed`, and resources that are not closed by then are given up.
-   * `await using` does this.
+   * Accepts no new calls, waits for the open ones, closes the workers' resources and ends the threads. Calls that take
+   * longer than `timeoutMs` (default 30,000) fail with `pool-closed`, and resources that are not closed by then are abandoned.
+   * `await using` calls it.
    */
   close(options?: { timeoutMs?: number }): Promise<void>;
-  /** Fails every call with `pool-terminated` and ends every thread, whatever it does. Resources are not closed. */
+  /** Fails every call with `pool-terminated` and ends every thread at once. Does not close resources. */
   terminate(): Promise<void>;
 }
 
@@ -47,11 +55,11 @@ export interface Pool<Module> extends Callable<Module>, AsyncDisposable {
  * Makes a pool of workers for a task module.
  *
  * `source` is the URL of the module, or, for bundlers, a factory around the expression that they understand:
- * `() => new Worker(new URL("./images.tasks.js", import.meta.url), { type: "module" })`. With a factory, `name` and
- * `resourceLimits` are the factory's business.
+ * `() => new Worker(new URL("./images.tasks.js", import.meta.url), { type: "module" })`. With a factory, the pool ignores `name` and
+ * `resourceLimits`: the factory sets them.
  *
- * Starts its smallest number of workers at once, without waiting for them. Never blocks. Throws `invalid-argument` for an
- * option that is unknown or cannot be, having started nothing; `with()` does, too, and `close()` rejects with it.
+ * Starts the smallest number of workers at once, without waiting for them. Never blocks. Throws `invalid-argument` for an
+ * unknown or invalid option, before it starts anything. `with()` throws it too, and `close()` rejects with it.
  */
 export function pool<Module>(source: WorkerSource, options: PoolOptions = {}): Pool<Module> {
   const settings = settingsOf(options);
@@ -78,19 +86,15 @@ export function pool<Module>(source: WorkerSource, options: PoolOptions = {}): P
 
 type Caller = (...args: unknown[]) => unknown;
 
-/** Functions by any name: the names are known to the types only. A name's function is made once. */
-export function callable<Module>(
-  source: WorkerSource,
-  settings: CallSettings,
-  engineOf: () => Engine,
-): Callable<Module> {
+/** Returns a function for any name, because only the types know the names. Makes one function per name. */
+function callable<Module>(source: WorkerSource, settings: CallSettings, engineOf: () => Engine): Callable<Module> {
   if (typeof source !== "function" && typeof source !== "string" && tagOf(source) !== "URL") {
     throw invalid("source", "a URL, or a function that returns a Worker", source);
   }
   const known = new Map<string, Caller>();
   const call = new Proxy(Object.freeze(Object.create(null)), {
     get: (_target, name) => {
-      // `then` would make an `await` of this object call a task.
+      // With a `then`, an `await` of this object would call a task.
       if (typeof name !== "string" || name === "then") return undefined;
       return known.get(name) ?? make(name);
     },
@@ -101,4 +105,20 @@ export function callable<Module>(
     return caller;
   };
   return { call };
+}
+
+/** Options of `run()`: those of a call, and those of its one worker. */
+export interface RunOptions
+  extends CallOptions,
+    Pick<PoolOptions, "resourceLimits" | "graceMs" | "startTimeoutMs" | "name"> {}
+
+/**
+ * Runs one task in a new worker, then ends the worker: `await run<typeof import("./x.tasks.js")>(url).call.job(1)`.
+ * Each call starts a worker of its own (about 15 ms in Node, 10 in Chromium). For more than one call, make a pool.
+ * Throws `invalid-argument`.
+ */
+export function run<Module>(source: WorkerSource, options: RunOptions = {}): Callable<Module> {
+  const { resourceLimits, graceMs, startTimeoutMs, name = "run", ...callOptions } = checked(options, runRules);
+  const settings = settingsOf({ size: 1, resourceLimits, graceMs, startTimeoutMs, name } as PoolOptions);
+  return callable(source, callSettingsOf(callOptions, settings), () => new Engine(source, settings, true));
 }

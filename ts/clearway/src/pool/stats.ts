@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { now } from "#host";
-import type { TaskTimings } from "../stats/timings.js";
-import type { Ledger } from "../transfer/ledger.js";
-import type { Engine } from "./engine.js";
-import type { RestartPause } from "./lifecycle/restarts.js";
+import { part } from "../lazy/part.js";
+import type { CallTimes, TaskTimings, Timings } from "../stats/timings.js";
+import type { Ledger, LedgerSide } from "../transfer/ledger.js";
+import type { TaskRecord } from "./schedule/task-stats.js";
 
-/** What became of a task's calls, and, with `metrics: true`, how long each part of them took. */
+const loadTimings = /* @__PURE__ */ part(async () => import("../stats/timings.js"));
+
+/** Counts of a task's calls by outcome, and, with `metrics: true`, the times of their parts. */
 export interface TaskStats extends TaskTimings {
   calls: number;
   ok: number;
   failed: number;
   cancelled: number;
-  /** How many of the calls ran on the caller's thread. */
+  /** Calls that ran on the caller's thread. */
   inline: number;
 }
 
-/** What a pool has done since it was made. A snapshot: it does not change afterwards. */
+/** A snapshot of a pool's counters since it was made. */
 export interface PoolStats {
   workers: {
     /** Threads that exist, in any state. */
@@ -23,42 +25,94 @@ export interface PoolStats {
     ready: number;
     /** Workers that have a call to answer. */
     busy: number;
-    /** Workers that died or had to be killed. */
+    /** Workers that died or that the pool killed. */
     restarts: number;
     /**
      * Set while workers exit in a row before they begin a call: the number of exits, and the time until the next start. Undefined
      * otherwise, and again as soon as a call is answered.
      */
     pause: RestartPause | undefined;
-    /** Share of each living worker's time that was spent in tasks; above 1 where tasks overlap. */
+    /** For each living worker, the share of its time in tasks. Above 1 when tasks overlap. */
     utilisation: number[];
   };
   queue: { items: number; bytes: number };
-  /** Calls that are asked for and not answered, waiting ones included. */
+  /** Calls without an answer, including those that wait. */
   open: number;
   tasks: Record<string, TaskStats>;
   ledger: Ledger;
 }
 
-export function statsOf(engine: Engine): PoolStats {
-  const all = [...engine.workers];
+/** The state of a pool whose workers exit in a row before they begin a call. */
+export interface RestartPause {
+  /** Exits in a row. The waiting calls fail at the ninth, unless another worker lives. */
+  exits: number;
+  /** Milliseconds until the pool starts the next worker: 0 (it does not wait) to 2,000. */
+  nextStartInMs: number;
+}
+
+/** What `statsOf` reads of a pool. The engine implements it. */
+export interface StatsSource {
+  readonly workers: Iterable<{ readonly load: number; readonly runUs: number; readonly startedMs: number }> & {
+    readonly restarts: number;
+    count(state: "ready"): number;
+  };
+  readonly records: ReadonlyMap<string, TaskRecord>;
+  readonly backlog: { readonly length: number; readonly bytes: number };
+  readonly tracker: { readonly openCount: number };
+  readonly metrics: Metrics | undefined;
+  readonly lifecycle: { pauseOf(): RestartPause | undefined } | undefined;
+  readonly toWorkers: LedgerSide;
+  readonly fromWorkers: LedgerSide;
+}
+
+/** Takes a snapshot of a pool's counters. */
+export function statsOf(source: StatsSource): PoolStats {
+  const all = [...source.workers];
   const at = now();
   const tasks: Record<string, TaskStats> = Object.create(null);
-  for (const { name, index, calls, ok, failed, cancelled, inline } of engine.records.values()) {
-    if (index >= 0) tasks[name] = { calls, ok, failed, cancelled, inline, ...engine.metrics?.of(name) };
+  for (const { name, index, calls, ok, failed, cancelled, inline } of source.records.values()) {
+    if (index >= 0) tasks[name] = { calls, ok, failed, cancelled, inline, ...source.metrics?.of(name) };
   }
   return {
     workers: {
       size: all.length,
-      ready: engine.workers.count("ready"),
+      ready: source.workers.count("ready"),
       busy: all.filter((worker) => worker.load > 0).length,
-      restarts: engine.workers.restarts,
-      pause: engine.lifecycle?.pauseOf(engine),
+      restarts: source.workers.restarts,
+      pause: source.lifecycle?.pauseOf(),
       utilisation: all.map((worker) => worker.runUs / 1000 / Math.max(1, at - worker.startedMs)),
     },
-    queue: { items: engine.backlog.length, bytes: engine.backlog.bytes },
-    open: engine.tracker.openCount,
+    queue: { items: source.backlog.length, bytes: source.backlog.bytes },
+    open: source.tracker.openCount,
     tasks,
-    ledger: structuredClone({ toWorkers: engine.toWorkers, fromWorkers: engine.fromWorkers }),
+    ledger: structuredClone({ toWorkers: source.toWorkers, fromWorkers: source.fromWorkers }),
   };
+}
+
+// Most calls that wait for the histograms. Their part has a few KB and loads in some milliseconds.
+const earlyLimit = 10_000;
+
+/** Receives the times of calls under `metrics`. Loads the histograms; times that come earlier wait in a list. */
+export class Metrics {
+  #early: [task: string, times: CallTimes][] = [];
+  #timings: Timings | undefined;
+  /** Settles when the histograms are loaded, or cannot be loaded. Never rejects. */
+  readonly loaded: Promise<void>;
+
+  /** `failed` receives the error if the histograms cannot be loaded. The pool continues without them. */
+  constructor(failed: (reason: unknown) => void) {
+    this.loaded = loadTimings().then((part) => {
+      this.#timings = new part.Timings();
+      for (const [task, times] of this.#early.splice(0)) this.#timings.enter(task, times);
+    }, failed);
+  }
+
+  enter(task: string, times: CallTimes): void {
+    if (this.#timings) this.#timings.enter(task, times);
+    else if (this.#early.length < earlyLimit) this.#early.push([task, times]);
+  }
+
+  of(task: string): TaskTimings | undefined {
+    return this.#timings?.of(task);
+  }
 }

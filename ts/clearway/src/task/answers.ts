@@ -14,10 +14,10 @@ import { encoded } from "./failures.js";
 import { unitsOf } from "./progress.js";
 import type { ServedCall } from "./served-call.js";
 
-// The caller puts the task's name in its place.
+// The caller replaces it with the task's name.
 const resultOf = "the task's result";
 
-/** Sends what tasks give back: results, chunks and errors, with all that can move in them moved, and keeps the ledger. */
+/** Sends results, chunks and errors of tasks. Moves the memory in them that can move, and keeps the ledger. */
 export class Answers {
   readonly #transport: PortTransport;
   readonly #makeReady: typeof makeReady;
@@ -25,16 +25,16 @@ export class Answers {
   #strict = false;
   /** Calls whose failure is not sent yet. */
   readonly #failing = new Set<number>();
-  /** What was entered for values with memory that are with the carrier: it may refuse them. */
+  /** Ledger entries of sent values with memory. The transport may still refuse such a value. */
   readonly #entered = new WeakMap<object, LedgerSide>();
 
-  /** `ready` is `makeReady`: the entry has it, and this part need not bring it again. */
+  /** `ready` is `makeReady`. The entry passes it, so that this part does not contain it again. */
   constructor(transport: PortTransport, ready: typeof makeReady) {
     this.#transport = transport;
     this.#makeReady = ready;
   }
 
-  /** Answers with a value; for a stream, with what its generator returned. A value that cannot cross answers with that error. */
+  /** Answers with a value, or with what a stream's generator returned. If the value cannot cross, answers with that error. */
   result(call: ServedCall, value: unknown, runUs: number): void {
     try {
       this.#send(Op.Result, call, value, runUs);
@@ -43,7 +43,7 @@ export class Answers {
     }
   }
 
-  /** Answers with an error: at once, or when the part that takes errors apart is loaded. */
+  /** Answers with an error, now or when the part that encodes errors is loaded. */
   failure(id: number, reason: unknown, runUs: number): void {
     this.#failing.add(id);
     encoded(reason, (wire) => {
@@ -52,14 +52,11 @@ export class Answers {
     });
   }
 
-  /**
-   * Sends a value of progress; returns its units. Where it cannot cross, the listener gets that error in its place, and the call goes
-   * on.
-   */
+  /** Sends a value of progress. Returns its units. If it cannot cross, the listener receives that error instead, and the call goes on. */
   progress(id: number, value: unknown): number {
     let units = 1;
     try {
-      // What the ring takes is small, and not deep.
+      // A value that the ring accepts is small and not deep.
       if (this.#transport.sendByLane(Op.Progress, id, value, units)) return units;
       checkDepth(value);
       units = unitsOf(value);
@@ -70,7 +67,7 @@ export class Answers {
     return units;
   }
 
-  /** A value of progress of so many units could not cross. */
+  /** A value of progress could not cross. It had `units`. */
   progressRefused(id: number, reason: unknown, units: number): void {
     const { message } = notCloneable("a progress value", reason);
     this.#transport.send(Op.Progress, id, { message }, -units);
@@ -81,14 +78,14 @@ export class Answers {
     return this.#failing;
   }
 
-  /** Sends one value of a stream; returns its bytes of binary memory. Throws when the value may not cross. */
+  /** Sends one value of a stream. Returns its bytes of binary memory. Throws if the value must not cross. */
   chunk(call: ServedCall, value: unknown): number {
     return this.#send(Op.Chunk, call, value, undefined);
   }
 
   /**
-   * The carrier refused a result or a chunk. That memory is not its owner's to give (WebAssembly's) shows only now: it is
-   * copied after all, unless that is forbidden. Returns the error to answer with; undefined when the value was sent again.
+   * The transport refused a result or a chunk. Only the attempt to move shows that memory cannot move (WebAssembly's). Such memory is
+   * copied, unless `strict` forbids it. Returns the error to answer with, or undefined if the value was sent again.
    */
   refused(op: Op, id: number, value: unknown, transfer: readonly object[], reason: unknown): ClearwayError | undefined {
     const buffers = transfer.filter(isBuffer);
@@ -111,20 +108,20 @@ export class Answers {
   }
 
   #send(op: typeof Op.Result | typeof Op.Chunk, call: ServedCall, value: unknown, runUs: number | undefined): number {
-    // The commonest results are primitives: nothing to search, nothing to enter.
+    // The most common results are primitives, without memory.
     if (value === null || (typeof value !== "object" && typeof value !== "function")) {
       this.#transport.send(op, call.id, value, runUs ?? 0);
       return 0;
     }
     const strict = call.has(CallFlag.strict);
-    // What the ring takes needs no search either. The caller enters what is copied there when it arrives.
+    // A value that the ring accepts needs no search either. The caller enters its copied bytes when it arrives.
     if (!strict && !(value instanceof MovedValue)) {
       if (this.#transport.sendByLane(op, call.id, value, runUs ?? countBytes)) return this.#transport.lane!.binaryBytes;
     }
     const found = this.#found(call, value, strict);
     const bytes = found.movedBytes + found.copies.reduce((sum, copy) => sum + copy.bytes, 0);
     this.#enter(found);
-    // Alone in its message, so that a refusal of the carrier meets the right strictness.
+    // Alone in its message, so that a refusal finds the right value of `#strict`.
     if (strict) this.#transport.flush();
     this.#tell();
     this.#transport.send(op, call.id, found.value, runUs ?? bytes, found.transfer);
@@ -150,7 +147,7 @@ export class Answers {
     if (typeof found.value === "object" && found.value !== null) this.#entered.set(found.value, entry);
   }
 
-  // Travels before the frame that it belongs to, so that the pool's sums are right when that one arrives.
+  // Sent before the frame that it belongs to, so that the pool's sums are right when that frame arrives.
   #tell(): void {
     if (isEmpty(this.#ledger)) return;
     this.#transport.send(Op.Ledger, 0, onWire(this.#ledger));

@@ -4,21 +4,20 @@ import { serving } from "#serving";
 import type { ParentEndpoint } from "../host/host.js";
 import { makeReady } from "../transfer/search.js";
 import { frameSlots, type HelloSettings, isFrames, Op } from "../transport/protocol.js";
-import { answeredOrWaiting } from "./at-hand.js";
-import { answer, type EarlyCall, plainTask, runEarly } from "./first-call.js";
+import { plain } from "./failures.js";
+import { answer, answeredOrWaiting, type EarlyCall, plainTask, runEarly } from "./first-call.js";
 import { errors, expectParts, ring } from "./parts.js";
-import { plain } from "./plain-error.js";
 import type { Server } from "./server.js";
 import type { TaskDefinition } from "./task.js";
 
-// A worker's start runs each of these functions once, before anything is compiled. So they stand side by side, and what they
-// share in the module: a function inside another is read twice, and a worker exposes once.
+// A worker's start runs each of these functions once, before V8 compiles anything. They are module-level functions with module-level state,
+// because V8 parses a nested function twice. A worker exposes its tasks once, so one state is enough.
 
-// A module may be imported in a worker that is not Clearway's (a test runner's). There, listening must not keep the
-// worker alive for ever; a pool says hello at once, so this is long enough.
+// A task module may be imported in a foreign worker, such as a test runner's. There, the listener must not keep the worker alive for ever.
+// A pool sends its hello at once, so this time in milliseconds is enough.
 const foreignWaitMs = 10_000;
 
-// Without a call, in milliseconds.
+// Time without a call, in milliseconds, before a worker loads parts.
 const idleMs = 10;
 
 let endpoint: ParentEndpoint;
@@ -26,20 +25,20 @@ let names: readonly string[];
 let definitions: readonly TaskDefinition[];
 let foreign: ReturnType<typeof setTimeout> | undefined;
 let settings: HelloSettings | undefined;
-let leasing = false; // whether a task leases resources, which take long to open by themselves
+let leasing = false; // whether a task leases resources, which take long to open
 let server: Server | undefined;
-/** The call that runs without a server, until it is answered or the server's. */
+/** The call that runs without a server, until it is answered or the server takes it over. */
 let begun: number[] = [];
 let early: EarlyCall | undefined;
 /** Whether a call was answered without a server. */
 let answered = false;
-/** Messages that came before the server. */
+/** Messages that arrived before the server was there. */
 let waiting: (readonly unknown[])[] = [];
 let loading = false;
 
 /**
- * Greets the pool and takes its messages: calls that need no server run at once while there is none, all else waits for it.
- * Once in a worker.
+ * Greets the pool and handles its messages. While there is no server, calls that need none run at once, and all other messages wait for the
+ * server. Called once per worker.
  */
 export function receive(
   from: ParentEndpoint,
@@ -51,7 +50,7 @@ export function receive(
   definitions = taskDefinitions;
   endpoint.listen(take, unreadable);
   if (endpoint.marked) {
-    // The module may end its worker before the pool's hello is read.
+    // The module may end its worker before the worker reads the pool's hello.
     endpoint.onEnding(ending);
     return greet(endpoint.greeting);
   }
@@ -65,7 +64,7 @@ function greet(greeting: unknown): void {
   settings = hello;
   if (foreign !== undefined) clearTimeout(foreign);
   if (!endpoint.marked) endpoint.onEnding(ending);
-  // By itself: a first call that has come already may take long.
+  // In a message of its own, because a first call that is here already may take long.
   const tasks = [];
   for (let at = 0; at < names.length; at++) {
     const { kind, placement, resources } = definitions[at]!;
@@ -73,12 +72,13 @@ function greet(greeting: unknown): void {
     if (resources) leasing = true;
   }
   endpoint.post([Op.Ready, 0, tasks, 0], []);
-  // A request takes a part of a millisecond, the lifeline 1.5 ms, which made a browser's first result 1.3 times as late. The first
-  // call is there before, and asks itself when it has left what it could. In Node a timer takes 0.3 ms: only who gains has one.
+  // Not now: loading a part takes a fraction of a millisecond, and the lifeline 1.5 ms. With both here, a browser's first result took 1.3
+  // times as long. Usually a first call comes earlier, and loads the parts after its answer. A timer takes 0.3 ms in Node, so only workers
+  // that gain have one.
   if (partsTravel || leasing) setTimeout(rest, idleMs);
 }
 
-// No call yet: what the first may want is asked for now. A server is made behind a first call that does not need it.
+// There was no call yet: loads the parts that the first call may need. The server is made after a first call that does not need it.
 function rest(): void {
   if (server !== undefined || loading) return;
   endpoint.holdLifeline((settings as HelloSettings).lifeline);
@@ -87,7 +87,7 @@ function rest(): void {
   expectLater();
 }
 
-// What every worker asks for, sooner or later.
+// Loads the parts that every worker needs in the end.
 function expectLater(): void {
   errors.expect();
   if (settings?.ring) ring.expect();
@@ -117,7 +117,7 @@ function take(message: unknown): void {
   serve();
 }
 
-// Whether the message needed no server. One call at a time, and none before those that wait.
+// Handles a message without the server, and returns whether that was possible. One call at a time, and none before waiting messages.
 function isServed(frames: readonly unknown[], hello: HelloSettings): boolean {
   if (frames.length > frameSlots || early !== undefined || waiting.length > 0) return false;
   const definition = plainTask(frames, names, definitions, hello);
@@ -132,12 +132,12 @@ function isServed(frames: readonly unknown[], hello: HelloSettings): boolean {
   return true;
 }
 
-// Whether the first call is still to be answered, as far as that is known.
+// Whether the first call has returned a promise that has not settled.
 function isEarly(): boolean {
   return early?.pending === true;
 }
 
-// What a worker answers that has nothing to do.
+// Answers a message to an idle worker, and returns whether it could.
 function isWord(frames: readonly unknown[]): boolean {
   const [op, id] = frames as [Op, number];
   if (op === Op.Ping) endpoint.post([Op.Pong, id, now(), 0], []);
@@ -155,7 +155,7 @@ function leave(): void {
   answered = true;
 }
 
-// Answers when it is there, if the server is not.
+// Answers when the promise settles, unless there is a server by then.
 async function settle(call: EarlyCall): Promise<void> {
   call.pending = true;
   try {
@@ -165,20 +165,20 @@ async function settle(call: EarlyCall): Promise<void> {
     call.thrown = { reason };
   }
   call.pending = false;
-  // It may have been tried in vain.
+  // An earlier attempt may have failed.
   serve();
 }
 
-// Makes the server, now or when it is loaded.
+// Makes the server, now or when its part is loaded.
 function serve(): void {
   if (server !== undefined || loading) return;
   loading = true;
-  // What a worker holds while it lives, where nobody is told of its death.
+  // In browsers, the pool notices a worker's death by the release of this lock.
   endpoint.holdLifeline((settings as HelloSettings).lifeline);
   if (serving.now) return begin(serving.now);
   serving.load().then(begin, lost);
   if (early?.thrown) errors.expect();
-  // The server asks for these when it is there: the files come beside it.
+  // The server needs these too. Loading them now runs in parallel with its own load.
   if (answered) expectLater();
 }
 
@@ -191,7 +191,7 @@ function begin(part: Pick<typeof import("./server.js"), "Server">): void {
   else server.prepare();
 }
 
-// The server is not to be had, this time: the next who needs it tries again. Who waits for it hears why.
+// The server cannot be loaded this time. Waiting calls fail with the reason; the next call tries again.
 function lost(why: unknown): void {
   loading = false;
   if (early && !early.pending) {

@@ -5,25 +5,25 @@ import type { Task } from "./task.js";
 
 // The caller's view of a task module, from its types alone.
 
-/** Values from a task, one at a time, with credit: the task never runs ahead by more than the window. */
+/** Values from a task, one at a time, with credit: the task is never ahead by more than the window. */
 export interface Stream<T, Return = unknown> extends AsyncIterableIterator<T, Return, void>, AsyncDisposable {
-  /** Ends the task early: its `finally` runs, then this settles. `break` in a `for await` does the same. */
+  /** Ends the task early. Settles after the task's `finally` has run. A `break` in a `for await` calls it. */
   return(value?: unknown): Promise<IteratorResult<T, Return>>;
   /** Returns the stream, which can be iterated once. */
   [Symbol.asyncIterator](): Stream<T, Return>;
 }
 
-/** What the caller gets for what a task returns: a stream for a generator, else a promise. */
+/** What the caller of a task receives: a stream for a generator, otherwise a promise. */
 export type Answer<Result> = [Result] extends [never]
   ? Promise<never>
   : [Result] extends [AsyncGenerator<infer T, infer Return> | Generator<infer T, infer Return>]
     ? Stream<Unmoved<T>, Return>
     : Promise<Unmoved<Awaited<Result>>>;
 
-/** A value as the other side sees it: without the mark of `move()`; the table where a writer of one was sent. */
+/** A value as the other side receives it: without the mark of `move()`, and a table for a table's writer. */
 export type Unmoved<T> = T extends Moved<infer Inner> ? Unmoved<Inner> : T extends CrossesAs<infer Other> ? Other : T;
 
-/** A task's parameter as the caller may pass it: as it is, under `move()`, or, for a stream, of moved values. */
+/** An argument of a task: the value itself, the value under `move()`, or a stream of moved values. */
 export type Argument<T> =
   | T
   | Moved<T>
@@ -31,7 +31,7 @@ export type Argument<T> =
 
 type Arguments<Args extends unknown[]> = { [At in keyof Args]: Argument<Args[At]> };
 
-/** A task as the caller calls it: its context, if it takes one, is not the caller's business. */
+/** A task as the caller calls it: without its context parameter. */
 export type Callable<Fn> =
   Fn extends Task<infer _Context, infer Args, infer Result>
     ? (...args: Arguments<Args>) => Answer<Result>

@@ -2,27 +2,27 @@
 import { ClearwayError } from "../error/clearway-error.js";
 import type { TaskContext } from "./task.js";
 
-/** What a context needs of the call it belongs to. */
+/** What a context needs of its call. */
 export interface ContextWire {
   readonly id: number;
   readonly cancelCells: Int32Array | undefined;
   progress(value: unknown): void;
 }
 
-/** The live context of one call. The abort signal is made when it is first asked for: most tasks never do. */
+/** The context of one call. Makes the abort signal at its first use, because most tasks never use it. */
 export class CallContext implements TaskContext {
   readonly #wire: ContextWire;
   #controller: AbortController | undefined;
   #reason: { value: unknown } | undefined;
   #asked = false;
-  /** Bound, so that a task may take it out of its context. */
+  /** Bound, so that a task may destructure its context. */
   readonly progress = (value: unknown): void => this.#wire.progress(value);
 
   constructor(wire: ContextWire) {
     this.#wire = wire;
   }
 
-  /** Whether its task may hear of a cancel. */
+  /** Whether the task has read `signal` or `cancelled`. */
   static listens(context: CallContext): boolean {
     return context.#asked;
   }
@@ -40,11 +40,11 @@ export class CallContext implements TaskContext {
     this.#asked = true;
     if (this.#reason !== undefined) return true;
     const { cancelCells, id } = this.#wire;
-    // Pairs with the store in `pool/lifecycle/cancel.ts`; the id alone is the message, nothing else is read after it.
+    // Pairs with the store in `pool/lifecycle/stop.ts`. The id is the whole message; no other memory depends on it.
     return cancelCells !== undefined && Atomics.load(cancelCells, cellOf(id, cancelCells)) === id;
   }
 
-  /** The call of this context was cancelled. Static, so that a resource may be called `cancel`. */
+  /** Cancels the context of a call. Static, so that a resource may be called `cancel`. */
   static cancel(context: CallContext, reason: unknown): void {
     if (context.#reason !== undefined) return;
     context.#reason = { value: reason };
@@ -53,19 +53,19 @@ export class CallContext implements TaskContext {
 }
 
 /**
- * Where the cancelling of a call is written. Two calls of one worker may share a cell; the later one wins, and the
- * earlier one hears of it by message, as it would without shared memory.
+ * Returns the index of the cell that records a call's cancel. Two calls of one worker may share a cell. The later one then overwrites it,
+ * and the earlier one receives its cancel by message, as without shared memory.
  */
 export function cellOf(id: number, cells: Int32Array): number {
   return id & (cells.length - 1);
 }
 
-/** 64 cells, 256 bytes a worker: more calls are seldom cancelled at once. A power of two, for `cellOf`. */
+/** Number of cells per worker (256 bytes). More calls are rarely cancelled at once. A power of two, for `cellOf`. */
 export const cancelCellCount = 64;
 
 /**
- * A context for unit tests of tasks: `myTask(testContext(), 1, 2)`. Its signal is never aborted and its progress goes
- * nowhere, unless you say otherwise; add the resources that the task names.
+ * Returns a context for unit tests of tasks: `myTask(testContext(), 1, 2)`. By default its signal never aborts, and it ignores progress.
+ * Pass other members, and the resources that the task uses, in `extra`.
  */
 export function testContext(): TaskContext;
 export function testContext<Extra extends object>(extra: Extra & Partial<TaskContext>): TaskContext & Extra;

@@ -1,12 +1,30 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { ClearwayError } from "../error/clearway-error.js";
 import type { WireError } from "../error/wire.js";
 import { errors } from "./parts.js";
-import { plain } from "./plain-error.js";
 
-// Errors are taken apart, and made again, by a part that is loaded behind the first call. Before that, and where it cannot be
-// loaded, they cross with less.
+/** Encodes an error without the part that encodes errors: message, stack, and the code of a Clearway error. */
+export function plain(reason: unknown): WireError {
+  try {
+    if (!(reason instanceof Error)) return { value: String((reason as Partial<Error> | null)?.message ?? reason) };
+    const { name, message, stack, cause } = reason;
+    const own = reason instanceof ClearwayError;
+    return {
+      base: own ? name : "Error",
+      name: String(name),
+      message: String(message),
+      stack: String(stack),
+      props: own ? [["code", reason.code]] : [],
+      ...(own && cause !== undefined && { cause: plain(cause) }),
+    };
+  } catch {
+    return { value: "[not cloneable]" };
+  }
+}
 
-/** Describes what was thrown, now or when the part is there. `use` is called once, and must not throw. */
+// A part that loads after the first call encodes and decodes errors. If it cannot be loaded, errors cross with less detail.
+
+/** Encodes a thrown value, now or when the part is loaded. Calls `use` once; it must not throw. */
 export function encoded(reason: unknown, use: (wire: WireError) => void): void {
   if (errors.now !== undefined) return use(errors.now.encodeError(reason));
   errors.load().then(
@@ -15,7 +33,7 @@ export function encoded(reason: unknown, use: (wire: WireError) => void): void {
   );
 }
 
-/** Makes a reason again, now or when the part is there. `use` is called once, and must not throw. */
+/** Decodes a reason, now or when the part is loaded. Calls `use` once; it must not throw. */
 export function decoded(wire: WireError, use: (reason: unknown) => void): void {
   if (errors.now !== undefined) return use(errors.now.decodeError(wire));
   errors.load().then(

@@ -8,23 +8,34 @@ import { callFlagBits, type HelloSettings, Op } from "../transport/protocol.js";
 import { CallContext } from "./context.js";
 import { isGenerator, type TaskDefinition } from "./task.js";
 
-/** A call that runs, or has run, without a server, and whose outcome is not sent. */
+// An `async` function that awaits another one takes three turns. All of them take a few microseconds.
+const turns = 16;
+
+/**
+ * Settles when `isPending` returns false, or after some turns of the microtask queue. A result that is nearly there is thus sent before
+ * work that would delay it. A call that is still pending after these turns waits for something else.
+ */
+export async function answeredOrWaiting(isPending: () => boolean): Promise<void> {
+  for (let turn = 0; turn < turns && isPending(); turn++) await undefined;
+}
+
+/** A call that runs, or has run, before there is a server, and whose outcome is not sent. */
 export interface EarlyCall {
   readonly id: number;
   readonly definition: TaskDefinition;
   readonly args: unknown[];
   readonly startedMs: number;
-  /** What the task gave. */
+  /** What the task returned. */
   value?: unknown;
-  /** What it gave is a promise, and has not settled. */
+  /** Whether the task returned a promise that has not settled. */
   pending?: boolean;
   /** What the task threw. */
   thrown?: { reason: unknown };
 }
 
 /**
- * The task of a call that can run without a server: no stream, no resources, no tables, no flags, nobody who counts. Before
- * `Ready` was read the caller names it, afterwards it has its number.
+ * Returns the task of a call that can run without a server: no stream, resources, tables, flags or metrics. Before the caller has read
+ * `Ready`, the frame has the task's name; afterwards it has the task's index.
  */
 export function plainTask(
   frame: readonly unknown[],
@@ -34,7 +45,7 @@ export function plainTask(
 ): TaskDefinition | undefined {
   if (frame[0] !== Op.Call || settings.metrics || settings.reportHeap) return undefined;
   const header = frame[2] as string | number;
-  // With a flag it is no whole number.
+  // With a flag, the quotient is no whole number.
   const definition = definitions[typeof header === "string" ? names.indexOf(header) : header / (1 << callFlagBits)];
   if (definition?.kind !== "function" || definition.resources) return undefined;
   for (const arg of frame[3] as unknown[]) if (typeof arg === "object" && isTable(arg)) return undefined;
@@ -42,9 +53,9 @@ export function plainTask(
 }
 
 /**
- * Runs a call before there is a server, whose reading, making and compiling would take as long as all else that a worker does
- * behind its module's load. Sends its answer and returns undefined; returns the call where the answer is not there yet, or
- * is one that the server has to send: an error, and what no message takes.
+ * Runs a call before there is a server: loading and compiling the server takes as long as all other work of a worker after its module has
+ * loaded. Sends the result and returns undefined. Returns the call if the result is not there yet, or if the server must send it: an error,
+ * or a value that cannot cross.
  */
 export function runEarly(
   frame: readonly unknown[],
@@ -63,12 +74,12 @@ export function runEarly(
   return call;
 }
 
-// Nobody listens to its progress and nobody cancels it: either would be a flag.
+// The call has no progress listener and cannot be cancelled, because it has no flag.
 function contextOf({ id }: EarlyCall, { cancelCells }: HelloSettings): CallContext {
   return new CallContext({ id, cancelCells, progress: () => {} });
 }
 
-/** Sends a call's result, with all that can move in it moved; false, having sent nothing, where that is the server's to do. */
+/** Sends a call's result, and moves the memory in it that can move. Returns false, without sending, if the server must send it. */
 export function answer(call: EarlyCall, value: unknown, endpoint: ParentEndpoint): boolean {
   const runUs = Math.round((clock() - call.startedMs) * 1000);
   const type = typeof value;
@@ -89,7 +100,7 @@ function answerObject(call: EarlyCall, value: object, runUs: number, endpoint: P
     endpoint.post(isEmpty(entry) ? result : [Op.Ledger, 0, onWire(entry), 0, ...result], ready.transfer);
     return true;
   } catch {
-    // The server tries again, and says what is wrong with it.
+    // The server tries again, and reports the error.
     return false;
   }
 }

@@ -27,8 +27,8 @@ export function unitsOf(value: unknown): number {
 }
 
 /**
- * Sends the progress of one call, in order, no more than a window ahead of its listener. Beyond the window only the newest value waits. It is
- * sent when the listener has caught up, or by `last()`. A task that never yields its thread cannot receive acknowledgements; it sends
+ * Sends the progress of one call, in order, no more than a window ahead of its listener. Beyond the window only the newest value waits. It
+ * is sent when the listener has caught up, or by `last()`. A task that never yields its thread cannot receive acknowledgements; it sends
  * ten values a second.
  */
 export class Progress {

@@ -13,23 +13,23 @@ import type { ServedCall } from "./served-call.js";
 import type { Inputs } from "./streams.js";
 import { isGenerator } from "./task.js";
 
-// Results are held back to travel together, but no longer than this, and the loop lets messages in at the same rhythm (a
-// cancel may wait). A wake-up costs a twentieth of it, so holding longer would gain nothing.
+// Longest time in milliseconds that results are held back to share a message, and that the loop runs before it reads messages, such as a
+// cancel. A wake-up costs a twentieth of it, so a longer time would gain nothing.
 const holdMs = 1;
 
-/** What the runner needs to know of the pool's settings. */
+/** The pool's settings that the runner needs. */
 export interface RunnerSettings {
   readonly concurrency: number;
   readonly cancelCells: Int32Array | undefined;
 }
 
-/** Runs calls in their order, up to `concurrency` at once, and answers each exactly once. */
+/** Runs calls in order, up to `concurrency` at once, and answers each exactly once. */
 export class Runner {
-  /** Resources that were opened here; undefined before the first was asked for. */
+  /** The worker's open resources. Undefined before the first use. */
   leases: Leases | undefined;
-  /** Streams from callers; undefined before the first came. */
+  /** Streams from callers. Undefined before the first one. */
   inputs: Inputs | undefined;
-  /** This worker is about to end: what has not begun is given to another, also where this thread goes on for a moment. */
+  /** Whether the worker is about to end. Calls that have not begun go to another worker, even if this thread goes on for a moment. */
   ending = false;
   readonly #transport: PortTransport;
   readonly #answers: Answers;
@@ -37,7 +37,7 @@ export class Runner {
   readonly #settled: (call: ServedCall, finishedMs: number) => void;
   #waiting: ServedCall[] = [];
   #running = 0;
-  /** Calls that have begun, where several may run at once; those that may have to be killed; and who was told of. */
+  /** Calls that have begun, if several may run at once. */
   readonly #begun = new Set<ServedCall>();
   #guarded = 0;
   #pumping = false;
@@ -59,14 +59,14 @@ export class Runner {
     this.#waiting.push(call);
   }
 
-  /** Takes out a call that has not begun; false when it has. */
+  /** Removes a call that has not begun. Returns false if it has. */
   withdraw(call: ServedCall): boolean {
     const at = this.#waiting.indexOf(call);
     if (at >= 0) this.#waiting.splice(at, 1);
     return at >= 0;
   }
 
-  /** Runs what may run. Synchronous tasks run here, one after the other; others are started and answer later. */
+  /** Runs the calls that may run. Synchronous tasks run here, one after the other. Others are started and answer later. */
   readonly pump = (): void => {
     if (this.#pumping || this.ending) return;
     this.#pumping = true;
@@ -90,10 +90,10 @@ export class Runner {
     }
   };
 
-  // Returns the time after it, so that a run of small tasks reads the clock once a task.
+  // Returns the time after the call, so that a series of small tasks reads the clock once per task.
   #begin(call: ServedCall, startedMs: number): number {
     call.begun = true;
-    // A first call has run by now.
+    // The early first call has run already.
     call.startedMs ||= startedMs;
     const { kind, resources } = call.definition;
     if (kind === "function") this.#running++;
@@ -115,7 +115,8 @@ export class Runner {
     if (guarded) this.#guarded++;
     if (this.#settings.concurrency > 1) this.#begun.add(call);
     if (this.#guarded === 0) return;
-    // It may have to be killed: what was finished before it must be out of this thread by then, and who began beside it is known.
+    // The pool may have to kill the worker. Earlier results must have left this thread by then, and the pool must know which calls had
+    // begun.
     if (guarded && this.#guarded === 1) for (const each of this.#begun) this.#sendStarted(each);
     this.#sendStarted(call);
     this.#transport.flush();
@@ -134,10 +135,10 @@ export class Runner {
       if (announced !== undefined) {
         const { Inputs } = await streams.load();
         this.inputs ??= new Inputs(this.#transport);
-        // Of a call that was cancelled meanwhile nobody reads them.
+        // If the call was cancelled meanwhile, its streams have no reader.
         this.inputs.attach(call, announced);
       }
-      // Not `Promise.all`, which would make every call with a resource wait a turn.
+      // Not `Promise.all`, with which every call with a resource would wait one turn.
       for (let at = 0; at < args.length; at++) if (isTable(args[at])) args[at] = await revive(args[at]);
       const { resources } = definition;
       if (resources !== undefined) {
@@ -160,7 +161,7 @@ export class Runner {
       if (definition.kind === "stream") {
         this.#stream(call, result);
       } else if (isThenable(result)) {
-        // A thenable of somebody's own may answer twice, or throw after answering.
+        // A foreign thenable may settle twice, or throw after it has settled.
         (result instanceof Promise ? result : Promise.resolve(result)).then(
           (value) => this.#finish(call, true, value),
           (reason) => this.#finish(call, false, reason),
@@ -190,7 +191,7 @@ export class Runner {
 
   #tell(call: ServedCall, value: unknown): number {
     const units = this.#answers.progress(call.id, value);
-    // A loop that never gives its thread back would tell of its progress when it is over.
+    // Without this flush, the progress of a loop that never yields its thread would leave at its end.
     const nowMs = clock();
     if (nowMs - this.#toldMs >= holdMs) {
       this.#toldMs = nowMs;
@@ -206,7 +207,7 @@ export class Runner {
         return this.#answers.chunk(call, value);
       },
       end: (value) => {
-        // A synchronous generator may end in the tick of its last values: whether they could cross shows only now.
+        // A synchronous generator may end in the tick of its last values. Only a flush shows whether they can cross.
         this.#transport.flush();
         if (call.refusal === undefined) this.#finish(call, true, value);
         else this.#finish(call, false, call.refusal);
@@ -217,7 +218,7 @@ export class Runner {
     if (call.cancelled !== undefined) call.producer?.stop();
   }
 
-  // The one way out. Resources are given back before the answer, so that the caller's next call finds them.
+  // Every call ends here. Resources are released before the answer, so that the caller's next call finds them.
   #finish(call: ServedCall, ok: boolean, outcome: unknown): number {
     const finishedMs = clock();
     const { held } = call;
@@ -243,12 +244,12 @@ export class Runner {
     else if (call.definition.kind === "function" && isGenerator(outcome))
       this.#answers.failure(call.id, generatorReturned(), runUs);
     else this.#answers.result(call, outcome, runUs);
-    // A loop that is running now goes on by itself.
+    // A running `pump` continues by itself.
     if (!this.#pumping && this.#waiting.length > 0) queueMicrotask(this.pump);
   }
 }
 
-// A resource may take long to open. One that is there when nobody wants it any more is kept for the next.
+// A resource may take long to open. If its call is cancelled meanwhile, the resource is kept for the next call.
 function unlessCancelled(call: ServedCall, holding: Promise<Held>): Promise<Held> {
   return new Promise((resolve, reject) => {
     call.giveUp = (reason) => {

@@ -10,29 +10,29 @@ import type { TaskDefinition } from "./task.js";
 /** A stream that replaces the argument at this position. */
 export type Announced = [argument: number, stream: InputStream];
 
-/** One call as the worker sees it, from its arrival to its answer. */
+/** One call in its worker, from its arrival to its answer. */
 export class ServedCall {
-  /** Streams that stand for arguments, until they are attached. */
+  /** Streams that replace arguments, until they are attached. */
   announced: readonly Announced[] | undefined;
-  /** What it tells its listener; undefined where nobody listens, or it takes no context. */
+  /** Sends progress. Undefined without a listener, or if the task takes no context. */
   progress: Progress | undefined;
-  /** Streams that the caller feeds. */
+  /** Streams from the caller. */
   inputs: { id: number; consumer: Consumer }[] | undefined;
   context: CallContext | undefined;
   held: Held | undefined;
   producer: Producer | undefined;
-  /** Credit that came before the task could start its stream. */
+  /** Credit that arrived before the task's stream began. */
   earlyItems = 0;
   earlyBytes = 0;
   /** Ends the wait for its resources. */
   giveUp: ((reason: unknown) => void) | undefined;
   begun = false;
-  /** The caller knows that it began. */
+  /** Whether `Started` was sent. */
   startTold = false;
   over = false;
-  /** Why it was cancelled; undefined while it was not. */
+  /** Why it was cancelled. Undefined unless it was. */
   cancelled: { reason: unknown } | undefined;
-  /** A value of its stream could not cross: what it fails with when its iterator is closed. */
+  /** The error for a value of its stream that could not cross. The call fails with it when the iterator is closed. */
   refusal: unknown;
   startedMs = 0;
 
@@ -53,7 +53,7 @@ export class ServedCall {
     this.earlyBytes += bytes;
   }
 
-  /** Tells everything that waits inside the task. The task itself decides when it ends. */
+  /** Cancels everything that the task waits for. The task itself decides when it ends. */
   cancel(reason: unknown): void {
     this.cancelled ??= { reason };
     if (this.context !== undefined) CallContext.cancel(this.context, reason);
@@ -63,7 +63,7 @@ export class ServedCall {
     this.producer?.stop(!this.#listens);
   }
 
-  // Whether anything tells the task of a cancel: its context, if it has looked, a resource, a stream that it reads.
+  // Whether the task can notice a cancel: by its context, if it has read it, by a resource, or by a stream that it reads.
   get #listens(): boolean {
     const looks = this.context !== undefined && CallContext.listens(this.context);
     return looks || this.held !== undefined || this.inputs !== undefined;

@@ -7,9 +7,8 @@ import type { makeReady } from "../transfer/search.js";
 import { PortTransport } from "../transport/port.js";
 import { callFlagBits, frameSlots, type HelloSettings, type InputStream, Op } from "../transport/protocol.js";
 import { Answers } from "./answers.js";
-import { answeredOrWaiting } from "./at-hand.js";
 import { decoded } from "./failures.js";
-import type { EarlyCall } from "./first-call.js";
+import { answeredOrWaiting, type EarlyCall } from "./first-call.js";
 import { errors, expectParts, ring } from "./parts.js";
 import type { RingEnd } from "./ring-end.js";
 import { Runner } from "./runner.js";
@@ -28,10 +27,10 @@ export class Server {
   readonly #calls = new Map<number, ServedCall>();
   readonly #settings: HelloSettings;
   readonly #endpoint: ParentEndpoint;
-  /** Streams whose call has not come yet. */
+  /** Streams whose call has not arrived. */
   readonly #announced = new Map<number, Announced[]>();
   #lane: RingEnd | undefined;
-  /** Whether a call has come, its answer is waited for, and the parts that later ones will want were asked for. */
+  /** `called`: a call has arrived. `answering`: its answer may be near. `asked`: the parts for later calls are loading. */
   #stage: "new" | "called" | "answering" | "asked" = "new";
   #heapToldMs = 0;
 
@@ -53,20 +52,20 @@ export class Server {
     this.#runner = new Runner(this.#transport, this.#answers, settings, (call, ms) => this.#settled(call, ms));
   }
 
-  /** This worker is about to end. */
+  /** The worker is about to end. */
   ending(): void {
-    // A result that cannot cross shows so now, and its error leaves with the rest.
+    // Shows which results cannot cross, so that their errors leave too.
     this.#transport.flush();
-    // The pool may give what has not begun to another worker.
+    // The pool may give calls that have not begun to another worker.
     this.#runner.ending = true;
     const begun = [...this.#calls.values()].filter((call) => call.begun).map((call) => call.id);
     this.#transport.send(Op.Ending, 0, [...begun, ...this.#answers.failing]);
     this.#transport.flush();
-    // A browser lets the task that closed its worker go on. By port nothing of it would arrive; by the ring it would.
+    // In a browser, the task that closed its worker goes on. Its frames would arrive by the ring, but not by port.
     this.#transport.close();
   }
 
-  /** Takes over a call that has run, or is running, and whose outcome is to be sent. */
+  /** Takes over an early call that has run or is running, and sends its outcome. */
   adopt({ id, definition, args, startedMs, value, thrown }: EarlyCall): void {
     const run = (): unknown => {
       if (thrown) throw thrown.reason;
@@ -78,18 +77,18 @@ export class Server {
     this.#work();
   }
 
-  /** Asks for what the tasks will need. */
+  /** Loads the parts that the tasks need. */
   prepare(): void {
     expectParts(this.#tasks);
   }
 
-  /** A message could not be read: the pool must not wait for what was in it. */
+  /** A message could not be deserialized. The pool must not wait for its calls. */
   unreadable(): void {
     this.#lane?.lost();
     this.#transport.post(Op.Unreadable, 0);
   }
 
-  /** A message came by port. */
+  /** Handles a message of the port. */
   receive(message: readonly unknown[]): void {
     if (this.#lane) this.#lane.receive(message);
     else this.#frames(message);
@@ -104,27 +103,27 @@ export class Server {
     this.#work();
   }
 
-  // Does what has come.
+  // Runs the calls that have arrived.
   #work(): void {
     this.#runner.pump();
-    // What is finished now need not wait for the end of the tick.
+    // Results that are ready need not wait for the end of the tick.
     this.#transport.flush();
     if (this.#stage !== "called") return;
     this.#stage = "answering";
     void answeredOrWaiting(() => this.#calls.size > 0).then(() => this.ask());
   }
 
-  /** The first call has left what it could: what later ones will want comes now, and does not hold up that one. */
+  /** The first call is answered, or waits for something. Loads the parts for later calls, which no longer delays it. */
   ask(): void {
     if (this.#stage === "asked") return;
     this.#stage = "asked";
-    // An answer that was at hand may still wait for the end of the tick.
+    // The answer may still wait for the end of the tick.
     this.#transport.flush();
     this.prepare();
     warmClock();
     errors.expect();
     if (!this.#settings.ring) return;
-    // Where it cannot be loaded, the port goes on.
+    // Without the ring, the port carries everything.
     ring.load().then(
       () => {
         this.#transport.send(Op.Ring, 0);
@@ -165,18 +164,18 @@ export class Server {
     }
   }
 
-  // From here on the caller's small frames come by the ring, and this side's leave by it.
+  // From now on, small frames of both sides cross through the ring.
   #open(memory: SharedArrayBuffer): void {
-    // What was sent so far leaves by the port, unnumbered.
+    // Frames that were sent before leave by port, without a number.
     this.#transport.flush();
-    // Not asked for: it is no pool of ours.
+    // This worker has not offered a ring, so the other side is not a Clearway pool.
     if (ring.now === undefined) return this.#transport.post(Op.Broken, 0);
     this.#lane = this.#transport.lane = new ring.now.RingEnd(memory, this.#endpoint, {
       message: (frames) => this.#frames(frames),
       frame: (op, id, a, b) => this.#frame(op, id, a, b),
       drained: () => this.#work(),
       broken: () => this.#transport.post(Op.Broken, 0),
-      // The caller counts what it is given.
+      // The caller counts the bytes that it receives.
       copied: () => {},
       busy: () => this.#calls.size > 0 || (this.#runner.leases?.live ?? 0) > 0,
     });
@@ -192,7 +191,7 @@ export class Server {
     const early = typeof header === "string";
     const flags = early ? 0 : header & ((1 << callFlagBits) - 1);
     const definition = this.#tasks[early ? this.#names.indexOf(header) : header >> callFlagBits];
-    // Sent before the caller could know better: it sends it again.
+    // An early call of a task that is no function. The caller sends it again.
     if (definition === undefined || (early && definition.kind !== "function")) return;
     const call = new ServedCall(id, definition, flags, args);
     if (this.#announced.size > 0) {
@@ -244,7 +243,7 @@ export class Server {
   }
 
   #refused(op: Op, id: number, a: unknown, reason: unknown, transfer: readonly object[], b: unknown): void {
-    // The call goes on; the listener is told in the value's place.
+    // The call goes on. The listener receives the error instead of the value.
     if (op === Op.Progress) return this.#answers.progressRefused(id, reason, b as number);
     if (op !== Op.Result && op !== Op.Chunk) return;
     const error = this.#answers.refused(op, id, a, transfer, reason);
@@ -253,7 +252,7 @@ export class Server {
     if (call === undefined) {
       this.#answers.failure(id, error, 0);
     } else {
-      // A stream's value.
+      // It was a stream's value.
       call.refusal = error;
       call.producer?.refuse(error);
     }

@@ -5,14 +5,14 @@ import { Op } from "../transport/protocol.js";
 import type { Transport } from "../transport/transport.js";
 import type { Announced, ServedCall } from "./served-call.js";
 
-/** The sending half for what a generator gave. */
+/** Returns a producer for a generator's iterator. Throws if it is no iterator. */
 export function produce(iterator: unknown, wire: ProducerWire): Producer {
   const found = iteratorOf(iterator);
   if (found === undefined) throw new TypeError("a generator gave no iterator");
   return new Producer(found, wire);
 }
 
-/** The streams that callers feed into tasks: the worker is the consumer here, and holds the caller at the window. */
+/** The streams that callers pass to tasks. The worker is the consumer, and limits the caller to the window. */
 export class Inputs {
   readonly #transport: Transport;
   readonly #consumers = new Map<number, Consumer>();
@@ -21,7 +21,7 @@ export class Inputs {
     this.#transport = transport;
   }
 
-  /** Puts the live streams into the call's arguments. */
+  /** Puts the streams into the call's arguments. */
   attach(call: ServedCall, announced: readonly Announced[]): void {
     call.inputs = announced.map(([argument, [id, items, bytes]]) => {
       const consumer = new Consumer(
@@ -37,12 +37,12 @@ export class Inputs {
     });
   }
 
-  /** The stream of a frame; undefined when its call is over: such frames are late, and dropped. */
+  /** Returns the stream of a frame. Undefined if its call is over; such a frame is late, and dropped. */
   of(id: number): Consumer | undefined {
     return this.#consumers.get(id);
   }
 
-  /** The call is answered; the caller stops feeding by itself when it hears so. */
+  /** The call is answered. The caller stops sending when it reads the answer. */
   end(call: ServedCall): void {
     for (const { id, consumer } of call.inputs ?? []) {
       this.#consumers.delete(id);

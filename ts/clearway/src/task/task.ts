@@ -4,36 +4,36 @@ import { ClearwayError, invalid } from "../error/clearway-error.js";
 import { definitionOf, type Resource } from "../resource/resource.js";
 import type { TaskKind } from "../transport/protocol.js";
 
-/** What a task knows of the call that it serves. It comes first among the task's parameters. */
+/** A task's view of its call. It is the task's first parameter. */
 export interface TaskContext {
-  /** Aborted when the call is cancelled or out of time. Its reason says which. */
+  /** Aborts when the call is cancelled or its time is over. Its reason says which. */
   readonly signal: AbortSignal;
   /**
-   * Whether the call was cancelled, readable in a hot loop that never gives its thread back: where shared memory exists
-   * it needs no message. Costs about 10 ns. Elsewhere it is `signal.aborted`, which such a loop will not see change.
+   * Whether the call was cancelled. Costs about 10 ns. With shared memory it needs no message, so it changes even in a loop that never
+   * yields its thread. Without shared memory it equals `signal.aborted`, which does not change in such a loop.
    */
   readonly cancelled: boolean;
   /**
-   * Tells the caller's `onProgress`. Copies `value` when it leaves. Does nothing when nobody listens. Never overtakes results, never
-   * waits, never throws. Values keep their order. A listener that is more than 8,192 values or 4 MiB behind gets the newest of what
-   * follows, once it has caught up or the task ends: values in between are left out, the last one never is. A loop that never gives
-   * its thread back cannot hear that its listener has caught up: beyond that bound it tells ten values a second. What needs
-   * each value is a stream (`async function*`), which has credit.
+   * Sends a value to the caller's `onProgress`. Copies `value` when it leaves. Does nothing without a listener. Never overtakes results,
+   * never waits, never throws. Values keep their order. While the listener is more than 8,192 values or 4 MiB behind, only the newest value
+   * waits; it is sent when the listener has caught up or the task ends. Other values are dropped, but never the last one. A loop that never
+   * yields its thread cannot notice that the listener has caught up; above that limit it sends ten values per second. If every value
+   * matters, use a stream (`async function*`), which has credit.
    */
   progress(value: unknown): void;
 }
 
-/** How a task is run. */
+/** Options of a task. */
 export interface TaskOptions {
   /**
-   * How many nodes of a result are searched for memory to move; default 10,000. What lies beyond is copied, and the
-   * ledger says `search-limit`.
+   * Number of nodes of a result that are searched for memory to move. Default 10,000. Memory beyond is copied, and the ledger says
+   * `search-limit`.
    */
   moveSearchLimit?: number;
   /**
-   * `"auto"`: where its cost was learnt to be less than the hop to a worker, and short without doubt, it runs on the
-   * caller's thread. `"worker"`: never, whatever the pool says. Default: what the pool says, which is in workers unless
-   * told otherwise. Tasks that hold resources and streams always run in workers.
+   * Experimental. `"auto"`: the task runs on the caller's thread if measurements show that it is cheaper than the hop to a worker, and
+   * surely short. `"worker"`: the task always runs in a worker. Default: the pool's option, or else in a worker. Tasks that hold resources,
+   * and streams, always run in workers.
    */
   placement?: "auto" | "worker";
 }
@@ -42,13 +42,13 @@ declare const taskTypes: unique symbol;
 const brand = Symbol.for("clearway.task");
 const exposedBrand = Symbol.for("clearway.exposed");
 
-/** A function that wants its context first. Callable as it is, so that a unit test may bring its own context. */
+/** A function whose first parameter is its context. A unit test may call it with a context of its own. */
 export interface Task<Context, Args extends unknown[], Result> {
   (context: Context, ...args: Args): Result;
   readonly [taskTypes]: { context: Context; args: Args; result: Result };
 }
 
-/** What is known of a task when it runs. */
+/** What a worker needs to run a task. */
 export interface TaskDefinition {
   readonly run: (...args: unknown[]) => unknown;
   readonly wantsContext: boolean;
@@ -58,12 +58,12 @@ export interface TaskDefinition {
   readonly kind: TaskKind;
 }
 
-/** Where a task may run, as its module says. */
+/** Where a task may run, as its module declares. */
 export type TaskPlacement = "auto" | "worker";
 
 type Fn<Context, Args extends unknown[], Result> = (context: Context, ...args: Args) => Result;
 
-/** Makes a task of a function that takes its {@link TaskContext} first. The caller does not see that parameter. */
+/** Makes a task of a function whose first parameter is its {@link TaskContext}. The caller does not see that parameter. */
 export function task<Args extends unknown[], Result>(
   fn: Fn<TaskContext, Args, Result>,
 ): Task<TaskContext, Args, Result>;
@@ -91,7 +91,7 @@ export interface Leased<Resources> {
   ): Task<TaskContext & ResourceValues<Resources>, Args, Result>;
 }
 
-/** Gives a `task` whose context holds these resources: each is opened when such a task first runs in a worker. */
+/** Returns a `task` function whose context has these resources. A resource is opened when such a task first runs in a worker. */
 export function withResources<Resources extends Record<string, Resource<unknown>>>(
   resources: Resources,
 ): Leased<Resources> {
@@ -126,12 +126,12 @@ function define(options: TaskOptions, fn: unknown, resources: TaskDefinition["re
     placement: resources === undefined ? placement : "worker",
     kind: kindOf(run),
   };
-  // Wrapped rather than marked: the same function may be a plain task elsewhere.
+  // A wrapper, because the same function may be a plain task elsewhere.
   const wrapped = (...args: unknown[]): unknown => run(...args);
   return Object.defineProperty(wrapped, brand, { value: definition });
 }
 
-/** The definition of an exposed task, wrapped or plain. */
+/** Returns the definition of an exposed task, made by `task()` or plain. */
 export function definitionOfTask(name: string, fn: unknown): TaskDefinition {
   if (typeof fn !== "function") throw invalid(`the task "${name}"`, "a function, or made by task()", fn);
   const known = (fn as { [brand]?: TaskDefinition })[brand];
@@ -147,12 +147,12 @@ export function definitionOfTask(name: string, fn: unknown): TaskDefinition {
   };
 }
 
-/** Whether a task gave a generator: it should have been one. */
+/** Whether a task returned a generator. It should have been a generator itself. */
 export function isGenerator(value: unknown): boolean {
   return value !== null && typeof value === "object" && Object.prototype.toString.call(value).includes("Generator");
 }
 
-// The caller has to know before the first answer whether it gets a promise or a stream; the function's own syntax tells.
+// The caller must know before the first answer whether it receives a promise or a stream. The function's syntax tells.
 function kindOf(fn: object): TaskKind {
   const tag = (fn as { [Symbol.toStringTag]?: unknown })[Symbol.toStringTag];
   return tag === "GeneratorFunction" || tag === "AsyncGeneratorFunction" ? "stream" : "function";

@@ -32,7 +32,7 @@ export interface Found {
 
 /**
  * Largest number of nodes (properties, elements, entries) that a search visits. 10,000 nodes take under a millisecond
- * (`bench/line/search.mjs`). Structured clone takes many times longer for a result of that size.
+ * (`ts/clearway/bench/search.mjs`). Structured clone takes many times longer for a result of that size.
  */
 export const searchLimit = 10_000;
 

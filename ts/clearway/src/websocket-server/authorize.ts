@@ -4,8 +4,11 @@ import { offeredToken } from "../websocket/subprotocol.js";
 import { isLoopbackAddress, originAllowed } from "./origin.js";
 import { sameToken } from "./token.js";
 
-/** Checks a token in the caller's own way, for example in a database. */
-export type CheckToken = (token: string, request: IncomingMessage) => boolean | Promise<boolean>;
+/**
+ * Checks a token in the caller's own way, for example in a database. `signal` aborts when `handshakeMs` is over; pass it on,
+ * because a check that goes on keeps its place among the checks until it settles.
+ */
+export type CheckToken = (token: string, request: IncomingMessage, signal: AbortSignal) => boolean | Promise<boolean>;
 
 /** The rules for accepting a request. */
 export interface Rules {
@@ -17,6 +20,14 @@ export interface Rules {
   readonly connectionsMax: number;
 }
 
+/** What is under way when a request arrives. */
+export interface Load {
+  /** Open connections, and requests that are being answered. */
+  readonly connections: number;
+  /** Checks that have not settled, also those whose request was answered because they took too long. */
+  readonly checks: number;
+}
+
 /** A refusal, as an HTTP status and a sentence. */
 export type Refusal = readonly [status: number, why: string];
 
@@ -26,8 +37,9 @@ export type Refusal = readonly [status: number, why: string];
  */
 export async function authorize(
   request: IncomingMessage,
-  connections: number,
+  { connections, checks }: Load,
   rules: Rules,
+  signal: AbortSignal,
 ): Promise<Refusal | undefined> {
   const { headers, socket } = request;
   if (pathOf(request) !== rules.path) return [404, "no channel here"];
@@ -37,9 +49,13 @@ export async function authorize(
   if (rules.token === false) return undefined;
   const token = tokenOf(request);
   if (token === undefined) return [401, "a token is needed"];
-  const right = typeof rules.token === "string" ? sameToken(token, rules.token) : await rules.token(token, request);
-  return right === true ? undefined : [401, "the token is wrong"];
+  if (typeof rules.token === "string") return sameToken(token, rules.token) ? undefined : wrongToken;
+  // A check that hangs must not take a connection's place for ever, and a client must not start any number of them.
+  if (checks >= rules.connectionsMax * 2) return [503, "too many tokens are being checked"];
+  return (await rules.token(token, request, signal)) === true ? undefined : wrongToken;
 }
+
+const wrongToken: Refusal = [401, "the token is wrong"];
 
 /** Returns the requested path, without its query. */
 export function pathOf({ url = "/" }: IncomingMessage): string {

@@ -59,6 +59,7 @@ export async function serveWebSockets(
   });
   const connections = new Connections(rules.pingMs);
   let judging = 0;
+  let checks = 0;
   let closing: Promise<void> | undefined;
 
   const accept = async (transport: SocketTransport, request: IncomingMessage): Promise<void> => {
@@ -71,16 +72,24 @@ export async function serveWebSockets(
     }
   };
 
-  // A check keeps its place until it settles or times out, even after the client has left. Otherwise a client could start any number of
-  // slow checks at once.
+  // A request keeps its place until its check settles or times out, even after the client has left. A check that goes on then keeps its
+  // place among the checks.
   const judged = async (request: IncomingMessage): Promise<Refusal | undefined> => {
+    const controller = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<Refusal>((resolve) => {
-      timer = setTimeout(resolve, handshakeMs, [408, "it took too long"]);
+      timer = setTimeout(() => {
+        resolve([408, "it took too long"]);
+        controller.abort(new ClearwayError("timeout", `the check of a token took more than ${handshakeMs} ms`));
+      }, handshakeMs);
     });
+    const check = authorize(request, { connections: connections.size + judging, checks }, rules, controller.signal);
     judging++;
+    checks++;
+    const ended = (): void => void checks--;
+    check.then(ended, ended);
     try {
-      return await Promise.race([authorize(request, connections.size + judging - 1, rules), late]);
+      return await Promise.race([check, late]);
     } catch {
       return [401, "the token could not be checked"];
     } finally {

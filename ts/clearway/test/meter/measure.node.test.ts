@@ -86,6 +86,24 @@ describe("measure() in Node", () => {
     expect(report.stalls[0]!.gcMs).toBeGreaterThan(0);
   });
 
+  it("sees it, too, when the thread is blocked again right after the run", async () => {
+    const watching = watch();
+    await watching.ready;
+    // The run happens among the immediates, after Node has passed on what its garbage collector reported. The next phase of the loop is
+    // that of the timers, and the meter's is due in it.
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
+    const { report } = await measure(() => {
+      const kept: object[] = [];
+      for (let index = 0; index < 2_000_000; index++) kept.push({ index });
+      queueMicrotask(() => busy(60));
+      return kept.length;
+    });
+    watching.stop();
+    expect(report.stalls[0]!.gcMs).toBeGreaterThan(0);
+  });
+
   it("can run twice at once and beside a watch", async () => {
     const watching = watch();
     const [first, second] = await Promise.all([

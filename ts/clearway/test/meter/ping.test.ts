@@ -5,6 +5,7 @@ import { formatPing } from "../../src/meter/format.js";
 import { bestOffset } from "../../src/meter/model/offset.js";
 import { ping } from "../../src/meter/ping.js";
 import fc from "../fixtures/fast-check.js";
+import { foreignSignals } from "../fixtures/signals.js";
 
 describe("a ping", () => {
   it("goes to anything that has a ping method", async () => {
@@ -57,6 +58,31 @@ describe("a ping", () => {
       { count: 10, signal: controller.signal },
     );
     expect(report.roundTripMs.n).toBe(2);
+  });
+
+  it("ends with a report or the thrown value when a part of its signal throws", async () => {
+    for (const [name, make] of Object.entries(foreignSignals)) {
+      const { signal, abort } = make(() => {
+        throw new Error("foreign");
+      });
+      const ends = ping(
+        async () => {
+          abort();
+        },
+        { count: 2, signal },
+      ).then(
+        ({ kind }) => kind,
+        ({ message }) => message,
+      );
+      expect([name, await ends]).toEqual([name, expect.stringMatching(/^(clearway-ping|foreign)$/)]);
+    }
+  });
+
+  it("gives its report though its signal's removeEventListener() throws", async () => {
+    const { signal } = foreignSignals["the removeEventListener() of a signal"]!(() => {
+      throw new Error("foreign");
+    });
+    expect((await ping(async () => {}, { count: 3, signal })).roundTripMs.n).toBe(3);
   });
 
   it("sends nothing on a signal that was aborted before, and says that nothing came back", async () => {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { expect, test } from "vitest";
-import { adviceOf, type Facts, textOf } from "../../src/placement/advice.js";
-import { type AdviserOwner, advise } from "../../src/placement/adviser.js";
-import { threadClock } from "../../src/placement/clock.js";
-import { TaskRecord } from "../../src/pool/task-record.js";
+import { type AdviserOwner, adviceOf, advise, type Facts, textOf } from "../../src/placement/advice.js";
+import { threadClock } from "../../src/placement/turn.js";
+import { TaskRecord } from "../../src/pool/schedule/task-stats.js";
 import { plainPool } from "../fixtures/pools.js";
 
 const facts: Facts = {

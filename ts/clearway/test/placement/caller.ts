@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import type { Clock } from "../../src/placement/clock.js";
-import { Placer, type PlacerOwner } from "../../src/placement/placer.js";
-import { TaskRecord, TaskRecords } from "../../src/pool/task-record.js";
+
+import type { PlacerOwner } from "../../src/placement/owner.js";
+import { Placer } from "../../src/placement/placer.js";
+import type { Clock } from "../../src/placement/turn.js";
+import { TaskRecord, TaskRecords } from "../../src/pool/schedule/task-stats.js";
 import { emptySide } from "../../src/transfer/ledger.js";
 
 const settings = {
@@ -51,7 +53,7 @@ export class PaperCaller {
   #afterBurst: (() => void)[] = [];
   #afterTurn: (() => void)[] = [];
 
-  constructor(inlineBudgetMs = 1) {
+  constructor(inlineBudgetMs = 1, module?: () => Promise<unknown>) {
     this.#task.kind = "function";
     this.#task.index = 0;
     const work = (value: number): number => {
@@ -74,7 +76,12 @@ export class PaperCaller {
     };
     const owner: PlacerOwner = {
       source: "",
-      settings: { placement: undefined, inlineBudgetMs, module: async () => ({ default: { work } }) },
+      settings: {
+        placement: undefined,
+        inlineBudgetMs,
+        startTimeoutMs: 30_000,
+        module: module ?? (async () => ({ default: { work } })),
+      },
       ended: undefined,
       toWorkers: emptySide(),
       fromWorkers: emptySide(),

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
-import { detach, prepareArguments } from "../../src/pool/arguments.js";
-import { PoolCall } from "../../src/pool/pool-call.js";
-import { callSettingsOf, settingsOf } from "../../src/pool/settings.js";
-import { TaskRecord } from "../../src/pool/task-record.js";
+import { detach, prepareArguments } from "../../src/pool/call/arguments.js";
+import { PoolCall } from "../../src/pool/call/call.js";
+import { callSettingsOf, settingsOf } from "../../src/pool/options.js";
+import { TaskRecord } from "../../src/pool/schedule/task-stats.js";
 import { move } from "../../src/transfer/move.js";
 
 const settings = callSettingsOf({}, settingsOf({ size: 1 }));

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
-import { Backlog } from "../../src/pool/backlog.js";
+import type { PoolCall } from "../../src/pool/call/call.js";
 import type { CallOptions, PoolOptions } from "../../src/pool/options.js";
-import { placeOfKey } from "../../src/pool/placement.js";
-import type { PoolCall } from "../../src/pool/pool-call.js";
-import { callSettingsOf, settingsOf } from "../../src/pool/settings.js";
+import { callSettingsOf, placeOfKey, settingsOf } from "../../src/pool/options.js";
+import { Backlog } from "../../src/pool/schedule/backlog.js";
 
 let lastId = 0;
 /** What the backlog looks at, of a call. */
@@ -12,7 +11,7 @@ const call = (bytes = 0, options: CallOptions = {}): PoolCall => {
   const settings = callSettingsOf(options, settingsOf({ size: 4 }));
   return { id: ++lastId, priority: settings.priority, options: settings, bytes } as unknown as PoolCall;
 };
-const backlogOf = (queue: PoolOptions["queue"], size = 4): Backlog =>
+const backlogOf = (queue: PoolOptions["queue"], size = 4): Backlog<PoolCall> =>
   new Backlog(settingsOf({ size, ...(queue && { queue }) }));
 
 describe("the backlog", () => {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 import { describe, expect, test } from "vitest";
-import { CallLife, type CallState } from "../../src/pool/call-life.js";
+import { CallLife, type CallState } from "../../src/pool/call/call.js";
 import fc from "../fixtures/fast-check.js";
 
 type Event =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { expect, test } from "vitest";
-import { CallTable } from "../../src/pool/call-table.js";
+import { CallTable } from "../../src/pool/worker/call-table.js";
 import fc from "../fixtures/fast-check.js";
 
 test("a table of calls holds what a map would, whatever comes, goes and stays", () => {

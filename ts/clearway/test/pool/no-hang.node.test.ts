@@ -3,6 +3,7 @@ import { getEventListeners } from "node:events";
 import type { Worker } from "node:worker_threads";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import fc, { seed } from "../fixtures/fast-check.js";
+import { HeapWatch, watchLeft } from "./chaos/left-behind.js";
 import { failedOnce, type Plan, plans } from "./chaos/plan.js";
 import { play, type Surroundings } from "./chaos/play.js";
 
@@ -54,7 +55,12 @@ const timeout = 120_000 + runs * 2000;
 
 describe(`no call ever hangs (seed ${seed})`, () => {
   test("whatever is called, given up, killed and closed, in whatever order", { timeout }, async () => {
-    const playing = (plan: Plan): Promise<void> => play(plan, surroundings);
+    const heap = new HeapWatch(runs);
+    const left = watchLeft();
+    const playing = async (plan: Plan): Promise<void> => {
+      await play(plan, surroundings);
+      heap.played();
+    };
     await fc.assert(fc.asyncProperty(plans(24), playing), {
       numRuns: runs,
       seed,
@@ -62,6 +68,8 @@ describe(`no call ever hangs (seed ${seed})`, () => {
       examples: failedOnce.map((plan) => [plan]),
       ...(process.env["CLEARWAY_FUZZ_PATH"] && { path: process.env["CLEARWAY_FUZZ_PATH"] }),
     });
+    expect(await left()).toEqual([]);
+    expect(heap.grown()).toBeUndefined();
   });
 
   test("when a worker runs out of memory, with others at work beside it", { timeout }, async () => {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 import { describe, expect, test } from "vitest";
-import { Estimate, mayGoAhead } from "../../src/pool/estimate.js";
-import { accepts, place, placeOfKey } from "../../src/pool/placement.js";
-import type { PoolCall } from "../../src/pool/pool-call.js";
-import type { PoolWorker } from "../../src/pool/worker.js";
+import type { PoolCall } from "../../src/pool/call/call.js";
+import { placeOfKey } from "../../src/pool/options.js";
+import { accepts, choose } from "../../src/pool/schedule/scheduler.js";
+import { Estimate, mayGoAhead } from "../../src/pool/schedule/task-stats.js";
+import type { PoolWorker } from "../../src/pool/worker/worker.js";
 import fc from "../fixtures/fast-check.js";
 
 function estimateOf(...samplesUs: number[]): Estimate {
@@ -18,9 +19,9 @@ const eight = (us: number): Estimate => estimateOf(...new Array<number>(8).fill(
 /** What placement looks at, of a worker and of a call. */
 const worker = (
   over: { state?: string; load?: number; guarded?: number; busyUs?: number; tasksRun?: number } = {},
-): PoolWorker => {
+): PoolWorker<PoolCall> => {
   const { state = "ready", ...rest } = over;
-  return { life: { state }, load: 0, guarded: 0, busyUs: 0, tasksRun: 0, ...rest } as unknown as PoolWorker;
+  return { life: { state }, load: 0, guarded: 0, busyUs: 0, tasksRun: 0, ...rest } as unknown as PoolWorker<PoolCall>;
 };
 const call = (estimate: Estimate, guarded = false): PoolCall =>
   ({ guarded, record: { estimate } }) as unknown as PoolCall;
@@ -90,16 +91,16 @@ describe("placement", () => {
 
   test("adds a short call to a worker that is awake rather than wake another", () => {
     const awake = worker({ load: 1, busyUs: 10 });
-    expect(place([worker(), awake], call(eight(5)), 1)).toBe(awake);
+    expect(choose([worker(), awake], call(eight(5)), 1)).toBe(awake);
     const busy = worker({ load: 9, busyUs: 60 });
     const asleep = worker();
-    expect(place([busy, asleep], call(eight(5)), 1)).toBe(asleep);
+    expect(choose([busy, asleep], call(eight(5)), 1)).toBe(asleep);
   });
 
   test("otherwise takes the freest worker, and among equals the one used most", () => {
     const used = worker({ tasksRun: 5 });
-    expect(place([worker({ load: 1 }), worker(), undefined, used], call(new Estimate()), 4)).toBe(used);
-    expect(place([worker({ load: 1 })], call(new Estimate()), 1)).toBeUndefined();
+    expect(choose([worker({ load: 1 }), worker(), undefined, used], call(new Estimate()), 4)).toBe(used);
+    expect(choose([worker({ load: 1 })], call(new Estimate()), 1)).toBeUndefined();
   });
 
   test("gives a key the same place each time, within bounds, and spreads keys over all places", () => {

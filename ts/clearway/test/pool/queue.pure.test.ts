@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 import { describe, expect, test } from "vitest";
-import { PriorityQueue, type Queued } from "../../src/pool/queue.js";
+import { PriorityQueue, type Queued } from "../../src/pool/schedule/backlog.js";
 import fc from "../fixtures/fast-check.js";
 
 // The model: one plain list, sorted by what the queue promises.

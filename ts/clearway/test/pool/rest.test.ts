@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { expect, test, vi } from "vitest";
-import { retireAll } from "../../src/pool/lifecycle/rest.js";
-import { WorkerLife } from "../../src/pool/worker-life.js";
-import type { WorkerSet } from "../../src/pool/worker-set.js";
+import type { LifecycleHost } from "../../src/pool/lifecycle/host.js";
+import { retireAll } from "../../src/pool/lifecycle/stop.js";
+import { WorkerLife } from "../../src/pool/worker/worker.js";
 
 test("closing waits for a worker's resources as long as it may, and no longer", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
@@ -10,7 +10,7 @@ test("closing waits for a worker's resources as long as it may, and no longer", 
     const life = new WorkerLife();
     life.ready();
     const worker = { life, calls: { size: 1 }, leaving: new Promise(() => {}) };
-    const retired = retireAll([worker] as unknown as WorkerSet, 1_000);
+    const retired = retireAll({ workers: [worker] } as unknown as LifecycleHost, 1_000);
     vi.advanceTimersByTime(1_000);
     await retired;
     expect(life.state).toBe("draining");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { ClearwayError } from "../../src/error/clearway-error.js";
-import type { Engine } from "../../src/pool/engine.js";
+import type { LifecycleHost } from "../../src/pool/lifecycle/host.js";
 import { endedInVain, pauseOf } from "../../src/pool/lifecycle/restarts.js";
 
 const why = new ClearwayError("worker-exited", "the worker ended itself");
@@ -18,7 +18,7 @@ function poolOf({ othersLive = false } = {}) {
     startForReady: () => {},
     scheduler: { run: () => {} },
   };
-  const pool = engine as unknown as Engine;
+  const pool = engine as unknown as LifecycleHost;
   return { pool, task, failed, workers: engine.workers, end: () => endedInVain(pool, 0, why) };
 }
 

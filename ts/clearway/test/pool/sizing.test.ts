@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test, vi } from "vitest";
-import { settingsOf } from "../../src/pool/settings.js";
+import { settingsOf } from "../../src/pool/options.js";
 import { builtUrl, gate, plainPool, reasonOf, testPool } from "../fixtures/pools.js";
 
 type Crash = typeof import("../fixtures/crash.tasks.js");

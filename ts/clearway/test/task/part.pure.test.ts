@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { expect, test } from "vitest";
-import { Part } from "../../src/task/part.js";
+import { Part } from "../../src/task/parts.js";
 
 test("a part is loaded once, and is at hand from then on", async () => {
   let loads = 0;

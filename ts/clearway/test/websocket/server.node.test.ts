@@ -207,6 +207,45 @@ describe("a server of channels", () => {
     expect(await statusOf({ ...channels, token: "good" })).toBe(101);
   });
 
+  test("gives the place of a token's check back when the check has ended, not when its time is over", async () => {
+    const checks: ((right: boolean) => void)[] = [];
+    let most = 0;
+    const { channels } = await echoes({
+      connectionsMax: 1,
+      handshakeMs: 30,
+      token: (token) => {
+        if (token === "good") return true;
+        most = Math.max(most, checks.length + 1);
+        return new Promise<boolean>((resolve) => checks.push(resolve));
+      },
+    });
+    const slow = { ...channels, token: "slow" };
+    expect([await statusOf(slow), await statusOf(slow)]).toEqual([408, 408]);
+    // Two run on, as many as are allowed.
+    for (let n = 0; n < 5; n++) expect(await statusOf(slow)).toBe(503);
+    expect(most).toBe(2);
+    checks.shift()!(true);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(await statusOf({ ...channels, token: "good" })).toBe(101);
+    checks.shift()!(false);
+  });
+
+  test("tells a token's check when its time is over", async () => {
+    const reasons: unknown[] = [];
+    const { channels } = await echoes({
+      handshakeMs: 30,
+      token: (_token, _request, signal) =>
+        new Promise((resolve) => {
+          signal.addEventListener("abort", () => {
+            reasons.push(signal.reason.code);
+            resolve(true);
+          });
+        }),
+    });
+    expect(await statusOf({ ...channels, token: "late" })).toBe(408);
+    expect(reasons).toEqual(["timeout"]);
+  });
+
   test("settles every close(), however many there are", async () => {
     const { channels } = await echoes();
     const { transport, log } = client(channels);

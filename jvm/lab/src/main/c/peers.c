@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What people write by hand to reach C from Java: JNI, in each of its ways to see bytes. One function is one way and does
-// nothing else. The C that is reached is the lab's own, ts/clearway-lab/native/plain.c, which is compiled in.
+// Hand-written JNI: each of the ways in which C accesses Java's bytes. Each function uses one way and does nothing else. The C functions
+// that do the work are the lab's own, in ts/clearway-lab/native/plain.c, which is compiled in.
 #include <jni.h>
 #include <stdint.h>
 #include <string.h>
@@ -12,7 +12,7 @@ int lab_reference(size_t size, int fresh, size_t batch, double *ns, size_t times
 
 #define PEER(result, name) JNIEXPORT result JNICALL Java_clearway_lab_jni_Peers_##name
 
-// All of it in C, its clock included; `ns` is filled.
+// Runs the whole measurement in C, with its clock. Fills `ns` with the times.
 PEER(jboolean, reference)(JNIEnv *env, jclass type, jlong size, jboolean fresh, jlong batch, jdoubleArray ns) {
   (void)type;
   jdouble *times = (*env)->GetDoubleArrayElements(env, ns, NULL);
@@ -23,13 +23,13 @@ PEER(jboolean, reference)(JNIEnv *env, jclass type, jlong size, jboolean fresh, 
   return (jboolean)good;
 }
 
-// A direct buffer: C is told where it stands.
+// Fills a direct buffer through its address.
 PEER(void, fillDirect)(JNIEnv *env, jclass type, jobject buffer, jlong size, jint value) {
   (void)type;
   lab_fill((*env)->GetDirectBufferAddress(env, buffer), (size_t)size, value);
 }
 
-// An array's elements: HotSpot copies them out, and back.
+// Fills an array's elements. HotSpot copies them out and back.
 PEER(void, fillElements)(JNIEnv *env, jclass type, jbyteArray array, jint value) {
   (void)type;
   jbyte *bytes = (*env)->GetByteArrayElements(env, array, NULL);
@@ -38,7 +38,7 @@ PEER(void, fillElements)(JNIEnv *env, jclass type, jbyteArray array, jint value)
   (*env)->ReleaseByteArrayElements(env, array, bytes, 0);
 }
 
-// The array where it stands: nothing is copied, and no collection happens meanwhile, or none that moves it.
+// Fills an array in place. Nothing is copied; meanwhile no garbage collection runs that moves the array.
 PEER(void, fillCritical)(JNIEnv *env, jclass type, jbyteArray array, jint value) {
   (void)type;
   const size_t size = (size_t)(*env)->GetArrayLength(env, array);
@@ -48,7 +48,7 @@ PEER(void, fillCritical)(JNIEnv *env, jclass type, jbyteArray array, jint value)
   (*env)->ReleasePrimitiveArrayCritical(env, array, bytes, 0);
 }
 
-// An array to C and another one back: each is copied once on its way. NULL where OutOfMemoryError is thrown on return.
+// Copies an array to C and into a new array: one copy each way. Returns NULL if OutOfMemoryError is thrown on return.
 static jbyteArray there_and_back(JNIEnv *env, jbyteArray message) {
   const jsize size = (*env)->GetArrayLength(env, message);
   jbyte *bytes = (*env)->GetByteArrayElements(env, message, NULL);
@@ -64,13 +64,13 @@ PEER(jbyteArray, echoArray)(JNIEnv *env, jclass type, jbyteArray message) {
   return there_and_back(env, message);
 }
 
-// From one direct buffer into another.
+// Copies from one direct buffer into another.
 PEER(void, echoDirect)(JNIEnv *env, jclass type, jobject from, jobject to, jlong size) {
   (void)type;
   lab_echo((*env)->GetDirectBufferAddress(env, from), (*env)->GetDirectBufferAddress(env, to), (size_t)size);
 }
 
-// Looked up once, as JNI's documentation advises. Not called where java.lang.foreign loads this library.
+// Looked up once, as JNI's documentation advises. Not looked up when java.lang.foreign loads this library.
 static jmethodID apply, apply_as_long;
 
 JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *vm, void *reserved) {
@@ -85,20 +85,20 @@ JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *vm, void *reserved) {
   return apply == NULL || apply_as_long == NULL ? JNI_ERR : JNI_VERSION_10;
 }
 
-// C asks Java. The message is C's own while it asks, and so is the answer when it looks at that.
+// Lets C call Java. C makes an array of its own for the message, and reads the elements of the answer.
 PEER(jbyteArray, askArray)(JNIEnv *env, jclass type, jbyteArray message, jobject answer) {
   (void)type;
   jbyteArray asked = there_and_back(env, message);
   if (asked == NULL) return NULL;
   jbyteArray answered = (*env)->CallObjectMethod(env, answer, apply, asked);
-  if ((*env)->ExceptionCheck(env) || answered == NULL) return NULL; // Thrown on return, too.
+  if ((*env)->ExceptionCheck(env) || answered == NULL) return NULL; // The JVM throws on return.
   jbyte *seen = (*env)->GetByteArrayElements(env, answered, NULL);
   if (seen == NULL) return NULL;
   (*env)->ReleaseByteArrayElements(env, answered, seen, JNI_ABORT);
   return answered;
 }
 
-// The same where both know the buffers: only sizes are told.
+// Lets C call Java when both know the buffers. Only sizes cross.
 PEER(jlong, askDirect)(JNIEnv *env, jclass type, jlong size, jobject answer) {
   (void)type;
   return (*env)->CallLongMethod(env, answer, apply_as_long, size);

@@ -19,6 +19,8 @@ typedef struct pair {
   atomic_int runs;
 } pair;
 
+static const clearway_memory none = {0};
+
 static clearway_status one_of(where where, clearway_status open, clearway_status closed) {
   return where == FREED ? CLEARWAY_STALE : where == CLOSED ? closed : open;
 }
@@ -28,9 +30,9 @@ static void use_messages(const pair *of) {
   clearway_event answer = {0};
   EXPECT(clearway_plugin_send(of->id, text("echo"), NULL, 1, &answer) == one_of(where, CLEARWAY_OK, CLEARWAY_CLOSED));
   EXPECT(clearway_event_release(&answer) == CLEARWAY_OK);
-  clearway_channel channel = 0;
+  clearway_channel channel = {0};
   EXPECT(clearway_channel_find(of->id, text("echo"), &channel) == one_of(where, CLEARWAY_OK, CLEARWAY_OK));
-  EXPECT(clearway_channel_call(channel, NULL, 0, 0, NULL, 0, NULL, 0, &answer) == one_of(where, CLEARWAY_OK, CLEARWAY_CLOSED));
+  EXPECT(clearway_channel_call(channel, NULL, 0, none, NULL, 0, NULL, 0, &answer) == one_of(where, CLEARWAY_OK, CLEARWAY_CLOSED));
   const clearway_status sent = clearway_plugin_send(of->id, text("never"), NULL, 2, &answer);
   // CLEARWAY_OK: the limit of calls in flight is reached, and the answer says so.
   EXPECT(sent == one_of(where, CLEARWAY_PENDING, CLEARWAY_CLOSED) || (where < CLOSED && sent == CLEARWAY_OK));
@@ -41,13 +43,13 @@ static void use_messages(const pair *of) {
     EXPECT(clearway_event_release(&answer) == CLEARWAY_OK);
   }
   EXPECT(clearway_call_give_up(of->id, 1) == CLEARWAY_STALE);
-  EXPECT(clearway_answer(1, NULL) == CLEARWAY_STALE && clearway_answer(0, NULL) == CLEARWAY_OK);
-  EXPECT(clearway_answer_error(1, CLEARWAY_FAILED, text("x")) == CLEARWAY_STALE);
+  EXPECT(clearway_answer((clearway_reply){1}, NULL) == CLEARWAY_STALE && clearway_answer((clearway_reply){0}, NULL) == CLEARWAY_OK);
+  EXPECT(clearway_answer_error((clearway_reply){1}, CLEARWAY_FAILED, text("x")) == CLEARWAY_STALE);
 }
 
 static void use_streams(const pair *of) {
   const clearway_window window = {.items = 4, .bytes = 64, .credit = 1};
-  clearway_stream stream = 0;
+  clearway_stream stream = {0};
   const clearway_status listened = clearway_plugin_listen(of->id, text("numbers"), NULL, &window, 3, &stream);
   EXPECT(listened == one_of(of->where, CLEARWAY_OK, CLEARWAY_CLOSED) || (of->where < CLOSED && listened == CLEARWAY_FULL));
   // A stream belongs to one host.
@@ -140,7 +142,7 @@ static void in_handlers(clearway_plugin_id id, clearway_plugin_id other) {
   clearway_channel channel;
   clearway_event answer;
   EXPECT(clearway_channel_find(id, text("run"), &channel) == CLEARWAY_OK);
-  EXPECT(clearway_channel_call(channel, content.data, content.size, 0, NULL, 0, NULL, 0, &answer) == CLEARWAY_OK);
+  EXPECT(clearway_channel_call(channel, content.data, content.size, none, NULL, 0, NULL, 0, &answer) == CLEARWAY_OK);
   EXPECT(atomic_load(&of.runs) == 4);
 }
 

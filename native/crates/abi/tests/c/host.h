@@ -11,6 +11,9 @@ static inline clearway_text text(const char *literal) {
   return (clearway_text){literal, strlen(literal)};
 }
 
+/** Checks that handles are passed as numbers are. */
+void check_handles(void);
+
 /** Every out-parameter, with an opened plugin. */
 void check_outs(clearway_plugin_id id);
 

@@ -17,6 +17,7 @@ int main(int count, char **given) {
   other = *at_edge;
   edges_check("open");
   EXPECT(clearway_version() >> 16 == CLEARWAY_ABI_MAJOR);
+  check_handles();
   check_outs(one);
   check_outs(other);
   check_contexts(one, other);

@@ -5,6 +5,8 @@
 #include "edge.h"
 #include "host.h"
 
+static const clearway_memory no_memory = {0};
+
 static void *odd(void *at) {
   return (uint8_t *)at + 1;
 }
@@ -66,7 +68,7 @@ static void check_send(clearway_plugin_id id) {
   EXPECT(answer->tag == 5 && answer->content.size == sizeof bytes && answer->content.attachments == NULL);
   EXPECT(clearway_event_release(answer) == CLEARWAY_OK && clearway_event_release(answer) == CLEARWAY_STALE);
   EXPECT(clearway_plugin_send(id, text("attach"), NULL, 6, answer) == CLEARWAY_OK);
-  EXPECT(answer->content.attachments_count == 2 && answer->content.attachments[1] != 0);
+  EXPECT(answer->content.attachments_count == 2 && answer->content.attachments[1].handle != 0);
   EXPECT(clearway_events_release(answer, 1) == CLEARWAY_OK);
   EXPECT(clearway_plugin_send(id, text("no one"), &content, 5, none) == CLEARWAY_NO_HANDLER);
   const clearway_content wrong = {.size = 1};
@@ -83,7 +85,7 @@ static void check_call(clearway_plugin_id id) {
     uint8_t *into = edge(room);
     clearway_event *answer = edge(sizeof *answer);
     const uint8_t *four = (const uint8_t *)"four";
-    EXPECT(clearway_channel_call(channel, four, 4, 0, NULL, 0, into, room, answer) == CLEARWAY_OK);
+    EXPECT(clearway_channel_call(channel, four, 4, no_memory, NULL, 0, into, room, answer) == CLEARWAY_OK);
     EXPECT(answer->content.size == 4 && memcmp(answer->content.data, four, 4) == 0);
     EXPECT((answer->content.data == into) == (room >= 4) && (answer->held == 0) == (room >= 4));
     EXPECT(edge_untouched(into + (room >= 4 ? 4 : 0), room - (room >= 4 ? 4 : 0)));
@@ -91,10 +93,10 @@ static void check_call(clearway_plugin_id id) {
     edges_check("call");
   }
   clearway_event *none = edge(sizeof *none);
-  EXPECT(clearway_channel_call(channel + 1000, NULL, 0, 0, NULL, 0, NULL, 0, none) == CLEARWAY_STALE);
-  EXPECT(clearway_channel_call(channel, NULL, 0, 1, NULL, 0, NULL, 0, none) == CLEARWAY_STALE);
+  EXPECT(clearway_channel_call((clearway_channel){channel.handle + 1000}, NULL, 0, no_memory, NULL, 0, NULL, 0, none) == CLEARWAY_STALE);
+  EXPECT(clearway_channel_call(channel, NULL, 0, (clearway_memory){1}, NULL, 0, NULL, 0, none) == CLEARWAY_STALE);
   EXPECT(edge_untouched(none, sizeof *none));
-  EXPECT(clearway_channel_call(channel, NULL, 0, 0, NULL, 0, NULL, 0, NULL) == CLEARWAY_INVALID_ARGUMENT);
+  EXPECT(clearway_channel_call(channel, NULL, 0, no_memory, NULL, 0, NULL, 0, NULL) == CLEARWAY_INVALID_ARGUMENT);
   edges_check("call that is refused");
 }
 

@@ -32,7 +32,7 @@ static clearway_status attach(void *context, const clearway_content *message, cl
   (void)message;
   clearway_view views[2];
   for (int at = 0; at < 2; at++)
-    if (host->allocate((clearway_plugin_id)(uintptr_t)context, 16, CLEARWAY_MEMORY_ZEROED, &views[at]) != CLEARWAY_OK) abort();
+    if (host->allocate((clearway_plugin_id){(uintptr_t)context}, 16, CLEARWAY_MEMORY_ZEROED, &views[at]) != CLEARWAY_OK) abort();
   const clearway_memory both[] = {views[0].memory, views[1].memory};
   const uint8_t byte = 3;
   const clearway_status status =
@@ -43,7 +43,7 @@ static clearway_status attach(void *context, const clearway_content *message, cl
 
 // Logs as many lines as its first byte says, and sends as many messages to the host as its second byte says.
 static clearway_status say(void *context, const clearway_content *message, clearway_reply reply) {
-  const clearway_plugin_id id = (clearway_plugin_id)(uintptr_t)context;
+  const clearway_plugin_id id = (clearway_plugin_id){(uintptr_t)context};
   if (message->size != 2) return CLEARWAY_INVALID_ARGUMENT;
   for (int line = 0; line < message->data[0]; line++) host->log(id, CLEARWAY_LOG_INFO, (clearway_text)CLEARWAY_TEXT("line"));
   for (int at = 0; at < message->data[1]; at++)
@@ -64,7 +64,7 @@ clearway_status clearway_plugin_init(const clearway_host *given, clearway_plugin
   host = given;
   plugin->abi_major = CLEARWAY_ABI_MAJOR;
   plugin->abi_minor = CLEARWAY_ABI_MINOR;
-  void *context = (void *)(uintptr_t)plugin->id;
+  void *context = (void *)(uintptr_t)plugin->id.handle;
   const struct {
     clearway_text channel;
     uint32_t runs;

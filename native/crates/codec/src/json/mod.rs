@@ -4,6 +4,7 @@
 mod method;
 mod number;
 mod read;
+mod reader;
 mod text;
 mod write;
 

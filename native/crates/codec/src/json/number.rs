@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Numbers, read and written as JavaScript does.
 
-use super::read::Reader;
+use super::reader::Reader;
 use crate::error::{Code, Error};
 use crate::value::{Big, Value};
 

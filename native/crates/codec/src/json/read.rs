@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 use super::number::number;
+use super::reader::Reader;
 use super::text::text;
 use crate::error::{Code, Error};
 use crate::limits::Limits;
 use crate::value::{Value, once};
-
-/// A position in a JSON text.
-pub(super) struct Reader<'a> {
-    pub(super) bytes: &'a [u8],
-    pub(super) at: usize,
-    depth_max: usize,
-}
 
 /// Reads a message. A message without bytes is null. An object is a map; a whole and exact number is an integer.
 pub fn read(message: &[u8], limits: Limits) -> Result<Value, Error> {
@@ -31,26 +25,6 @@ pub(super) fn read_to(bytes: &[u8], depth_max: usize) -> Result<Value, Error> {
 }
 
 impl Reader<'_> {
-    pub(super) fn peek(&self) -> Option<u8> {
-        self.bytes.get(self.at).copied()
-    }
-
-    pub(super) fn refuse(&self, code: Code) -> Error {
-        Error::at(code, self.at)
-    }
-
-    fn space(&mut self) {
-        while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
-            self.at += 1;
-        }
-    }
-
-    /// Returns the next byte that is no white space, without consuming it.
-    fn next(&mut self) -> Result<u8, Error> {
-        self.space();
-        self.peek().ok_or(self.refuse(Code::Truncated))
-    }
-
     fn value(&mut self, depth: usize) -> Result<Value, Error> {
         match self.next()? {
             open @ (b'[' | b'{') => {

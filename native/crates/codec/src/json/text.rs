@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-use super::read::Reader;
+use super::reader::Reader;
 use crate::error::{Code, Error};
 use crate::string::utf8;
 

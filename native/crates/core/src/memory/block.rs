@@ -2,9 +2,13 @@
 
 use std::ffi::c_void;
 
-use clearway_plugin::ReleaseMemory;
+use clearway_sys::ReleaseMemory;
 
 use crate::sync::{AtomicU64, Ordering};
+
+/// The most bytes of one memory: more than any host can view in one piece (V8's array buffers end at 4 GiB less one on some
+/// systems), and small enough that sums of sizes cannot overflow.
+pub const BYTES_MAX: usize = if usize::BITS > 32 { 1 << 32 } else { 1 << 30 };
 
 /// A piece of memory. The `Arc` around it counts its references, so the count is in native memory. Dropped with its last
 /// reference, on the thread that dropped that.

@@ -5,12 +5,13 @@ use std::mem::ManuallyDrop;
 use std::ptr;
 use std::sync::Arc;
 
-use clearway_plugin::{
+use clearway_sys::{
     CLEARWAY_INVALID_ARGUMENT, CLEARWAY_MEMORY_LENT, CLEARWAY_MEMORY_SEALED, CLEARWAY_MEMORY_SHARED,
     CLEARWAY_MEMORY_ZEROED, CLEARWAY_OUT_OF_MEMORY, CLEARWAY_STALE, CLEARWAY_TOO_LARGE, ReleaseMemory, Status, View,
 };
 
-use super::{BYTES_MAX, Block, Origin, slab};
+use super::block::{BYTES_MAX, Block, Origin};
+use super::slab;
 use crate::handle::Kind;
 use crate::slots::Slots;
 

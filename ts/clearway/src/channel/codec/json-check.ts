@@ -18,8 +18,8 @@ const unit = /[\da-fA-F]{0,4}/y;
 const lowHalf = /(?:\\(?:u(?:[dD](?:[c-fC-F][\da-fA-F]{0,2})?)?)?)?/y;
 
 /**
- * Sees that JSON is not nested too deep. Only looked at when it has enough bytes to be. Throws `too-deep`. Engines parse JSON
- * of any depth, and whoever walks the value then overflows the stack.
+ * Checks that JSON is not nested too deep, if it has enough bytes to be. Throws `too-deep`. Engines parse JSON of any depth, but code that
+ * then walks the value recursively overflows the stack.
  */
 export function checkDepth(bytes: Uint8Array, depthMax: number): void {
   if (bytes.length <= depthMax) return;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { onAbort } from "#host";
+import { abortOf, checkSignal } from "../../error/abort.js";
 import { ClearwayError, invalid } from "../../error/clearway-error.js";
+import { after, type Timer } from "../../lazy/timer.js";
 import { readError } from "../wire/error-body.js";
 import { Flag, type Frame, Op, Status } from "../wire/frame.js";
 import type { Encoded, Link, Received } from "./link.js";
 import type { Outbox, Waiting } from "./outbox.js";
 import { statusError } from "./status.js";
-import { after, type Timer } from "./timer.js";
 
 /** Limits and cancellation of one call. */
 export interface CallOptions {
@@ -53,9 +55,11 @@ export class Calls {
 
   call(name: Uint8Array, channel: string, message: Encoded, options: CallOptions): Promise<Received> {
     const { signal, timeoutMs, deadlineMs } = options;
+    checkSignal(signal);
     checkMs("timeoutMs", timeoutMs);
     checkMs("deadlineMs", deadlineMs);
-    if (signal?.aborted) return Promise.reject(signal.reason);
+    const aborted = abortOf(signal);
+    if (aborted) return Promise.reject(aborted.reason);
     if (this.#link.over) return Promise.reject(this.#link.closedError(`call to ${channel}`));
     const { callsMax } = this.#link.settings;
     if (this.#open.size >= callsMax)
@@ -67,9 +71,14 @@ export class Calls {
       this.#open.set(id, call);
       if (this.#open.size === 1) this.#onChange();
       if (signal) {
-        const abort = (): void => this.#give(call, Status.cancelled, signal.reason);
-        signal.addEventListener("abort", abort, { once: true });
-        call.unlisten = () => signal.removeEventListener("abort", abort);
+        let listening = false;
+        const unlisten = onAbort(signal, (reason) =>
+          listening ? this.#give(call, Status.cancelled, reason) : call.refuse(reason),
+        );
+        // The signal may have ended the call already, or closed the endpoint.
+        if (this.#open.get(id) !== call) return unlisten();
+        listening = true;
+        call.unlisten = unlisten;
       }
       this.#limit(call, timeoutMs, deadlineMs);
       this.#outbox.push(call);

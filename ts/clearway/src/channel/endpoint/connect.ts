@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { onAbort } from "#host";
+import { abortOf } from "../../error/abort.js";
 import { ClearwayError, invalid } from "../../error/clearway-error.js";
+import { after, type Timer } from "../../lazy/timer.js";
 import { requireLittleEndian } from "../codec/bytes.js";
 import type { ChannelSink, ChannelTransport, CloseReason } from "../transport/transport.js";
 import { readFrame } from "../wire/frame.js";
@@ -7,7 +10,6 @@ import { agree, frameBytesMin, type Hello, readHello, type WireName, wireVersion
 import { Core } from "./core.js";
 import { type Endpoint, endpointOf } from "./endpoint.js";
 import { type EndpointOptions, type EndpointSettings, settingsOf } from "./options.js";
-import { after, type Timer } from "./timer.js";
 
 /**
  * Connects an endpoint over a transport: both ends send a hello and agree on the wire. Takes ownership of the transport and closes it on
@@ -33,9 +35,7 @@ class Greeting implements ChannelSink {
   #core: Core | undefined;
   #timer: Timer | undefined;
   #over = false;
-  readonly #abort = (): void => {
-    this.#fail(this.settings.signal?.reason, { code: "closed", message: "gave up" });
-  };
+  #unlisten = (): void => {};
 
   constructor(
     readonly transport: ChannelTransport,
@@ -47,10 +47,17 @@ class Greeting implements ChannelSink {
   begin(): void {
     const { transport, settings } = this;
     const { hello, helloMs, signal, wires, nameBytesMax, callsMax } = settings;
-    if (signal?.aborted) return this.#abort();
+    const abort = (reason: unknown): void => this.#fail(reason, { code: "closed", message: "gave up" });
+    const aborted = abortOf(signal);
+    if (aborted) return abort(aborted.reason);
     transport.open(this);
     if (!hello) return this.#agreed("plain", undefined);
-    signal?.addEventListener("abort", this.#abort, { once: true });
+    if (signal) {
+      const unlisten = onAbort(signal, abort);
+      // The signal may have given up already, or closed the transport.
+      if (this.#over) return unlisten();
+      this.#unlisten = unlisten;
+    }
     if (helloMs !== Number.POSITIVE_INFINITY)
       this.#timer = after(helloMs, () => {
         const message = `the other end has not said hello within ${helloMs} ms`;
@@ -112,6 +119,6 @@ class Greeting implements ChannelSink {
   #settle(): void {
     this.#over = true;
     clearTimeout(this.#timer);
-    this.settings.signal?.removeEventListener("abort", this.#abort);
+    this.#unlisten();
   }
 }

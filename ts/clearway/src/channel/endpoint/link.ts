@@ -86,7 +86,10 @@ export class Link {
     return this.closing || this.reason !== undefined;
   }
 
-  /** Throws `invalid-argument` for a name that is too long for this end. */
+  /**
+   * Throws `invalid-argument` for a name that is too long for this end. What the other end takes is checked when a name is sent: a peer
+   * that announces a small limit must fail calls to it, and not the code that sets up handlers for it.
+   */
   checkName(name: string): void {
     const { nameBytesMax } = this.settings;
     if (typeof name !== "string") throw invalid("name", "a string", name);
@@ -99,7 +102,8 @@ export class Link {
     const known = this.#names.get(name);
     if (known !== undefined) return known;
     const bytes = new TextEncoder().encode(name);
-    if (bytes.length > this.#nameBytesMax) throw invalid("name", `at most ${this.#nameBytesMax} bytes`, name);
+    const most = this.#nameBytesMax;
+    if (bytes.length > most) throw invalid("name", `at most ${most} bytes, the longest that the other end takes`, name);
     if (this.#names.size >= namesKept) this.#names.clear();
     this.#names.set(name, bytes);
     return bytes;

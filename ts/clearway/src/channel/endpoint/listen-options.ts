@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { checkSignal } from "../../error/abort.js";
 import { invalid } from "../../error/clearway-error.js";
 import { defaultWindow, type Window } from "../../stream/credit.js";
 import type { QueueLimits, WhenFull } from "./source-queue.js";
@@ -39,7 +40,8 @@ export function latest(window = 1): ListenOptions {
 }
 
 /** Returns the complete window. Throws `invalid-argument`. */
-export function checkListen({ window = {}, capacity, whenFull }: ListenOptions): Window {
+export function checkListen({ signal, window = {}, capacity, whenFull }: ListenOptions): Window {
+  checkSignal(signal);
   const { items = defaultWindow.items, bytes = defaultWindow.bytes } = window;
   for (const [name, value] of Object.entries({ items, bytes }))
     if (!(Number.isInteger(value) && value >= 1 && value <= 0x7fff_ffff))

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { checkSignal } from "../../error/abort.js";
 import { invalid } from "../../error/clearway-error.js";
 import type { WireName } from "../wire/hello.js";
 
@@ -103,6 +104,7 @@ export function settingsOf(options: EndpointOptions): EndpointSettings {
   const settings = { ...defaults, ...given };
   if (wire !== "clearway" && wire !== "plain" && wire !== "either")
     throw invalid("wire", '"clearway", "plain" or "either"', wire);
+  checkSignal(signal);
   if (!settings.hello && wire !== "plain") throw invalid("hello", 'true unless wire is "plain"', settings.hello);
   whole("callsMax", settings.callsMax, 1, 0x7fff_ffff);
   whole("replyBytesMax", settings.replyBytesMax, 1, 0x7fff_ffff);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { abortOf } from "../../error/abort.js";
 import { ClearwayError } from "../../error/clearway-error.js";
 import type { ErrorCode } from "../../error/codes.js";
 import { RemoteError } from "./remote-error.js";
@@ -43,7 +44,8 @@ export async function outcome<T>(call: Promise<T>, signal?: AbortSignal): Promis
     return { kind: "result", value: await call };
   } catch (error) {
     if (error instanceof RemoteError) return { kind: "remote-error", error };
-    if (signal?.aborted && error === signal.reason) return { kind: "cancelled", error };
+    const aborted = abortOf(signal);
+    if (aborted && error === aborted.reason) return { kind: "cancelled", error };
     const kind = error instanceof ClearwayError ? kinds[error.code] : undefined;
     if (kind === undefined) throw error;
     return { kind, error };

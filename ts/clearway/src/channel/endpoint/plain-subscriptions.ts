@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { onAbort } from "#host";
+import { abortOf } from "../../error/abort.js";
 import { ClearwayError } from "../../error/clearway-error.js";
 import type { MethodCodec } from "../codec/codec.js";
 import type { Calls } from "./calls.js";
@@ -47,6 +49,8 @@ export class PlainSubscriptions {
 
   listen(channel: string, codec: MethodCodec, args: unknown, options: ListenOptions): Listener<Received> {
     checkListen(options);
+    // Throws for a name that is too long, before anything counts as open.
+    this.#link.name(channel);
     const { signal, capacity = capacityDefault, whenFull, onDrop } = options;
     const body = codec.call.encode({ method: "listen", args });
     const stop = (): void => {
@@ -54,16 +58,13 @@ export class PlainSubscriptions {
       this.#open.delete(channel);
       this.#cancel(channel, codec, args);
     };
-    const abort = (): void => {
-      stop();
-      stream.fail(signal?.reason);
-    };
+    let unlisten = (): void => {};
     const stream = new Listener<Received>(
       {
         decode: (message) => readEvent(this.#link, codec, channel, message),
         grant: () => {},
         cancel: stop,
-        done: () => signal?.removeEventListener("abort", abort),
+        done: () => unlisten(),
         onDrop: guarded(onDrop, (error) => this.#link.report(error, channel)),
       },
       { items: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY },
@@ -73,19 +74,30 @@ export class PlainSubscriptions {
       stream.ended(listen.missed, how);
     };
     const listen: Listen = { stream, end, stop, capacity, whenFull, missed: 0 };
-    const reason = signal?.aborted
-      ? signal.reason
-      : this.#link.over
-        ? this.#link.closedError(`events of ${channel}`)
-        : undefined;
-    if (reason !== undefined) {
-      stream.fail(reason);
+    const refusal =
+      abortOf(signal) ?? (this.#link.over ? { reason: this.#link.closedError(`events of ${channel}`) } : undefined);
+    if (refusal) {
+      stream.fail(refusal.reason);
       return stream;
     }
     // The other end cancels the first stream itself when the second `listen` arrives.
     this.#open.get(channel)?.end({ error: replaced(channel) });
     this.#open.set(channel, listen);
-    signal?.addEventListener("abort", abort, { once: true });
+    if (signal) {
+      let listening = false;
+      const deaf = onAbort(signal, (reason) => {
+        if (listening) stop();
+        else if (this.#open.get(channel) === listen) this.#open.delete(channel);
+        stream.fail(reason);
+      });
+      // The signal may have ended the stream already, or closed the endpoint.
+      if (this.#open.get(channel) !== listen) {
+        deaf();
+        return stream;
+      }
+      listening = true;
+      unlisten = deaf;
+    }
     this.#call(channel, body).then(
       (reply) => {
         if (this.#open.get(channel) !== listen) return;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
+import { after, type Timer } from "../../lazy/timer.js";
 import type { CloseReason } from "../transport/transport.js";
 import type { FrameParts } from "../wire/frame.js";
 import type { Encoded, Link } from "./link.js";
-import { after, type Timer } from "./timer.js";
 
 /** The owner of the replies. */
 export interface RepliesOwner {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError, invalid } from "../../error/clearway-error.js";
+import { after, type Timer } from "../../lazy/timer.js";
 import { type FrameParts, Status } from "../wire/frame.js";
 import { Early } from "./early.js";
 import type { Encoded, Link } from "./link.js";
 import { Replies, type RepliesOwner } from "./replies.js";
 import type { Served, ServedOwner } from "./served.js";
-import { after, type Timer } from "./timer.js";
 
 /** A stream that the other end asks for. */
 export interface Asked {

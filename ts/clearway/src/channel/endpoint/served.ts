@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "../../error/clearway-error.js";
+import { after, type Timer } from "../../lazy/timer.js";
 import type { ErrorParts } from "../wire/error-body.js";
 import { type FrameParts, Op, Status } from "../wire/frame.js";
 import { type Encoded, type Link, nothing, type Received } from "./link.js";
-import { after, type Timer } from "./timer.js";
 
 /** A handler's second argument. */
 export interface HandlerContext {

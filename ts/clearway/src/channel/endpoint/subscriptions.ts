@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { onAbort } from "#host";
+import { abortOf } from "../../error/abort.js";
 import { ClearwayError } from "../../error/clearway-error.js";
 import { type Frame, Op, Status, whenFullShift } from "../wire/frame.js";
 import { failure } from "./calls.js";
@@ -84,12 +86,18 @@ export class Subscriptions {
     }
     this.#open.set(id, listen);
     if (signal) {
-      const abort = (): void => {
-        drop(true);
-        stream.fail(signal.reason);
-      };
-      signal.addEventListener("abort", abort, { once: true });
-      listen.unlisten = () => signal.removeEventListener("abort", abort);
+      let listening = false;
+      const unlisten = onAbort(signal, (reason) => {
+        drop(listening);
+        stream.fail(reason);
+      });
+      // The signal may have ended the stream already, or closed the endpoint.
+      if (this.#open.get(id) !== listen) {
+        unlisten();
+        return stream;
+      }
+      listening = true;
+      listen.unlisten = unlisten;
     }
     this.#outbox.push(listen);
     return stream;
@@ -118,7 +126,8 @@ export class Subscriptions {
 
   #refusal(channel: string, signal: AbortSignal | undefined): { reason: unknown } | undefined {
     const { callsMax } = this.#link.settings;
-    if (signal?.aborted) return { reason: signal.reason };
+    const aborted = abortOf(signal);
+    if (aborted) return aborted;
     if (this.#link.over) return { reason: this.#link.closedError(`events of ${channel}`) };
     if (this.#open.size < callsMax) return undefined;
     return { reason: new ClearwayError("queue-full", `streams under way: ${callsMax}, as many as callsMax`) };

@@ -116,9 +116,9 @@ export class ChannelSchema<const S> {
 }
 
 /**
- * Declares the methods and events of a channel, as plain data that JSON can hold. `clearway gen` generates a C header and a Rust trait
- * from the same data. The compiler infers the types of callers and handlers from it. Throws `invalid-argument` with the path to the
- * error.
+ * Declares the methods and events of a channel, as plain data that JSON can hold. `clearway-native gen` generates a C header and a Rust
+ * trait from the same data. The compiler infers the types of callers and handlers from it. Throws `invalid-argument` with the path to
+ * the error.
  */
 export function schema<const S extends SchemaData>(data: S): ChannelSchema<S> {
   return new ChannelSchema(data);

@@ -51,8 +51,12 @@ export function observe(options: ObserveOptions, sink: Sink): Observer {
     begin: thread.begin,
     held: thread.held,
     end: thread.end,
-    // One tick of the watcher, and two turns for the collector's entries.
-    settle: () => new Promise((resolve) => setTimeout(resolve, 15)),
+    // Waits one tick of the watcher, and then two turns of the loop. Node passes on what its garbage collector reported once per turn,
+    // and calls the observer after immediates that were set before. A late timer alone can run before either.
+    settle: () =>
+      new Promise((resolve) => {
+        setTimeout(() => setImmediate(() => setImmediate(resolve)), 15);
+      }),
     stop: () => {
       thread.stop();
       collections.disconnect();

@@ -1,22 +1,101 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import type { ClearwayError } from "../../error/clearway-error.js";
+import { Consumer } from "../../stream/consumer.js";
+import type { Op } from "../../transport/protocol.js";
+import type { PoolCall } from "../call/call.js";
+import type { CallLifecycle } from "../call/tracker.js";
+import { Metrics, type RestartPause } from "../stats.js";
+import type { Tasks, WorkerLifecycle } from "../worker/worker.js";
+import type { LifecycleHost, Worker } from "./host.js";
+import { unreadable } from "./lost-messages.js";
+import { announce, frame, ping, refused, stitch } from "./messages.js";
+import { pauseOf } from "./restarts.js";
+import { admits, bringBack, ready, sendEarly, unknownTask } from "./start.js";
+import { cancel, exited, loadDropped, retireAll, uncaught } from "./stop.js";
 
 /**
- * What a pool has nothing to do with before a worker is ready: all that happens to workers and calls beside the call that
- * is made and answered, and what reads streams. A part of its own, asked for when the pool is made, so that it is there before the
- * first worker is; without it no worker counts as ready, and the pool fails as it does where no worker can be started.
+ * Everything a pool needs only after its first worker is ready: the start and end of workers, all frames but results, and what reads
+ * streams. The engine loads this part while the first worker starts. No worker is ready without it; if it cannot be loaded, the pool fails
+ * as if no worker could be started.
  */
-export { Consumer } from "../../stream/consumer.js";
-export { admits, unknownTask } from "./admission.js";
-export { cancel } from "./cancel.js";
-export { bringBack, sendEarly } from "./early.js";
-export { exited } from "./exit.js";
-export { frame } from "./frames.js";
-export { Metrics } from "./metrics.js";
-export { ping } from "./ping.js";
-export { ready, type Tasks } from "./ready.js";
-export { loadDropped, retireAll } from "./rest.js";
-export { pauseOf } from "./restarts.js";
-export { unreadable } from "./roll.js";
-export { announce, refused } from "./sending.js";
-export { stitch } from "./stitch.js";
-export { uncaught } from "./uncaught.js";
+export class Lifecycle implements WorkerLifecycle<PoolCall>, CallLifecycle {
+  readonly Consumer = Consumer;
+  readonly stitch = stitch;
+  readonly #host: LifecycleHost;
+
+  constructor(host: LifecycleHost) {
+    this.#host = host;
+    if (host.settings.metrics) host.metrics = new Metrics(host.settings.onError);
+  }
+
+  sendEarly(): void {
+    sendEarly(this.#host);
+  }
+
+  ready(worker: Worker, tasks: Tasks): void {
+    ready(this.#host, worker, tasks);
+  }
+
+  /** Whether a call that has waited may leave now. If not, it has been dealt with. */
+  admits(call: PoolCall): boolean {
+    return admits(this.#host, this, call);
+  }
+
+  /** Returns the error for a name that the module does not expose. */
+  unknownTask(name: string): ClearwayError {
+    return unknownTask(name, this.#host.records);
+  }
+
+  announce(worker: Worker, call: PoolCall): void {
+    announce(this.#host, worker, call);
+  }
+
+  frame(worker: Worker, op: Op, id: number, a: unknown, b: unknown): void {
+    frame(this.#host, worker, op, id, a, b);
+  }
+
+  refused(worker: Worker, op: Op, id: number, a: unknown, reason: unknown): void {
+    refused(this.#host, worker, op, id, a, reason);
+  }
+
+  unreadable(worker: Worker, why: ClearwayError, sure: boolean): void {
+    unreadable(worker, why, sure);
+  }
+
+  /** Makes one round trip to the worker with the lowest load. */
+  ping(): Promise<{ remoteTimeMs: number }> {
+    return ping(this.#host);
+  }
+
+  cancel(worker: Worker, call: PoolCall, reason: unknown): void {
+    cancel(this.#host, worker, call, reason);
+  }
+
+  /** Called when a worker's load drops. */
+  loadDropped(worker: Worker): void {
+    loadDropped(this.#host, worker);
+  }
+
+  uncaught(worker: Worker, error: unknown): void {
+    uncaught(this.#host, worker, error);
+  }
+
+  exited(worker: Worker, code: number | undefined): void {
+    exited(this.#host, worker, code);
+  }
+
+  /** Ends or requeues the early call of a worker that exited before it was ready. */
+  bringBack(worker: Worker, why: ClearwayError): void {
+    bringBack(this.#host, worker, why);
+  }
+
+  /** Retires all workers. Settles when they are gone, or after `limitMs`. */
+  retireAll(limitMs: number): Promise<void> {
+    return retireAll(this.#host, limitMs);
+  }
+
+  /** Returns the pause between restarts for `stats()`. */
+  pauseOf(): RestartPause | undefined {
+    return pauseOf(this.#host);
+  }
+}

@@ -1,47 +1,42 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { now } from "#host";
 import type { ClearwayError } from "../../error/clearway-error.js";
-import type { Engine } from "../engine.js";
-import { after } from "../timer.js";
+import { after } from "../../lazy/timer.js";
+import type { RestartPause } from "../stats.js";
+import type { LifecycleHost } from "./host.js";
 
-// A worker that ends by accident is replaced at once. One that ends as soon as it is ready, whatever it is asked, would be
-// replaced for ever: so many in a row, each after twice the time, 0.6 s in all, are no accident.
+// The pool replaces a worker that crashes at once. If workers exit as soon as they are ready, it must stop at some point. This many exits
+// in a row, each after twice the pause of the one before (0.6 s in all), are no accident.
 const inVainMax = 8;
 const firstRestMs = 10;
-// So long a pool rests at most where another worker lives, which may take the calls in the end.
+// Longest pause while another worker lives, which may take the calls in the end.
 const restMsMax = 2_000;
 
 interface Restarts {
-  /** Workers in a row that ended without having begun a call. */
+  /** Workers in a row that exited before they began a call. */
   inVain: number;
-  /** Calls that were answered when the last of them ended. */
+  /** Calls that were answered when the last of them exited. */
   answered: number;
-  /** When the next one is started, in milliseconds since the epoch. */
+  /** Start of the next worker, in milliseconds since the epoch. */
   untilMs: number;
 }
 
-/** The state of a pool whose workers exit in a row before they begin a call. */
-export interface RestartPause {
-  /** Exits in a row. The waiting calls fail at the ninth, unless another worker lives. */
-  exits: number;
-  /** Milliseconds until the pool starts the next worker: 0 (it does not wait) to 2,000. */
-  nextStartInMs: number;
-}
+const known = new WeakMap<object, Restarts>();
 
-const known = new WeakMap<Engine, Restarts>();
-
-/** A worker ended that had begun none of its calls, which wait again. Starts others more and more slowly, then fails the calls. */
-export function endedInVain(engine: Engine, place: number, why: ClearwayError): void {
-  const { workers } = engine;
-  const restarts = known.get(engine) ?? { inVain: 0, answered: 0, untilMs: 0 };
-  known.set(engine, restarts);
-  const answered = answeredBy(engine);
+/**
+ * A worker exited before it began a call; its calls wait again. Starts other workers after longer and longer pauses, then fails the calls.
+ */
+export function endedInVain(host: LifecycleHost, index: number, why: ClearwayError): void {
+  const { workers } = host;
+  const restarts = known.get(host) ?? { inVain: 0, answered: 0, untilMs: 0 };
+  known.set(host, restarts);
+  const answered = answeredBy(host);
   restarts.inVain = answered === restarts.answered ? restarts.inVain + 1 : 1;
   restarts.answered = answered;
-  if (restarts.inVain > inVainMax && engine.noneComes) {
-    engine.startFailed(place, why);
+  if (restarts.inVain > inVainMax && host.noneComes) {
+    host.startFailed(index, why);
     // The calls that this failed are no answers: the next exit is one more in the row.
-    restarts.answered = answeredBy(engine);
+    restarts.answered = answeredBy(host);
     return;
   }
   if (restarts.inVain === 1 || workers.resting) return;
@@ -49,20 +44,20 @@ export function endedInVain(engine: Engine, place: number, why: ClearwayError): 
   restarts.untilMs = now() + restMs;
   workers.resting = after(restMs, () => {
     workers.resting = undefined;
-    engine.scheduler.run();
-    engine.startForReady();
+    host.scheduler.run();
+    host.startForReady();
   });
 }
 
 /** Returns the pause for `stats()`, or undefined if no worker exited so, or a call was answered since. */
-export function pauseOf(engine: Engine): RestartPause | undefined {
-  const restarts = known.get(engine);
-  if (restarts?.answered !== answeredBy(engine)) return undefined;
-  const leftMs = engine.workers.resting ? restarts.untilMs - now() : 0;
+export function pauseOf(host: Pick<LifecycleHost, "records" | "workers">): RestartPause | undefined {
+  const restarts = known.get(host);
+  if (restarts?.answered !== answeredBy(host)) return undefined;
+  const leftMs = host.workers.resting ? restarts.untilMs - now() : 0;
   return { exits: restarts.inVain, nextStartInMs: Math.max(0, Math.ceil(leftMs)) };
 }
 
-function answeredBy({ records }: Engine): number {
+function answeredBy({ records }: Pick<LifecycleHost, "records">): number {
   let sum = 0;
   for (const { ok, failed } of records.values()) sum += ok + failed;
   return sum;

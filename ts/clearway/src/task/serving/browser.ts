@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What serves calls would be a request here, for which a worker's second call would wait: it stands in the entry.
+// In a browser, loading the server is a request, and a worker's second call would wait for it. It is therefore part of the entry.
 import { Server } from "../server.js";
 
-/** What serves calls; at hand. */
+/** The server of calls, always loaded. */
 export const serving = { now: { Server }, load: async () => ({ Server }), expect: () => {} };

@@ -10,17 +10,16 @@ import { type LaneOwner, RingLane } from "./ring-lane.js";
 
 /** What a caller's lane needs from its pool. */
 export interface CallerOwner extends LaneOwner {
-  /** Open calls of the worker. `long`: every run of the call's task took longer than the poller polls. */
-  readonly calls: {
-    readonly size: number;
-    get(id: number): { readonly record: { readonly estimate: { readonly long: boolean } } } | undefined;
-  };
+  /** Open calls of the worker. */
+  readonly calls: { readonly size: number };
+  /** Whether the answer to a frame may arrive while the poller polls. False if every run of the call's task took longer. */
+  expectsSoon(id: number): boolean;
 }
 
 const poller = new Poller({ now: () => performance.now(), afterTurn: afterMessages });
 
-// The lanes of this thread, oldest first. Only so many of their workers may spin that each has a core and this thread has one too. The
-// other workers sleep as soon as they are idle.
+// The lanes of this thread, oldest first. At most as many workers as there are cores may spin, less one for this thread. The other
+// workers sleep as soon as they are idle.
 const open: CallerLane[] = [];
 
 function allot(): void {
@@ -32,7 +31,7 @@ function allot(): void {
 /** The caller's end of one worker's rings. */
 export class CallerLane extends RingLane {
   readonly #poll: { sent(alone?: boolean): void; woken(): void };
-  readonly #calls: CallerOwner["calls"];
+  readonly #owner: CallerOwner;
   #closed = false;
 
   constructor(
@@ -41,7 +40,7 @@ export class CallerLane extends RingLane {
     owner: CallerOwner,
   ) {
     super(memory, "caller", endpoint, owner);
-    this.#calls = owner.calls;
+    this.#owner = owner;
     this.#poll = poller.add(this);
     open.push(this);
     allot();
@@ -49,7 +48,7 @@ export class CallerLane extends RingLane {
 
   override send(op: Op, id: number, a: unknown, b: unknown): boolean {
     if (!super.send(op, id, a, b)) return false;
-    if (this.#answersSoon(op, id)) this.#poll.sent(op === Op.Call && this.#calls.size === 1 && isPlain(a));
+    if (this.#answersSoon(op, id)) this.#poll.sent(op === Op.Call && this.#owner.calls.size === 1 && isPlain(a));
     return true;
   }
 
@@ -67,13 +66,13 @@ export class CallerLane extends RingLane {
   }
 
   expects(): boolean {
-    return !this.#closed && this.#calls.size > 0;
+    return !this.#closed && this.#owner.calls.size > 0;
   }
 
   // Polling for an answer that cannot be there yet keeps a core busy that its worker may need to start. When both were on one core, the
   // scheduler then gave the worker a whole time slice: 3.5 ms in which this thread could not answer.
   #answersSoon(op: Op, id: number): boolean {
-    return op !== Op.Call || !this.#calls.get(id)?.record.estimate.long;
+    return op !== Op.Call || this.#owner.expectsSoon(id);
   }
 
   allow(on: boolean): void {

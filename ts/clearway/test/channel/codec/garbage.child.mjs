@@ -5,7 +5,7 @@
 import { writeSync } from "node:fs";
 import { Session } from "node:inspector/promises";
 import { standardMessageCodec as standard } from "clearway/channel";
-import { allocatedDuring } from "../../../../../bench/budget/allocated.mjs";
+import { allocatedDuring } from "../../../../../measure/budget/allocated.mjs";
 
 const messages = {
   "1000 integers": Array.from({ length: 1000 }, (_, at) => at),

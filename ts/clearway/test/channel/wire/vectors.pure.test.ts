@@ -63,6 +63,17 @@ describe("the frames of channels (spec/vectors/channel.json)", () => {
     expect(readFrame(bytes(wrong), [])).toBeUndefined();
   });
 
+  test("padding of any content is read as zeros are", () => {
+    for (const each of vectors.frames as { parts: Parts; hex: string }[]) {
+      const besides = Array.from({ length: each.parts.beside ?? 0 }, () => new Uint8Array(1));
+      const data = bytes(each.hex);
+      const expected = readFrame(bytes(each.hex), besides);
+      const nameBytes = (each.parts.channel ?? "").length / 2;
+      data.fill(255, headBytes + nameBytes, headBytes + Math.ceil(nameBytes / 8) * 8);
+      expect(readFrame(data, besides)).toEqual(expected);
+    }
+  });
+
   test("a hello reads as it was written, and with more behind it", () => {
     const hello = { version: 1, wires: ["clearway", "plain"] as const, frameBytesMax: 1, nameBytesMax: 2, callsMax: 3 };
     const frame = readFrame(writeHello(hello), []);

@@ -3,6 +3,7 @@
 import { Worker } from "node:worker_threads";
 import { move } from "clearway";
 import type { Misdeed } from "../../fixtures/misdeeds.js";
+import { foreignSignals } from "../../fixtures/signals.js";
 import { foreignUrl, type Setting, type Stage } from "./stage.js";
 
 /** A point at which a pool calls code that is not its own. */
@@ -33,6 +34,31 @@ const input = (name: string, make: (act: Misdeed) => object): Point => ({
   reach: ({ pool, act }) => {
     const source = (): AsyncIterable<unknown> => make(act) as AsyncIterable<unknown>;
     return [pool.call.firstOf(source()), pool.call.add(1, 2), pool.with({ strict: true }).call.firstOf(source())];
+  },
+});
+
+/** A signal of which something is foreign: of calls that wait, that run, that are over, and of a stream. */
+const signal = (name: string): Point => ({
+  name,
+  reach: ({ pool, act }) => {
+    const make = foreignSignals[name]!;
+    const one = make(act);
+    const other = make(act);
+    const { call } = pool.with({ signal: one.signal });
+    const waiting = [call.add(1, 2), call.add(3, 4)];
+    // Aborts while the task reads its stream, which ends for the task whose signal is never heard.
+    const aborts = {
+      next: async () => {
+        other.abort();
+        return { done: true, value: undefined };
+      },
+    };
+    const running = pool.with({ signal: other.signal }).call.firstOf(iterator(aborts) as AsyncIterable<unknown>);
+    const read = (async () => {
+      for await (const _each of pool.with({ signal: make(act).signal }).call.numbers(3));
+    })();
+    one.abort();
+    return [...waiting, running, read, call.add(5, 6), pool.call.add(1, 2)];
   },
 });
 
@@ -167,6 +193,40 @@ export const callerPoints: readonly Point[] = [
   input("the return() of a stream whose value cannot cross", (act) =>
     iterator({ next: () => ({ done: false, value: () => 1 }), return: act }),
   ),
+
+  ...Object.keys(foreignSignals).map(signal),
+
+  {
+    name: "the first factory",
+    source: (act) => {
+      let made = 0;
+      return () => (made++ === 0 ? (act() as never) : (new Worker(foreignUrl) as never));
+    },
+    reach: async ({ pool }) => {
+      const first = [pool.ready(), pool.call.add(1, 2)];
+      await Promise.allSettled(first);
+      return [...first, pool.ready(), pool.call.add(3, 4)];
+    },
+  },
+  {
+    name: "the terminate() of a factory's worker",
+    source: (act) => () => Object.assign(new Worker(foreignUrl), { terminate: act }) as never,
+    reach: ({ pool }) => {
+      const { call } = pool.with({ timeoutMs: 5 });
+      return [call.never(), pool.call.add(1, 2), call.never(), pool.call.add(3, 4)];
+    },
+  },
+  {
+    name: "the module's loader",
+    options: (act) => ({ placement: "auto", module: act as () => Promise<unknown> }),
+    reach: async ({ pool, follow }) => {
+      await Promise.allSettled([pool.ready()]);
+      const calls = [pool.call.add(1, 2), pool.call.add(3, 4)];
+      const advice = pool.advise();
+      follow(advice);
+      return [...calls, pool.advise(), pool.call.add(5, 6)];
+    },
+  },
 
   {
     name: "a factory for more workers",

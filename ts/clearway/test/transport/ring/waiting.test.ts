@@ -18,7 +18,8 @@ function caller({ workerSleeps }: { workerSleeps: boolean }): { lane: CallerLane
       drained: () => {},
       broken: () => {},
       copied: () => {},
-      calls: { size: 1, get: (id) => ({ record: { estimate: { long: id === long } } }) },
+      calls: { size: 1 },
+      expectsSoon: (id) => id !== long,
     },
   );
   lane = made;

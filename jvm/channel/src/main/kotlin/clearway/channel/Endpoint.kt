@@ -10,6 +10,7 @@ import clearway.channel.endpoint.Greeting
 import clearway.channel.endpoint.resizeMessage
 import clearway.channel.transport.ChannelTransport
 import clearway.channel.transport.CloseReason
+import clearway.channel.wire.FRAME_BYTES_MIN
 import java.util.concurrent.CompletableFuture
 
 /**
@@ -46,10 +47,7 @@ public class Endpoint internal constructor(private val core: Core) : AutoCloseab
         core.call(CONTROL_CHANNEL, resizeMessage(channel, count), CallOptions.NONE) { null }
 
     /** What the endpoint does just now. */
-    public fun stats(): EndpointStats =
-        core.counts { calls, handling, listening, serving ->
-            EndpointStats(core.link.transportName, calls, handling, listening, serving)
-        }
+    public fun stats(): EndpointStats = core.stats()
 
     /**
      * Begins nothing new, ends the streams that it serves, lets calls both ways be answered, `timeoutMs` at most, then
@@ -80,7 +78,8 @@ public class Endpoint internal constructor(private val core: Core) : AutoCloseab
          * them waits, within bounds. Cancelling the future gives up.
          *
          * Fails with [ChannelException]: `protocol` when the other end speaks another wire or version, or says no
-         * hello; `deadline` when it says nothing within `helloMs`; `transport-closed`.
+         * hello; `deadline` when it says nothing within `helloMs`; `transport-closed`. Throws IllegalArgumentException
+         * for a transport whose frames are below 1024 bytes.
          */
         @JvmStatic
         @JvmOverloads
@@ -88,6 +87,9 @@ public class Endpoint internal constructor(private val core: Core) : AutoCloseab
             transport: ChannelTransport,
             options: EndpointOptions = EndpointOptions(),
         ): CompletableFuture<Endpoint> {
+            require(transport.frameBytesMax >= FRAME_BYTES_MIN) {
+                "transport.frameBytesMax must be at least $FRAME_BYTES_MIN: frameBytesMax=${transport.frameBytesMax}"
+            }
             val greeting = Greeting(transport, options)
             greeting.begin()
             return greeting.met
@@ -99,7 +101,8 @@ public class Endpoint internal constructor(private val core: Core) : AutoCloseab
  * What an endpoint does just now.
  *
  * @property calls calls of this end that wait for their answers
- * @property handling calls of the other end that were not answered yet
+ * @property handling calls of the other end whose handler has not ended or whose answer has not left
+ * @property waitingBytes bytes of answers and of events that the other end has not read
  * @property listening streams that this end listens to
  * @property serving streams that this end serves
  */
@@ -108,6 +111,7 @@ internal constructor(
     public val transport: String,
     public val calls: Int,
     public val handling: Int,
+    public val waitingBytes: Long,
     public val listening: Int,
     public val serving: Int,
 )

@@ -24,11 +24,15 @@ public class EndpointOptions {
     internal var hello = true
     internal var helloMs = 30_000L
     internal var callsMax = 4096
+    internal var replyBytesMax = 16 shl 20
+    internal var stallMs = 30_000L
     internal var nameBytesMax = 255
     internal var early = 16
     internal var earlyBytesMax = 1 shl 20
     internal var earlyMs = 5_000L
     internal var stacks = false
+    internal var exposeErrors: Boolean? = null
+    internal var redactError: ((Throwable, String) -> Throwable?)? = null
     internal var executor: Executor = SharedThreads
     internal var onError: (Throwable, String) -> Unit = { thrown, channel ->
         System.err.println("clearway.channel, $channel:")
@@ -48,8 +52,28 @@ public class EndpointOptions {
     /** How long to wait for the other end's hello, ms; default 30,000. 0 waits for ever. */
     public fun helloMs(ms: Long): EndpointOptions = apply { helloMs = range("helloMs", ms, 0, Long.MAX_VALUE) }
 
-    /** Calls and streams that this end may have under way, and that it runs for the other, each; default 4096. */
+    /**
+     * Limit of the calls and of the streams that this end has open, and of those that it runs for the other end; each of
+     * the four separately. Default 4096. A call from the other end occupies its place until its handler has ended and
+     * its answer has left, even if it was cancelled.
+     */
     public fun callsMax(count: Int): EndpointOptions = apply { callsMax = range("callsMax", count, 1, Int.MAX_VALUE) }
+
+    /**
+     * Bytes of answers that may wait for the other end to read; default 16 MiB. At this limit none of its requests
+     * starts and, unless this end itself waits for an answer, the transport is paused, until half of the bytes have
+     * left. The same number limits the bytes of pushed events that wait for it in all its streams together, whatever
+     * capacity it asks for: at that limit every stream is full.
+     */
+    public fun replyBytesMax(bytes: Int): EndpointOptions = apply {
+        replyBytesMax = range("replyBytesMax", bytes, 1, Int.MAX_VALUE)
+    }
+
+    /**
+     * Time in ms after which an end at that limit that reads nothing is disconnected (`timeout`); default 30,000. 0
+     * waits for ever.
+     */
+    public fun stallMs(ms: Long): EndpointOptions = apply { stallMs = range("stallMs", ms, 0, Long.MAX_VALUE) }
 
     /** Bytes of a channel's name; default 255, at most 65,535. */
     public fun nameBytesMax(bytes: Int): EndpointOptions = apply {
@@ -74,6 +98,16 @@ public class EndpointOptions {
     public fun stacks(): EndpointOptions = apply { stacks = true }
 
     /**
+     * Whether errors of handlers and sources cross whole, with class, stack and causes. Default: true for a child or
+     * parent process and another part of this process. Over WebSockets and other streams, only the code and the message
+     * cross, and the details of a [RemoteException] that this end created.
+     */
+    public fun exposeErrors(expose: Boolean): EndpointOptions = apply { exposeErrors = expose }
+
+    /** Chooses the error that crosses. Runs before anything else is left out. */
+    public fun redactError(redactor: ErrorRedactor): EndpointOptions = apply { redactError = redactor::redact }
+
+    /**
      * Where handlers and sources of events run; default daemon threads, as many as are needed at once. Handlers may
      * block there. One that runs its tasks within `execute` holds up the transport.
      */
@@ -94,6 +128,14 @@ public class EndpointOptions {
     internal companion object {
         const val EARLY_MAX = 1024
     }
+}
+
+/**
+ * Returns the error that crosses instead of the one that a handler or a source threw, for example a [RemoteException].
+ * If it throws, the code `error` crosses with a message without details.
+ */
+public fun interface ErrorRedactor {
+    public fun redact(error: Throwable, channel: String): Throwable
 }
 
 /** Told of an error that nobody else is told of. */

@@ -33,7 +33,7 @@ internal constructor(private val core: Core, public val name: String, private va
     private val link = core.link
 
     init {
-        link.name(name)
+        link.checkName(name)
     }
 
     /**
@@ -57,7 +57,10 @@ internal constructor(private val core: Core, public val name: String, private va
      */
     @JvmOverloads
     public fun serve(source: EventSource, options: ServeOptions = ServeOptions()): AutoCloseable =
-        serving(options) { sink, args -> source.listen(args, sink) }
+        serving(options) { sink, args ->
+            source.listen(args, sink)
+            sink.left()
+        }
 
     /**
      * As [serve]: each of the iterable's values leaves when there is credit for it, so that nothing is dropped and no
@@ -82,7 +85,10 @@ internal constructor(private val core: Core, public val name: String, private va
         return core.desk.handle(
             name,
             object : Handler {
-                override fun request(served: Served) = served.answer(Status.NOT_IMPLEMENTED)
+                override fun request(served: Served) {
+                    served.answer(Status.NOT_IMPLEMENTED)
+                    served.ended()
+                }
 
                 override fun listen(asked: AskedStream) = asked.serve(serving)
             },
@@ -96,10 +102,12 @@ internal constructor(private val core: Core, public val name: String, private va
                     act()
                 } catch (thrown: Throwable) {
                     source.fail(thrown)
+                    source.left()
                 }
             }
         } catch (rejected: Throwable) {
             source.fail(rejected)
+            source.left()
         }
     }
 }

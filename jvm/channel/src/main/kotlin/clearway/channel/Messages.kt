@@ -41,7 +41,7 @@ internal constructor(private val core: Core, public val name: String, private va
     private val link = core.link
 
     init {
-        link.name(name)
+        link.checkName(name)
     }
 
     /**
@@ -77,20 +77,22 @@ internal constructor(private val core: Core, public val name: String, private va
             name,
             object : Handler {
                 override fun request(served: Served) {
-                    // Its place is taken here, in the turn in which it came.
-                    inOrder.add {
-                        run(
-                            served,
-                            { handler.handle(link.decode(codec, served.message), served) },
-                            { reply -> answer(served, reply) },
-                            { served.fail(it) },
-                        )
-                    }
-                    link.turns.later { served.started { inOrder.start() } }
+                    val task = { serve(served, handler) }
+                    // It is put in line here, in the turn in which it came.
+                    inOrder.add(task)
+                    link.turns.later { served.started { inOrder.start(task) } }
                 }
             },
         )
     }
+
+    private fun serve(served: Served, handler: AsyncMessageHandler<T>): Unit =
+        run(
+            served,
+            { handler.handle(link.decode(codec, served.message), served) },
+            { reply -> answer(served, reply) },
+            { served.fail(it) },
+        )
 
     private fun answer(served: Served, reply: Reply<T>) {
         if (reply.isEmpty) served.answer(Status.DONE, NOTHING, Flag.EMPTY)

@@ -7,7 +7,6 @@ import clearway.channel.codec.MethodReply
 import clearway.channel.endpoint.Core
 import clearway.channel.endpoint.Handler
 import clearway.channel.endpoint.Served
-import clearway.channel.endpoint.envelope
 import clearway.channel.endpoint.noAnswer
 import clearway.channel.endpoint.run
 import clearway.channel.wire.Status
@@ -39,7 +38,7 @@ internal constructor(private val core: Core, public val name: String, private va
     private val link = core.link
 
     init {
-        link.name(name)
+        link.checkName(name)
     }
 
     /**
@@ -86,7 +85,7 @@ internal constructor(private val core: Core, public val name: String, private va
                 if (value === NOT_IMPLEMENTED) served.answer(Status.NOT_IMPLEMENTED)
                 else served.answer(Status.DONE, codec.encodeReply(MethodReply.Success(value)))
             },
-            { thrown -> served.fail(thrown) { envelope(codec, it, link.settings.stacks) } },
+            { thrown -> served.fail(thrown) { link.envelope(codec, it, link.settings.stacks) } },
         )
     }
 

@@ -57,7 +57,7 @@ abstract class EndpointContract {
 
     @Test
     fun `the ends of a call are kept apart`() {
-        val (a, b) = connect(b = options().early(1))
+        val (a, b) = connect(b = options().early(1).exposeErrors(true))
         val math = a.methods("math")
         b.methods("math")
             .handle(

@@ -28,18 +28,19 @@ import java.util.function.Consumer
 import java.util.function.IntConsumer
 
 /**
- * Runs each call site where it is quickest, by what it measured there: on the calling thread, on one worker a
- * processor, or on as many threads as pay (virtual ones from JDK 24 on).
+ * Runs each call site where it is fastest, by its own measurements: on the calling thread, on one worker per processor,
+ * or on as many threads as help (virtual threads from JDK 24 on).
  *
- * Batches are its strength: [runAll] returns when every item has run, and the caller's thread takes part. As a plain
- * `ExecutorService` it never runs a task on the caller's thread: a task that waits for a later one would hang it.
+ * Made for batches: [runAll] returns when every item has run, and the caller's thread takes part. As a plain
+ * `ExecutorService` it never runs a task on the caller's thread, because a task that waits for a later one would
+ * deadlock.
  *
- * Safe for use from any thread. Its threads are daemons and end by themselves when they have nothing to do. To
- * construct one takes some 3 ms: it measures what waking and starting threads costs.
+ * Thread-safe. Its threads are daemons and end when they stay idle. The constructor takes about 3 ms, because it
+ * measures the cost of waking and starting threads.
  *
- * @param processors threads that may run at the same time; by default what the JVM was given, a container's limit
- *   included
- * @param elasticMax the most threads for work that blocks
+ * @param processors number of threads that may run at the same time. Default: the JVM's processors, including a
+ *   container's limit
+ * @param elasticMax maximum number of threads for work that blocks
  */
 public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: Int, clock: Clock) :
     AbstractExecutorService(), AutoCloseable {
@@ -70,28 +71,29 @@ public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: 
     }
 
     /**
-     * The site of this name, made on first use. `options` count then, and are not looked at again. Allocates only then.
+     * Returns the site of this name. Creates it on the first call, with `options`; later calls ignore `options`.
+     * Allocates only on the first call.
      */
     @JvmOverloads
     public fun site(name: String, options: SiteOptions = SiteOptions()): Site =
         sites[name] ?: sites.computeIfAbsent(name) { Site(it, options) }
 
     /**
-     * Runs `action` for every item and returns when all have run. Blocks; the calling thread takes part. Items begin in
-     * order, and may run at the same time unless the site is [SiteOptions.ordered]. Copies the list, not its items,
-     * where it is short or has no quick access by index; it must not change meanwhile.
+     * Runs `action` for every item and returns when all have run. Blocks; the calling thread takes part. Items start in
+     * order, and may run at the same time unless the site is [SiteOptions.ordered]. Copies a short list, and a list
+     * without fast access by index; does not copy the items. The list must not change meanwhile.
      *
-     * The first exception of an item ends the batch: nothing more is begun, those that run end, and it is thrown here,
-     * the same object, with what other items threw meanwhile as suppressed. An interrupt of the caller does the same,
-     * and interrupts the items that run on other threads.
+     * The first exception of an item ends the batch: no further item starts, and the running ones finish. The same
+     * exception object is then thrown here; exceptions that other items threw meanwhile are suppressed in it. An
+     * interrupt of the caller does the same, and interrupts the items on other threads.
      *
-     * While it waits the thread runs items of this batch and of no other, so that it may hold locks; an item that needs
-     * such a lock hangs, as it does in any executor.
+     * While the calling thread waits, it runs only items of this batch, so it may hold locks. An item that needs such a
+     * lock deadlocks, as in any executor.
      *
-     * @throws InterruptedException if the calling thread was interrupted before all items had begun
+     * @throws InterruptedException if the calling thread was interrupted before all items had started
      * @throws java.util.concurrent.RejectedExecutionException after a shutdown
      * @throws java.util.concurrent.CancellationException if `shutdownNow` ended the batch
-     * @throws IllegalStateException on a registered event thread, which nothing may hold: use [runAllAsync]
+     * @throws IllegalStateException on a registered event thread, which must not block: use [runAllAsync]
      */
     @Throws(InterruptedException::class)
     public fun <T> runAll(site: Site, items: List<T>, action: Consumer<in T>) {
@@ -105,7 +107,7 @@ public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: 
         }
     }
 
-    /** As the other [runAll], for the numbers from 0 until `count`: without a list. */
+    /** Runs `action` for the numbers from 0 until `count`, without a list. Otherwise as the other [runAll]. */
     @Throws(InterruptedException::class)
     public fun runAll(site: Site, count: Int, action: IntConsumer) {
         require(count >= 0) { "count must not be negative: count=$count" }
@@ -114,9 +116,10 @@ public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: 
     }
 
     /**
-     * As [runAll], and returns at once: the future ends when nothing of the batch runs any more. No item ever runs on
-     * the calling thread, however short it was until now: it may wait this time, and the caller must not. `cancel` of
-     * the future ends the batch, with interrupts; the future is done when the items that run have ended.
+     * Starts a batch and returns at once. The future completes when no item of the batch runs any more. No item runs on
+     * the calling thread, however short items were so far: an item may wait this time, and the caller must not.
+     * `cancel` of the future ends the batch and interrupts its items; the future completes when the running items have
+     * ended. Otherwise as [runAll].
      */
     public fun <T> runAllAsync(site: Site, items: List<T>, action: Consumer<in T>): CompletableFuture<Void?> {
         val list = indexed(items)
@@ -126,22 +129,27 @@ public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: 
     }
 
     /**
-     * Nothing may hold this thread: a toolkit's event thread, an event loop. It is refused what waits ([runAll]), and
-     * starts no threads itself, which would hold it until the system has run them: a worker does. Blocks for some ms
-     * the first time: what a first batch loads is loaded here, and not under that thread's first call.
+     * Registers a thread that must not be blocked: a toolkit's event thread, or an event loop. The executor refuses
+     * blocking calls from it ([runAll]). It also starts no threads on it, because a start blocks until the system has
+     * run the new thread; a worker starts them. Blocks for some ms on the first call, to load the classes of a first
+     * batch before the thread's first call needs them.
      */
     public fun registerEventThread(thread: Thread) {
         if (!isShutdown) repeat(FIRST) { runAllAsync(first, listOf(it)) {}.join() }
         events.register(thread)
     }
 
-    /** This executor as a plain one whose tasks are all of one site; in order where the site is. Shut down apart. */
+    /**
+     * Returns this executor as a plain one whose tasks all belong to one site; in order if the site is ordered. It has
+     * a shutdown of its own.
+     */
     public fun asExecutorService(site: Site): ExecutorService = SiteExecutor(site, singles)
 
-    /** Runs `task` on another thread, as a site named by its class. */
+    /** Runs `task` on another thread. Its site has the name of the task's class. */
     override fun execute(task: Runnable) {
         val subject = (task as? SiteTask<*>)?.subject ?: task
-        // By its name, and not by a ClassValue: that hangs on the class, and would keep ours where theirs lives longer.
+        // By name, not by a ClassValue. A ClassValue belongs to the task's class, and would keep this executor's
+        // classes loaded while that class is.
         singles.execute(site(subject.javaClass.name), task)
     }
 
@@ -151,13 +159,14 @@ public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: 
     override fun <T> newTaskFor(callable: Callable<T>): RunnableFuture<T> = SiteTask(callable, callable)
 
     /**
-     * Takes no more work; what it took runs to its end, with the batches that items start in turn. Tasks are refused,
-     * also to tasks that run: a coroutine that loops on `yield` is cancelled.
+     * Refuses new work. Accepted work runs to its end, including batches that its items start. Tasks are refused even
+     * from running tasks: a coroutine that loops on `yield` is cancelled.
      */
     override fun shutdown(): Unit = runner.shutdown()
 
     /**
-     * Takes no more work, interrupts what runs, ends batches with a `CancellationException`, returns tasks not begun.
+     * Refuses new work, interrupts running work, ends batches with a `CancellationException`, and returns the tasks
+     * that have not started.
      */
     override fun shutdownNow(): MutableList<Runnable> {
         runner.shutdown()
@@ -172,7 +181,10 @@ public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: 
 
     override fun awaitTermination(timeout: Long, unit: TimeUnit): Boolean = runner.lifecycle.await(timeout, unit)
 
-    /** [shutdown], and waits until all is done; an interrupt meanwhile makes it [shutdownNow]. Not from an item. */
+    /**
+     * Calls [shutdown] and waits until all work has ended. An interrupt meanwhile calls [shutdownNow]. Do not call it
+     * from an item.
+     */
     override fun close() {
         shutdown()
         var interrupted = false
@@ -196,12 +208,13 @@ public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: 
     private fun <T> indexed(items: List<T>): List<T> = if (items is RandomAccess) items else ArrayList(items)
 
     /**
-     * An array's length never changes: its items are reached with one load less than a list's, 4 % of a trivial batch.
+     * Copies a list to an array. An array's length never changes, so reading an item takes one load less than from a
+     * list: 4 % of a trivial batch.
      */
     @Suppress(
         "UNCHECKED_CAST",
         "PLATFORM_CLASS_MAPPED_TO_KOTLIN",
-    ) // Java's own: Kotlin's would ask for an array's type.
+    ) // Java's `toArray`: Kotlin's would need the array's type.
     private fun <T> copied(items: List<T>): Array<T> = (items as java.util.Collection<T>).toArray() as Array<T>
 
     private fun checkMayBlock(count: Int) {
@@ -211,15 +224,13 @@ public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: 
     }
 
     private companion object {
-        /** Past a site's cold batches: unknown, known and planned ones load different parts. */
+        /** More than a site's cold batches: unknown, known and planned batches load different classes. */
         const val FIRST = 5
-        /** Lists of up to so many are copied: 16 KB, which the allocator has at hand. */
+        /** Maximum size of a list that is copied: 16 KB, which a thread's allocation buffer usually has free. */
         const val COPIED_MAX = 4096
-        /** Threads that had nothing to do for so long end; to start them again costs some 0.1 ms each. */
+        /** Idle threads end after this time. Starting one again costs about 0.1 ms. */
         val STAY_NS = TimeUnit.SECONDS.toNanos(20)
-        /**
-         * Half of a wake on a virtual machine (40 us): who waits awake for so long loses at most half as much again.
-         */
+        /** Half of a wake on a virtual machine (40 us): a thread that spins for this long loses at most half a wake. */
         const val SPIN_NS = 20_000L
     }
 }

@@ -11,8 +11,8 @@ import clearway.executor.run.BatchEvents
 import clearway.executor.run.SiteTurn
 
 /**
- * A place in the program that hands out work of one kind, and what is known of that work. Named by
- * [AdaptiveExecutor.site]; keep it in a field. Work of two kinds should be two sites.
+ * A place in the program that hands out work of one kind, and the measurements of that work. [AdaptiveExecutor.site]
+ * creates it; keep it in a field. Use two sites for two kinds of work.
  */
 public class Site internal constructor(public val name: String, internal val options: SiteOptions) {
     internal val model = SiteModel()
@@ -20,14 +20,14 @@ public class Site internal constructor(public val name: String, internal val opt
     private var place = Place.INLINE
     internal val turn: SiteTurn? = if (options.ordered) SiteTurn() else null
 
-    // A plan whose batch need not be timed serves some batches: to think costs more than a trivial batch does.
+    // A plan for untimed batches serves several of them, because planning costs more than a trivial batch.
     @Volatile private var quick: Plan? = null
     private var quickSize = 0
     private var quickLeft = 0
 
     internal fun plan(size: Int, costs: Costs): Plan {
         val ready = quick
-        // Lost updates between threads only make a plan serve a few batches more.
+        // Updates that race between threads only make a plan serve a few more batches.
         if (ready != null && size == quickSize && --quickLeft >= 0) return ready
         return synchronized(model) {
             val plan = planner.plan(size, costs)
@@ -49,16 +49,16 @@ public class Site internal constructor(public val name: String, internal val opt
         }
     }
 
-    /** Whether a batch that is served by a plan of before is to be looked at all the same: one of [SAMPLED]. */
+    /** Whether to time a batch that a previous plan serves: one of [SAMPLED]. */
     internal val isSampled: Boolean
         get() = quickLeft and (SAMPLED - 1) == 0
 
-    /** A batch that was not to be timed took `ns`: far more than was thought ends the plan. */
+    /** Reports the time of a sampled batch. Ends the plan if the batch took far longer than predicted. */
     internal fun sample(ns: Long, plan: Plan) {
         if (ns > plan.predictedNs * ODD) forgetPlan()
     }
 
-    /** The next batch is planned anew, and timed. */
+    /** Ends the current plan: the next batch is planned again, and timed. */
     internal fun forgetPlan() {
         synchronized(model) {
             planner.timeNext()
@@ -66,13 +66,14 @@ public class Site internal constructor(public val name: String, internal val opt
         }
     }
 
-    // Lost updates between threads only make it a task more or fewer.
+    // Updates that race between threads only measure a task more or fewer.
     @Volatile private var singlesUnlooked = 0
     @Volatile private var singlesWatched = 0
 
     /**
-     * Whether the next single task is to be measured: each until the site is warm; then one of [SINGLES] where they are
-     * trivial, for to read the thread's clock of processor time and to learn costs twice to ten times such a task.
+     * Whether to measure the next single task. Measures every task until the site is warm, then one of [SINGLES] if
+     * tasks are trivial: reading the thread's processor time and learning costs two to ten times as much as such a
+     * task.
      */
     internal fun looksAtSingle(): Boolean {
         val left = singlesUnlooked
@@ -80,7 +81,9 @@ public class Site internal constructor(public val name: String, internal val opt
         return left <= 0
     }
 
-    /** A task that was not measured took `wallNs`: when that is long, the next are looked at, for it may have slept. */
+    /**
+     * Reports the time of an unmeasured task. After a long one the next tasks are measured, because it may have slept.
+     */
     internal fun overlooked(wallNs: Long) {
         if (wallNs < TRIVIAL_NS) return
         singlesWatched = SINGLES
@@ -93,7 +96,7 @@ public class Site internal constructor(public val name: String, internal val opt
         else if (model.warm && !model.mayBlock && model.itemNs < TRIVIAL_NS) singlesUnlooked = SINGLES - 1
     }
 
-    /** Learns from a task that was given alone. */
+    /** Learns from a single task. */
     internal fun observeSingle(seen: Observation) {
         synchronized(model) {
             model.observe(seen)
@@ -102,20 +105,22 @@ public class Site internal constructor(public val name: String, internal val opt
         }
     }
 
-    /** Whether one item is better given to an elastic thread: it may sleep, or nobody knows. */
+    /** Whether a single task should run on an elastic thread: it may sleep, or nothing is known of it. */
     internal val needsElastic: Boolean
         get() = synchronized(model) { !model.known || model.mayBlock }
 
     override fun toString(): String = "Site($name)"
 
     private companion object {
-        /** Two readings of the clock (50 ns) for one batch in sixteen are 0.3 % of the shortest (1 us). */
+        /** Two readings of the clock (50 ns) for one batch in sixteen are 0.3 % of the shortest batch (1 us). */
         const val SAMPLED = 16
-        /** To measure a task takes 1 to 2.5 us: of one in 64 that is under half of the shortest (0.1 us). */
+        /**
+         * Measuring a task takes 1 to 2.5 us. For one task in 64 that is less than half of the shortest task (0.1 us).
+         */
         const val SINGLES = 64
-        /** As long as the model wants a sleep to be at least. */
+        /** The shortest sleep that the model counts. */
         const val TRIVIAL_NS = 20_000L
-        /** As far off as makes a surprise of a batch that is timed. */
+        /** The same factor as a surprise in the model. */
         const val ODD = 2.0
     }
 }

@@ -11,10 +11,13 @@ import java.util.concurrent.RejectedExecutionException
 import java.util.concurrent.RunnableFuture
 import java.util.concurrent.TimeUnit
 
-/** A future that remembers what it was made of: the class of that is its call site. */
+/** A future that keeps the task it was made of. The task's class is its call site. */
 internal class SiteTask<T>(call: Callable<T>, val subject: Any) : RunnableFuture<T> by FutureTask(call)
 
-/** The tasks of one site as an `ExecutorService`. Its shutdown is its own; that of the executor behind it ends both. */
+/**
+ * Runs the tasks of one site as an `ExecutorService`. It has a shutdown of its own; a shutdown of the executor behind
+ * it ends both.
+ */
 internal class SiteExecutor(private val site: Site, private val singles: Singles) : AbstractExecutorService() {
     private val lifecycle = Lifecycle()
     private val mine = ConcurrentLinkedQueue<Singles.Single>()
@@ -30,7 +33,8 @@ internal class SiteExecutor(private val site: Site, private val singles: Singles
                 throw thrown
             }
         mine += single
-        // Set before the tasks were listed: either they had this one among them, or it is seen here.
+        // Pairs with `shutdownNow`, which sets `stopped` and then lists the tasks: either the list contained this task,
+        // or `stopped` is visible here.
         if (stopped && single.drop()) throw refusal()
         singles.start(single)
     }

@@ -8,7 +8,7 @@ import io.kotest.property.arbitrary.enum
 import io.kotest.property.arbitrary.int
 import java.util.concurrent.locks.LockSupport
 
-/** What an item does. */
+/** The work of an item. */
 enum class Kind(private val body: () -> Unit) {
     TRIVIAL({}),
     SHORT({ spin(2_000) }),
@@ -22,7 +22,7 @@ data class Asked(val size: Int, val kind: Kind, val known: Boolean)
 
 val batches: Arb<Asked> = Arb.bind(Arb.int(0, 300), Arb.enum<Kind>(), Arb.boolean(), ::Asked)
 
-/** Work of about `steps` ns. */
+/** Spins for about `steps` ns. */
 fun spin(steps: Int) {
     var state = steps
     repeat(steps) { state = state * 1_664_525 + 1_013_904_223 }

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Assertions.assertThrows
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
-/** Every task and every batch has one end, and tells it. */
+/** Every task and every batch ends once, and reports it. */
 class EndingsTest {
     private val executor = AdaptiveExecutor(processors = 2, elasticMax = 64)
     private val ordered = executor.site("ordered", SiteOptions().ordered())
@@ -29,7 +29,7 @@ class EndingsTest {
     }
 
     @Test
-    fun `a task that meets shutdownNow is run, returned or refused, each once`() {
+    fun `a task runs, is returned or is refused exactly once when it races with shutdownNow`() {
         repeat(150) { round ->
             val own = AdaptiveExecutor(processors = 2, elasticMax = 8)
             val site = own.site("tasks", if (round % 2 == 0) SiteOptions() else SiteOptions().ordered())
@@ -60,7 +60,7 @@ class EndingsTest {
     }
 
     @Test
-    fun `shutdownNow of a site's executor returns a task that was refused when it was given again`() {
+    fun `shutdownNow of a site's executor returns a task whose resubmission was refused`() {
         val service = executor.asExecutorService(ordered)
         val begun = CountDownLatch(1)
         service.execute {
@@ -77,7 +77,7 @@ class EndingsTest {
     }
 
     @Test
-    fun `a batch that is cancelled is done when its items have ended, and not before`() {
+    fun `a cancelled batch completes when its items have ended, not before`() {
         val site = executor.site("stubborn")
         val begun = CountDownLatch(2)
         val end = CountDownLatch(1)
@@ -86,7 +86,7 @@ class EndingsTest {
             executor.runAllAsync(site, (0 until 20).toList()) {
                 running.incrementAndGet()
                 begun.countDown()
-                while (end.count > 0) Thread.onSpinWait() // No interrupt ends this.
+                while (end.count > 0) Thread.onSpinWait() // An interrupt does not end this loop.
                 running.decrementAndGet()
             }
         begun.await()
@@ -99,10 +99,10 @@ class EndingsTest {
     }
 
     @Test
-    fun `batches and tasks of an ordered site wait for each other, whichever way they come`() {
+    fun `batches and tasks of an ordered site wait for each other in any order`() {
         val inside = AtomicInteger()
         val overlaps = AtomicInteger()
-        var count = 0 // No lock: what orders the items must order this.
+        var count = 0 // No lock: the order of the items must also order these writes.
         fun item() {
             if (inside.incrementAndGet() != 1) overlaps.incrementAndGet()
             count++
@@ -129,7 +129,7 @@ class EndingsTest {
     }
 
     @Test
-    fun `a batch that an item runs of its own ordered site is part of the item`() {
+    fun `a batch that an item runs on its own ordered site is part of the item`() {
         val seen = ArrayList<Int>()
         executor.runAll(ordered, 2) { outer -> executor.runAll(ordered, 2) { seen += outer * 10 + it } }
         executor
@@ -140,7 +140,7 @@ class EndingsTest {
     }
 
     @Test
-    fun `what waits for its turn on an ordered site ends by an interrupt, a cancelling or a shutdownNow`() {
+    fun `a wait for the turn of an ordered site ends by an interrupt, a cancel or shutdownNow`() {
         val begun = CountDownLatch(1)
         val end = CountDownLatch(1)
         val first =
@@ -157,7 +157,7 @@ class EndingsTest {
         assertThrows(CancellationException::class.java) { cancelled.get(1, TimeUnit.MINUTES) }
         val stopped = waiting { executor.runAll(ordered, 1) { throw AssertionError("it was stopped") } }
         val left = executor.runAllAsync(ordered, listOf(1)) { throw AssertionError("it was stopped") }
-        // It waits in its turn by now, or comes to find the executor shut.
+        // By now it waits for its turn, or finds the executor shut down.
         executor.shutdownNow()
         val why = stopped.second.get(1, TimeUnit.MINUTES)
         assertTrue(why is CancellationException || why is RejectedExecutionException, "$why")
@@ -166,7 +166,7 @@ class EndingsTest {
         assertThrows(CancellationException::class.java) { first.get(1, TimeUnit.MINUTES) }
     }
 
-    /** Runs it on a thread, and tells how it ended. */
+    /** Runs `act` on a new thread. The future completes with its exception, or null. */
     private fun waiting(act: () -> Unit): Pair<Thread, CompletableFuture<Throwable?>> {
         val outcome = CompletableFuture<Throwable?>()
         val runs = thread {
@@ -181,7 +181,7 @@ class EndingsTest {
     }
 
     @Test
-    fun `an interrupted thread makes an executor, and stays interrupted`() {
+    fun `the constructor keeps the interrupt flag of its caller`() {
         val made = AtomicReference<AdaptiveExecutor>()
         val outcome = waiting {
             Thread.currentThread().interrupt()
@@ -193,7 +193,7 @@ class EndingsTest {
     }
 
     @Test
-    fun `a task that gives itself again and again does not hold up close`() {
+    fun `close returns when a task resubmits itself without end`() {
         val begun = CountDownLatch(1)
         val refused = CompletableFuture<Throwable>()
         fun again() {

@@ -27,7 +27,7 @@ class EventThreadTest {
         executor.close()
     }
 
-    /** The threads that 20 items started on the event thread ran on. */
+    /** Returns the threads that ran 20 items submitted on the event thread. */
     private fun threadsOf(site: Site): Set<Thread> {
         val threads = ConcurrentHashMap.newKeySet<Thread>()
         val started =
@@ -45,7 +45,7 @@ class EventThreadTest {
     }
 
     @Test
-    fun `nothing runs on an event thread, however short it is`() {
+    fun `short items never run on an event thread`() {
         executor.registerEventThread(eventThread)
         val known = executor.site("known")
         repeat(300) { executor.runAll(known, 20) {} }
@@ -62,17 +62,17 @@ class EventThreadTest {
     }
 
     @Test
-    fun `a site that was trivial until now does not hold who starts its first wait`() {
+    fun `runAllAsync does not block its caller when a trivial site waits for the first time`() {
         val known = executor.site("trivial until now")
         repeat(300) { executor.runAll(known, listOf(1, 2)) {} }
         val goesOn = CountDownLatch(1)
         val waits = executor.runAllAsync(known, listOf(1, 2)) { goesOn.await() }
-        goesOn.countDown() // Never reached by a thread that waits for it.
+        goesOn.countDown() // A thread that waits for this would never reach it.
         waits.join()
     }
 
     @Test
-    fun `what would hold an event thread is refused with a word on what to call`() {
+    fun `runAll on an event thread is refused and names runAllAsync`() {
         executor.registerEventThread(eventThread)
         val refused =
             assertThrows(ExecutionException::class.java) {
@@ -83,7 +83,7 @@ class EventThreadTest {
     }
 
     @Test
-    fun `a future of a batch tells its failure, and to cancel it ends the batch`() {
+    fun `the future of a batch reports its failure, and cancelling it ends the batch`() {
         val site = executor.site("futures")
         val failed = executor.runAllAsync(site, listOf(1)) { throw IllegalStateException("item") }
         val thrown = assertThrows(ExecutionException::class.java) { failed.get() }
@@ -103,7 +103,7 @@ class EventThreadTest {
         begun.await()
         running.cancel(true)
         interrupted.await()
-        // It is done once its items have ended, and this waits for that.
+        // The future completes once its items have ended. `get` waits for that.
         assertThrows(CancellationException::class.java) { running.get() }
         assertTrue(running.isCancelled)
     }

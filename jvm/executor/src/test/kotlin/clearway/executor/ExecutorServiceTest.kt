@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Assertions.assertThrows
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
-/** What an `ExecutorService` promises, for the executor itself and for the tasks of one site. */
+/** The contract of `ExecutorService`, for the executor itself and for the tasks of one site. */
 abstract class ExecutorServiceContract {
     protected val executor = AdaptiveExecutor(processors = 2, elasticMax = 64)
     protected abstract val service: ExecutorService
@@ -28,19 +28,19 @@ abstract class ExecutorServiceContract {
     }
 
     @Test
-    fun `a task runs on another thread, also when its site is known to be trivial`() {
+    fun `a task runs on another thread even when its site is trivial`() {
         val me = Thread.currentThread()
         repeat(300) { assertNotSame(me, service.submit(Callable { Thread.currentThread() }).get()) }
     }
 
     @Test
-    fun `invokeAll gives every task's result in the order of the tasks`() {
+    fun `invokeAll returns the results in the order of the tasks`() {
         val results = service.invokeAll((1..200).map { n -> Callable { n * n } })
         assertEquals((1..200).map { it * it }, results.map { it.get() })
     }
 
     @Test
-    fun `a shutdown refuses what comes and runs what was taken`() {
+    fun `shutdown refuses new tasks and runs accepted ones`() {
         val gate = CountDownLatch(1)
         val ran = AtomicInteger()
         val taken: List<Future<*>> =
@@ -60,7 +60,7 @@ abstract class ExecutorServiceContract {
     }
 
     @Test
-    fun `shutdownNow interrupts what runs, and every task was run or is returned`() {
+    fun `shutdownNow interrupts running tasks and returns all others`() {
         val begun = AtomicInteger()
         val interrupted = AtomicInteger()
         val first = CountDownLatch(1)
@@ -83,7 +83,7 @@ abstract class ExecutorServiceContract {
     }
 
     @Test
-    fun `a task that throws ends nothing but itself`() {
+    fun `an exception of a task ends only that task`() {
         val handled = CountDownLatch(1)
         val before = Thread.getDefaultUncaughtExceptionHandler()
         Thread.setDefaultUncaughtExceptionHandler { _, _ -> handled.countDown() }
@@ -110,8 +110,8 @@ class OrderedSiteExecutorServiceTest : ExecutorServiceContract() {
         executor.asExecutorService(executor.site("tasks in order", SiteOptions().ordered()))
 
     @Test
-    fun `tasks run in the order in which they were given, one at a time`() {
-        val seen = ArrayList<Int>() // No lock: what orders the tasks orders this.
+    fun `tasks of an ordered site run in submission order, one at a time`() {
+        val seen = ArrayList<Int>() // No lock: the order of the tasks also orders these writes.
         val futures = (0 until 1_000).map { n -> service.submit { seen += n } }
         futures.forEach { it.get() }
         assertEquals((0 until 1_000).toList(), seen)

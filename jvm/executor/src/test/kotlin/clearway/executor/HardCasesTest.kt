@@ -29,11 +29,11 @@ class HardCasesTest {
         executor.close()
     }
 
-    /** Makes the site known and warm, as trivial as work can be. */
+    /** Makes the site known and warm, with trivial items. */
     private fun warm(of: Site = site) = repeat(200) { executor.runAll(of, 100) {} }
 
     @Test
-    fun `every item runs once, whatever the site is known to be`() {
+    fun `every item runs once in every state of the site's model`() {
         forAll(batches, runs = 150) { (size, kind, known) ->
             val fresh = executor.site("once $kind $known")
             if (known) warm(fresh)
@@ -47,13 +47,13 @@ class HardCasesTest {
     }
 
     @Test
-    fun `siblings that wait on each other by a latch end, on a site that nobody knows`() {
+    fun `items that wait for each other finish on an unknown site`() {
         val barrier = CyclicBarrier(5)
         executor.runAll(site, 5) { barrier.await() }
     }
 
     @Test
-    fun `siblings that wait on each other by a latch end, on a site that was trivial until then`() {
+    fun `items that wait for each other finish on a site that was trivial before`() {
         warm()
         val latch = CountDownLatch(1)
         executor.runAll(site, 100) { if (it == 3) latch.await() else if (it == 99) latch.countDown() }
@@ -65,14 +65,14 @@ class HardCasesTest {
     }
 
     @Test
-    fun `a sibling that waits awake for another ends as well`() {
+    fun `items that spin for each other finish`() {
         warm()
         val seen = AtomicInteger()
         executor.runAll(site, 50) { if (it == 0) while (seen.get() == 0) Thread.onSpinWait() else seen.set(1) }
     }
 
     @Test
-    fun `batches in batches in batches end, each item once`() {
+    fun `nested batches finish and run each item once`() {
         val inner = executor.site("inner")
         val innermost = executor.site("innermost")
         val count = AtomicInteger()
@@ -85,7 +85,7 @@ class HardCasesTest {
     }
 
     @Test
-    fun `a caller that waits with a lock held runs nothing but its own items`() {
+    fun `a caller that waits with a lock runs only items of its own batch`() {
         val lock = ReentrantLock()
         val foreign = AtomicInteger()
         val other = executor.site("other")
@@ -110,7 +110,7 @@ class HardCasesTest {
     }
 
     @Test
-    fun `the first exception is thrown as it is, with the others on it, and nothing more is begun`() {
+    fun `the first exception is thrown with the others suppressed, and no more items start`() {
         for (known in listOf(false, true)) {
             val fresh = executor.site("failing $known")
             if (known) warm(fresh)
@@ -124,13 +124,13 @@ class HardCasesTest {
                 }
             assertTrue(thrown.message!!.startsWith("item"))
             assertTrue(begun.get() < 200, "begun=$begun")
-            // The executor goes on.
+            // The executor continues to work.
             executor.runAll(fresh, 10) {}
         }
     }
 
     @Test
-    fun `an error that items throw on two threads at once is thrown once, the second suppressed`() {
+    fun `errors on two threads at once are thrown once, with the second suppressed`() {
         val barrier = CyclicBarrier(2)
         val thrown =
             assertThrows(AssertionError::class.java) {
@@ -143,7 +143,7 @@ class HardCasesTest {
     }
 
     @Test
-    fun `an interrupted caller ends its batch, with interrupts of those that help, and gets an InterruptedException`() {
+    fun `an interrupted caller ends its batch, interrupts the helpers and gets an InterruptedException`() {
         val both = CountDownLatch(2)
         val interrupted = AtomicInteger()
         val outcome = AtomicReference<Throwable>()
@@ -171,7 +171,7 @@ class HardCasesTest {
     }
 
     @Test
-    fun `a caller that comes interrupted runs nothing`() {
+    fun `a caller that is already interrupted runs no item`() {
         Thread.currentThread().interrupt()
         assertThrows(InterruptedException::class.java) { executor.runAll(site, 1) { throw AssertionError() } }
         assertFalse(Thread.currentThread().isInterrupted)
@@ -194,7 +194,7 @@ class HardCasesTest {
     }
 
     @Test
-    fun `carried thread-locals and the context class loader are the caller's in every item, and are put back`() {
+    fun `every item sees the caller's carried thread-locals and class loader, which are restored after it`() {
         val carried = ThreadLocal<String>()
         val own = ThreadLocal<String>()
         val with = executor.site("carrying", SiteOptions().carry(carried))
@@ -223,7 +223,7 @@ class HardCasesTest {
     }
 
     @Test
-    fun `shutdownNow ends a batch with a CancellationException, its items interrupted, on the caller's thread too`() {
+    fun `shutdownNow ends a batch with a CancellationException and interrupts its items, the caller's too`() {
         val both = CountDownLatch(2)
         val outcome = AtomicReference<Throwable>()
         val caller = thread {
@@ -247,7 +247,7 @@ class HardCasesTest {
     }
 
     @Test
-    fun `a thread that is interrupted in an item begins no other, in whichever order it all happens`() {
+    fun `a thread that is interrupted in an item starts no other in any order of events`() {
         warm()
         for (known in listOf(executor.site("new"), site)) {
             repeat(100) { round ->
@@ -255,7 +255,7 @@ class HardCasesTest {
                 val future =
                     executor.runAllAsync(known, (0 until 40).toList()) {
                         begun.countDown()
-                        CountDownLatch(1).await() // Only an interrupt ends this.
+                        CountDownLatch(1).await() // Only an interrupt ends this wait.
                     }
                 begun.await()
                 future.cancel(true)
@@ -267,9 +267,9 @@ class HardCasesTest {
     }
 
     @Test
-    fun `an ordered site runs its items in order, one at a time, each after the other`() {
+    fun `an ordered site runs its items in order, one at a time`() {
         val ordered = executor.site("in order", SiteOptions().ordered())
-        val seen = ArrayList<Int>() // No lock: what orders the items must order this.
+        val seen = ArrayList<Int>() // No lock: the order of the items must also order these writes.
         repeat(50) {
             seen.clear()
             executor.runAll(ordered, 100) { seen += it }
@@ -280,7 +280,7 @@ class HardCasesTest {
     }
 
     @Test
-    fun `work that a batch starts is taken after a shutdown, and ends before the end`() {
+    fun `work that a batch starts after shutdown is accepted and finishes before termination`() {
         val begun = CountDownLatch(1)
         val shut = CountDownLatch(1)
         val inner = Collections.synchronizedList(ArrayList<Int>())

@@ -10,7 +10,7 @@ import java.util.function.IntConsumer
 import org.junit.jupiter.api.Assertions.assertFalse
 import org.junit.jupiter.api.Test
 
-/** What an executor leaves behind: nothing. */
+/** An executor leaves no threads and no classes behind. */
 class LeftoversTest {
     private fun threads(): Set<Thread> =
         Thread.getAllStackTraces().keys.filter { it.name.startsWith("clearway-") }.toSet()
@@ -35,14 +35,13 @@ class LeftoversTest {
         }
     }
 
-    @Test fun `no thread is left when an executor was closed`() = leavesNoThread { it.close() }
+    @Test fun `no thread remains after close`() = leavesNoThread { it.close() }
 
-    @Test
-    fun `no thread is left when an executor was shut down and ended by itself`() = leavesNoThread { it.shutdown() }
+    @Test fun `no thread remains after shutdown when all work has ended`() = leavesNoThread { it.shutdown() }
 
-    @Test fun `no thread is left when an executor was told to stop`() = leavesNoThread { it.shutdownNow() }
+    @Test fun `no thread remains after shutdownNow`() = leavesNoThread { it.shutdownNow() }
 
-    /** The executor's classes once more, apart from those of the tests. */
+    /** A second copy of the executor's classes, separate from the tests' copy. */
     private class Apart : URLClassLoader(arrayOf(AdaptiveExecutor::class.java.protectionDomain.codeSource.location)) {
         override fun loadClass(name: String, resolve: Boolean): Class<*> {
             if (!name.startsWith("clearway.executor.")) return super.loadClass(name, resolve)
@@ -50,7 +49,7 @@ class LeftoversTest {
         }
     }
 
-    /** Uses an executor of classes of its own, from this thread, which lives on. */
+    /** Uses an executor with classes of its own, on this thread, which continues to live. */
     private fun use(stop: String): ClassLoader {
         val apart = Apart()
         val type = apart.loadClass(AdaptiveExecutor::class.java.name)
@@ -68,11 +67,11 @@ class LeftoversTest {
     }
 
     @Test
-    fun `no class is kept by the threads that used an executor, nor by the classes of its tasks`() {
+    fun `threads and task classes that used an executor keep none of its classes loaded`() {
         for (stop in listOf("close", "shutdownNow")) {
             val gone = ReferenceQueue<ClassLoader>()
             val loader = WeakReference(use(stop), gone)
-            // Its threads end by themselves; a collection that comes before that is not the last.
+            // The executor's threads end on their own; a garbage collection before that cannot unload the classes.
             while (gone.remove(100) == null) System.gc()
             assertFalse(loader.get() != null)
         }

@@ -15,9 +15,9 @@ import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
 /**
- * Tasks, batches, cancelling and every kind of end, from three threads, in orders drawn by chance: every future settles
- * or is returned, and no thread is left. `-Dclearway.orders=N` and `-Dclearway.seed=N`, or CLEARWAY_ORDERS and
- * CLEARWAY_SEED, make others, and more.
+ * Runs tasks, batches, cancellations and every kind of end from three threads, in random orders. Every future must
+ * settle or be returned, and no thread may remain. `-Dclearway.orders=N` and `-Dclearway.seed=N`, or CLEARWAY_ORDERS
+ * and CLEARWAY_SEED, select more and other orders.
  */
 class OrdersTest {
     private fun setting(name: String, default: Long): Long =
@@ -81,16 +81,16 @@ class OrdersTest {
                             try {
                                 step(random)
                             } catch (_: RejectedExecutionException) {
-                                // It is shut: that is an answer.
+                                // Expected after the shutdown.
                             } catch (_: java.util.concurrent.CancellationException) {
-                                // The batch was ended.
+                                // Expected when the batch was cancelled.
                             } catch (_: IllegalStateException) {
-                                // The item's own.
+                                // Expected: the item's own exception.
                             }
                         }
                     }
                 }
-            // Items that wait for an interrupt hold up ordered sites until then.
+            // Items that wait for an interrupt block ordered sites until then.
             callers[0].join(STUCK_MS)
             returned += executor.shutdownNow()
             callers.forEach { it.join() }
@@ -99,7 +99,7 @@ class OrdersTest {
     }
 
     @Test
-    fun `every future settles or is returned, and no thread is left, in any order of doing and ending`() {
+    fun `every future settles or is returned, and no thread remains, in any order of actions`() {
         val seed = setting("seed", 20_261_123)
         val orders = setting("orders", 100)
         println("orders=$orders seed=$seed")
@@ -116,7 +116,7 @@ class OrdersTest {
                 } catch (hangs: TimeoutException) {
                     throw AssertionError("a future hangs: seed=${seed + number}", hangs)
                 } catch (_: Exception) {
-                    // It failed, or was cancelled.
+                    // Expected: it failed or was cancelled.
                 }
             }
             for (left in threads() - before) {
@@ -127,7 +127,9 @@ class OrdersTest {
     }
 
     private companion object {
-        /** How long callers may wait for each other before all is stopped; it decides nothing but how far they come. */
+        /**
+         * How long callers may wait for each other before everything is stopped. It only determines how far they come.
+         */
         const val STUCK_MS = 20L
     }
 }

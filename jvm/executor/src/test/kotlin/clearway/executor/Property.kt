@@ -8,8 +8,9 @@ import io.kotest.property.checkAll
 import kotlinx.coroutines.runBlocking
 
 /**
- * Tries `property` on values of `arb`, from one fixed seed, so that a change of ours is what makes a test fail.
- * `CLEARWAY_FUZZ_SEED=n` or `random` and `CLEARWAY_FUZZ_RUNS=n` look further; a failure prints seed and shrunk value.
+ * Checks `property` on values of `arb`. The seed is fixed, so only a change of the code can make a test fail.
+ * `CLEARWAY_FUZZ_SEED=n` or `random`, and `CLEARWAY_FUZZ_RUNS=n`, search further. A failure prints the seed and the
+ * shrunk value.
  */
 @OptIn(ExperimentalKotest::class)
 fun <A> forAll(arb: Arb<A>, runs: Int = 200, property: (A) -> Unit) {

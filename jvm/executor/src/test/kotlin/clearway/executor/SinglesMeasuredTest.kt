@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
 class SinglesMeasuredTest {
-    /** A clock on which every reading takes 100 ns; it counts who asks for processor time. */
+    /** A clock whose readings take 100 ns each. It counts the readings of processor time. */
     private class Counted : Clock {
         val now = AtomicLong()
         val cpuReadings = AtomicInteger()
@@ -34,11 +34,14 @@ class SinglesMeasuredTest {
 
     @AfterEach fun close(): Unit = executor.close()
 
-    /** Readings of the processor's clock for `count` tasks, each of which begins when the one before has ended. */
+    /**
+     * Returns the number of processor-time readings for `count` tasks, each of which begins when the one before has
+     * ended.
+     */
     private fun readings(count: Int, task: () -> Unit): Int {
         val before = clock.cpuReadings.get()
         repeat(count) { one(task) }
-        one {} // The one before has been learnt from when this one has ended.
+        one {} // When this task has ended, the executor has learnt from the one before.
         return clock.cpuReadings.get() - before
     }
 
@@ -49,7 +52,7 @@ class SinglesMeasuredTest {
     }
 
     @Test
-    fun `a task may wait for a later one on a site that never waited until then, with one processor`() {
+    fun `a task can wait for a later one on one processor and a site that never waited`() {
         val site = executor.asExecutorService(executor.site("never waited"))
         repeat(300) { site.submit {}.get() }
         val later = CountDownLatch(1)
@@ -59,7 +62,7 @@ class SinglesMeasuredTest {
     }
 
     @Test
-    fun `of trivial tasks one in many is measured once the site is known`() {
+    fun `one of many trivial tasks is measured when the site is known`() {
         val cold = readings(4) {}
         assertTrue(cold >= 8, "cold=$cold")
         val warm = readings(640) {}
@@ -67,7 +70,7 @@ class SinglesMeasuredTest {
     }
 
     @Test
-    fun `after a long one that was not measured the next ones all are`() {
+    fun `all next tasks are measured after a long unmeasured one`() {
         readings(10) {}
         one { clock.now.addAndGet(5_000_000) }
         val watched = readings(32) {}

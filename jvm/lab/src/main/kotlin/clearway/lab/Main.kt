@@ -12,8 +12,8 @@ import kotlinx.serialization.json.JsonPrimitive
 import kotlinx.serialization.json.buildJsonObject
 
 /**
- * The lab's runner for the JVM: spec/runner-protocol.md on stdin and stdout. It measures nothing itself: forks do, or
- * JMH's forks in the full profile.
+ * The lab's runner for the JVM: spec/runner-protocol.md on stdin and stdout. It measures nothing itself. Its forks do,
+ * or JMH's forks in the full profile.
  */
 public fun main() {
     val output = System.out
@@ -50,7 +50,7 @@ private class Runner(private val jmh: Boolean) : Operations, AutoCloseable {
     override fun close() = forks.close()
 }
 
-/** The smallest step between readings of the clock, us. */
+/** Returns the smallest step between two readings of the clock, in us. */
 internal fun clockStepUs(): Double {
     var smallest = Long.MAX_VALUE
     repeat(200) {

@@ -18,9 +18,9 @@ import clearway.lab.protocol.Measured
 import clearway.lab.push.Ways
 import clearway.lab.push.measurePush
 
-/** Every mechanism that this runner has, by scenario. */
+/** All mechanisms of this runner, by scenario. */
 internal object Registry {
-    /** A mechanism's name, and why it cannot run here, or null where it can. */
+    /** A mechanism's name. [unavailable] says why it cannot run here, or is null if it can. */
     class Entry(val scenario: String, val mechanism: String, val unavailable: String?)
 
     private val offload =
@@ -40,7 +40,7 @@ internal object Registry {
             Callers.native.map { Entry(NATIVE, it.name, it.problem) } +
             Processes.names.map { Entry(PROCESS, it, null) }
 
-    /** Runs the whole measurement. Blocks. Throws, naming what there is, where there is no such mechanism. */
+    /** Runs the whole measurement. Blocks. Throws, with the known names, if there is no such mechanism. */
     fun measure(cell: Cell): Measured {
         val found = offload[cell.scenario]
         return when {

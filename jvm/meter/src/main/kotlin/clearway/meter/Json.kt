@@ -2,8 +2,9 @@
 package clearway.meter
 
 /**
- * JSON of maps, lists, text, numbers, booleans and null; a key whose value is [ABSENT] is left out. The meter stands
- * alone, so it brings its own writer. NaN and infinity have no JSON and are refused.
+ * Returns the JSON of maps, lists, text, numbers, booleans and null. Leaves out a key whose value is [ABSENT]. Throws
+ * `IllegalArgumentException` for NaN, infinity and other classes. The meter depends on no JSON library, so it has its
+ * own writer.
  */
 internal fun json(value: Any?): String = StringBuilder().also { write(value, it) }.toString()
 
@@ -47,7 +48,7 @@ private fun elements(list: List<*>, out: StringBuilder) {
 
 private fun number(value: Double, out: StringBuilder) {
     require(value.isFinite()) { "JSON has no such number: value=$value" }
-    // Whole numbers as other languages write them.
+    // Writes whole numbers without a decimal point, as the meters in other languages do.
     if (value == Math.rint(value) && Math.abs(value) < 1e15) out.append(value.toLong()) else out.append(value)
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.meter
 
-/** An open label of [Meter.mark]. Ends by [close], on any thread; harmless if closed twice. */
+/** An open label from [Meter.mark]. [close] ends it, on any thread. A second call of [close] does nothing. */
 public class Mark internal constructor(private val end: () -> Unit) : AutoCloseable {
     override fun close(): Unit = end()
 }

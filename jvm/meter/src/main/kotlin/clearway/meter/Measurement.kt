@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.meter
 
-/** What a measured function gave, and what it did to the thread. */
+/** The value of a measured function and the report of its run. */
 public class Measurement<out T>
 internal constructor(
-    /** What the function returned, or its stage's value. */
+    /** The function's return value, or the value of its stage. */
     public val value: T,
-    /** From the call to the value, in ms; the same as `report.durationMs`. */
+    /** Time from the call to the value, in ms. Equals `report.durationMs`. */
     public val runtimeMs: Double,
     public val report: StallReport,
 ) {

@@ -12,17 +12,17 @@ import java.util.concurrent.ExecutionException
 import java.util.concurrent.Executor
 
 /**
- * How long an event thread was held, by what. The thread is named by an `Executor` that runs tasks on it, in order:
- * `SwingUtilities::invokeLater`, an event loop, a single-thread executor. For any thread. Knows nothing of the rest of
- * Clearway and can be used without it.
+ * Measures how long an event thread was held, and by what. An `Executor` that runs its tasks on that thread, in order,
+ * names the thread: `SwingUtilities::invokeLater`, an event loop, a single-thread executor. Any thread may call the
+ * meter. It does not depend on the rest of Clearway.
  */
 public object Meter {
     private val marks = Marks(MeterClock::nowMs)
 
     /**
-     * Watches until it is closed. Returns at once; the first beat is answered when the thread gets to it. Starts a
-     * daemon thread, which puts a task of some 0.1 us into `executor` 500 times a second unless told otherwise. What
-     * that costs is in the README.
+     * Watches a thread until the watch is closed. Returns at once; the thread answers the first beat when it reaches
+     * it. Starts a daemon thread, which adds a task of about 0.1 us to `executor` 500 times a second by default. The
+     * README states the cost.
      */
     @JvmStatic
     @JvmOverloads
@@ -34,14 +34,15 @@ public object Meter {
     }
 
     /**
-     * Runs `function` once on the thread of `executor` and reports what it did to it: a function that blocks for 100 ms
-     * is one stall of 100 ms. Blocks the caller until it has run, and 0.1 s for late evidence; that is not counted.
+     * Runs `function` once on the thread of `executor` and reports its stalls. A function that blocks for 100 ms is one
+     * stall of 100 ms. Blocks the caller until the function has run, then for 0.1 s to collect late evidence. The
+     * report does not count that 0.1 s.
      *
-     * Not from the watched thread itself, which would wait for itself. An interrupt of the caller ends the wait, and
-     * not the function.
+     * Do not call it on the watched thread, which would wait for itself. An interrupt ends the caller's wait, but not
+     * the function.
      *
-     * @throws Exception what the function threw, the same object
-     * @throws java.util.concurrent.RejectedExecutionException if the executor takes no tasks
+     * @throws Exception the exception of the function, as the same object
+     * @throws java.util.concurrent.RejectedExecutionException if the executor rejects tasks
      */
     @JvmStatic
     @JvmOverloads
@@ -53,8 +54,8 @@ public object Meter {
     ): Measurement<T> = measured(executor, options) { CompletableFuture.completedFuture(function.call()) }
 
     /**
-     * As [measure], for a function that gives the thread back before it is done: until its stage ends, everything on
-     * the thread counts, also what runs besides.
+     * Measures a function that returns before its work is done. Until its stage ends, every stall of the thread counts,
+     * including those of unrelated tasks. Otherwise as [measure].
      */
     @JvmStatic
     @JvmOverloads
@@ -65,25 +66,25 @@ public object Meter {
         function: Callable<out CompletionStage<T>>,
     ): Measurement<T> = measured(executor, options) { function.call().toCompletableFuture() }
 
-    /** Labels what runs on the calling thread from now on, so that stalls in this time name it, until it is closed. */
+    /** Opens a label for the calling thread. Stalls name the label until it is closed. */
     @JvmStatic
     public fun mark(label: String): Mark {
         val entry = marks.open(label)
         return Mark { marks.close(entry) }
     }
 
-    /** Labels the run of `action` on the calling thread. Its exceptions go through. */
+    /** Runs `action` under a label for the calling thread. Its exceptions reach the caller. */
     @JvmStatic
     public fun mark(label: String, action: Runnable) {
         mark(label).use { action.run() }
     }
 
     /**
-     * How long a task takes to the thread of `executor` and its end back here, and each way. Blocks the caller, which
-     * is not that thread: it would wait for itself. An interrupt ends the series; what was measured is reported, and
-     * the interrupt stands.
+     * Measures round trips from the caller to the thread of `executor` and back, and each way. Blocks the caller. Do
+     * not call it on the executor's thread, which would wait for itself. An interrupt ends the series; the report then
+     * covers the finished trips, and the caller's interrupt flag stays set.
      *
-     * @throws java.util.concurrent.RejectedExecutionException if the executor takes no tasks
+     * @throws java.util.concurrent.RejectedExecutionException if the executor rejects tasks
      */
     @JvmStatic
     @JvmOverloads
@@ -91,10 +92,10 @@ public object Meter {
         pinged(answering(executor), options, sameClock = true)
 
     /**
-     * As [ping], for a far side with a clock of its own: the clocks' offset is bounded by every trip, and one-way times
-     * come with what that leaves open.
+     * Measures round trips to a peer that has its own clock. Every trip bounds the offset between the clocks. One-way
+     * times are reported with the error that the offset leaves. Otherwise as [ping].
      *
-     * @throws java.util.concurrent.ExecutionException with the failure of a ping as its cause
+     * @throws java.util.concurrent.ExecutionException if a ping fails; its cause is the ping's failure
      */
     @JvmStatic
     @JvmOverloads
@@ -125,7 +126,10 @@ public object Meter {
         }
     }
 
-    /** One measured call, on the watched thread. Only the part up to its return is known to have held the thread. */
+    /**
+     * One measured call, on the watched thread. Only the time up to the function's return is known to have held the
+     * thread.
+     */
     private class Run<T>(
         private val watcher: Watcher,
         private val label: String,

@@ -11,15 +11,18 @@ import java.util.concurrent.CompletionStage
 import java.util.concurrent.Executor
 import java.util.concurrent.locks.LockSupport
 
-/** What answers pings: a stage that ends with the far side's own clock in ms, read once, or with null. */
+/** Answers pings. The stage completes with the peer's own clock in ms, read once, or with null. */
 public fun interface PingTarget {
     public fun ping(): CompletionStage<Double?>
 }
 
-/** A trip there and back, on our clock; `remoteMs` on theirs, NaN where it was not told. */
+/** A round trip on our clock. `remoteMs` is the peer's clock, or NaN if the peer did not send it. */
 internal class Trip(val sentMs: Double, val backMs: Double, val remoteMs: Double)
 
-/** Sends one after another and waits for each. An interrupt ends the series; it stands for the caller to see. */
+/**
+ * Sends pings one after another, and waits for each. An interrupt ends the series; the interrupt flag stays set for the
+ * caller.
+ */
 internal fun pinged(target: PingTarget, options: PingOptions, sameClock: Boolean): PingReport {
     val trips = ArrayList<Trip>(options.count)
     var dueMs = MeterClock.nowMs()
@@ -41,14 +44,14 @@ internal fun pinged(target: PingTarget, options: PingOptions, sameClock: Boolean
     return pingReport(trips, sameClock)
 }
 
-/** An executor's thread reads the meter's own clock. */
+/** Returns a target whose answers are the meter's own clock, read on the thread of `executor`. */
 internal fun answering(executor: Executor): PingTarget = PingTarget {
     val answer = CompletableFuture<Double?>()
     executor.execute { answer.complete(MeterClock.nowMs()) }
     answer
 }
 
-/** Pure. */
+/** Computes the report of a series. Pure. */
 internal fun pingReport(trips: List<Trip>, sameClock: Boolean): PingReport {
     val firstMs = trips.firstOrNull()?.sentMs ?: 0.0
     val sorted = trips.map { it.backMs - it.sentMs }.sorted().toDoubleArray()

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.meter
 
-/** What [Meter.ping] takes. Set before use; not for several threads at once. */
+/** Options of [Meter.ping]. Set them before use, on one thread at a time. */
 public class PingOptions {
     internal var count = 20
     internal var intervalMs = 0.0
 
-    /** Pings sent, one after another; 20 unless told. */
+    /** Number of pings, sent one after another. Default: 20. */
     public fun count(count: Int): PingOptions = apply {
         require(count >= 1) { "count must be 1 or more: count=$count" }
         this.count = count
     }
 
     /**
-     * Time between the start of one ping and of the next; 0, back to back, unless told. Sent late if the last took
+     * Time between the starts of two pings. Default: 0, which is back to back. A ping is late when the one before takes
      * longer.
      */
     public fun intervalMs(intervalMs: Double): PingOptions = apply {

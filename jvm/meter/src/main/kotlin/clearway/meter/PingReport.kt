@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.meter
 
-/** One round trip; [atMs] since the first ping was sent. [remoteTimeMs] is the far side's clock, where it tells one. */
+/**
+ * One round trip. [atMs] counts from the first ping's start. [remoteTimeMs] is the peer's clock, or null if the peer
+ * did not send it.
+ */
 public class PingSample
 internal constructor(public val atMs: Double, public val roundTripMs: Double, public val remoteTimeMs: Double?)
 
-/** Quantiles are null where fewer than 20 samples lie beyond. */
+/** Statistics of all round trips, in ms. A quantile is null where fewer than 20 samples lie beyond it. */
 public class RoundTrips
 internal constructor(
     public val n: Int,
@@ -17,12 +20,12 @@ internal constructor(
     public val p99: Double?,
 )
 
-/** The way there and the way back, each within plus or minus [errorMs]. */
+/** One-way times, each within plus or minus [errorMs]. */
 public class OneWay
 internal constructor(
-    /** Their clock minus ours. */
+    /** The peer's clock minus ours. */
     public val clockOffsetMs: Double,
-    /** 0 where both sides read one clock. */
+    /** 0 if both sides read the same clock. */
     public val errorMs: Double,
     public val thereMsMean: Double,
     public val backMsMean: Double,
@@ -33,10 +36,10 @@ public class PingReport
 internal constructor(
     public val samples: List<PingSample>,
     public val roundTripMs: RoundTrips,
-    /** Only where the far side tells its time. */
+    /** Null if the peer does not send its clock. */
     public val oneWay: OneWay?,
 ) {
-    /** The report as one JSON object, without line breaks. Allocates it anew on each call. */
+    /** Returns the report as one JSON object, without line breaks. Allocates it on each call. */
     public fun toJson(): String =
         json(
             mapOf(
@@ -74,7 +77,7 @@ internal constructor(
             )
         )
 
-    /** The figures in a line or two. */
+    /** Returns the figures in one or two lines. */
     override fun toString(): String {
         val all = roundTripMs
         if (all.n == 0) return "no ping came back"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.meter
 
-/** The format of `spec/stalls.schema.json`, keys in the order of TypeScript's meter. */
+/** Returns the report in the format of `spec/stalls.schema.json`. Its keys are in the order of TypeScript's meter. */
 internal fun jsonOf(report: StallReport): String =
     json(
         mapOf(
@@ -56,7 +56,7 @@ private fun mapOf(stall: Stall): Map<String, Any?> =
         "because" to stall.because,
         "machineMs" to stall.machineMs,
         "gcMs" to stall.gcMs,
-        // Browsers name scripts; the JVM has stacks.
+        // Always empty here: only browsers attribute stalls to scripts. The JVM has stacks.
         "scripts" to emptyList<Any>(),
         "stacks" to stall.stacks.map { mapOf("frames" to it.frames, "seen" to it.seen) },
         "marks" to stall.marks.map { mapOf("label" to it.label, "overlapMs" to it.overlapMs) },

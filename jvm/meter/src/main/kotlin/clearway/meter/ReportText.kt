@@ -4,7 +4,7 @@ package clearway.meter
 import java.math.BigDecimal
 import java.math.RoundingMode
 
-/** Decimals of the exact binary value, as JavaScript's `toFixed` takes them. */
+/** Rounds the exact binary value to `digits` decimals, as JavaScript's `toFixed` does. */
 internal fun fixed(value: Double, digits: Int): String =
     BigDecimal(value).setScale(digits, RoundingMode.HALF_UP).toPlainString()
 
@@ -14,7 +14,7 @@ private fun inPercent(share: Double) = fixed(share * 100, if (share >= 0.1) 0 el
 
 private const val STALLS_SHOWN = 5
 
-/** The same lines as those of TypeScript's `formatReport`. No trailing line break. */
+/** Returns the same lines as TypeScript's `formatReport`, without a trailing line break. */
 internal fun textOf(report: StallReport): String {
     val (hitch, frames) = report.hitch to report.frames
     val rows =

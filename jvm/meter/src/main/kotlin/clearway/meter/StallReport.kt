@@ -1,67 +1,76 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.meter
 
-/** Both published readings of a hitch ratio, in words. */
+/** Verdicts on a hitch ratio by the two published scales. */
 public class HitchVerdicts
 internal constructor(
-    /** 5 ms/s and under `good`, to 10 `warning`, over 10 `critical`. */
+    /** `good` up to 5 ms/s, `warning` up to 10, `critical` above 10. */
     public val strict: String,
-    /** 10 ms/s and under `good`, to 25 `fair`, to 50 `poor`, over 50 `critical`. */
+    /** `good` up to 10 ms/s, `fair` up to 25, `poor` up to 50, `critical` above 50. */
     public val lenient: String,
 )
 
-/** Milliseconds of hitch per second of run, at [hz] frames a second. */
+/** Milliseconds of hitch per second of run, at [hz] frames per second. */
 public class HitchReport
 internal constructor(public val hz: Double, public val msPerSecond: Double, public val verdicts: HitchVerdicts)
 
-/** Frames that the run had room for and those that its stalls are expected to have cost. */
+/** Frames that fit into the run, and the frames that its stalls probably dropped. */
 public class FrameReport
 internal constructor(
     public val hz: Double,
     public val expected: Long,
     public val dropped: Long,
-    /** Always true on the JVM, which does not show the display's frames: computed from the stalls. */
+    /**
+     * Always true on the JVM, which cannot observe the display's frames. The meter computes [dropped] from the stalls.
+     */
     public val estimated: Boolean,
 )
 
 /** Probability, 0 to 1, that an event arriving at a random moment waits longer than [overMs]. */
 public class WaitShare internal constructor(public val overMs: Double, public val share: Double)
 
-/** [lengthMs] is null where fewer than 20 stalls lie beyond this quantile: the sample cannot carry it. */
+/**
+ * A quantile of the stall lengths. [lengthMs] is null where fewer than 20 stalls lie beyond the quantile, because the
+ * sample is too small for it.
+ */
 public class TailQuantile internal constructor(public val quantile: Double, public val lengthMs: Double?)
 
-/** How many stalls one cause made, and their lengths together. */
+/** Number of stalls with one cause, and the sum of their lengths. */
 public class CauseShare
 internal constructor(public val cause: StallCause, public val stalls: Int, public val totalMs: Double)
 
-/** A source of evidence, and whether it could be had here; [why] not, where it could not. */
+/** A source of evidence, and whether it was available here. [why] says why not. */
 public class SourceState
 internal constructor(public val name: String, public val available: Boolean, public val why: String? = null)
 
-/** The second of the run that was stalled most; it may begin anywhere. */
+/** The second of the run with the most stalled time. It may start at any moment. */
 public class WorstSecond internal constructor(public val startMs: Double, public val stalledMs: Double)
 
 /**
- * One run's stalls and everything computed from them. Immutable. Every length is in milliseconds; `startMs` counts from
- * [startedAt]. [toJson] writes the format of `spec/stalls.schema.json`, which every language's meter writes.
+ * The stalls of one run and all figures computed from them. Immutable. Every length is in milliseconds; `startMs`
+ * counts from [startedAt]. [toJson] writes the format of `spec/stalls.schema.json`, which the meter of every language
+ * writes.
  */
 public class StallReport
 internal constructor(
-    /** `jvm` here. */
+    /** Always `jvm` here. */
     public val host: String,
     public val label: String?,
     /** ISO 8601, UTC. */
     public val startedAt: String,
-    /** T: the time that [stalls] cover. */
+    /** T, the time that [stalls] covers. */
     public val durationMs: Double,
-    /** Shorter stalls are not recorded. */
+    /** Shortest stall that was recorded. */
     public val floorMs: Double,
-    /** Every recorded stall of the covered time, in order. */
+    /** Every recorded stall of the covered time, in chronological order. */
     public val stalls: List<Stall>,
-    /** Recorded earlier, then dropped to keep memory bounded; the covered time starts after the last of them. */
+    /**
+     * Number of stalls that were recorded, then dropped to bound the memory. The covered time starts after the last of
+     * them.
+     */
     public val droppedStalls: Int,
     public val longestMs: Double,
-    /** Mean wait of an event that arrives at a random moment: sum of b^2 / 2T. */
+    /** Mean wait of an event that arrives at a random moment: sum of b^2 / 2T, with b the length of a stall. */
     public val lagMeanMs: Double,
     /** Sum of all stall lengths. */
     public val stalledMs: Double,
@@ -75,13 +84,13 @@ internal constructor(
     public val sources: List<SourceState>,
     internal val hiddenMs: Double = 0.0,
 ) {
-    /** Longest wait that any event could have met; the same as [longestMs]. */
+    /** Longest wait that an event can have had. Equals [longestMs]. */
     public val lagMaxMs: Double
         get() = longestMs
 
-    /** The report as one JSON object, without line breaks. Allocates it anew on each call. */
+    /** Returns the report as one JSON object, without line breaks. Allocates it on each call. */
     public fun toJson(): String = jsonOf(this)
 
-    /** The report for a terminal: a sentence, the figures, the five longest stalls with their causes. */
+    /** Returns the report for a terminal: a sentence, the figures, and the five longest stalls with their causes. */
     override fun toString(): String = textOf(this)
 }

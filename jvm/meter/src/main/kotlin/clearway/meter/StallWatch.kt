@@ -5,26 +5,32 @@ import clearway.meter.host.MeterClock
 import clearway.meter.host.Watcher
 import java.util.concurrent.CompletableFuture
 
-/** A running watch over an event thread. For any thread. Never keeps a JVM alive. */
+/** A running watch of an event thread. Thread-safe. Does not keep a JVM alive. */
 public class StallWatch internal constructor(private val watcher: Watcher) : AutoCloseable {
     private val closing = Any()
     @Volatile private var last: StallReport? = null
 
-    /** Ends when the watched thread first answered, or its executor refused. Stalls are seen before that. */
+    /**
+     * Completes when the watched thread has answered for the first time, or its executor has refused a task. The meter
+     * detects stalls before that, too.
+     */
     public val ready: CompletableFuture<Void?>
         get() = watcher.ready.copy()
 
-    /** The report so far. Computed from the kept stalls on each call: O(n log n), allocates. */
+    /**
+     * Returns the report so far. Computes it from the kept stalls on each call, in O(n log n), and allocates. After
+     * [close] it returns the final report.
+     */
     public fun report(): StallReport = last ?: watcher.report(MeterClock.nowMs())
 
-    /** Begins anew: what was recorded is forgotten. Nothing after [close]. */
+    /** Starts a new run and drops all recorded stalls. Does nothing after [close]. */
     public fun reset() {
         if (last == null) watcher.begin(MeterClock.nowMs())
     }
 
     /**
-     * Stops watching; blocks for some ms, until the meter's thread has ended. [report] then gives the final report,
-     * again and again. Harmless if called twice.
+     * Stops watching. Blocks for some ms until the meter's thread has ended. [report] then always returns the final
+     * report. A second call does nothing.
      */
     override fun close() {
         synchronized(closing) { if (last == null) last = watcher.report(watcher.stop()) }

@@ -85,7 +85,8 @@ class MeterJavaTest {
                     if (!stall.getMarks().isEmpty()) told.complete(stall);
                 }));
         watch.getReady().get();
-        // Until one is seen: a busy machine may keep the meter's own thread from its core through a stall.
+        // Repeats until the watch reports a stall: a busy machine may keep the meter's own thread from its core through
+        // a stall.
         do loop.submit(() -> Meter.mark("import", () -> work(40))).get();
         while (!told.isDone());
         assertEquals("import", told.get().getMarks().get(0).getLabel());
@@ -105,7 +106,7 @@ class MeterJavaTest {
             assertTrue(watch.report().getSources().stream()
                     .anyMatch(source -> source.getName().equals("garbage collection") && source.getAvailable()));
             List<byte[]> kept = new java.util.ArrayList<>();
-            // Until one is told: a collection of a small heap may take less than the floor.
+            // Repeats until a stall contains a collection: a collection of a small heap may take less than the floor.
             for (int i = 0; watch.report().getStalls().stream().noneMatch(stall -> stall.getGcMs() > 0); i++) {
                 if (i < 100) for (int j = 0; j < 10_000; j++) kept.add(new byte[100]);
                 loop.submit(System::gc).get();

@@ -5,7 +5,7 @@ import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
 /**
- * Measures, and asserts nothing of time: `node scripts/jvm.mjs edt`. Not among the tests, which its name keeps it from.
+ * Measures without assertions on time: `node scripts/jvm.mjs edt`. The test runner skips the class because of its name.
  */
 class EventThreadMeasurement {
     @Test

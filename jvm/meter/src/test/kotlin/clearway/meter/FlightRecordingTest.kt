@@ -17,7 +17,7 @@ class FlightRecordingTest {
     }
 
     @Test
-    fun `every stall is an event of a flight recording, with its length, thread, cause, stack and marks`() {
+    fun `a flight recording contains every stall with its length, thread, cause, stack and marks`() {
         val events = Executors.newSingleThreadExecutor { Thread(it, "event loop") }
         val file = Files.createTempFile("clearway", ".jfr")
         try {
@@ -28,8 +28,8 @@ class FlightRecordingTest {
                 val options = MeterOptions().label("loop").onStall { if (it.stacks.isNotEmpty()) told.countDown() }
                 Meter.watch(events, options).use { watch ->
                     watch.ready.get()
-                    // Until one was looked at: a busy machine may keep the meter's thread from its core through a
-                    // stall.
+                    // Repeats until a stall has a stack: a busy machine may keep the meter's thread from its core
+                    // through a stall.
                     do events.submit { Meter.mark("import") { held(60) } }.get() while (told.count > 0)
                 }
                 recording.stop()

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.DynamicTest.dynamicTest
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.TestFactory
 
-/** The meter calls two things that are not its own: the executor, and `onStall`. */
+/** The meter calls two pieces of foreign code: the executor and `onStall`. */
 class ForeignCodeTest {
     private class Odd : Throwable("odd")
 
@@ -40,7 +40,7 @@ class ForeignCodeTest {
     }
 
     @TestFactory
-    fun `stalls go on being told when onStall throws`(): List<DynamicTest> =
+    fun `the meter continues to report stalls when onStall throws`(): List<DynamicTest> =
         throwing.map { (what, throwing) ->
             dynamicTest("it throws $what") {
                 val told = CountDownLatch(2)
@@ -67,7 +67,7 @@ class ForeignCodeTest {
     }
 
     @TestFactory
-    fun `a watch whose executor throws is ready, says why it sees nothing, and ends`(): List<DynamicTest> =
+    fun `a watch becomes ready, reports the failure and ends when its executor throws`(): List<DynamicTest> =
         throwing.map { (what, throwing) ->
             dynamicTest("it throws $what") {
                 val executor = Executor { throwing() }
@@ -81,7 +81,7 @@ class ForeignCodeTest {
         }
 
     @Test
-    fun `an executor that calls the meter from within is watched`() {
+    fun `the meter measures an executor that calls the meter`() {
         val inside = AtomicInteger()
         val executor = Executor { task ->
             if (inside.incrementAndGet() == 1) Meter.mark("inside") {}

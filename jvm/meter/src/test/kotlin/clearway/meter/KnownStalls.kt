@@ -12,15 +12,15 @@ import javax.swing.JLabel
 import javax.swing.SwingUtilities
 
 /**
- * A program with a window, whose event thread is held for known times. Prints what the clock said and what the meter
- * said as one line of JSON. `known [screenshot.png]`, or `seen`: holds the thread until the meter saw a mark and a
- * stack.
+ * A program with a window, whose event thread it holds for known times. Prints the clock's figures and the meter's
+ * figures as one line of JSON. Arguments: `known [screenshot.png]`; or `seen`, which holds the thread until the meter
+ * reports both a mark and a stack.
  */
 object KnownStalls {
     private val edt = Executor(SwingUtilities::invokeLater)
     private val lengthsMs = listOf(10, 20, 50, 100)
     private const val TIMES = 15
-    /** Two threads that hand over to each other take some 0.1 ms. */
+    /** Largest delay before or after a wait that is accepted. A hand-over between two threads takes about 0.1 ms. */
     private const val BESIDE_NS = 1_000_000L
 
     @JvmStatic
@@ -45,17 +45,17 @@ object KnownStalls {
     }
 
     /**
-     * Some waits that the machine left in peace at their edges: it may take a thread off its core beside a wait, and
-     * then the stall really is longer. That shows in a task before that came late, and in one after. What is given is
-     * what the clock says, whatever the meter says: from the wait's first line to the next task in the queue, since
-     * waking who waits for the task holds the event thread too. Goes on, for ten times as many at most, until there are
-     * enough.
+     * Holds the event thread several times and returns the waits that the machine did not lengthen. The machine may
+     * take a thread off its core right before or after a wait, and then the stall really is longer. A late task before
+     * or after the wait shows this; the wait is then dropped. The returned lengths come from the clock alone: from the
+     * wait's first line to the next task in the queue, because waking the thread that waits for the task holds the
+     * event thread, too. Tries up to ten times as many waits as it needs.
      */
     private fun stalls(ms: Int): List<Map<String, Any>> {
         val known = ArrayList<Map<String, Any>>()
         for (index in 0 until TIMES * 10) {
             if (known.size == TIMES) break
-            // Out of step with any heartbeat.
+            // Varies the time so that the waits do not align with a heartbeat.
             Thread.sleep(13L + index * 7 % 11)
             val name = "known $ms, $index"
             val askedNs = System.nanoTime()
@@ -74,7 +74,10 @@ object KnownStalls {
         return known
     }
 
-    /** A busy machine may keep the meter's own thread from its core through a stall, so one wait may not be enough. */
+    /**
+     * Repeats a wait until the meter reports it: a busy machine may keep the meter's own thread from its core through a
+     * stall.
+     */
     private fun holdUntilSeen(watch: StallWatch): List<Map<String, Any>> {
         do {
             onEventThread { Meter.mark("held").use { busy(60) } }
@@ -91,7 +94,7 @@ object KnownStalls {
         frame.isVisible = true
     }
 
-    /** Works for about `ms` and returns how long it really was. */
+    /** Spins for about `ms` and returns the real time in ms. */
     private fun busy(ms: Int): Double {
         val start = System.nanoTime()
         while (System.nanoTime() - start < ms * 1_000_000L) Thread.onSpinWait()

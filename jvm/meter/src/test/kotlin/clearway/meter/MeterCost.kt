@@ -7,7 +7,10 @@ import java.util.concurrent.CountDownLatch
 import javax.swing.JFrame
 import javax.swing.SwingUtilities
 
-/** What a watch costs: processor time of a JVM with an idle window, and time added to tasks of a busy event thread. */
+/**
+ * Measures the cost of a watch: processor time of a JVM with an idle window, and time added to tasks of a busy event
+ * thread.
+ */
 object MeterCost {
     private const val PAIRS = 3
     private const val IDLE_MS = 3_000L
@@ -21,7 +24,7 @@ object MeterCost {
             frame.setSize(320, 120)
             frame.isVisible = true
         }
-        // Compiled, and past what a window does at first.
+        // Warms up the code, and lets the window finish its start.
         watched { busyUs() + idleMs() }
         busyUs()
         val idle = List(PAIRS) { watched { idleMs() } - idleMs() }.sorted()
@@ -40,14 +43,14 @@ object MeterCost {
             run()
         }
 
-    /** ms of processor time that the JVM takes in a second in which nothing happens. */
+    /** Returns the processor time in ms that the JVM uses per second while nothing happens. */
     private fun idleMs(): Double {
         val (fromCpu, from) = system.processCpuTime to System.nanoTime()
         Thread.sleep(IDLE_MS)
         return (system.processCpuTime - fromCpu) * 1e3 / (System.nanoTime() - from)
     }
 
-    /** us that one of many small tasks takes the event thread, back to back. */
+    /** Returns the time in us that one of many small tasks takes on the event thread, back to back. */
     private fun busyUs(): Double {
         val done = CountDownLatch(1)
         val from = System.nanoTime()

@@ -4,7 +4,7 @@ package clearway.meter
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.Executors
 
-/** Watches a thread that is held, until stalls were told, and says what it has seen them by. */
+/** Holds a watched thread until the watch has reported two stalls, then prints the sources of evidence. */
 internal object MeterProgram {
     @JvmStatic
     fun main(args: Array<String>) {

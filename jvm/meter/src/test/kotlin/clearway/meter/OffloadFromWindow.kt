@@ -9,15 +9,15 @@ import javax.swing.JFrame
 import javax.swing.SwingUtilities
 
 /**
- * The five works of the lab's family *offload*, a hundred actions a batch, given to the adaptive executor from Swing's
- * event thread, with a budget of 1 ms, and no batch at all to compare with. Prints a table: how long the event thread
- * was held at most, by the meter and in the calls alone.
+ * Runs the five workloads of the lab's family *offload* on the adaptive executor, started from Swing's event thread: a
+ * hundred actions per batch, a budget of 1 ms, and a baseline without a batch. Prints a table: how long the event
+ * thread was held at most, by the meter and in the calls alone.
  */
 object OffloadFromWindow {
     private const val BUDGET_MS = 1L
     private const val ACTIONS = 100
     private const val BATCHES = 150
-    /** What this machine and the meter show of a thread that is given nothing: before the works, and behind them. */
+    /** Name of the baseline, which runs no work. It runs before and after the workloads. */
     private const val NOTHING = "nothing"
     private const val CELL_NS = 4_000_000_000L
     private val seeds = (0 until ACTIONS).toList()
@@ -46,11 +46,11 @@ object OffloadFromWindow {
         )
         AdaptiveExecutor().use { executor ->
             onEventThread { executor.registerEventThread(Thread.currentThread()) }
-            // To look at a stack stops all of JDK 17, which would be the longest stall.
+            // Stacks are off: on JDK 17 a stack sample stops the whole JVM, which would be the longest stall.
             val options = MeterOptions().floorMs(1.0).beatMs(1.0).stacks(false)
             Meter.watch(SwingUtilities::invokeLater, options).use { watch ->
                 watch.ready.get()
-                // What AWT and the meter load when first used is not the executor's doing.
+                // Waits for classes that AWT and the meter load on first use. They are not the executor's cost.
                 Thread.sleep(500)
                 cell(NOTHING, watch) { CompletableFuture.completedFuture(null) }
                 for ((name, work) in works) {

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Assumptions.assumeTrue
 import org.junit.jupiter.api.Test
 
-/** JVMs that have, or allow, less than others: the meter watches by what is left. */
+/** JVMs that lack or forbid some features. The meter uses the rest. */
 class PoorHostTest {
     private fun run(vararg options: String): List<String> {
         val java = File(System.getProperty("java.home"), "bin/java").path
@@ -29,14 +29,14 @@ class PoorHostTest {
     }
 
     @Test
-    fun `stalls are told without the module java-management`() {
+    fun `the meter reports stalls without the module java-management`() {
         val said = run("--limit-modules=java.base")
         assertTrue("heartbeat: true" in said && "garbage collection: false" in said, "$said")
         assertTrue("measured: 7" in said, "$said")
     }
 
     @Test
-    fun `stalls are told under a security manager, without stacks`() {
+    fun `the meter reports stalls without stacks under a security manager`() {
         assumeTrue(Runtime.version().feature() < 24, "this JDK has no security manager")
         val said = run("-Djava.security.manager")
         assertTrue("heartbeat: true" in said && "stacks: false" in said, "$said")

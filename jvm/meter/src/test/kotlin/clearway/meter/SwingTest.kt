@@ -9,13 +9,13 @@ import org.junit.jupiter.api.Assumptions.assumeTrue
 import org.junit.jupiter.api.Tag
 import org.junit.jupiter.api.Test
 
-/** A real window on a display of its own: the event thread is Swing's, in a JVM that was started with that display. */
+/** A real window on a display of its own: Swing's event thread in a JVM that was started with that display. */
 class SwingTest {
     @Test
-    fun `a stall on Swing's event thread carries its mark and a stack, and a measured function is one stall`() {
+    fun `a stall on Swing's event thread has its mark and a stack, and a measured function is one stall`() {
         val told = onDisplay("seen")
         val stalls = told["report"].asJsonObject["stalls"].asJsonArray.map { it.asJsonObject }
-        // The program held the thread until the meter had seen both.
+        // The program held the thread until the meter had reported both.
         assertTrue(stalls.any { stall -> stall["marks"].asJsonArray.any { isLabel(it.asJsonObject, "held") } })
         assertTrue(stalls.any { "KnownStalls.busy" in it["stacks"].toString() }) { "stalls: $stalls" }
         val measured = told["measured"].asJsonObject
@@ -26,11 +26,12 @@ class SwingTest {
     }
 
     /**
-     * Judged by `make measure`: each figure is a length, each sample the error of one wait beyond 1 ms or 5 percent.
+     * Prints figures that `make measure` checks. Each figure is one stall length; each sample is the error of one wait
+     * beyond 1 ms or 5 percent.
      */
     @Test
     @Tag("measure")
-    fun `stalls of known length on Swing's event thread are measured`() {
+    fun `the meter measures stalls of known length on Swing's event thread`() {
         val told = onDisplay("known")
         val report = told["report"].asJsonObject
         val known = told["known"].asJsonArray.map { it.asJsonObject }.groupBy { it["ms"].asInt }
@@ -45,7 +46,8 @@ class SwingTest {
     private fun isLabel(mark: JsonObject, label: String) = mark["label"].asString == label
 
     /**
-     * Null where the meter's own thread was kept from its core just then, which its stated error says, or through it.
+     * Returns the error of a wait beyond the tolerance. Returns null if the meter's own thread was kept from its core:
+     * no stall has the mark, or the stated error is large.
      */
     private fun beyondTolerance(wait: JsonObject, report: JsonObject): Double? {
         val lengthMs = wait["lengthMs"].asDouble
@@ -66,7 +68,7 @@ class SwingTest {
     }
 
     private companion object {
-        /** 1 ms, and what the system's timers are late by. */
+        /** 1 ms, plus the lateness of the system's timers. */
         const val HALF_A_BEAT_MS = 1.25
     }
 }

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.DynamicTest
 import org.junit.jupiter.api.DynamicTest.dynamicTest
 import org.junit.jupiter.api.TestFactory
 
-/** spec/vectors/meter.json, which TypeScript's meter passes too. */
+/** Runs spec/vectors/meter.json, which TypeScript's meter passes, too. */
 class VectorsTest {
     private val vectors =
         JsonParser.parseString(Files.readString(Path.of("../../spec/vectors/meter.json"))).asJsonObject
@@ -149,7 +149,7 @@ class VectorsTest {
             json["gcSeen"].asBoolean,
         )
 
-    /** The same to nine digits: sums in another order are. */
+    /** Rounds numbers to nine digits: sums differ beyond that when their order differs. */
     private fun close(json: JsonElement): JsonElement =
         when {
             json is JsonObject -> JsonObject().apply { for ((key, value) in json.entrySet()) add(key, close(value)) }

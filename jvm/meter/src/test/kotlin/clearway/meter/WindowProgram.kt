@@ -3,9 +3,9 @@ package clearway.meter
 
 import java.io.File
 
-/** A program with a window: AWT takes its display from the environment that its JVM was started with. */
+/** Runs a program with a window in a JVM of its own, because AWT takes its display from the JVM's environment. */
 internal class WindowProgram(private val main: String) {
-    /** What it said on a display of its own, or null where there can be none. */
+    /** Returns the program's output on a display of its own, or null without Xvfb. */
     fun run(vararg args: String): String? =
         VirtualDisplay.open()?.use { display ->
             val java = File(System.getProperty("java.home"), "bin/java").path

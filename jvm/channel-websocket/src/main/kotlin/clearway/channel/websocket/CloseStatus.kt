@@ -4,9 +4,8 @@ package clearway.channel.websocket
 import clearway.channel.transport.CloseCode
 import clearway.channel.transport.CloseReason
 
-// Close reasons as status codes and back; spec/websocket.md has the table. Browsers may send 1000 and 3000 to 4999
-// alone,
-// so those of ours stand in the range for private use.
+// Maps close reasons to status codes and back; spec/websocket.md has the table. Browsers can send only 1000 and 3000 to
+// 4999, so Clearway's codes are in the range for private use.
 
 private val statuses =
     mapOf(
@@ -20,19 +19,19 @@ private val statuses =
     )
 private val ours = statuses.entries.associate { it.value to it.key }
 
-/** A close frame has room for so many bytes of text. */
+/** Maximum size of a close frame's text in bytes. */
 private const val TEXT_BYTES = 123
 
 internal fun closeStatus(code: CloseCode): Int = statuses.getValue(code)
 
-/** The words that fit into a close frame; no character is cut. */
+/** Returns the part of a message that fits into a close frame. Cuts no character. */
 internal fun closeText(message: String): String {
     var text = message.take(TEXT_BYTES)
     while (text.toByteArray().size > TEXT_BYTES || text.lastOrNull()?.isHighSurrogate() == true) text = text.dropLast(1)
     return text
 }
 
-/** What a close frame says. The detail holds the status where it is not one of ours. */
+/** Returns the close reason for a close frame. The detail contains the status if Clearway does not define it. */
 internal fun readStatus(status: Int, text: String): CloseReason {
     ours[status]?.let {
         return CloseReason(it, text.ifEmpty { it.code })

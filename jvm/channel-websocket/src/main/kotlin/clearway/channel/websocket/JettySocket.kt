@@ -7,7 +7,7 @@ import java.nio.ByteBuffer
 import org.eclipse.jetty.websocket.api.Callback
 import org.eclipse.jetty.websocket.api.Session
 
-/** A connection of Jetty's. */
+/** A server connection on Jetty. */
 internal class JettySocket(
     val transport: SocketTransport,
     override val isOurs: Boolean,
@@ -15,7 +15,7 @@ internal class JettySocket(
     private val connected: () -> Unit,
 ) : Session.Listener, Socket {
     private lateinit var session: Session
-    /** Whether anything came since the last look. */
+    /** Whether any message, ping or pong arrived since the last ping. */
     @Volatile private var alive = true
 
     override fun onWebSocketOpen(session: Session) {
@@ -64,7 +64,10 @@ internal class JettySocket(
         )
     }
 
-    /** Whether it was heard of since the last ping. One that nobody reads yet cannot be. */
+    /**
+     * Whether the peer sent anything since the last ping. Always true before a sink is open: nothing is requested then,
+     * so no pong can arrive.
+     */
     fun answered(): Boolean = alive || !transport.isRead
 
     fun ping() {
@@ -81,10 +84,10 @@ internal class JettySocket(
 
     override fun demand() {
         try {
-            // Also after the own close: the other end's is read, too.
+            // Called after this end's own close, too: the peer's close must be read.
             session.demand()
         } catch (_: IllegalStateException) {
-            // The connection is gone meanwhile, or asked already: the listener is told of the end.
+            // The connection is closed, or a request is already pending. Jetty reports a close to the listener.
         }
     }
 
@@ -93,6 +96,6 @@ internal class JettySocket(
         session.disconnect()
     }
 
-    // What could not be sent is the connection's end, which the listener is told of.
+    // A failed send is the end of the connection. Jetty reports that to the listener.
     private fun told(sent: () -> Unit): Callback = Callback.from(sent) { sent() }
 }

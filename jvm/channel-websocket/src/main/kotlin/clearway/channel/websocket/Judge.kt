@@ -4,7 +4,7 @@ package clearway.channel.websocket
 import java.net.URI
 import java.net.URISyntaxException
 
-/** What is looked at of a request to connect. */
+/** The parts of a connection request that the server checks. */
 internal class Asking(
     val path: String,
     val remoteAddress: String,
@@ -14,7 +14,7 @@ internal class Asking(
     val authorization: String?,
 )
 
-/** A refusal, as an HTTP status and a sentence. */
+/** A refusal: an HTTP status and a sentence. */
 internal class Refusal(val status: Int, val why: String)
 
 private val bearer = Regex("Bearer +(\\S+)", RegexOption.IGNORE_CASE)
@@ -22,7 +22,10 @@ private val loopbackName = Regex("localhost|.+\\.localhost|127(\\.\\d{1,3}){3}|\
 private val loopbackAddress =
     Regex("127(\\.\\d{1,3}){3}|\\[?(::1|0:0:0:0:0:0:0:1|::ffff:127(\\.\\d{1,3}){3})]?", RegexOption.IGNORE_CASE)
 
-/** Null where a request is let in. What costs nothing is looked at first; spec/websocket.md has the order. */
+/**
+ * Returns null if the request is accepted, else the refusal. Cheap checks come first; spec/websocket.md defines the
+ * order.
+ */
 internal fun judge(asking: Asking, connections: Int, rules: WebSocketServerOptions): Refusal? {
     if (asking.path != rules.path) return Refusal(404, "no channel here")
     if (!rules.remote && !loopbackAddress.matches(asking.remoteAddress)) return Refusal(403, "from this machine only")
@@ -30,7 +33,7 @@ internal fun judge(asking: Asking, connections: Int, rules: WebSocketServerOptio
         return Refusal(403, "pages of this origin may not connect")
     if (connections >= rules.connectionsMax) return Refusal(503, "too many connections")
     val right = rules.token ?: return null
-    // A page has the subprotocols' header alone; other programs may send the usual one.
+    // A page can send only the subprotocols' header. Other programs may send the usual header.
     val given =
         offeredToken(asking.offered)
             ?: asking.authorization?.let { bearer.matchEntire(it) }?.groupValues?.get(1)
@@ -38,11 +41,9 @@ internal fun judge(asking: Asking, connections: Int, rules: WebSocketServerOptio
     return if (sameToken(given, right)) null else Refusal(401, "the token is wrong")
 }
 
-// A page of any site may open a WebSocket to this machine; all that tells it apart is `Origin`, which pages cannot
-// forge.
-// Without a list it must be the server's own, on a loopback name: a site whose name was made to point to this machine
-// (DNS
-// rebinding) sends its own name as both.
+// A page of any site may open a WebSocket to this machine. Only `Origin` distinguishes such a page, and pages cannot
+// forge it. Without a list of origins, it must be the server's own, on a loopback name. After DNS rebinding (a site's
+// name resolves to this machine) a page sends the site's name as both origin and host.
 private fun originAllowed(origin: String?, host: String?, list: Set<String>?): Boolean {
     if (origin == null) return true
     if (list != null) return origin in list
@@ -52,6 +53,6 @@ private fun originAllowed(origin: String?, host: String?, list: Set<String>?): B
         } catch (_: URISyntaxException) {
             return false
         }
-    val name = from.host ?: return false // "null", of a file or a sandboxed frame
+    val name = from.host ?: return false // "null" comes from a file or a sandboxed frame.
     return from.rawAuthority.equals(host, ignoreCase = true) && loopbackName.matches(name)
 }

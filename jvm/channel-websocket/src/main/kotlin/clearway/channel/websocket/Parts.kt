@@ -3,18 +3,18 @@ package clearway.channel.websocket
 
 import java.nio.ByteBuffer
 
-/** Parts of a message, put together; bounded before they are kept. */
+/** Joins the parts of a message. Checks the size limit before it stores a part. */
 internal class Parts(private val bytesMax: Int) {
     private var bytes = ByteArray(0)
     private var filled = 0
     private val text = StringBuilder()
 
-    /** Copies a part; false where it is one too many. */
+    /** Copies a part. Returns false, and copies nothing, if the message would exceed the limit. */
     fun add(part: ByteBuffer): Boolean {
         val count = part.remaining()
         if (count > bytesMax - filled) return false
         if (filled + count > bytes.size) {
-            // Exact for a message of one part, else doubled.
+            // Allocates the exact size for a message of one part; doubles the buffer otherwise.
             val size =
                 if (filled == 0) count else maxOf(filled + count, minOf(bytes.size * 2L, bytesMax.toLong()).toInt())
             bytes = bytes.copyOf(size)
@@ -24,7 +24,7 @@ internal class Parts(private val bytesMax: Int) {
         return true
     }
 
-    /** The message, in memory of its exact size. */
+    /** Returns the message in memory of its exact size, and starts the next one. */
     fun take(): ByteArray {
         val whole = if (filled == bytes.size) bytes else bytes.copyOf(filled)
         bytes = ByteArray(0)
@@ -32,7 +32,7 @@ internal class Parts(private val bytesMax: Int) {
         return whole
     }
 
-    /** Marks are short: false for what can be none. */
+    /** Adds a part of a text. Returns false if the text is too long for a mark. */
     fun addText(part: String): Boolean {
         text.append(part)
         return text.length <= TEXT_MAX

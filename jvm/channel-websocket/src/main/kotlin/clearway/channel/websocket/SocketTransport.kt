@@ -11,7 +11,7 @@ import java.util.concurrent.CompletableFuture
 import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicInteger
 
-/** Frames as binary messages of one socket, which may still connect. */
+/** A transport that sends each frame as a binary message of one socket. The socket may still be connecting. */
 internal class SocketTransport(private val limits: TransportLimits) : ChannelTransport {
     private sealed class Out {
         class Frame(val bytes: ByteArray) : Out()
@@ -22,26 +22,39 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
     }
 
     private val lock = Any()
-    /** Held while the sink is told. */
+    /** Held during calls of the sink, so that they do not overlap. */
     private val telling = Any()
     private var sink: ChannelSink? = null
     private var socket: Socket? = null
     private val queue = ArrayDeque<Out>()
     private var queuedBytes = 0L
     private var sending = false
-    private val window = MarkedWindow(limits.windowBytes.toLong())
-    /** Where the other end is not ours there is only what waits here to go by. */
+    private val windowBytes = limits.windowBytes.toLong()
+    private val window = MarkedWindow(windowBytes)
+    /** Whether the frames queued here fill the window. Used for a foreign peer, which does not echo marks. */
     private var queueFull = false
-    /** What came before the sink; a close is noticed until there is one. */
-    private var early: ByteArray? = null
+    /** Frames and marks that arrived before the sink, while it was paused, or while another one is delivered. */
+    private val inbox = ArrayDeque<Any>()
+    private var inboxBytes = 0L
+    /** Whether a thread delivers what is in [inbox]. */
+    private var delivering = false
+    private var paused = false
+    /** Whether the socket was asked for a message that has not arrived yet. */
+    private var asked = false
     private var received = 0L
+    /** Total of the last mark that arrived. A mark that repeats it is a protocol error. */
+    private var marked = 0L
+    /** A mark whose answer waits to leave, or -1. An answer includes the earlier ones, so that they cannot pile up. */
+    private var owed = -1L
     private val parts = Parts(limits.frameBytesMax)
-    /** Why it is over, or will be. */
+    /** Why the transport has ended or is ending. */
     private var end: CloseReason? = null
+    /** Closed at this end: nothing is delivered any more. */
+    private var deaf = false
     private var over = false
     private var told = false
 
-    /** Done when the socket is open. */
+    /** Completes when the socket is open. */
     val opening = CompletableFuture<Unit>()
 
     override val name: String
@@ -50,9 +63,9 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
     override val frameBytesMax: Int
         get() = limits.frameBytesMax
 
-    /** Whether somebody reads. */
+    /** Whether the socket is being read, so that a pong would be noticed. */
     val isRead: Boolean
-        get() = synchronized(lock) { sink != null }
+        get() = synchronized(lock) { sink != null && asked }
 
     private val marks: Boolean
         get() = socket?.isOurs ?: true
@@ -62,15 +75,17 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
             check(this.sink == null) { "sink must be given once: open() was called before" }
             this.sink = sink
         }
-        // On another thread: what comes is never told from within.
-        Tellers.execute {
-            val first = synchronized(lock) { early.also { early = null } }
-            if (first != null) {
-                deliver(first)
-                socket?.demand()
-            }
-            tellEnd()
-        }
+        // On another thread: `open` never calls the sink before it returns.
+        Tellers.execute(::deliver)
+    }
+
+    override fun pause() {
+        synchronized(lock) { paused = !over }
+    }
+
+    override fun resume() {
+        synchronized(lock) { paused = false }
+        Tellers.execute(::deliver)
     }
 
     override fun send(frame: ByteArray): Boolean {
@@ -90,20 +105,20 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
     }
 
     override fun close(reason: CloseReason) {
-        val held =
-            synchronized(lock) {
-                if (end != null) return
-                end = reason
-                queue.add(Out.Close(closeStatus(reason.code), closeText(reason.message)))
-                (early != null).also { early = null }
-            }
+        synchronized(lock) {
+            if (end != null) return
+            end = reason
+            deaf = true
+            inbox.clear()
+            queue.add(Out.Close(closeStatus(reason.code), closeText(reason.message)))
+        }
         pump()
-        if (held) socket?.demand()
-        // The other end's answer is read; one that does not come does not hold up the end for ever.
+        demand()
+        // The peer's close is read, too. A peer that does not answer delays the end by 5 s at most.
         CompletableFuture.delayedExecutor(CLOSE_SECONDS, TimeUnit.SECONDS, Tellers).execute { abort(reason) }
     }
 
-    /** Ends it without the other end's consent, which is not there to give it. */
+    /** Ends the transport without a closing handshake, for example because the peer does not respond. */
     fun abort(reason: CloseReason) {
         val open =
             synchronized(lock) {
@@ -123,60 +138,107 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
             }
         if (late) return open.abort()
         opening.complete(Unit)
-        open.demand()
+        demand()
         pump()
     }
 
-    /** A binary message, or a part of one. Asks for the next itself. */
+    /** Handles a binary message or a part of it, and requests the next. */
     fun binary(part: java.nio.ByteBuffer, last: Boolean) {
-        val deaf = synchronized(lock) { end != null }
-        if (!deaf && !parts.add(part)) {
+        val listens = arrived()
+        if (listens && !parts.add(part)) {
             close(CloseReason(CloseCode.TOO_LARGE, "a frame over ${limits.frameBytesMax} bytes arrived"))
-        } else if (!deaf && last) {
-            val frame = parts.take()
-            val held =
-                synchronized(lock) {
-                    if (sink == null) early = frame
-                    sink == null
-                }
-            // Nothing more is asked for until somebody reads.
-            if (held) return
-            deliver(frame)
+        } else if (listens && last) keep(parts.take())
+        demand()
+    }
+
+    /** Handles a text message or a part of it, and requests the next. */
+    fun text(part: String, last: Boolean) {
+        if (arrived()) {
+            if (!parts.addText(part)) stray(parts.takeText())
+            else if (last) {
+                val text = parts.takeText()
+                // Such a mark makes room for waiting frames: it is read also while the sink is paused.
+                if (readMark(text)?.word == "taken") control(text) else keep(text)
+            }
         }
-        socket?.demand()
+        demand()
+    }
+
+    /** Notes that a requested message arrived. Returns whether it is still wanted. */
+    private fun arrived(): Boolean =
+        synchronized(lock) {
+            asked = false
+            !deaf
+        }
+
+    private fun keep(message: Any) {
+        synchronized(lock) {
+            inbox.add(message)
+            inboxBytes += weight(message)
+        }
+        deliver()
+    }
+
+    /** Delivers what has arrived, in order, on one thread at a time. */
+    private fun deliver() {
+        synchronized(lock) {
+            if (delivering) return
+            delivering = true
+        }
+        while (true) {
+            val next =
+                synchronized(lock) {
+                    val first = if (sink == null || paused || deaf) null else inbox.poll()
+                    if (first == null) delivering = false else inboxBytes -= weight(first)
+                    first
+                } ?: break
+            if (next is ByteArray) deliver(next) else control(next as String)
+        }
+        demand()
+        tellEnd()
     }
 
     private fun deliver(frame: ByteArray) {
-        // Before it is told: who answers it may send a mark at once.
+        // Counts before the call: the sink may reply, and the peer's mark may arrive, during the call.
         received += weight(frame)
-        synchronized(telling) { if (synchronized(lock) { end } == null) guarded { sink?.frame(frame) } }
+        synchronized(telling) { if (!synchronized(lock) { deaf }) guarded { sink?.frame(frame) } }
     }
 
-    /** A text message, or a part of one. */
-    fun text(part: String, last: Boolean) {
-        if (synchronized(lock) { end } == null) {
-            if (!parts.addText(part)) stray(parts.takeText()) else if (last) control(parts.takeText())
-        }
-        socket?.demand()
+    /**
+     * Requests the next message, unless too much waits here. Without a sink one message waits; while the transport is
+     * paused, as many as a sender of Clearway's may send before its window is full.
+     */
+    private fun demand() {
+        val open =
+            synchronized(lock) {
+                val full = if (sink == null) inbox.isNotEmpty() else inboxBytes >= limits.frameBytesMax + windowBytes
+                if (asked || over || (full && !deaf)) return
+                asked = socket != null
+                socket
+            }
+        open?.demand()
     }
 
-    /** The socket is closed, with the other end's status. */
+    /** The socket was closed, with the peer's status. */
     fun closed(status: Int, text: String): Unit = ended(readStatus(status, text))
 
-    /** The socket broke, or was never open. */
+    /** The connection broke or was never open. */
     fun ended(reason: CloseReason) {
         synchronized(lock) {
             if (end == null) end = reason
             over = true
+            // No sender is left to hold back.
+            paused = false
             queue.clear()
         }
-        Tellers.execute(::tellEnd)
+        Tellers.execute(::deliver)
     }
 
     private fun control(text: String) {
         val mark = if (marks) readMark(text) else null
-        if (mark != null && mark.word == "mark" && mark.total == received) {
-            synchronized(lock) { queue.add(Out.Text("taken ${mark.total}")) }
+        if (mark != null && mark.word == "mark" && mark.total == received && mark.total > marked) {
+            marked = mark.total
+            synchronized(lock) { owed = mark.total }
             return pump()
         }
         val drained = if (mark?.word == "taken") synchronized(lock) { window.taken(mark.total) } else null
@@ -186,7 +248,10 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
     private fun stray(text: String): Unit =
         close(CloseReason(CloseCode.PROTOCOL, "text where bytes were expected: \"${text.take(EXCERPT)}\""))
 
-    /** Sends what waits, one at a time. A loop, where sending is done at once: else it would call itself for each. */
+    /**
+     * Sends the queued messages, one at a time. A loop, because a socket may complete each send at once; recursion
+     * could then overflow the stack.
+     */
     private fun pump() {
         while (true) {
             var open: Socket
@@ -194,9 +259,9 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
                 synchronized(lock) {
                     open = socket ?: return
                     if (sending) return
-                    // A foreign end knows no marks.
+                    // A foreign peer does not understand marks.
                     if (!open.isOurs) while (queue.peek() is Out.Text) queue.remove()
-                    val first = queue.poll() ?: return
+                    val first = answer() ?: queue.poll() ?: return
                     sending = true
                     first
                 }
@@ -212,13 +277,20 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
                     is Out.Close -> open.close(next.status, next.text, sent)
                 }
             } catch (thrown: Throwable) {
-                // Nobody will say that it was sent, and nothing may leave before that.
+                // `sent` will not be called, and no other message may leave before it.
                 return abort(
                     CloseReason(CloseCode.FAILED, "sending failed: ${thrown.javaClass.name}", emptyMap(), thrown)
                 )
             }
             if (state.compareAndSet(BEGUN, LATER)) return
         }
+    }
+
+    /** The answer to the last mark, if it has not left. In the lock. */
+    private fun answer(): Out? {
+        val total = owed
+        owed = -1
+        return if (total < 0) null else Out.Text("taken $total")
     }
 
     private fun left(out: Out) {
@@ -236,7 +308,7 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
     private fun tellDrained(): Unit = synchronized(telling) { if (!told) guarded { sink?.drained() } }
 
     private fun tellEnd() {
-        val reason = synchronized(lock) { end.takeIf { over && early == null } } ?: return
+        val reason = synchronized(lock) { end.takeIf { over && !delivering && (deaf || inbox.isEmpty()) } } ?: return
         synchronized(telling) {
             val to = sink
             if (told || to == null) return
@@ -246,11 +318,11 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
     }
 
     private companion object {
-        /** As long as the other languages wait. */
+        /** The same time as in the other languages. */
         const val CLOSE_SECONDS = 5L
         const val EXCERPT = 80
 
-        // Of one sending: it is not known yet, is done before the call returned, or will be done later.
+        // State of a send: unknown yet, complete before the call returned, or completed later by `sent`.
         const val BEGUN = 0
         const val DONE = 1
         const val LATER = 2

@@ -8,11 +8,12 @@ import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicInteger
 
 /**
- * Daemon threads that tell sinks, of all sockets of the process: what they do is short. Bounded, because on two
- * processors `CompletableFuture.runAsync` starts a thread for each task, and 500 clients had 746.
+ * Daemon threads that call the sinks of all sockets of the process. These calls are short. The number of threads is
+ * bounded, because on two processors `CompletableFuture.runAsync` starts a thread for each task: 500 clients had 746
+ * threads.
  */
 internal object Tellers : Executor {
-    /** More than a process has processors for; enough that some sinks which block hold up no others. */
+    /** More threads than a process has processors for, so that a few sinks that block do not delay the others. */
     private const val MAX = 64
     private const val KEPT_SECONDS = 10L
     private val count = AtomicInteger()
@@ -25,7 +26,7 @@ internal object Tellers : Executor {
     override fun execute(task: Runnable): Unit = threads.execute(task)
 }
 
-/** Calls code that must not throw and may do so all the same; that goes to the thread's handler of uncaught errors. */
+/** Calls code that should not throw but may. Its exceptions go to the thread's uncaught-exception handler. */
 internal inline fun guarded(act: () -> Unit) {
     try {
         act()
@@ -39,6 +40,6 @@ internal fun uncaught(thrown: Throwable) {
         val thread = Thread.currentThread()
         thread.uncaughtExceptionHandler?.uncaughtException(thread, thrown)
     } catch (_: Throwable) {
-        // The handler is foreign code as well.
+        // The handler is foreign code, too.
     }
 }

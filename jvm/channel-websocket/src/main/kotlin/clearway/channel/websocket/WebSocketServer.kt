@@ -24,9 +24,9 @@ import org.eclipse.jetty.websocket.server.ServerUpgradeResponse
 import org.eclipse.jetty.websocket.server.WebSocketUpgradeHandler
 
 /**
- * A server of channels over WebSockets (spec/websocket.md), by Jetty, which the application adds to its dependencies.
- * It listens on 127.0.0.1, refuses pages of other origins than its own and wants a token, unless told otherwise: a page
- * of any site can open a WebSocket to this machine. Has threads of its own, until [close].
+ * A server for channels over WebSockets (spec/websocket.md). It uses Jetty, which the application must add to its
+ * dependencies. By default it listens on 127.0.0.1, refuses pages of other origins and requires a token, because a page
+ * of any site can open a WebSocket to this machine. Owns threads until [close].
  */
 public class WebSocketServer
 private constructor(private val rules: WebSocketServerOptions, private val onConnect: Consumer<ChannelTransport>) :
@@ -39,15 +39,15 @@ private constructor(private val rules: WebSocketServerOptions, private val onCon
             Thread(task, "clearway-channel-pings").apply { isDaemon = true }
         }
 
-    /** Where clients connect to: "ws://127.0.0.1:1234/". */
+    /** Address for clients, such as "ws://127.0.0.1:1234/". */
     public val uri: URI
         get() = URI("ws://${connector.host}:${connector.localPort}${rules.path}")
 
-    /** What clients show; null where there is none. */
+    /** Token that clients must send. Null if the server requires none. */
     public val token: String?
         get() = rules.token
 
-    /** How many connections there are. */
+    /** Number of open connections. */
     public val connections: Int
         get() = open.size
 
@@ -58,7 +58,7 @@ private constructor(private val rules: WebSocketServerOptions, private val onCon
         val context = ContextHandler("/")
         context.handler =
             WebSocketUpgradeHandler.from(server, context) { container ->
-                // Silence is looked after by pings.
+                // Pings detect silent connections instead.
                 container.setIdleTimeout(java.time.Duration.ZERO)
                 container.addMapping("/*", ::connect)
             }
@@ -90,7 +90,7 @@ private constructor(private val rules: WebSocketServerOptions, private val onCon
     }
 
     private fun look() {
-        // One that throws, as it is closed meanwhile, must not be the end of all pings.
+        // A connection that is closed meanwhile may throw. That must not stop all pings.
         for (each in open) guarded {
             if (each.answered()) each.ping()
             else {
@@ -100,7 +100,7 @@ private constructor(private val rules: WebSocketServerOptions, private val onCon
         }
     }
 
-    /** Refuses new connections, closes those that are open, and stops; waits for that, some seconds at most. */
+    /** Refuses new connections, closes the open ones, and stops. Blocks for that, for some seconds at most. */
     override fun close() {
         connector.close()
         for (each in open) each.transport.close(CloseReason(CloseCode.CLOSED, "the server closes"))
@@ -110,9 +110,9 @@ private constructor(private val rules: WebSocketServerOptions, private val onCon
 
     public companion object {
         /**
-         * Starts a server; `onConnect` is given each connection's transport, on a thread of the server's that it must
-         * not block: it calls `Endpoint.connect`. What it throws ends that connection. Throws what Jetty throws where
-         * the address is taken.
+         * Starts a server. Calls `onConnect` with the transport of each connection, on a server thread that it must not
+         * block; it should call `Endpoint.connect`. An exception from it ends that connection. Throws Jetty's exception
+         * if the address is in use.
          */
         @JvmStatic
         public fun start(options: WebSocketServerOptions, onConnect: Consumer<ChannelTransport>): WebSocketServer {

@@ -6,7 +6,7 @@ import java.security.MessageDigest
 import java.security.SecureRandom
 import java.util.Base64
 
-/** How a server is set up; what is not said is safe. Not for several threads at once. */
+/** Options of a server. The defaults are safe. Use them on one thread at a time. */
 public class WebSocketServerOptions {
     internal var host = "127.0.0.1"
     internal var port = 0
@@ -18,62 +18,65 @@ public class WebSocketServerOptions {
     internal var pingMs = 15_000L
     internal var limits = TransportLimits()
 
-    /** The address; default 127.0.0.1: nobody else's machine reaches it. */
+    /** Sets the address. Default: 127.0.0.1, which other machines cannot reach. */
     public fun host(host: String): WebSocketServerOptions = apply { this.host = host }
 
-    /** The port; default 0: one that is free. */
+    /** Sets the port. Default: 0, which selects a free one. */
     public fun port(port: Int): WebSocketServerOptions = apply {
         require(port in 0..0xffff) { "port must be from 0 to 65535: port=$port" }
         this.port = port
     }
 
-    /** The path of the channel; default "/". */
+    /** Sets the channel's path. Default: "/". */
     public fun path(path: String): WebSocketServerOptions = apply {
         require(path.startsWith("/") && "?" !in path) { "path must be as \"/channel\": path=$path" }
         this.path = path
     }
 
-    /** What a client has to show; default a random one, in [WebSocketServer.token]. */
+    /** Sets the token that clients must send. Default: a random one, in [WebSocketServer.token]. */
     public fun token(token: String): WebSocketServerOptions = apply {
         offers(token)
         this.token = token
     }
 
-    /** No token: every program on this machine may connect. */
+    /** Requires no token. Every program on this machine may then connect. */
     public fun withoutToken(): WebSocketServerOptions = apply { token = null }
 
     /**
-     * The origins whose pages may connect, such as "https://example.com". Default: the server's own, under a name of
-     * this machine. Programs that are not browsers send none; the token is for them.
+     * Sets the origins whose pages may connect, such as "https://example.com". Default: the server's own origin, under
+     * a loopback name. Programs other than browsers send no origin; the token protects against them.
      */
     public fun origins(vararg origins: String): WebSocketServerOptions = apply { this.origins = origins.toSet() }
 
-    /** Lets connections from other machines in. Put TLS in front of it. */
+    /** Accepts connections from other machines. Put TLS in front of the server. */
     public fun remote(): WebSocketServerOptions = apply { remote = true }
 
-    /** How many connections there may be at once; default 64. */
+    /** Sets the maximum number of connections. Default: 64. */
     public fun connectionsMax(count: Int): WebSocketServerOptions = apply {
         require(count >= 1) { "connectionsMax must be 1 or more: connectionsMax=$count" }
         connectionsMax = count
     }
 
-    /** A connection that was silent for so long is pinged, and ended after as long again; ms, default 15,000. */
+    /**
+     * Sets the interval of pings in ms. Default: 15,000. A connection from which nothing arrives between two pings is
+     * ended.
+     */
     public fun pingMs(ms: Long): WebSocketServerOptions = apply {
         require(ms >= 1) { "pingMs must be 1 or more: pingMs=$ms" }
         pingMs = ms
     }
 
-    /** Bounds of each connection; the default of 64 MiB a frame is for trusted ends. */
+    /** Sets the limits of each connection. The default of 64 MiB per frame is for trusted peers. */
     public fun limits(limits: TransportLimits): WebSocketServerOptions = apply { this.limits = limits }
 }
 
-/** 256 random bits. */
+/** Returns 256 random bits as text. */
 private fun randomToken(): String {
     val bytes = ByteArray(32).also { SecureRandom().nextBytes(it) }
     return Base64.getUrlEncoder().withoutPadding().encodeToString(bytes)
 }
 
-/** Whether they are the same, in a time that does not tell where they differ, nor how long the right one is. */
+/** Compares two tokens. The time taken reveals neither where they differ nor the right token's length. */
 internal fun sameToken(given: String, right: String): Boolean {
     fun digest(text: String) = MessageDigest.getInstance("SHA-256").digest(text.toByteArray())
     return MessageDigest.isEqual(digest(given), digest(right))

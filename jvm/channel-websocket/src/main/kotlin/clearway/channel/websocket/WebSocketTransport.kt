@@ -17,20 +17,21 @@ import java.util.concurrent.CompletableFuture
 import java.util.concurrent.CompletionException
 import java.util.concurrent.CompletionStage
 
-/** The client's end of channels over a WebSocket (spec/websocket.md), by the JDK's own HTTP client. */
+/** The client end of channels over a WebSocket (spec/websocket.md), on the JDK's own HTTP client. */
 public object WebSocketTransport {
     private val OPEN_WITHIN = Duration.ofSeconds(30)
     private val sharedClient: HttpClient by lazy { HttpClient.newBuilder().executor(Tellers).build() }
 
     /**
-     * Connects; frames that are sent meanwhile wait. A server that refuses ends the transport with `refused`, one that
-     * is not there with `failed`, one that does not answer within 30 s with `timeout`. Copies each frame that arrives
-     * once. Where the other end is not Clearway's, messages are bytes and nothing else.
+     * Starts to connect and returns at once. Frames that are sent meanwhile wait. The transport ends with `refused` if
+     * the server refuses, with `failed` if no server is there, and with `timeout` if the server does not answer within
+     * 30 s. Copies each frame that arrives once. A peer that is not a Clearway end gets and sends binary messages only.
      *
-     * @param token what the server has to be shown, or null; in a header, not in the address, which is logged
-     * @param client whose connections, threads, proxy and TLS are used; default one for the process, with 64 threads at
-     *   most, on which frames are told: each client of its own would add a thread or two
-     * @throws IllegalArgumentException for a token that cannot stand in a header
+     * @param token the token for the server, or null. Sent in a header, not in the address, because addresses are
+     *   logged
+     * @param client its connections, threads, proxy and TLS are used. Default: one client for the process, with at most
+     *   64 threads, which call the sinks; a client per connection would add a thread or two each
+     * @throws IllegalArgumentException for a token that a header cannot contain
      */
     @JvmStatic
     @JvmOverloads
@@ -79,13 +80,15 @@ private class JdkSocket(private val socket: WebSocket) : Socket {
 
     override fun abort(): Unit = socket.abort()
 
-    // One that could not be sent: the listener is told of the end.
+    // Ignores a failed send: the listener receives the end.
     private fun after(sending: CompletableFuture<WebSocket>, sent: () -> Unit) {
         sending.whenComplete { _, _ -> sent() }
     }
 }
 
-/** Nothing is asked for until somebody reads. */
+/**
+ * Forwards the JDK's events to the transport. `onOpen` requests no message; the transport requests them one at a time.
+ */
 private class Listener(private val transport: SocketTransport) : WebSocket.Listener {
     override fun onOpen(socket: WebSocket) {}
 
@@ -120,7 +123,7 @@ private class Listener(private val transport: SocketTransport) : WebSocket.Liste
     }
 }
 
-/** The JDK's own errors may say what was wrong in their cause alone. */
+/** Returns an error's message. The JDK's own errors may have it only in their cause. */
 private fun wordsOf(error: Throwable): String {
     val words = error.message ?: error.cause?.message
     return if (words == null) error.toString() else "${error.javaClass.simpleName}: $words"

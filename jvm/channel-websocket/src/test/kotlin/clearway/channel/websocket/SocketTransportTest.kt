@@ -38,7 +38,7 @@ class SocketTransportTest {
         }
 
     @Test
-    fun `sends at once what was given before it was open`() {
+    fun `the transport sends queued frames when its socket opens`() {
         val transport = SocketTransport(limits)
         transport.open(Log())
         transport.send(ByteArray(3))
@@ -47,7 +47,7 @@ class SocketTransportTest {
     }
 
     @Test
-    fun `a sink that throws is told what comes next, and the end`() {
+    fun `a sink that throws still receives later frames and the end`() {
         val told = Log()
         val transport = SocketTransport(limits)
         val throwing =
@@ -73,7 +73,7 @@ class SocketTransportTest {
     }
 
     @Test
-    fun `a socket that throws when it sends is the end`() {
+    fun `the transport ends with failed when the socket throws during a send`() {
         val told = Log()
         val broken =
             object : Socket by socket {
@@ -84,5 +84,66 @@ class SocketTransportTest {
         transport.opened(broken)
         transport.send(ByteArray(3))
         assertEquals(CloseCode.FAILED, told.end().code)
+    }
+
+    @Test
+    fun `answers to marks do not pile up when the other end does not read`() {
+        val leaving = ArrayList<() -> Unit>()
+        val slow =
+            object : Socket by socket {
+                override fun text(message: String, sent: () -> Unit) {
+                    log += message
+                    leaving += sent
+                }
+            }
+        val transport = SocketTransport(limits)
+        transport.open(Log())
+        transport.opened(slow)
+        for (count in 1..100) {
+            transport.binary(ByteBuffer.wrap(ByteArray(2)), true)
+            transport.text("mark ${count * 10}", true)
+        }
+        assertEquals(listOf("taken 10"), log)
+        leaving[0]()
+        assertEquals(listOf("taken 10", "taken 1000"), log)
+        leaving[1]()
+        assertEquals(2, log.size)
+    }
+
+    @Test
+    fun `a mark that comes again is an error of the protocol`() {
+        val transport = SocketTransport(limits)
+        transport.open(Log())
+        transport.opened(socket)
+        transport.binary(ByteBuffer.wrap(ByteArray(2)), true)
+        repeat(2) { transport.text("mark 10", true) }
+        assertEquals(listOf("taken 10", "close 4002"), log)
+    }
+
+    @Test
+    fun `a transport that is paused reads what makes room, and asks for no more than fits its limits`() {
+        var demands = 0
+        val counting =
+            object : Socket by socket {
+                override fun demand() {
+                    demands++
+                }
+            }
+        val told = Log()
+        val transport = SocketTransport(TransportLimits(100, 100))
+        transport.open(told)
+        transport.opened(counting)
+        transport.send(ByteArray(92))
+        transport.pause()
+        transport.text("taken 100", true)
+        assertEquals(1, told.drains)
+        // Two hundred bytes: the largest frame and the window.
+        repeat(2) { transport.binary(ByteBuffer.wrap(ByteArray(92)), true) }
+        assertEquals(3, demands)
+        assertEquals(0, told.frames.size)
+        transport.resume()
+        told.count(2)
+        transport.binary(ByteBuffer.wrap(ByteArray(1)), true)
+        told.count(3)
     }
 }

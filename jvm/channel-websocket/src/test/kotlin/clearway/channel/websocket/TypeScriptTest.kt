@@ -32,7 +32,7 @@ abstract class WebSocketInterop : TypeScriptContract() {
     }
 }
 
-/** TypeScript's server, and the JVM's client. */
+/** TypeScript's server with the JVM's client. */
 class TypeScriptServerTest : WebSocketInterop() {
     override fun connect(): Endpoint {
         node = Node.start("websocket.mjs", "serve")
@@ -42,7 +42,7 @@ class TypeScriptServerTest : WebSocketInterop() {
     }
 }
 
-/** The JVM's server, and TypeScript's client. */
+/** The JVM's server with TypeScript's client. */
 class TypeScriptClientTest : WebSocketInterop() {
     private lateinit var server: WebSocketServer
 

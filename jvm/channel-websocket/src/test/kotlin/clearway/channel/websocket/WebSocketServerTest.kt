@@ -31,7 +31,7 @@ class WebSocketServerTest {
     ): Int? = judge(Asking(path, from, origin, "127.0.0.1:81", offered, authorization), connections, rules)?.status
 
     @Test
-    fun `who is let in, and what the others are told`() {
+    fun `the server accepts and refuses requests with the status of the first failed check`() {
         assertEquals(null, judged())
         assertEquals(null, judged(offered = emptyList(), authorization = "Bearer secret"))
         assertEquals(null, judged(origin = "http://127.0.0.1:81"))
@@ -48,19 +48,19 @@ class WebSocketServerTest {
     }
 
     @Test
-    fun `a site whose name was made to point to this machine is refused`() {
+    fun `the server refuses a site after DNS rebinding`() {
         val rebound = Asking("/camera", "127.0.0.1", "http://evil.example", "evil.example", offers("secret"), null)
         assertEquals(403, judge(rebound, 0, rules)?.status)
     }
 
     @Test
-    fun `it listens on this machine alone, with a token that nobody guesses`() {
+    fun `the server listens on the loopback address and has a long random token`() {
         assertEquals("127.0.0.1", Pairs.server.uri.host)
         assertTrue(Pairs.server.token.orEmpty().length >= 43)
     }
 
     @Test
-    fun `a wrong token ends the transport with refused`() {
+    fun `the transport ends with refused when the token is wrong`() {
         val log = Log()
         WebSocketTransport.connect(Pairs.server.uri, "a-guess").open(log)
         val reason = log.end()
@@ -72,7 +72,7 @@ class WebSocketServerTest {
     }
 
     @Test
-    fun `a page of another origin is refused`() {
+    fun `the server refuses a page of another origin`() {
         val client = HttpClient.newHttpClient()
         val opening =
             client
@@ -85,7 +85,7 @@ class WebSocketServerTest {
     }
 
     @Test
-    fun `a server that is not there is told as failed`() {
+    fun `the transport ends with failed when no server is there`() {
         val connecting = Endpoint.connect(WebSocketTransport.connect(URI("ws://127.0.0.1:9/")))
         val failed = assertThrows(ExecutionException::class.java) { connecting.get(60, TimeUnit.SECONDS) }
         assertEquals(CloseCode.FAILED, (failed.cause as ChannelException).reason?.code)
@@ -106,7 +106,7 @@ class WebSocketServerTest {
     }
 
     @Test
-    fun `an onConnect that throws ends its connection, and the server goes on`() {
+    fun `the server ends one connection and continues when onConnect throws`() {
         val accepted = Log()
         val throws = AtomicBoolean(true)
         val rules = WebSocketServerOptions().withoutToken()
@@ -124,7 +124,7 @@ class WebSocketServerTest {
     }
 
     @Test
-    fun `many clients share the threads of one`() {
+    fun `many clients share the threads of one HTTP client`() {
         val selectors = {
             Thread.getAllStackTraces().keys.filter { it.name.startsWith("HttpClient") && "Selector" in it.name }.toSet()
         }

@@ -31,7 +31,12 @@ internal class Call(
 }
 
 /** Calls of this end. Each settles once: by its answer, whoever made it, its deadline, or the transport's end. */
-internal class Calls(private val link: Link, private val outbox: Outbox) {
+internal class Calls(
+    private val link: Link,
+    private val outbox: Outbox,
+    /** Called in a turn when the first call opens and when the last open call settles. */
+    private val onChange: () -> Unit,
+) {
     private val open = HashMap<Int, Call>()
     private var last = 0
     private var idle = ArrayList<() -> Unit>()
@@ -55,6 +60,7 @@ internal class Calls(private val link: Link, private val outbox: Outbox) {
         }
         val call = Call(this, nextId(), channel, message, options, settle)
         open[call.id] = call
+        if (open.size == 1) onChange()
         try {
             limit(call, options)
             outbox.push(call)
@@ -133,6 +139,7 @@ internal class Calls(private val link: Link, private val outbox: Outbox) {
         val call = open.remove(id) ?: return null
         call.timer?.stop()
         if (open.isEmpty()) {
+            onChange()
             for (each in idle) link.turns.later(each)
             idle.clear()
         }

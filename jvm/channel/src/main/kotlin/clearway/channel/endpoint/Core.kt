@@ -5,8 +5,10 @@ import clearway.channel.CallOptions
 import clearway.channel.ChannelError
 import clearway.channel.ChannelException
 import clearway.channel.EndpointOptions
+import clearway.channel.EndpointStats
 import clearway.channel.codec.CodecException
 import clearway.channel.codec.Codecs
+import clearway.channel.codec.NOTHING
 import clearway.channel.transport.ChannelTransport
 import clearway.channel.transport.CloseReason
 import clearway.channel.transport.speaking
@@ -24,13 +26,27 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
     val turns = Turns { settings.report(it, transport.name) }
     val link = Link(transport, settings, turns, wire, there, ::ended)
     private val outbox = Outbox(link)
-    val calls = Calls(link, outbox)
+    /** Answers, and ends of streams, that wait for the other end to read. */
+    private val replies: Replies =
+        Replies(
+            link,
+            object : RepliesOwner {
+                override fun mayPause() = calls.size == 0
+
+                override fun room() = desk.release()
+
+                override fun end(reason: CloseReason) = terminate(reason)
+            },
+        )
+    val calls: Calls = Calls(link, outbox) { replies.weigh() }
     val listens = Listens(link, outbox)
     val plainListens = PlainListens(link, calls)
-    val desk = Desk(link)
-    private val sources = Sources(link)
+    val desk: Desk = Desk(link, replies)
+    private val sources = Sources(link, replies)
     /** Streams that a foreign end listens to. */
     val plainSources = LinkedHashSet<Source>()
+    /** Those of them whose code still runs, though nobody may listen any more. They take a place until it ends. */
+    val plainRunning = HashSet<Source>()
     val closed = CompletableFuture<CloseReason>()
     /** Posts that wait for room, to settle when nothing leaves any more. */
     private val posts = LinkedHashSet<Waiting>()
@@ -69,11 +85,11 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
     /** Sends what nobody answers. Settles when it has left for the transport. */
     fun post(channel: String, message: ByteArray): CompletableFuture<Void?> {
         val future = CompletableFuture<Void?>()
-        val name = link.name(channel)
         val post =
             object : Waiting {
                 override fun leave() {
-                    link.send(if (link.isPlain) Op.MESSAGE else Op.POST, name = name, body = message)
+                    val op = if (link.isPlain) Op.MESSAGE else Op.POST
+                    link.send(op, name = link.name(channel), body = message)
                     posts.remove(this)
                     turns.later { future.complete(null) }
                 }
@@ -101,6 +117,8 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
     fun frame(bytes: ByteArray): Unit =
         turns.turn {
             val frame = readFrame(bytes)
+            // The transport may still deliver frames after this end has closed it.
+            if (link.reason != null) return@turn
             if (frame == null) link.broken("a frame of ${bytes.size} bytes that is none")
             else {
                 val message = Received(frame.body, frame.flags and (Flag.WHOLE or Flag.EMPTY), frame.attachments)
@@ -111,6 +129,7 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
     fun drained(): Unit =
         turns.turn {
             link.congested = false
+            desk.drain()
             sources.drain()
             for (source in plainSources.toList()) source.drain()
             outbox.drain()
@@ -151,8 +170,17 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
         ended(reason)
     }
 
-    fun <T> counts(read: (calls: Int, handling: Int, listening: Int, serving: Int) -> T): T =
-        turns.turn { read(calls.size, desk.size, listens.size + plainListens.size, sources.size + plainSources.size) }
+    fun stats(): EndpointStats =
+        turns.turn {
+            EndpointStats(
+                transport.name,
+                calls.size,
+                desk.size,
+                replies.bytes + link.queued.bytes,
+                listens.size + plainListens.size,
+                sources.size + plainSources.size,
+            )
+        }
 
     private fun ours(frame: Frame, message: Received) {
         when (frame.op) {
@@ -178,7 +206,7 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
         val channel = channel(frame) ?: return
         if (!plainListens.message(channel, message)) request(frame, message, frame.id != 0, channel)
         // An event wants no answer; whoever asked for one gets it.
-        else if (frame.id != 0) link.send(Op.ANSWER, id = frame.id)
+        else if (frame.id != 0) replies.send(Op.ANSWER, 0, frame.id, 0, 0, NOTHING) {}
     }
 
     private fun request(frame: Frame, message: Received, wanted: Boolean, name: String? = channel(frame)) {
@@ -186,7 +214,7 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
         val isPlain = link.isPlain
         val deadlineMs = if (isPlain) 0 else frame.a
         val timeoutMs = if (isPlain) 0 else frame.b
-        desk.request(Served(link, frame.id, channel, message, wanted, deadlineMs, timeoutMs, desk::settled))
+        desk.request(Served(link, frame.id, channel, message, wanted, deadlineMs, timeoutMs, desk))
     }
 
     private fun channel(frame: Frame): String? {

@@ -4,6 +4,7 @@ package clearway.channel.endpoint
 import clearway.channel.ChannelError
 import clearway.channel.ChannelException
 import clearway.channel.wire.Status
+import java.util.ArrayDeque
 
 /** What the other end asks for: a request's answer, or a stream. */
 internal sealed class Asked {
@@ -29,6 +30,7 @@ internal sealed class Asked {
 
 /** What serves a channel at this end; called in turns, so that it only hands on. None of it throws. */
 internal interface Handler {
+    /** Calls [Served.ended] when the handler has ended. */
     fun request(served: Served)
 
     fun listen(asked: AskedStream) {
@@ -37,7 +39,9 @@ internal interface Handler {
 }
 
 /** Requests of the other end: hands them to their channel's handler, and keeps those that come before it. */
-internal class Desk(private val link: Link) {
+internal class Desk(private val link: Link, private val replies: Replies) : ServedOwner {
+    private class Held(val asked: Asked, val bytes: Int)
+
     private val settings = link.settings
     private val handlers = HashMap<String, Handler>()
     private val early = Early<Asked>(settings.early, settings.earlyBytesMax.toLong(), settings.earlyMs)
@@ -45,12 +49,17 @@ internal class Desk(private val link: Link) {
     private val open = HashMap<Int, Asked.Request>()
     /** Posts that are not done: nobody waits for them, and they have no ids. */
     private val posts = HashSet<Served>()
+    /** Requests that hold a place: until their handler has ended, also when nobody waits for them any more. */
+    private val places = HashSet<Served>()
+    /** Requests that arrived while too many bytes of answers waited, in order of arrival. */
+    private val held = ArrayDeque<Held>()
+    private var heldBytes = 0L
     private var timer: Timer? = null
     private val idle = ArrayList<() -> Unit>()
 
-    /** How many requests were not answered yet. */
+    /** How many requests hold a place. */
     val size: Int
-        get() = open.size + posts.size
+        get() = places.size
 
     /** Registers a channel's handler, to which what came early goes. Returns what ends it. Any thread. */
     fun handle(name: String, handler: Handler): AutoCloseable =
@@ -64,40 +73,55 @@ internal class Desk(private val link: Link) {
     fun request(served: Served) {
         if (served.wanted && open.containsKey(served.id)) return link.broken("two calls of number ${served.id}")
         val asked = Asked.Request(served)
+        val room = places.size < settings.callsMax
+        if (room) places.add(served)
         if (served.wanted) open[served.id] = asked else posts.add(served)
-        if (size > settings.callsMax) return served.answer(Status.BUSY)
-        take(asked, served.message.body.remaining())
+        if (!room) return served.answer(Status.BUSY)
+        admit(asked, served.message.body.remaining())
     }
 
-    fun listen(asked: AskedStream, bytes: Int): Unit = take(asked.asked, bytes)
+    fun listen(asked: AskedStream, bytes: Int): Unit = admit(asked.asked, bytes)
 
     /** A call was cancelled there. */
     fun cancel(id: Int, status: Long) {
         val asked = open[id] ?: return
-        early.remove(asked.channel, asked)
+        withdraw(asked)
         val error = if (status == Status.TIMEOUT.toLong()) ChannelError.TIMEOUT else ChannelError.CANCELLED
         asked.served.cancel(ChannelException(error, "the caller has cancelled"))
     }
 
     /** A stream that waits for its handler is not asked for any more. */
     fun withdraw(asked: AskedStream) {
-        early.remove(asked.channel, asked.asked)
+        withdraw(asked.asked)
+    }
+
+    private fun withdraw(asked: Asked) {
+        val waits = held.firstOrNull { it.asked === asked } ?: return early.remove(asked.channel, asked)
+        held.remove(waits)
+        heldBytes -= waits.bytes
     }
 
     /** Sets how many early messages of a channel are kept; the oldest that are too many are dropped. */
     fun resize(name: String, count: Int): Unit =
         link.turns.turn { for (asked in early.resize(name, count)) asked.refuse(Status.DROPPED) }
 
-    fun settled(served: Served) {
+    override fun settled(served: Served) {
         if (served.wanted) open.remove(served.id) else posts.remove(served)
-        if (size > 0) return
-        for (each in idle) link.turns.later(each)
-        idle.clear()
+        look()
     }
 
-    /** Calls back, after a turn, when every request has its answer. */
+    override fun reply(op: Int, flags: Int, id: Int, status: Long, body: ByteArray, gone: () -> Unit): Unit =
+        replies.send(op, flags, id, status, 0, body, gone)
+
+    override fun left(served: Served) {
+        places.remove(served)
+        look()
+    }
+
+    /** Calls back, after a turn, when every request is answered and all answers have left. */
     fun whenIdle(act: () -> Unit) {
-        if (size == 0) link.turns.later(act) else idle.add(act)
+        idle.add(act)
+        look()
     }
 
     /** Answers what waits for a handler: there will be none. */
@@ -107,10 +131,43 @@ internal class Desk(private val link: Link) {
     fun closed() {
         timer?.stop()
         early.expire(Long.MAX_VALUE)
+        held.clear()
+        replies.clear()
         for (served in open.values.map { it.served } + posts) served.cancel(
             link.closedError("call of ${served.channel}")
         )
+        places.clear()
         handlers.clear()
+    }
+
+    private fun look() {
+        if (open.size + posts.size + replies.size > 0) return
+        for (each in idle) link.turns.later(each)
+        idle.clear()
+    }
+
+    // No handler starts while too many bytes of answers wait for the other end.
+    private fun admit(asked: Asked, bytes: Int) {
+        if (held.isEmpty() && !replies.full) return take(asked, bytes)
+        replies.weigh()
+        if (heldBytes >= settings.replyBytesMax) return asked.refuse(Status.BUSY)
+        held.add(Held(asked, bytes))
+        heldBytes += bytes
+    }
+
+    /** Some answers have left: requests that waited for that go on. */
+    fun release() {
+        while (!replies.full) {
+            val next = held.poll() ?: return
+            heldBytes -= next.bytes
+            take(next.asked, next.bytes)
+        }
+    }
+
+    /** Sends waiting answers. The owner calls this when the transport has room again. */
+    fun drain() {
+        replies.drain()
+        look()
     }
 
     private fun take(asked: Asked, bytes: Int) {
@@ -133,6 +190,7 @@ internal class Desk(private val link: Link) {
                         handler.request(asked.served)
                     } catch (thrown: Throwable) {
                         link.turns.later { asked.served.fail(thrown) }
+                        asked.served.ended()
                     }
             is Asked.Stream -> handler.listen(asked.stream)
         }

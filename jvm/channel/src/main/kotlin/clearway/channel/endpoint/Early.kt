@@ -37,13 +37,12 @@ internal class Early<T : Any>(private val each: Int, private val bytesMax: Long,
         return List(shelf.kept.size) { shift(shelf) }
     }
 
-    /** Takes one out; false when it is not there. */
-    fun remove(name: String, entry: T): Boolean {
-        val shelf = shelves[name] ?: return false
-        val kept = shelf.kept.firstOrNull { it.entry === entry } ?: return false
+    /** Takes one out, if it is there. */
+    fun remove(name: String, entry: T) {
+        val shelf = shelves[name] ?: return
+        val kept = shelf.kept.firstOrNull { it.entry === entry } ?: return
         shelf.kept.remove(kept)
         bytes -= kept.bytes
-        return true
     }
 
     /** Sets how many of a channel are kept; returns the oldest that are too many now. */

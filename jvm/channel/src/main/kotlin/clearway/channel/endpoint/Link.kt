@@ -4,6 +4,7 @@ package clearway.channel.endpoint
 import clearway.channel.ChannelError
 import clearway.channel.ChannelException
 import clearway.channel.EndpointOptions
+import clearway.channel.RemoteException
 import clearway.channel.codec.CodecError
 import clearway.channel.codec.CodecException
 import clearway.channel.codec.Codecs
@@ -18,9 +19,12 @@ import clearway.channel.transport.ChannelTransport
 import clearway.channel.transport.CloseCode
 import clearway.channel.transport.CloseReason
 import clearway.channel.transport.uncaught
+import clearway.channel.wire.FRAME_BYTES_MIN
 import clearway.channel.wire.Flag
 import clearway.channel.wire.Hello
 import clearway.channel.wire.Wires
+import clearway.channel.wire.partsOf
+import clearway.channel.wire.writeError
 import clearway.channel.wire.writeFrame
 import java.nio.ByteBuffer
 import java.util.concurrent.ConcurrentHashMap
@@ -54,15 +58,29 @@ internal class Link(
     var closing = false
     /** Whether the transport asked to hold back. */
     var congested = false
+    /** Events that wait for the other end, over all its streams. */
+    val queued = QueueCharge(settings.replyBytesMax.toLong())
     private val frameBytesMax = minOf(transport.frameBytesMax.toLong(), there?.frameBytesMax ?: Long.MAX_VALUE)
-    private val nameBytesMax = minOf(settings.nameBytesMax.toLong(), there?.nameBytesMax ?: Long.MAX_VALUE)
+    // Half of the smallest frame stays free for what follows a name.
+    private val nameMax = minOf(settings.nameBytesMax.toLong(), frameBytesMax - FRAME_BYTES_MIN / 2)
+    private val nameBytesMax = minOf(nameMax, there?.nameBytesMax ?: nameMax)
+    /** Largest body that fits into a frame with any name. */
+    private val bodyBytesMax = (frameBytesMax - OVERHEAD - nameBytesMax).toInt()
+    /** Whether errors cross whole. */
+    private val exposes = settings.exposeErrors ?: transport.isTrusted
     private val names = ConcurrentHashMap<String, ByteArray>()
 
     /** Whether nothing new may begin. */
     val over: Boolean
         get() = closing || reason != null
 
-    /** The bytes of a name. Throws IllegalArgumentException for one that is too long. Any thread. */
+    /** Throws IllegalArgumentException for a name that is too long for this end. Any thread. */
+    fun checkName(name: String) {
+        val most = settings.nameBytesMax
+        require(name.toByteArray(Charsets.UTF_8).size <= most) { "name must have at most $most bytes: name=$name" }
+    }
+
+    /** The bytes of a name for sending. Throws IllegalArgumentException for one too long for the other end. Any thread. */
     fun name(name: String): ByteArray {
         names[name]?.let {
             return it
@@ -73,6 +91,70 @@ internal class Link(
         names[name] = bytes
         return bytes
     }
+
+    /** Sends a frame that always fits. Never throws: if the transport throws, the link closes it. In a turn. */
+    fun control(
+        op: Int,
+        flags: Int = 0,
+        id: Int = 0,
+        a: Long = 0,
+        b: Long = 0,
+        name: ByteArray = NOTHING,
+        body: ByteArray = NOTHING,
+    ) {
+        try {
+            send(op, flags, id, a, b, name = name, body = body)
+        } catch (thrown: Throwable) {
+            failed(thrown)
+        }
+    }
+
+    /** The error for a message too large for a frame even without a name; null when it fits. */
+    fun tooLarge(body: ByteArray): ChannelException? =
+        if (body.size + OVERHEAD > frameBytesMax) tooLarge(body.size) else null
+
+    /**
+     * Encodes an error for a failed reply or a stream's end on Clearway's wire, as far as it may cross. Never throws.
+     * Calls the error's own methods: outside of turns, unless the error is the library's.
+     */
+    fun errorBody(thrown: Throwable): ByteArray = writeError(thrown, bodyBytesMax, exposes)
+
+    /** As [errorBody], for the plain wire. */
+    fun envelope(codec: MethodCodec, thrown: Throwable, stacks: Boolean): ByteArray =
+        writeEnvelope(codec, partsOf(thrown, exposes), stacks, bodyBytesMax)
+
+    /** The error that crosses instead of one that a handler or a source threw. Never throws. Outside of turns. */
+    fun redacted(thrown: Throwable, channel: String): Throwable {
+        val redact = settings.redactError ?: return thrown
+        return try {
+            redact(thrown, channel) ?: hidden()
+        } catch (broken: Throwable) {
+            settings.report(broken, channel)
+            hidden()
+        }
+    }
+
+    private fun hidden() = RemoteException("error", "an error that is not told")
+
+    /** Stops reading, if the transport can pause. In a turn. */
+    fun pause(): Unit = ask(transport::pause)
+
+    fun resume(): Unit = ask(transport::resume)
+
+    private fun ask(what: () -> Unit) {
+        if (reason != null) return
+        try {
+            what()
+        } catch (thrown: Throwable) {
+            failed(thrown)
+        }
+    }
+
+    private fun tooLarge(bytes: Int) =
+        ChannelException(
+            ChannelError.TOO_LARGE,
+            "a message of $bytes bytes; the way to the other end takes frames of $frameBytesMax at most",
+        )
 
     /** Sends a frame. Throws `too-large`; then nothing has left. A closed link drops it. In a turn. */
     fun send(
@@ -87,11 +169,7 @@ internal class Link(
     ) {
         if (reason != null) return
         val size = body.size.toLong() + name.size + OVERHEAD
-        if (size > frameBytesMax)
-            throw ChannelException(
-                ChannelError.TOO_LARGE,
-                "a message of ${body.size} bytes; the way to the other end takes frames of $frameBytesMax at most",
-            )
+        if (size > frameBytesMax) throw tooLarge(body.size)
         val frame = writeFrame(op, flags, id, a, b, c, name, body)
         try {
             if (!transport.send(frame)) congested = true

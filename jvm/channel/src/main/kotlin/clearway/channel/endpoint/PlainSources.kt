@@ -3,10 +3,10 @@ package clearway.channel.endpoint
 
 import clearway.channel.codec.MethodCodec
 import clearway.channel.codec.MethodReply
+import clearway.channel.codec.NOTHING
 import clearway.channel.wire.ErrorParts
 import clearway.channel.wire.Op
 import clearway.channel.wire.Status
-import clearway.channel.wire.partsOf
 import java.nio.ByteBuffer
 
 /**
@@ -20,7 +20,6 @@ internal class PlainSource(
     private val serving: Serving,
 ) : Handler {
     private val link = core.link
-    private val name = link.name(channel)
     private val done = codec.encodeReply(MethodReply.Success(null))
     private var active: Source? = null
 
@@ -28,13 +27,16 @@ internal class PlainSource(
         try {
             answer(served)
         } catch (thrown: Throwable) {
-            link.turns.later { served.fail(thrown) { envelope(codec, it, link.settings.stacks) } }
+            link.turns.later { served.fail(thrown) { link.envelope(codec, it, link.settings.stacks) } }
+        } finally {
+            served.ended()
         }
     }
 
     private fun answer(served: Served) {
         val method = link.decodeCall(codec, served.message).method
-        if (method == "listen") {
+        if (method == "listen" && core.plainRunning.size >= link.settings.callsMax) served.answer(Status.BUSY)
+        else if (method == "listen") {
             active?.cancel()
             // The answer goes first: it says that events may come.
             served.answer(Status.DONE, done)
@@ -56,18 +58,25 @@ internal class PlainSource(
                 override fun encode(event: Any?) = serving.encode(event)
 
                 override fun event(message: ByteArray, dropped: Long) =
-                    link.send(Op.MESSAGE, name = name, body = message)
+                    link.send(Op.MESSAGE, name = link.name(channel), body = message)
 
-                override fun end(status: Int, error: Throwable?, dropped: Long) {
-                    if (error != null) {
-                        try {
-                            val body = envelope(codec, partsOf(error), link.settings.stacks)
-                            link.send(Op.MESSAGE, name = name, body = body)
-                        } catch (unsent: Throwable) {
-                            link.turns.later { link.settings.report(unsent, channel) }
-                        }
+                override fun error(thrown: Throwable): ByteArray =
+                    try {
+                        link.envelope(codec, link.redacted(thrown, channel), link.settings.stacks)
+                    } catch (unwritten: Throwable) {
+                        link.settings.report(unwritten, channel)
+                        NOTHING
                     }
-                    link.send(Op.MESSAGE, name = name)
+
+                override fun end(status: Int, error: ByteArray, dropped: Long) {
+                    val name =
+                        try {
+                            link.name(channel)
+                        } catch (_: IllegalArgumentException) {
+                            return // The other end cannot have asked for a channel with this name.
+                        }
+                    if (error.isNotEmpty()) link.control(Op.MESSAGE, name = name, body = error)
+                    link.control(Op.MESSAGE, name = name)
                 }
             }
         val source =
@@ -75,6 +84,8 @@ internal class PlainSource(
                 core.plainSources.remove(ended)
                 if (active === ended) active = null
             }
+        source.onLeft = { core.plainRunning.remove(source) }
+        core.plainRunning.add(source)
         source.queue.credit.grant(UNBOUNDED, UNBOUNDED)
         core.plainSources.add(source)
         active = source
@@ -82,13 +93,19 @@ internal class PlainSource(
     }
 }
 
-/** The plain wire's envelope for an error. What the codec has no form for is left out of it. */
-internal fun envelope(codec: MethodCodec, parts: ErrorParts, stacks: Boolean): ByteArray {
+/**
+ * The plain wire's envelope for an error, in at most `bytesMax` bytes. Leaves out details that the codec cannot encode,
+ * and all but the code and the message's beginning of an error that is too large. Throws what the codec throws.
+ */
+internal fun writeEnvelope(codec: MethodCodec, parts: ErrorParts, stacks: Boolean, bytesMax: Int): ByteArray {
     val stack = if (stacks) parts.stack else null
-    fun encode(details: Any?) = codec.encodeReply(MethodReply.Failure(parts.code, parts.message, details, stack))
-    return try {
-        encode(parts.details)
-    } catch (_: Throwable) {
-        encode(null)
-    }
+    fun encode(from: ErrorParts, details: Any?, stack: String?) =
+        codec.encodeReply(MethodReply.Failure(from.code, from.message, details, stack))
+    val whole =
+        try {
+            encode(parts, parts.details, stack)
+        } catch (_: Throwable) {
+            encode(parts, null, stack)
+        }
+    return if (whole.size <= bytesMax) whole else encode(parts.shortened(bytesMax), null, null)
 }

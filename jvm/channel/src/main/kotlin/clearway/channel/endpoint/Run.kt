@@ -4,19 +4,25 @@ package clearway.channel.endpoint
 import java.util.concurrent.CompletionException
 import java.util.concurrent.CompletionStage
 
-/** Runs a handler and answers, when its result is there. Never throws. */
+/** Runs a handler and answers, when its result is there: then it has ended. Never throws. */
 internal fun <T> run(served: Served, handle: () -> CompletionStage<T>, answer: (T) -> Unit, fail: (Throwable) -> Unit) {
     // Its caller may have given up while it waited for a thread, or the executor has refused it.
-    if (served.isOver) return
+    if (!served.begin()) return
     try {
         handle().whenComplete { value, thrown ->
             try {
                 if (thrown != null) fail((thrown as? CompletionException)?.cause ?: thrown) else answer(value)
             } catch (refused: Throwable) {
                 fail(refused) // What the codec has no form for.
+            } finally {
+                served.ended()
             }
         }
     } catch (thrown: Throwable) {
-        fail(thrown)
+        try {
+            fail(thrown)
+        } finally {
+            served.ended()
+        }
     }
 }

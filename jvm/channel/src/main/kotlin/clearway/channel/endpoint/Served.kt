@@ -5,11 +5,20 @@ import clearway.channel.ChannelError
 import clearway.channel.ChannelException
 import clearway.channel.HandlerContext
 import clearway.channel.codec.NOTHING
-import clearway.channel.wire.ErrorParts
 import clearway.channel.wire.Op
 import clearway.channel.wire.Status
-import clearway.channel.wire.partsOf
-import clearway.channel.wire.writeError
+
+/** Who keeps a request's place. Called in turns. */
+internal interface ServedOwner {
+    /** It is answered, or nobody waits for the answer. */
+    fun settled(served: Served)
+
+    /** Sends the answer, and calls `gone` when it has left. Never throws. */
+    fun reply(op: Int, flags: Int, id: Int, status: Long, body: ByteArray, gone: () -> Unit)
+
+    /** The handler has ended and the answer has left: the request frees its place. */
+    fun left(served: Served)
+}
 
 /**
  * A request of the other end's: a call or a post. It is answered once; later answers, and those nobody waits for, are
@@ -24,7 +33,7 @@ internal class Served(
     val wanted: Boolean,
     deadlineMs: Long,
     private val timeoutMs: Long,
-    private val onSettled: (Served) -> Unit,
+    private val owner: ServedOwner,
 ) : HandlerContext {
     override val deadlineMs: Long? = deadlineMs.takeIf { it > 0 }
     var settled = false
@@ -33,10 +42,17 @@ internal class Served(
     private var cancelled: Throwable? = null
     private val onCancel = ArrayList<Runnable>()
     private var timer: Timer? = null
+    private var phase = Phase.WAITS
+    /** Whether the answer waits to leave. */
+    private var leaving = false
 
-    /** Whether it was answered, or nobody waits for the answer. Any thread. */
-    val isOver: Boolean
-        get() = link.turns.turn { settled }
+    /** Where its handler is. A handler is given to an executor, which may begin late, or never. */
+    private enum class Phase {
+        WAITS,
+        GIVEN,
+        RUNS,
+        ENDED,
+    }
 
     override val isCancelled: Boolean
         get() = link.turns.turn { cancelled != null }
@@ -45,8 +61,9 @@ internal class Served(
         link.turns.turn { if (cancelled != null) link.turns.later(act::run) else if (!settled) onCancel.add(act) }
     }
 
-    /** The handler is about to run. */
+    /** The handler is about to be given to where handlers run. In a turn. */
     fun start() {
+        phase = Phase.GIVEN
         if (timeoutMs == 0L) return
         timer =
             link.settings.clock.after(timeoutMs) {
@@ -66,8 +83,25 @@ internal class Served(
             start()
         } catch (rejected: Throwable) {
             fail(rejected)
+            link.turns.turn { if (phase == Phase.GIVEN) ended() }
         }
     }
+
+    /** The handler begins; false where nobody waits for the answer any more: then it has ended. Any thread. */
+    fun begin(): Boolean =
+        link.turns.turn {
+            if (settled) ended() else phase = Phase.RUNS
+            !settled
+        }
+
+    /**
+     * The handler has ended. One that goes on after its call was cancelled keeps its place until it does. Any thread.
+     */
+    fun ended(): Unit =
+        link.turns.turn {
+            phase = Phase.ENDED
+            release()
+        }
 
     /** Nobody waits any more. In a turn. */
     fun cancel(reason: Throwable) {
@@ -76,31 +110,28 @@ internal class Served(
         for (each in onCancel) link.turns.later(each::run)
         onCancel.clear()
         settle()
+        release()
     }
 
     /** Answers; for the plain wire a status other than `done` is no bytes at all. */
     fun answer(status: Int, message: ByteArray = NOTHING, flags: Int = 0): Unit =
         link.turns.turn {
             if (settle() && wanted) {
-                try {
-                    reply(status, if (link.isPlain && status != Status.DONE) NOTHING else message, flags)
-                } catch (tooLarge: ChannelException) {
-                    link.turns.later { link.settings.report(tooLarge, channel) }
-                    val error = writeError(tooLarge)
-                    if (link.isPlain) reply(Status.DONE, NOTHING, 0)
-                    else reply(Status.ERROR, if (error.size < SMALL) error else NOTHING, 0)
-                }
+                leaving = true
+                reply(status, message, flags)
             }
+            release()
         }
 
     /** Answers with what the handler threw. `envelope` makes the plain wire's error; without, that has none. */
-    fun fail(thrown: Throwable, envelope: ((ErrorParts) -> ByteArray)? = null) {
+    fun fail(thrown: Throwable, envelope: ((Throwable) -> ByteArray)? = null) {
         val told = wanted && (!link.isPlain || envelope != null)
         if (!told && !link.turns.turn { settled }) link.settings.report(thrown, channel)
-        if (!link.isPlain) return answer(Status.ERROR, writeError(thrown))
+        val redacted = if (told) link.redacted(thrown, channel) else thrown
+        if (!link.isPlain) return answer(Status.ERROR, if (told) link.errorBody(redacted) else NOTHING)
         var message = NOTHING
         try {
-            message = envelope?.invoke(partsOf(thrown)) ?: NOTHING
+            message = envelope?.invoke(redacted) ?: NOTHING
         } catch (unwritten: Throwable) {
             link.settings.report(unwritten, channel)
         }
@@ -111,17 +142,26 @@ internal class Served(
         if (settled) return false
         settled = true
         timer?.stop()
-        onSettled(this)
+        owner.settled(this)
         return true
     }
 
-    private fun reply(status: Int, message: ByteArray, flags: Int) {
-        if (link.isPlain) link.send(Op.ANSWER, id = id, body = message)
-        else link.send(Op.REPLY, flags, id, a = status.toLong(), body = message)
+    private fun release() {
+        if (settled && !leaving && (phase == Phase.WAITS || phase == Phase.ENDED)) owner.left(this)
     }
 
-    private companion object {
-        /** Fits where the answer did not: a name and some words. */
-        const val SMALL = 4096
+    private fun reply(status: Int, message: ByteArray, flags: Int) {
+        val gone = {
+            leaving = false
+            release()
+        }
+        val tooLarge = link.tooLarge(message)
+        if (tooLarge != null) link.turns.later { link.settings.report(tooLarge, channel) }
+        if (link.isPlain) {
+            val body = if (tooLarge != null || status != Status.DONE) NOTHING else message
+            owner.reply(Op.ANSWER, 0, id, 0, body, gone)
+        } else if (tooLarge != null)
+            owner.reply(Op.REPLY, 0, id, Status.ERROR.toLong(), link.errorBody(tooLarge), gone)
+        else owner.reply(Op.REPLY, flags, id, status.toLong(), message, gone)
     }
 }

@@ -5,17 +5,21 @@ import clearway.channel.ChannelError
 import clearway.channel.ChannelException
 import clearway.channel.EventSink
 import clearway.channel.WhenFull
+import clearway.channel.codec.NOTHING
 import clearway.channel.wire.Status
 import java.util.ArrayDeque
 import java.util.concurrent.CompletableFuture
 
-/** Where a source's events go. All but `encode` in turns. */
+/** The destination of a source's events. All but [encode] and [error] are called in turns. */
 internal interface SourceWire {
     fun encode(event: Any?): ByteArray
 
+    /** Encodes an error as far as it may cross. Never throws. */
+    fun error(thrown: Throwable): ByteArray
+
     fun event(message: ByteArray, dropped: Long)
 
-    fun end(status: Int, error: Throwable?, dropped: Long)
+    fun end(status: Int, error: ByteArray, dropped: Long)
 }
 
 /** How many events may wait for a listener, and what happens when as many do. */
@@ -31,20 +35,28 @@ internal class Source(
 ) : EventSink {
     private class Waiter(val message: ByteArray, val settle: CompletableFuture<Boolean>?)
 
-    private class Ending(val status: Int, val error: Throwable?)
+    private class Ending(val status: Int, val error: ByteArray)
 
-    val queue = SourceQueue(limits.capacity, limits.whenFull)
+    val queue = SourceQueue(limits.capacity, limits.whenFull, link.queued)
     /** Sends that wait for room, in their order. */
     private val waiters = ArrayDeque<Waiter>()
     /** What ends the stream when all has left. */
     private var ending: Ending? = null
     private var ended = false
+    /** Whether an event could not be sent: nothing leaves any more but the error. */
+    private var broken = false
+    /** Whether its code runs or waits to run: from its beginning until [left]. */
+    var running = true
+        private set
+
+    /** Told in a turn when nothing runs for it any more. */
+    var onLeft: () -> Unit = {}
     private val onCancel = ArrayList<Runnable>()
     /** Wakes whoever waits to draw. */
     private var draw: (() -> Unit)? = null
 
     private val over: Boolean
-        get() = ended || ending != null
+        get() = ended || broken || ending != null
 
     private val mayDraw: Boolean
         get() = queue.size == 0 && waiters.isEmpty() && queue.credit.maySend && !link.congested
@@ -78,15 +90,14 @@ internal class Source(
         return settle
     }
 
-    override fun end(): Unit = finish(Status.DONE, null)
+    override fun end(): Unit = finish(Status.DONE, NOTHING)
 
-    override fun fail(error: Throwable): Unit = finish(Status.ERROR, error)
+    override fun fail(error: Throwable): Unit = finish(Status.ERROR, wire.error(error))
 
     /** Sends what may leave. */
     fun drain(): Unit =
         link.turns.turn {
-            var tooLarge: Throwable? = null
-            while (!ended && !link.congested && tooLarge == null) {
+            while (!ended && !broken && !link.congested) {
                 while (waiters.isNotEmpty() && queue.room) {
                     val waiter = waiters.remove()
                     queue.push(waiter.message)
@@ -97,14 +108,14 @@ internal class Source(
                     wire.event(next, queue.dropped)
                     queue.dropped = 0
                 } catch (reason: Throwable) {
-                    // An event that no frame can hold: what waits behind it is not sent as if it had never been.
-                    tooLarge = reason
+                    // No frame can hold this event. The stream ends: the events behind it would hide the gap.
+                    broken = true
+                    link.turns.later { endNow(reason) }
                 }
             }
             val ending = ending
             val empty = queue.size == 0 && waiters.isEmpty()
-            if (tooLarge != null) close(Ending(Status.ERROR, tooLarge))
-            else if (ending != null && !ended && empty && !link.congested) close(ending)
+            if (ending != null && !ended && !broken && empty && !link.congested) close(ending)
             if (over || mayDraw) wakeDrawer()
         }
 
@@ -112,7 +123,7 @@ internal class Source(
     fun cancel(status: Int? = null) {
         if (ended) return
         try {
-            if (status != null) wire.end(status, null, queue.dropped)
+            if (status != null) wire.end(status, NOTHING, queue.dropped)
         } finally {
             stop()
         }
@@ -148,8 +159,17 @@ internal class Source(
             if (iterator is AutoCloseable) iterator.close()
         } catch (thrown: Throwable) {
             link.settings.report(thrown, channel)
+        } finally {
+            left()
         }
     }
+
+    /** Nothing runs for it any more. Any thread. */
+    fun left(): Unit =
+        link.turns.turn {
+            running = false
+            onLeft()
+        }
 
     /** Whether the next value may be drawn; null where that is later, and `pump` runs again then. */
     private fun mayGoOn(iterator: Iterator<*>): Boolean? =
@@ -174,7 +194,13 @@ internal class Source(
         draw = null
     }
 
-    private fun finish(status: Int, error: Throwable?): Unit =
+    /** Ends before the events that wait, with the reason why one could not be sent. */
+    private fun endNow(thrown: Throwable) {
+        val error = wire.error(thrown)
+        link.turns.turn { if (!ended) close(Ending(Status.ERROR, error)) }
+    }
+
+    private fun finish(status: Int, error: ByteArray): Unit =
         link.turns.turn {
             if (!over) {
                 ending = Ending(status, error)

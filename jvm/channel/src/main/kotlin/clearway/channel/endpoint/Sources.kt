@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.channel.endpoint
 
-import clearway.channel.ChannelException
 import clearway.channel.WhenFull
 import clearway.channel.codec.NOTHING
 import clearway.channel.wire.Flag
 import clearway.channel.wire.Frame
 import clearway.channel.wire.Op
 import clearway.channel.wire.Status
-import clearway.channel.wire.writeError
 
 /** Whoever serves a channel's events: how they are queued, encoded, and begun. */
 internal interface Serving {
@@ -16,7 +14,7 @@ internal interface Serving {
 
     fun encode(event: Any?): ByteArray
 
-    /** In a turn: it only hands on. */
+    /** In a turn: it only hands on. [Source.left] is called when nothing runs for the stream any more. */
     fun begin(source: Source, args: Received)
 }
 
@@ -47,10 +45,12 @@ internal class AskedStream(
 }
 
 /** Streams of events that this end serves, on Clearway's wire. Its endpoint's turns guard it. */
-internal class Sources(private val link: Link) {
+internal class Sources(private val link: Link, private val replies: Replies) {
     /** By id: asked for and not begun, or begun. */
     private val asked = HashMap<Int, AskedStream>()
     private val open = HashMap<Int, Source>()
+    /** Those that nobody listens to any more, and whose code still runs. They take a place until it ends. */
+    private val leaving = HashSet<Source>()
 
     val size: Int
         get() = open.size + asked.size
@@ -65,7 +65,7 @@ internal class Sources(private val link: Link) {
         replace(channel)
         val stream = AskedStream(this, id, channel, args, frame)
         asked[id] = stream
-        if (size <= link.settings.callsMax) return stream
+        if (size + leaving.size <= link.settings.callsMax) return stream
         stream.refuse(Status.BUSY)
         return null
     }
@@ -80,24 +80,25 @@ internal class Sources(private val link: Link) {
                 override fun event(message: ByteArray, dropped: Long) =
                     link.send(Op.EVENT, id = id, a = dropped, body = message)
 
-                override fun end(status: Int, error: Throwable?, dropped: Long) {
-                    try {
-                        val body = if (error == null) NOTHING else writeError(error)
-                        link.send(Op.END, id = id, a = status.toLong(), b = dropped, body = body)
-                    } catch (_: ChannelException) {
-                        // Its words are too large: that it has ended is told without.
-                        link.send(Op.END, Flag.EMPTY, id, status.toLong(), dropped)
-                    }
+                override fun error(thrown: Throwable) = link.errorBody(link.redacted(thrown, stream.channel))
+
+                override fun end(status: Int, error: ByteArray, dropped: Long) {
+                    replies.send(Op.END, 0, id, status.toLong(), dropped, error) {}
                 }
             }
-        val source = Source(link, stream.channel, stream.limits(serving.limits), wire) { open.remove(id) }
+        val source =
+            Source(link, stream.channel, stream.limits(serving.limits), wire) { ended ->
+                open.remove(id)
+                if (ended.running) leaving.add(ended)
+            }
+        source.onLeft = { leaving.remove(source) }
         source.queue.credit.grant(stream.granted)
         open[id] = source
         serving.begin(source, stream.args)
     }
 
     fun refuse(stream: AskedStream, status: Int) {
-        if (asked.remove(stream.id) != null) link.send(Op.END, id = stream.id, a = status.toLong())
+        if (asked.remove(stream.id) != null) replies.send(Op.END, 0, stream.id, status.toLong(), 0, NOTHING) {}
     }
 
     fun credit(frame: Frame) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.channel.transport
 
+import clearway.channel.EndpointOptions
+
 /**
  * What carries a channel's frames to the other end and back. It knows nothing of what is in them. The contract, which
  * the suite `TransportContract` of the tests runs over each transport:
@@ -20,6 +22,14 @@ public interface ChannelTransport {
     /** Bytes of the largest frame, both ways. */
     public val frameBytesMax: Int
 
+    /**
+     * Whether the other end is part of the same program, as a child process is. A handler's error crosses to it whole,
+     * with stack and causes. To other ends only its code and message cross, unless [EndpointOptions.exposeErrors] says
+     * otherwise. Default: false.
+     */
+    public val isTrusted: Boolean
+        get() = false
+
     /** Begins to deliver to the sink. Throws IllegalStateException the second time. */
     public fun open(sink: ChannelSink)
 
@@ -32,6 +42,16 @@ public interface ChannelTransport {
      * has left.
      */
     public fun send(frame: ByteArray): Boolean
+
+    /**
+     * Stops delivery: the sink receives no frames until [resume], except those already read. Frames wait in the
+     * transport, within its back-pressure; `drained` and `closed` are still called. Returns at once. Default: does
+     * nothing; an endpoint then cannot slow down a peer that calls and never reads, and disconnects it sooner.
+     */
+    public fun pause() {}
+
+    /** Continues delivery after [pause]. Returns at once. */
+    public fun resume() {}
 
     /**
      * Ends it, once what was sent has left. The other end is told the reason where there is a way to tell it; a reason

@@ -32,12 +32,16 @@ private class MemoryEnd(private val lock: Any, private val limits: TransportLimi
     /** Bytes that left from here and were not taken there. */
     private var outBytes = 0L
     private var full = false
+    private var paused = false
     private var closing = false
     private var end: CloseReason? = null
     private var told = false
 
     override val name: String
         get() = "memory"
+
+    override val isTrusted: Boolean
+        get() = true
 
     override val frameBytesMax: Int
         get() = limits.frameBytesMax
@@ -60,6 +64,15 @@ private class MemoryEnd(private val lock: Any, private val limits: TransportLimi
         }
         other.wake()
         return !full
+    }
+
+    override fun pause() {
+        synchronized(lock) { paused = true }
+    }
+
+    override fun resume() {
+        synchronized(lock) { paused = false }
+        wake()
     }
 
     override fun close(reason: CloseReason) {
@@ -90,6 +103,8 @@ private class MemoryEnd(private val lock: Any, private val limits: TransportLimi
                     full = false
                     drained = true
                 } else {
+                    // After the end, no sender is left to hold back.
+                    if (paused && end == null) return
                     frame = inbox.poll()
                     if (frame == null) {
                         reason = end ?: return

@@ -21,7 +21,7 @@ internal class SerialTasks(private val executor: Executor) {
     /** [add] and [start]. */
     fun run(task: () -> Unit) {
         add(task)
-        start()
+        start(task)
     }
 
     /** Takes its place; runs when [start] was called. */
@@ -29,8 +29,11 @@ internal class SerialTasks(private val executor: Executor) {
         synchronized(waiting) { waiting.add(task) }
     }
 
-    /** Runs what waits. Throws what the executor throws; what waits then waits for the next [start]. */
-    fun start() {
+    /**
+     * Runs what waits, `task` among it. Throws what the executor throws; then `task` is taken out, unless it has begun,
+     * and what else waits does so until the next [start].
+     */
+    fun start(task: () -> Unit) {
         val run = Run()
         synchronized(waiting) {
             if (running != null || waiting.isEmpty()) return
@@ -40,6 +43,7 @@ internal class SerialTasks(private val executor: Executor) {
             executor.execute(run)
         } catch (thrown: Throwable) {
             run.refused()
+            synchronized(waiting) { waiting.remove(task) }
             throw thrown
         }
     }

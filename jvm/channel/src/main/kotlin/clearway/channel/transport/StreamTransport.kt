@@ -41,12 +41,14 @@ internal constructor(
     private val output = BufferedOutputStream(raw, PIECE_BYTES)
     private val lock = ReentrantLock()
     private val more = lock.newCondition()
+    private val resumed = lock.newCondition()
     /** Held while the sink is told: reader and writer both tell it. */
     private val telling = Any()
     private var sink: ChannelSink? = null
     private val queue = ArrayDeque<ByteArray>()
     private var queuedBytes = 0L
     private var full = false
+    private var paused = false
     private var reading = false
     private var writing = false
     /** Set once it is over: nothing arrives or leaves any more but the last word. */
@@ -57,6 +59,10 @@ internal constructor(
 
     override val name: String
         get() = "stdio"
+
+    /** True for a child's streams and for those of the parent. */
+    override val isTrusted: Boolean
+        get() = process != null || !closesOutput
 
     override val frameBytesMax: Int
         get() = limits.frameBytesMax
@@ -86,6 +92,14 @@ internal constructor(
             return !full
         }
     }
+
+    override fun pause(): Unit = lock.withLock { paused = true }
+
+    override fun resume(): Unit =
+        lock.withLock {
+            paused = false
+            resumed.signalAll()
+        }
 
     override fun close(reason: CloseReason): Unit = finish(reason, say = true)
 
@@ -179,6 +193,7 @@ internal constructor(
         try {
             val piece = ByteArray(PIECE_BYTES)
             while (true) {
+                waitWhilePaused()
                 val count = input.read(piece)
                 if (count < 0) break
                 frames.push(piece, count)
@@ -203,6 +218,9 @@ internal constructor(
         )
     }
 
+    // After the end, no sender is left to hold back.
+    private fun waitWhilePaused(): Unit = lock.withLock { while (paused && end == null) resumed.await() }
+
     /** How the process ended, where there is one and it does end. */
     private fun exitReason(): CloseReason? {
         if (process == null || !process.waitFor(PARTS_MS, TimeUnit.MILLISECONDS)) return null
@@ -215,6 +233,7 @@ internal constructor(
         lock.withLock {
             if (end != null) return
             end = reason
+            resumed.signalAll()
             if (say) lastWord = closeBody(reason) else queue.clear()
             if (failed == null) write()
         }

@@ -20,11 +20,24 @@ private val codec = Codecs.STANDARD.withEmptyNull(false).with(CodecLimits(depthM
 /** A chain of causes is bounded, so that one in a circle ends. */
 private const val CAUSES_MAX = 16
 private const val STACK_MAX = 20_000
+private const val CODE_MAX = 30
+private const val AROUND_MAX = 200
 
-/** What a handler threw, in parts. */
-internal class ErrorParts(val code: String, val message: String, val details: Any?, val stack: String)
+/** An error as code, message, details and stack. */
+internal class ErrorParts(val code: String, val message: String, val details: Any?, val stack: String) {
+    /** The same error with its code and message cut, without details and stack, for at most `bytesMax` bytes. */
+    fun shortened(bytesMax: Int): ErrorParts {
+        val code = cut(code, CODE_MAX)
+        // A character takes at most 3 bytes in UTF-8, and 6 where JSON escapes a control character.
+        return ErrorParts(code, cut(message, (bytesMax - AROUND_MAX) / 6 - code.length), null, "")
+    }
+}
 
-internal fun partsOf(thrown: Throwable): ErrorParts {
+/**
+ * A thrown error's code, message, details and stack. Unless `whole`, the details of an error that another end threw are
+ * left out. Never throws, although the error's own methods may.
+ */
+internal fun partsOf(thrown: Throwable, whole: Boolean): ErrorParts {
     val code =
         when (thrown) {
             is RemoteException -> thrown.code
@@ -32,21 +45,39 @@ internal fun partsOf(thrown: Throwable): ErrorParts {
             is CodecException -> thrown.code
             else -> "error"
         }
-    val details = (thrown as? RemoteException)?.details
+    // An error with a channel has crossed before: its details come from another end.
+    val details = (thrown as? RemoteException)?.takeIf { whole || it.channel.isEmpty() }?.details
     return ErrorParts(wellFormed(code), wordsOf(thrown) ?: thrown.javaClass.simpleName, details, stackOf(thrown))
 }
 
-/** The body for what a handler threw. Never throws: what the codec has no form for is named in words. */
-internal fun writeError(thrown: Throwable): ByteArray {
-    val parts = partsOf(thrown)
-    val described = describe(thrown, 0)
-    fun encode(details: Any?) = codec.encode(listOf(parts.code, parts.message, details, described))
-    return try {
-        encode(parts.details)
+/**
+ * Encodes a thrown error in at most `bytesMax` bytes, which must be 500 or more. Unless `whole`, writes only the code,
+ * the message, and the details that the handler chose. Never throws: a value that the codec cannot encode becomes a
+ * text that names its class, and an error that is too large keeps its code and the beginning of its message.
+ */
+internal fun writeError(thrown: Throwable, bytesMax: Int, whole: Boolean): ByteArray {
+    val parts = partsOf(thrown, whole)
+    try {
+        val described = if (whole) describe(thrown, 0) else null
+        val body = codec.encode(listOf(parts.code, parts.message, plain(parts.details), described))
+        if (body.size <= bytesMax) return body
     } catch (_: Throwable) {
-        encode("[not encodable: ${parts.details?.javaClass?.name}]")
+        // The details are foreign code, and may be encodable once and not again.
     }
+    val short = parts.shortened(bytesMax)
+    return codec.encode(listOf(short.code, short.message, null, null))
 }
+
+private fun cut(text: String, charactersMax: Int): String =
+    if (text.length <= charactersMax) text else wellFormed(text.take(charactersMax - 1)) + "…"
+
+private fun plain(value: Any?): Any? =
+    try {
+        codec.encode(value)
+        value
+    } catch (_: Throwable) {
+        "[not encodable: ${value?.javaClass?.name}]"
+    }
 
 /** The error to throw for a body of the other end's. Throws [CodecException] where it is none. */
 internal fun readError(body: ByteBuffer, channel: String): RemoteException {

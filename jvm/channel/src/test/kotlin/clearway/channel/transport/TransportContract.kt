@@ -103,6 +103,30 @@ abstract class TransportContract {
         }
 
     @Test
+    fun `delivers no frame while it is paused, beyond those it has read, and all of them after`() =
+        withEnds(open = false) {
+            a.open(atA)
+            b.pause()
+            b.open(atB)
+            for (index in 0 until 50) a.send(pattern(60_000, index))
+            // What it sends still leaves.
+            b.send(pattern(3))
+            atA.count(1)
+            assertTrue(atB.frames.size <= 1)
+            b.resume()
+            assertEquals(List(50) { it.toByte() }, atB.count(50).map { it[0] })
+        }
+
+    @Test
+    fun `tells the end while it is paused`() = withEnds {
+        b.pause()
+        a.close(CloseReason.CLOSED)
+        atA.end()
+        b.close(CloseReason.CLOSED)
+        atB.end()
+    }
+
+    @Test
     fun `delivers what was sent before close(), then tells both ends the reason, once`() = withEnds {
         for (index in 0 until 50) a.send(pattern(2000, index))
         val reason = CloseReason(CloseCode.PROTOCOL, "enough of it")

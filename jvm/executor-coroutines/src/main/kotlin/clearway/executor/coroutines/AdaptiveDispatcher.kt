@@ -9,16 +9,17 @@ import kotlinx.coroutines.ExecutorCoroutineDispatcher
 import kotlinx.coroutines.asCoroutineDispatcher
 
 /**
- * A dispatcher whose coroutines run as tasks of `site`: on a CPU worker while what they do between two suspensions
- * keeps a processor busy, on an elastic thread when it blocks, by what was measured. Blocking calls in a coroutine are
- * therefore no mistake here. On an ordered site one coroutine runs at a time, and in the order of their resumptions.
+ * Returns a dispatcher that runs coroutines as tasks of `site`. The executor selects a CPU worker while the code
+ * between two suspensions keeps a processor busy, and an elastic thread when it blocks, based on its measurements. So
+ * coroutines may make blocking calls. On an ordered site one coroutine runs at a time, in the order of their
+ * resumptions.
  *
- * Nothing runs on the thread that dispatches. `delay` and timeouts hold no thread. Allocates one task a dispatch. After
- * the end of the executor, or of the dispatcher, coroutines are cancelled, and their `finally` runs on
+ * The dispatching thread runs none of the work. `delay` and timeouts hold no thread. Allocates one task per dispatch.
+ * After the end of the executor or the dispatcher, coroutines are cancelled, and their `finally` blocks run on
  * `Dispatchers.IO`.
  *
- * The caller owns it: `close` takes no more dispatches and ends this dispatcher alone, not the executor. Safe for use
- * from any thread.
+ * The caller owns the dispatcher. `close` ends only this dispatcher, which then accepts no more dispatches; the
+ * executor continues. Thread-safe.
  */
 public fun AdaptiveExecutor.asDispatcher(site: Site): ExecutorCoroutineDispatcher =
     asExecutorService(site).asCoroutineDispatcher()

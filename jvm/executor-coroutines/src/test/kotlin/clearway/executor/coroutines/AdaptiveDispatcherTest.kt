@@ -40,14 +40,14 @@ class AdaptiveDispatcherTest {
     }
 
     @Test
-    fun `a coroutine runs on another thread than its caller's, and its result comes back`() = runBlocking {
+    fun `a coroutine runs on a thread other than its caller's and returns its result`() = runBlocking {
         val caller = Thread.currentThread()
         assertNotSame(caller, withContext(dispatcher) { Thread.currentThread() })
     }
 
     @Test
-    fun `coroutines that block on one another by a barrier end`() = runBlocking {
-        // Two processors: so many must be given threads of their own.
+    fun `coroutines that block on a common barrier all finish`() = runBlocking {
+        // With two processors, 20 blocking coroutines need threads of their own.
         val barrier = CyclicBarrier(20)
         val passed = List(20) { async(dispatcher) { barrier.await() } }.awaitAll()
         assertEquals((0 until 20).toSet(), passed.toSet())
@@ -63,13 +63,13 @@ class AdaptiveDispatcherTest {
                 delay(Long.MAX_VALUE)
             }
         first.await()
-        // Were the thread held, this would never run.
+        // This would never run if the delay held the thread.
         assertEquals("ran", withContext(narrow) { "ran" })
         waits.cancelAndJoin()
     }
 
     @Test
-    fun `a delay ends on the dispatcher`() = runBlocking {
+    fun `a coroutine resumes on the dispatcher after a delay`() = runBlocking {
         val threads =
             withContext(dispatcher) {
                 delay(1)
@@ -79,14 +79,14 @@ class AdaptiveDispatcherTest {
     }
 
     @Test
-    fun `a timeout cancels what waits`() = runBlocking {
+    fun `a timeout cancels a delayed coroutine`() = runBlocking {
         assertNull(withTimeoutOrNull(1) { withContext(dispatcher) { delay(Long.MAX_VALUE) } })
     }
 
     @Test
     fun `coroutines of an ordered site run one at a time, in the order of their resumptions`() = runBlocking {
         val ordered = executor.asDispatcher(executor.site("ordered", SiteOptions().ordered()))
-        val seen = ArrayList<Int>() // No lock: what orders the coroutines must order this.
+        val seen = ArrayList<Int>() // No lock: the order of the coroutines must also order these writes.
         val inside = AtomicInteger()
         val all =
             List(200) { number ->
@@ -120,7 +120,7 @@ class AdaptiveDispatcherTest {
     }
 
     @Test
-    fun `an exception reaches the caller, and the executor goes on`() {
+    fun `an exception reaches the caller, and the executor continues to run work`() {
         assertThrows(IllegalStateException::class.java) {
             runBlocking { withContext(dispatcher) { error("from the coroutine") } }
         }
@@ -128,13 +128,13 @@ class AdaptiveDispatcherTest {
     }
 
     @Test
-    fun `after the end of the executor a coroutine is cancelled rather than left hanging`() {
+    fun `a coroutine is cancelled when the executor has ended`() {
         executor.shutdown()
         assertThrows(CancellationException::class.java) { runBlocking { withContext(dispatcher) { 1 } } }
     }
 
     @Test
-    fun `a coroutine that loops on yield is cancelled by close, which returns`() {
+    fun `close cancels a coroutine that loops on yield, and returns`() {
         val begun = CountDownLatch(1)
         val job =
             CoroutineScope(dispatcher).launch {
@@ -150,7 +150,7 @@ class AdaptiveDispatcherTest {
     }
 
     @Test
-    fun `closing the dispatcher leaves the executor to others`() {
+    fun `the executor serves other dispatchers when one dispatcher is closed`() {
         dispatcher.close()
         assertThrows(CancellationException::class.java) { runBlocking { withContext(dispatcher) { 1 } } }
         val other = executor.asDispatcher(executor.site("coroutines"))

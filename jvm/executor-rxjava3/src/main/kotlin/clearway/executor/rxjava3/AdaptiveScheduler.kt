@@ -9,16 +9,14 @@ import io.reactivex.rxjava3.core.Scheduler
 import io.reactivex.rxjava3.schedulers.Schedulers
 
 /**
- * A scheduler whose work runs as tasks of `site`: on a CPU worker while it keeps a processor busy, on an elastic thread
- * when it blocks, by what was measured. One scheduler then serves where `computation()` and `io()` had to be told
- * apart.
+ * Returns a scheduler that runs work as tasks of `site`. The executor selects a CPU worker while the work keeps a
+ * processor busy, and an elastic thread when it blocks, based on its measurements. So one scheduler replaces both
+ * `computation()` and `io()`.
  *
- * What one worker is given runs in order and never at the same time, on whichever thread. Nothing runs on the thread
- * that schedules. Delays hold no thread. To dispose of what runs interrupts it. Allocates one task a schedule. After
- * the end of the executor, work goes to `RxJavaPlugins.onError` as a `RejectedExecutionException`, as with any
- * executor.
+ * The tasks of one worker run in order and never at the same time, on any thread. The scheduling thread runs none of
+ * the work. Delays hold no thread. Disposing of running work interrupts it. Allocates one task per schedule. After the
+ * end of the executor, work goes to `RxJavaPlugins.onError` as a `RejectedExecutionException`, as with any executor.
  *
- * Has no threads of its own: `Scheduler.shutdown` does nothing, the executor's owner ends it. Safe for use from any
- * thread.
+ * Has no threads of its own. `Scheduler.shutdown` does nothing; the executor's owner ends it. Thread-safe.
  */
 public fun AdaptiveExecutor.asScheduler(site: Site): Scheduler = Schedulers.from(asExecutorService(site), true)

@@ -34,13 +34,13 @@ class AdaptiveSchedulerTest {
     }
 
     @Test
-    fun `what is subscribed on it runs on another thread, and its result comes back`() {
+    fun `a subscription runs on a thread other than its caller's and returns its result`() {
         val thread = Single.fromCallable { Thread.currentThread() }.subscribeOn(scheduler).blockingGet()
         assertNotSame(Thread.currentThread(), thread)
     }
 
     @Test
-    fun `subscriptions that block on one another by a barrier end`() {
+    fun `subscriptions that block on a common barrier all finish`() {
         val barrier = CyclicBarrier(20)
         Flowable.range(0, 20)
             .flatMapCompletable { Completable.fromAction { barrier.await() }.subscribeOn(scheduler) }
@@ -48,9 +48,9 @@ class AdaptiveSchedulerTest {
     }
 
     @Test
-    fun `a worker runs what it is given in order, and never two at the same time`() {
+    fun `a worker runs its tasks in order, one at a time`() {
         val worker = scheduler.createWorker()
-        val seen = ArrayList<Int>() // No lock: what orders the work must order this.
+        val seen = ArrayList<Int>() // No lock: the order of the work must also order these writes.
         val inside = AtomicInteger()
         val overlapped = AtomicInteger()
         val done = CountDownLatch(1_000)
@@ -82,16 +82,16 @@ class AdaptiveSchedulerTest {
     }
 
     @Test
-    fun `observeOn keeps the order of what is emitted`() {
+    fun `observeOn keeps the order of the items`() {
         val seen = Flowable.range(0, 5_000).observeOn(scheduler).map { it }.toList().blockingGet()
         assertEquals((0 until 5_000).toList(), seen)
     }
 
     @Test
-    fun `delayed work runs, and holds no thread until then`() {
+    fun `delayed work holds no thread until it runs`() {
         val narrow = executor.asScheduler(executor.site("one at a time", SiteOptions().ordered()))
         val far = narrow.scheduleDirect({ throw AssertionError("an hour is not over") }, 1, TimeUnit.HOURS)
-        // Were the thread held, none of these would run.
+        // None of these would run if the delay held the thread.
         val soon = CountDownLatch(1)
         narrow.scheduleDirect(soon::countDown, 1, TimeUnit.MILLISECONDS)
         soon.await()
@@ -100,7 +100,7 @@ class AdaptiveSchedulerTest {
     }
 
     @Test
-    fun `periodic work goes on until it is disposed of`() {
+    fun `periodic work repeats until it is disposed`() {
         val ticks = CountDownLatch(5)
         val ticking = scheduler.schedulePeriodicallyDirect(ticks::countDown, 0, 1, TimeUnit.MILLISECONDS)
         ticks.await()
@@ -109,7 +109,7 @@ class AdaptiveSchedulerTest {
     }
 
     @Test
-    fun `to dispose of work that runs interrupts it, and its thread serves others uninterrupted`() {
+    fun `disposing of running work interrupts it, and its thread then serves others uninterrupted`() {
         val begun = CountDownLatch(1)
         val interrupted = CountDownLatch(1)
         val running =
@@ -132,7 +132,7 @@ class AdaptiveSchedulerTest {
     }
 
     @Test
-    fun `what a disposed worker had not begun never runs`() {
+    fun `a disposed worker never runs its queued tasks`() {
         val worker = scheduler.createWorker()
         val go = CountDownLatch(1)
         val begun = CountDownLatch(1)
@@ -142,14 +142,14 @@ class AdaptiveSchedulerTest {
             try {
                 go.await()
             } catch (stop: InterruptedException) {
-                // That is what disposing does.
+                // Disposing interrupts the work.
             }
         }
         repeat(10) { worker.schedule { ran.incrementAndGet() } }
         begun.await()
         worker.dispose()
         go.countDown()
-        // The executor ends when nothing of it runs any more.
+        // The executor ends once none of its work runs any more.
         executor.close()
         assertEquals(0, ran.get())
     }
@@ -161,7 +161,7 @@ class AdaptiveSchedulerTest {
     }
 
     @Test
-    fun `work after the end of the executor is told to RxJava's handler`() {
+    fun `work after the end of the executor goes to RxJava's error handler`() {
         val told = AtomicReference<Throwable>()
         RxJavaPlugins.setErrorHandler(told::set)
         executor.shutdown()

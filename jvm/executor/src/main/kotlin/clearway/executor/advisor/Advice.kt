@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.executor.advisor
 
-/** What is advised for a site. */
+/** Kinds of advice for a site. */
 public enum class AdviceCode {
-    /** Run it on the calling thread. */
+    /** Run the site's work on the calling thread. */
     INLINE,
-    /** Its tasks sleep on one of few workers, which run nothing else meanwhile. */
+    /** The site's tasks sleep on one of few workers, which runs nothing else meanwhile. */
     BLOCKS_CPU_WORKER,
-    /** Give it as many threads as pay: its tasks sleep. */
+    /** Use as many threads as help: the site's tasks sleep. */
     MORE_THREADS,
-    /** Give it no more threads than there are processors: its tasks do not sleep. */
+    /** Use no more threads than processors: the site's tasks do not sleep. */
     FEWER_THREADS,
-    /** Nothing would be quicker by enough to matter. */
+    /** No other place would be faster by enough to matter. */
     FINE,
-    /** Too little was seen. */
+    /** Too few bursts were observed. */
     TOO_EARLY;
 
     internal val word: String
         get() = name.lowercase().replace('_', '-')
 }
 
-/** How sure an advice is, by how many of the last bursts say the same. */
+/** Confidence of an advice, by how many of the last bursts agree with it. */
 public enum class Sureness {
-    /** Under 16 bursts, or a quarter of them say otherwise. */
+    /** Fewer than 16 bursts, or fewer than three quarters agree. */
     LOW,
     FAIR,
-    /** At least 32 bursts, and 95 of 100 agree. */
+    /** At least 32 bursts, of which 95 % agree. */
     HIGH;
 
     internal val word: String
@@ -36,48 +36,49 @@ public enum class Sureness {
 public class Advice
 internal constructor(
     public val code: AdviceCode,
-    /** One sentence. */
+    /** The advice as one sentence. */
     public val text: String,
-    /** Times faster, the median of the bursts; 1 where none is promised. */
+    /** Predicted speed-up: the median of the bursts. 1 if none is predicted. */
     public val factor: Double,
-    /** Its quartiles. */
+    /** Quartiles of [factor]. */
     public val factorLow: Double,
     public val factorHigh: Double,
-    /** The last bursts that were compared, 64 at most. */
+    /** Number of recent bursts that were compared, at most 64. */
     public val bursts: Int,
-    /** Those of them that say the same. */
+    /** Number of these bursts that agree. */
     public val agreeing: Int,
     public val sureness: Sureness,
 )
 
-/** What was learnt of one site. Immutable; times in ns. */
+/** Measurements of one site, and the advice for it. Immutable. Times in ns. */
 public class SiteAdvice
 internal constructor(
     public val name: String,
     public val tasks: Long,
     public val bursts: Long,
-    /** Tasks a burst, the mean of the last. */
+    /** Tasks per burst: the mean of recent bursts. */
     public val burstSize: Double,
-    /** From the first task's being given to the last one's end, the mean of the last bursts. */
+    /** Time from the submission of a burst's first task to the end of its last: the mean of recent bursts. */
     public val burstNs: Double,
-    /** Wall time a task. */
+    /** Wall time per task. */
     public val taskNs: Double,
-    /** Processor time a task; NaN where it was never read. */
+    /** Processor time per task. NaN if it was never read. */
     public val taskCpuNs: Double,
-    /** From being given to being begun, a task. */
+    /** Time per task from its submission to its start. */
     public val waitNs: Double,
-    /** What the giver pays to hand a task over. */
+    /** Time that a submitting thread needs to hand over a task. */
     public val handNs: Double,
-    /** The most tasks that ran at the same time. */
+    /** Maximum number of tasks that ran at the same time. */
     public val threads: Int,
-    /** Bursts in whose tasks threads slept. */
+    /** Number of bursts in whose tasks threads slept. */
     public val sleptBursts: Long,
     /**
-     * A burst of that size as predicted: on the caller's thread, by one worker a processor, by as many threads as pay.
+     * Predicted times of a burst of [burstSize] tasks: on the caller's thread, on one worker per processor, on as many
+     * threads as help.
      */
     public val inlineNs: Double,
     public val cpuPoolNs: Double,
     public val elasticNs: Double,
-    /** What matters most first; never empty. */
+    /** The most important advice first. Never empty. */
     public val advice: List<Advice>,
 )

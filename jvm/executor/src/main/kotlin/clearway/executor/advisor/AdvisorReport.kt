@@ -6,13 +6,13 @@ import java.util.Locale
 /** Advice for every watched site. Immutable. */
 public class AdvisorReport internal constructor(public val sites: List<SiteAdvice>) {
     /**
-     * One JSON object: `kind`, `version`, and `sites` with the fields of [SiteAdvice], times in ns; null where a number
-     * is not known. Allocates it anew on each call.
+     * Returns one JSON object: `kind`, `version`, and `sites` with the fields of [SiteAdvice]. Times are in ns. An
+     * unknown number is null. Allocates on each call.
      */
     public fun toJson(): String =
         sites.joinToString(",", "{\"kind\":\"clearway-executor-advice\",\"version\":1,\"sites\":[", "]}") { site(it) }
 
-    /** For a terminal: each site's advice, most important first, and the numbers behind it. */
+    /** Returns a text for a terminal: each site's advice, the most important first, and its numbers. */
     override fun toString(): String =
         if (sites.isEmpty()) "no site is watched" else sites.joinToString("\n") { textOf(it) }
 

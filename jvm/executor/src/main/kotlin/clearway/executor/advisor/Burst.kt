@@ -6,9 +6,9 @@ import clearway.executor.model.Observation
 import clearway.executor.model.Place
 
 /**
- * Tasks of one site that were under way together: from the first that was given, while none was, to the moment when all
- * are done. A loop that gives a hundred and waits for them is one burst; who waits for each before the next makes
- * bursts of one. Its owner locks it. Times in ns.
+ * Tasks of one site that were in flight together. Starts with a task that is submitted while none is in flight, and
+ * ends when all are done. A loop that submits a hundred tasks and then waits is one burst; a caller that waits for each
+ * task makes bursts of one. Its owner locks it. Times in ns.
  */
 internal class Burst(val firstNs: Long, private val collections: Long) {
     private var underWay = 0
@@ -28,23 +28,23 @@ internal class Burst(val firstNs: Long, private val collections: Long) {
     var lastNs: Long = firstNs
         private set
 
-    /** Run time of all tasks together. */
+    /** Sum of the tasks' run times. */
     var itemsNs: Long = 0
         private set
 
-    /** From being given to being begun, all tasks together. */
+    /** Sum of the times from a task's submission to its start. */
     var waitedNs: Long = 0
         private set
 
-    /** What the givers paid to hand tasks over. */
+    /** Sum of the times that submitting threads needed to hand over tasks. */
     var handedNs: Long = 0
         private set
 
-    /** From being given until the first task was begun: a thread had to be woken. */
+    /** Time from the first task's submission to its start. A thread had to be woken for it. -1 before. */
     var firstWaitNs: Long = -1
         private set
 
-    /** The most tasks that ran at the same time. */
+    /** Maximum number of tasks that ran at the same time. */
     var threads: Int = 0
         private set
 
@@ -54,7 +54,7 @@ internal class Burst(val firstNs: Long, private val collections: Long) {
     val elapsedNs: Long
         get() = maxOf(1, lastNs - firstNs)
 
-    /** Threads that gave tasks; beyond some, all the same. */
+    /** Number of threads that submitted tasks, up to a maximum. */
     val callersSeen: Int
         get() = callers.size
 
@@ -63,7 +63,7 @@ internal class Burst(val firstNs: Long, private val collections: Long) {
 
     fun given(by: Thread, isEventThread: Boolean) {
         given++
-        // The task and its hand-over, which may end later than the task.
+        // Counts the task and its hand-over, which may end later than the task.
         underWay += 2
         if (callers.size < CALLERS_MAX) callers += by
         fromEventThread = fromEventThread || isEventThread
@@ -74,13 +74,13 @@ internal class Burst(val firstNs: Long, private val collections: Long) {
         underWay--
     }
 
-    /** The task was refused: no hand-over ends, and it never will run. */
+    /** The task was refused: its hand-over does not end, and it never runs. */
     fun refused() {
         given--
         underWay -= 2
     }
 
-    /** The task was handed over and will not be run. */
+    /** The task was handed over and will never run. */
     fun dropped() {
         given--
         underWay--
@@ -93,7 +93,7 @@ internal class Burst(val firstNs: Long, private val collections: Long) {
         threads = maxOf(threads, running)
     }
 
-    /** `ranCpuNs` is negative where the thread's clock was not read. */
+    /** `ranCpuNs` is negative if the thread's processor time was not read. */
     fun ended(beganNs: Long, atNs: Long, ranCpuNs: Long) {
         val tookNs = atNs - beganNs
         running--
@@ -109,7 +109,10 @@ internal class Burst(val firstNs: Long, private val collections: Long) {
         }
     }
 
-    /** What the model learns from it. More tasks at once than processors: who did not run need not have slept. */
+    /**
+     * Returns the burst as an observation for the model. With more concurrent tasks than processors, a thread that did
+     * not run need not have slept.
+     */
     fun observation(processors: Int, collectionsNow: Long): Observation =
         Observation(
             Place.CPU,
@@ -125,9 +128,12 @@ internal class Burst(val firstNs: Long, private val collections: Long) {
         )
 
     companion object {
-        /** From there on work that its callers did themselves would use every processor anyway. */
+        /**
+         * Maximum number of counted callers. With this many, work on their own threads would use every processor
+         * anyway.
+         */
         private const val CALLERS_MAX = 64
-        /** The tasks had nearly all processors' time among them. */
+        /** The tasks together used nearly the time of all processors. */
         private const val CROWDED = 0.9
     }
 }

@@ -10,7 +10,7 @@ import jdk.jfr.Name
 import jdk.jfr.StackTrace
 import jdk.jfr.Timespan
 
-/** One burst of a watched site. Written at its end; its own time is that of the writing. */
+/** One burst of a watched site. Written at its end, so the event's own time is the time of writing. */
 @Name("clearway.Burst")
 @Label("Burst")
 @Category("Clearway")
@@ -26,16 +26,17 @@ internal class BurstEvent : Event() {
     @JvmField @field:Label("Concurrent tasks") var threads: Int = 0
 }
 
-/** Writes into the flight recordings that run; nothing where the runtime comes without them. */
+/** Writes into the running flight recordings. Does nothing if the runtime has no flight recorder. */
 internal object FlightEvents {
     private val isThere = ModuleLayer.boot().findModule("jdk.jfr").isPresent
 
     fun burst(site: String, burst: Burst) {
-        // The first event of a JVM sets the recorder up, which takes up to a second: not for nobody.
+        // The first event of a JVM initializes the recorder, which takes up to a second. Skip that while nothing
+        // records.
         if (isThere && burst.done > 0 && Writer.isRecorder) Writer.burst(site, burst)
     }
 
-    /** Loaded only where there is a recorder. */
+    /** Loaded only if the JVM has a flight recorder. */
     private object Writer {
         val isRecorder: Boolean
             get() = FlightRecorder.isInitialized()

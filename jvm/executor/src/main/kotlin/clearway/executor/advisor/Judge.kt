@@ -3,16 +3,16 @@ package clearway.executor.advisor
 
 import clearway.executor.model.Place
 
-/** What the judge must know of the watched executor. */
+/** Facts about the watched executor. */
 internal class Setting(
     val processors: Int,
-    /** The most threads that the executor has, or `Int.MAX_VALUE` where that is not known. */
+    /** The executor's maximum number of threads, or `Int.MAX_VALUE` if unknown. */
     val threadsMax: Int,
-    /** What may run on an event thread, ns. */
+    /** Time in ns that work may take on an event thread. */
     val eventBudgetNs: () -> Long,
 )
 
-/** Turns what was learnt of a site into advice. Pure. */
+/** Derives advice from the measurements of a site. Pure. */
 internal class Judge(private val setting: Setting) {
     fun advice(book: SiteBook): List<Advice> {
         val seen = book.ratios.getValue(Place.INLINE).count
@@ -26,7 +26,7 @@ internal class Judge(private val setting: Setting) {
         val size = maxOf(1, Math.round(book.size.mean).toInt())
         if (book.model.mayBlock) return null
         if (book.fromEventThread && book.atWorstNs(size) > setting.eventBudgetNs()) return null
-        // Who does not wait gains as well where the task is shorter than its hand-over.
+        // A caller that does not wait gains, too, if the task is shorter than its hand-over.
         val whoever = book.model.itemNs < book.handNs.mean
         val condition =
             if (whoever)
@@ -99,13 +99,16 @@ internal class Judge(private val setting: Setting) {
         }
 
     private companion object {
-        /** Fewer say nothing: an eighth of them is one. */
+        /** Minimum number of compared bursts. */
         const val BURSTS_MIN = 8
         const val LOW_UNDER = 16
         const val HIGH_FROM = 32
-        /** A prediction is trusted to a tenth; a change to a program should bring more than that. */
+        /**
+         * Minimum speed-up for an advice. Predictions are accurate to a tenth, and a change to a program should gain
+         * more.
+         */
         const val WORTH = 1.25
-        /** Up to two threads a processor are a pool for work that does not sleep. */
+        /** Up to this many threads per processor, a pool is meant for work that does not sleep. */
         const val FEW = 2
         const val COMPARED = 64
     }
@@ -114,7 +117,7 @@ internal class Judge(private val setting: Setting) {
 internal fun rounded(value: Double): String =
     if (value >= 9.95) Math.round(value).toString() else "%.1f".format(java.util.Locale.ROOT, value)
 
-/** ns in the unit that reads best. */
+/** Formats a time in ns in a readable unit. */
 internal fun time(ns: Double): String =
     when {
         ns.isNaN() -> "an unknown time"

@@ -6,7 +6,7 @@ import clearway.executor.model.Place
 import clearway.executor.model.Prediction
 import clearway.executor.model.SiteModel
 
-/** How often the last bursts would have been quicker elsewhere, and how much: time here over predicted time there. */
+/** Recent ratios of a burst's measured time to its predicted time in another place. */
 internal class Ratios {
     private val kept = DoubleArray(KEPT)
     private var next = 0
@@ -20,7 +20,7 @@ internal class Ratios {
         count = minOf(count + 1, KEPT)
     }
 
-    /** The quantile by nearest rank; 0 where there are none. */
+    /** Returns the nearest-rank quantile, or 0 without ratios. */
     fun quantile(q: Double): Double {
         if (count == 0) return 0.0
         val sorted = kept.copyOf(count).sortedArray()
@@ -30,14 +30,14 @@ internal class Ratios {
     fun over(ratio: Double): Int = (0 until count).count { kept[it] > ratio }
 
     private companion object {
-        /** Enough for quartiles that stand still, and forgotten within a minute at one burst a second. */
+        /** Enough for stable quartiles, and replaced within about a minute at one burst per second. */
         const val KEPT = 64
     }
 }
 
 /**
- * What is learnt of one site, from its bursts in the order of their ends. Pure; its owner locks it. The costs of waking
- * and of handing over are those that the watched executor showed.
+ * The measurements of one site, from its bursts in the order of their ends. Pure; its owner locks it. The costs of
+ * waking and handing over are those of the watched executor.
  */
 internal class SiteBook(private var costs: Costs) {
     val model: SiteModel = SiteModel()
@@ -49,7 +49,7 @@ internal class SiteBook(private var costs: Costs) {
     var bursts: Long = 0
         private set
 
-    /** Bursts in whose tasks threads slept. */
+    /** Number of bursts in whose tasks threads slept. */
     var sleptBursts: Long = 0
         private set
 
@@ -59,7 +59,7 @@ internal class SiteBook(private var costs: Costs) {
     var threads: Int = 0
         private set
 
-    /** Means over some of the last bursts; ns, but for the size. */
+    /** Means of recent bursts, in ns except for the size. */
     val size: Follower = Follower()
     val elapsedNs: Follower = Follower()
     val waitNs: Follower = Follower()
@@ -96,31 +96,33 @@ internal class SiteBook(private var costs: Costs) {
         }
     }
 
-    /** How long a burst of so many, given by one caller, takes there, ns; 0 where nothing is known. */
+    /**
+     * Returns the predicted time in ns of a burst of `size` tasks from one caller in this place. 0 if nothing is known.
+     */
     fun predictedNs(place: Place, size: Int): Double =
         if (model.known) ns(Prediction(model, costs, size), place, size, callers = 1) else 0.0
 
     private fun ns(prediction: Prediction, place: Place, size: Int, callers: Int): Double =
         when (place) {
-            // Several callers that do their own work do it at the same time.
+            // Several callers run their own work at the same time.
             Place.INLINE -> prediction.inlineNs() / minOf(maxOf(1, callers), costs.processors)
             Place.CPU -> prediction.cpuNs(minOf(costs.processors - 1, size - 1))
             Place.ELASTIC -> prediction.elasticNs(prediction.elasticHelpers())
         }
 
-    /** What nearly no burst of that size exceeds on its caller's thread. */
+    /** Returns a time that hardly any burst of that size exceeds on its caller's thread. */
     fun atWorstNs(size: Int): Double = Prediction(model, costs, size).atWorstNs()
 
     private companion object {
         val PLACES = Place.entries
-        /** As the model's own judgement of a batch that blocked. */
+        /** The same share as for the model's blocking batches. */
         const val ASLEEP = 0.6
         const val CAP = 4
         const val MEMORY = 16
     }
 }
 
-/** A mean that follows: about sixteen values are remembered. NaN before the first. */
+/** A moving mean of about sixteen values. NaN before the first. */
 internal class Follower {
     var mean: Double = Double.NaN
         private set

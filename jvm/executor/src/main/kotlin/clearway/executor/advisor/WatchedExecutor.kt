@@ -6,7 +6,7 @@ import java.util.concurrent.AbstractExecutorService
 import java.util.concurrent.ExecutorService
 import java.util.concurrent.TimeUnit
 
-/** Passes every task on, and looks at the clock. What the executor behind it does is left as it is. */
+/** Passes every task on and measures its times. Does not change what the wrapped executor does. */
 internal class WatchedExecutor(
     private val behind: ExecutorService,
     private val site: WatchedSite,

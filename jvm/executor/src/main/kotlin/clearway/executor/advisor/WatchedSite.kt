@@ -5,7 +5,7 @@ import clearway.executor.host.Clock
 import clearway.executor.model.Costs
 import clearway.executor.model.Place
 
-/** One watched executor: its bursts, and what was learnt of them. For any thread. */
+/** One watched executor: its bursts and their measurements. Thread-safe. */
 internal class WatchedSite(
     val name: String,
     private val setting: Setting,
@@ -40,7 +40,7 @@ internal class WatchedSite(
 
     fun begun(burst: Burst, givenNs: Long, atNs: Long): Unit = synchronized(this) { burst.begun(givenNs, atNs) }
 
-    /** Whether to read the thread's clock of processor time for this task. */
+    /** Whether to read the thread's processor time for this task. */
     fun readsCpu(): Boolean {
         val every = cpuEvery
         return every == 1 || synchronized(this) { unread++ % every == 0 }
@@ -60,7 +60,7 @@ internal class WatchedSite(
         if (current === burst) current = null
         book.burst(burst, clock.collections())
         FlightEvents.burst(name, burst)
-        // Two readings take at most a hundredth of the task, or are made so seldom that they do.
+        // Limits the cost of two readings to a hundredth of a task, by reading rarely enough.
         val share = costs.cpuClockNs * 2 / (MEASURED_SHARE * maxOf(1.0, book.model.itemNs))
         cpuEvery = if (book.model.warm) share.coerceIn(1.0, SELDOM).toInt() else 1
     }
@@ -88,7 +88,7 @@ internal class WatchedSite(
         }
 
     private companion object {
-        /** A site that is never idle is looked at in pieces: a thousand tasks, or a second. */
+        /** Splits the bursts of a site that is never idle: after a thousand tasks, or a second. */
         const val BURST_MAX = 1024
         const val BURST_NS_MAX = 1_000_000_000L
         const val MEASURED_SHARE = 0.01

@@ -5,31 +5,31 @@ import java.lang.management.GarbageCollectorMXBean
 import java.lang.management.ManagementFactory
 import java.lang.management.ThreadMXBean
 
-/** What the executor asks of time; tests give their own. Never blocks. */
+/** The executor's clocks. Tests pass their own. Never blocks. */
 internal interface Clock {
     fun nanoTime(): Long
 
-    /** CPU time of the current thread in ns, or -1 where it cannot be had: a virtual thread has none of its own. */
+    /** Returns the CPU time of the current thread in ns, or -1 if unavailable. A virtual thread has none of its own. */
     fun threadCpuNs(): Long
 
-    /** CPU time of `thread` in ns, or -1. */
+    /** Returns the CPU time of `thread` in ns, or -1. */
     fun cpuNsOf(thread: Thread): Long
 
-    /** CPU time of the whole process in ns, or -1. */
+    /** Returns the CPU time of the whole process in ns, or -1. */
     fun processCpuNs(): Long
 
     /**
-     * How long in ns the current thread was ready to run and had no processor, since it began; or -1. A preempted
-     * thread is told from one that sleeps by this. Takes some 5 us.
+     * Returns for how long, in ns, the current thread was ready without a processor since it started, or -1. This
+     * distinguishes a preempted thread from a sleeping one. Takes about 5 us.
      */
     fun waitedForProcessorNs(): Long = -1
 
-    /** The system's number of the current thread, by which [waitedForProcessorNs] is asked of it later; or -1. */
+    /** Returns the system's number of the current thread for later calls of [waitedForProcessorNs], or -1. */
     fun threadNumber(): Long = -1
 
     fun waitedForProcessorNs(threadNumber: Long): Long = -1
 
-    /** Grows with every collection that may have stopped the threads. */
+    /** Returns a number that grows with every garbage collection that may have stopped the threads. */
     fun collections(): Long
 }
 
@@ -65,6 +65,6 @@ internal object SystemClock : Clock {
         return sum
     }
 
-    // JDK 19 calls it threadId; 17 has only this.
+    // JDK 19 names it `threadId`; JDK 17 has only this property.
     @Suppress("DEPRECATION") private fun idOf(thread: Thread): Long = thread.id
 }

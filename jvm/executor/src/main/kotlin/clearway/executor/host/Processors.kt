@@ -7,8 +7,8 @@ import java.nio.file.Path
 import kotlin.math.ceil
 
 /**
- * How many threads can run at the same time. The JVM counts the processors and looks at its cgroup's limit; this looks
- * at the limit once more, for a JVM that was told not to (`-XX:-UseContainerSupport`).
+ * Determines how many threads can run at the same time. The JVM counts the processors and applies its cgroup's limit.
+ * This reads the limit again, for a JVM that ignores it (`-XX:-UseContainerSupport`).
  */
 internal object Processors {
     fun available(
@@ -16,11 +16,11 @@ internal object Processors {
         seen: Int = Runtime.getRuntime().availableProcessors(),
     ): Int {
         val quota = quota(cgroups) ?: return seen
-        // Half a processor more is a thread more: without it that half would be nobody's.
+        // Rounds up: otherwise no thread would use a fraction of a processor.
         return minOf(seen, maxOf(1, ceil(quota).toInt()))
     }
 
-    /** Processors that the cgroup may use, a fraction; null where there is no limit, or no cgroup. */
+    /** Returns the processors that the cgroup may use, possibly a fraction. Null without a limit or a cgroup. */
     fun quota(cgroups: Path): Double? {
         val second = words(cgroups.resolve("cpu.max"))
         if (second.size == 2) return ratio(second[0], second[1])
@@ -30,7 +30,7 @@ internal object Processors {
         return ratio(quota, period)
     }
 
-    /** "max" and -1 stand for no limit. */
+    /** Returns the quotient, or null for "max" and -1, which mean no limit. */
     private fun ratio(quota: String, period: String): Double? {
         val up = quota.toDoubleOrNull() ?: return null
         val down = period.toDoubleOrNull() ?: return null

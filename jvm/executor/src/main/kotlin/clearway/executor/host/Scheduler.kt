@@ -7,12 +7,12 @@ import java.io.IOException
 import java.nio.file.Files
 import java.nio.file.Path
 
-/** What Linux's scheduler tells of a thread in `schedstat`; nothing where there is no such file. */
+/** Reads the Linux scheduler's counters of a thread from `schedstat`. Returns -1 if there is no such file. */
 internal object Scheduler {
     private const val OWN = "/proc/thread-self"
     private val told = File("$OWN/schedstat").canRead()
 
-    /** The system's number of the current thread, or -1. Some 5 us. */
+    /** Returns the system's number of the current thread, or -1. Takes about 5 us. */
     fun threadNumber(): Long {
         if (!told) return -1
         return try {
@@ -22,10 +22,13 @@ internal object Scheduler {
         }
     }
 
-    /** Time in ns that the current thread was ready and did not run; -1 where nobody tells. Allocates, some 5 us. */
+    /**
+     * Returns for how long, in ns, the current thread was ready without a processor. -1 if the system does not count
+     * it. Allocates; takes about 5 us.
+     */
     fun waitedNs(): Long = waitedNs(OWN)
 
-    /** The same of the thread of this process that has `number`; -1 when it has ended. */
+    /** Returns the same for the thread of this process with this number. -1 if it has ended. */
     fun waitedNs(number: Long): Long = if (number < 0) -1 else waitedNs("/proc/self/task/$number")
 
     private fun waitedNs(folder: String): Long {
@@ -39,6 +42,6 @@ internal object Scheduler {
         }
     }
 
-    /** Of "ran waited slices", in ns; -1 where it reads otherwise. */
+    /** Returns the second field of "ran waited slices" in ns, or -1 for another format. */
     fun second(line: String): Long = line.trim().split(' ').getOrNull(1)?.toLongOrNull() ?: -1
 }

@@ -7,9 +7,9 @@ import java.lang.invoke.MethodType
 import java.util.concurrent.ThreadFactory
 
 /**
- * Virtual threads where the running JDK has good ones: from 24 on, where a thread that waits inside `synchronized` no
- * longer holds its carrier. Found once by method handles, so that JDK 17 alone builds everything; what is used
- * afterwards is a plain [ThreadFactory].
+ * Access to virtual threads from JDK 24 on, where a thread that waits inside `synchronized` no longer pins its carrier.
+ * Uses method handles, looked up once, so that JDK 17 alone can build everything. The result is a plain
+ * [ThreadFactory].
  */
 internal object VirtualThreads {
     private const val SINCE = 24
@@ -17,10 +17,10 @@ internal object VirtualThreads {
         findVirtual(Thread::class.java, "isVirtual", MethodType.methodType(Boolean::class.java))
     }
 
-    /** Whether `thread` is virtual, on any JDK that has such threads. */
+    /** Returns whether `thread` is virtual, on any JDK that has virtual threads. */
     fun isVirtual(thread: Thread): Boolean = isVirtual != null && isVirtual.invoke(thread) as Boolean
 
-    /** Makes virtual threads called `prefix` and a number, or null where platform threads serve better. */
+    /** Returns a factory of virtual threads named `prefix` and a number, or null if platform threads are better. */
     fun factory(prefix: String): ThreadFactory? {
         if (Runtime.version().feature() < SINCE) return null
         return find {
@@ -41,6 +41,6 @@ internal object VirtualThreads {
         try {
             MethodHandles.publicLookup().search()
         } catch (absent: ReflectiveOperationException) {
-            null // An older JDK: that is an answer.
+            null // An older JDK does not have it.
         }
 }

@@ -2,24 +2,24 @@
 package clearway.executor.model
 
 /**
- * What this machine charges for moving work, in ns. Measured at start and followed afterwards; the defaults are what
- * two virtual cores showed, and serve until then.
+ * The cost of moving work on this machine, in ns. Measured at start-up and updated afterwards. The defaults come from
+ * two virtual cores and apply until then.
  */
 internal data class Costs(
-    /** Threads that can run at the same time: the cgroup's limit where there is one. */
+    /** Number of threads that can run at the same time: the cgroup's limit if there is one. */
     val processors: Int,
-    /** One reading of the monotonic clock. */
+    /** Cost of one reading of the monotonic clock. */
     val clockNs: Long = 30,
-    /** One reading of the thread's CPU clock; a system call. */
+    /** Cost of one reading of the thread's CPU clock, which is a system call. */
     val cpuClockNs: Long = 600,
-    /** What the caller pays to hand a batch to one parked CPU worker. */
+    /** Cost for the caller of handing a batch to one parked CPU worker. */
     val offerNs: Long = 5_000,
-    /** From the hand-over until a parked CPU worker claims its first item. */
+    /** Time from the hand-over until a parked CPU worker claims its first item. */
     val wakeNs: Long = 40_000,
-    /** What the caller pays to hand a batch to one elastic thread. */
+    /** Cost for the caller of handing a batch to one elastic thread. */
     val startNs: Long = 10_000,
-    /** From the hand-over until an elastic thread claims its first item. */
+    /** Time from the hand-over until an elastic thread claims its first item. */
     val startedNs: Long = 60_000,
-    /** The most elastic threads that one executor has. */
+    /** Maximum number of elastic threads of one executor. */
     val elasticMax: Int = 256,
 )

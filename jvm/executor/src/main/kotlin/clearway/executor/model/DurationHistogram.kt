@@ -2,11 +2,11 @@
 package clearway.executor.model
 
 /**
- * How long the items of a site take: counts by power of two nanoseconds, which fade, so that a site that changed is
- * told from what it was.
+ * A histogram of the durations of a site's items, by powers of two ns. The counts fade, so that it follows a site that
+ * changes.
  *
- * Bucket `b` holds durations from 2^b up to 2^(b+1) ns; 0 ns counts as 1. Not for several threads at once. Allocates
- * nothing after construction.
+ * Bucket `b` holds durations from 2^b up to 2^(b+1) ns; 0 ns counts as 1. Not thread-safe. Allocates nothing after
+ * construction.
  */
 internal class DurationHistogram {
     private val counts = DoubleArray(BUCKETS)
@@ -20,7 +20,7 @@ internal class DurationHistogram {
         total += items
     }
 
-    /** Multiplies every count by `factor`, which is from 0 to 1. */
+    /** Multiplies every count by `factor`, from 0 to 1. */
     fun fade(factor: Double) {
         total = 0.0
         for (bucket in 0 until BUCKETS) {
@@ -31,7 +31,10 @@ internal class DurationHistogram {
 
     fun clear(): Unit = fade(0.0)
 
-    /** The share, from 0 to 1, of the durations that may be `ns` or longer: whole buckets, so never too few. */
+    /**
+     * Returns the share, from 0 to 1, of the durations that may be `ns` or longer. Counts whole buckets, so it is an
+     * upper bound.
+     */
     fun shareAbove(ns: Long): Double {
         if (total <= 0.0) return 0.0
         var above = 0.0
@@ -39,7 +42,9 @@ internal class DurationHistogram {
         return above / total
     }
 
-    /** The upper end in ns of the bucket under which `quantile` of the durations lie; 0 where nothing was added. */
+    /**
+     * Returns the upper end in ns of the bucket that contains the `quantile` of the durations. 0 if nothing was added.
+     */
     fun atMostNs(quantile: Double): Long {
         if (total <= 0.0) return 0
         var below = 0.0
@@ -50,11 +55,11 @@ internal class DurationHistogram {
         return upperNs(BUCKETS - 1)
     }
 
-    /** A copy of the counts, for a report. */
+    /** Returns a copy of the counts, for a report. */
     fun counts(): DoubleArray = counts.copyOf()
 
     companion object {
-        /** 2^47 ns are 39 hours: what is longer is counted there. */
+        /** The last bucket also counts longer durations. 2^47 ns are 39 hours. */
         const val BUCKETS: Int = 48
 
         fun bucketOf(ns: Long): Int =

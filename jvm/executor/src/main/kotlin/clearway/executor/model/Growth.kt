@@ -1,29 +1,32 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.executor.model
 
-/** What a look at a running batch showed. */
+/** A sample of a running batch. */
 internal class Look(
-    /** Items that no thread has begun. */
+    /** Number of items that no thread has started. */
     val waiting: Int,
-    /** Threads in items that slept since the last look. */
+    /** Number of threads in items that slept since the last sample. */
     val asleep: Int,
-    /** Threads in items that ran, or would have if they had been given a processor. */
+    /** Number of threads in items that ran, or were ready without a processor. */
     val awake: Int,
-    /** Processors that nobody used since the last look. */
+    /** Number of processors that were idle since the last sample. */
     val idleProcessors: Int,
 )
 
-/** How many threads join a batch that goes on longer than was thought; one for a batch. Pure, but for its memory. */
+/**
+ * Decides how many threads join a batch that runs longer than predicted. One instance per batch. Pure, except for its
+ * state.
+ */
 internal class Growth(private val costs: Costs) {
     private var step = 1
     private var helped = false
 
-    /** How many to add now, and whether they are elastic threads (else CPU workers). */
+    /** Number of threads to add now. `elastic` selects elastic threads, else CPU workers. */
     class More(val threads: Int, val elastic: Boolean)
 
     /**
-     * Doubles at every look while items wait, threads sleep in items and a processor is idle. A thread that is awake
-     * without a processor is not asleep: no thread is added for it.
+     * Decides by one sample. Doubles the number at every sample while items wait, threads sleep in items and a
+     * processor is idle. A thread that is ready without a processor is not asleep, so no thread is added for it.
      */
     fun next(look: Look): More {
         if (look.waiting == 0 || look.awake >= costs.processors) return NONE
@@ -33,7 +36,7 @@ internal class Growth(private val costs: Costs) {
             return if (threads > 0) More(threads, elastic = true) else NONE
         }
         if (look.asleep > 0 || look.idleProcessors == 0) return NONE
-        // CPU workers first. When none came by the next look, all of them hang in other items.
+        // Asks CPU workers first. If none has joined by the next sample, all of them hang in other items.
         val more = More(minOf(costs.processors - look.awake, look.waiting), elastic = helped)
         helped = true
         return more

@@ -2,31 +2,31 @@
 package clearway.executor.model
 
 /**
- * How many processors the process used lately, from its clock of processor time. Linux moves that clock in steps of 10
- * ms: between two looks 1 ms apart it stands still or shows ten processors. So it is read over a window of several
- * steps, and until the first has passed nothing is known. A pure value.
+ * Estimates how many processors the process uses, from its processor time. Linux updates that clock in steps of 10 ms:
+ * between two readings 1 ms apart it shows no progress, or ten processors. So the window spans several steps, and
+ * nothing is known before the first window has passed. Pure.
  */
 internal class Load {
     private var fromCpuNs = -1L
     private var fromNs = 0L
 
-    /** Processors used over the last whole window; 0 where nothing is known. */
+    /** Processors that the process used over the last complete window. 0 if unknown. */
     var used: Double = 0.0
         private set
 
-    /** The process had used `cpuNs` (-1: nobody tells) at `nowNs`. */
+    /** Adds a reading: the process had used `cpuNs` at `nowNs`. -1 if the host does not count it. */
     fun look(cpuNs: Long, nowNs: Long) {
         val ns = nowNs - fromNs
         val known = cpuNs >= 0 && fromCpuNs >= 0
         if (known && ns in 0 until WINDOW_NS) return
-        // Nobody looked for long: what was used meanwhile tells little of now.
+        // After a long time without readings, the average says little about the present.
         used = if (known && ns in WINDOW_NS..STALE_NS) (cpuNs - fromCpuNs).toDouble() / ns else 0.0
         fromCpuNs = cpuNs
         fromNs = nowNs
     }
 
     companion object {
-        /** Five steps of Linux's clock: an error of at most a fifth of a processor, which rounding takes away. */
+        /** Five steps of Linux's clock. The error is at most a fifth of a processor, which rounding removes. */
         const val WINDOW_NS: Long = 50_000_000
         private const val STALE_NS = 4 * WINDOW_NS
     }

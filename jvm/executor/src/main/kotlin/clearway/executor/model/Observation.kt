@@ -1,41 +1,41 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.executor.model
 
-/** Where a batch ran, or may run. */
+/** Places where a batch can run. */
 internal enum class Place {
     /** The caller alone. */
     INLINE,
     /** The caller and the CPU workers. */
     CPU,
-    /** The caller and as many elastic threads as pay. */
+    /** The caller and as many elastic threads as help. */
     ELASTIC,
 }
 
-/** What one finished batch showed. Times in ns. */
+/** The measurements of one finished batch. Times in ns. */
 internal class Observation(
     val place: Place,
-    /** Items that ran to their end and were timed. */
+    /** Number of items that ran to their end and were timed. */
     val items: Int,
-    /** The sum of their wall time, over all threads. */
+    /** Sum of their wall times, over all threads. */
     val itemsNs: Long,
-    /** From publishing the batch to its last item's end. */
+    /** Time from publishing the batch to the end of its last item. */
     val elapsedNs: Long,
-    /** Wall and CPU time of the threads whose CPU clock was read, over `cpuItems` items; 0 items where none was. */
+    /** Wall and CPU time of the threads whose CPU clock was read, over `cpuItems` items. 0 items if none was read. */
     val cpuItems: Int = 0,
     val cpuWallNs: Long = 0,
     val cpuNs: Long = 0,
-    /** Of these, the time that the threads were ready to run and had no processor; 0 where nobody tells. */
+    /** Part of that time in which the threads were ready without a processor. 0 if the host does not count it. */
     val waitedNs: Long = 0,
-    /** The machine had no processor free meanwhile: a thread that did not run need not have slept. */
+    /** Whether all processors were busy: then a thread that did not run need not have slept. */
     val crowded: Boolean = false,
-    /** The collector stopped the threads meanwhile. */
+    /** Whether the garbage collector stopped the threads meanwhile. */
     val paused: Boolean = false,
-    /** Threads were seen asleep in items while a processor was free. */
+    /** Whether threads slept in items while a processor was free. */
     val slept: Boolean = false,
-    /** Items counted by [DurationHistogram.bucketOf], where each was timed. */
+    /** Items per [DurationHistogram.bucketOf], if each item was timed. */
     val buckets: IntArray? = null,
-    /** What [Prediction] said of `elapsedNs` before corrections; 0 where it said nothing. */
+    /** The [Prediction] of `elapsedNs` before corrections. 0 without a prediction. */
     val predictedNs: Double = 0.0,
-    /** More threads joined than were planned: says nothing of the plan's worth. */
+    /** Whether more threads joined than planned: then the batch says nothing about the plan. */
     val grew: Boolean = false,
 )

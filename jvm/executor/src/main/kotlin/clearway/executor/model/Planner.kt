@@ -1,34 +1,37 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.executor.model
 
-/** How one batch is run. */
+/** How to run one batch. */
 internal class Plan(
     val place: Place,
-    /** Threads that are asked to join the caller at once. */
+    /** Number of threads that are asked at once to join the caller. */
     val helpers: Int,
-    /** Items claimed at a time. */
+    /** Number of items per claim. */
     val chunk: Int,
-    /** A chunk's items are so short that they are claimed together and taken back only when their thread is stuck. */
+    /**
+     * Whether a chunk's items are so short that a thread claims them together. They are taken back only if the thread
+     * is stuck.
+     */
     val bulk: Boolean,
     val timeItems: Boolean,
     val timeBatch: Boolean,
     val readCpu: Boolean,
-    /** After as long, in ns, the caller asks the CPU workers for help with what is left. */
+    /** Time in ns after which the caller asks the CPU workers to help with the remaining items. */
     val beatNs: Long,
-    /** Items between two looks at the clock for the beat. */
+    /** Number of items between two readings of the clock for the beat. */
     val lookEvery: Int,
     val predictedNs: Double,
-    /** Batches of this size that the plan serves before the next is thought of. */
+    /** Number of batches of this size that the plan serves before the next planning. */
     val serves: Int = 1,
-    /** Little is known of the site: what can be measured is, whatever it costs. */
+    /** Whether little is known of the site. Then everything measurable is measured, at any cost. */
     val cold: Boolean = false,
 ) {
-    /** So short that nobody else is told of it, unless it turns out otherwise. */
+    /** Whether the batch is so short that no other thread is notified of it, unless it turns out longer. */
     val alone: Boolean
         get() = serves > 1
 }
 
-/** Chooses a place with hysteresis, and how to measure at a cost that does not show. Pure, but for its memory. */
+/** Chooses a place with hysteresis, and measurements of negligible cost. Pure, except for its state. */
 internal class Planner(private val site: SiteModel) {
     private var current = Place.INLINE
     private var untimed = 0
@@ -45,8 +48,9 @@ internal class Planner(private val site: SiteModel) {
                 Place.ELASTIC ->
                     if (elasticHelpers == 0) Double.POSITIVE_INFINITY else prediction.elasticNs(elasticHelpers)
             }
-        // What others may join is planned, published and learnt from each time; of what the caller runs alone, one plan
-        // serves many. Not counted, it hid behind workers that such batches keep awake: to hand over then costs 0.1 us.
+        // A batch that others may join is planned, published and learnt from each time. For batches that the caller
+        // runs alone, one plan serves many. Without this term, such batches would seem cheaper on workers, because they
+        // keep the workers awake: a hand-over then costs 0.1 us.
         val aroundNs = if (runsInBulk && site.itemNs * size <= CHUNK_NS) LEARN_NS else 0
         fun whole(place: Place) = raw(place) * site.correction(place) + if (place == Place.INLINE) 0 else aroundNs
         var best = Place.INLINE
@@ -62,13 +66,13 @@ internal class Planner(private val site: SiteModel) {
         return measured(place, helpers, size, costs, raw(place))
     }
 
-    /** Items so short, and so sure to be, that a thread claims many at once. */
+    /** Whether items are reliably so short that a thread claims many at once. */
     private val runsInBulk: Boolean
         get() = site.warm && !site.mayBlock && site.itemNs < BULK_BELOW_NS
 
     /**
-     * A site that nobody knows: item by item, all timed, and the workers are asked after the time that waking them
-     * takes.
+     * Returns the plan for an unknown site: item by item, all timed. The workers are asked after twice the time of
+     * waking them.
      */
     private fun first(size: Int, costs: Costs): Plan {
         val known = site.known
@@ -93,11 +97,11 @@ internal class Planner(private val site: SiteModel) {
         val perChunk = (CHUNK_NS / itemNs).coerceIn(1.0, size.toDouble()).toInt()
         val bulk = runsInBulk
         val timeItems = itemNs > costs.clockNs * 2 / MEASURED_SHARE
-        // What would cost over a hundredth is measured so seldom that it does not, but never out of sight.
+        // Times batches rarely enough that timing costs less than a hundredth, but at least one in SELDOM.
         val every = ((costs.clockNs * 2 + LEARN_NS) / (MEASURED_SHARE * workNs)).toInt().coerceAtMost(SELDOM)
-        // While it is remembered that the site blocked, its items are claimed one by one, which costs as much as to
-        // time
-        // the batch. It is forgotten after some 200 timed ones: those were 13,000 when one in a hundred was timed.
+        // While the model remembers that the site blocked, items are claimed one by one, which costs as much as timing
+        // the batch. The model forgets it after about 200 timed batches. When one in a hundred was timed, that took
+        // 13,000 batches.
         val timeBatch = timeItems || !site.warm || site.mayBlock || ++untimed > every
         if (timeBatch) untimed = 0
         val chunk =
@@ -124,26 +128,34 @@ internal class Planner(private val site: SiteModel) {
         )
     }
 
-    /** The next batch is timed, whatever that costs: the last was odd. */
+    /** Times the next batch at any cost, because the last was unusual. */
     fun timeNext() {
         untimed = SELDOM
     }
 
     companion object {
         private val PLACES = Place.entries.toTypedArray()
-        /** A place is left when another is quicker by more than this, which is under what may be lost (1.10). */
+        /**
+         * Changes the place only if another is faster by more than this. The limit is below the accepted loss (1.10).
+         */
         private const val WORTH_A_CHANGE = 0.94
-        /** Measuring takes at most a hundredth of what it measures. */
+        /** Measuring takes at most a hundredth of the measured time. */
         private const val MEASURED_SHARE = 0.01
-        /** Trivial batches are timed every so many at least. */
+        /** Maximum number of trivial batches between two timed ones. */
         private const val SELDOM = 255
-        /** To plan a batch, to run it where others may join, and to learn from it: some 1.5 us more than without. */
+        /** The cost of planning a batch, of publishing it and of learning from it: about 1.5 us. */
         private const val LEARN_NS = 1_500
-        /** Claims are so far apart that neither they nor a late look at the clock show: 10 ns and 30 ns in 20 us. */
+        /**
+         * Time between claims in ns. Neither claims nor a late reading of the clock are noticeable: 10 ns and 30 ns in
+         * 20 us.
+         */
         private const val CHUNK_NS = 20_000.0
-        /** A claim an item takes 5 to 10 ns: under this it would be over 3 % of the item. */
+        /**
+         * Maximum duration of items that are claimed in bulk. A claim takes 5 to 10 ns, which is over 3 % of a shorter
+         * item.
+         */
         private const val BULK_BELOW_NS = 300.0
-        /** Each thread claims several times, so that the last to come still finds work. */
+        /** Number of claims per thread, so that the last thread to come still finds work. */
         private const val SHARES = 4
     }
 }

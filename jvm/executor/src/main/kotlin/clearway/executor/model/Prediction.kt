@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.executor.model
 
-/** How long a batch of `size` items takes in each place, ns, by what is known of the site. Pure. */
+/** Predicts how long a batch of `size` items takes in each place, in ns, from the measurements of the site. Pure. */
 internal class Prediction(private val site: SiteModel, private val costs: Costs, private val size: Int) {
     private val workNs = site.itemNs * size
     private val cpuNs = site.cpuOrWallNs * size
 
-    /** No batch ends before its longest item does: the one of `size` that half of such batches have. */
+    /** No batch ends before its longest item. This is about the median of the longest of `size` items. */
     private val longestNs: Double = run {
-        // Buckets are named by their upper end: three quarters of it is the middle.
+        // `atMostNs` returns a bucket's upper end. Three quarters of it is the bucket's middle.
         val upper = site.durations.atMostNs(1.0 - 0.5 / size) * 0.75
         minOf(maxOf(upper, site.itemNs), workNs)
     }
 
     /**
-     * How long the others wait for the thread that has the longest item, when it is claimed last: Graham's bound for
-     * claiming in order. Items of one kind end half an item apart; a bucket is a factor of two wide.
+     * How long the other threads wait for the thread with the longest item, if that is claimed last: Graham's bound for
+     * claims in order. Items of one kind end half an item apart; a bucket is a factor of two wide.
      */
     private val tailNs: Double = maxOf(site.itemNs / 2, longestNs - site.itemNs * SAME_KIND)
 
@@ -26,8 +26,9 @@ internal class Prediction(private val site: SiteModel, private val costs: Costs,
     fun elasticNs(helpers: Int): Double = sharedNs(helpers, costs.startNs, costs.startedNs)
 
     /**
-     * The caller hands over to one helper after another and begins then; a helper begins when it is awake. Helpers that
-     * come when all is done have cost their hand-over and nothing more. Takes time in proportion to `helpers`.
+     * Returns the time with `helpers` helpers. The caller hands over to one helper after another and then starts; a
+     * helper starts when it is awake. Helpers that come too late cost only their hand-over. Takes time in proportion to
+     * `helpers`.
      */
     private fun sharedNs(helpers: Int, handNs: Long, awakeNs: Long): Double {
         val (threads, endNs) = joinedNs(helpers, handNs, awakeNs)
@@ -35,7 +36,7 @@ internal class Prediction(private val site: SiteModel, private val costs: Costs,
         return maxOf(endNs + tailNs * (1.0 - 1.0 / threads), processorsNs(threads), longestNs + awakeNs)
     }
 
-    /** How many threads come in time, and when they are done if no item is longer than another. */
+    /** Returns how many threads come in time, and when they finish if all items take the same time. */
     private fun joinedNs(helpers: Int, handNs: Long, awakeNs: Long): Pair<Int, Double> {
         var lateNs = handNs.toDouble() * helpers
         var threads = 1
@@ -52,20 +53,20 @@ internal class Prediction(private val site: SiteModel, private val costs: Costs,
 
     private fun processorsNs(threads: Int) = cpuNs / minOf(threads, costs.processors)
 
-    /** Whether more threads than processors can be of use at all. */
+    /** Whether more threads than processors can help at all. */
     val sleeps: Boolean
         get() = site.mayBlock || cpuNs < workNs * RUNS
 
     /**
-     * [elasticNs] but for the longest item, which no number of threads makes shorter: one odd sample of it would hide
-     * that all the others end sooner.
+     * Returns [elasticNs] without the longest item, which no number of threads shortens. A single outlier would
+     * otherwise hide that all the other items end sooner.
      */
     private fun spreadNs(helpers: Int): Double {
         val (threads, endNs) = joinedNs(helpers, costs.startNs, costs.startedNs)
         return maxOf(endNs, processorsNs(threads))
     }
 
-    /** The number of elastic threads that is quickest, among steps of a half and one an item. */
+    /** Returns the fastest number of elastic threads, in steps of a half up to one per item. */
     fun elasticHelpers(): Int {
         val most = minOf(size - 1, costs.elasticMax)
         var best = minOf(1, most)
@@ -83,14 +84,14 @@ internal class Prediction(private val site: SiteModel, private val costs: Costs,
         return best
     }
 
-    /** What nearly no batch exceeds; for promises to an event thread. */
+    /** Returns a time that hardly any batch exceeds, for guarantees to an event thread. */
     fun atWorstNs(): Double = if (!site.known) Double.POSITIVE_INFINITY else maxOf(workNs * 2, longestNs * 2)
 
     companion object {
         private const val SAME_KIND = 1.5
-        /** What holds its processor for more than this share of its time does not gain by further threads. */
+        /** Work that uses its processor for more than this share of its time does not gain from more threads. */
         private const val RUNS = 0.9
-        /** Threads are not free for others: half as many again for less than 2 % are not taken. */
+        /** More threads cost other work. Adding half as many again must gain at least 2 %. */
         private const val WORTH_MORE_THREADS = 0.98
     }
 }

@@ -2,23 +2,23 @@
 package clearway.executor.model
 
 /**
- * What is known of one call site. Pure: what it knows is a function of the observations, in their order. Not for
- * several threads at once; allocates nothing after construction.
+ * The measurements of one call site. Pure: a function of the observations, in their order. Not thread-safe. Allocates
+ * nothing after construction.
  */
 internal class SiteModel {
-    /** Wall time an item, ns; NaN until one was seen. */
+    /** Wall time per item in ns. NaN before the first observation. */
     var itemNs: Double = Double.NaN
         private set
 
-    /** CPU time an item, ns; NaN until a CPU clock was read. */
+    /** CPU time per item in ns. NaN before a CPU clock was read. */
     var itemCpuNs: Double = Double.NaN
         private set
 
-    /** Batches learnt from; those that the collector disturbed are not among them. */
+    /** Number of batches that were learnt from. Excludes batches that the garbage collector disturbed. */
     var batches: Int = 0
         private set
 
-    /** 1 when the site was last seen to block; fades with every batch that did not. */
+    /** 1 when the site was last seen to block. Fades with every batch that did not block. */
     var blockedMemory: Double = 0.0
         private set
 
@@ -30,24 +30,24 @@ internal class SiteModel {
     val known: Boolean
         get() = batches > 0
 
-    /** Past quarantine: class loading and interpretation are behind it. */
+    /** Whether the cold batches, with class loading and interpreted code, are over. */
     val warm: Boolean
         get() = batches > COLD_BATCHES
 
-    /** Whether the site blocked within living memory. */
+    /** Whether the site blocked recently enough to be remembered. */
     val mayBlock: Boolean
         get() = blockedMemory > FORGOTTEN
 
-    /** ns an item that a thread holds its processor; all of them where that was never measured and nothing slept. */
+    /** Time in ns per item for which a thread uses its processor. The wall time if CPU time was never measured. */
     val cpuOrWallNs: Double
         get() = if (itemCpuNs.isNaN()) itemNs else minOf(itemCpuNs, itemNs)
 
-    /** What to multiply a prediction for `place` with, by how predictions for it came out. */
+    /** Returns the factor for predictions for `place`, from the errors of earlier ones. */
     fun correction(place: Place): Double = corrections[place.ordinal]
 
     fun observe(seen: Observation) {
         if (seen.items == 0) return
-        // A site that allocates much is stopped in every batch: the stops are then part of what it costs.
+        // A site that allocates much is stopped in every batch. The stops are then part of its cost.
         if (seen.paused && known && ++pausedInARow < PAUSES_BELIEVED) return
         pausedInARow = 0
         val observedNs = seen.itemsNs.toDouble() / seen.items
@@ -58,7 +58,7 @@ internal class SiteModel {
         batches++
     }
 
-    /** A cold sample stands only until the next: none of them is mixed into what is learnt later. */
+    /** Replaces everything by this observation. Cold observations do not mix into later ones. */
     private fun replace(observedNs: Double, seen: Observation) {
         itemNs = observedNs
         durations.clear()
@@ -69,12 +69,15 @@ internal class SiteModel {
         if (batches >= COLD_BATCHES) corrections.fill(1.0)
     }
 
-    /** Half or double what is known: a site that changed, a method that was compiled, or an odd batch. */
+    /**
+     * Whether the time is less than half or more than double the known one: the site changed, a method was compiled, or
+     * the batch is an outlier.
+     */
     private fun isSurprise(observedNs: Double) = observedNs > itemNs * SURPRISE || observedNs < itemNs / SURPRISE
 
     /**
-     * The second in a row is believed whole; the first moves the mean as any other, so that one odd batch changes
-     * little.
+     * Handles a surprise. The second in a row is believed completely; the first moves the mean as any other does, so
+     * that one outlier changes little.
      */
     private fun surprise(observedNs: Double, seen: Observation) {
         if (++surprises < SURPRISES_BELIEVED) {
@@ -101,7 +104,10 @@ internal class SiteModel {
         else for (b in buckets.indices) if (buckets[b] > 0) durations.add(1L shl b, buckets[b].toDouble())
     }
 
-    /** In a crowd a thread waits for a processor as well: then the wall says nothing of sleep, only CPU time counts. */
+    /**
+     * Learns the CPU time. If all processors were busy, threads also waited for one: then the wall time says nothing
+     * about sleep, and only CPU time counts.
+     */
     private fun learnCpu(seen: Observation, gain: Double) {
         if (seen.cpuItems == 0) return
         val cpuNs = minOf(seen.cpuNs, seen.cpuWallNs).toDouble() / seen.cpuItems
@@ -127,16 +133,21 @@ internal class SiteModel {
     }
 
     companion object {
-        /** The first batches of a site load its classes and run interpreted: they took 10 to 1,000 times a warm one. */
+        /**
+         * Number of first batches that load classes and run interpreted. They took 10 to 1,000 times as long as a warm
+         * one.
+         */
         const val COLD_BATCHES: Int = 3
-        /** About eight batches are remembered: an odd one moves the mean by an eighth, a change is followed in some. */
+        /**
+         * About eight batches are remembered: an outlier moves the mean by an eighth, and a change takes a few batches.
+         */
         private const val GAIN = 0.125
         private const val SURPRISE = 2.0
         private const val SURPRISES_BELIEVED = 2
         private const val LEAP = 4.0
-        /** In as many batches in a row the collector is not a disturbance. */
+        /** After this many paused batches in a row, garbage collection counts as part of the site's cost. */
         private const val PAUSES_BELIEVED = 4
-        /** Asleep by more than a timer's or a clock's grain, and by more than preemption by one other thread makes. */
+        /** A sleep must be longer than the precision of timers and clocks, and than preemption by one other thread. */
         private const val ASLEEP_SHARE = 0.6
         private const val ASLEEP_NS = 20_000.0
         /** 1 fades to [FORGOTTEN] in 190 batches. */
@@ -144,9 +155,7 @@ internal class SiteModel {
         private const val FORGOTTEN = 0.05
         private const val CORRECTION = 4.0
         private const val CORRECTION_GAIN = 0.4
-        /**
-         * A place that came out worse than predicted is tried again after some 40 batches: at most 2 % is lost by it.
-         */
+        /** A place that was slower than predicted is tried again after about 40 batches. That costs at most 2 %. */
         private const val RETRY = 1.0 / 64
     }
 }

@@ -4,18 +4,14 @@ package clearway.executor.run
 import clearway.executor.host.Clock
 import clearway.executor.model.Growth
 import clearway.executor.model.Plan
-import java.util.concurrent.ConcurrentLinkedQueue
-import java.util.concurrent.atomic.AtomicIntegerFieldUpdater
-import java.util.concurrent.locks.LockSupport
 
 /**
- * A batch while it runs: items behind a cursor, threads that claim them, and one ending. Published before any item
- * runs, so that what the caller has not begun can be run by others, whatever the caller hangs in.
+ * A batch while it runs: threads join it, claim items ([Claims]) and run them until it ends ([Completion]). It is
+ * published before any item runs, so that other threads can run what the caller has not begun, whatever the caller
+ * hangs in.
  *
- * Everything that a thread did in an item happens before the batch ends. Nothing of the batch runs after its end.
- *
- * A trivial batch is `alone`: it is one chunk, and its caller's from the start. One atomic operation then tells its
- * end, unless somebody has looked inside before ([open]); from then on it is a batch as any other.
+ * A trivial batch is `alone`: it is one chunk, which the caller owns from the start. One atomic operation then ends it,
+ * unless another thread has opened it before ([open]); from then on it is a batch like any other.
  */
 internal class Batch(
     val plan: Plan,
@@ -28,21 +24,11 @@ internal class Batch(
     private val registry: Registry,
     private val ended: Ended?,
     alone: Boolean = false,
-) : Runnable {
+) : Claims(size, alone, clock), Runnable {
     /** Told once, by the thread that ends the batch, when nothing of it runs any more. */
     fun interface Ended {
         fun ended(batch: Batch)
     }
-
-    val cursor: Cursor = if (alone) NOTHING else Cursor(size)
-    @Volatile private var unfinished = 0
-    @Volatile private var openness = 0
-    private var takenBack: ConcurrentLinkedQueue<Int>? = null
-    private var participants: ArrayList<Participant>? = null
-    private var caller: Participant? = null
-    @Volatile private var waiter: Thread? = null
-    private var failure: Throwable? = null
-    @Volatile private var cancelled = false
 
     /** Where it stands in the line of an ordered site, when nobody waits in it. */
     @Volatile var place: SiteTurn.Place? = null
@@ -71,28 +57,6 @@ internal class Batch(
     /** Asks others to join what takes longer than was thought; the caller runs it once. */
     var beat: Runnable? = null
 
-    init {
-        // To publish the batch is barrier enough.
-        UNFINISHED.lazySet(this, size)
-        if (alone) {
-            OPENNESS.lazySet(this, ALONE)
-            callerIsHere().ownsAll(size)
-        }
-    }
-
-    val isOver: Boolean
-        get() = unfinished <= 0 || openness == OVER
-
-    /** Before anybody but the caller does anything with the batch. False when it is over. */
-    fun open(): Boolean {
-        if (openness == ALONE) OPENNESS.compareAndSet(this, ALONE, OPEN)
-        return openness == OPEN
-    }
-
-    /** Items that no thread has claimed. */
-    val waiting: Int
-        get() = cursor.left + (synchronized(this) { takenBack }?.size ?: 0)
-
     /** A thread that was asked joins. */
     override fun run() {
         if (offeredNs != 0L && joinedAfterNs == 0L) joinedAfterNs = maxOf(1L, clock.nanoTime() - offeredNs)
@@ -116,9 +80,6 @@ internal class Batch(
         }
     }
 
-    /** The calling thread will take part: said before the batch is published. */
-    fun callerIsHere(): Participant = Participant(Thread.currentThread()).also { caller = it }
-
     fun runAsCaller(): Unit = join(checkNotNull(caller))
 
     /**
@@ -138,7 +99,7 @@ internal class Batch(
         if (thrown == null) {
             // First out of sight and then over, so that one barrier serves for both.
             lane.withdraw(outer)
-            if (OPENNESS.compareAndSet(this, ALONE, OVER)) return true
+            if (endAlone()) return true
             lane.publish(this)
         } else {
             open()
@@ -157,10 +118,7 @@ internal class Batch(
     }
 
     private fun join(me: Participant) {
-        if (me !== caller)
-            synchronized(this) { (participants ?: ArrayList<Participant>().also { participants = it }) += me }
-        // Who closes the cursor counts what it drops: this may be before the one that cancels.
-        if (cancelled) close()
+        takesPart(me)
         if (plan.timeBatch) {
             if (plan.readCpu) {
                 val lane = registry.lane()
@@ -188,7 +146,7 @@ internal class Batch(
         while (true) {
             val first = cursor.claim(chunk)
             if (first < 0) {
-                val index = synchronized(this) { takenBack }?.poll() ?: return
+                val index = claimTakenBack() ?: return
                 runSpan(me, index, index + 1)
                 continue
             }
@@ -229,7 +187,7 @@ internal class Batch(
 
     private fun runBulk(me: Participant, first: Int, claimedEnd: Int) {
         me.begin(first, claimedEnd)
-        if (cancelled) {
+        if (wasCancelled) {
             // Claimed before the cancelling closed the cursor, begun after it took the chunks back.
             finish(me.giveUp(first))
             return
@@ -255,97 +213,7 @@ internal class Batch(
         }
     }
 
-    /** The first failure is the batch's; what others threw meanwhile hangs on it. Nothing more is begun. */
-    private fun fail(thrown: Throwable) {
-        synchronized(this) {
-            val first = failure
-            if (first == null) failure = thrown else if (first !== thrown) first.addSuppressed(thrown)
-        }
-        close()
-    }
-
-    /** Nothing more is begun, and the threads in items are interrupted. The batch ends when they have left. */
-    fun cancel(why: RuntimeException?) {
-        if (!open()) return
-        synchronized(this) {
-            if (cancelled || isOver) return
-            cancelled = true
-            if (failure == null) failure = why
-        }
-        // Nothing is handed out any more before anybody is interrupted: else a thread would leave the item that it was
-        // interrupted in and begin another, which nobody interrupts.
-        close()
-        for (one in everyone()) {
-            one.recall()?.let { finish(it.last - it.first + 1) }
-            one.interrupt()
-        }
-    }
-
-    private fun close() {
-        var dropped = cursor.close()
-        val back = synchronized(this) { takenBack }
-        while (back?.poll() != null) dropped++
-        if (dropped > 0) finish(dropped)
-    }
-
-    private fun finish(count: Int) {
-        if (count == 0 || UNFINISHED.addAndGet(this, -count) > 0) return
-        waiter?.let(LockSupport::unpark)
+    override fun over() {
         ended?.ended(this)
-    }
-
-    /** Waits until nothing of the batch runs any more. Returns whether the thread was interrupted meanwhile. */
-    fun await(): Boolean {
-        if (isOver) return false
-        waiter = Thread.currentThread()
-        var interrupted = false
-        // Awake for a while: others are often just at their last item, and being woken costs more than this.
-        val spinUntil = clock.nanoTime() + AWAKE_NS
-        while (!isOver) {
-            if (clock.nanoTime() < spinUntil) Thread.onSpinWait() else LockSupport.park(this)
-            if (Thread.interrupted()) {
-                interrupted = true
-                cancel(null)
-            }
-        }
-        waiter = null
-        return interrupted
-    }
-
-    /** Why the batch failed, once it is over; null where every item ran. */
-    fun failure(): Throwable? = synchronized(this) { failure }
-
-    val wasCancelled: Boolean
-        get() = cancelled
-
-    fun everyone(): List<Participant> {
-        val helpers = synchronized(this) { participants?.toList() } ?: emptyList()
-        return caller?.let { helpers + it } ?: helpers
-    }
-
-    /** Makes what a stuck thread has claimed and not begun free for others. Returns how many items that were. */
-    fun takeBackFrom(stuck: Participant): Int {
-        val back = synchronized(this) { takenBack ?: ConcurrentLinkedQueue<Int>().also { takenBack = it } }
-        val taken = stuck.recall() ?: return 0
-        for (index in taken) back.add(index)
-        // A failure that came between dropped what was there then.
-        if (failure() != null || cancelled) close()
-        return taken.last - taken.first + 1
-    }
-
-    private companion object {
-        /**
-         * Less than what waking a parked thread costs on a machine without load (5 to 40 us), so that it never loses
-         * much.
-         */
-        const val AWAKE_NS = 20_000L
-        val NOTHING = Cursor(0)
-        const val OPEN = 0
-        const val ALONE = 1
-        const val OVER = 2
-        val OPENNESS: AtomicIntegerFieldUpdater<Batch> =
-            AtomicIntegerFieldUpdater.newUpdater(Batch::class.java, "openness")
-        val UNFINISHED: AtomicIntegerFieldUpdater<Batch> =
-            AtomicIntegerFieldUpdater.newUpdater(Batch::class.java, "unfinished")
     }
 }

@@ -13,7 +13,7 @@ import jdk.jfr.Name
 import jdk.jfr.StackTrace
 import jdk.jfr.Timespan
 
-/** One batch that the executor learnt from. Written at its end; its own time is that of the writing. */
+/** One batch that the executor learnt from. Written at its end, so the event's own time is the time of writing. */
 @Name("clearway.Batch")
 @Label("Batch")
 @Category("Clearway")
@@ -31,7 +31,7 @@ internal class BatchEvent : Event() {
     @JvmField @field:Label("More threads joined than were planned, or it ended early") var grew: Boolean = false
 }
 
-/** A site's batches go elsewhere from now on. */
+/** A site's batches run in another place from now on. */
 @Name("clearway.Decision")
 @Label("Decision")
 @Category("Clearway")
@@ -46,7 +46,7 @@ internal class DecisionEvent : Event() {
     @JvmField @field:Label("Predicted, 0: not") @field:Timespan(Timespan.NANOSECONDS) var predicted: Long = 0
 }
 
-/** Writes into the flight recordings that run. Where none ever did, or none can, that costs two reads of fields. */
+/** Writes into the running flight recordings. If none has ever run, it costs two field reads. */
 internal object BatchEvents {
     private val isThere = ModuleLayer.boot().findModule("jdk.jfr").isPresent
 
@@ -58,9 +58,12 @@ internal object BatchEvents {
         if (isThere && Writer.isRecorder) Writer.decided(site, from, plan, size)
     }
 
-    /** Loaded only where there is a recorder. */
+    /** Loaded only if the JVM has a flight recorder. */
     private object Writer {
-        /** The first event of a JVM sets the recorder up, which takes up to a second: not for nobody. */
+        /**
+         * The first event of a JVM initializes the recorder, which takes up to a second. Skip that while nothing
+         * records.
+         */
         val isRecorder: Boolean
             get() = FlightRecorder.isInitialized()
 

@@ -4,18 +4,18 @@ package clearway.executor.run
 import java.util.function.Consumer
 import java.util.function.IntConsumer
 
-/** What is done with the item at a place in the list. */
+/** Runs the item at an index. */
 internal fun interface Body {
     fun run(index: Int)
 
-    /** Runs a chunk of `me` from `first` on, as far as it is still its own: [Participant.runFrom]. */
+    /** Runs a chunk of `me` from `first` on, as far as `me` still owns it: [Participant.runFrom]. */
     fun runFrom(me: Participant, first: Int): Int = me.runFrom(first) { run(it) }
 }
 
-// In each of these what the loop needs stands in locals. Between two items others may have taken some back, so that the
-// compiler reads every field anew for each item: half of what a trivial item costs beside a plain loop (0.5 of 1 ns).
+// The loops below copy fields to locals. Other threads may take items back between two items, so the compiler would
+// read every field again for each item: half of a trivial item's overhead over a plain loop (0.5 of 1 ns).
 
-/** The items of an array, which nobody changes. */
+/** Runs the items of an array, which must not change. */
 internal class ArrayBody<T>(private val items: Array<T>, private val action: Consumer<in T>) : Body {
     override fun run(index: Int): Unit = action.accept(items[index])
 
@@ -26,7 +26,7 @@ internal class ArrayBody<T>(private val items: Array<T>, private val action: Con
     }
 }
 
-/** The items of a list with quick access by index. */
+/** Runs the items of a list with fast access by index. */
 internal class ListBody<T>(private val items: List<T>, private val action: Consumer<in T>) : Body {
     override fun run(index: Int): Unit = action.accept(items[index])
 
@@ -37,7 +37,7 @@ internal class ListBody<T>(private val items: List<T>, private val action: Consu
     }
 }
 
-/** The numbers themselves. */
+/** Runs the numbers themselves. */
 internal class CountBody(private val action: IntConsumer) : Body {
     override fun run(index: Int): Unit = action.accept(index)
 

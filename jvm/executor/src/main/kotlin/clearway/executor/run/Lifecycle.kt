@@ -6,22 +6,23 @@ import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicInteger
 
 /**
- * Open, shut, over, and the number of works that are in between: work enters while it is open, and it is over when it
- * is shut and the last has left. One word, so that no work enters after the end was told.
+ * The state of an executor (open, shut, over) and the number of works inside. Work enters while the state is open. The
+ * state is over when it is shut and the last work has left. One word holds both, so that no work enters after the end
+ * was reported.
  *
- * Short work may go without entering, for that costs two atomic operations on a word that all threads share: it makes
- * itself seen elsewhere, then looks whether this [isShut], and after it has withdrawn looks again and calls [check].
- * `unseen` says whether none of that kind is there.
+ * Short work may skip `enter`, which would cost two atomic operations on a word that all threads share. It first
+ * publishes itself elsewhere, then reads [isShut]; after it has withdrawn, it reads [isShut] again and calls [check].
+ * `unseen` returns whether no such work is published.
  */
 internal class Lifecycle(
     private val unseen: () -> Boolean = { true },
-    /** Told the end before those who wait for it; maybe more than once. Does not throw. */
+    /** Called at the end, before waiting threads continue; possibly more than once. Must not throw. */
     private val onOver: () -> Unit = {},
 ) {
-    private val state = AtomicInteger() // The works inside; SHUT is added when it is shut.
+    private val state = AtomicInteger() // The number of works inside, plus SHUT when shut.
     private val over = CountDownLatch(1)
 
-    /** False when it is shut, and the work is refused. */
+    /** Returns false, and refuses the work, if the state is shut. */
     fun enter(): Boolean {
         while (true) {
             val now = state.get()
@@ -30,7 +31,7 @@ internal class Lifecycle(
         }
     }
 
-    /** Work that belongs to work that is inside comes in even when it is shut: else that could not end. */
+    /** Enters nested work, even when shut: otherwise the work around it could not end. */
     fun enterNested() {
         state.incrementAndGet()
     }
@@ -49,8 +50,9 @@ internal class Lifecycle(
     }
 
     /**
-     * Tells the end if this is it. Who withdrew before it looked at [isShut] is not seen here, or it was shut before
-     * that look and the one who withdrew comes here as well.
+     * Reports the end if it has come. No end is missed: short work withdraws and then reads [isShut]. If the shutdown
+     * came after that read, this call sees that the work is gone. If it came before, the withdrawing thread calls this,
+     * too.
      */
     fun check() {
         if (state.get() != SHUT || !unseen()) return

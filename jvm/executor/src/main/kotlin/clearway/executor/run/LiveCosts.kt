@@ -7,13 +7,16 @@ import java.util.concurrent.CountDownLatch
 import java.util.concurrent.TimeUnit
 import java.util.concurrent.locks.LockSupport
 
-/** The machine's costs: measured once at start, and followed by what each batch meets. */
+/** The machine's costs: measured once at start-up, and updated from each batch. */
 internal class LiveCosts(initial: Costs, private val clock: Clock) {
     @Volatile
     var now: Costs = initial
         private set
 
-    /** `threads` were asked, which took the caller `tookNs`, and the first came after `joinedAfterNs` (0: none did). */
+    /**
+     * Updates the costs from a batch: asking `threads` took the caller `tookNs`, and the first joined after
+     * `joinedAfterNs` (0: none joined).
+     */
     fun follow(elastic: Boolean, threads: Int, tookNs: Long, joinedAfterNs: Long) {
         synchronized(this) {
             val before = now
@@ -27,17 +30,17 @@ internal class LiveCosts(initial: Costs, private val clock: Clock) {
     }
 
     /**
-     * What disturbs, a preempted thread or a collection, only ever makes a hand-over longer: it is followed slowly
-     * upwards and capped, and quickly downwards.
+     * Moves a cost towards an observation. Disturbances (preemption, garbage collection) only ever lengthen a
+     * hand-over, so the cost rises slowly, up to a cap, and falls quickly.
      */
     private fun mix(before: Long, seen: Long): Long {
         val moved = seen.coerceIn(MIN_NS, before * CAP) - before
         return before + moved / (if (moved < 0) MEMORY_DOWN else MEMORY)
     }
 
-    /** Takes the medians of a few readings and hand-overs; some 3 ms. */
+    /** Measures the costs as medians of a few readings and hand-overs. Takes about 3 ms. */
     fun calibrate(workers: Threads, elastic: Threads) {
-        // Who comes interrupted goes on interrupted; meanwhile the waits are as long as they take.
+        // Restores the caller's interrupt flag at the end. An interrupt meanwhile does not shorten the waits.
         var interrupted = Thread.interrupted()
         while (true) {
             try {
@@ -91,16 +94,16 @@ internal class LiveCosts(initial: Costs, private val clock: Clock) {
                     come.countDown()
                 }
             } catch (_: OutOfMemoryError) {
-                return unmeasured(threads) // The system starts no thread.
+                return unmeasured(threads) // The system cannot start a thread.
             }
             hand[round] = clock.nanoTime() - from
-            // A machine that starts no thread in a second has nothing to be measured; the defaults then stand.
+            // If no thread starts within a second, nothing can be measured, and the defaults apply.
             if (!come.await(1, TimeUnit.SECONDS)) return unmeasured(threads)
             awake[round] = came - from
-            // Until the thread is parked: a thread that is still awake would come at once.
+            // Waits until the thread has parked: a thread that is still awake would come at once.
             LockSupport.parkNanos(PARKED_AFTER_NS)
         }
-        // Of the caller's cost the median; of the way the median of those that found the thread parked.
+        // The medians of the caller's cost, and of the wake of a parked thread.
         return maxOf(MIN_NS, hand.sorted()[ROUNDS / 2]) to maxOf(MIN_NS, awake.sorted()[ROUNDS / 2])
     }
 

@@ -7,25 +7,25 @@ import java.util.concurrent.atomic.AtomicInteger
 /**
  * One thread's part in a batch.
  *
- * In bulk a thread claims many items at once and tells before each, by a plain store, which it begins; that costs
- * nothing that can be measured. What it has not begun can be taken back when it is stuck: [recall]. The thief lowers
- * the limit and then makes the owner pass a barrier by looking at its stack, which stops the owner at a safepoint in
- * every JVM that we know. So
+ * In bulk mode a thread claims many items at once. Before each item, a plain store announces it; the store has no
+ * measurable cost. Items that have not begun can be taken back while the thread is stuck: [recall]. The thief lowers
+ * the limit, then makes the owner pass a barrier by reading its stack, which stops the owner at a safepoint in every
+ * known JVM. So
  *
  *     owner: store item i; load limit          thief: store limit; stop the owner; load the item
  *
- * cannot both miss: either the thief sees `i`, and leaves it to the owner, or the owner sees the limit before it begins
+ * cannot both miss: either the thief sees `i`, and leaves it to the owner; or the owner sees the limit before it begins
  * `i`, and asks under the lock how far it may go.
  */
 internal class Participant(val thread: Thread) {
     private val current = AtomicInteger()
-    /** Under which the owner goes on without asking: the chunk's end, or nothing after a recall. */
+    /** Below this item the owner continues without asking: the chunk's end, or 0 after a recall. */
     private val limit = AtomicInteger()
     private var chunkEnd = 0
     private var active = true
     private var interruptedByUs = false
 
-    // What the watchdog saw when it last looked; only it uses these.
+    // The watchdog's last sample. Only the watchdog uses these fields.
     var lookedItem = -1
     var lookedCpuNs = -1L
     var idleSinceNs = 0L
@@ -34,7 +34,7 @@ internal class Participant(val thread: Thread) {
     /** The system's number of the thread, or -1. */
     var threadNumber = -1L
 
-    // What this thread measured; read by others after it left.
+    // This thread's measurements. Other threads read them after it has left.
     var items = 0
     var itemsNs = 0L
     var cpuStartNs = -1L
@@ -46,13 +46,13 @@ internal class Participant(val thread: Thread) {
         get() = current.get()
         set(begun) = current.setOpaque(begun)
 
-    /** The chunk of a batch that is run whole by one thread; before the batch is published. */
+    /** Sets the chunk of a batch that one thread runs alone. Call it before the batch is published. */
     fun ownsAll(size: Int) {
         chunkEnd = size
         limit.setPlain(size)
     }
 
-    /** The owner begins a claimed chunk. */
+    /** Begins a claimed chunk. Called by the owner. */
     fun begin(first: Int, end: Int) {
         synchronized(this) {
             chunkEnd = end
@@ -62,8 +62,8 @@ internal class Participant(val thread: Thread) {
     }
 
     /**
-     * The owner runs its chunk from `first` on, up to what is still its own. Returns the first item that is not; where
-     * `run` throws, [item] is the one that threw.
+     * Runs the chunk from `first` on, as far as the owner still owns it. Called by the owner. Returns the first item
+     * that it does not own. If `run` throws, [item] is the item that threw.
      */
     inline fun runFrom(first: Int, run: (Int) -> Unit): Int {
         val current = current
@@ -84,8 +84,8 @@ internal class Participant(val thread: Thread) {
         }
 
     /**
-     * The owner is done with its chunk, and has none: what it runs next may be single items that were taken back, lower
-     * ones among them, behind which nothing is its own.
+     * Ends the chunk. Called by the owner. It then owns no chunk: the next items may be single items that were taken
+     * back, some with lower numbers, and it does not own the items after them.
      */
     fun done(end: Int) {
         synchronized(this) {
@@ -95,12 +95,14 @@ internal class Participant(val thread: Thread) {
     }
 
     /**
-     * Takes back what the owner has not begun of its chunk: `[first, end)`, or null. Stops the owner for an instant.
+     * Takes back the items of the chunk that the owner has not begun: `[first, end)`, or null. Stops the owner briefly.
      */
     fun recall(): IntRange? =
         synchronized(this) {
             limit.set(0)
-            thread.stackTrace // The barrier; what it returns is not needed.
+            // The barrier: pairs with the owner's store of `current` and load of `limit`. The stack itself is not
+            // needed.
+            thread.stackTrace
             val first = current.get() + 1
             if (first >= chunkEnd) return null
             val taken = first until chunkEnd
@@ -108,11 +110,14 @@ internal class Participant(val thread: Thread) {
             taken
         }
 
-    /** Items of the chunk that its owner seems not to have begun: a hint. */
+    /** Number of the chunk's items that the owner seems not to have begun. A hint. */
     val behind: Int
         get() = maxOf(0, synchronized(this) { chunkEnd } - current.get() - 1)
 
-    /** The owner stops at an item that failed: returns how many items from `next` on are its own and now nobody's. */
+    /**
+     * Gives up the chunk after a failed item. Called by the owner. Returns how many items from `next` on it owned; no
+     * thread owns them now.
+     */
     fun giveUp(next: Int): Int =
         synchronized(this) {
             val rest = maxOf(0, chunkEnd - next)
@@ -133,9 +138,7 @@ internal class Participant(val thread: Thread) {
         }
     }
 
-    /**
-     * The thread leaves the batch: no interrupt meets it afterwards, and one of ours that came too late is taken back.
-     */
+    /** Leaves the batch. No interrupt of the batch reaches the thread afterwards; clears one that came too late. */
     fun leave() {
         synchronized(this) {
             active = false

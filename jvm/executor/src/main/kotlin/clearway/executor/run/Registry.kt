@@ -9,31 +9,31 @@ import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.CopyOnWriteArrayList
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater
 
-/** The batches that run now, for the watchdog and for `shutdownNow`. To publish one is a store in the caller's lane. */
+/** The running batches, for the watchdog and for `shutdownNow`. Publishing one is a store in the caller's lane. */
 internal class Registry {
-    /** Where one thread publishes the batch that it is in, innermost first. */
+    /** The slot where one thread publishes its batch, the innermost first. */
     class Lane(thread: Thread) {
         val owner: WeakReference<Thread> = WeakReference(thread)
         @Volatile
         var current: Batch? = null
             private set
 
-        /** How many jobs of the executor this thread is in, as a helper; its own thread's only. */
+        /** Number of the executor's jobs that this thread is in, as a helper. Only the thread itself uses it. */
         var inside = 0
 
         private var waitedNs = 0L
         private var threadNumber = 0L
 
-        /** The system's number of the thread, asked once; by the thread itself. */
+        /** Returns the system's number of the thread. Reads it once. Called by the thread itself. */
         fun threadNumber(clock: Clock): Long {
             if (threadNumber == 0L) threadNumber = clock.threadNumber()
             return threadNumber
         }
 
         /**
-         * How long the thread waited for a processor since this was last called, at most, when it is `nowNs` in all. A
-         * bound from above: what came between the last call and the batch is in it, and nothing is then learnt of
-         * sleep.
+         * Returns an upper bound of how long the thread waited for a processor since the last call. `nowNs` is its
+         * total so far. Includes waits between the last call and the batch, so the batch's measured sleep may be too
+         * short.
          */
         fun waitedSince(nowNs: Long): Long {
             if (nowNs < 0) return 0
@@ -42,20 +42,26 @@ internal class Registry {
             return since
         }
 
-        /** Others look at this lane. Not at those of virtual threads, of which there may be a million. */
+        /** Whether other threads read this lane. Not for lanes of virtual threads, of which there may be a million. */
         var isSeen = false
         val isVirtual: Boolean = VirtualThreads.isVirtual(thread)
 
-        /** Whether what this thread starts belongs to work that the executor has taken on. */
+        /** Whether work that this thread starts belongs to work that the executor has accepted. */
         val isNested: Boolean
             get() = inside > 0 || current != null
 
-        /** A store that is seen before anything that this thread reads afterwards. */
+        /**
+         * Publishes a batch with a volatile store: it is visible before anything that this thread reads afterwards.
+         * Pairs with the reads of `current` in [running] and [isIdle].
+         */
         fun publish(batch: Batch?) {
             current = batch
         }
 
-        /** A store that is seen after everything that this thread did before; nothing is promised for what follows. */
+        /**
+         * Withdraws a batch with a release store: it is visible after everything that this thread did before. It orders
+         * nothing that follows.
+         */
         fun withdraw(outer: Batch?): Unit = CURRENT.lazySet(this, outer)
 
         private companion object {
@@ -65,9 +71,9 @@ internal class Registry {
     }
 
     private val lanes = CopyOnWriteArrayList<Lane>()
-    // A thread that outlives the executor keeps the value until its map of thread-locals is cleaned, maybe never: not
-    // one
-    // of our classes, which would keep all others of their loader. Who is in a batch holds its lane.
+    // A thread that outlives the executor keeps this value until its map of thread-locals is cleaned, possibly for
+    // ever. So the value is not an object of our classes, which would keep all classes of their loader. A thread in a
+    // batch keeps its lane alive.
     private val mine = ThreadLocal<Reference<Lane>>()
     private val detached: MutableSet<Batch> = ConcurrentHashMap.newKeySet()
 
@@ -75,7 +81,7 @@ internal class Registry {
 
     private fun newLane(): Lane = Lane(Thread.currentThread()).also { mine.set(WeakReference(it)) }
 
-    /** `batch`, of the current thread, is to be seen by all from now on. */
+    /** Publishes a batch of the current thread to all threads. */
     fun publish(lane: Lane, batch: Batch) {
         batch.outer = lane.current
         if (lane.isVirtual) detached.add(batch) else see(lane)
@@ -93,7 +99,7 @@ internal class Registry {
         lane.publish(batch.outer)
     }
 
-    /** A batch that no caller waits in. */
+    /** Adds a batch without a waiting caller. */
     fun addDetached(batch: Batch) {
         detached.add(batch)
     }
@@ -106,7 +112,9 @@ internal class Registry {
     val isIdle: Boolean
         get() = lanes.none { it.current != null }
 
-    /** Every batch that was published before and not withdrawn. Forgets the lanes of threads that ended. */
+    /**
+     * Returns every batch that was published before and is not withdrawn. Drops the lanes of threads that have ended.
+     */
     fun running(): List<Batch> {
         val found = ArrayList<Batch>(detached)
         var ended = false

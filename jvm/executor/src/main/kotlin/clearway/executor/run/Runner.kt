@@ -10,7 +10,7 @@ import java.util.concurrent.CancellationException
 import java.util.concurrent.RejectedExecutionException
 import java.util.concurrent.locks.LockSupport
 
-/** Runs batches: plans, publishes, asks others to help, waits, learns. The thin shell around the pure parts. */
+/** Runs batches: plans, publishes, asks helpers, waits, learns. The thin shell around the pure parts. */
 internal class Runner(val workers: Threads, val elastic: Threads, val costs: LiveCosts, private val clock: Clock) {
     val registry = Registry()
     val lifecycle = Lifecycle({ registry.isIdle }) { over() }
@@ -24,14 +24,14 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
         workers.whenAllBusy(watchdog::arm)
     }
 
-    /** Nothing runs and nothing will: no thread of this executor is left behind. */
+    /** Stops all threads of this executor, because no work runs or will run. */
     private fun over() {
         watchdog.stop()
         workers.stop()
         elastic.stop()
     }
 
-    /** Runs the batch with the calling thread; returns when it is over, or throws why it failed. */
+    /** Runs the batch with the calling thread. Returns when it is over, or throws its failure. */
     fun run(site: Site, size: Int, body: Body) {
         if (Thread.interrupted()) throw InterruptedException()
         if (size == 0) return
@@ -58,10 +58,12 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
         }
     }
 
-    /** Runs the caller's part, where the site is ordered in its turn. Returns whether the caller was interrupted. */
+    /**
+     * Runs the caller's part; on an ordered site, when its turn has come. Returns whether the caller was interrupted.
+     */
     private fun inTurn(turn: SiteTurn?, batch: Batch): Boolean {
         val me = Thread.currentThread()
-        // An item's own batches of its site are part of the item.
+        // A batch that an item starts on its own site is part of the item.
         if (turn == null || turn.isMine) {
             batch.runAsCaller()
             return batch.await()
@@ -72,7 +74,7 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
         try {
             while (!place.granted && !batch.isOver) {
                 LockSupport.park(turn)
-                // Who cancels a batch interrupts its threads; that is no interrupt of the caller.
+                // Cancelling a batch interrupts its threads. That is not an interrupt of the caller.
                 if (Thread.interrupted() && !batch.wasCancelled) {
                     interrupted = true
                     batch.cancel(null)
@@ -86,7 +88,7 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
         }
     }
 
-    /** What is left where every nanosecond shows: one object, one barrier to publish it and one to end it. */
+    /** Runs a trivial batch with minimal overhead: one object, one barrier to publish it and one to end it. */
     private fun runAlone(site: Site, plan: Plan, lane: Registry.Lane, size: Int, body: Body) {
         registry.see(lane)
         val outer = lane.current
@@ -119,7 +121,7 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
         if (lifecycle.isShut) lifecycle.check()
     }
 
-    /** The batch took so long that the watchdog looked inside, or was cancelled, or failed. */
+    /** Handles a batch that the watchdog has opened because it took long, or that was cancelled or failed. */
     private fun opened(site: Site, lane: Registry.Lane, batch: Batch, outer: Batch?) {
         val interrupted =
             try {
@@ -146,8 +148,8 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
     }
 
     /**
-     * Starts a batch without waiting for it, and never on the calling thread: what never waited until now may wait this
-     * time, perhaps for what this thread does next, and no prediction can take it off this thread's stack again.
+     * Starts a batch without waiting for it, and never on the calling thread: an item that never waited before may wait
+     * this time, possibly for the caller's next action, and no prediction could take it off the caller's stack again.
      */
     fun start(site: Site, size: Int, future: BatchFuture, events: EventThreads, body: Body) {
         enter(registry.lane())
@@ -162,7 +164,7 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
                 val plan = site.plan(size, costs.now)
                 make(site, plan, size, body) { ended(site, it, future) }
             } catch (thrown: Throwable) {
-                lifecycle.leave() // A thread-local's own code.
+                lifecycle.leave() // Code of a thread-local threw.
                 throw thrown
             }
         val plan = batch.plan
@@ -171,12 +173,12 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
         val helpers = if (batch.shareable) maxOf(1, plan.helpers) else 1
         val isOnEventThread = events.isOne(Thread.currentThread())
         if (turn != null) {
-            // Published now, so that it can be cancelled while it waits; begun when it is its turn.
+            // Publishes it now, so that it can be cancelled while it waits. It starts when its turn comes.
             published(batch, helpers = 0)
             val place = SiteTurn.Place { begin(batch) }
             batch.place = place
             turn.ask(place)
-            if (batch.isOver) turn.leave(place) // Cancelled before it had a place to leave.
+            if (batch.isOver) turn.leave(place) // It was cancelled before it had a place to leave.
         } else if (isOnEventThread) publishedByOther(batch, helpers)
         else {
             published(batch, helpers = 0)
@@ -184,7 +186,7 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
         }
     }
 
-    /** Nothing of a batch that nobody waits in runs any more. */
+    /** Handles the end of a batch without a waiting caller. */
     private fun ended(site: Site, batch: Batch, future: BatchFuture) {
         registry.removeDetached(batch)
         try {
@@ -198,20 +200,21 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
         if (failure != null) future.completeExceptionally(failure) else future.complete(null)
     }
 
-    /** A batch of an ordered site has the turn; on whichever thread had it before. */
+    /** Starts a batch of an ordered site whose turn has come. Runs on the thread that had the turn before. */
     private fun begin(batch: Batch) {
         if (!batch.isOver) askAtLeastOne(batch, 1)
     }
 
-    /** Nobody waits in this batch: where no thread comes at all, it ends. */
+    /** Asks for helpers of a batch without a waiting caller. Ends the batch if no thread can be had. */
     private fun askAtLeastOne(batch: Batch, helpers: Int) {
         val thrown = ask(batch, helpers, batch.plan.place == Place.ELASTIC) ?: return
         if (batch.asked == 0) batch.cancel(RejectedExecutionException(NO_THREAD, thrown))
     }
 
     /**
-     * To start a thread holds the starter until the system has run it, and a batch may ask for many: an event thread
-     * wakes one worker, which asks the others. Should all workers hang, the watchdog finds the batch.
+     * Publishes a batch of an event thread. Starting a thread blocks until the system has run it, and a batch may need
+     * many. So the event thread wakes one worker, which asks the others. If all workers hang, the watchdog finds the
+     * batch.
      */
     private fun publishedByOther(batch: Batch, helpers: Int) {
         published(batch, helpers = 0)
@@ -231,14 +234,15 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
         val shareable = !site.options.ordered
         val context = Context(site.options.locals)
         val batch = Batch(plan, size, body, clock, context, shareable, registry, ended)
-        // A batch that is not even timed is too short for a beat; should it hang, the watchdog sees it.
+        // An untimed batch is too short for a beat. If it hangs, the watchdog sees it.
         if (shareable && size > 1 && plan.helpers == 0 && plan.timeBatch) batch.beat = Runnable { beat(batch) }
         return batch
     }
 
     private fun published(batch: Batch, helpers: Int = if (batch.shareable) batch.plan.helpers else 0) {
         watchdog.arm()
-        // Set before the running batches were listed: either they had this one among them, or it is seen here.
+        // Pairs with [stop], which sets `stopped` and then lists the running batches: either the list contained this
+        // batch, or `stopped` is visible here.
         if (stopped) batch.cancel(CancellationException(STOPPED))
         if (helpers > 0) ask(batch, helpers, batch.plan.place == Place.ELASTIC)
     }
@@ -248,7 +252,7 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
         ask(batch, minOf(costs.now.processors - 1, batch.waiting), onElastic = false)
     }
 
-    /** Returns why fewer threads were asked, where fewer were. */
+    /** Asks `threads` to join. Returns the error if fewer could be asked, else null. */
     private fun ask(batch: Batch, threads: Int, onElastic: Boolean): OutOfMemoryError? {
         val from = clock.nanoTime()
         if (batch.offeredNs == 0L) batch.offeredNs = from
@@ -262,7 +266,8 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
             }
         } catch (thrown: OutOfMemoryError) {
             why = thrown
-            // The system starts no more threads. The batch goes on with those that it has; the caller is one of them.
+            // The system cannot start more threads. The batch continues with its present ones; the caller is one of
+            // them.
         }
         batch.askedNs += clock.nanoTime() - from
         batch.asked += started
@@ -302,7 +307,7 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
 
     fun shutdown(): Unit = lifecycle.shut()
 
-    /** Ends the batches that run; call after [shutdown]. */
+    /** Ends the running batches. Call it after [shutdown]. */
     fun stop() {
         stopped = true
         for (batch in registry.running()) batch.cancel(CancellationException(STOPPED))
@@ -312,7 +317,10 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
         const val SHUT = "the executor is shut down"
         const val NO_THREAD = "the system starts no thread"
         const val STOPPED = "the executor was shut down"
-        /** The threads of the batch had nearly a processor of their own altogether: who waited did so for one. */
+        /**
+         * Share of the elapsed time. If the batch's threads together used more CPU time, threads waited for a
+         * processor.
+         */
         const val CROWDED = 0.9
     }
 }

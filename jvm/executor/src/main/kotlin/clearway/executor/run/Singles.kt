@@ -11,7 +11,7 @@ import java.util.concurrent.Future
 import java.util.concurrent.RejectedExecutionException
 import java.util.concurrent.atomic.AtomicInteger
 
-/** Tasks given one by one: each to a CPU worker, or to an elastic thread where it may sleep or nobody knows. */
+/** Runs single tasks: each on a CPU worker, or on an elastic thread if it may sleep or nothing is known of it. */
 internal class Singles(private val runner: Runner, private val clock: Clock) {
     private val all: MutableSet<Single> = ConcurrentHashMap.newKeySet()
     private val lines = ConcurrentHashMap<Site, Line>()
@@ -19,8 +19,8 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
     fun execute(site: Site, task: Runnable): Unit = start(single(site, task, null))
 
     /**
-     * A task that has a place, for [start], which is to follow. Throws RejectedExecutionException after a shutdown,
-     * also to a task that runs: one that starts itself again and again would have no end.
+     * Registers a task for [start], which must follow. Throws RejectedExecutionException after a shutdown, even from a
+     * running task: one that starts itself again and again would never end.
      */
     fun single(site: Site, task: Runnable, ended: ((Single) -> Unit)?): Single {
         val single = Single(site, task, ended)
@@ -29,9 +29,13 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
         return single
     }
 
-    /** Throws RejectedExecutionException, and then the task has ended: it was neither begun nor returned by [stop]. */
+    /**
+     * Starts a registered task. If it throws RejectedExecutionException, the task has ended: it did not begin, and
+     * [stop] did not return it.
+     */
     fun start(single: Single) {
-        // Set before all tasks were listed: either they had this one among them, or it is seen here.
+        // Pairs with [stop], which sets `stopped` and then lists all tasks: either the list contained this task, or
+        // `stopped` is visible here.
         if (stopped && single.drop()) throw RejectedExecutionException(SHUT)
         try {
             val turn = single.site.turn
@@ -45,7 +49,7 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
 
     @Volatile private var stopped = false
 
-    /** Drops what has not begun and interrupts what has. Returns what was dropped. */
+    /** Drops the tasks that have not begun and interrupts the others. Returns the dropped ones. */
     fun stop(): List<Runnable> {
         stopped = true
         return stop(all).map { it.task }
@@ -53,7 +57,7 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
 
     private fun threadsFor(site: Site) = if (site.needsElastic) runner.elastic else runner.workers
 
-    /** One task: waits, runs, ends; or is dropped before it began. */
+    /** One task: waits, runs, ends; or is dropped before it begins. */
     inner class Single(val site: Site, val task: Runnable, private val ended: ((Single) -> Unit)?) : Runnable {
         private val state = AtomicInteger(WAITS)
         private val context = Context(site.options.locals)
@@ -80,7 +84,7 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
                 try {
                     context.enter()
                 } catch (thrown: Throwable) {
-                    // A thread-local's own code: the task is not run, and who waits for it is told that much.
+                    // Code of a thread-local threw. The task does not run; its future is cancelled.
                     (task as? Future<*>)?.cancel(false)
                     throw thrown
                 }
@@ -99,8 +103,8 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
 
         private fun learn(wallNs: Long, cpuNs: Long) {
             val measured = if (cpuNs >= 0) 1 else 0
-            // On a virtual thread there is no CPU clock: what sleeps is then told by its length alone, which is too
-            // little; the site stays with elastic threads, where nothing else waits for it.
+            // A virtual thread has no CPU clock, so sleep would show only in the task's length, which is too little
+            // evidence. The site stays on elastic threads, where no other task waits for it.
             val slept = measured == 0 && site.needsElastic
             site.observeSingle(
                 Observation(
@@ -116,15 +120,15 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
             )
         }
 
-        /** True when it had not begun, and now never will. */
+        /** Drops the task. Returns true if it had not begun, and now never will. */
         fun drop(): Boolean = endAs(DROPPED)
 
-        /** Interrupts it when it runs. */
+        /** Interrupts the task if it runs. */
         fun interrupt() {
             if (state.get() == RUNS) me?.interrupt()
         }
 
-        /** As [drop], for what no thread comes to. */
+        /** Ends a task for which no thread can be had. Otherwise as [drop]. */
         fun lose(): Boolean = endAs(LOST)
 
         private fun endAs(how: Int): Boolean {
@@ -143,7 +147,10 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
         }
     }
 
-    /** The tasks of an ordered site: one after another, each on whichever thread, and none beside a batch of it. */
+    /**
+     * The tasks of an ordered site. They run one after another, on any thread, and never at the same time as a batch of
+     * the site.
+     */
     private inner class Line(private val site: Site, private val turn: SiteTurn) : Runnable {
         private val waiting = ConcurrentLinkedQueue<Single>()
         private val count = AtomicInteger()
@@ -154,7 +161,9 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
             if (count.getAndIncrement() == 0) turn.ask(place)
         }
 
-        /** Its turn has come; on whichever thread had it before, which must not be held. */
+        /**
+         * Starts the line when its turn has come. Runs on the thread that had the turn before, which it must not block.
+         */
         private fun begin() {
             try {
                 threadsFor(site).offer(this)
@@ -164,7 +173,8 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
         }
 
         /**
-         * No thread comes: who gives a task now is refused, and what waited already is cancelled, or would for ever.
+         * Handles the lack of a thread. The task that is being submitted is refused; waiting ones are cancelled,
+         * because they would wait for ever.
          */
         private fun lose() {
             var gone = 0
@@ -186,7 +196,7 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
                 } catch (thrown: Throwable) {
                     uncaught(thrown)
                 }
-                // Others wait for the turn and for this thread as well: the line stands again at the end of theirs.
+                // Other work waits for the turn and for this thread, too, so the line queues again behind it.
                 if (count.get() == 1 || ++served >= AT_A_TIME) {
                     turn.leave(place)
                     if (count.decrementAndGet() > 0) turn.ask(place)
@@ -198,7 +208,10 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
     }
 
     companion object {
-        /** Drops what has not begun, then interrupts what has: else the next would begin before it is dropped. */
+        /**
+         * Drops the tasks that have not begun, then interrupts the others. In the other order, a task could begin
+         * before it is dropped.
+         */
         fun stop(singles: Collection<Single>): List<Single> {
             val dropped = singles.filter { it.drop() }
             for (single in singles) single.interrupt()
@@ -210,7 +223,10 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
         private const val RUNS = 1
         private const val DROPPED = 2
         private const val LOST = 3
-        /** As often as a fair share asks, as seldom as the hand-over should not show: 64 of 1 us to one of 10. */
+        /**
+         * Tasks per turn. Rare enough that the hand-over costs little, frequent enough for fairness: 64 tasks of 1 us
+         * to one hand-over of 10 us.
+         */
         private const val AT_A_TIME = 64
     }
 }

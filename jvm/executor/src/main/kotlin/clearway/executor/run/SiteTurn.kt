@@ -4,20 +4,20 @@ package clearway.executor.run
 import java.util.ArrayDeque
 
 /**
- * The turn of an ordered site: batches and tasks of the site take it one at a time, in the order in which they ask.
- * Never blocks; whoever gets it is told by [Place]. For any thread.
+ * The turn of an ordered site: batches and tasks of the site take it one at a time, in the order of their requests.
+ * Never blocks; notifies through [Place]. Thread-safe.
  */
 internal class SiteTurn {
     /**
-     * One who asks. `go` is called when the turn is its own, by the thread that left it or by its own: it hands on, and
-     * does not throw.
+     * One request for the turn. `go` is called when the turn is granted, on the thread that left it or on the
+     * requesting thread. It must hand the work on, and must not throw.
      */
     class Place(private val go: () -> Unit) {
         @Volatile
         var granted = false
             private set
 
-        /** The thread that runs the items: what it runs of the same site is within its own turn. */
+        /** The thread that runs the items. Work of the same site that it starts is within this turn. */
         @Volatile var owner: Thread? = null
 
         internal fun grant() {
@@ -29,7 +29,7 @@ internal class SiteTurn {
     private val waiting = ArrayDeque<Place>()
     private var current: Place? = null
 
-    /** Whether the current thread is in an item whose turn it is. */
+    /** Whether the current thread is in an item that has the turn. */
     val isMine: Boolean
         get() = synchronized(this) { current?.owner === Thread.currentThread() }
 
@@ -44,7 +44,7 @@ internal class SiteTurn {
         place.grant()
     }
 
-    /** It is over: gives the turn to the next, or leaves the line. Harmless if called twice. */
+    /** Gives the turn to the next request, or withdraws a waiting request. A second call does nothing. */
     fun leave(place: Place) {
         val next =
             synchronized(this) {

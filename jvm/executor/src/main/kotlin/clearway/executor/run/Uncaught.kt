@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.executor.run
 
-/** Hands what nobody waits for to the thread's handler of uncaught errors. Never throws: the thread goes on. */
+/**
+ * Passes an exception without a waiting caller to the thread's uncaught-exception handler. Never throws: the thread
+ * continues.
+ */
 internal fun uncaught(thrown: Throwable) {
     try {
         val thread = Thread.currentThread()
         thread.uncaughtExceptionHandler?.uncaughtException(thread, thrown)
     } catch (_: Throwable) {
-        // The handler is foreign code as well.
+        // The handler is foreign code, too.
     }
 }

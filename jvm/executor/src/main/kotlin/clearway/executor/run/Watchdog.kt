@@ -8,14 +8,14 @@ import clearway.executor.model.Look
 import java.util.concurrent.locks.LockSupport
 
 /**
- * Looks at the batches that go on for longer than a tick: whose threads sleep, whose items wait. Its thread starts with
- * the first batch, is parked while none runs, and looks less often while it finds nothing to do.
+ * Samples the batches that run for longer than a tick: which threads sleep, which items wait. Its thread starts with
+ * the first batch, is parked while none runs, and samples less often while it finds nothing to do.
  */
 internal class Watchdog(
     private val registry: Registry,
     private val clock: Clock,
     private val costs: LiveCosts,
-    /** Relieves threads that wait for what waits for them; returns whether jobs wait for a thread. */
+    /** Relieves threads that wait for queued jobs. Returns whether jobs wait for a thread. */
     private val relieve: () -> Boolean = { false },
     private val more: (Batch, Int, Boolean) -> Unit,
 ) {
@@ -26,8 +26,8 @@ internal class Watchdog(
     private var collectionsBefore = 0L
 
     /**
-     * A batch was published. The store that published it is volatile and comes first; the watchdog says that it is
-     * asleep and looks once more: one of the two sees the other.
+     * Wakes the watchdog after a batch was published. The caller publishes with a volatile store and then reads
+     * `asleep`. The watchdog stores `asleep` and then looks for batches. So one of the two sees the other.
      */
     fun arm() {
         if (asleep) wake()
@@ -49,12 +49,12 @@ internal class Watchdog(
             begun.start()
             thread = begun
         } catch (_: OutOfMemoryError) {
-            // The system starts no more threads: the next batch tries again, and this one goes on without.
+            // The system cannot start more threads. The next batch tries again; this one continues without a watchdog.
             asleep = true
         }
     }
 
-    /** Ends its thread. */
+    /** Ends the watchdog's thread. */
     fun stop() {
         synchronized(this) {
             stopped = true
@@ -76,7 +76,7 @@ internal class Watchdog(
         }
     }
 
-    /** As [look]. Whatever it throws, the next look comes. */
+    /** Calls [look]. An exception from it does not stop the following samples. */
     private fun looked(): Boolean =
         try {
             look()
@@ -85,7 +85,7 @@ internal class Watchdog(
             false
         }
 
-    /** As [relieve]; where the system starts no thread, the jobs go on waiting for those that there are. */
+    /** Calls [relieve]. If the system cannot start a thread, the jobs continue to wait for the existing ones. */
     private fun relieved(): Boolean =
         try {
             relieve()
@@ -93,11 +93,11 @@ internal class Watchdog(
             true
         }
 
-    /** One look at everything; true when there was a batch that runs for longer than a tick, or jobs wait. */
+    /** Samples everything once. Returns true if a batch runs for longer than a tick, or jobs wait. */
     fun look(): Boolean {
         val now = clock.nanoTime()
         val jobsWait = relieved()
-        // Also while no batch runs, so that the next one finds a window that has passed.
+        // Reads the load even while no batch runs, so that the next batch finds a complete window.
         val idle = idleProcessors(now)
         val batches = registry.running()
         if (batches.isEmpty()) return jobsWait
@@ -116,7 +116,7 @@ internal class Watchdog(
         return long
     }
 
-    /** By the process's CPU time of late: what it did not use was not used by threads of ours. */
+    /** Returns the number of idle processors, from the process's recent CPU time: our threads did not use the rest. */
     private fun idleProcessors(now: Long): Int {
         load.look(clock.processCpuNs(), now)
         return costs.now.processors.let { it - Math.round(load.used).toInt().coerceAtMost(it) }
@@ -141,8 +141,8 @@ internal class Watchdog(
     }
 
     /**
-     * Parked, waiting for a lock or asleep; or in the system for longer than a scheduler makes a ready thread wait,
-     * which it was not if the collector stopped it meanwhile.
+     * Whether a thread sleeps: it is parked, waits for a lock or sleeps; or it is in the system for longer than a
+     * scheduler lets a ready thread wait. The latter does not count if the garbage collector stopped it meanwhile.
      */
     private fun sleeps(one: Participant, now: Long, collected: Boolean): Boolean {
         if (one.thread.state != Thread.State.RUNNABLE) return true
@@ -155,13 +155,13 @@ internal class Watchdog(
         return now - one.idleSinceNs > NOT_SCHEDULED_NS && !waits(one, now)
     }
 
-    /** Whether a thread that does not run is ready to: the system counts the time that it waits for a processor. */
+    /** Whether a thread without progress is ready to run: the system counts the time that it waits for a processor. */
     private fun waits(one: Participant, now: Long): Boolean {
         val waited = clock.waitedForProcessorNs(one.threadNumber)
         val before = one.lookedWaitedNs
         one.lookedWaitedNs = waited
         if (waited < 0) return false
-        // The first look only says from where to count; the next is a tick away.
+        // The first sample is only the start of the count. The next is a tick away.
         if (before < 0 || waited > before) {
             one.idleSinceNs = now - NOT_SCHEDULED_NS
             return true
@@ -171,13 +171,14 @@ internal class Watchdog(
 
     private companion object {
         /**
-         * Several wakes (40 us each on a virtual machine) long, and short against what a person or a server notices.
+         * Time between samples. As long as several wakes (40 us each on a virtual machine), and short for a person or a
+         * server.
          */
         const val TICK_NS = 1_000_000L
         const val QUIET_LOOKS = 16
-        /** 8 ms: as often as this costs under a thousandth of a processor. */
+        /** 8 ms between samples. This costs less than a thousandth of a processor. */
         const val SLOWEST = 3
-        /** Linux gives every ready thread its turn within some 6 ms at two or three threads a processor. */
+        /** Linux runs every ready thread within about 6 ms at two or three threads per processor. */
         const val NOT_SCHEDULED_NS = 12_000_000L
     }
 }

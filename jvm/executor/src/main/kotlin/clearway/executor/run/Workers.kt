@@ -11,40 +11,42 @@ import java.util.concurrent.locks.LockSupport
 /** Threads that can be asked to run something. */
 internal interface Threads {
     /**
-     * Runs `job` on one of these threads, which is started where none is free and more may be. Never blocks. Throws
-     * OutOfMemoryError where the system starts no thread and there is none that would come to the job; then it is
-     * forgotten.
+     * Runs `job` on one of these threads. Starts a thread if none is free and more are allowed. Never blocks. Throws
+     * OutOfMemoryError, and drops the job, if the system cannot start a thread and no other thread would come to the
+     * job.
      */
     fun offer(job: Runnable)
 
-    /** `tell` is called with every job that finds all threads busy. */
+    /** Sets a function that is called for each job that finds all threads busy. */
     fun whenAllBusy(tell: () -> Unit) {}
 
     /**
-     * One look: where all threads wait, and took nothing since the last look, the job that waits longest goes to
-     * `others`: it may be what they wait for. Returns whether jobs wait. For one thread at a time.
+     * Samples the threads once. The oldest job goes to `others` if no thread took it since the last sample and all
+     * threads wait, possibly for that job; or if no thread took it for many samples. Returns whether jobs wait. For one
+     * thread at a time.
      */
     fun relieve(others: Threads): Boolean = false
 
-    /** There will be no more jobs: the threads end when they have done those that there are. */
+    /** Announces that no more jobs come. The threads end after the present ones. */
     fun stop() {}
 }
 
-/** A fresh virtual thread for every job. */
+/** Starts a new virtual thread for every job. */
 internal class VirtualJobs(private val factory: ThreadFactory) : Threads {
     override fun offer(job: Runnable): Unit = factory.newThread(job).start()
 }
 
 /**
- * Up to `max` platform threads that stay for a while: CPU workers, and elastic threads where there are no virtual ones.
- * Daemons: they hold no process open. The last to become free is the first to be woken: its cache is warm.
+ * Up to `max` platform threads that stay for a while: CPU workers, and elastic threads on JDKs without virtual ones.
+ * They are daemons, so they do not keep the process alive. The last thread to become free is woken first, because its
+ * cache is warm.
  */
 internal class Workers(
     private val name: String,
     private val max: Int,
     private val stayNs: Long,
     private val spinNs: Long,
-    /** Starts a thread, or throws OutOfMemoryError where the system starts no more. */
+    /** Starts a thread. Throws OutOfMemoryError if the system cannot start more. */
     private val start: (Thread) -> Unit = Thread::start,
 ) : Threads {
     private val jobs = ConcurrentLinkedQueue<Runnable>()
@@ -71,7 +73,8 @@ internal class Workers(
             patience = LOOKS
             return false
         }
-        // Who runs for long is left alone for a while; who hangs in the system looks the same and must not be for ever.
+        // A thread that runs for long is left alone for a while. A thread that hangs in the system looks the same, so
+        // the patience ends.
         val wait = same && all.all { it.state != Thread.State.RUNNABLE }
         if (!wait && looks < patience) return true
         if (!wait) patience = minOf(patience * 2, PATIENCE_MAX)
@@ -86,7 +89,7 @@ internal class Workers(
         return true
     }
 
-    /** How many threads there are now. */
+    /** Number of present threads. */
     val size: Int
         get() = count.get()
 
@@ -104,7 +107,7 @@ internal class Workers(
     private fun startIfFewer(job: Runnable) {
         while (true) {
             val now = count.get()
-            // All are busy, or about to look once more: each looks for jobs after it said that it is free.
+            // All threads are busy, or about to look again: each looks for jobs after it has announced that it is free.
             if (now >= max) return tell()
             if (count.compareAndSet(now, now + 1)) break
         }
@@ -114,7 +117,7 @@ internal class Workers(
             start(worker)
         } catch (thrown: OutOfMemoryError) {
             all -= worker
-            // Another thread comes to the job; without one it would wait for ever.
+            // Another thread comes to the job. Without one the job would wait for ever.
             if (count.decrementAndGet() > 0) tell() else if (jobs.remove(job)) throw thrown
         }
     }
@@ -146,15 +149,14 @@ internal class Workers(
             try {
                 job.run()
             } catch (thrown: Throwable) {
-                // Jobs keep what their items throw; what comes here is ours or the machine's. Say so and go on.
+                // Jobs handle the exceptions of their items. An exception here is ours or the machine's: report it and
+                // continue.
                 uncaught(thrown)
             }
-            interrupted() // An interrupt was meant for the job.
+            interrupted() // The interrupt was meant for the job.
         }
 
-        /**
-         * Batches often come one right after another, and waking a thread costs more than waiting awake for this long.
-         */
+        /** Spins for a job. Batches often follow each other directly, and waking a thread costs more than this spin. */
         private fun spin(): Runnable? {
             if (spinNs <= 0) return null
             val until = System.nanoTime() + spinNs
@@ -165,11 +167,11 @@ internal class Workers(
             return null
         }
 
-        /** False when the thread has stayed long enough, and ends. */
+        /** Waits for a job. Returns false if the thread has been idle for long enough and ends. */
         private fun waitForMore(): Boolean {
             woken = false
             free.addFirst(this)
-            // A job that came before we were in `free` woke nobody.
+            // A job that came before this thread was in `free` woke no thread.
             if (jobs.isEmpty()) {
                 val until = System.nanoTime() + stayNs
                 while (!woken && !stopped) {
@@ -179,10 +181,11 @@ internal class Workers(
                     interrupted() // A late interrupt must not turn the wait into a spin.
                 }
             } else if (free.remove(this)) return true
-            // Always out of `free` before anything runs: a busy thread in there would be woken in place of a free one.
-            if (!free.remove(this) || woken) return true // By another's hand: it wakes us for a job.
+            // Leaves `free` before it runs anything: otherwise a job could wake this busy thread instead of a free one.
+            // If another thread has already removed it, that thread has a job for it.
+            if (!free.remove(this) || woken) return true
             count.decrementAndGet()
-            // A job that came meanwhile found neither a free worker nor room for one more.
+            // A job that came meanwhile found neither a free worker nor room for another one.
             if (jobs.isEmpty()) return false
             if (count.incrementAndGet() <= max) return true
             count.decrementAndGet()
@@ -191,9 +194,15 @@ internal class Workers(
     }
 
     private companion object {
-        /** Some 16 ms to 0.1 s of the watchdog's: longer than nearly all tasks, short for who waits. */
+        /**
+         * Number of the watchdog's samples: 16 ms to 0.1 s. Longer than nearly all tasks, and short for a waiting
+         * caller.
+         */
         const val LOOKS = 16
-        /** A minute or more. Doubled until then: tasks that run for a second get six more threads, and not sixty. */
+        /**
+         * Upper bound of `patience`: a minute or more. The patience doubles up to it, so that tasks that run for a
+         * second get six more threads, not sixty.
+         */
         const val PATIENCE_MAX = 1 shl 16
     }
 }

@@ -20,7 +20,7 @@ class AdvisorTest {
     private val shop = Workshop(workers = 2)
     private val advisor = Advisor(processors = 2, shop)
 
-    /** Bursts of `size` tasks through a watched executor of the workshop. */
+    /** Runs bursts of `size` tasks through a watched executor of the workshop. */
     private fun site(name: String, size: Int, bursts: Int = 60, task: () -> Runnable): SiteAdvice {
         val watched = advisor.watch(shop.pool, name)
         repeat(bursts) {
@@ -33,11 +33,11 @@ class AdvisorTest {
     private fun SiteAdvice.first() = advice.first()
 
     @Test
-    fun `a site of tasks that are shorter than their hand-over is told how much faster it would be inline`() {
+    fun `the advice for tasks shorter than their hand-over is inline, with the speed-up`() {
         val site = site("parse", size = 1) { shop.Work(runNs = 5_000) }
         val advice = site.first()
         assertEquals(AdviceCode.INLINE to Sureness.HIGH, advice.code to advice.sureness)
-        // 40 us until a worker is awake and 5 us of work, or 5 us of work.
+        // 40 us until a worker is awake plus 5 us of work, compared with 5 us of work.
         assertEquals(9.0, advice.factor, 0.1)
         assertTrue(advice.text.startsWith("would be 9.0 times faster inline: a burst of 1 takes 45"), advice.text)
         assertEquals(advice.bursts, advice.agreeing)
@@ -45,13 +45,14 @@ class AdvisorTest {
     }
 
     @Test
-    fun `a site whose tasks sleep blocks a CPU worker, and would be faster with a thread a task`() {
+    fun `the advice for sleeping tasks is a thread per task, because they block a CPU worker`() {
         val few = Executors.newFixedThreadPool(2)
         val setting = Setting(processors = 2, threadsMax = 2) { 0 }
         few.shutdown()
         val site = site("mail", size = 20) { shop.Work(runNs = 100_000, sleepNs = 10_000_000) }
         assertEquals(AdviceCode.MORE_THREADS, site.first().code)
-        // Twenty tasks of 10.1 ms on two workers: 101 ms; side by side 10.1 ms and what starting threads takes.
+        // Twenty tasks of 10.1 ms take 101 ms on two workers. In parallel they take 10.1 ms plus the start of the
+        // threads.
         assertTrue(site.first().factor in 6.0..10.0) { site.first().text }
         assertEquals(site.bursts, site.sleptBursts)
 
@@ -63,9 +64,9 @@ class AdvisorTest {
     }
 
     @Test
-    fun `a site whose tasks need processors is told that more threads than those are no use`() {
+    fun `the advice for tasks that need processors is no more threads than those`() {
         val book = SiteBook(Costs(2))
-        // A hundred threads take turns: everything takes as long as it did, and half as long again for the turns.
+        // A hundred threads take turns: everything takes as long as before, plus half as much for the turns.
         repeat(40) {
             book.burst(burst(tasks = 100, runNs = 1_000_000, sleepNs = 0, elapsedNs = 75_000_000), collections = 0)
         }
@@ -75,7 +76,7 @@ class AdvisorTest {
     }
 
     @Test
-    fun `a site that stands where it should is left alone, and one that was hardly seen is not judged`() {
+    fun `the advice is fine for a well-placed site and too early for a rarely seen one`() {
         assertEquals(AdviceCode.FINE, site("shrink", size = 8) { shop.Work(runNs = 3_000_000) }.first().code)
         val early = site("seldom", size = 1, bursts = 9) { shop.Work(runNs = 1_000) }
         assertEquals(AdviceCode.TOO_EARLY to Sureness.LOW, early.first().code to early.first().sureness)
@@ -83,14 +84,14 @@ class AdvisorTest {
     }
 
     @Test
-    fun `an event thread is advised to run only what nearly always fits into its budget`() {
+    fun `the advice for an event thread is inline only when work nearly always fits its budget`() {
         advisor.registerEventThread(Thread.currentThread(), Duration.ofNanos(100_000))
         assertEquals(AdviceCode.INLINE, site("tiny", size = 1) { shop.Work(runNs = 5_000) }.first().code)
         assertEquals(AdviceCode.FINE, site("longer", size = 1) { shop.Work(runNs = 90_000) }.first().code)
     }
 
     @Test
-    fun `the report is text with numbers and JSON, and names stand in order`() {
+    fun `the report gives text with numbers, and JSON, with sorted names`() {
         assertEquals("no site is watched", advisor.report().toString())
         site("b \"2\"", size = 1) { shop.Work(runNs = 5_000) }
         site("a", size = 1, bursts = 1) { shop.Work(runNs = 5_000) }
@@ -110,7 +111,7 @@ class AdvisorTest {
     }
 
     @Test
-    fun `a watched executor is the one behind it in refusals, in what was left, in its end, and has a name once`() {
+    fun `a watched executor passes on refusals, leftover tasks and its end, and its name is unique`() {
         val watched = advisor.watch(shop.pool, "left")
         assertThrows(IllegalArgumentException::class.java) { advisor.watch(shop.pool, "left") }
         val task = shop.Work(runNs = 1)
@@ -122,7 +123,7 @@ class AdvisorTest {
     }
 
     @Test
-    fun `tasks of real threads are counted whole, and bursts are events of a flight recording`() {
+    fun `all tasks on real threads are counted, and bursts are events of a flight recording`() {
         val live = Advisor()
         val pool = live.watch(Executors.newFixedThreadPool(4), "squares")
         val file = Files.createTempFile("clearway", ".jfr")
@@ -147,7 +148,7 @@ class AdvisorTest {
         }
     }
 
-    /** Tasks that all run at the same time, each on a thread of its own. */
+    /** Returns a burst of tasks that all run at the same time, each on a thread of its own. */
     private fun burst(tasks: Int, runNs: Long, sleepNs: Long, elapsedNs: Long = runNs + sleepNs): Burst {
         val burst = Burst(firstNs = 0, collections = 0)
         repeat(tasks) { burst.given(Thread.currentThread(), isEventThread = false) }

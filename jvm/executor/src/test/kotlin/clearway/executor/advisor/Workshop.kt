@@ -7,7 +7,7 @@ import java.util.concurrent.ExecutorService
 import java.util.concurrent.RejectedExecutionException
 import java.util.concurrent.TimeUnit
 
-/** A machine in a time of its own: tasks say how long they run and sleep, and time passes only by what they say. */
+/** A machine on a fake clock. Each task states how long it runs and sleeps, and only that moves the clock. */
 internal class Workshop(workers: Int, private val handNs: Long = 5_000, private val wakeNs: Long = 40_000) : Clock {
     private var nowNs = 1_000_000L
     private var cpuNs = 0L
@@ -15,7 +15,7 @@ internal class Workshop(workers: Int, private val handNs: Long = 5_000, private 
     private val queue = ArrayDeque<Pair<Long, Runnable>>()
     var isShut = false
 
-    /** A task of these times, for the pool of this workshop. */
+    /** A task of these times for this workshop's pool. */
     inner class Work(private val runNs: Long, private val sleepNs: Long = 0) : Runnable {
         override fun run() {
             nowNs += runNs + sleepNs
@@ -23,7 +23,10 @@ internal class Workshop(workers: Int, private val handNs: Long = 5_000, private 
         }
     }
 
-    /** Tasks wait until `await`, and then begin when a worker is free; only the clock tells it from threads. */
+    /**
+     * A pool whose tasks wait until `await` and then start when a worker is free. Only the clock distinguishes it from
+     * real threads.
+     */
     val pool: ExecutorService =
         object : AbstractExecutorService() {
             override fun execute(task: Runnable) {
@@ -48,7 +51,7 @@ internal class Workshop(workers: Int, private val handNs: Long = 5_000, private 
             override fun awaitTermination(timeout: Long, unit: TimeUnit): Boolean = isTerminated
         }
 
-    /** The caller waits for all that was given, and then does something else for a while. */
+    /** Lets the caller wait for all submitted tasks, and then do other work for a while. */
     fun await() {
         var endNs = nowNs
         while (queue.isNotEmpty()) {

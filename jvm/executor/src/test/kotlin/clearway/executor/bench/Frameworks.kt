@@ -10,14 +10,14 @@ import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.launch
 import kotlinx.coroutines.runBlocking
 
-/** A coroutine an action, on one of the library's dispatchers. */
+/** Runs one coroutine per action, on one of the library's dispatchers. */
 internal class Coroutines(name: String, private val on: CoroutineDispatcher) : Strategy(name) {
     override fun run(seeds: List<Int>, action: Action): Unit = runBlocking {
         for (seed in seeds) launch(on) { action.run(seed) }
     }
 }
 
-/** `flatMap` with a subscription an action, which is how RxJava's documentation has work done at the same time. */
+/** Runs `flatMap` with a subscription per action, RxJava's documented way of parallel work. */
 internal class Rx(name: String, private val on: Scheduler) : Strategy(name) {
     override fun run(seeds: List<Int>, action: Action): Unit =
         Flowable.fromIterable(seeds)

@@ -5,9 +5,9 @@ import clearway.executor.AdaptiveExecutor
 import clearway.executor.model.Place
 
 /**
- * `RegretBench steady WORK SECONDS` prints `name TAB ns in even rounds TAB ns in odd rounds` a strategy; `first WORK`
- * and `change` the other two figures. One JVM a work, so that none is compiled for another's sake. `scripts/jvm.mjs
- * bench` starts them and makes the tables.
+ * `RegretBench steady WORK SECONDS` prints `name TAB ns in even rounds TAB ns in odd rounds` per strategy. `first WORK`
+ * and `change` print the other two figures. Each workload has a JVM of its own, so that its code is compiled for it
+ * alone. scripts/jvm-bench.mjs starts them and makes the tables.
  */
 internal fun main(args: Array<String>) {
     val processors = Runtime.getRuntime().availableProcessors()
@@ -19,11 +19,11 @@ internal fun main(args: Array<String>) {
             else -> error("unknown verb: ${args[0]}")
         }
     }
-    System.exit(0) // The frameworks' threads stay for a minute.
+    System.exit(0) // The frameworks' threads would keep the JVM alive for a minute.
 }
 
 private fun steady(work: Work, seconds: Double, executor: AdaptiveExecutor, processors: Int) {
-    // The second direct is the control: what it differs from the first by is noise.
+    // The second direct strategy is the control: its difference from the first is noise.
     val strategies = fixedStrategies(processors) + Direct("direct again") + Adaptive(executor, work.name.lowercase())
     val samples = Rounds(work, strategies).measure((seconds * 1e8).toLong(), (seconds * 1e9).toLong(), 800)
     for (at in strategies.indices) {
@@ -34,7 +34,7 @@ private fun steady(work: Work, seconds: Double, executor: AdaptiveExecutor, proc
     if (System.getenv("CLEARWAY_BENCH_TELL") != null) tell(executor)
 }
 
-/** What the executor believes, for those who wonder why. */
+/** Prints the executor's measurements, to explain its decisions. */
 private fun tell(executor: AdaptiveExecutor) {
     System.err.println(executor.live.now)
     for (site in executor.known) {
@@ -48,7 +48,7 @@ private fun tell(executor: AdaptiveExecutor) {
     }
 }
 
-/** The first batch of sites that nobody knows, on an executor and code that are warm. */
+/** Measures the first batch of unknown sites, with a warm executor and compiled code. */
 private fun first(work: Work, executor: AdaptiveExecutor) {
     val known = Adaptive(executor, "known")
     val warmUntil = System.nanoTime() + 1_500_000_000
@@ -62,7 +62,10 @@ private fun first(work: Work, executor: AdaptiveExecutor) {
     println("${work.name.lowercase()}\t${firsts.sorted()[7]}\t${steady.sorted()[7]}")
 }
 
-/** Batches until a site that did `from` runs `to` within a quarter of what a site that always did it takes. */
+/**
+ * Counts the batches until a site that ran `from` runs `to` within a quarter of the time of a site that always ran
+ * `to`.
+ */
 private fun change(from: Work, to: Work, executor: AdaptiveExecutor) {
     val counts = ArrayList<Int>()
     val always = Adaptive(executor, "always $to $from")
@@ -76,7 +79,7 @@ private fun change(from: Work, to: Work, executor: AdaptiveExecutor) {
         }
         var batches = 0
         var good = 0
-        // Three in a row, so that a lucky one does not count; these three are not counted.
+        // Requires three in a row, so that a lucky one does not decide. These three are not counted.
         while (good < 3 && batches < 500) {
             if (timed { changing.run(to.seeds, to.action) } < steady * 1.25) good++ else good = 0
             batches++

@@ -4,14 +4,14 @@ package clearway.executor.bench
 import java.util.Random
 
 /**
- * Interleaved rounds: in each, every strategy runs once, in an order by lot. What takes less than [SAMPLE_NS] is
- * repeated, and its sample is the mean; of what takes over [FAR] times what the quickest takes the warm-up's quickest
- * batch stands for all, for nobody needs its third digit.
+ * Runs interleaved rounds: in each, every strategy runs once, in random order. A batch shorter than [SAMPLE_NS] is
+ * repeated, and its sample is the mean. A strategy that takes over [FAR] times as long as the fastest is not repeated:
+ * its fastest batch of the warm-up is its result, because the result needs no third digit.
  */
 internal class Rounds(private val work: Work, private val strategies: List<Strategy>) {
-    /** ns a batch, by strategy and round; NaN where it did not run. */
+    /** Time of a batch in ns, by strategy and round. NaN if the strategy did not run. */
     class Samples(val names: List<String>, val ns: List<DoubleArray>) {
-        /** The lower quartile: what others take of the machine only ever makes a sample longer. */
+        /** Returns the lower quartile: other processes can only lengthen a sample. */
         fun quartile(strategy: Int, rounds: (Int) -> Boolean): Double {
             val some = ns[strategy].filterIndexed { round, value -> rounds(round) && !value.isNaN() }.sorted()
             return if (some.isEmpty()) Double.NaN else some[some.size / 4]
@@ -31,7 +31,10 @@ internal class Rounds(private val work: Work, private val strategies: List<Strat
         return Samples(strategies.map { it.name }, ns)
     }
 
-    /** Runs the strategy for `warmNs`, and twice at least; returns what the quickest batches took. */
+    /**
+     * Runs the strategy for `warmNs`, or once if a batch takes longer than [LONG_NS]. Returns the lowest time per
+     * batch.
+     */
     private fun warmed(strategy: Strategy, warmNs: Long): Double {
         val until = System.nanoTime() + warmNs
         var best = batchNs(strategy, 1)
@@ -49,12 +52,12 @@ internal class Rounds(private val work: Work, private val strategies: List<Strat
     }
 
     private companion object {
-        /** Under a scheduler's slice, so that most samples are nobody else's. */
+        /** Shorter than a scheduler's time slice, so that no other process runs during most samples. */
         const val SAMPLE_NS = 2_000_000.0
         const val REPEATS_MAX = 5_000
         const val FAR = 8.0
         const val ROUNDS_MIN = 16
-        /** A batch this long is mostly sleep, and as warm as it will be. */
+        /** A batch this long mostly sleeps, and needs no more warm-up. */
         const val LONG_NS = 400_000_000.0
     }
 }

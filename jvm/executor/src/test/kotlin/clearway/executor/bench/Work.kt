@@ -4,12 +4,14 @@ package clearway.executor.bench
 import java.util.concurrent.locks.LockSupport
 import kotlin.math.pow
 
-/** What one action does. Every action is given a seed from 0 to 99; what it computes is kept from being thrown away. */
+/**
+ * One action. It gets a seed from 0 to 99. Its result is used, so that the compiler does not remove the computation.
+ */
 internal fun interface Action {
     fun run(seed: Int)
 }
 
-/** Where a result goes: compared with what it never is, so that it must be computed and nothing is written. */
+/** Uses results: compares each with a value that it never has, so that it must be computed and nothing is written. */
 internal object Sink {
     @JvmField var never: Any? = null
 
@@ -22,18 +24,18 @@ internal object Sink {
     }
 }
 
-/** The works of the family *offload*, and the orders in which the lab gives their seeds. */
+/** The workloads of the family *offload*, with the orders of their seeds in the lab. */
 internal enum class Work(val action: Action, private val order: (List<Int>) -> List<Int> = { it }) {
     ARITHMETIC({ arithmetic(it) }),
     LISTS({ lists(it) }),
     STORAGE({ storage(it) }),
     NETWORK({ network(it) }),
     MIXED({ mixed(it) }),
-    /** The mixed work in an order that has no pattern. */
+    /** The mixed workload in an order without a pattern. */
     SHUFFLED({ mixed(it) }, { shuffled(it) }),
-    /** The mixed work with what takes longest last: the bad case for a queue before few threads. */
+    /** The mixed workload with its longest items last: the worst case for a queue with few threads. */
     ASCENDING({ mixed(it) }, { seeds -> seeds.sortedBy { wait(it) } }),
-    /** A site that is two things: nine of ten are trivial, and one blocks for 5 ms. */
+    /** A bimodal site: nine of ten items are trivial, and one blocks for 5 ms. */
     BIMODAL({ if (it % 10 == 0) park(5_000_000) else arithmetic(it) });
 
     val seeds: List<Int> = ArrayList(order((0 until 100).toList()))
@@ -63,7 +65,7 @@ internal fun mixed(seed: Int): Unit =
         else -> arithmetic(seed)
     }
 
-/** Fisher and Yates's, by numbers that need no generator: the lab's order, in whichever language. */
+/** A Fisher-Yates shuffle that needs no random numbers: the lab's order, in every language. */
 private fun shuffled(seeds: List<Int>): List<Int> {
     val order = ArrayList(seeds)
     for (i in order.size - 1 downTo 1) {
@@ -73,7 +75,7 @@ private fun shuffled(seeds: List<Int>): List<Int> {
     return order
 }
 
-/** How seeds of the mixed work rank by what they take. */
+/** Returns the rank of a seed of the mixed workload by its duration. */
 private fun wait(seed: Int): Int =
     when {
         seed % 5 == 0 -> 1_000_000 + seed
@@ -82,7 +84,7 @@ private fun wait(seed: Int): Int =
         else -> seed
     }
 
-/** Waits for `ns` as often as it is woken before: pools leave permits behind, which would end a single park at once. */
+/** Waits for `ns`, even when woken early: pools leave permits behind, which would end a single park at once. */
 private fun park(ns: Long) {
     val until = System.nanoTime() + ns
     while (true) {

@@ -17,9 +17,9 @@ import org.junit.jupiter.api.DynamicTest
 import org.junit.jupiter.api.DynamicTest.dynamicTest
 import org.junit.jupiter.api.TestFactory
 
-/** Foreign code throws anything, hangs, and calls back into the executor: at every point of [POINTS]. */
+/** Foreign code throws anything, hangs, or calls the executor, at every point of [POINTS]. */
 class ForeignCodeTest {
-    /** Has a point reached, and all that it gives settled. */
+    /** Reaches a point, and waits until all its futures settle. */
     private fun reach(point: Point, executor: AdaptiveExecutor, foreign: () -> Unit) {
         val reached = CountDownLatch(1)
         val futures =
@@ -35,9 +35,9 @@ class ForeignCodeTest {
         try {
             future.get(LIMIT, TimeUnit.SECONDS)
         } catch (_: ExecutionException) {
-            // It says what was thrown.
+            // Contains the foreign exception.
         } catch (_: CancellationException) {
-            // It says that it did not run.
+            // The task did not run.
         }
     }
 
@@ -68,7 +68,7 @@ class ForeignCodeTest {
         }
 
     @TestFactory
-    fun `everything settles and the executor goes on when foreign code throws`(): List<DynamicTest> =
+    fun `every future settles and the executor continues when foreign code throws`(): List<DynamicTest> =
         THROWING.flatMap { (what, throwing) ->
             each("throws $what") { point, executor ->
                 reach(point, executor) { throwing() }
@@ -77,7 +77,7 @@ class ForeignCodeTest {
         }
 
     @TestFactory
-    fun `everything settles and the executor goes on when foreign code calls the executor`(): List<DynamicTest> =
+    fun `every future settles and the executor continues when foreign code calls it`(): List<DynamicTest> =
         each("calls the executor") { point, executor ->
             reach(point, executor) {
                 val other = executor.site("other")
@@ -90,7 +90,7 @@ class ForeignCodeTest {
         }
 
     @TestFactory
-    fun `everything settles and the executor ends when foreign code shuts it down`(): List<DynamicTest> =
+    fun `every future settles and the executor ends when foreign code shuts it down`(): List<DynamicTest> =
         each("shuts the executor down") { point, executor ->
             val returned = HashSet<Any>()
             val shut = CountDownLatch(1)
@@ -102,17 +102,17 @@ class ForeignCodeTest {
                         shut.countDown()
                     }
             } catch (_: RejectedExecutionException) {
-                // The point has more to give than came before its first call.
+                // The point submits more work after the shutdown.
             }
             assertTrue(shut.await(LIMIT, TimeUnit.SECONDS))
             assertTrue(executor.awaitTermination(LIMIT, TimeUnit.SECONDS))
-            // A point may call this twice; the lock waits for a call that has its tasks and has not noted them yet.
+            // A point may call this twice. The lock waits for a call that has its tasks but has not stored them yet.
             val left = synchronized(returned) { returned.toSet() }
             futures.filter { it !in left }.forEach(::settled)
         }
 
     @TestFactory
-    fun `others are served, and shutdownNow settles everything, when foreign code hangs`(): List<DynamicTest> =
+    fun `other work runs, and shutdownNow settles every future, when foreign code hangs`(): List<DynamicTest> =
         POINTS.filter { "thread-local" !in it.name && "handler" !in it.name }
             .map { point ->
                 dynamicTest("${point.name} hangs") {
@@ -133,7 +133,7 @@ class ForeignCodeTest {
             }
 
     private companion object {
-        /** Nothing here takes this long, unless it hangs. */
+        /** Limit in seconds. Only a hang takes this long. */
         const val LIMIT = 60L
     }
 }

@@ -8,10 +8,10 @@ import java.util.concurrent.CompletableFuture
 import java.util.concurrent.Future
 import kotlin.concurrent.thread
 
-/** Neither an exception nor an error: the JVM lets anything of this kind be thrown. */
+/** Neither an exception nor an error. The JVM lets code throw any Throwable. */
 class Odd : Throwable("odd")
 
-/** What foreign code may throw, by name. */
+/** Throwables of foreign code, by name. */
 val THROWING: Map<String, () -> Nothing> =
     linkedMapOf(
         "an exception" to { throw IllegalStateException("broken") },
@@ -28,16 +28,19 @@ private fun overflow(): Nothing =
     try {
         error("it ends at ${deeper(0)}")
     } catch (thrown: StackOverflowError) {
-        thrown.stackTrace = thrown.stackTrace.copyOf(4) // Whoever prints it prints no thousand lines.
+        // Shortens the stack trace, so that a printed one has no thousand lines.
+        thrown.stackTrace = thrown.stackTrace.copyOf(4)
         throw thrown
     }
 
 private fun deeper(depth: Int): Int = 1 + deeper(depth + 1)
 
-/** A point where the executor calls code that is not its own. `reach` has it called, and gives what must settle. */
+/**
+ * A point where the executor calls foreign code. `reach` triggers the call, and returns the futures that must settle.
+ */
 internal class Point(val name: String, val reach: (AdaptiveExecutor, act: () -> Unit) -> List<Future<*>>)
 
-/** Runs it on a thread that is not the executor's. */
+/** Runs `act` on a thread other than the executor's. */
 private fun elsewhere(act: () -> Unit): Future<*> {
     val done = CompletableFuture<Unit>()
     thread(isDaemon = true) {
@@ -52,21 +55,21 @@ private fun elsewhere(act: () -> Unit): Future<*> {
 
 private fun AdaptiveExecutor.ordered() = site("ordered", SiteOptions().ordered())
 
-/** A list that is foreign itself. */
+/** A list whose methods are foreign code. */
 private class Foreign(private val act: () -> Unit) : AbstractList<Int>(), RandomAccess {
     override val size = 10_000
 
     override fun get(index: Int): Int = index.also { if (it == 5) act() }
 }
 
-/** A thread-local that is foreign where it is first read, on threads of the executor's or on others. */
+/** A thread-local whose initial value is foreign code, either on threads of the executor or on others. */
 private fun local(onOwn: Boolean, act: () -> Unit): ThreadLocal<Int> =
     ThreadLocal.withInitial {
         if (Thread.currentThread().name.startsWith("clearway-") == onOwn) act()
         1
     }
 
-/** Every point at which the executor calls foreign code. A new one is added here. */
+/** All points at which the executor calls foreign code. Add new ones here. */
 internal val POINTS: List<Point> =
     listOf(
         Point("an item") { executor, act ->

@@ -23,7 +23,7 @@ class ProcessorsTest {
     }
 
     @Test
-    fun `a container's quota limits the processors, a half counts as one`() {
+    fun `a container's quota limits the processors, rounded up`() {
         second("150000 100000")
         assertEquals(2, Processors.available(cgroups, seen = 8))
         second("25000 100000")
@@ -31,13 +31,13 @@ class ProcessorsTest {
     }
 
     @Test
-    fun `a quota over what the JVM sees changes nothing`() {
+    fun `a quota above the JVM's processors changes nothing`() {
         second("800000 100000")
         assertEquals(2, Processors.available(cgroups, seen = 2))
     }
 
     @Test
-    fun `no limit, no cgroup and nonsense are no limit`() {
+    fun `an unlimited, missing or malformed quota is no limit`() {
         assertNull(Processors.quota(cgroups))
         second("max 100000")
         assertEquals(8, Processors.available(cgroups, seen = 8))
@@ -46,7 +46,7 @@ class ProcessorsTest {
     }
 
     @Test
-    fun `the first version of cgroups is understood as well`() {
+    fun `a quota of cgroups version 1 limits the processors`() {
         first("200000", "100000")
         assertEquals(2, Processors.available(cgroups, seen = 8))
         first("-1", "100000")
@@ -54,7 +54,7 @@ class ProcessorsTest {
     }
 
     @Test
-    fun `with one processor no CPU worker is asked to help`() {
+    fun `no CPU worker helps when there is one processor`() {
         second("50000 100000")
         AdaptiveExecutor(Processors.available(cgroups, seen = 4)).use { executor ->
             val site = executor.site("busy")
@@ -62,7 +62,7 @@ class ProcessorsTest {
                 val until = System.nanoTime() + 20_000
                 while (System.nanoTime() < until) Thread.onSpinWait()
             }
-            // Past quarantine: what is unknown may be given to others after a while.
+            // Warms the site: items of an unknown site may be shared with others after a while.
             repeat(10) { executor.runAll(site, 50) { spin() } }
             val plan = site.plan(50, executor.live.now)
             assertFalse(plan.place == Place.CPU, "helpers=${plan.helpers}")
@@ -70,7 +70,7 @@ class ProcessorsTest {
     }
 
     @Test
-    fun `the scheduler's line is read, and another is not taken for it`() {
+    fun `the second field of the scheduler's line is read, and other formats are rejected`() {
         assertEquals(345L, Scheduler.second("12 345 6\n"))
         assertEquals(-1L, Scheduler.second(""))
         assertEquals(-1L, Scheduler.second("a b c"))

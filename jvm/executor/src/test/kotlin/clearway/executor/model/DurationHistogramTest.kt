@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test
 
 class DurationHistogramTest {
     @Test
-    fun `a quantile is never under the duration that stands there, and under twice that`() {
+    fun `a quantile is at least the exact duration and less than twice it`() {
         forAll(Arb.list(Arb.long(1L..(1L shl 40)), 1..60)) { durations ->
             val histogram = DurationHistogram()
             for (ns in durations) histogram.add(ns)
@@ -25,7 +25,7 @@ class DurationHistogramTest {
     }
 
     @Test
-    fun `what fades keeps its shape and loses its weight`() {
+    fun `a faded histogram keeps its shape and loses weight`() {
         val histogram = DurationHistogram()
         histogram.add(1_000, 90.0)
         histogram.add(5_000_000, 10.0)

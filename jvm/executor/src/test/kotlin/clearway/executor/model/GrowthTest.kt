@@ -23,20 +23,20 @@ class GrowthTest {
     }
 
     @Test
-    fun `never more threads than items wait`() {
+    fun `growth never adds more threads than items wait`() {
         repeat(6) { growth.next(Look(waiting = 3, asleep = 1, awake = 0, idleProcessors = 2)) }
         assertEquals(3, growth.next(Look(waiting = 3, asleep = 9, awake = 0, idleProcessors = 2)).threads)
         assertEquals(0, growth.next(Look(waiting = 0, asleep = 9, awake = 0, idleProcessors = 2)).threads)
     }
 
     @Test
-    fun `a preempted thread is not a blocked one`() {
+    fun `growth adds no thread for a preempted one`() {
         assertEquals(0, growth.next(Look(waiting = 40, asleep = 0, awake = 2, idleProcessors = 0)).threads)
         assertEquals(0, growth.next(Look(waiting = 40, asleep = 2, awake = 0, idleProcessors = 0)).threads)
     }
 
     @Test
-    fun `a caller that is alone and awake gets the CPU workers, and elastic threads when none came`() {
+    fun `growth adds CPU workers to a busy caller, and elastic threads when no worker came`() {
         val look = Look(waiting = 40, asleep = 0, awake = 1, idleProcessors = 1)
         val more = growth.next(look)
         assertEquals(1, more.threads)

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test
 class LoadTest {
     private val load = Load()
 
-    /** Looks each ms at a process that uses `processors` of them, by a clock with steps of 10 ms. */
+    /** Reads the load of a process every ms. The process uses `processors` processors; its clock has steps of 10 ms. */
     private fun looks(fromMs: Int, untilMs: Int, processors: Double, check: (Double) -> Unit) {
         for (ms in fromMs until untilMs) {
             val cpuNs = (ms * processors * 1e6).toLong() / 10_000_000 * 10_000_000
@@ -17,20 +17,20 @@ class LoadTest {
     }
 
     @Test
-    fun `a steady load is told to a fifth of a processor, whatever the clock's steps`() {
+    fun `the load of a steady process is accurate to a fifth of a processor for any clock steps`() {
         looks(0, 51, 1.0) {}
         looks(51, 2_000, 1.0) { assertEquals(1.0, it, 0.2) }
     }
 
     @Test
-    fun `nothing is known before the first window, and after nobody looked for long`() {
+    fun `the load is unknown before the first window and after a long time without readings`() {
         looks(0, 50, 2.0) { assertEquals(0.0, it) }
         looks(50, 60, 2.0) { assertEquals(2.0, it, 0.2) }
         looks(10_000, 10_050, 2.0) { assertEquals(0.0, it) }
     }
 
     @Test
-    fun `a host that tells no processor time is taken to be idle`() {
+    fun `the load is zero when the host counts no processor time`() {
         repeat(200) { load.look(-1, it * 1_000_000L) }
         assertEquals(0.0, load.used)
     }

@@ -26,7 +26,7 @@ class PlannerTest {
     }
 
     @Test
-    fun `trivial items run inline, in bulk, and are timed now and then`() {
+    fun `trivial items run inline and in bulk, and are timed sometimes`() {
         val plan = settle(itemNs = 10.0, cpuShare = 1.0)
         assertEquals(Place.INLINE, plan.place)
         assertTrue(plan.bulk)
@@ -38,12 +38,12 @@ class PlannerTest {
             batches += next.serves
             if (next.timeBatch) timed++
         }
-        // All that is not timed in between is one plan's.
+        // One plan serves all batches between two timed ones.
         assertTrue(timed in 5..20, "timed=$timed")
     }
 
     @Test
-    fun `trivial batches come back to their caller's thread, though they keep the workers awake`() {
+    fun `trivial batches return to their caller's thread although they keep the workers awake`() {
         val awake = costs.copy(offerNs = 100, wakeNs = 150)
         var itemNs = 1_000.0
         val world = World(awake, seed = 4, itemNs = { itemNs }, cpuShare = 1.0)
@@ -60,7 +60,7 @@ class PlannerTest {
     }
 
     @Test
-    fun `items that sleep get a thread each`() {
+    fun `sleeping items get a thread each`() {
         val plan = settle(itemNs = 5e6, cpuShare = 0.001)
         assertEquals(Place.ELASTIC, plan.place)
         assertTrue(plan.helpers > 50, "helpers=${plan.helpers}")
@@ -69,7 +69,7 @@ class PlannerTest {
     }
 
     @Test
-    fun `a site of two kinds, mostly trivial and now and then blocking, gets elastic threads`() {
+    fun `a bimodal site with few blocking items gets elastic threads`() {
         val twoKinds = { random: Random -> if (random.nextInt(10) == 0) 5e6 else 1e3 }
         val world = World(costs, seed = 2, itemNs = twoKinds, cpuShare = 0.01)
         val times = world.play(model, planner, costs, size = 100, batches = 200).drop(20)
@@ -79,7 +79,7 @@ class PlannerTest {
     }
 
     @Test
-    fun `a site that blocked and turned trivial runs in bulk again after some two hundred batches`() {
+    fun `a site that blocked runs in bulk again after about two hundred trivial batches`() {
         settle(itemNs = 5e6, cpuShare = 0.001)
         val before = settle(itemNs = 10.0, cpuShare = 1.0, batches = 150)
         assertFalse(before.bulk)
@@ -88,7 +88,7 @@ class PlannerTest {
     }
 
     @Test
-    fun `an unknown site is claimed item by item, all timed, with a beat after the time of two wakes`() {
+    fun `an unknown site is claimed and timed item by item, with a beat after two wake times`() {
         val plan = planner.plan(1000, costs)
         assertEquals(Place.INLINE, plan.place)
         assertEquals(1, plan.chunk)
@@ -98,7 +98,7 @@ class PlannerTest {
     }
 
     @Test
-    fun `neither clock is read where it would be over a hundredth of what it measures`() {
+    fun `no clock is read when its cost exceeds a hundredth of the measured time`() {
         forAll(Arb.bind(Arb.double(1.0, 7.0), Arb.int(2, 500)) { exponent, size -> 10.0.pow(exponent) to size }) {
             (itemNs, size) ->
             val site = SiteModel()
@@ -112,7 +112,7 @@ class PlannerTest {
     }
 
     @Test
-    fun `no steady site loses more than a tenth against the best place, though the costs are believed a third wrong`() {
+    fun `a steady site loses at most a tenth against the best place when the costs are a third wrong`() {
         val worlds =
             Arb.bind(
                 Arb.double(1.0, 7.0),
@@ -121,7 +121,7 @@ class PlannerTest {
                 Arb.element(0.75, 1.0, 1.33),
                 Arb.long(1L, 1L shl 30),
             ) { exponent, cpuShare, size, wrong, seed ->
-                // Nothing that sleeps does so for less than 20 us: a timer's grain.
+                // A sleep takes at least 20 us: the precision of a timer.
                 val itemNs = if (cpuShare < 1.0) maxOf(10.0.pow(exponent), 2e4) else 10.0.pow(exponent)
                 Case(itemNs, cpuShare, size, wrong, seed)
             }

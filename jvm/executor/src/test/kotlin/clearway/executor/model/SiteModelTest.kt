@@ -29,7 +29,7 @@ class SiteModelTest {
     }
 
     @Test
-    fun `cold samples are not mixed into what is learnt`() {
+    fun `the model does not mix cold samples with later ones`() {
         see(1_000_000, times = SiteModel.COLD_BATCHES)
         see(1_000)
         assertTrue(model.warm)
@@ -38,7 +38,7 @@ class SiteModelTest {
     }
 
     @Test
-    fun `one odd batch moves little, and two in a row are believed`() {
+    fun `the model moves little after one outlier and believes two in a row`() {
         see(1_000, times = 50)
         see(1_000_000)
         assertTrue(model.itemNs < 2_000, "itemNs=${model.itemNs}")
@@ -48,7 +48,7 @@ class SiteModelTest {
     }
 
     @Test
-    fun `it unlearns, a site that grew cheap as well`() {
+    fun `the model follows a site that changes, also to cheaper items`() {
         see(1_000_000, times = 50)
         see(100, times = 2)
         assertEquals(100.0, model.itemNs, 1.0)
@@ -56,7 +56,7 @@ class SiteModelTest {
     }
 
     @Test
-    fun `that a site blocked is remembered for some two hundred batches and then forgotten`() {
+    fun `the model remembers for about two hundred batches that a site blocked`() {
         see(1_000_000, times = 10, cpuShare = 0.001)
         assertTrue(model.mayBlock)
         see(1_000_000, times = 100)
@@ -66,13 +66,13 @@ class SiteModelTest {
     }
 
     @Test
-    fun `a thread that waits for a processor in a crowd has not slept`() {
+    fun `the model counts no sleep for a wait when all processors are busy`() {
         see(1_000_000, times = 20, cpuShare = 0.3, crowded = true)
         assertFalse(model.mayBlock)
     }
 
     @Test
-    fun `what the collector stopped is no evidence, unless it stops every batch`() {
+    fun `the model ignores batches that the collector paused, unless it pauses every batch`() {
         see(1_000, times = 20)
         fun stopped() =
             model.observe(Observation(Place.INLINE, items = 100, itemsNs = 900_000, elapsedNs = 900_000, paused = true))
@@ -83,7 +83,7 @@ class SiteModelTest {
     }
 
     @Test
-    fun `a place that comes out worse than predicted is left, and tried again later`() {
+    fun `a place that is slower than predicted is left and tried again later`() {
         val planner = Planner(model)
         val tries = mutableListOf<Int>()
         repeat(400) { batch ->
@@ -108,14 +108,14 @@ class SiteModelTest {
     }
 
     @Test
-    fun `a batch of which nothing was timed teaches nothing`() {
+    fun `the model learns nothing from a batch without timed items`() {
         model.observe(Observation(Place.INLINE, items = 0, itemsNs = 0, elapsedNs = 1_000))
         assertFalse(model.known)
         assertEquals(0, model.batches)
     }
 
     @Test
-    fun `a thread that was preempted has not slept, one that slept as well has`() {
+    fun `the model distinguishes preempted threads from sleeping ones`() {
         fun batch(waitedNs: Long) =
             Observation(
                 Place.INLINE,

@@ -4,9 +4,12 @@ package clearway.executor.model
 import java.util.PriorityQueue
 import java.util.Random
 
-/** A machine and a site without threads: says how long a plan takes, by its own sums and not by [Prediction]'s. */
+/**
+ * A simulated machine and site, without threads. Computes how long a plan takes with formulas of its own, not those of
+ * [Prediction].
+ */
 internal class World(
-    /** What is really charged, which the planner's costs may get wrong. */
+    /** The real costs, which may differ from the planner's. */
     private val costs: Costs,
     seed: Long,
     private val noise: Double = 0.05,
@@ -16,7 +19,7 @@ internal class World(
 ) {
     private val random = Random(seed)
 
-    /** One batch, run as planned, told as the executor would tell it. */
+    /** Simulates one batch of a plan, and returns the executor's observation of it. */
     fun run(plan: Plan, size: Int): Observation {
         val items = DoubleArray(size) { itemNs(random) * (1 + noise * (random.nextDouble() * 2 - 1)) }
         val elapsed = elapsedNs(plan.place, plan.helpers, items)
@@ -36,7 +39,10 @@ internal class World(
         )
     }
 
-    /** What every place would need, each with the best number of threads among all, for a batch of the same kind. */
+    /**
+     * Returns the time of the best place for such a batch. Tries powers of two, and one per item, as numbers of elastic
+     * threads.
+     */
     fun bestNs(size: Int): Double {
         val items = DoubleArray(size) { itemNs(random) }
         val elastic = generateSequence(1) { it * 2 }.takeWhile { it < size } + sequenceOf(size - 1)
@@ -62,12 +68,12 @@ internal class World(
             free += stop
         }
         if (helpers == 0) return end
-        // More threads than processors share these, and until the first helper comes the caller has one alone.
+        // Threads beyond the processors share these. Before the first helper joins, the caller uses one alone.
         return maxOf(end, (items.sum() * cpuShare + awake) / minOf(helpers + 1, costs.processors))
     }
 }
 
-/** A site that is planned and learnt from in turn. Returns the batches' times, the quarantine among them. */
+/** Plans a site and learns from it in turn. Returns the batches' times, including the cold ones. */
 internal fun World.play(model: SiteModel, planner: Planner, believed: Costs, size: Int, batches: Int): List<Double> =
     List(batches) {
         val seen = run(planner.plan(size, believed), size)

@@ -13,11 +13,11 @@ import org.junit.jupiter.api.Test
 
 class BatchEventsTest {
     @Test
-    fun `batches and the choice of another place are events of a flight recording`() {
+    fun `batches and changes of place are events of a flight recording`() {
         val events = recorded {
             AdaptiveExecutor(processors = 2, elasticMax = 16).use { executor ->
                 val waits = executor.site("waits")
-                // Items that end only together: the site is seen to block, and goes to elastic threads.
+                // Items that end only together: the executor sees the site block, and moves it to elastic threads.
                 repeat(20) {
                     val all = CountDownLatch(8)
                     executor.runAll(waits, 8) {
@@ -48,7 +48,7 @@ class BatchEventsTest {
                 recording.stop()
                 recording.dump(file)
             }
-            // A file has its events in the order of the threads' buffers.
+            // A recording file orders its events by the threads' buffers.
             return RecordingFile.readAllEvents(file).sortedBy { it.startTime }
         } finally {
             Files.delete(file)

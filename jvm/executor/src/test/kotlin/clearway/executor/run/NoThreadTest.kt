@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Assertions.assertThrows
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
-/** The system starts no more threads. */
+/** The system cannot start more threads. */
 class NoThreadTest {
     private var refuses = true
 
@@ -33,7 +33,7 @@ class NoThreadTest {
     private val sites = listOf(Site("any", SiteOptions()), Site("ordered", SiteOptions().ordered()))
 
     @Test
-    fun `a thread that cannot be started takes no place from those that can`() {
+    fun `a thread that cannot start takes no place from others`() {
         repeat(5) { assertThrows(OutOfMemoryError::class.java) { workers.offer {} } }
         assertEquals(0, workers.size)
         refuses = false
@@ -44,7 +44,7 @@ class NoThreadTest {
     }
 
     @Test
-    fun `a job is left to the threads that there are`() {
+    fun `a job waits for the existing threads when no thread can start`() {
         refuses = false
         val first = FutureTask { 1 }
         workers.offer(first)
@@ -57,7 +57,7 @@ class NoThreadTest {
     }
 
     @Test
-    fun `a task is refused when no thread comes, and the next one runs when one does`() {
+    fun `a task is refused when no thread can start, and the next one runs when one can`() {
         for (site in sites) {
             refuses = true
             val runner = runner()
@@ -72,7 +72,7 @@ class NoThreadTest {
     }
 
     @Test
-    fun `a batch that nobody waits in fails when no thread comes, and one with a caller is the caller's`() {
+    fun `a batch without a waiting caller fails when no thread can start, and runs on its caller otherwise`() {
         for (site in sites) {
             val runner = runner()
             val future = BatchFuture()

@@ -9,7 +9,7 @@ class ParticipantTest {
     private val me = Participant(Thread.currentThread())
 
     @Test
-    fun `what of a chunk was not begun is taken back once`() {
+    fun `the items of a chunk that have not begun are taken back once`() {
         me.begin(100, 200)
         me.item = 150
         assertEquals(151..199, me.recall())
@@ -18,12 +18,12 @@ class ParticipantTest {
     }
 
     @Test
-    fun `who runs single items of an earlier chunk owns nothing behind them`() {
+    fun `a thread that runs single items of an earlier chunk owns no items behind them`() {
         me.begin(100, 200)
         me.item = 150
         me.recall()
         me.done(200)
-        me.item = 23 // Taken back from another, or from this thread's first chunk.
+        me.item = 23 // An item that was taken back from another thread, or from this thread's first chunk.
         assertEquals(0, me.behind)
         assertNull(me.recall())
     }

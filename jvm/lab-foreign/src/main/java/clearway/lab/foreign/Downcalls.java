@@ -14,7 +14,10 @@ import java.lang.invoke.MethodType;
 import java.nio.file.Path;
 import java.util.function.LongUnaryOperator;
 
-/** C called as java.lang.foreign's documentation has it: handles in static finals, which the compiler sees through. */
+/**
+ * Calls C as java.lang.foreign's documentation recommends: the method handles are static finals, which the JIT compiler
+ * treats as constants.
+ */
 final class Downcalls {
     private static final SymbolLookup LIBRARY =
             SymbolLookup.libraryLookup(Path.of(System.getProperty(Peers.PROPERTY)), Arena.global());
@@ -42,7 +45,7 @@ final class Downcalls {
         }
     }
 
-    /** Copies so many bytes from the start of one place in native memory to that of another. Blocks. */
+    /** Copies {@code size} bytes between two places in native memory. Blocks. */
     static void echo(MemorySegment from, MemorySegment to, long size) {
         try {
             ECHO.invokeExact(from, to, size);
@@ -51,7 +54,10 @@ final class Downcalls {
         }
     }
 
-    /** A function for C that calls {@code answer}, which must not throw: that ends the JVM. Lives as long as the arena. */
+    /**
+     * Returns a C function pointer that calls {@code answer}. {@code answer} must not throw, which would end the JVM.
+     * The pointer is valid as long as the arena.
+     */
     static MemorySegment upcall(LongUnaryOperator answer, Arena arena) {
         try {
             MethodHandle target = MethodHandles.lookup()
@@ -59,11 +65,11 @@ final class Downcalls {
             FunctionDescriptor shape = FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG);
             return Linker.nativeLinker().upcallStub(target.bindTo(answer), shape, arena);
         } catch (ReflectiveOperationException impossible) {
-            throw new AssertionError(impossible); // The JDK's own interface.
+            throw new AssertionError(impossible); // Cannot happen: the interface is the JDK's own.
         }
     }
 
-    /** Has C ask an {@link #upcall} with a size; returns what it answered. Blocks. */
+    /** Lets C call an {@link #upcall} with a size, and returns its answer. Blocks. */
     static long ask(MemorySegment upcall, long size) {
         try {
             return (long) ASK.invokeExact(upcall, size);

@@ -8,7 +8,10 @@ import java.lang.foreign.MemorySegment
 import java.lang.foreign.ValueLayout.JAVA_BYTE
 import java.util.function.UnaryOperator
 
-/** Two native segments, kept: C copies from one into the other. An encoded message is copied in and out by block. */
+/**
+ * Crosses through two native segments that it keeps. C copies from one into the other. An encoded message is copied in
+ * and out as a block.
+ */
 internal class BySegments : Crossing {
     private val arena = Arena.ofShared()
     private val from = arena.allocate(MESSAGE_BYTES_MAX.toLong(), PAGE)
@@ -40,7 +43,7 @@ internal class BySegments : Crossing {
         return to.asSlice(0, size).asByteBuffer()
     }
 
-    /** As for two direct buffers. */
+    /** The same count as for two direct buffers. */
     override val copiesAsked: Int = 4
     private val upcall by lazy { Downcalls.upcall(::answer, arena) }
     private var by: UnaryOperator<ByteArray>? = null
@@ -60,7 +63,7 @@ internal class BySegments : Crossing {
             MemorySegment.copy(answered, 0, to, JAVA_BYTE, 0, answered.size)
             answered.size.toLong()
         } catch (thrown: Exception) {
-            failed = thrown // Through C it would end the JVM.
+            failed = thrown // An exception that passes through C would end the JVM.
             0
         }
 

@@ -11,7 +11,7 @@ import clearway.plugin.PluginOptions
 import java.lang.foreign.Arena
 import java.nio.file.Path
 
-/** The service that module lab finds. Made once a process. */
+/** The service that the lab's runner loads, once per process. */
 public class Peers22 : ForeignPeers {
     override fun filler(mechanism: String, bytes: Int): Filler =
         when (mechanism) {
@@ -37,6 +37,6 @@ public class Peers22 : ForeignPeers {
         else throw IllegalArgumentException("no such mechanism: $mechanism")
 }
 
-/** The example plugin in C, which the caller closes. */
+/** Loads the example plugin in C. The caller closes it. */
 internal fun openPlugin(options: PluginOptions = PluginOptions()): Plugin =
     Plugin.load(Path.of(System.getProperty("clearway.lab.plugin")), options)

@@ -18,8 +18,8 @@ import java.lang.foreign.MemorySegment
 import java.util.concurrent.CompletableFuture
 
 /**
- * Clearway's codecs and the example plugin's handlers: direct ones, or those on its pool. One thread looks at the
- * answers, and so the views are that thread's.
+ * Calls the example plugin's handlers through Clearway's codecs: direct handlers, or those on its pool. One thread
+ * reads the answers, so the views are confined to it.
  */
 internal class PluginCaller(private val row: Row) : Caller {
     private val plugin = openPlugin(PluginOptions().views(ViewKind.CONFINED))
@@ -29,7 +29,7 @@ internal class PluginCaller(private val row: Row) : Caller {
     private var last: Message? = null
     private var encoded = 0L
 
-    /** What decodes is asked to decode: only bytes come back as they are. */
+    /** Returns the handler for the row. Only plain bytes go to the handler that returns them undecoded. */
     private fun handler(): String =
         when {
             row.isAsked -> "echo/back"
@@ -38,7 +38,7 @@ internal class PluginCaller(private val row: Row) : Caller {
         }
 
     init {
-        // What the plugin asks when "echo/back" asks it.
+        // The plugin's "echo/back" calls this handler.
         if (row.isAsked) plugin.handle("echo/host") { message -> again(checkNotNull(message.toByteArray())) }
     }
 
@@ -50,7 +50,7 @@ internal class PluginCaller(private val row: Row) : Caller {
         return plugin.lend(segment)
     }
 
-    /** An encoded message counts as it is written, there and back; and what the ledger says was copied. */
+    /** Counts each encoded message as it is written, in both directions, plus the copies in the plugin's ledger. */
     override val copiedBytes: Long
         get() {
             val ledger = plugin.stats().ledger
@@ -77,7 +77,7 @@ internal class PluginCaller(private val row: Row) : Caller {
 
     private fun read(message: Message): Any? {
         if (row.isBinary) {
-            // The bytes stay as they are until the next answer.
+            // The bytes stay valid until the next answer.
             last?.close()
             last = message
             return message.buffer

@@ -11,7 +11,9 @@ import clearway.plugin.Plugin
 import java.lang.foreign.Arena
 import java.lang.foreign.ValueLayout.JAVA_BYTE
 
-/** Over a method channel, and so in messages: the array is encoded, and the answer is decoded into another. */
+/**
+ * Fills through a method channel. The array is encoded into the message, and the answer is decoded into a new array.
+ */
 internal class PluginCopied(private val plugin: Plugin, private val bytes: Int) : Filler {
     private val channel = plugin.channel("memset/method")
     private var array = ByteArray(bytes)
@@ -33,9 +35,9 @@ internal class PluginCopied(private val plugin: Plugin, private val bytes: Int) 
 }
 
 /**
- * Memory that both sides see: no byte of it crosses, but one that says with what it is to be filled. `make` gives
- * Java's own, lent to the plugin, which lives until the collector has seen it go; or the plugin's pool's, of which Java
- * has a handle, and looks once, at the end.
+ * Fills memory that both sides share. Only one byte crosses in a message: the value. `make` allocates the memory:
+ * either Java's own, lent to the plugin, which lives until the garbage collector has found it unreachable; or the
+ * plugin's pool's, of which Java has a handle and which it reads once, at the end.
  */
 internal class PluginInPlace<M>(private val plugin: Plugin, private val bytes: Int, private val make: () -> M) : Filler
     where M : Memory, M : AutoCloseable {

@@ -6,7 +6,7 @@ import java.lang.foreign.Arena
 import java.lang.foreign.MemorySegment
 import java.lang.foreign.ValueLayout.JAVA_BYTE
 
-/** Native memory of an arena of its own, which all threads may use, and which ends when the next one is made. */
+/** Fills native memory in an arena of its own. All threads may use the arena; it ends before the next one is made. */
 internal abstract class InSegment(private val bytes: Long) : Filler {
     private var arena = Arena.ofShared()
     protected var segment: MemorySegment = arena.allocate(bytes, PAGE)
@@ -27,22 +27,22 @@ internal abstract class InSegment(private val bytes: Long) : Filler {
 internal fun allAre(segment: MemorySegment, value: Int): Boolean =
     (0 until segment.byteSize()).all { segment.get(JAVA_BYTE, it) == value.toByte() }
 
-/** As C's mapped memory stands. */
+/** Alignment of C's mapped memory. */
 internal const val PAGE: Long = 4096
 
-/** Java alone. */
+/** Fills from Java, without C. */
 internal class SegmentFill(bytes: Long) : InSegment(bytes) {
     override fun fill(value: Int) {
         segment.fill(value.toByte())
     }
 }
 
-/** C in place. */
+/** Fills from C, in place. */
 internal class ByDowncall(bytes: Long) : InSegment(bytes) {
     override fun fill(value: Int) = Downcalls.fill(segment, value)
 }
 
-/** The list is an array of the heap: copied to native memory, filled there, and copied back. */
+/** Fills an array on the heap: copies it to native memory, fills that from C, and copies it back. */
 internal class ByCopies(private val bytes: Int) : Filler {
     private var arena = Arena.ofShared()
     private var native = arena.allocate(bytes.toLong(), PAGE)

@@ -14,14 +14,14 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * A batch of one work by one strategy, for JMH: the full profile's method. JMH wants its benchmarks in Java, for it
- * writes Java round them. Run by {@code measureByJmh}, which sets the parameters.
+ * Measures a batch of one workload with one strategy through JMH: the method of the full profile. In Java because JMH
+ * generates Java around its benchmarks. {@code measureByJmh} runs it and sets the parameters.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.SampleTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 public class WorksBenchmark {
-    /** The cell, as the lab sent it: one line of JSON. */
+    /** The cell that the lab sent, as one line of JSON. */
     @Param("{}")
     public String cell;
 
@@ -33,7 +33,7 @@ public class WorksBenchmark {
         trial = JmhTrial.open(cell);
     }
 
-    /** Returns what JMH's blackhole takes: what the actions gave back. */
+    /** Returns the actions' results for JMH's blackhole. */
     @Benchmark
     public double[] batch() {
         return trial.batch();

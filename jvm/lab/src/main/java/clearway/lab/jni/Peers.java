@@ -7,48 +7,57 @@ import java.nio.file.Path;
 import java.util.function.LongUnaryOperator;
 import java.util.function.UnaryOperator;
 
-/** The native peers by JNI, src/main/c/peers.c. All of them block for as long as the C takes. */
+/** The native functions in src/main/c/peers.c, through JNI. Each blocks as long as its C runs. */
 public final class Peers {
-    /** Names the library; scripts/jvm-lab.mjs compiles it, and says so in runner.json. */
+    /**
+     * The system property with the library's path. scripts/jvm-lab.mjs compiles the library and writes the path to
+     * runner.json.
+     */
     public static final String PROPERTY = "clearway.lab.peers";
 
     private Peers() {}
 
-    /** Why they cannot be called here, and what to do; null where they can. */
+    /** Returns why the library is unavailable and how to get it, or null if it is available. */
     public static String problem() {
         String library = System.getProperty(PROPERTY);
         if (library != null && Files.exists(Path.of(library))) return null;
         return "the native peers are not compiled: with a C compiler on Linux (Debian: apt-get install gcc) run node scripts/jvm-lab.mjs";
     }
 
-    /** Loads the library, once a process. Throws where {@link #problem} says why. */
+    /** Loads the library, once per process. Throws with the message of {@link #problem} if it is unavailable. */
     public static void load() {
         String problem = problem();
         if (problem != null) throw new IllegalStateException(problem);
         System.load(System.getProperty(PROPERTY));
     }
 
-    /** Fills memory of C's own; {@code ns} gets the time of each, the mean of {@code batch}. Returns whether all was filled. */
+    /**
+     * Fills C's own memory. Writes the time of each fill to {@code ns}, as the mean of {@code batch}. Returns whether
+     * every byte was filled.
+     */
     public static native boolean reference(long size, boolean fresh, long batch, double[] ns);
 
     /** Fills a direct buffer in place, from its start. */
     public static native void fillDirect(ByteBuffer buffer, long size, int value);
 
-    /** Fills a copy of the array, which is then copied back. */
+    /** Fills a copy of the array, and copies it back. */
     public static native void fillElements(byte[] array, int value);
 
     /** Fills the array in place. */
     public static native void fillCritical(byte[] array, int value);
 
-    /** Answers with a new array of the same bytes. */
+    /** Returns a new array with the same bytes. */
     public static native byte[] echoArray(byte[] message);
 
-    /** Copies so many bytes from the start of one direct buffer to that of another. */
+    /** Copies {@code size} bytes from the start of one direct buffer to the start of another. */
     public static native void echoDirect(ByteBuffer from, ByteBuffer to, long size);
 
-    /** C sends the message on to {@code answer}, in an array of its own, looks at what it gives, and returns that. */
+    /** Lets C pass the message to {@code answer} in an array of C's own, read the result, and return it. */
     public static native byte[] askArray(byte[] message, UnaryOperator<byte[]> answer);
 
-    /** C asks with the size of what stands in a place that both know, and returns the size of the answer there. */
+    /**
+     * Lets C call {@code answer} with the size of a message in memory that both know. Returns the size of the answer
+     * there.
+     */
     public static native long askDirect(long size, LongUnaryOperator answer);
 }

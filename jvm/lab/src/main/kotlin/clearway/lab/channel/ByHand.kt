@@ -8,8 +8,8 @@ import java.util.concurrent.TimeUnit
 import java.util.function.UnaryOperator
 
 /**
- * Native code called by hand: MessagePack for what is no bytes, and an executor of one thread where the row is queued.
- * Owns the crossing.
+ * Calls native code directly, without Clearway: MessagePack for values other than bytes, and a single-threaded executor
+ * if the row is queued. Owns the crossing.
  */
 internal class ByHand(private val row: Row, private val crossing: Crossing) : Caller {
     private val pack = Packed(row)
@@ -46,7 +46,7 @@ internal class ByHand(private val row: Row, private val crossing: Crossing) : Ca
 
     private fun ask(): Any? {
         val answer = crossing.asked(pack.write(), again)
-        // Packed twice: the message, and what Java answered.
+        // Two encodings: the message, and Java's answer.
         copiedBytes += (2L + crossing.copiesAsked) * answer.size
         return pack.read(answer)
     }
@@ -57,7 +57,7 @@ internal class ByHand(private val row: Row, private val crossing: Crossing) : Ca
     }
 
     private fun read(answer: ByteArray): Any? {
-        // Packed, too, is copied once.
+        // Encoding copies once, too.
         copiedBytes += (1L + crossing.copiesEncoded) * answer.size
         return pack.read(answer)
     }

@@ -5,39 +5,39 @@ import clearway.lab.jni.Peers
 import java.nio.ByteBuffer
 import java.util.function.UnaryOperator
 
-/** Bytes to C and back by hand, with no codec. Used by one thread at a time. Owns what memory it needs. */
+/** Sends bytes to C and back, without a codec. Used by one thread at a time. Owns its memory. */
 public interface Crossing : AutoCloseable {
-    /** How often a byte of an encoded message is copied between [encoded]'s argument and its result. */
+    /** Number of times that each byte of an encoded message is copied between [encoded]'s argument and its result. */
     public val copiesEncoded: Int
 
-    /** How often a byte is copied between what [place] gave and what [placed] gives. */
+    /** Number of times that each byte is copied between the memory of [place] and the result of [placed]. */
     public val copiesPlaced: Int
 
-    /** An encoded message there, and its echo. Blocks. */
+    /** Sends an encoded message and returns its echo. Blocks. */
     public fun encoded(message: ByteArray): ByteArray
 
-    /** Puts bytes, once, where whoever sends nothing but bytes in this way would have them. */
+    /** Stores bytes where an app that sends only bytes in this way would have them. Called once. */
     public fun place(bytes: ByteArray)
 
-    /** What was placed, there, and its echo: an array, or a buffer that the next call writes to. Blocks. */
+    /** Sends the stored bytes and returns their echo: an array, or a buffer that the next call overwrites. Blocks. */
     public fun placed(): Any
 
     /**
-     * How often a byte of a message is copied on its way from C to Java's answer and back, Java's look at both
-     * included.
+     * Number of times that each byte of a message is copied from C to Java's answer and back, including Java's reads of
+     * both.
      */
     public val copiesAsked: Int
 
-    /** Has C ask Java: it sends the message that it is given here to `answer`, and gives what that answered. Blocks. */
+    /** Lets C call Java: C passes this message to `answer` and returns its result. Blocks. */
     public fun asked(message: ByteArray, answer: UnaryOperator<ByteArray>): ByteArray
 
     override fun close() {}
 }
 
-/** The largest message of any row. */
+/** Size of the largest message of any row, in bytes. */
 public const val MESSAGE_BYTES_MAX: Int = 1 shl 20
 
-/** Arrays of the heap, which C has to copy. */
+/** Crosses with heap arrays, which C has to copy. */
 internal class ByArrays : Crossing {
     private var own = ByteArray(0)
 
@@ -52,14 +52,17 @@ internal class ByArrays : Crossing {
 
     override fun placed(): Any = Peers.echoArray(own)
 
-    /** Out of the array that C is given, into the one that it makes for Java, and out of Java's. */
+    /** From the array that C receives, into the array that C makes for Java, and out of Java's array. */
     override val copiesAsked: Int = 3
 
     override fun asked(message: ByteArray, answer: UnaryOperator<ByteArray>): ByteArray =
         Peers.askArray(message, answer)
 }
 
-/** Two direct buffers, kept: C copies from one into the other. An encoded message is copied in and out by Java. */
+/**
+ * Crosses with two direct buffers that it keeps. C copies from one into the other. Java copies an encoded message in
+ * and out.
+ */
 internal class ByDirectBuffers : Crossing {
     private val from = ByteBuffer.allocateDirect(MESSAGE_BYTES_MAX)
     private val to = ByteBuffer.allocateDirect(MESSAGE_BYTES_MAX)
@@ -89,7 +92,7 @@ internal class ByDirectBuffers : Crossing {
         return to.clear().limit(size)
     }
 
-    /** Into one buffer and out of it, for Java's answer; into the other one and out of it. */
+    /** Into one buffer and out of it for Java's answer; into the other buffer and out of it. */
     override val copiesAsked: Int = 4
 
     override fun asked(message: ByteArray, answer: UnaryOperator<ByteArray>): ByteArray {

@@ -13,7 +13,8 @@ import kotlinx.serialization.json.JsonPrimitive
 import kotlinx.serialization.json.buildJsonObject
 
 /**
- * One row by one way: round trips one at a time, and three in flight where the answer comes later. In a JVM of its own.
+ * Measures one row over one way: round trips one at a time, and three in flight if the answer comes later than the
+ * call. Runs in a JVM of its own.
  */
 internal fun measureCalls(cell: Cell, open: (Row) -> Caller): Measured {
     val row = Row.of(cell)
@@ -30,7 +31,7 @@ internal fun measureCalls(cell: Cell, open: (Row) -> Caller): Measured {
             samples["roundTripOfThree"] = Samples("us", threeInFlight(messages, caller))
             values["perMessageOfThree"] = Value("us", (System.nanoTime() - begin) / 1e3 / messages)
         } else samples["roundTrip"] = batched(messages, once)
-        // Counted apart from what is timed, as on the other hosts.
+        // Counted separately from the timed calls, as on the other hosts.
         val counted = minOf(messages, COUNTED_MAX)
         val copied = caller.copiedBytes
         repeat(counted) { once() }
@@ -43,7 +44,7 @@ internal fun measureCalls(cell: Cell, open: (Row) -> Caller): Measured {
     }
 }
 
-/** Until the code is compiled, at this end and at the other. */
+/** Calls until both ends have compiled their code, or the time is over. */
 private fun warmUp(msMax: Double, caller: Caller) {
     val begin = System.nanoTime()
     var calls = 0
@@ -85,7 +86,10 @@ private fun threeInFlight(messages: Int, caller: Caller): LongArray {
     return ns
 }
 
-/** Each sample lasts long enough for the clock; the shortest of three says how many calls that takes. */
+/**
+ * Returns samples of batches that are long enough for the clock. The shortest of three batches determines the number of
+ * calls per batch.
+ */
 private fun batched(messages: Int, once: () -> Any?): Samples {
     val into = blackhole()
     fun batchNs(batch: Int): Long {
@@ -98,19 +102,19 @@ private fun batched(messages: Int, once: () -> Any?): Samples {
     return Samples("us", LongArray(messages) { batchNs(batch) / batch }, batch)
 }
 
-/** Whether what came back is what was sent, as far as the way's codec keeps types. */
+/** Whether the answer equals the row's value, as far as the way's codec preserves types. */
 private fun isEcho(row: Row, answer: Any?): Boolean =
     if (row.isBinary)
         ByteBuffer.wrap(row.value as ByteArray) == (answer as? ByteBuffer ?: ByteBuffer.wrap(answer as ByteArray))
     else plain(row.value, false) == plain(answer, false)
 
 private const val LANES = 3
-/** As on the other hosts: a hundred readings of the clock and more. */
+/** The same as on the other hosts. At least a hundred times the duration of a clock reading. */
 private const val BATCH_NS_MIN = 10_000L
 private const val BATCH_MAX = 1024
-/** C2 compiles what was called ten thousand times, on a thread that may have to wait for a processor. */
+/** C2 compiles a method after ten thousand calls, on a thread that may have to wait for a processor. */
 private const val WARM_UP_CALLS = 20_000
-/** Where the cell does not say. */
+/** Default, if the cell has no such parameter. */
 private const val WARM_UP_MS = 500.0
-/** One allocation that is not the way's own, such as the meter's, then weighs little. */
+/** Enough calls that a foreign allocation, such as the meter's, weighs little. */
 private const val COUNTED_MAX = 300

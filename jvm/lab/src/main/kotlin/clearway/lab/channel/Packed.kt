@@ -5,13 +5,13 @@ import com.fasterxml.jackson.databind.ObjectMapper
 import org.msgpack.jackson.dataformat.MessagePackFactory
 
 /**
- * Whoever moves bytes by hand takes a codec from a library for what is none. One mapper, kept, as its documentation
- * asks.
+ * The codec of the ways without Clearway: MessagePack from a library. Keeps one mapper, as its documentation
+ * recommends.
  */
 internal class Packed(private val row: Row) {
     private val mapper = ObjectMapper(MessagePackFactory())
 
-    /** The row's value, or what came in its place. */
+    /** Encodes the row's value, or the value that was received for it. */
     fun write(value: Any? = row.value): ByteArray =
         when {
             row.isNull -> NOTHING

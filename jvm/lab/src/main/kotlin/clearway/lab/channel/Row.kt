@@ -5,31 +5,31 @@ import clearway.lab.codec.Payload
 import clearway.lab.protocol.Cell
 
 /**
- * One row of the channel tables: which way, what kind of channel, which codec, what travels. The reply is the same.
- * `words` are those four, of which another process makes the same row.
+ * One row of the channel tables: direction, kind of channel, codec and payload. The reply is equal to the payload.
+ * `words` are these four parameters; another process can make the same row from them.
  */
 public class Row private constructor(internal val words: List<String>) {
-    /** As the scenario names it. */
+    /** The direction, by its name in the scenario. */
     public val direction: String = words[0]
-    /** Whether a method is called, in place of a message sent. */
+    /** Whether the row calls a method instead of sending a message. */
     public val isMethod: Boolean = words[1] == "method"
-    /** standard, json or binary. */
+    /** The codec's name: standard, json or binary. */
     public val codec: String = words[2]
-    /** What is sent: a value of the codec's, or a `ByteArray` where that is binary. Not to be changed. */
+    /** The value to send: any value of the codec, or a `ByteArray` if the codec is binary. Must not be modified. */
     public val value: Any? = valueOf(words[3])
 
-    /** Whether the other end answers behind a queue, on another thread than the one that it hears messages on. */
+    /** Whether the peer answers through a queue, on a thread other than the one that reads messages. */
     public val queued: Boolean
         get() = direction.endsWith(", background")
 
-    /** Whether native code asks, and the host answers. */
+    /** Whether native code calls and the host answers. */
     public val isAsked: Boolean
         get() = direction == "native to host"
 
     public val isBinary: Boolean
         get() = codec == "binary"
 
-    /** Whether there is nothing to write: a message that is null. */
+    /** Whether the message is null, so that there is nothing to encode. */
     public val isNull: Boolean
         get() = value == null && !isMethod
 
@@ -45,7 +45,7 @@ public class Row private constructor(internal val words: List<String>) {
 
         fun of(cell: Cell): Row = of(listOf("direction", "channel", "codec", "payload").map { cell.text(it) })
 
-        /** Throws IllegalArgumentException, naming the word, for a row that nobody knows. */
+        /** Returns the row of these words. Throws `IllegalArgumentException`, with the word, for an unknown row. */
         fun of(words: List<String>): Row {
             val (direction, channel, codec) = words
             require(channel == "message" || channel == "method") { "no such channel: channel=$channel" }
@@ -56,7 +56,10 @@ public class Row private constructor(internal val words: List<String>) {
             return Row(words)
         }
 
-        /** The bytes of ts/clearway-lab/src/channel/payload.ts, and what the codecs are measured with. */
+        /**
+         * Returns the payload: the bytes of ts/clearway-lab/src/channel/payload.ts, or a value of the codec
+         * measurements.
+         */
         private fun valueOf(payload: String): Any? =
             when (payload) {
                 "4 KB" -> ByteArray(1 shl 12) { (it * 31).toByte() }

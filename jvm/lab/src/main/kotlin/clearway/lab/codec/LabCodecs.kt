@@ -10,11 +10,11 @@ import java.io.ObjectOutputStream
 import java.nio.ByteBuffer
 import org.msgpack.jackson.dataformat.MessagePackFactory
 
-/** A codec under measurement. One thread. What `encode` returns may be a view of memory that the next call writes. */
+/** A codec under measurement. For one thread. `encode` may return a view of memory that the next call overwrites. */
 internal abstract class LabCodec(val name: String, val bytesAsText: Boolean = false) {
     abstract fun encode(value: Any?): ByteBuffer
 
-    /** Leaves the message as it is. */
+    /** Decodes a message without changing it. */
     abstract fun decode(message: ByteBuffer): Any?
 }
 
@@ -43,7 +43,7 @@ private class Serialization : LabCodec("java-serialization") {
         ObjectInputStream(ByteArrayInputStream(message.array(), message.position(), message.remaining())).readObject()
 }
 
-/** One mapper that is kept, as its documentation asks; values without a class of their own, as a channel's are. */
+/** Keeps one mapper, as its documentation recommends. Values have no classes of their own, as in a channel. */
 private class Jackson(name: String, private val mapper: ObjectMapper, bytesAsText: Boolean) :
     LabCodec(name, bytesAsText) {
     override fun encode(value: Any?): ByteBuffer = ByteBuffer.wrap(mapper.writeValueAsBytes(value))
@@ -58,7 +58,7 @@ private class Standard : LabCodec("clearway") {
     override fun decode(message: ByteBuffer): Any? = Codecs.STANDARD.decode(message.array())
 }
 
-/** Into memory that is kept; lists of numbers are read as views of the message. */
+/** Encodes into memory that it keeps. Decodes lists of numbers as views of the message. */
 private class StandardInto : LabCodec("clearway-into") {
     private val kept = ByteBuffer.allocate(1 shl 17)
 

@@ -12,13 +12,16 @@ import kotlinx.serialization.json.JsonPrimitive
 import kotlinx.serialization.json.buildJsonObject
 import org.openjdk.jmh.infra.Blackhole
 
-/** One codec and one value: encoded and decoded many times over, on one thread, nothing sent. In a JVM of its own. */
+/**
+ * Measures one codec with one value: encodes and decodes many times, on one thread, and sends nothing. Runs in a JVM of
+ * its own.
+ */
 internal fun measureCodec(cell: Cell): Measured {
     val codec = LabCodecs.named(cell.mechanism)
     val value = Payload.named(cell.text("value"))
     val batches = cell.int("batches")
     val into = blackhole()
-    // A copy: what the codec wrote into is written again.
+    // A copy, because the codec may write to its memory again.
     val written = codec.encode(value)
     val message = ByteBuffer.wrap(ByteArray(written.remaining()).also { written.get(it) })
     val equal = plain(value, codec.bytesAsText) == plain(codec.decode(message), codec.bytesAsText)
@@ -41,7 +44,7 @@ internal fun measureCodec(cell: Cell): Measured {
     return Measured(emptyMap(), values, buildJsonObject { put("equal", JsonPrimitive(equal)) })
 }
 
-/** Microseconds of one call: the median of `batches`, each long enough for the clock. */
+/** Returns the microseconds of one call: the median of `batches`, each long enough for the clock. */
 private fun timeUs(batches: Int, into: Blackhole, call: () -> Any?): Double {
     fun batchNs(count: Int): Long {
         val begin = System.nanoTime()
@@ -52,7 +55,7 @@ private fun timeUs(batches: Int, into: Blackhole, call: () -> Any?): Double {
     var calls = 0
     val begin = System.nanoTime()
     while (calls < WARM_UP_CALLS || System.nanoTime() - begin < WARM_UP_NS) {
-        // Doubled until a batch is long enough: what is timed later has been compiled by then.
+        // Doubles until a batch is long enough. The code is compiled before the timed batches.
         if (batchNs(count) < BATCH_NS_MIN) count *= 2
         calls += count
         if (System.nanoTime() - begin > WARM_UP_NS_MAX) break
@@ -60,9 +63,9 @@ private fun timeUs(batches: Int, into: Blackhole, call: () -> Any?): Double {
     return median(LongArray(batches) { batchNs(count) }) / count / 1e3
 }
 
-/** Two thousand of the clock's steps of 50 ns. */
+/** Two thousand steps of a 50 ns clock. */
 private const val BATCH_NS_MIN = 100_000L
-/** C2 compiles what was called ten thousand times, on a thread that may have to wait for a processor. */
+/** C2 compiles a method after ten thousand calls, on a thread that may have to wait for a processor. */
 private const val WARM_UP_CALLS = 12_000
 private const val WARM_UP_NS = 100_000_000L
 private const val WARM_UP_NS_MAX = 1_000_000_000L

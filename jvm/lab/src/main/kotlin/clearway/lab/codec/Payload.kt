@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.lab.codec
 
-/** The values that the family *channel* encodes, the same on every host: ts/clearway-lab/src/channel/payload.ts. */
+/** The values that the family *channel* encodes, the same on every host (ts/clearway-lab/src/channel/payload.ts). */
 internal object Payload {
     private val makers =
         mapOf(
@@ -22,7 +22,7 @@ internal object Payload {
         return make()
     }
 
-    /** About 2 KB, with every type that the standard codec has. */
+    /** Returns about 2 KB with every type of the standard codec. */
     private fun mixed(): Any? =
         mapOf(
             "id" to 123_456,
@@ -53,8 +53,8 @@ internal object Payload {
 }
 
 /**
- * A value as any codec gives it back: integers as long, lists of numbers as lists, bytes as lists, too. JSON gives
- * bytes back as base64 text, which `bytesAsText` makes of them here.
+ * Returns a value in a form that is equal for all codecs: integers as long, lists of numbers as lists, bytes as lists.
+ * JSON returns bytes as base64 text; `bytesAsText` converts bytes to that here.
  */
 internal fun plain(value: Any?, bytesAsText: Boolean): Any? =
     when (value) {

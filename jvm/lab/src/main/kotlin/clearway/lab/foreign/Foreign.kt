@@ -10,9 +10,12 @@ import java.nio.file.Files
 import java.nio.file.Path
 import java.util.ServiceLoader
 
-/** Where the ways of [ForeignPeers] are, and for each that cannot run here, why. */
+/** Loads the ways of [ForeignPeers], and says why one cannot run here. */
 internal object Foreign {
-    /** Where the example plugin and libclearway stand; scripts/jvm-lab.mjs says so in runner.json. */
+    /**
+     * The system property with the path of the example plugin. scripts/jvm-lab.mjs writes the paths of the plugin and
+     * of libclearway to runner.json.
+     */
     const val PLUGIN: String = "clearway.lab.plugin"
     private const val LIBRARY = "clearway.library"
 
@@ -26,7 +29,7 @@ internal object Foreign {
         else ServiceLoader.load(ForeignPeers::class.java).findFirst().orElse(null)
     }
 
-    /** Why a mechanism cannot run here, and what to do; null where it can. */
+    /** Returns why a mechanism cannot run here and what to do, or null if it can. */
     fun problemOf(mechanism: String): String? =
         when {
             Runtime.version().feature() < RELEASE_MIN ->

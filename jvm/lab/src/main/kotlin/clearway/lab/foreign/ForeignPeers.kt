@@ -7,14 +7,17 @@ import clearway.lab.channel.Row
 import clearway.lab.memory.Filler
 
 /**
- * The ways that need java.lang.foreign. Module lab-foreign has them, which is compiled only where a JDK has that; it is
- * found as a service. Its methods are called on JDK 22 and up alone.
+ * The ways that need java.lang.foreign. Module lab-foreign implements them as a service; it is compiled only with a JDK
+ * that has java.lang.foreign. Called on JDK 22 and newer only.
  */
 public interface ForeignPeers {
-    /** Opens a way to fill a buffer, by a name of [Foreign.fillers]. Throws where it cannot, naming what is missing. */
+    /**
+     * Opens a way to fill a buffer, by a name of [Foreign.fillers]. If it cannot, throws with the name of the missing
+     * part.
+     */
     public fun filler(mechanism: String, bytes: Int): Filler
 
-    /** Opens a way for bytes to C and back, by hand. Throws as [filler] does. */
+    /** Opens a way for bytes to C and back, without Clearway. Throws as [filler] does. */
     public fun crossing(mechanism: String): Crossing
 
     /** Opens a channel to a plugin. Throws as [filler] does. */

@@ -10,13 +10,16 @@ import kotlinx.serialization.json.JsonPrimitive
 import kotlinx.serialization.json.buildJsonObject
 import kotlinx.serialization.json.jsonObject
 
-/** A JVM that measures. Owned by the runner, which speaks to it as the lab speaks to the runner; `close` ends it. */
+/**
+ * A JVM that measures. The runner owns it and uses the same protocol with it as the lab with the runner. `close` ends
+ * it.
+ */
 internal class Fork : AutoCloseable {
     private val process: Process = ProcessBuilder(command()).redirectError(ProcessBuilder.Redirect.INHERIT).start()
     private val writer = PrintStream(process.outputStream, true, Charsets.UTF_8)
     private val reader = process.inputReader()
 
-    /** Blocks until the fork has answered. Throws what it answered as an error, and where it ended. */
+    /** Sends a request and returns the answer. Blocks. Throws if the fork answered with an error, or ended. */
     fun ask(op: String, cell: Cell): JsonObject {
         val request = buildJsonObject {
             put("id", JsonPrimitive(1))
@@ -36,18 +39,18 @@ internal class Fork : AutoCloseable {
     }
 
     companion object {
-        /** Threads that do not end by themselves must not hold the run. */
+        /** Threads that do not end must not delay the run. */
         private const val GRACE_S = 2L
 
-        /** As users run a service: the JVM's own collector and compilers, and a heap that does not grow meanwhile. */
+        /** The options of a typical service: the JVM's default collector and compilers, and a heap of fixed size. */
         val options: List<String> =
             listOf("-Xms1g", "-Xmx1g", "-Dkotlinx.coroutines.scheduler.keep.alive.sec=1") +
-                // JCTools and others ask for what newer JDKs warn of; they would do so on stderr for every fork.
+                // JCTools and others use methods that newer JDKs warn about, on stderr, in every fork.
                 (if (Runtime.version().feature() >= 23) listOf("--sun-misc-unsafe-memory-access=allow")
                 else emptyList()) +
                 (if (Runtime.version().feature() >= 22) listOf("--enable-native-access=ALL-UNNAMED") else emptyList())
 
-        /** Where the native parts stand, as the runner was told. */
+        /** Returns the options with the paths of the native parts, which the runner received. */
         private fun told(): List<String> =
             System.getProperties()
                 .stringPropertyNames()

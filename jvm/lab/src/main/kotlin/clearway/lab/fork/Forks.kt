@@ -5,9 +5,9 @@ import clearway.lab.protocol.Cell
 import kotlinx.serialization.json.JsonObject
 
 /**
- * The JVMs that measure. One for each work of *offload* and each scenario of *push*, kept for the run: rivals are
- * measured in turn, in code that is compiled for that work alone. A fresh one where that would teach the next. From one
- * thread.
+ * The JVMs that measure. Keeps one for each workload of *offload* and each scenario of *push* during the run: rivals
+ * are measured in turn, in code that is compiled for that workload only. Starts a fresh JVM where one measurement would
+ * affect the next. For one thread.
  */
 internal class Forks : AutoCloseable {
     private val kept = HashMap<String, Fork>()

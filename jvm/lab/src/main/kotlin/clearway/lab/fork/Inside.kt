@@ -13,10 +13,10 @@ import kotlinx.serialization.json.buildJsonObject
 public fun main() {
     val output = System.out
     System.setOut(System.err)
-    // Were the runner killed in mid-measurement, nobody would end this process.
+    // Ends this process if the runner is killed during a measurement.
     ProcessHandle.current().parent().ifPresent { parent -> parent.onExit().thenRun { Runtime.getRuntime().halt(1) } }
     serve(System.`in`.bufferedReader(), output, Inside)
-    // Frameworks leave threads behind; the process has said all it has to say.
+    // Frameworks leave threads behind. Halt, because all answers have been written.
     Runtime.getRuntime().halt(0)
 }
 

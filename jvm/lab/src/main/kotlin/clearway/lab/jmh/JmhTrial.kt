@@ -12,13 +12,13 @@ import clearway.lab.protocol.Cell
 import kotlinx.serialization.json.Json
 import kotlinx.serialization.json.JsonObject
 
-/** What a benchmark has open in one of JMH's forks. Public for Java's sake only. */
+/** The state of a benchmark in one of JMH's forks. Public only for Java. */
 public class JmhTrial private constructor(private val strategy: Strategy, private val batches: Batches) :
     AutoCloseable {
-    /** Runs one batch; what it gives back is overwritten by the next. Blocks. */
+    /** Runs one batch. The next batch overwrites its results. Blocks. */
     public fun batch(): DoubleArray = batches.run()
 
-    /** Leaves in the file of the property [RESULT_PROPERTY] what the lab wants to know beside the times. */
+    /** Writes the lab's further figures to the file that the property [RESULT_PROPERTY] names. */
     override fun close() {
         java.io
             .File(System.getProperty(RESULT_PROPERTY))

@@ -22,12 +22,12 @@ import org.openjdk.jmh.runner.options.TimeValue
 import org.openjdk.jmh.runner.options.VerboseMode
 
 /**
- * One cell of `works` by JMH: a fork of its own, warm-up and measurement as long as the cell says, a sample a batch.
- * Blocks. Rounds are the lab's: it asks again, interleaved with the other cells.
+ * Measures one cell of `works` through JMH: a fork of its own, with the cell's times for warm-up and measurement, and
+ * one sample per batch. Blocks. The lab repeats the call for each round, interleaved with the other cells.
  */
 internal fun measureByJmh(cell: Cell): Measured {
     Strategies.named(cell.mechanism)
-    // Its lock is the machine's: another project's benchmark would end ours. The lab measures one thing at a time
+    // JMH's lock is machine-wide: another project's benchmark would end this one. The lab measures one cell at a time
     // anyway.
     System.setProperty("jmh.ignoreLock", "true")
     val told = createTempFile("clearway-jmh")
@@ -71,7 +71,7 @@ private fun optionsOf(cell: Cell, told: String): Options {
         .build()
 }
 
-/** Every sample that JMH kept. It keeps counts of what it saw, not the order. */
+/** Returns all samples of JMH. JMH keeps their counts, not their order. */
 private fun timesOf(run: RunResult): LongArray {
     val found = ArrayList<Long>()
     for ((ns, count) in run.primaryResult.statistics.rawData.asSequence().map { it.key to it.value }) {
@@ -84,5 +84,5 @@ private fun timesOf(run: RunResult): LongArray {
 private fun secondary(run: RunResult, name: String): Double =
     checkNotNull(run.secondaryResults[name]) { "JMH has no result of $name, but of ${run.secondaryResults.keys}" }.score
 
-/** A collection of garbage falls into one of several, and JMH can tell how far they differ. */
+/** A garbage collection falls into one of several iterations, and JMH can report how far they differ. */
 private const val ITERATIONS = 3

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.lab.memory
 
-/** A way to have a buffer filled. Of one thread. Owns its memory; `close` gives that back. */
+/** A way to fill a buffer. For one thread. Owns its memory; `close` frees it. */
 public interface Filler : AutoCloseable {
-    /** For the fresh series, outside the time: gives back what [renew] will replace, where the collector does not. */
+    /** For fresh memory, not timed: frees the memory that [renew] will replace, unless the garbage collector does. */
     public fun release() {}
 
-    /** For the fresh series, in the time: asks for memory in place of what there was. */
+    /** For fresh memory, timed: allocates new memory in place of the old. */
     public fun renew()
 
-    /** The time of this is what is measured. `value` is 0 to 255. */
+    /** Fills the buffer. Always timed. `value` is 0 to 255. */
     public fun fill(value: Int)
 
-    /** Whether every byte is `value`, as Java sees it. */
+    /** Whether Java reads `value` in every byte. */
     public fun holds(value: Int): Boolean
 
     override fun close() {}

@@ -5,9 +5,9 @@ import clearway.lab.foreign.Foreign
 import clearway.lab.jni.Peers
 import java.nio.ByteBuffer
 
-/** Every way to fill a buffer but C alone, by its name. */
+/** All ways to fill a buffer except C alone, by name. */
 internal object Fillers {
-    /** `problem`: why it cannot run here, and what to do; null where it can. */
+    /** A way. `problem` says why it cannot run here and what to do, or is null if it can. */
     class Kind(val name: String, val problem: String?, val open: (Int) -> Filler)
 
     const val REFERENCE: String = "c"
@@ -38,7 +38,7 @@ internal object Fillers {
 
 private fun byArraysFill(bytes: Int): Filler = InArray(bytes) { array, value -> array.fill(value.toByte()) }
 
-/** An array of the JVM's heap. */
+/** Fills an array on the JVM's heap. */
 private class InArray(private val bytes: Int, private val fillArray: (ByteArray, Int) -> Unit) : Filler {
     private var array = ByteArray(bytes)
 
@@ -51,7 +51,7 @@ private class InArray(private val bytes: Int, private val fillArray: (ByteArray,
     override fun holds(value: Int): Boolean = array.all { it == value.toByte() }
 }
 
-/** A direct buffer is cleared when it is asked for, and given back by the collector. */
+/** Fills a direct buffer. The JVM clears it on allocation, and the garbage collector frees it. */
 private open class InDirect(private val bytes: Int, private val fillBuffer: (ByteBuffer, Int) -> Unit) : Filler {
     private var buffer: ByteBuffer = ByteBuffer.allocateDirect(bytes)
 
@@ -67,6 +67,6 @@ private open class InDirect(private val bytes: Int, private val fillBuffer: (Byt
 private class ByDirectBuffer(bytes: Int) :
     InDirect(bytes, { buffer, value -> Peers.fillDirect(buffer, bytes.toLong(), value) })
 
-/** The loop that one writes where there is no `fill`. */
+/** Fills with a loop, because `ByteBuffer` has no `fill`. */
 private class ByPut(bytes: Int) :
     InDirect(bytes, { buffer, value -> for (at in 0 until bytes) buffer.put(at, value.toByte()) })

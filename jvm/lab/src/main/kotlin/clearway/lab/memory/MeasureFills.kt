@@ -9,7 +9,8 @@ import kotlinx.serialization.json.JsonPrimitive
 import kotlinx.serialization.json.buildJsonObject
 
 /**
- * Fills of one size, one after the other: of memory that was filled before (warm), or is asked for each time (fresh).
+ * Measures fills of one size, one after another: of memory that was filled before (warm), or is allocated each time
+ * (fresh).
  */
 internal fun measureFills(cell: Cell): Measured {
     val bytes = cell.int("bytes")
@@ -36,7 +37,7 @@ internal fun measureFills(cell: Cell): Measured {
     }
 }
 
-/** Has the code compiled, by fills of so little that there is time for as many as that takes. */
+/** Fills a small buffer until the code is compiled. */
 private fun warmUp(open: (Int) -> Filler) {
     open(WARM_UP_BYTES).use { filler ->
         val end = System.nanoTime() + WARM_UP_NS_MAX
@@ -45,7 +46,7 @@ private fun warmUp(open: (Int) -> Filler) {
     }
 }
 
-/** All of it in C: the loop, the clock, the memory. */
+/** Measures in C alone: the loop, the clock and the memory. */
 private fun reference(bytes: Int, fresh: Boolean, repetitions: Int, batch: Int): Measured {
     Peers.load()
     val ns = DoubleArray(repetitions)
@@ -60,12 +61,12 @@ private fun measured(ns: LongArray, filled: Boolean, batch: Int): Measured =
         buildJsonObject { put("filled", JsonPrimitive(filled)) },
     )
 
-/** Warm fills of less are timed several at once: a reading of the clock takes as long as a fill of 4 KB. */
+/** Smaller warm fills are timed in batches, because a reading of the clock takes as long as a fill of 4 KB. */
 private const val BATCH_BYTES = 1 shl 18
 
-/** C2 compiles what was called ten thousand times, and takes a while to. */
+/** C2 compiles a method after ten thousand calls, and needs some time for it. */
 private const val WARM_UP_CALLS = 40_000
 private const val WARM_UP_BYTES = 4096
 private const val WARM_UP_NS_MAX = 500_000_000L
-/** The memory has been touched, and the caches hold what they will. */
+/** Untimed fills, so that the memory is mapped and the caches are filled. */
 private const val TOUCHES = 4

@@ -3,7 +3,7 @@ package clearway.lab.offload
 
 import clearway.executor.AdaptiveExecutor
 
-/** Clearway's executor as it comes: one executor, one site. */
+/** Clearway's executor with default options: one executor, one site. */
 internal class Adaptive : Strategy {
     private val executor = AdaptiveExecutor()
     private val site = executor.site("lab")

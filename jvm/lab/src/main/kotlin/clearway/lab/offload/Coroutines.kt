@@ -15,7 +15,7 @@ import kotlinx.coroutines.runBlocking
 
 private val processors = Runtime.getRuntime().availableProcessors()
 
-/** kotlinx.coroutines: a coroutine an action; and flows, merged where more than one may run. */
+/** kotlinx.coroutines: one coroutine per action; and flows, merged where several actions may run at once. */
 internal val coroutineStrategies: List<StrategyKind> =
     listOf(
         StrategyKind("coroutines-blocking") { Blocking() },
@@ -28,10 +28,10 @@ internal val coroutineStrategies: List<StrategyKind> =
         StrategyKind("flow-io") { Merging(Dispatchers.IO, MANY) },
     )
 
-/** What `flatMapMerge` takes when it is not told. */
+/** The default concurrency of `flatMapMerge`. */
 private const val DEFAULT_CONCURRENCY = 16
 
-/** Coroutines on the calling thread's own event loop. */
+/** Runs coroutines on the calling thread's own event loop. */
 private class Blocking : Strategy {
     override fun batch(seeds: IntArray, action: Action, results: DoubleArray) = runBlocking {
         for (at in seeds.indices) launch { results[at] = action.run(seeds[at]) }
@@ -51,7 +51,7 @@ private class OneFlow : Strategy {
 }
 
 private class Merging(private val dispatcher: CoroutineDispatcher, private val concurrency: Int) : Strategy {
-    @OptIn(ExperimentalCoroutinesApi::class) // flatMapMerge is how flows run several at a time.
+    @OptIn(ExperimentalCoroutinesApi::class) // Flows need flatMapMerge to run several actions at a time.
     override fun batch(seeds: IntArray, action: Action, results: DoubleArray) = runBlocking {
         seeds.indices
             .asFlow()

@@ -10,10 +10,10 @@ import java.util.concurrent.TimeUnit
 
 private val processors = Runtime.getRuntime().availableProcessors()
 
-/** Threads for as many actions as a batch has. */
+/** One thread for each action of a batch. */
 internal const val MANY = 100
 
-/** The JDK's executors, used by `invokeAll`, which is made for batches. */
+/** The JDK's executors, through `invokeAll`, which is made for batches. */
 internal val executorStrategies: List<StrategyKind> =
     listOf(
         StrategyKind("fixed-pool") { Invoking(Executors.newFixedThreadPool(processors)) },
@@ -35,7 +35,7 @@ private class Invoking(private val executor: ExecutorService) : Strategy {
     }
 }
 
-/** Found by a method handle, so that a JDK 17 compiles it. */
+/** Access to virtual threads by method handles, so that JDK 17 can compile it. */
 internal object VirtualThreads {
     private const val SINCE = 21
 
@@ -43,7 +43,9 @@ internal object VirtualThreads {
         if (Runtime.version().feature() >= SINCE) null
         else "virtual threads need a JDK $SINCE or newer: add one, or leave out --jdk ${Runtime.version().feature()}"
 
-    /** An executor that starts a virtual thread a task. Throws UnsupportedOperationException on an older JDK. */
+    /**
+     * Returns an executor that starts a virtual thread per task. Throws UnsupportedOperationException on an older JDK.
+     */
     fun executor(): ExecutorService {
         if (unavailable != null) throw UnsupportedOperationException(unavailable)
         val type = MethodType.methodType(ExecutorService::class.java)
@@ -52,7 +54,7 @@ internal object VirtualThreads {
         return make.invoke() as ExecutorService
     }
 
-    /** Starts `task` on a virtual thread. */
+    /** Starts `task` on a virtual thread. Throws UnsupportedOperationException on an older JDK. */
     fun start(task: Runnable): Thread {
         if (unavailable != null) throw UnsupportedOperationException(unavailable)
         val type = MethodType.methodType(Thread::class.java, Runnable::class.java)

@@ -7,7 +7,10 @@ import clearway.lab.protocol.Value
 import kotlinx.serialization.json.JsonPrimitive
 import kotlinx.serialization.json.buildJsonObject
 
-/** One site whose work is arithmetic, then storage, then arithmetic again; nobody tells the strategy. */
+/**
+ * Measures one site whose work is arithmetic, then storage, then arithmetic again. The strategy is not notified of the
+ * change.
+ */
 internal fun measureChanging(cell: Cell): Measured {
     val count = cell.int("batches")
     val seeds = seedsOf(cell.text("order", "ascending"), cell.number("actions", 100.0).toInt())
@@ -19,7 +22,7 @@ internal fun measureChanging(cell: Cell): Measured {
         Strategies.named(cell.mechanism).open().use { strategy ->
             val changing = Changing(phases.first())
             val batches = Batches(strategy, changing, seeds)
-            // A site that is known already, and then changes.
+            // The strategy knows the site before its work changes.
             batches.timeNs(count, into)
             phases.map { phase ->
                 changing.phase = phase
@@ -45,15 +48,18 @@ internal fun measureChanging(cell: Cell): Measured {
     return Measured(emptyMap(), values, result)
 }
 
-/** The same action for the strategy and for the compiler, whatever it does now. */
+/** One action for the strategy and the compiler, whatever its current phase. */
 private class Changing(@Volatile var phase: Action) : Action {
     override fun run(seed: Int): Double = phase.run(seed)
 }
 
-/** The median of the last half: what the strategy comes to. */
+/** Returns the median of the second half: the strategy's steady state. */
 internal fun settled(ns: LongArray): Double = median(ns.copyOfRange(ns.size / 2, ns.size))
 
-/** Batches until two in a row were within a quarter of what the strategy comes to; all of them where none were. */
+/**
+ * Returns the number of batches before the first two consecutive ones within a quarter of the steady state. Returns the
+ * number of all batches if there are none.
+ */
 internal fun recovery(ns: LongArray): Int {
     val near = settled(ns) * 1.25
     for (at in 0 until ns.size - 1) if (ns[at] <= near && ns[at + 1] <= near) return at

@@ -11,7 +11,7 @@ import kotlinx.serialization.json.JsonPrimitive
 import kotlinx.serialization.json.buildJsonObject
 import org.openjdk.jmh.infra.Blackhole
 
-/** A load of the scenario `works`, as its cell says. */
+/** The load of a cell of the scenario `works`. */
 internal class WorksLoad(cell: Cell) {
     val work = cell.text("work")
     val action = Works.named(work, cell.number("networkUs", 1000.0))
@@ -25,13 +25,13 @@ internal class WorksLoad(cell: Cell) {
         require(waits != "async") { "the JVM's actions wait by blocking their thread: waits=async is JavaScript's" }
     }
 
-    /** A work that waits would make the rehearsal last: its strategies are rehearsed with one that does not. */
+    /** Rehearses the strategies. A workload that waits would make this long, so it is replaced by one that computes. */
     fun rehearse() = Rehearsal.of(seeds, if (Works.waits(work)) Works.named("arithmetic") else action)
 }
 
 /**
- * One strategy on one work: a new pool's first batch, then warm batches until there are enough or the time is over. In
- * a JVM that has rehearsed the strategy, so that what is cold is the pool and not the code.
+ * Measures one strategy with one workload: a new pool's first batch, then warm batches until there are enough or the
+ * time is over. The JVM has rehearsed the strategy, so that only the pool is cold, not the code.
  */
 internal fun measureWorks(cell: Cell): Measured {
     val kind = Strategies.named(cell.mechanism)
@@ -67,7 +67,7 @@ internal fun measureWorks(cell: Cell): Measured {
                 "batches" to Value("count", count),
                 "warmBatches" to Value("count", 1.0 + warmed.batches),
             )
-        // What waits gets no quicker by running.
+        // Work that waits does not become faster with warm-up.
         val cut =
             if (warmed.isWarm || Works.waits(load.work)) emptyMap() else mapOf(WARM_UP_CUT to Value("ms", warmed.ms))
         val samples = mapOf("batchTimes" to Samples("ms", ns, perSample))
@@ -76,7 +76,10 @@ internal fun measureWorks(cell: Cell): Measured {
     }
 }
 
-/** What the scenario compares: of a first batch, for of a later one nobody could tell which batch wrote it. */
+/**
+ * Returns the result that the scenario checks. Pass the first batch: after later ones it is unknown which batch wrote a
+ * result.
+ */
 internal fun resultOf(results: DoubleArray): JsonElement {
     val (done, sum) = tally(results)
     return buildJsonObject {
@@ -86,7 +89,8 @@ internal fun resultOf(results: DoubleArray): JsonElement {
 }
 
 /**
- * How many batches are one sample. One batch of the last window may be interrupted: the best of a few tells the size.
+ * Returns the number of batches per sample. One batch of the last window may have been interrupted, so the best of
+ * several determines the size.
  */
 private fun perSample(batches: Batches, warmed: WarmUp, into: Blackhole): Int {
     var ns = warmed.perBatchNs
@@ -110,7 +114,7 @@ internal fun median(ns: LongArray): Double {
     return if (sorted.size % 2 == 1) sorted[middle].toDouble() else (sorted[middle - 1] + sorted[middle]) / 2.0
 }
 
-/** Readings of the clock take some 50 ns: on a sample of so long that is a quarter of a percent. */
+/** Minimum duration of a sample. A reading of the clock takes about 50 ns, which is a quarter of a percent of it. */
 private const val SAMPLE_NS = 20_000L
 private const val BATCHES_MIN = 2
 private const val VIRTUAL_NOTE = "peakThreads counts the carriers of virtual threads, not the virtual threads"

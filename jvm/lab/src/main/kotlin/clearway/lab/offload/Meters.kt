@@ -10,23 +10,23 @@ import java.lang.invoke.MethodHandles
 import java.lang.invoke.MethodType
 import java.lang.management.ManagementFactory
 
-/** What the JVM tells of processor time, threads and allocations. Each reading takes some microseconds. */
+/** The JVM's counters of processor time, threads and allocations. Each reading takes some microseconds. */
 internal object Meters {
     private val system = ManagementFactory.getOperatingSystemMXBean() as OperatingSystemMXBean
     private val threads = ManagementFactory.getThreadMXBean() as ThreadMXBean
 
-    /** From JDK 21 on the JVM adds up what all threads allocated, those that have ended included. */
+    /** From JDK 21 on the JVM sums the allocations of all threads, including those that have ended. */
     private val total: MethodHandle? =
         try {
             val type = MethodType.methodType(Long::class.java)
             MethodHandles.publicLookup().findVirtual(ThreadMXBean::class.java, "getTotalThreadAllocatedBytes", type)
         } catch (absent: NoSuchMethodException) {
-            null // An older JDK.
+            null // A JDK older than 21.
         }
 
     /**
-     * Processor time of the whole process, the compiler's and the collector's threads included, ns. The JVM knows it in
-     * steps of 10 ms; Linux tells of each thread by the nanosecond, as long as it lives.
+     * Returns the processor time of the whole process in ns, including the compiler's and the collector's threads. The
+     * JVM counts it in steps of 10 ms. Linux counts each thread in ns, as long as the thread lives.
      */
     fun cpuNs(): Long {
         val tasks = File("/proc/self/task").listFiles() ?: return system.processCpuTime
@@ -38,22 +38,25 @@ internal object Meters {
         return try {
             schedstat.readText().substringBefore(' ').toLong()
         } catch (ended: IOException) {
-            if (task.exists()) null else 0 // A kernel that does not tell, or a thread that has just ended.
+            if (task.exists()) null else 0 // Null if the kernel does not count; 0 if the thread has just ended.
         }
     }
 
-    /** Bytes allocated since the process began; before JDK 21 only by threads that still live. */
+    /** Returns the bytes allocated since the process started. Before JDK 21 it counts only threads that still live. */
     fun allocatedBytes(): Long {
         val whole = total
         if (whole != null) return whole.invoke(threads) as Long
         return threads.getThreadAllocatedBytes(threads.allThreadIds).sumOf { maxOf(0, it) }
     }
 
-    /** Platform threads that live now. Virtual threads are not among them; their carriers are. */
+    /**
+     * Returns the number of live platform threads. Includes the carriers of virtual threads, but not the virtual
+     * threads.
+     */
     fun threadCount(): Int = threads.threadCount
 
     fun resetPeak() = threads.resetPeakThreadCount()
 
-    /** The most platform threads since [resetPeak]. */
+    /** Returns the peak number of platform threads since [resetPeak]. */
     fun peakThreads(): Int = threads.peakThreadCount
 }

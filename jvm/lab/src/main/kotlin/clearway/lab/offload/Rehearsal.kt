@@ -2,20 +2,21 @@
 package clearway.lab.offload
 
 /**
- * Makes a JVM one in which every strategy has run before, so that the first batch of a new pool tells of the pool, not
- * of loading and compiling classes. Done once a JVM, for all strategies, as soon as the first is to be measured: so
- * none is compiled in a JVM that has seen fewer of its rivals. From one thread.
+ * Runs every strategy once before the measurements of a JVM, so that a new pool's first batch measures the pool, not
+ * class loading and compilation. Runs once per JVM, for all strategies, before the first is measured: so all strategies
+ * are compiled in a JVM that has run the same rivals. For one thread.
  */
 internal object Rehearsal {
     private var done = false
     private var sharedUsedNs: Long? = null
 
-    /** Each strategy runs `actions` in turn. Blocks, a second and more, the first time; returns at once after that. */
+    /** Runs `actions` with each strategy. Blocks for a second and more the first time; then returns at once. */
     fun of(seeds: IntArray, vararg actions: Action) {
         if (done) return
         done = true
         val into = blackhole()
-        // Those that share the coroutines' threads come first: these threads have ended when the others are through.
+        // Runs the strategies that share the coroutines' threads first. Their threads have ended when the others are
+        // finished.
         for (kind in Strategies.all.sortedBy { !sharesThreads(it.name) }.filter { it.unavailable == null }) {
             kind.open().use { strategy ->
                 for (action in actions) {
@@ -33,7 +34,8 @@ internal object Rehearsal {
     }
 
     /**
-     * Dispatchers.Default and IO cannot be opened anew in a JVM; their threads end by themselves after a while. Blocks.
+     * Waits until the threads of Dispatchers.Default and IO have ended. A JVM cannot create these dispatchers anew, but
+     * their threads end after a while. Blocks.
      */
     fun letSharedThreadsEnd(strategy: String) {
         val last = sharedUsedNs
@@ -53,9 +55,9 @@ internal object Rehearsal {
                 "flow-io",
             )
 
-    /** Enough for a batch of arithmetic to be compiled; eighteen of them take half a second. */
+    /** Enough to compile a batch of arithmetic. Eighteen strategies take half a second. */
     private const val EACH_NS = 30_000_000L
 
-    /** JVMs are started with a keep-alive of 1 s for the coroutines' threads (their default is 60), and a little. */
+    /** JVMs are started with a keep-alive of 1 s for the coroutines' threads (default: 60 s). This adds a margin. */
     private const val KEEP_ALIVE_MS = 1_150L
 }

@@ -5,7 +5,7 @@ import io.reactivex.rxjava3.core.Flowable
 import io.reactivex.rxjava3.core.Scheduler
 import io.reactivex.rxjava3.schedulers.Schedulers
 
-/** RxJava 3, each scheduler with the operator that its documentation uses it with. */
+/** RxJava 3: each scheduler with the operator that its documentation combines it with. */
 internal val rxStrategies: List<StrategyKind> =
     listOf(
         StrategyKind("rxjava-single") { OneThread() },
@@ -13,7 +13,7 @@ internal val rxStrategies: List<StrategyKind> =
         StrategyKind("rxjava-io") { FlatMapped(Schedulers.io()) },
     )
 
-/** The standard schedulers are one for the whole JVM: started anew here, ended by `close`. */
+/** The standard schedulers are global to the JVM. Restarts them here; `close` ends them. */
 private abstract class Scheduled : Strategy {
     init {
         Schedulers.shutdown()
@@ -23,7 +23,7 @@ private abstract class Scheduled : Strategy {
     override fun close() = Schedulers.shutdown()
 }
 
-/** The whole sequence on the one thread of `Schedulers.single()`. */
+/** Runs the whole sequence on the one thread of `Schedulers.single()`. */
 private class OneThread : Scheduled() {
     override fun batch(seeds: IntArray, action: Action, results: DoubleArray) =
         Flowable.range(0, seeds.size)
@@ -33,7 +33,7 @@ private class OneThread : Scheduled() {
             .blockingAwait()
 }
 
-/** `parallel()`: a rail a processor, each on a thread of `Schedulers.computation()`. */
+/** Runs `parallel()`: one rail per processor, each on a thread of `Schedulers.computation()`. */
 private class Rails : Scheduled() {
     override fun batch(seeds: IntArray, action: Action, results: DoubleArray) =
         Flowable.range(0, seeds.size)
@@ -46,7 +46,8 @@ private class Rails : Scheduled() {
 }
 
 /**
- * A source an action, each subscribed on a thread of `scheduler`; at most 128 at a time, which is flatMap's own limit.
+ * Runs one source per action, each subscribed on a thread of `scheduler`. At most 128 at a time, the default limit of
+ * flatMap.
  */
 private class FlatMapped(private val scheduler: Scheduler) : Scheduled() {
     override fun batch(seeds: IntArray, action: Action, results: DoubleArray) =

@@ -2,17 +2,17 @@
 package clearway.lab.offload
 
 /**
- * A way to run the actions of a batch. Owns its threads, where it has some of its own; `close` ends them. One batch at
- * a time, from one thread.
+ * A way to run the actions of a batch. Owns its threads, if it has any; `close` ends them. Runs one batch at a time,
+ * from one thread.
  */
 internal interface Strategy : AutoCloseable {
-    /** Runs every action, writes what it gave back to its place in `results`, and returns when all have run. Blocks. */
+    /** Runs every action, writes each result to its place in `results`, and returns when all have run. Blocks. */
     fun batch(seeds: IntArray, action: Action, results: DoubleArray)
 
     override fun close() {}
 }
 
-/** What can be opened, by the names of the scenario files. `unavailable`: why not here, and what makes it run. */
+/** A strategy, by its name in the scenario files. `unavailable` says why it cannot run here and how to make it run. */
 internal class StrategyKind(val name: String, val unavailable: String? = null, val open: () -> Strategy)
 
 internal object Strategies {

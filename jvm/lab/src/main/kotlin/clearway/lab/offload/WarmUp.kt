@@ -2,11 +2,12 @@
 package clearway.lab.offload
 
 /**
- * How batches were warmed up. Not [isWarm] where there were too few to tell. [perBatchNs] is what one took at the end.
+ * The result of a warm-up. [isWarm] is false if there were too few windows to decide. [perBatchNs] is the time of a
+ * batch in the last window.
  */
 internal class WarmUp(val batches: Int, val ms: Double, val isWarm: Boolean, val perBatchNs: Long)
 
-/** Batches, one after the other, until the time is over; one at least. */
+/** Runs batches, one after another, until the time is over. Runs at least one. */
 internal fun warmUp(warmMs: Double, nowNs: () -> Long = System::nanoTime, batch: () -> Unit): WarmUp {
     val windowNs = (warmMs * 1e6 / WINDOWS).toLong()
     val perBatchNs = ArrayList<Long>()
@@ -28,10 +29,10 @@ internal fun warmUp(warmMs: Double, nowNs: () -> Long = System::nanoTime, batch:
 }
 
 /**
- * Whether batches got no quicker any more, by windows of time: not where the middle one of the last quarter is quicker
- * than the quickest of the quarter before. Of windows that differ by chance, as those of a pool on busy cores do, that
- * holds in one case of twelve (of ten, the three quickest are among the last five), and with a twentieth between them
- * in fewer.
+ * Whether batches have stopped becoming faster, by windows of time. False if the median of the last quarter is faster
+ * than the fastest of the quarter before by more than a twentieth. Windows that differ by chance, as those of a pool on
+ * busy cores do, would fail without that twentieth in one case of twelve (of ten windows, the three fastest are among
+ * the last five), and fail less often with it.
  */
 private fun areWarm(windowsNs: LongArray): Boolean {
     if (windowsNs.size < WINDOWS_MIN) return false
@@ -42,6 +43,6 @@ private fun areWarm(windowsNs: LongArray): Boolean {
 }
 
 private const val WINDOWS = 20
-/** Three to a quarter. */
+/** Three per quarter. */
 private const val WINDOWS_MIN = 12
 private const val GAIN_MIN = 0.05

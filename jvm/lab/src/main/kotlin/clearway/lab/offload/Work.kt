@@ -4,14 +4,19 @@ package clearway.lab.offload
 import java.util.concurrent.locks.LockSupport
 import kotlin.math.pow
 
-/** One action of a batch: does the work of its seed, and gives back a number that tells that it has. Threads: any. */
+/** One action of a batch. Does the work of its seed and returns a number that proves it. Thread-safe. */
 internal fun interface Action {
     fun run(seed: Int): Double
 }
 
-/** The works of the family *offload*, as the scenario files define them for every host. */
+/** The workloads of the family *offload*, as the scenario files define them for every host. */
 internal object Works {
-    /** @param networkUs how long `network` sleeps for each step of the seed; 1000 in the definition, less in quick */
+    /**
+     * Returns the workload of this name.
+     *
+     * @param networkUs how long `network` sleeps for each step of the seed; 1000 by definition, less in the quick
+     *   profile
+     */
     fun named(name: String, networkUs: Double = 1000.0): Action =
         when (name) {
             "arithmetic" -> Action(::arithmetic)
@@ -23,7 +28,7 @@ internal object Works {
             else -> throw IllegalArgumentException("no such work: work=$name ($NAMES)")
         }
 
-    /** Whether the work waits: its rehearsal is that of another. */
+    /** Whether the workload waits. If so, another one rehearses its strategies. */
     fun waits(name: String): Boolean = name != "arithmetic" && name != "lists"
 
     private const val NAMES = "arithmetic, lists, storage, network, mixed, bimodal"
@@ -61,7 +66,7 @@ internal object Works {
     private fun bimodal(seed: Int): Double =
         if (seed % 10 == 0) seed.toDouble().also { waitNs(5_000_000) } else arithmetic(seed)
 
-    /** Parks as a driver that waits for a device does: it may wake early, and then parks again. */
+    /** Parks for `ns`, like a driver that waits for a device. After an early wake it parks again. */
     private fun waitNs(ns: Long) {
         val end = System.nanoTime() + ns
         while (true) {
@@ -72,7 +77,7 @@ internal object Works {
     }
 }
 
-/** The order in which a batch's seeds come; the shuffled one is the same on every host. */
+/** Returns a batch's seeds in the given order. The shuffled order is the same on every host. */
 internal fun seedsOf(order: String, actions: Int): IntArray {
     val seeds = IntArray(actions) { it }
     when (order) {

@@ -9,7 +9,7 @@ import kotlinx.serialization.json.doubleOrNull
 import kotlinx.serialization.json.jsonObject
 import kotlinx.serialization.json.jsonPrimitive
 
-/** One thing to measure, as it travels to a runner: spec/runner-protocol.md. Immutable. */
+/** One measurement, as the lab sends it to a runner (spec/runner-protocol.md). Immutable. */
 internal data class Cell(
     val family: String,
     val scenario: String,
@@ -33,10 +33,10 @@ internal data class Cell(
 
     fun int(name: String): Int = number(name).toInt()
 
-    /** As [text], or `otherwise` where the cell does not say. */
+    /** Returns [text], or `otherwise` if the cell has no such parameter. */
     fun text(name: String, otherwise: String): String = if (name in params) text(name) else otherwise
 
-    /** As [number], or `otherwise` where the cell does not say. */
+    /** Returns [number], or `otherwise` if the cell has no such parameter. */
     fun number(name: String, otherwise: Double): Double = if (name in params) number(name) else otherwise
 
     fun toJson(): JsonObject = buildJsonObject {

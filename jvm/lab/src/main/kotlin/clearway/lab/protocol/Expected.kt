@@ -11,9 +11,9 @@ import kotlinx.serialization.json.doubleOrNull
 private val NAME = Regex("""\$(\w+)""")
 
 /**
- * Null where `actual` is what the pattern `expected` asks for, else a sentence that names the first difference. Objects
- * match on the keys that the pattern names; the text `$name` stands for that parameter with its type, and inside a
- * longer text for its digits.
+ * Compares `actual` with the pattern `expected`. Returns null if they match, else a sentence with the first difference.
+ * Objects match on the keys that the pattern names. The text `$name` is replaced by that parameter with its type;
+ * inside a longer text, by its digits.
  */
 internal fun mismatch(
     expected: JsonElement,
@@ -54,7 +54,7 @@ private fun scalarMismatch(
     return differenceUnless(same(wanted, actual), path, wanted, actual)
 }
 
-/** Numbers are equal by value: 100 and 100.0 are one number in JSON. */
+/** Compares two scalars. Numbers are equal by value: 100 and 100.0 are one number in JSON. */
 private fun same(a: JsonPrimitive, b: JsonElement): Boolean {
     if (b !is JsonPrimitive || a.isString != b.isString) return false
     if (a.isString) return a.content == b.content

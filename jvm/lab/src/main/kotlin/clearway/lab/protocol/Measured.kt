@@ -11,22 +11,25 @@ import kotlinx.serialization.json.JsonPrimitive
 import kotlinx.serialization.json.buildJsonObject
 import org.HdrHistogram.Histogram
 
-/** Samples of one round, in nanoseconds; shown in `unit` ("us" or "ms"). Owns its array. */
+/** Samples of one round, in nanoseconds. `unit` ("us" or "ms") is the unit for display. Owns its array. */
 internal class Samples(val unit: String, val ns: LongArray, val batch: Int = 1)
 
 internal class Value(val unit: String, val value: Double)
 
-/** The value by which a mechanism says that its warm-up was cut short, and after how many milliseconds. */
+/** Name of the value that reports a warm-up that was cut short. The value is its duration in ms. */
 internal const val WARM_UP_CUT: String = "warmUpCut"
 
-/** What one measurement yields, before it is compared with what the scenario expects. */
+/** The result of one measurement, before it is compared with the scenario's expectation. */
 internal class Measured(
     val samples: Map<String, Samples>,
     val values: Map<String, Value>,
     val result: JsonElement,
     val notes: List<String> = emptyList(),
 ) {
-    /** Throws where the result is not what the scenario expects: a wrong result has no speed. */
+    /**
+     * Returns the answer for the lab. Throws if the result is not the one that the scenario expects, because the speed
+     * of a wrong result means nothing.
+     */
     fun answer(cell: Cell): JsonObject {
         val wrong = mismatch(cell.expected, result, cell.params)
         check(wrong == null) { "the work gave a wrong result: $wrong" }
@@ -52,13 +55,13 @@ internal class Measured(
     }
 }
 
-/** Up to so many samples travel as numbers too, so that a reader of the record can see each. */
+/** Up to this many samples are also sent as numbers, so that a reader of the record can see each. */
 private const val RAW_MAX = 64
 
-/** An HdrHistogram of nanoseconds with three digits, V2, compressed, base64: as the other runners write it. */
+/** Returns an HdrHistogram of nanoseconds with three digits (V2, compressed, base64), as the other runners write it. */
 internal fun histogramText(ns: LongArray): String {
     val histogram = Histogram(3)
-    // A clock may step back by its own granularity between two threads: such a sample counts as the smallest one, 1 ns.
+    // A clock may step back by its granularity between two threads. Such a sample counts as the smallest one, 1 ns.
     for (value in ns) histogram.recordValue(maxOf(1, value))
     val bytes = ByteBuffer.allocate(histogram.neededByteBufferCapacity)
     val length = histogram.encodeIntoCompressedByteBuffer(bytes, Deflater.DEFAULT_COMPRESSION)

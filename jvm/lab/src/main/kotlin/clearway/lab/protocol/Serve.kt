@@ -10,7 +10,7 @@ import kotlinx.serialization.json.JsonPrimitive
 import kotlinx.serialization.json.buildJsonObject
 import kotlinx.serialization.json.jsonObject
 
-/** What a runner does when it is asked. Each throws what is then answered as an error. */
+/** The operations of a runner. An exception from one is sent as an error answer. */
 internal interface Operations {
     fun describe(): JsonObject
 
@@ -20,8 +20,8 @@ internal interface Operations {
 }
 
 /**
- * Answers requests one at a time until `input` ends. Blocks. `output` belongs to the protocol: whoever calls this has
- * pointed `System.out` elsewhere.
+ * Answers requests one at a time until `input` ends. Blocks. `output` belongs to the protocol; the caller must have
+ * redirected `System.out`.
  */
 internal fun serve(input: BufferedReader, output: PrintStream, operations: Operations) {
     while (true) {
@@ -44,7 +44,7 @@ private fun answerTo(line: String, operations: Operations): JsonObject {
             put("result", result)
         }
     } catch (error: Throwable) {
-        // Whatever it was, a linkage error of a library included: the lab tells it, and asks for the next.
+        // Any failure, including a linkage error of a library: the lab reports it and sends the next request.
         buildJsonObject {
             put("id", id)
             put("ok", JsonPrimitive(false))

@@ -3,23 +3,23 @@ package clearway.lab.push
 
 import java.util.concurrent.locks.LockSupport
 
-/** What is pushed: `perSecond` 0 is the firehose, back to back and without a clock. */
+/** A load to push. `perSecond` 0 is the firehose: back to back and without a clock. */
 internal class Load(val count: Int, val perSecond: Double, val payloadBytes: Int) {
     val firehose: Boolean
         get() = perSecond == 0.0
 
-    /** A body with something in it; none for the smallest payload, which is the 8-byte time itself. */
+    /** Returns a non-zero body, or null for the smallest payload, which is the 8-byte time itself. */
     fun body(): ByteArray? = if (payloadBytes <= 8) null else ByteArray(payloadBytes).also { it.fill(7) }
 }
 
-/** One event, and who receives it: a way that was opened once serves one run after the other. Immutable. */
+/** One event and its receiver. A way that was opened once serves several runs. Immutable. */
 internal class Event(val i: Int, val intendedNs: Long, val body: ByteArray?, val to: Receiver) {
     fun arrive() = to.receive(this)
 }
 
 /**
- * Calls `send` for every event at its intended time, or as soon after as the thread can: a late sender does not shift
- * the rest. Inline, so that `send` may suspend where the caller may.
+ * Calls `send` for every event at its intended time, or as soon after as the thread can. A late event does not shift
+ * the rest. Inline, so that `send` may suspend if the caller may.
  */
 internal inline fun emitAll(load: Load, receiver: Receiver, send: (Event) -> Unit) {
     val start = System.nanoTime() + if (load.firehose) 0 else HEAD_START_NS
@@ -31,7 +31,7 @@ internal inline fun emitAll(load: Load, receiver: Receiver, send: (Event) -> Uni
     }
 }
 
-/** Returns at `time` of System.nanoTime, or at once where that has passed. Sleeps first, then stays awake. */
+/** Returns at `time` of System.nanoTime, or at once if that has passed. Sleeps first, then spins. */
 internal fun untilNs(time: Long) {
     while (true) {
         val left = time - System.nanoTime()
@@ -40,8 +40,8 @@ internal fun untilNs(time: Long) {
     }
 }
 
-/** So that the first event is not late by the cost of getting here. */
+/** Delay of the first event, so that the start-up does not make it late. */
 internal const val HEAD_START_NS = 5_000_000L
 
-/** A sleeping thread wakes up some 60 us late (timer slack of 50 us, and the wake): awake by then, it is on time. */
+/** A sleeping thread wakes about 60 us late (timer slack of 50 us, and the wake). Spinning by then, it is on time. */
 private const val AWAKE_NS = 150_000L

@@ -8,11 +8,11 @@ import com.lmax.disruptor.dsl.ProducerType
 import java.util.concurrent.ThreadFactory
 import org.jctools.queues.MpscBlockingConsumerArrayQueue
 
-/** Queues that are made for hand-overs, in the forms that do not spin: the receiver may be any thread of an app. */
+/** Queues that are made for hand-overs, in their non-spinning forms: the receiver may be any thread of an app. */
 internal val queueWays: List<WayKind> =
     listOf(WayKind("jctools-queue") { ByJcTools() }, WayKind("disruptor") { ByDisruptor() })
 
-/** As many as the Disruptor's documentation uses in its first example. */
+/** The size in the first example of the Disruptor's documentation. */
 private const val SLOTS = 1024
 
 private class ByJcTools : Sending() {
@@ -27,7 +27,7 @@ private class ByJcTools : Sending() {
         try {
             while (true) queue.take().arrive()
         } catch (closed: InterruptedException) {
-            // That is how it ends.
+            // `close` interrupts the thread.
         }
     }
 
@@ -54,7 +54,7 @@ private class ByDisruptor : Sending() {
 
     private fun take(slot: Slot) {
         val event = slot.event
-        slot.event = null // The ring must not hold what has been handed over.
+        slot.event = null // The ring must not keep a reference to a delivered event.
         event?.arrive()
     }
 

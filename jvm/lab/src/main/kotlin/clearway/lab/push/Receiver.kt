@@ -6,8 +6,8 @@ import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicInteger
 
 /**
- * Stamps every arrival, and can be kept busy or stalled on purpose. `receive` is called by one thread at a time, each
- * call after the one before; the figures are read when [await] has returned.
+ * Records every arrival, and can be busy or stalled on purpose. One thread at a time calls `receive`, and each call
+ * happens-before the next. Read the figures after [await] has returned.
  */
 internal class Receiver(private val load: Load, state: String) {
     val latencyNs = LongArray(if (load.firehose) 0 else load.count)
@@ -53,13 +53,13 @@ internal class Receiver(private val load: Load, state: String) {
         if (received == load.count) done.countDown()
     }
 
-    /** False where not all events came in time. */
+    /** Waits for all events. Returns false if some did not arrive in time. */
     fun await(limitMs: Long): Boolean = done.await(limitMs, TimeUnit.MILLISECONDS)
 
-    /** How long the receiving thread was held beyond a 60 Hz frame, in ms a second of the run. */
+    /** Returns how long the receiving thread was held beyond a 60 Hz frame, in ms per second of the run. */
     fun hitchRatio(): Double = beyondFrameNs / 1e6 / ((lastNs - firstNs) / 1e9)
 
-    /** Other work of the receiving thread: what arrives meanwhile waits. */
+    /** Simulates other work of the receiving thread. Events that arrive meanwhile wait. */
     private fun hold(block: Block) {
         val begin = System.nanoTime()
         while (System.nanoTime() - begin < block.blockMs * 1_000_000L) Thread.onSpinWait()

@@ -13,7 +13,7 @@ internal val rxWays: List<WayKind> =
 
 private class Subject(through: (Observable<Event>) -> Observable<Event>) : Sending() {
     init {
-        Schedulers.start() // The one before may have ended them.
+        Schedulers.start() // A previous way may have ended the schedulers.
     }
 
     private val subject = PublishSubject.create<Event>()

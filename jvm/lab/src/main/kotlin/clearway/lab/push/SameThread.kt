@@ -4,7 +4,7 @@ package clearway.lab.push
 import java.util.concurrent.locks.ReentrantLock
 import kotlin.concurrent.withLock
 
-/** What a hand-over costs by itself, before any thread is crossed. */
+/** The cost of a hand-over without a change of threads. */
 internal val sameThreadWays: List<WayKind> =
     listOf(WayKind("direct") { DirectCall() }, WayKind("reentrant-lock") { UnderLock() })
 
@@ -12,7 +12,7 @@ private class DirectCall : Sending() {
     override fun send(event: Event) = event.arrive()
 }
 
-/** Never contended here: the cost of taking and giving back a free lock, which is what a stream usually meets. */
+/** Uncontended: the cost of acquiring and releasing a free lock, which is the usual case in a stream. */
 private class UnderLock : Sending() {
     private val lock = ReentrantLock()
 

@@ -9,7 +9,7 @@ import java.util.concurrent.Executors
 import java.util.concurrent.LinkedBlockingQueue
 import java.util.concurrent.TimeUnit
 
-/** The JDK's executors and queues, and Clearway's executor in their place. */
+/** The JDK's executors and queues, and Clearway's executor as a replacement for them. */
 internal val threadWays: List<WayKind> =
     listOf(
         WayKind("single-thread-executor") { Executing(Executors.newSingleThreadExecutor()) },
@@ -27,7 +27,7 @@ private open class Executing(private val executor: ExecutorService) : Sending() 
     }
 }
 
-/** Clearway's executor as a plain one, with a site that keeps its order. */
+/** Clearway's executor as a plain `ExecutorService`, with an ordered site. */
 private class Adaptive(private val owner: AdaptiveExecutor = AdaptiveExecutor()) :
     Executing(owner.asExecutorService(owner.site("push", SiteOptions().ordered()))) {
     override fun close() {
@@ -36,7 +36,7 @@ private class Adaptive(private val owner: AdaptiveExecutor = AdaptiveExecutor())
     }
 }
 
-/** A LinkedBlockingQueue, and a thread that takes from it. */
+/** A LinkedBlockingQueue and a thread that takes from it. */
 private class Queued(start: (Runnable) -> Thread) : Sending() {
     private val queue = LinkedBlockingQueue<Event>()
     private val thread = start(::takeAll)
@@ -47,7 +47,7 @@ private class Queued(start: (Runnable) -> Thread) : Sending() {
         try {
             while (true) queue.take().arrive()
         } catch (closed: InterruptedException) {
-            // That is how it ends.
+            // `close` interrupts the thread.
         }
     }
 

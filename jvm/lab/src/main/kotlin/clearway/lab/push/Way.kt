@@ -3,13 +3,13 @@ package clearway.lab.push
 
 /** An open way from the calling thread to a receiver. Owns its threads; `close` ends them. */
 internal interface Way : AutoCloseable {
-    /** Sends every event; returns when all are sent, or received. Blocks. Throws where the receiver did. */
+    /** Sends every event. Returns when all are sent, or received. Blocks. Throws if the receiver did. */
     fun run(load: Load, receiver: Receiver)
 
     override fun close() {}
 }
 
-/** What can be opened, by the names of the scenario files. `unavailable`: why not here, and what makes it run. */
+/** A way, by its name in the scenario files. `unavailable` says why it cannot run here and how to make it run. */
 internal class WayKind(val name: String, val unavailable: String? = null, val open: () -> Way)
 
 internal object Ways {
@@ -19,7 +19,7 @@ internal object Ways {
         requireNotNull(all.find { it.name == name }) { "no such way: $name (${all.joinToString { it.name }})" }
 }
 
-/** A way whose sending is one function. */
+/** A way that sends by one function. */
 internal abstract class Sending : Way {
     abstract fun send(event: Event)
 

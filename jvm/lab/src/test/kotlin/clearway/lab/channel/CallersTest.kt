@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Assertions.assertThrows
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
-/** Here nothing native is compiled; ts/clearway-lab/test/contract.test.ts runs every way that the runner has. */
+/** No native code is compiled here. ts/clearway-lab/test/contract.test.ts runs every way of the runner. */
 internal class CallersTest {
     private fun row(channel: String, codec: String, payload: String, direction: String = "host to native"): Cell {
         val words = mapOf("direction" to direction, "channel" to channel, "codec" to codec, "payload" to payload)
@@ -21,7 +21,7 @@ internal class CallersTest {
         return Cell("channel", "channel-native-jvm", "by hand", params, JsonObject(emptyMap()))
     }
 
-    /** The other end, in Java. */
+    /** The peer, in Java. */
     private class Mirror : Crossing {
         private var own = ByteArray(0)
         override val copiesEncoded: Int = 2
@@ -47,7 +47,7 @@ internal class CallersTest {
     private val equal = JsonObject(mapOf("equal" to JsonPrimitive(true)))
 
     @Test
-    fun `a row that is queued is timed one at a time and three in flight, another in batches`() {
+    fun `a queued row is timed one at a time and three in flight, other rows in batches`() {
         val queued = measured(row("message", "standard", "2 KB", "host to native, background"))
         assertEquals(equal, queued.result)
         assertEquals(setOf("roundTrip", "roundTripOfThree"), queued.samples.keys)
@@ -58,24 +58,24 @@ internal class CallersTest {
     }
 
     @Test
-    fun `bytes are counted as often as they are copied`() {
+    fun `copied bytes are counted once for each copy`() {
         val bytes = measured(row("message", "binary", "4 KB")).values.getValue("copiedBytes")
         assertEquals(4096.0, bytes.value)
         assertEquals(0.0, measured(row("message", "standard", "null")).values.getValue("copiedBytes").value)
     }
 
     @Test
-    fun `native code that asks is answered by what decodes and encodes again`() {
+    fun `native code that calls the host gets the value decoded and encoded again`() {
         val asked = measured(row("message", "standard", "2 KB", "native to host"))
         assertEquals(equal, asked.result)
         assertEquals(setOf("roundTrip"), asked.samples.keys)
         val there = measured(row("message", "standard", "2 KB")).values.getValue("copiedBytes").value
-        // Packed twice and copied three times, where the other way it is once and twice.
+        // Two encodings and three copies here; one encoding and two copies in the other direction.
         assertEquals(there / 3 * 5, asked.values.getValue("copiedBytes").value)
     }
 
     @Test
-    fun `an answer that is not what was sent is told of`() {
+    fun `the result is not equal when the answer differs from the payload`() {
         val wrong =
             object : Crossing by Mirror() {
                 override fun placed(): Any = ByteArray(4096)
@@ -85,7 +85,7 @@ internal class CallersTest {
     }
 
     @Test
-    fun `a way that needs native code is listed with what is missing, and refuses in the same words`() {
+    fun `a way without its native code is listed with the missing part, and throws the same message`() {
         val entries = Registry.entries().filter { it.scenario == "channel-native-jvm" }.associateBy { it.mechanism }
         assertEquals(setOf("jni-array", "jni-direct", "ffm", "clearway"), entries.keys)
         for (kind in Callers.native) {
@@ -97,7 +97,7 @@ internal class CallersTest {
     }
 
     @Test
-    fun `a row that nobody knows is refused with its name`() {
+    fun `an unknown row is refused with its name`() {
         val thrown = assertThrows(IllegalArgumentException::class.java) { Row.of(row("message", "xml", "2 KB")) }
         assertEquals("no such codec: codec=xml", thrown.message)
     }

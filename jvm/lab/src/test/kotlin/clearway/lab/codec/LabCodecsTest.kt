@@ -8,7 +8,7 @@ import org.junit.jupiter.api.TestFactory
 
 internal class LabCodecsTest {
     @TestFactory
-    fun `each codec gives back every value, twice from one message`(): List<DynamicTest> =
+    fun `each codec decodes every value, twice from one message`(): List<DynamicTest> =
         LabCodecs.names.map { name -> dynamicTest(name) { givesBack(LabCodecs.named(name)) } }
 
     private fun givesBack(codec: LabCodec) {
@@ -23,7 +23,7 @@ internal class LabCodecsTest {
     }
 
     @TestFactory
-    fun `the list of a thousand items has the length that the family promises`(): List<DynamicTest> =
+    fun `the list of a thousand items has the length that the family states`(): List<DynamicTest> =
         listOf("clearway", "clearway-into").map { name ->
             dynamicTest(name) {
                 assertEquals(14_214, LabCodecs.named(name).encode(Payload.named("1000 items")).remaining())

@@ -11,12 +11,12 @@ import org.junit.jupiter.api.Assertions.assertThrows
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
-/** Here nothing native is compiled; ts/clearway-lab/test/contract.test.ts runs every way that the runner has. */
+/** No native code is compiled here. ts/clearway-lab/test/contract.test.ts runs every way of the runner. */
 internal class FillersTest {
     private val native = Fillers.all.map { it.name } - setOf("arrays-fill", "buffer-put")
 
     @Test
-    fun `a way of Java's alone fills every byte, also of memory that it has just asked for`() {
+    fun `a way in Java fills every byte, also of fresh memory`() {
         for (name in listOf("arrays-fill", "buffer-put")) {
             Fillers.named(name).open(5000).use { filler ->
                 filler.fill(255)
@@ -31,7 +31,7 @@ internal class FillersTest {
     }
 
     @Test
-    fun `a way that needs native code is listed with what is missing, and refuses in the same words`() {
+    fun `a way without its native code is listed with the missing part, and throws the same message`() {
         val entries = Registry.entries().filter { it.scenario == "memset-jvm" }.associateBy { it.mechanism }
         assertEquals(setOf("c", "arrays-fill", "buffer-put") + native, entries.keys)
         for (name in native - "segment-fill") {
@@ -43,7 +43,7 @@ internal class FillersTest {
     }
 
     @Test
-    fun `small fills of warm memory are timed in batches, those of fresh memory one by one`() {
+    fun `small fills of warm memory are timed in batches, fills of fresh memory one by one`() {
         fun fills(bytes: Int, memory: String): clearway.lab.protocol.Measured {
             val numbers = mapOf("bytes" to bytes, "repetitions" to 5, "timeMsMax" to 1000)
             val params = numbers.mapValues { JsonPrimitive(it.value) } + ("memory" to JsonPrimitive(memory))

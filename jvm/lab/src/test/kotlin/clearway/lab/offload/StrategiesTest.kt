@@ -12,11 +12,11 @@ import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.TestFactory
 
 internal class StrategiesTest {
-    // As the scenario files expect them of every host.
+    // The checksums that the scenario files expect of every host.
     private val checksums = mapOf("arithmetic" to 95_289, "lists" to 4_753, "storage" to 4_950, "network" to 4_950)
 
     @Test
-    fun `every strategy of the family has its name here`() {
+    fun `the runner has every strategy of the family`() {
         val names =
             "direct coroutines-blocking flow coroutines-default coroutines-default-limited flow-default flow-limited " +
                 "coroutines-io flow-io rxjava-single rxjava-computation rxjava-io fixed-pool work-stealing fixed-100 " +
@@ -25,7 +25,7 @@ internal class StrategiesTest {
     }
 
     @TestFactory
-    fun `each strategy runs every action once, and opens again after it was closed`(): List<DynamicTest> =
+    fun `each strategy runs every action once, also when opened again after close`(): List<DynamicTest> =
         Strategies.all
             .filter { it.unavailable == null }
             .map { kind -> dynamicTest(kind.name) { repeat(2) { runsAll(kind) } } }
@@ -61,7 +61,7 @@ internal class StrategiesTest {
             }
 
     @Test
-    fun `works that wait give what every host's do`() {
+    fun `workloads that wait return the same results as on every host`() {
         Strategies.named("fixed-100").open().use { strategy ->
             for (work in listOf("storage", "network")) {
                 val batches = Batches(strategy, Works.named(work, networkUs = 10.0), seedsOf("shuffled", 100))
@@ -76,14 +76,14 @@ internal class StrategiesTest {
     }
 
     @Test
-    fun `the shuffled order has every seed once, and is the same each time`() {
+    fun `the shuffled order has every seed once and is deterministic`() {
         val shuffled = seedsOf("shuffled", 100)
         assertEquals((0 until 100).toList(), shuffled.sorted())
         assertEquals(shuffled.toList(), seedsOf("shuffled", 100).toList())
     }
 
     @Test
-    fun `a change is recovered from when two batches in a row are near what comes in the end`() {
+    fun `recovery ends when two consecutive batches are near the steady state`() {
         assertEquals(0, recovery(longArrayOf(10, 10, 10, 10)))
         assertEquals(3, recovery(longArrayOf(90, 10, 40, 10, 11, 10, 10, 10)))
         assertEquals(10.5, settled(longArrayOf(90, 80, 10, 11)))

@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Assertions.assertFalse
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
-/** Batches that take what `ns` says of the time at which they begin, on a clock of their own. */
+/** Batches on a fake clock. `ns` returns a batch's duration for the time at which it starts. */
 internal class WarmUpTest {
     private var nowNs = 0L
 
@@ -16,34 +16,34 @@ internal class WarmUpTest {
     }
 
     @Test
-    fun `batches that take as long all the while are warm when the time is over`() {
+    fun `batches are warm when their time is constant`() {
         val found = warmedFor(100.0) { 1_000_000 }
         assertTrue(found.isWarm)
         assertEquals(listOf(100, 100.0, 1_000_000L), listOf(found.batches, found.ms, found.perBatchNs))
     }
 
     @Test
-    fun `batches that were compiled before the last half are warm, with what one takes since`() {
+    fun `batches are warm when they became faster before the second half, and report the later time`() {
         val found = warmedFor(100.0) { if (it < 48_000_000) 1_000_000 else 100_000 }
         assertTrue(found.isWarm)
         assertEquals(100_000, found.perBatchNs)
     }
 
     @Test
-    fun `batches that get quicker in the last quarter are not, nor those that still creep on`() {
+    fun `batches are not warm when they become faster in the last quarter, or steadily`() {
         assertFalse(warmedFor(100.0) { if (it < 80_000_000) 1_000_000 else 900_000 }.isWarm)
         assertFalse(warmedFor(100.0) { 1_000_000 - it / 120 }.isWarm)
     }
 
     @Test
-    fun `slow batches and a quick one among the last do not count, and too few say nothing`() {
+    fun `outliers do not decide whether batches are warm, and too few windows are not warm`() {
         assertTrue(warmedFor(100.0) { if (it / 1_000_000 % 9 == 0L) 3_000_000 else 1_000_000 }.isWarm)
         assertTrue(warmedFor(100.0) { if (it / 5_000_000 == 18L) 500_000 else 1_000_000 }.isWarm)
         assertFalse(warmedFor(100.0) { 12_000_000 }.isWarm)
     }
 
     @Test
-    fun `without time there is one batch, and nobody says that it was warm`() {
+    fun `one batch runs without time, and is not warm`() {
         val found = warmedFor(0.0) { 1_000 }
         assertEquals(1, found.batches)
         assertFalse(found.isWarm)

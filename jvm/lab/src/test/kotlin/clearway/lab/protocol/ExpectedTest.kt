@@ -22,7 +22,7 @@ internal class ExpectedTest {
     }
 
     @Test
-    fun `parameters stand for themselves with their type, and inside text for their digits`() {
+    fun `parameters are replaced with their type, and inside text by their digits`() {
         assertNull(compare(""""${'$'}rows"""", "3"))
         assertEquals("""result: expected 3, got "3"""", compare(""""${'$'}rows"""", """"3""""))
         assertNull(compare(""""student ${'$'}rows of ${'$'}name"""", """"student 3 of x""""))

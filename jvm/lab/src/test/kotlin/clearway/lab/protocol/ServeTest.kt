@@ -45,7 +45,7 @@ internal class ServeTest {
     private fun JsonObject.message() = (getValue("error").jsonObject.getValue("message") as JsonPrimitive).content
 
     @Test
-    fun `each request is answered by its number, blank lines by nothing`() {
+    fun `the runner answers each request with its number and ignores blank lines`() {
         val (described, measured) = answers("""{"id": 4, "op": "describe"}""", "", request(5, "measure", 7))
         assertEquals(JsonPrimitive(4), described["id"])
         assertEquals(JsonPrimitive(true), measured["ok"])
@@ -53,7 +53,7 @@ internal class ServeTest {
     }
 
     @Test
-    fun `a wrong result, a linkage error and a line that is no JSON are answers, and the next request is served`() {
+    fun `the runner answers wrong results, linkage errors and bad JSON with errors and serves the next request`() {
         val found =
             answers(request(1, "measure", 8), request(2, "verify", 7), "hello", """{"id": 3, "op": "describe"}""")
         assertEquals("the work gave a wrong result: result.ran: expected 8, got 7", found[0].message())
@@ -63,7 +63,7 @@ internal class ServeTest {
     }
 
     @Test
-    fun `samples travel as a histogram that other languages read, and as numbers while they are few`() {
+    fun `samples are sent as a portable histogram, and as numbers when they are few`() {
         val latency =
             answers(request(1, "measure", 7)).single().getValue("result").jsonObject.getValue("samples").jsonObject
         val set = latency.getValue("latency").jsonObject
@@ -71,7 +71,7 @@ internal class ServeTest {
         val bytes = Base64.getDecoder().decode((set.getValue("hdr") as JsonPrimitive).content)
         val histogram = Histogram.decodeFromCompressedByteBuffer(ByteBuffer.wrap(bytes), 0)
         assertEquals(3, histogram.totalCount)
-        // What a coarse clock calls nothing counts as the least that a histogram holds.
+        // A sample of 0 from a coarse clock counts as the histogram's smallest value.
         assertEquals(1, histogram.minNonZeroValue)
         assertEquals(2_000, histogram.maxValue)
     }

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.TestFactory
 
 internal class WaysTest {
     @TestFactory
-    fun `each way brings every event, in order, at a pace and back to back`(): List<DynamicTest> =
+    fun `each way delivers every event in order, at a pace and back to back`(): List<DynamicTest> =
         Ways.all.filter { it.unavailable == null }.map { kind -> dynamicTest(kind.name) { bringsAll(kind) } }
 
     private fun bringsAll(kind: WayKind) {
@@ -20,7 +20,7 @@ internal class WaysTest {
                 assertTrue(receiver.await(60_000), "received ${receiver.received}")
                 assertEquals(load.count, receiver.received)
                 assertEquals(0, receiver.outOfOrder)
-                // An event cannot arrive before the time at which it was to be sent.
+                // An event cannot arrive before its intended time.
                 assertTrue(receiver.latencyNs.all { it >= 0 })
             }
         }

@@ -9,14 +9,14 @@ import javax.management.NotificationListener
 import javax.management.openmbean.CompositeData
 
 /**
- * The collector's pauses, as the JVM's own beans tell them: to the millisecond, some milliseconds after their end. Told
- * on a thread of the JVM's.
+ * Reports the garbage collector's pauses from the JVM's own beans. The times have a precision of 1 ms and arrive some
+ * milliseconds after the pause's end. Calls `paused` on a thread of the JVM.
  */
 internal class Collections(private val paused: (startMs: Double, endMs: Double) -> Unit) : AutoCloseable {
     private val zeroMs = jvmStartMs()
     private val emitters =
         ManagementFactory.getGarbageCollectorMXBeans()
-            // Beans of concurrent collectors that count whole cycles, in which the app runs on.
+            // These beans of concurrent collectors count whole cycles, during which the app continues to run.
             .filter { !it.name.endsWith("Cycles") }
             .filterIsInstance<NotificationEmitter>()
     private val listener = NotificationListener { notification, _ ->
@@ -26,7 +26,7 @@ internal class Collections(private val paused: (startMs: Double, endMs: Double) 
         }
     }
 
-    /** Why collections cannot be seen, or null. */
+    /** Why collections cannot be observed, or null. */
     val missing: String? = if (emitters.isEmpty()) "this JVM does not tell its collections" else null
 
     init {
@@ -38,15 +38,15 @@ internal class Collections(private val paused: (startMs: Double, endMs: Double) 
             try {
                 emitter.removeNotificationListener(listener)
             } catch (_: ListenerNotFoundException) {
-                // Closed before: nothing is left to remove.
+                // Another close has removed it.
             }
         }
     }
 }
 
 /**
- * The JVM's start, from which the collector's times count, on the meter's clock. Uptime comes in whole ms: the smallest
- * difference of some readings is the nearest. Blocks for up to 1 ms.
+ * Returns the JVM's start on the meter's clock. The collector's times count from it. The uptime comes in whole ms; the
+ * smallest difference of several readings is the closest. Blocks for up to 1 ms.
  */
 private fun jvmStartMs(): Double {
     val runtime = ManagementFactory.getRuntimeMXBean()

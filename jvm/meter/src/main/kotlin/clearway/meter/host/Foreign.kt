@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.meter.host
 
-/** What only some JVMs have or allow: null without `java.management`, and where a security manager forbids it. */
+/**
+ * Returns the result of `ask`, or null where the JVM does not have or allow it: without the module `java.management`,
+ * or under a security manager that forbids it.
+ */
 internal inline fun <T> optional(ask: () -> T): T? =
     try {
         ask()
@@ -11,7 +14,7 @@ internal inline fun <T> optional(ask: () -> T): T? =
         null
     }
 
-/** Calls the application's code. What that throws goes to the thread's handler of uncaught errors. */
+/** Calls the application's code. Its exceptions go to the thread's uncaught-exception handler. */
 internal inline fun guarded(act: () -> Unit) {
     try {
         act()
@@ -25,6 +28,6 @@ internal fun uncaught(thrown: Throwable) {
         val thread = Thread.currentThread()
         thread.uncaughtExceptionHandler?.uncaughtException(thread, thrown)
     } catch (_: Throwable) {
-        // The handler is foreign code as well.
+        // The handler is foreign code, too.
     }
 }

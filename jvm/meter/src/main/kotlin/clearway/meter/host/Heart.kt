@@ -8,18 +8,18 @@ import clearway.meter.record.Recorder
 import java.util.concurrent.Executor
 import java.util.concurrent.RejectedExecutionException
 
-/** How an event thread is watched. Times in ms. */
+/** Options of a [Heart]. Times are in ms. */
 internal class HeartOptions(val floorMs: Double, val beatMs: Double, val stacks: Boolean)
 
 /**
- * Puts a beat into the watched thread's queue, sees when it is answered, and while it is not looks at the thread's
- * stack. One beat at a time: a stall of a second leaves one task in the queue and not five hundred.
+ * Puts a beat into the watched thread's queue and checks whether it was answered. Samples the thread's stack while it
+ * was not. Sends one beat at a time: a stall of a second leaves one task in the queue, not five hundred.
  *
- *     heart    | tick: sends | tick: answered, sends | tick: not answered | ... looks at the stack ... | tick: answered
+ *     heart    | tick: sends | tick: answered, sends | tick: not answered | ... samples the stack ...  | tick: answered
  *     watched  |   answers   |        held for long .......................................| answers |
  *
- * [tick] is called by one thread, which has nothing else to do, so that when *it* is late the machine is to blame. The
- * rest may be called by any. Everything that it finds goes to `recorder`, under the recorder's lock.
+ * One thread calls [tick] and does nothing else, so a late tick shows that the machine delayed it. Any thread may call
+ * the other functions. The results go to `recorder`, under the recorder's lock.
  */
 internal class Heart(
     private val executor: Executor,
@@ -37,7 +37,7 @@ internal class Heart(
     private var samples = 0
     private var nextSampleMs = 0.0
 
-    /** The thread that answers; null before the first beat, or where several do. */
+    /** The thread that answers. Null before the first beat, or if several threads answer. */
     @Volatile
     var thread: Thread? = null
         private set
@@ -47,17 +47,18 @@ internal class Heart(
     @Volatile private var refusal: String? = null
     @Volatile private var noStacks: String? = if (options.stacks) look.whyNoStacks() else null
 
-    /** Whether a first beat came back. */
+    /** Whether the first beat was answered. */
     @Volatile
     var answered: Boolean = false
         private set
 
-    /** Whether the executor takes no more beats: there is nothing left to watch. */
+    /** Whether the executor rejected a beat or failed. The watch then ends. */
     val isRefused: Boolean
         get() = refusal != null
 
     private inner class Beat(val sentMs: Double, val heldMs: Double, val busyMs: Double) : Runnable {
-        // Written in this order: who sees the time (volatile) sees the thread.
+        // Written before `answeredMs`, which is volatile. A reader that sees the time also sees the thread. Pairs with
+        // the reads of `answeredMs`.
         var by: Thread? = null
         @Volatile var answeredMs = Double.NaN
 
@@ -68,26 +69,29 @@ internal class Heart(
                     times.opened()
                 }
             } catch (thrown: Throwable) {
-                uncaught(thrown) // The watched thread is not ours to end.
+                uncaught(thrown) // A failure here must not end the watched thread, which belongs to the app.
             }
             by = Thread.currentThread()
             answeredMs = nowMs()
         }
     }
 
-    /** A run starts here. */
+    /** Starts a run. */
     fun restart(atMs: Double) {
         answersFromMs = atMs
         detector.restart(atMs)
     }
 
-    /** The watched thread is known to have been held until `atMs`; called under the recorder's lock. */
+    /** The watched thread is known to have been held until `atMs`. Call it under the recorder's lock. */
     fun held(atMs: Double) {
         answersFromMs = atMs
         detector.held(atMs)
     }
 
-    /** Looks, sends, samples. Returns when the next tick is due. Allocates a beat and what the executor makes of it. */
+    /**
+     * Reads the clocks, sends a beat or samples the stack. Returns when the next tick is due. Allocates a beat and the
+     * executor's own objects for it.
+     */
     fun tick(): Double {
         val ownWaitedMs = times.ownWaitedMs()
         val atMs = nowMs()
@@ -95,7 +99,7 @@ internal class Heart(
         val heldMs = if (lateMs > HELD_MS_MIN) lateMs else 0.0
         times.look(thread)
         val busyMs = times.busyMs
-        // Not where the watched thread itself had the core that this one waited for.
+        // Does not blame the machine when the watched thread itself had the core that this thread waited for.
         val isItsDoing = minOf(ownWaitedMs, times.newlyRanMs) >= heldMs / 2
         if (heldMs > 0 && !isItsDoing) synchronized(recorder) { recorder.watcherHeld(dueMs, atMs) }
         val sent = beat
@@ -105,8 +109,9 @@ internal class Heart(
             send(maxOf(0.0, lateMs), if (heldMs > 0) busyMs else 0.0)
             sentSlowly(nowMs())
         } else if (options.stacks) sample(sent)
-        // A late wake and the work here would lengthen every beat, and with it what the beats leave open of a stall's
-        // start. A look at the stack may take longer than a beat: what is missed beyond a part of one is not made good.
+        // Schedules from the due time, so that a late wake and the work here do not lengthen each beat, and with it the
+        // error of a stall's start. A stack sample may take longer than a beat. Then the next beat follows after
+        // `BEAT_PART_MIN` of a beat, and the missed beats are not made up.
         dueMs = maxOf(dueMs + options.beatMs, nowMs() + options.beatMs * BEAT_PART_MIN)
         return dueMs
     }
@@ -118,7 +123,7 @@ internal class Heart(
         }
         synchronized(recorder) {
             told(sent.answeredMs)
-            // An answer from before the run, or from before a stall that is known otherwise, tells nothing new.
+            // An answer from before the run, or from before a stall that is already known, adds nothing.
             if (sent.answeredMs >= answersFromMs) found(sent, sent.answeredMs)
         }
         answered = true
@@ -127,8 +132,9 @@ internal class Heart(
     }
 
     /**
-     * What the beat tells; and where the heart was kept from its core, what the thread's own clocks tell: it ran, or
-     * was ready to, for that long meanwhile, and is taken to have done so in one piece, up to the beat.
+     * Records the stall that the beat shows. If the heart was kept from its core, the watched thread's own clocks
+     * extend the stall: they count how long the thread ran or was ready meanwhile. The stall's start assumes one piece,
+     * right before the beat.
      */
     private fun found(sent: Beat, answeredMs: Double) {
         val seen = detector.beat(sent.sentMs, answeredMs, sent.heldMs) ?: return
@@ -137,14 +143,14 @@ internal class Heart(
     }
 
     /**
-     * How long the thread was ready and did not run since the last answer, is taken to have been just before this one.
-     * How long it ran is known from one look at the clocks to the next.
+     * Records how long the thread waited for a core, and how long it ran, since the last answer. Assumes that it waited
+     * right before this answer. The run time is known between two readings of the clocks.
      */
     private fun told(answeredMs: Double) {
         val waitedMs = times.waitedMs
         if (waitedMs > 0) recorder.queued(answeredMs - waitedMs, answeredMs)
         val lookedMs = nowMs()
-        // No stall hides in less.
+        // A shorter time cannot contain a stall.
         val mayBeAStall = lookedMs - takenMs > options.floorMs / 2
         if (mayBeAStall && !times.ranMs.isNaN()) recorder.ran(takenMs, lookedMs, times.ranMs)
         takenMs = lookedMs
@@ -165,8 +171,9 @@ internal class Heart(
     }
 
     /**
-     * Who is kept from its core while it sends may have the lock of the queue, and hold the watched thread up. That is
-     * counted by the system, and need not be guessed from a late wake. Not where that thread had the core meanwhile.
+     * Blames the machine when this thread was kept from its core while it sent the beat. It may then have held the
+     * queue's lock and blocked the watched thread. The system counts this wait, so it need not be derived from a late
+     * wake. Does not blame the machine when the watched thread had the core meanwhile.
      */
     private fun sentSlowly(untilMs: Double) {
         val tookMs = untilMs - (beat?.sentMs ?: return)
@@ -178,7 +185,7 @@ internal class Heart(
         if (!isItsDoing) synchronized(recorder) { recorder.watcherHeld(untilMs - waitedMs, untilMs) }
     }
 
-    /** Nothing is watched any more, because `who` threw; the report says so. */
+    /** Ends the watch because `who` threw. The report says so. */
     fun failed(who: String, thrown: Throwable) {
         refusal = "$who threw ${thrown.javaClass.name}"
         uncaught(thrown)
@@ -197,15 +204,15 @@ internal class Heart(
                 return
             }
         samples++
-        // Ever more seldom: a stall of seconds is explained by its first samples.
+        // Samples become rarer: the first samples explain a stall of seconds.
         nextSampleMs = atMs + SAMPLE_EVERY_MS * maxOf(1, samples shr 2)
-        // Answered meanwhile: what was seen may be of what came next.
+        // Drops the sample if the beat was answered meanwhile: the stack may belong to the next task.
         if (sent.answeredMs.isNaN()) synchronized(recorder) { recorder.stack(atMs, seen) }
     }
 
     /**
-     * The watch ends at `atMs`: a beat that is not answered by then shows a stall that goes on. Harmless if called
-     * twice.
+     * Ends the watch at `atMs`. A beat that is unanswered by then shows a stall that continues. A second call does
+     * nothing.
      */
     fun finish(atMs: Double) {
         last(atMs)
@@ -239,13 +246,13 @@ internal class Heart(
     }
 
     private companion object {
-        /** A sound machine wakes a parked thread within a tenth of this; a later wake is news. */
+        /** A healthy machine wakes a parked thread within a tenth of this. A later wake counts as evidence. */
         const val HELD_MS_MIN = 2.5
-        /** A beat follows the one before after this part of its time at the soonest. */
+        /** Shortest time between two beats, as a part of `beatMs`. */
         const val BEAT_PART_MIN = 0.75
-        /** To put a beat into a queue takes some microseconds. */
+        /** Putting a beat into a queue takes some microseconds. */
         const val SLOW_MS_MIN = 0.5
-        /** What is recorded by default is looked at once; sooner, the look itself is most of a stall. */
+        /** Samples once the stall reaches the default floor. An earlier sample would itself be most of the stall. */
         const val SAMPLE_AFTER_MS = MeterOptions.FLOOR_MS
         const val SAMPLE_EVERY_MS = 10.0
         const val SAMPLES_MAX = 40

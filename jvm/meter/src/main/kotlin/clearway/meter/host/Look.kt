@@ -1,26 +1,29 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.meter.host
 
-/** Why no stack can be read where a security manager does not allow it. */
+/** The reason given when a security manager forbids reading stacks. */
 internal const val STACKS_FORBIDDEN: String = "the security manager forbids it"
 
-/** What can be seen of another thread. */
+/** Observes other threads. */
 internal interface Look {
-    /** As [frames] gives it. */
+    /** Returns the thread's frames in the form of [frames]. */
     fun stack(thread: Thread): List<String>
 
-    /** Why [stack] would throw for any other thread; null where it would not. Stops no thread. */
+    /** Returns why [stack] would throw for any other thread, or null if it would not. Stops no thread. */
     fun whyNoStacks(): String? = null
 
-    /** Time that it held a processor, in ms; NaN where that cannot be had. */
+    /** Returns the thread's processor time in ms, or NaN if the host does not count it. */
     fun cpuMs(thread: Thread): Double
 
-    /** The calling thread's waiting, which another thread may read from now on; null where nobody counts it. */
+    /**
+     * Returns the counter of the calling thread's wait for a core, or null if the host does not count it. Another
+     * thread may read the counter.
+     */
     fun waiting(): Waiting?
 }
 
-/** How long one thread was ready to run and did not. */
+/** Counts how long one thread was ready without a core. */
 internal interface Waiting : AutoCloseable {
-    /** Milliseconds that it has waited since the last call; 0 where that cannot be read. */
+    /** Returns the milliseconds that the thread waited since the last call, or 0 if the host cannot read them. */
     fun takeMs(): Double
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.meter.host
 
-/** The meter's clock: monotonic, in ms with the grain of `System.nanoTime`, the same on all threads. Never blocks. */
+/**
+ * The meter's clock: monotonic, in ms with the precision of `System.nanoTime`, the same on all threads. Does not block.
+ */
 internal object MeterClock {
     private val baseNs = System.nanoTime()
 

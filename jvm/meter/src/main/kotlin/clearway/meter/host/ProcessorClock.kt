@@ -3,14 +3,17 @@ package clearway.meter.host
 
 import java.lang.management.ManagementFactory
 
-/** The JVM's bean for threads' processor time. Loaded apart: not every JVM has the module `java.management`. */
+/**
+ * Reads threads' processor time from the JVM's bean. A class of its own, because not every JVM has the module
+ * `java.management`.
+ */
 internal class ProcessorClock {
     private val threads =
         ManagementFactory.getThreadMXBean().takeIf { it.isThreadCpuTimeSupported && it.isThreadCpuTimeEnabled }
 
-    /** What the thread used, in ns; -1 where that cannot be had. */
+    /** Returns the thread's processor time in ns, or -1 if the JVM does not count it. */
     fun ns(thread: Thread): Long = threads?.getThreadCpuTime(idOf(thread)) ?: -1
 
-    // JDK 19 calls it threadId; 17 has only this.
+    // JDK 19 names it `threadId`; JDK 17 has only this property.
     @Suppress("DEPRECATION") private fun idOf(thread: Thread): Long = thread.id
 }

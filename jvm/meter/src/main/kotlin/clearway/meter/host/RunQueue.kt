@@ -8,8 +8,8 @@ import java.nio.file.Path
 import java.nio.file.StandardOpenOption.READ
 
 /**
- * How long one thread was ready to run while the machine ran others: Linux counts it, to the nanosecond (`schedstat`:
- * time run, time waited, turns). Opened by that thread, read by one other; a reading is a system call of some 2 us.
+ * Counts how long one thread was ready without a core. Linux counts it to the nanosecond in `schedstat` (time run, time
+ * waited, turns). That thread opens it, and one other thread reads it. A reading is a system call of about 2 us.
  */
 internal class RunQueue private constructor(private val file: FileChannel) : Waiting {
     private val bytes = ByteBuffer.allocateDirect(96)
@@ -41,7 +41,7 @@ internal class RunQueue private constructor(private val file: FileChannel) : Wai
     override fun close(): Unit = file.close()
 
     companion object {
-        /** Of the calling thread; null where nobody counts. */
+        /** Opens the counter of the calling thread. Returns null if the host does not count it. */
         fun ofThisThread(): RunQueue? =
             try {
                 RunQueue(FileChannel.open(Path.of("/proc/thread-self/schedstat"), READ))
@@ -51,7 +51,7 @@ internal class RunQueue private constructor(private val file: FileChannel) : Wai
                 null
             }
 
-        /** The second number of a line. */
+        /** Returns the second number of a line. */
         fun waitedNs(line: ByteBuffer): Double {
             while (line.hasRemaining() && line.get() != SPACE) Unit
             var ns = 0.0

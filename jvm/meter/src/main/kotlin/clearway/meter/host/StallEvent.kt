@@ -14,8 +14,8 @@ import jdk.jfr.Timespan
 import jdk.jfr.Timestamp
 
 /**
- * One explained stall in a flight recording. It is written by the watcher, after the stall; so its own time is that of
- * the writing, and the stall's stands in `began` and `length`.
+ * One explained stall in a flight recording. The watcher writes it after the stall, so the event's own time is the time
+ * of writing. `began` and `length` hold the stall's time.
  */
 @Name("clearway.Stall")
 @Label("Stall")
@@ -36,16 +36,17 @@ internal class StallEvent : Event() {
     @JvmField @field:Label("Marks") var marks: String? = null
 }
 
-/** Writes stalls into the flight recordings that run; nothing where the runtime comes without them. */
+/** Writes stalls into the running flight recordings. Does nothing if the runtime has no flight recorder. */
 internal object FlightRecording {
     private val isThere = ModuleLayer.boot().findModule("jdk.jfr").isPresent
 
     fun write(stall: Stall, runStarted: Instant, thread: Thread?, label: String?) {
-        // The first event of a JVM sets the recorder up, which takes up to a second: not for nobody.
+        // The first event of a JVM initializes the recorder, which takes up to a second. Skip that while nothing
+        // records.
         if (isThere && Writer.isRecorder) Writer.write(stall, runStarted, thread, label)
     }
 
-    /** Loaded only where there is a recorder. */
+    /** Loaded only if the JVM has a flight recorder. */
     private object Writer {
         val isRecorder: Boolean
             get() = FlightRecorder.isInitialized()

@@ -2,8 +2,9 @@
 package clearway.meter.host
 
 /**
- * What the system counts of two threads, in ms: how long the watched one had a core, and how long it and the heart's
- * own were ready and not run. [opened] is for the watched thread to call, the rest for the heart's.
+ * Times that the system counts for two threads, in ms: how long the watched thread had a core, and how long the watched
+ * thread and the heart's own were ready without one. The watched thread calls [opened]; the heart's thread calls the
+ * rest.
  */
 internal class ThreadTimes(private val look: Look) : AutoCloseable {
     @Volatile private var watched: Waiting? = null
@@ -11,22 +12,27 @@ internal class ThreadTimes(private val look: Look) : AutoCloseable {
     private var isStarted = false
     private var cpuMs = Double.NaN
 
-    /** How long the watched thread ran between the last two looks; NaN where nobody tells. */
+    /** How long the watched thread ran between the last two readings. NaN if the host does not count it. */
     var newlyRanMs: Double = Double.NaN
         private set
 
-    /** How long it was ready and not run between the last two looks; 0 where nobody tells. */
+    /**
+     * How long the watched thread was ready without a core between the last two readings. 0 if the host does not count
+     * it.
+     */
     var newlyWaitedMs: Double = 0.0
         private set
 
-    /** All that since [restart]. */
+    /**
+     * How long the watched thread ran since [restart]. [waitedMs] is how long it was ready without a core since then.
+     */
     var ranMs: Double = 0.0
         private set
 
     var waitedMs: Double = 0.0
         private set
 
-    /** How long it ran, or was ready to, between the last two looks, as far as that is known. */
+    /** How long the watched thread ran or was ready between the last two readings, as far as the host counts it. */
     val busyMs: Double
         get() = newlyWaitedMs + if (newlyRanMs.isNaN()) 0.0 else newlyRanMs
 
@@ -34,7 +40,9 @@ internal class ThreadTimes(private val look: Look) : AutoCloseable {
         watched = look.waiting()
     }
 
-    /** Looks at the watched thread's clocks: two system calls. `thread` is null where it is not one, or not known. */
+    /**
+     * Reads the watched thread's clocks, with two system calls. `thread` is null if it is unknown or there are several.
+     */
     fun look(thread: Thread?) {
         val before = cpuMs
         cpuMs = thread?.let(look::cpuMs) ?: Double.NaN
@@ -49,7 +57,10 @@ internal class ThreadTimes(private val look: Look) : AutoCloseable {
         waitedMs = 0.0
     }
 
-    /** How long the calling thread, the heart's, was ready and not run since the last call; 0 where nobody tells. */
+    /**
+     * Returns how long the calling thread, the heart's, was ready without a core since the last call. 0 if the host
+     * does not count it.
+     */
     fun ownWaitedMs(): Double {
         if (!isStarted) own = look.waiting()
         isStarted = true

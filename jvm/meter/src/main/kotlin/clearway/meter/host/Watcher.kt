@@ -14,9 +14,7 @@ import java.util.concurrent.CompletableFuture
 import java.util.concurrent.Executor
 import java.util.concurrent.locks.LockSupport
 
-/**
- * One observation: a daemon thread that ticks a [Heart], the collector's notifications, and what they are recorded in.
- */
+/** One observation: a daemon thread that ticks a [Heart], the collector's notifications, and the recorder for both. */
 internal class Watcher(
     executor: Executor,
     private val options: MeterOptions,
@@ -44,7 +42,7 @@ internal class Watcher(
     @Volatile private var stopped = false
     private val thread = Thread(::run, "clearway-meter").apply { isDaemon = true }
 
-    /** Ends when the first beat came back, or none ever will. */
+    /** Completes when the first beat was answered, or when none ever will be. */
     val ready: CompletableFuture<Void?> = CompletableFuture()
 
     fun start() {
@@ -52,7 +50,7 @@ internal class Watcher(
         try {
             thread.start()
         } catch (thrown: Throwable) {
-            collections?.close() // The system starts no thread.
+            collections?.close() // The system cannot start a thread.
             throw thrown
         }
     }
@@ -79,7 +77,7 @@ internal class Watcher(
         }
     }
 
-    /** A run begins at the returned moment: nothing before it counts. */
+    /** Starts a run at `atMs`. Nothing before it counts. */
     fun begin(atMs: Double) {
         synchronized(recorder) {
             runStarted = Instant.now()
@@ -88,7 +86,7 @@ internal class Watcher(
         }
     }
 
-    /** The watched thread ran `name` between these moments and did not give itself back. */
+    /** The watched thread ran `name` between these moments without returning to its loop. */
     fun held(startMs: Double, endMs: Double, name: String) {
         synchronized(recorder) {
             recorder.call(startMs, endMs, name)
@@ -97,10 +95,10 @@ internal class Watcher(
         }
     }
 
-    /** The run ended at that moment: nothing after it counts. */
+    /** Ends the run at `atMs`. Nothing after it counts. */
     fun end(atMs: Double): Unit = synchronized(recorder) { recorder.end(atMs) }
 
-    /** Explains what ended by then, and tells it. */
+    /** Explains every stall that ended by `untilMs`, and passes each to the flight recorder and to `onStall`. */
     fun explain(untilMs: Double) {
         val explained = synchronized(recorder) { recorder.explain(untilMs) }
         for (stall in explained) {
@@ -112,8 +110,8 @@ internal class Watcher(
     fun report(atMs: Double): StallReport = synchronized(recorder) { recorder.report(atMs) }
 
     /**
-     * Ends the thread; the stall that goes on is told as far as it came. Waits for the thread, some ms. Harmless if
-     * called twice.
+     * Ends the thread and explains a stall that continues up to this moment. Waits for the thread, which takes some ms.
+     * Returns the moment of the stop. A second call does no harm.
      */
     fun stop(): Double {
         stopped = true
@@ -125,7 +123,7 @@ internal class Watcher(
         return atMs
     }
 
-    /** The heart is its thread's alone until that has ended. */
+    /** Waits until the meter's thread has ended. Only that thread may touch the heart before. */
     private fun joined() {
         var interrupted = false
         while (thread.isAlive) {
@@ -144,9 +142,9 @@ internal class Watcher(
     }
 
     companion object {
-        /** The collector's notifications and the last stack have come by then. */
+        /** Time in ms after which the collector's notifications and the last stack sample have arrived. */
         const val SETTLE_MS: Double = 100.0
-        /** Two readings of the clock. */
+        /** Error of two readings of the clock. */
         private const val CLOCK_ERROR_MS = 0.001
     }
 }

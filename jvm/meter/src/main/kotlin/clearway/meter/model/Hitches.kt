@@ -4,8 +4,9 @@ package clearway.meter.model
 import clearway.meter.HitchVerdicts
 
 /**
- * Hitch ratio: milliseconds per second that frames came later than the frame time of `hz` allows, sum max(0, b -
- * 1000/F) / T.
+ * Returns the hitch ratio: milliseconds per second that frames are later than the frame time at `hz` allows, sum max(0,
+ * b
+ * - 1000/F) / T.
  */
 internal fun hitchRatio(lengthsMs: DoubleArray, durationMs: Double, hz: Double): Double {
     if (durationMs <= 0) return 0.0
@@ -14,8 +15,8 @@ internal fun hitchRatio(lengthsMs: DoubleArray, durationMs: Double, hz: Double):
 }
 
 /**
- * The two published readings of a hitch ratio. The strict limits are the 5 and 10 ms/s of Apple's Xcode Organizer and
- * WWDC 2020 session 10077; the lenient ones are the newer 10, 25 and 50 ms/s.
+ * Returns the verdicts on a hitch ratio by the two published scales. The strict limits are the 5 and 10 ms/s of Apple's
+ * Xcode Organizer and WWDC 2020 session 10077; the lenient ones are the newer 10, 25 and 50 ms/s.
  */
 internal fun hitchVerdicts(msPerSecond: Double): HitchVerdicts =
     HitchVerdicts(
@@ -26,8 +27,8 @@ internal fun hitchVerdicts(msPerSecond: Double): HitchVerdicts =
     )
 
 /**
- * Frames that stalls are expected to cost at `hz`. A stall of length b covers b / P frame times on average, over all
- * phases; the last of those frames still comes, late, so b / P - 1 are lost.
+ * Returns the number of frames that stalls drop at `hz`, on average. A stall of length b covers b / P frame times on
+ * average over all phases. The last of those frames is late but not lost, so b / P - 1 frames are lost.
  */
 internal fun expectedDroppedFrames(lengthsMs: DoubleArray, hz: Double): Long {
     val frameMs = 1000 / hz

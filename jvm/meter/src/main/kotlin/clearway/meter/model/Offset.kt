@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.meter.model
 
-/** One round trip: sent and back on our clock, handled at `remoteMs` on theirs. */
+/** One round trip. `sentMs` and `backMs` are on our clock, `remoteMs` on the peer's. */
 internal class TimedTrip(val sentMs: Double, val remoteMs: Double, val backMs: Double)
 
-/** Their clock minus ours, and within what. */
+/** The peer's clock minus ours, and the error bound. */
 internal class ClockOffset(val offsetMs: Double, val errorMs: Double)
 
 /**
- * Their clock against ours. A single trip only says that it was handled between sending and return: the offset lies
- * within `remote - back` and `remote - sent`. All trips together must agree, so the offset lies in the intersection,
- * whose midpoint is the guess and whose half width the error. Where the intersection is empty the clocks drifted during
- * the series: then the fastest trip alone is taken. Null without a trip.
+ * Returns the offset between the clocks, or null without a trip. A trip was handled between its sending and its return,
+ * so the offset is within `remote - back` and `remote - sent`. All trips must agree, so the offset is in the
+ * intersection of these intervals. The result is its midpoint; the error is half its width. An empty intersection means
+ * that the clocks drifted during the series; then the fastest trip alone counts.
  */
 internal fun bestOffset(trips: List<TimedTrip>): ClockOffset? {
     val fastest = trips.minByOrNull { it.backMs - it.sentMs } ?: return null

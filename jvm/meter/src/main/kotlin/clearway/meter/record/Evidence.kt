@@ -6,30 +6,32 @@ import clearway.meter.StackSample
 import clearway.meter.StallCause
 import clearway.meter.fixed
 
-/** Everything that was observed about one stall. */
+/** All evidence about one stall. */
 internal class Evidence(
     val lengthMs: Double,
     val machineMs: Double,
-    /** The thread's own waiting says so, and not only another thread's. */
+    /**
+     * Whether the evidence for the machine is the thread's own wait for a core, not only the delay of another thread.
+     */
     val queued: Boolean,
-    /** How long the thread had a core during it, at most; NaN where that is not known. */
+    /** Upper bound of the thread's processor time during the stall. NaN if unknown. */
     val ranMs: Double,
-    /** Part of it in which the thread had nothing to do and still was not woken. */
+    /** Part of the stall in which the thread had nothing to do and was not woken. */
     val unwokenMs: Double,
     val gcMs: Double,
-    /** What `measure` was running all the while, without a break. */
+    /** The function that `measure` ran for at least half of the stall, without a break. */
     val call: String?,
     val stacks: List<StackSample>,
     val marks: List<MarkShare>,
-    /** Why there is no idle watcher, if there is none. */
+    /** Why there is no idle watcher, or null if there is one. */
     val noWatcher: String?,
-    /** Whether garbage collections would have been seen. */
+    /** Whether garbage collections could be observed. */
     val gcSeen: Boolean,
 )
 
 /**
- * Names the cause, or says that it is not known. A cause must account for half the stall; the machine is asked first,
- * since a thread that is not run can hold no one up, then the collector, then the app.
+ * Returns the cause and the reason for it. A cause must account for half the stall. The machine comes first, because a
+ * thread without a core blocks no other work; then the collector, then the app.
  */
 internal fun causeOf(evidence: Evidence): Pair<StallCause, String> {
     val halfMs = evidence.lengthMs / 2
@@ -60,9 +62,9 @@ internal fun causeOf(evidence: Evidence): Pair<StallCause, String> {
 }
 
 /**
- * What the machine took of a stall: the longer of the two that can be seen of it, or both where they were at different
- * times, as far as the thread did not run. One alone is believed without asking for that: a machine that stands still
- * counts on in the clock of the thread that it ran last.
+ * Returns how long the machine kept the thread from running. Takes the longer of the two observations, or their union,
+ * but then no more than the time in which the thread did not run. The longer one alone is not limited by the run time:
+ * while the machine is suspended, the processor time of the thread that it ran last continues to count.
  */
 internal fun machineMs(lengthMs: Double, heldMs: Double, queuedMs: Double, bothMs: Double, ranMs: Double): Double {
     val one = maxOf(heldMs, queuedMs)

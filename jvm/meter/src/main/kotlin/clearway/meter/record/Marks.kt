@@ -3,7 +3,7 @@ package clearway.meter.record
 
 import clearway.meter.MarkShare
 
-/** The labels that were open when, on which thread. For any thread; `now` is the meter's clock, in ms. */
+/** Records which labels were open, when, and on which thread. Thread-safe. `now` is the meter's clock, in ms. */
 internal class Marks(private val now: () -> Double) {
     class Entry(val label: String, val thread: Thread, val startMs: Double) {
         var endMs: Double = Double.NaN
@@ -19,7 +19,7 @@ internal class Marks(private val now: () -> Double) {
         return entry
     }
 
-    /** Harmless when called twice. */
+    /** Closes an entry. A second call does nothing. */
     fun close(entry: Entry) {
         val endMs = now()
         synchronized(this) {
@@ -30,7 +30,7 @@ internal class Marks(private val now: () -> Double) {
         }
     }
 
-    /** The marks of `thread` between two moments, longest overlap first. */
+    /** Returns the marks of `thread` between two moments, the longest overlap first. */
     fun during(thread: Thread?, fromMs: Double, untilMs: Double): List<MarkShare> {
         val overlaps = LinkedHashMap<String, Double>()
         synchronized(this) {
@@ -45,7 +45,10 @@ internal class Marks(private val now: () -> Double) {
     }
 
     private companion object {
-        /** Closed marks are kept for stalls that are still being explained; 512 cover any such delay at 1 mark a ms. */
+        /**
+         * Number of closed marks that are kept for stalls without an explanation yet. 512 cover that delay at 1 mark
+         * per ms.
+         */
         const val CLOSED_MAX = 512
     }
 }

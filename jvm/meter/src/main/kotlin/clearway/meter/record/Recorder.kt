@@ -9,20 +9,20 @@ import clearway.meter.model.RunFacts
 import clearway.meter.model.summarize
 import java.time.Instant
 
-/** What a run is recorded under. */
+/** Options of a [Recorder]. */
 internal class RecorderOptions(
     val label: String?,
     val hz: Double,
     val floorMs: Double,
     val stallsMax: Int,
     val sources: () -> List<SourceState>,
-    /** The marks that were open between two moments, longest overlap first. */
+    /** Returns the marks that were open between two moments, the longest overlap first. */
     val marks: (Double, Double) -> List<MarkShare> = { _, _ -> emptyList() },
 )
 
 /**
- * Takes what was observed and turns it into explained stalls and a report. Touches no clock and no timer: the time
- * comes with each call, in ms on the meter's clock. Not for several threads at once; its owner locks it.
+ * Turns observations into explained stalls and a report. Uses no clock and no timer: each call brings the time, in ms
+ * on the meter's clock. Not thread-safe; the owner locks it.
  */
 internal class Recorder(private val options: RecorderOptions) {
     private var beginMs = 0.0
@@ -37,7 +37,7 @@ internal class Recorder(private val options: RecorderOptions) {
     private val calls = SpanRing<String>(CALLS_MAX)
     private val stacks = SpanRing<List<String>>(EVIDENCE_MAX)
 
-    /** A run begins. What was recorded before is forgotten; evidence stays. */
+    /** Starts a run. Drops the recorded stalls and keeps the evidence. */
     fun begin(atMs: Double, wall: Instant) {
         beginMs = atMs
         endMs = Double.POSITIVE_INFINITY
@@ -46,7 +46,7 @@ internal class Recorder(private val options: RecorderOptions) {
         pending.clear()
     }
 
-    /** The run ended: what comes in later about the time before still counts, and no more of it. */
+    /** Ends the run. Later observations count only for the time before `atMs`. */
     fun end(atMs: Double) {
         endMs = atMs
     }
@@ -59,26 +59,26 @@ internal class Recorder(private val options: RecorderOptions) {
         else pending += cut
     }
 
-    /** The idle watcher was not woken between these moments although it should have been. */
+    /** The idle watcher was due to wake at `startMs` and woke at `endMs`. */
     fun watcherHeld(startMs: Double, endMs: Double): Unit = watcher.add(startMs, endMs, Unit)
 
-    /** The thread was ready to run between these moments, and the machine ran others. */
+    /** The thread was ready between these moments, and the machine ran other threads. */
     fun queued(startMs: Double, endMs: Double): Unit = queued.add(startMs, endMs, Unit)
 
-    /** Between these moments the thread had a core for so long. */
+    /** The thread had a core for `ms` between these moments. */
     fun ran(startMs: Double, endMs: Double, ms: Double): Unit = ran.add(startMs, endMs, ms)
 
     fun garbageCollected(startMs: Double, endMs: Double): Unit = collections.add(startMs, endMs, Unit)
 
-    /** What a look at the thread showed; no frames where it had nothing to do. */
+    /** Adds a stack sample. `frames` is empty if the thread had nothing to do. */
     fun stack(atMs: Double, frames: List<String>): Unit = stacks.add(atMs, atMs, frames)
 
-    /** A measured function ran from `startMs` to `endMs` without giving the thread back. */
+    /** A measured function ran from `startMs` to `endMs` without returning to the thread's loop. */
     fun call(startMs: Double, endMs: Double, name: String): Unit = calls.add(startMs, endMs, name)
 
     /**
-     * Explains every stall that ended at `untilMs` or before, for whose evidence there has been time to arrive; returns
-     * them.
+     * Explains and returns every stall that ended at `untilMs` or before. The caller chooses `untilMs` so that the
+     * evidence has had time to arrive.
      */
     fun explain(untilMs: Double): List<Stall> {
         val explained = ArrayList<Stall>(0)
@@ -90,7 +90,7 @@ internal class Recorder(private val options: RecorderOptions) {
         return explained
     }
 
-    /** The report of the run up to `atMs`. Stalls that are still to be explained carry what is known so far. */
+    /** Returns the report of the run up to `atMs`. Stalls without an explanation yet carry the evidence so far. */
     fun report(atMs: Double): StallReport {
         val early = pending.filter { it.endMs <= atMs }.mapNotNull { explained(it) }
         return summarize(
@@ -114,7 +114,7 @@ internal class Recorder(private val options: RecorderOptions) {
         val endMs = found.endMs
         val lengthMs = endMs - startMs
         if (lengthMs < options.floorMs) return null
-        // Evidence from as early as the stall may have begun; none of it can weigh more than the stall is long.
+        // Uses evidence from the stall's earliest possible start. Each kind counts for at most the stall's length.
         val fromMs = minOf(startMs, maxOf(found.earliestMs, beginMs))
         val sources = options.sources()
         val noWatcher = sources.find { it.name == "watcher" }.let { if (it == null) "not started" else it.why }
@@ -154,7 +154,10 @@ internal class Recorder(private val options: RecorderOptions) {
         return PlacedStall(startMs, endMs, stall)
     }
 
-    /** A collection stops the watcher too, which a process of its own would not: its pauses are not the machine's. */
+    /**
+     * Returns how long the machine delayed the idle watcher. Excludes garbage-collection pauses: they stop the watcher,
+     * too, because it runs in the same process.
+     */
     private fun heldByMachineMs(fromMs: Double, untilMs: Double): Double {
         val held =
             watcher.during(fromMs, untilMs).sumOf { span ->
@@ -164,13 +167,16 @@ internal class Recorder(private val options: RecorderOptions) {
         return held.coerceIn(0.0, untilMs - fromMs)
     }
 
-    /** What of the time that the idle watcher was held up the thread was known to be ready and not run, too. */
+    /** Returns for how long the idle watcher was delayed while the thread was also ready without a core. */
     private fun bothMs(fromMs: Double, untilMs: Double): Double =
         watcher.during(fromMs, untilMs).sumOf {
             queued.overlapMs(maxOf(fromMs, it.startMs), minOf(untilMs, it.endMs)).coerceAtLeast(0.0)
         }
 
-    /** At most: a look at the thread's clock may have come after the stall, or before. NaN where nobody looked. */
+    /**
+     * Returns an upper bound of the thread's run time, or NaN without a reading. Readings of the thread's clock may
+     * come before the stall's start or after its end.
+     */
     private fun ranMs(fromMs: Double, untilMs: Double): Double {
         val spans = ran.during(fromMs, untilMs)
         if (spans.isEmpty()) return Double.NaN
@@ -179,7 +185,10 @@ internal class Recorder(private val options: RecorderOptions) {
 
     private companion object {
         const val HOST = "jvm"
-        /** Evidence of the last few seconds; older stalls have been explained by then. */
+        /**
+         * Number of pieces of evidence that are kept: those of the last few seconds. Older stalls have an explanation
+         * by then.
+         */
         const val EVIDENCE_MAX = 1024
         const val CALLS_MAX = 8
     }

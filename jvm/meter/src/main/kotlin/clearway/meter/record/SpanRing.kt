@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.meter.record
 
-/** An interval with a value. A moment is an interval of no length. */
+/** An interval with a value. A moment is an interval of length 0. */
 internal class Span<out V>(val startMs: Double, val endMs: Double, val value: V) {
-    /** How much of it lies between two moments; negative where none does. */
+    /** Returns the length of the overlap with an interval. Negative if they do not overlap. */
     fun overlapMs(fromMs: Double, untilMs: Double): Double = minOf(untilMs, endMs) - maxOf(fromMs, startMs)
 }
 
 /**
- * Intervals in a ring of fixed size, so that memory stays bounded however long the app runs: evidence is only asked for
- * soon after its time.
+ * A ring of intervals with a fixed size. It bounds the memory of a long run; evidence is read only soon after its time.
  */
 internal class SpanRing<V>(private val spansMax: Int) {
     private val kept = ArrayList<Span<V>>()
@@ -21,7 +20,7 @@ internal class SpanRing<V>(private val spansMax: Int) {
         next = (next + 1) % spansMax
     }
 
-    /** Those that overlap, or touch. */
+    /** Returns the intervals that overlap or touch an interval. */
     fun during(fromMs: Double, untilMs: Double): List<Span<V>> = kept.filter { it.overlapMs(fromMs, untilMs) >= 0 }
 
     fun overlapMs(fromMs: Double, untilMs: Double): Double {

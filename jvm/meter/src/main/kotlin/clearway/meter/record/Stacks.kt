@@ -3,15 +3,17 @@ package clearway.meter.record
 
 import clearway.meter.StackSample
 
-/** As deep as the stacks of a report go; what called an event's handler is found long before. */
+/**
+ * Maximum number of frames of a stack in a report. An event's handler and its callers are found long before that depth.
+ */
 private const val FRAMES_MAX = 32
 
 private val PLATFORM = listOf("java.", "javax.", "jdk.", "sun.", "com.sun.", "kotlin.")
 
 /**
- * The frames of a held thread, innermost first, as text. The platform's own are left out where the app's are among
- * them; where there are none (a toolkit that lays out or paints), they stand, if the thread was running. Empty for one
- * that waits and shows nothing of the app: it waits for its next event.
+ * Returns the frames of a held thread as text, innermost first. Omits the platform's frames if the stack has any of the
+ * app's. Without frames of the app (a toolkit that lays out or paints), a running thread keeps the platform's frames. A
+ * waiting thread without frames of the app gets an empty list: it waits for its next event.
  */
 internal fun frames(stack: Array<StackTraceElement>, isRunning: Boolean): List<String> {
     val app = stack.filter { frame -> PLATFORM.none { frame.className.startsWith(it) } }
@@ -27,7 +29,7 @@ private fun place(frame: StackTraceElement): String =
         else -> "${frame.fileName}:${frame.lineNumber}"
     }
 
-/** Joins equal stacks, most often seen first. */
+/** Groups equal stacks, the most frequent first. */
 internal fun gathered(samples: List<List<String>>): List<StackSample> =
     samples
         .groupingBy { it }

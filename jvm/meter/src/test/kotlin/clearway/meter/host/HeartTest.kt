@@ -16,13 +16,13 @@ import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
-/** A heart and the thread that it watches, in a time of their own. */
+/** A heart and the thread that it watches, on a fake clock. */
 class HeartTest {
-    /** An event thread that is held in the given spans: what comes meanwhile is done at their end. */
+    /** An event thread that is held in the given spans. A task that arrives during a span runs at its end. */
     private class World(private val held: List<Pair<Double, Double>>, val runs: Boolean = true) : Executor, Look {
         var nowMs = 0.0
 
-        /** What the system counts of a thread that is ready, and not run, in the spans of `waits`. */
+        /** Counts a thread's time in the spans of `waits` as ready without a core. */
         private inner class Queued(private val waits: List<Pair<Double, Double>>) : Waiting {
             private var toldMs = 0.0
 
@@ -47,7 +47,7 @@ class HeartTest {
 
         override fun stack(thread: Thread): List<String> = listOf("app").also { looks++ }
 
-        /** The heart asks first; what it waits through on a core that others have is then told. */
+        /** Returns the heart's own counter to its first call, then null. */
         override fun waiting(): Waiting? = own.also { own = null }
 
         private var own: Waiting? = null
@@ -55,7 +55,7 @@ class HeartTest {
         override fun cpuMs(thread: Thread): Double =
             if (runs) held.sumOf { (from, until) -> (minOf(nowMs, until) - from).coerceAtLeast(0.0) } else 0.0
 
-        /** While it sends at one of these times, the heart is kept from its core. */
+        /** The heart is kept from its core while it sends in one of these spans. */
         var keptSending = emptyList<Pair<Double, Double>>()
 
         override fun execute(task: Runnable) {
@@ -66,7 +66,7 @@ class HeartTest {
             nowMs = keptSending.find { (from, until) -> nowMs >= from && nowMs < until }?.second ?: nowMs
         }
 
-        /** What the event thread does until then, each at its moment. */
+        /** Runs the event thread's tasks that are due by `ms`, each at its moment. */
         private fun runUntil(ms: Double) {
             while (queue.isNotEmpty() && queue.first().first <= ms) {
                 val (atMs, task) = queue.removeFirst()
@@ -76,7 +76,10 @@ class HeartTest {
             nowMs = ms
         }
 
-        /** Ticks until then; the heart sleeps through the spans of `asleep`, ready to run where it is `queued`. */
+        /**
+         * Ticks until `untilMs`. The heart sleeps through the spans of `asleep`; with `queued` the system counts them
+         * as ready without a core.
+         */
         fun play(
             untilMs: Double,
             asleep: List<Pair<Double, Double>> = emptyList(),
@@ -102,7 +105,7 @@ class HeartTest {
     }
 
     @Test
-    fun `stalls of any length are found within 1 ms of it, and within the error that they state`() {
+    fun `the heart finds stalls of any length within 1 ms and within their stated error`() {
         val stalls = Arb.list(Arb.pair(Arb.double(5.0, 50.0), Arb.double(6.0, 400.0)), 1..10)
         forAll(stalls) { parts ->
             var atMs = 20.0
@@ -118,7 +121,7 @@ class HeartTest {
     }
 
     @Test
-    fun `a stall leaves one beat in the queue, and the stack is looked at ever more seldom`() {
+    fun `a stall leaves one beat in the queue, and stack samples become rarer`() {
         val world = World(listOf(100.0 to 10_100.0))
         val report = world.play(10_200.0)
         assertEquals(1, report.stalls.size)
@@ -127,18 +130,18 @@ class HeartTest {
     }
 
     @Test
-    fun `a heart that sleeps while the thread answers makes no stall of it`() {
+    fun `the heart finds no stall when it was delayed itself while the thread answered`() {
         assertTrue(World(emptyList()).play(1000.0, asleep = listOf(200.0 to 300.0)).stalls.isEmpty())
     }
 
     @Test
-    fun `a stall through which the heart slept too is the machine's`() {
+    fun `the cause is the machine when the heart was delayed during the stall, too`() {
         val report = World(listOf(200.0 to 300.0)).play(1000.0, asleep = listOf(200.5 to 299.0))
         assertEquals(listOf("machine"), report.causes.map { it.cause.name.lowercase() })
     }
 
     @Test
-    fun `a stall through which the heart waited for the core that the thread had is the app's`() {
+    fun `the cause is the app when the heart waited for the core that the thread used`() {
         val held = listOf(200.0 to 300.0)
         val report = World(held).play(1000.0, asleep = listOf(200.5 to 299.0), queued = true)
         assertEquals(listOf("app"), report.causes.map { it.cause.name.lowercase() })
@@ -147,7 +150,7 @@ class HeartTest {
     }
 
     @Test
-    fun `a stall through which the heart stood in the thread's queue, kept from its core, is the machine's`() {
+    fun `the cause is the machine when the heart lost its core while it sent a beat`() {
         val held = listOf(200.0 to 210.0)
         fun cause(queued: Boolean, runs: Boolean = false): String {
             val world = World(held, runs).apply { keptSending = held }
@@ -156,12 +159,12 @@ class HeartTest {
             return stalls[0].cause.name.lowercase()
         }
         assertEquals(listOf("machine", "unknown"), listOf(cause(queued = true), cause(queued = false)))
-        // Where the thread itself had that core, nobody saw what it did, and it was not the machine.
+        // If the thread itself had that core, no source shows what it did, and the machine was not the cause.
         assertEquals("unknown", cause(queued = true, runs = true))
     }
 
     @Test
-    fun `a stall that began and ended while the heart was kept from its core is told by the thread's own clock`() {
+    fun `the thread's own clock shows a stall that began and ended while the heart was delayed`() {
         val stalls = World(listOf(200.5 to 210.5)).play(1000.0, asleep = listOf(200.6 to 212.0)).stalls
         assertEquals(listOf(10L), stalls.map { Math.round(it.lengthMs) })
         assertTrue(stalls[0].errorMs >= 10)
@@ -170,7 +173,7 @@ class HeartTest {
     }
 
     @Test
-    fun `the stall in which a run ends is told as far as it came`() {
+    fun `the report contains the stall that continues at the run's end, up to that end`() {
         val report = World(listOf(500.0 to 5000.0)).play(900.0)
         assertEquals(1, report.stalls.size)
         assertEquals(report.durationMs, report.stalls[0].startMs + report.stalls[0].lengthMs)
@@ -178,7 +181,7 @@ class HeartTest {
     }
 
     @Test
-    fun `an executor that takes no more tasks ends the watch, and the report says so`() {
+    fun `the watch ends when the executor rejects tasks, and the report says so`() {
         val world = World(emptyList())
         world.play(100.0)
         world.refuses = true
@@ -189,7 +192,7 @@ class HeartTest {
     }
 
     @Test
-    fun `what Linux tells of a thread's waiting is the second number`() {
+    fun `the run queue reads the second number of Linux's schedstat`() {
         val line = java.nio.ByteBuffer.wrap("1234567 8900000 12\n".toByteArray())
         assertEquals(8_900_000.0, RunQueue.waitedNs(line))
         assertEquals(0.0, RunQueue.waitedNs(java.nio.ByteBuffer.wrap(ByteArray(0))))

@@ -34,7 +34,7 @@ class RecorderTest {
     private fun Recorder.only() = only(report(5000.0))
 
     @Test
-    fun `a stall that goes on is one`() {
+    fun `a stall that continues is recorded as one stall`() {
         val recorder = recorder()
         recorder.found(stall(1100.0, 1200.0))
         recorder.found(stall(1200.0, 1203.0, goesOn = true))
@@ -42,7 +42,7 @@ class RecorderTest {
     }
 
     @Test
-    fun `a stall is cut where the run began and where it ended, and forgotten if what is left is under the floor`() {
+    fun `the recorder cuts a stall at the run's start and end, and drops it when the rest is below the floor`() {
         val recorder = recorder()
         recorder.found(stall(900.0, 1050.0))
         recorder.end(2000.0)
@@ -58,7 +58,7 @@ class RecorderTest {
     }
 
     @Test
-    fun `the machine held a thread whose idle watcher was held up through half of the stall`() {
+    fun `the cause is the machine when the idle watcher was delayed for half of the stall`() {
         val recorder = recorder()
         recorder.watcherHeld(1105.0, 1190.0)
         recorder.found(stall(1100.0, 1200.0))
@@ -66,7 +66,7 @@ class RecorderTest {
     }
 
     @Test
-    fun `the machine held a thread that was seen waiting for its next event while one waited for it`() {
+    fun `the cause is the machine when the thread waited for an event that was already queued`() {
         val recorder = recorder()
         recorder.stack(1110.0, emptyList())
         recorder.stack(1120.0, emptyList())
@@ -78,7 +78,7 @@ class RecorderTest {
     }
 
     @Test
-    fun `the machine held a thread that was ready through half of the stall and was not run`() {
+    fun `the cause is the machine when the thread was ready without a core for half of the stall`() {
         val recorder = recorder()
         recorder.queued(1130.0, 1200.0)
         recorder.found(stall(1100.0, 1200.0))
@@ -86,7 +86,7 @@ class RecorderTest {
     }
 
     @Test
-    fun `the machine held a thread that was not run, first with the idle watcher and then without`() {
+    fun `delays of the idle watcher and of the thread add up, limited by the time that the thread did not run`() {
         fun stall(ranMs: Double): Stall {
             val recorder = recorder()
             recorder.watcherHeld(1100.0, 1140.0)
@@ -101,7 +101,7 @@ class RecorderTest {
     }
 
     @Test
-    fun `the app held a thread that waited for something, and is not called busy`() {
+    fun `the cause is the app when the thread waited, and the reason does not call it busy`() {
         val recorder = recorder()
         recorder.ran(1000.0, 1050.0, 50.0)
         recorder.ran(1099.0, 1203.0, 12.0)
@@ -116,7 +116,7 @@ class RecorderTest {
     }
 
     @Test
-    fun `a collection stops the watcher too, and is not the machine's doing`() {
+    fun `a collection that delays the watcher does not count for the machine`() {
         val recorder = recorder()
         recorder.watcherHeld(1110.0, 1185.0)
         recorder.garbageCollected(1110.0, 1180.0)
@@ -126,7 +126,7 @@ class RecorderTest {
     }
 
     @Test
-    fun `the app held it in the stack that was seen most often, within the stall`() {
+    fun `the reason names the stack that was sampled most often within the stall`() {
         val recorder = recorder()
         recorder.stack(1120.0, listOf("inner", "outer"))
         recorder.stack(1140.0, listOf("sort"))
@@ -142,7 +142,7 @@ class RecorderTest {
     }
 
     @Test
-    fun `the measured function held it for the time that it ran, and not for another stall`() {
+    fun `the reason names the measured function only for the stall in which it ran`() {
         val recorder = recorder()
         recorder.call(1100.0, 1190.0, "load")
         recorder.found(stall(1100.0, 1200.0))
@@ -157,7 +157,7 @@ class RecorderTest {
     }
 
     @Test
-    fun `nobody is blamed where no watcher runs, and the reason is given`() {
+    fun `the cause is unknown when no watcher runs, and the reason says why`() {
         val recorder = recorder(listOf(SourceState("watcher", false, "still starting")))
         recorder.found(stall(1100.0, 1110.0))
         val stall = recorder.only()
@@ -166,7 +166,7 @@ class RecorderTest {
     }
 
     @Test
-    fun `a stall is explained once its evidence has had time to arrive, in order, and only once`() {
+    fun `the recorder explains each stall once, in order, after its evidence has had time to arrive`() {
         val recorder = recorder()
         recorder.found(stall(1100.0, 1110.0))
         recorder.found(stall(1200.0, 1220.0))
@@ -178,7 +178,7 @@ class RecorderTest {
     }
 
     @Test
-    fun `memory is bounded, and the figures are of the time after what was dropped`() {
+    fun `the recorder bounds its memory and reports the time after the dropped stalls`() {
         val recorder = recorder(stallsMax = 8)
         for (index in 0 until 9) recorder.found(stall(1000.0 + index * 100, 1010.0 + index * 100))
         recorder.explain(5000.0)
@@ -187,7 +187,7 @@ class RecorderTest {
     }
 
     @Test
-    fun `the worst second is found among the stalls that are left, long after the start of the run`() {
+    fun `the worst second is among the kept stalls when earlier stalls were dropped`() {
         val recorder = recorder(stallsMax = 8)
         for (index in 0 until 9) recorder.found(stall(10_000.0 + index * 100, 10_010.0 + index * 100))
         recorder.explain(20_000.0)
@@ -196,7 +196,7 @@ class RecorderTest {
     }
 
     @Test
-    fun `a run that begins anew forgets everything`() {
+    fun `a new run drops all recorded stalls`() {
         val recorder = recorder()
         recorder.found(stall(1100.0, 1200.0))
         recorder.explain(1500.0)

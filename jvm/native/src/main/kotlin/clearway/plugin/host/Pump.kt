@@ -114,16 +114,27 @@ internal class Pump(private val opening: Opening) : Runnable {
                 val status = message.use { opening.answer(reply, handler.handle(it)) }
                 if (status != Status.OK_NUMBER) refuse(reply, Status.FAILED, "the answer was refused: status $status")
             } catch (problem: Throwable) {
-                refuse(reply, Status.FAILED, problem.message ?: problem.javaClass.name)
+                refuse(reply, Status.FAILED, wordsOf(problem))
             }
         }
         try {
             (opening.options.executor ?: asking).execute(job)
-        } catch (_: RejectedExecutionException) {
+        } catch (problem: Throwable) {
+            // It may have run the handler all the same: then the message is released and answered already.
             message.close()
-            refuse(reply, Status.FULL, "the executor of handlers takes no more")
+            val full = problem is RejectedExecutionException
+            val text = if (full) "the executor of handlers takes no more" else "the executor threw: ${wordsOf(problem)}"
+            refuse(reply, if (full) Status.FULL else Status.FAILED, text)
         }
     }
+
+    /** An exception's own words, or its class where it has none or throws itself. */
+    private fun wordsOf(problem: Throwable): String =
+        try {
+            problem.message
+        } catch (_: Throwable) {
+            null
+        } ?: problem.javaClass.name
 
     private fun refuse(reply: Long, status: Status, text: String) {
         java.lang.foreign.Arena.ofConfined().use { Abi.answerError(reply, status.ordinal, textOf(text, it)) }
@@ -154,10 +165,20 @@ internal class Pump(private val opening: Opening) : Runnable {
         }
     }
 
-    /** An error of somebody's code that was told: it must not stop the reading. */
+    /** Reports what a callback of the application threw. Never throws: the reading goes on. */
     private fun complain(problem: Throwable) {
-        if (problem is PluginException) log(WARNING, problem.message ?: problem.code.code)
-        else Thread.currentThread().uncaughtExceptionHandler.uncaughtException(Thread.currentThread(), problem)
+        var untold = problem
+        if (problem is PluginException)
+            try {
+                return log(WARNING, problem.message ?: problem.code.code)
+            } catch (thrown: Throwable) {
+                untold = thrown // onLog may have thrown the first one, too.
+            }
+        try {
+            Thread.currentThread().uncaughtExceptionHandler.uncaughtException(Thread.currentThread(), untold)
+        } catch (_: Throwable) {
+            // The handler of uncaught errors is the application's code as well.
+        }
     }
 
     private companion object {

@@ -10,7 +10,10 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/** One thread claims by one; another claims two and closes: every item is had once, or counted by the closing. */
+/**
+ * One thread claims items one by one. Another thread claims two items and closes the cursor. Each item must be claimed
+ * once, or counted by the close.
+ */
 @JCStressTest
 @Outcome(id = "5, 0", expect = Expect.ACCEPTABLE, desc = "Each item was claimed once or dropped once.")
 @Outcome(expect = Expect.FORBIDDEN, desc = "An item was lost, or had twice.")

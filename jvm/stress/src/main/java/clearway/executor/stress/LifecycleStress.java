@@ -11,7 +11,10 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZZ_Result;
 
-/** Work that is counted, work that goes unseen, and a shutdown: the end is told, and never while either is inside. */
+/**
+ * Counted work and published (uncounted) work run during a shutdown. The end must be reported, and never while either
+ * is inside.
+ */
 @JCStressTest
 @Outcome(id = "true, false", expect = Expect.ACCEPTABLE, desc = "The end was told, and nobody was inside.")
 @Outcome(expect = Expect.FORBIDDEN, desc = "The end was not told, or while work was inside.")

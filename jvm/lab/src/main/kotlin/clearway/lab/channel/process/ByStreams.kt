@@ -10,8 +10,9 @@ import java.util.concurrent.ExecutorService
 import java.util.concurrent.Executors
 
 /**
- * A child's pipes by hand, and MessagePack for what is no bytes. One at a time, the calling thread writes and reads.
- * Several at a time are written by an executor of one thread, in case the pipes are full. Owns the child.
+ * Calls a child over its pipes, without Clearway, with MessagePack for values other than bytes. Single calls are
+ * written and read by the calling thread. For several in flight, a single-threaded executor writes, in case the pipes
+ * are full. Owns the child.
  */
 internal class ByStreams(private val row: Row, private val child: EchoChild) : Caller {
     private val pack = Packed(row)
@@ -34,7 +35,7 @@ internal class ByStreams(private val row: Row, private val child: EchoChild) : C
 
     override fun send(): Pending {
         val message = written()
-        // Where that fails, so does the reading.
+        // A failure here also fails the read.
         writer.submit(Runnable { messages.write(message) })
         return Pending(::answer)
     }
@@ -52,14 +53,14 @@ internal class ByStreams(private val row: Row, private val child: EchoChild) : C
     }
 
     override fun close() {
-        // After what is still being written: who waits there is freed when the child is gone.
+        // Closes after pending writes. A blocked write ends when the child does.
         writer.submit(Runnable { messages.close() })
         writer.shutdown()
         child.close()
     }
 }
 
-/** The other end: answers here, or on an executor of one thread. Returns when the first has ended. */
+/** The peer. Answers on this thread, or on a single-threaded executor. Returns when the input has ended. */
 internal fun echoBytes(row: Row, messages: SizedMessages) {
     val pack = Packed(row)
     val answer = { message: ByteArray -> messages.write(if (row.isBinary) message else pack.write(pack.read(message))) }

@@ -10,9 +10,9 @@ import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicLong
 
 /**
- * A JVM that answers with what it is sent, the child of this one: a process like any other, whose pipes are counted.
- * Starts at once; throws IOException, with the command, where it cannot. Whoever speaks to it ends it in their own way,
- * at the latest by closing its standard input, and then closes this.
+ * A child JVM that echoes what it receives. A normal process, except that its pipes are counted. The constructor starts
+ * it, and throws IOException, with the command, if it cannot. The caller ends the child in its own way, at the latest
+ * by closing its standard input, and then calls `close`.
  */
 internal class EchoChild(command: List<String>, errors: ProcessBuilder.Redirect = ProcessBuilder.Redirect.INHERIT) :
     Process(), AutoCloseable {
@@ -20,17 +20,17 @@ internal class EchoChild(command: List<String>, errors: ProcessBuilder.Redirect 
     private val toChild = CountedOutput(process.outputStream)
     private val fromChild = CountedInput(process.inputStream)
 
-    /** Bytes that went into its standard input and came out of its standard output. */
+    /** Bytes written to its standard input plus bytes read from its standard output. */
     val pipedBytes: Long
         get() = toChild.bytes.get() + fromChild.bytes.get()
 
-    /** What is to be said where it does not answer any more. Waits for its end, a second at most. */
+    /** Returns the error for a child that no longer answers. Waits for the child's end for up to a second. */
     fun ended(why: IOException?): IllegalStateException {
         val code = if (waitFor(1, TimeUnit.SECONDS)) "${exitValue()}" else "none yet"
         return IllegalStateException("the child at the other end ended before it was told to: code=$code", why)
     }
 
-    /** Waits until it has ended, which it was told; one that does not is killed. */
+    /** Waits for the child's end, which the caller has requested. Kills the child after 5 s. */
     override fun close() {
         if (!process.waitFor(GRACE_S, TimeUnit.SECONDS)) process.destroyForcibly().waitFor()
     }
@@ -54,7 +54,7 @@ internal class EchoChild(command: List<String>, errors: ProcessBuilder.Redirect 
     companion object {
         private const val GRACE_S = 5L
 
-        /** Starts one for a way and a row: this JVM's own Java, with this JVM's options and classes. */
+        /** Starts a child for a way and a row, with this JVM's Java, options and classes. */
         fun start(way: String, row: Row): EchoChild = EchoChild(command(listOf(way) + row.words))
 
         fun command(arguments: List<String>): List<String> =
@@ -65,7 +65,7 @@ internal class EchoChild(command: List<String>, errors: ProcessBuilder.Redirect 
     }
 }
 
-// Counted before they leave: whoever has the answer finds all of the question counted.
+// Counts before the bytes leave: a caller that has the answer then finds the whole request counted.
 private class CountedOutput(private val to: OutputStream) : OutputStream() {
     val bytes = AtomicLong()
 

@@ -11,7 +11,7 @@ import clearway.lab.channel.Row
 import java.net.URI
 import java.util.concurrent.atomic.AtomicLong
 
-/** A WebSocket on loopback to a child, whose standard output says where it listens. Owns the child. */
+/** Opens a WebSocket on loopback to a child. The child prints its address to its standard output. Owns the child. */
 internal fun overSocket(row: Row, child: EchoChild): Caller {
     val told = child.inputReader().readLine() ?: throw child.ended(null)
     val (uri, token) = told.split(' ')
@@ -22,7 +22,7 @@ internal fun overSocket(row: Row, child: EchoChild): Caller {
     }
 }
 
-/** The child's end: a server as it comes. Returns when the standard input has ended. */
+/** The child's end: a server with default options. Returns when the standard input has ended. */
 internal fun echoSocket(row: Row) {
     WebSocketServer.start(WebSocketServerOptions()) { transport -> echoing(row, transport) }
         .use { server ->
@@ -31,9 +31,7 @@ internal fun echoSocket(row: Row) {
         }
 }
 
-/**
- * The JDK's sockets count nothing: here the frames are counted, both ways, without what a WebSocket puts before them.
- */
+/** Counts frames in both directions, without the WebSocket headers, because the JDK's sockets count nothing. */
 private class CountedTransport(private val of: ChannelTransport) : ChannelTransport by of {
     val bytes = AtomicLong()
 

@@ -8,11 +8,11 @@ import java.io.FileDescriptor
 import java.io.FileInputStream
 import java.io.FileOutputStream
 
-/** Every way to a child process, by its name, and both of its ends. */
+/** All ways to a child process, by name, with both of their ends. */
 internal object Processes {
     /**
      * @property open takes a child that was just started, and owns it from then on
-     * @property serve is the child's end, over its standard streams; returns when its parent has ended
+     * @property serve runs the child's end over its standard streams; returns when its parent has ended
      */
     private class Way(val open: (Row, EchoChild) -> Caller, val serve: (Row) -> Unit)
 
@@ -26,7 +26,7 @@ internal object Processes {
     val names: Set<String>
         get() = ways.keys
 
-    /** Starts a child, and opens the way to it. Blocks. Leaves no child behind where it throws. */
+    /** Starts a child and opens the way to it. Blocks. Leaves no child behind when it throws. */
     fun open(name: String, row: Row, start: () -> EchoChild = { EchoChild.start(name, row) }): Caller {
         val way = named(name)
         val child = start()
@@ -47,7 +47,7 @@ internal object Processes {
     private fun overStdio(row: Row, child: EchoChild): Caller =
         ByEndpoint(row, StreamTransport.ofChild(child), { child.pipedBytes }, child::close)
 
-    /** What the program prints goes to its standard error from now on. */
+    /** Returns messages over this process's standard streams. Redirects `System.out` to the standard error. */
     private fun ownStreams(): SizedMessages {
         System.setOut(System.err)
         return SizedMessages(FileInputStream(FileDescriptor.`in`), FileOutputStream(FileDescriptor.out))

@@ -10,21 +10,21 @@ import java.io.InputStream
 import java.io.OutputStream
 
 /**
- * Messages over two streams of bytes, each with its size in front, as one writes it by hand. The streams are buffered,
- * as `Process` advises. One thread at a time reads, and one writes. Blocks; throws what the streams throw.
+ * Messages over two byte streams, each preceded by its size: the usual hand-written framing. Buffers the streams, as
+ * `Process` recommends. One thread at a time may read, and one may write. Blocks. Throws the streams' exceptions.
  */
 internal class SizedMessages(input: InputStream, output: OutputStream) : AutoCloseable {
     private val input = DataInputStream(BufferedInputStream(input, BUFFER_BYTES))
     private val output = DataOutputStream(BufferedOutputStream(output, BUFFER_BYTES))
 
-    /** Leaves at once. */
+    /** Writes a message and flushes it. */
     fun write(message: ByteArray) {
         output.writeInt(message.size)
         output.write(message)
         output.flush()
     }
 
-    /** The next one, in new memory; null where the other end has ended. */
+    /** Reads the next message into new memory. Returns null if the peer has ended. */
     fun read(): ByteArray? {
         val size =
             try {
@@ -35,11 +35,11 @@ internal class SizedMessages(input: InputStream, output: OutputStream) : AutoClo
         return ByteArray(size).also(input::readFully)
     }
 
-    /** Ends what is written; what can still be read is left. */
+    /** Ends the output. The input can still be read. */
     override fun close() = output.close()
 
     private companion object {
-        /** As Clearway's transport has it: the size of a pipe on Linux. */
+        /** The same size as in Clearway's transport: the size of a pipe on Linux. */
         const val BUFFER_BYTES = 1 shl 16
     }
 }

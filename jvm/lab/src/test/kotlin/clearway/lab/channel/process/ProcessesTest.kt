@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test
 import org.junit.jupiter.params.ParameterizedTest
 import org.junit.jupiter.params.provider.MethodSource
 
-/** Every way to a child process, with real children: JVMs that run the lab's own program. */
+/** All ways to a child process, with real children: JVMs that run the lab's own program. */
 internal class ProcessesTest {
     private fun row(
         payload: String,
@@ -24,7 +24,7 @@ internal class ProcessesTest {
         background: Boolean = false,
     ) = Row.of(listOf(if (background) "host to process, background" else "host to process", channel, codec, payload))
 
-    /** With a child of its own, which is gone when this returns. */
+    /** Runs `act` with a child of its own, which has ended when this returns. */
     private fun <T> asking(way: String, row: Row, act: (Caller) -> T): T {
         val child = EchoChild.start(way, row)
         try {
@@ -36,7 +36,7 @@ internal class ProcessesTest {
 
     @ParameterizedTest
     @MethodSource("ways")
-    fun `bytes come back whole, one at a time and three in flight, on the thread that reads`(way: String) {
+    fun `each way returns bytes unchanged, one at a time and three in flight, on the reading thread`(way: String) {
         val row = row("1 MB", codec = "binary")
         asking(way, row) { caller ->
             assertArrayEquals(row.value as ByteArray, caller.call() as ByteArray)
@@ -44,14 +44,14 @@ internal class ProcessesTest {
             for (each in answers) assertArrayEquals(row.value as ByteArray, each.await() as ByteArray)
             val before = caller.copiedBytes
             caller.call()
-            // And what the way puts before them.
+            // The bytes plus the way's headers.
             assertTrue(caller.copiedBytes - before in (2L shl 20)..(2L shl 20) + 200)
         }
     }
 
     @ParameterizedTest
     @MethodSource("ways")
-    fun `values come back decoded and encoded again, behind a queue`(way: String) {
+    fun `each way returns values that the peer decoded and encoded behind a queue`(way: String) {
         val row = row("2 KB", channel = "method", background = true)
         asking(way, row) { caller ->
             val answers = List(3) { caller.send() }
@@ -60,9 +60,9 @@ internal class ProcessesTest {
     }
 
     @Test
-    fun `children end by themselves when their standard input does`() {
+    fun `a child ends when its standard input ends`() {
         val words = row("null").words
-        // One that has met nobody yet says so.
+        // A child without a connection prints an error; discard it.
         val children = Processes.names.map { EchoChild(EchoChild.command(listOf(it) + words), Redirect.DISCARD) }
         for (child in children) child.outputStream.close()
         for (child in children) child.waitFor()
@@ -70,7 +70,7 @@ internal class ProcessesTest {
 
     @ParameterizedTest
     @MethodSource("ways")
-    fun `a child that ends at once is told of, with its status`(way: String) {
+    fun `opening a way throws with the exit status when the child ends at once`(way: String) {
         val row = row("2 KB")
         val child = EchoChild(EchoChild.command(listOf("nobody") + row.words), Redirect.DISCARD)
         val thrown = assertThrows(Exception::class.java) { Processes.open(way, row) { child }.use { it.call() } }
@@ -79,7 +79,7 @@ internal class ProcessesTest {
     }
 
     @Test
-    fun `a child that cannot start is told of with its command`() {
+    fun `starting a child throws with the command when it cannot start`() {
         val thrown = assertThrows(IOException::class.java) { EchoChild(listOf("/nowhere/java")) }
         assertTrue("/nowhere/java" in thrown.message.orEmpty(), "$thrown")
     }

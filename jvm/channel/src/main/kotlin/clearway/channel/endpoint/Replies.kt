@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.channel.endpoint
+
+import clearway.channel.transport.CloseCode
+import clearway.channel.transport.CloseReason
+import java.util.ArrayDeque
+
+/** The owner of the replies. Called in turns. */
+internal interface RepliesOwner {
+    /** Whether this end waits for no answer itself. Two ends that both wait for answers must both read. */
+    fun mayPause(): Boolean
+
+    /** Called when there is room for more. */
+    fun room()
+
+    /** Closes the connection at once, because the other end does not read. */
+    fun end(reason: CloseReason)
+}
+
+/**
+ * Replies that wait while the transport is congested. Their bytes are charged to the other end. At the limit, [full] is
+ * true: no handler starts, and the transport is paused unless this end waits for an answer itself. A peer that reads
+ * none of them for `stallMs` is disconnected. Its endpoint's turns guard it.
+ */
+internal class Replies(private val link: Link, private val owner: RepliesOwner) {
+    private class Reply(
+        val op: Int,
+        val flags: Int,
+        val id: Int,
+        val a: Long,
+        val b: Long,
+        val body: ByteArray,
+        val gone: () -> Unit,
+    ) {
+        val bytes: Long
+            get() = REPLY_BYTES + body.size
+    }
+
+    private val waiting = ArrayDeque<Reply>()
+    private var paused = false
+    private var stalled: Timer? = null
+
+    /** Bytes of the replies that wait. */
+    var bytes = 0L
+        private set
+
+    /** Whether too many bytes wait. */
+    var full = false
+        private set
+
+    val size: Int
+        get() = waiting.size
+
+    /** Sends a reply now, or when there is room. Calls `gone` when it has left or never will. Never throws. */
+    fun send(op: Int, flags: Int, id: Int, a: Long, b: Long, body: ByteArray, gone: () -> Unit) {
+        if (link.reason != null) return gone()
+        if (waiting.isEmpty() && !link.congested) {
+            link.control(op, flags, id, a, b, body = body)
+            return gone()
+        }
+        val reply = Reply(op, flags, id, a, b, body, gone)
+        waiting.add(reply)
+        bytes += reply.bytes
+        val settings = link.settings
+        if (waiting.size > settings.callsMax.toLong() + REFUSALS_MAX) disconnect("reads no answers and goes on calling")
+        else if (bytes >= settings.replyBytesMax) fill()
+    }
+
+    /** Pauses or resumes the transport, as the state now requires. */
+    fun weigh() {
+        val pause = full && owner.mayPause()
+        if (pause == paused) return
+        paused = pause
+        if (pause) link.pause() else link.resume()
+    }
+
+    /** Sends waiting replies. The owner calls this when the transport has room again. */
+    fun drain() {
+        val before = waiting.size
+        while (!link.congested) {
+            val reply = waiting.poll() ?: break
+            bytes -= reply.bytes
+            link.control(reply.op, reply.flags, reply.id, reply.a, reply.b, body = reply.body)
+            reply.gone()
+        }
+        if (full && waiting.size < before) left()
+    }
+
+    /** Drops waiting replies: nothing leaves any more. */
+    fun clear() {
+        stalled?.stop()
+        full = false
+        bytes = 0
+        while (true) (waiting.poll() ?: return).gone()
+    }
+
+    private fun fill() {
+        if (!full) wind()
+        full = true
+        weigh()
+    }
+
+    private fun left() {
+        stalled?.stop()
+        if (bytes * 2 > link.settings.replyBytesMax) return wind()
+        full = false
+        weigh()
+        owner.room()
+    }
+
+    private fun wind() {
+        val ms = link.settings.stallMs
+        if (ms == 0L) return
+        stalled =
+            link.settings.clock.after(ms) {
+                link.turns.turn { if (full) disconnect("has read no answer for $ms ms") }
+            }
+    }
+
+    private fun disconnect(what: String) {
+        owner.end(CloseReason(CloseCode.TIMEOUT, "the other end $what: $bytes bytes of answers wait"))
+    }
+
+    private companion object {
+        /** Estimated size here of a reply without bytes. */
+        const val REPLY_BYTES = 64L
+
+        /**
+         * Most refusals that may wait in addition to the answers of `callsMax` calls. A peer that lets more wait does
+         * not read at all. Go's HTTP/2 server sets its limit for such frames at 10,000.
+         */
+        const val REFUSALS_MAX = 8192L
+    }
+}

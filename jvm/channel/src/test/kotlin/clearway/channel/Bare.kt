@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.channel
+
+import clearway.channel.transport.ChannelTransport
+import clearway.channel.transport.CloseReason
+import clearway.channel.transport.Log
+import clearway.channel.transport.MemoryTransport
+import clearway.channel.transport.TransportLimits
+import clearway.channel.wire.Frame
+import clearway.channel.wire.Hello
+import clearway.channel.wire.Op
+import clearway.channel.wire.WIRE_VERSION
+import clearway.channel.wire.readFrame
+import clearway.channel.wire.writeFrame
+import clearway.channel.wire.writeHello
+import java.util.concurrent.TimeUnit
+
+/** An endpoint, and a bare other end that writes frames itself and reads only from [read] on. */
+internal class Bare(
+    options: EndpointOptions = EndpointOptions(),
+    frameBytesMax: Long = 1L shl 20,
+    limits: TransportLimits = TransportLimits(1 shl 20, 1000),
+    change: (ChannelTransport) -> ChannelTransport = { it },
+) : AutoCloseable {
+    val there: ChannelTransport
+    val end: Endpoint
+    val log = Log()
+
+    init {
+        val (here, other) = MemoryTransport.pair(limits)
+        there = other
+        there.send(writeHello(Hello(WIRE_VERSION, 1, frameBytesMax, 255, 4096)))
+        end = Endpoint.connect(change(here), options).get(60, TimeUnit.SECONDS)
+    }
+
+    fun read(): Unit = there.open(log)
+
+    fun call(id: Int, channel: String = "m", timeoutMs: Long = 0, body: ByteArray = ByteArray(0)) {
+        there.send(writeFrame(Op.CALL, id = id, b = timeoutMs, name = channel.toByteArray(), body = body))
+    }
+
+    /** Frames of this kind that came, once there are so many. */
+    fun frames(op: Int, count: Int): List<Frame> {
+        fun found() = log.frames.map { readFrame(it)!! }.filter { it.op == op }
+        log.until { found().size >= count }
+        return found()
+    }
+
+    override fun close() {
+        end.terminate()
+        there.close(CloseReason.CLOSED)
+    }
+}
+
+/** Without `pause`, as a transport of somebody else's may be. */
+internal class WithoutPause(private val under: ChannelTransport) : ChannelTransport {
+    override val name: String
+        get() = "bare"
+
+    override val frameBytesMax: Int
+        get() = under.frameBytesMax
+
+    override fun open(sink: clearway.channel.transport.ChannelSink): Unit = under.open(sink)
+
+    override fun send(frame: ByteArray): Boolean = under.send(frame)
+
+    override fun close(reason: CloseReason): Unit = under.close(reason)
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.channel
+
+import clearway.channel.codec.Codecs
+import clearway.channel.codec.MethodCall
+import clearway.channel.transport.ChannelTransport
+import clearway.channel.transport.CloseCode
+import clearway.channel.transport.MemoryTransport
+import clearway.channel.transport.TransportLimits
+import clearway.channel.wire.Op
+import clearway.channel.wire.Status
+import clearway.channel.wire.writeFrame
+import java.util.concurrent.Executor
+import java.util.concurrent.TimeUnit
+import java.util.concurrent.atomic.AtomicInteger
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+
+/** Answers and events that a peer does not read are charged to it. */
+class ChargesTest {
+    private val clock = FakeClock()
+    private val ran = AtomicInteger()
+    private val here = Executor { it.run() }
+    private val answer = ByteArray(ANSWER_BYTES)
+
+    private fun options() =
+        EndpointOptions().replyBytesMax(REPLY_BYTES_MAX).clock(clock).executor(here).onError { _, _ -> }
+
+    /** Calls a thousand times without reading, behind a listen that is answered last. */
+    private fun flood(options: EndpointOptions, change: (ChannelTransport) -> ChannelTransport = { it }): Bare {
+        val bare = Bare(options, change = change)
+        bare.end
+            .messages("m", Codecs.BINARY)
+            .handle({ _, _ ->
+                ran.incrementAndGet()
+                Reply.of(answer)
+            })
+        for (id in 1..1000) bare.call(id)
+        return bare
+    }
+
+    private fun statuses(bare: Bare, count: Int) = bare.frames(Op.REPLY, count).map { it.a.toInt() }
+
+    /** Waits until the endpoint has taken every frame that it takes before the peer reads. */
+    private fun settle(bare: Bare) {
+        while (bare.end.stats().waitingBytes < REPLY_BYTES_MAX) Thread.onSpinWait()
+    }
+
+    @Test
+    fun `a peer that never reads makes at most replyBytesMax and one answer wait`() =
+        flood(options()).use { bare ->
+            settle(bare)
+            val waiting = bare.end.stats().waitingBytes
+            assertTrue(waiting < REPLY_BYTES_MAX + ANSWER_BYTES + 100, "$waiting bytes wait")
+            // Those that wait, and the one that filled the window.
+            assertEquals(waiting / (ANSWER_BYTES + 64) + 1, ran.toLong())
+        }
+
+    @Test
+    fun `a peer that reads after all is answered in order and in full`() =
+        flood(options()).use { bare ->
+            settle(bare)
+            bare.read()
+            val replies = bare.frames(Op.REPLY, 1000)
+            assertEquals((1..1000).toList(), replies.map { it.id })
+            assertTrue(replies.all { it.a.toInt() == Status.DONE })
+            assertEquals(0, bare.end.stats().waitingBytes)
+        }
+
+    @Test
+    fun `a peer that has read nothing for stallMs is disconnected with the reason`() =
+        flood(options().stallMs(500)).use { bare ->
+            settle(bare)
+            clock.pass(499)
+            assertTrue(bare.end.stats().waitingBytes > 0)
+            clock.pass(1)
+            val reason = bare.end.closed.get(60, TimeUnit.SECONDS)
+            assertEquals(CloseCode.TIMEOUT, reason.code)
+            assertTrue(reason.message.startsWith("the other end has read no answer for 500 ms"), reason.message)
+            assertEquals(0, bare.end.stats().run { handling + waitingBytes })
+        }
+
+    @Test
+    fun `a peer that reads is not disconnected`() =
+        flood(options().stallMs(500)).use { bare ->
+            settle(bare)
+            bare.read()
+            statuses(bare, 1000)
+            clock.pass(10_000)
+            assertTrue(!bare.end.closed.isDone)
+        }
+
+    @Test
+    fun `a peer is refused more than callsMax calls whose answers wait when its transport cannot pause`() =
+        flood(options().callsMax(10)) { WithoutPause(it) }
+            .use { bare ->
+                bare.read()
+                val done = statuses(bare, 1000).count { it == Status.DONE }
+                assertEquals(done, ran.get())
+                assertEquals(0, bare.end.stats().run { handling + waitingBytes })
+            }
+
+    @Test
+    fun `a peer that goes on calling is disconnected at once when its transport cannot pause`() =
+        flood(options().callsMax(10)) { WithoutPause(it) }
+            .use { bare ->
+                for (id in 2000..12_000) bare.call(id)
+                val reason = bare.end.closed.get(60, TimeUnit.SECONDS)
+                assertEquals(CloseCode.TIMEOUT, reason.code)
+                assertTrue(reason.message.startsWith("the other end reads no answers"), reason.message)
+            }
+
+    @Test
+    fun `a peer that asks for streams in a loop and never reads is charged for their ends`() =
+        Bare(options().stallMs(500)).use { bare ->
+            val call = Codecs.STANDARD_METHODS.encodeCall(MethodCall("listen", null))
+            bare.end.methods("m").handle(MethodTable())
+            for (id in 1..12_000)
+                bare.there.send(writeFrame(Op.LISTEN, id = id, a = 1, b = 1, c = 1, name = "m".toByteArray(), body = call))
+            settle(bare)
+            val waiting = bare.end.stats().waitingBytes
+            assertTrue(waiting < REPLY_BYTES_MAX + 100, "$waiting bytes wait")
+            clock.pass(500)
+            assertEquals(CloseCode.TIMEOUT, bare.end.closed.get(60, TimeUnit.SECONDS).code)
+        }
+
+    @Test
+    fun `pushed events that wait are bounded in bytes whatever capacity the peer asks for`() =
+        Bare(options()).use { bare ->
+            val events = bare.end.events("e")
+            val call = Codecs.STANDARD_METHODS.encodeCall(MethodCall("listen", null))
+            events.serve(
+                { _, sink ->
+                    repeat(1000) { sink.send(answer) }
+                    sink.end()
+                },
+                ServeOptions().whenFull(WhenFull.DROP_NEWEST),
+            )
+            val frame =
+                writeFrame(Op.LISTEN, id = 1, a = 1, b = 1, c = Int.MAX_VALUE, name = "e".toByteArray(), body = call)
+            bare.there.send(frame)
+            settle(bare)
+            val waiting = bare.end.stats().waitingBytes
+            assertTrue(waiting < REPLY_BYTES_MAX + ANSWER_BYTES + 100, "$waiting bytes wait")
+        }
+
+    @Test
+    fun `two ends that both wait for many large answers both get them`() {
+        val (a, b) = MemoryTransport.pair(TransportLimits(1 shl 20, 2000))
+        val connecting = listOf(a, b).map { Endpoint.connect(it, EndpointOptions().replyBytesMax(5000)) }
+        val ends = connecting.map { it.get(60, TimeUnit.SECONDS) }
+        try {
+            for (end in ends) end.methods("m").handle(MethodTable().on("large") { size, _ -> ByteArray(size as Int) })
+            val calls = ends.flatMap { end -> List(300) { end.methods("m").call<Any>("large", 1500) } }
+            for (each in calls) each.get(60, TimeUnit.SECONDS)
+            // A call is answered before its place is free.
+            for (end in ends) while (end.stats().run { handling + waitingBytes } > 0) Thread.onSpinWait()
+        } finally {
+            for (end in ends) end.terminate()
+        }
+    }
+
+    private companion object {
+        const val ANSWER_BYTES = 1000
+        const val REPLY_BYTES_MAX = 20_000
+    }
+}

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.channel
+
+import clearway.channel.codec.Codecs
+import clearway.channel.codec.MethodCall
+import clearway.channel.transport.TransportLimits
+import clearway.channel.wire.Op
+import clearway.channel.wire.Status
+import clearway.channel.wire.writeFrame
+import java.util.concurrent.CompletableFuture
+import java.util.concurrent.CountDownLatch
+import java.util.concurrent.Executor
+import java.util.concurrent.Executors
+import java.util.concurrent.Phaser
+import java.util.concurrent.RejectedExecutionException
+import java.util.concurrent.Semaphore
+import java.util.concurrent.atomic.AtomicInteger
+import org.junit.jupiter.api.AfterEach
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+
+/** A request takes one of `callsMax` places until the code that serves it has ended. */
+class PlacesTest {
+    private val threads = Executors.newCachedThreadPool { task -> Thread(task, "places").apply { isDaemon = true } }
+    /** Advances when no task of the executor runs any more. */
+    private val tasks = Phaser(1)
+    private val clock = FakeClock()
+    private val release = CountDownLatch(1)
+    private val started = AtomicInteger()
+    /** A permit for each handler that has begun. */
+    private val running = Semaphore(0)
+    private val now = AtomicInteger()
+    /** The most handlers that ran at a time. */
+    private val most = AtomicInteger()
+    private val call = Codecs.STANDARD_METHODS.encodeCall(MethodCall("it", null))
+
+    private val executor = Executor { task ->
+        tasks.register()
+        threads.execute {
+            try {
+                task.run()
+            } finally {
+                tasks.arriveAndDeregister()
+            }
+        }
+    }
+
+    private fun options() = EndpointOptions().callsMax(4).clock(clock).executor(executor).onError { _, _ -> }
+
+    private fun block() {
+        started.incrementAndGet()
+        running.release()
+        most.accumulateAndGet(now.incrementAndGet(), ::maxOf)
+        try {
+            release.await()
+        } finally {
+            now.decrementAndGet()
+        }
+    }
+
+    /** Lets all handlers end, and waits until they have. */
+    private fun finish() {
+        release.countDown()
+        tasks.arriveAndAwaitAdvance()
+    }
+
+    @AfterEach
+    fun end() {
+        release.countDown()
+        threads.shutdownNow()
+    }
+
+    private fun statuses(bare: Bare, count: Int) = bare.frames(Op.REPLY, count).map { it.a.toInt() }
+
+    @Test
+    fun `calls whose callers have cancelled keep their places while their handlers run`() =
+        Bare(options()).use { bare ->
+            bare.end
+                .methods("m")
+                .handle(
+                    MethodTable().on("it") { _, _ ->
+                        block()
+                        null
+                    }
+                )
+            bare.read()
+            for (id in 1..4) bare.call(id, body = call)
+            running.acquire(4)
+            for (id in 1..300) {
+                if (id > 4) bare.call(id, body = call)
+                bare.there.send(writeFrame(Op.CANCEL, id = id, a = Status.CANCELLED.toLong()))
+            }
+            assertEquals(List(296) { Status.BUSY }, statuses(bare, 296))
+            assertEquals(4, bare.end.stats().handling)
+            finish()
+            assertEquals(4, started.get())
+            assertEquals(0, bare.end.stats().handling)
+            bare.call(301, body = call)
+            assertEquals(Status.DONE, statuses(bare, 297).last())
+        }
+
+    @Test
+    fun `a caller that cancels at once makes at most callsMax handlers run at a time`() =
+        Bare(options()).use { bare ->
+            bare.end
+                .methods("m")
+                .handle(
+                    MethodTable().on("it") { _, _ ->
+                        block()
+                        null
+                    }
+                )
+            bare.read()
+            for (id in 1..300) {
+                bare.call(id, body = call)
+                bare.there.send(writeFrame(Op.CANCEL, id = id, a = Status.CANCELLED.toLong()))
+            }
+            // Answered at once, behind all calls: the channel has no events.
+            bare.there.send(writeFrame(Op.LISTEN, id = 1, a = 1, b = 1, c = 1, name = "m".toByteArray(), body = call))
+            bare.frames(Op.END, 1)
+            // A call that was cancelled before a thread took it starts no handler and frees its place.
+            assertTrue(bare.end.stats().handling <= 4)
+            finish()
+            assertTrue(most.get() <= 4, "${most.get()} handlers ran at a time")
+            assertEquals(0, bare.end.stats().handling)
+        }
+
+    @Test
+    fun `a call keeps its place after its timeout while its handler runs`() =
+        Bare(options()).use { bare ->
+            bare.end
+                .methods("m")
+                .handle(
+                    MethodTable().on("it") { _, _ ->
+                        block()
+                        null
+                    }
+                )
+            bare.read()
+            for (id in 1..4) bare.call(id, timeoutMs = 5, body = call)
+            bare.call(5, body = call)
+            assertEquals(listOf(Status.BUSY), statuses(bare, 1))
+            running.acquire(4)
+            clock.pass(5)
+            assertEquals(List(4) { Status.TIMEOUT }, statuses(bare, 5).drop(1))
+            bare.call(6, body = call)
+            assertEquals(Status.BUSY, statuses(bare, 6).last())
+            finish()
+            assertEquals(0, bare.end.stats().handling)
+        }
+
+    @Test
+    fun `a cancelled call keeps its place until what its handler promised is there`() =
+        Bare(options().callsMax(1)).use { bare ->
+            val promised = CompletableFuture<Reply<Any>>()
+            val handling = CountDownLatch(1)
+            bare.end
+                .messages("m")
+                .handleAsync({ _, _ ->
+                    handling.countDown()
+                    promised
+                })
+            bare.read()
+            bare.call(1)
+            handling.await()
+            bare.there.send(writeFrame(Op.CANCEL, id = 1, a = Status.CANCELLED.toLong()))
+            bare.call(2)
+            assertEquals(listOf(Status.BUSY), statuses(bare, 1))
+            promised.complete(Reply.empty())
+            assertEquals(0, bare.end.stats().handling)
+            bare.call(3)
+            assertEquals(Status.DONE, statuses(bare, 2).last())
+        }
+
+    @Test
+    fun `a listener that stops at once makes no more sources run than callsMax`() =
+        Bare(options()).use { bare ->
+            bare.end.events("e").serve({ _, _ -> block() })
+            bare.read()
+            val name = "e".toByteArray()
+            fun listen(id: Int) =
+                bare.there.send(writeFrame(Op.LISTEN, id = id, a = 1, b = 1000, c = 1, name = name, body = call))
+            for (id in 1..4) {
+                listen(id)
+                running.acquire()
+                bare.there.send(writeFrame(Op.STOP, id = id))
+            }
+            for (id in 5..300) {
+                listen(id)
+                bare.there.send(writeFrame(Op.STOP, id = id))
+            }
+            val ends = bare.frames(Op.END, 296)
+            assertEquals(List(296) { Status.BUSY }, ends.map { it.a.toInt() })
+            finish()
+            assertEquals(4, started.get())
+            listen(301)
+            running.acquire()
+        }
+
+    @Test
+    fun `a stream of an iterable frees its place when its iterator was closed`() =
+        Bare(options().callsMax(1)).use { bare ->
+            val closing = CountDownLatch(1)
+            bare.end
+                .events("e")
+                .serveEach({
+                    Iterable {
+                        object : Iterator<Int>, AutoCloseable {
+                            override fun hasNext() = true
+
+                            override fun next() = 1
+
+                            override fun close() {
+                                closing.countDown()
+                                release.await()
+                            }
+                        }
+                    }
+                })
+            bare.read()
+            fun listen(id: Int) {
+                val name = "e".toByteArray()
+                bare.there.send(writeFrame(Op.LISTEN, id = id, a = 1, b = 1000, c = 1, name = name, body = call))
+            }
+            listen(1)
+            bare.frames(Op.EVENT, 1)
+            bare.there.send(writeFrame(Op.STOP, id = 1))
+            closing.await()
+            listen(2)
+            assertEquals(listOf(Status.BUSY), bare.frames(Op.END, 1).map { it.a.toInt() })
+            finish()
+            listen(3)
+            assertEquals(2, bare.frames(Op.EVENT, 2).size)
+        }
+
+    @Test
+    fun `a request that the executor refuses frees its place`() {
+        val refused = AtomicInteger()
+        val refusing = Executor {
+            refused.incrementAndGet()
+            throw RejectedExecutionException("full")
+        }
+        // A small window would hold the streams' ends back, and with them their places.
+        Bare(options().executor(refusing), limits = TransportLimits(1 shl 20, 1 shl 20)).use { bare ->
+            bare.end.methods("m").handle(MethodTable().on("it") { _, _ -> null })
+            bare.end.messages("n").handle({ _, _ -> Reply.empty() })
+            for (id in 1..20) bare.end.events("e$id").serve({ _, _ -> })
+            bare.read()
+            for (id in 1..20) bare.call(id, if (id % 2 == 0) "m" else "n", body = call)
+            assertEquals(List(20) { Status.ERROR }, statuses(bare, 20))
+            for (id in 1..20) {
+                val name = "e$id".toByteArray()
+                bare.there.send(writeFrame(Op.LISTEN, id = id, a = 1, b = 1000, c = 1, name = name, body = call))
+            }
+            assertEquals(List(20) { Status.ERROR }, bare.frames(Op.END, 20).map { it.a.toInt() })
+            assertTrue(refused.get() >= 40)
+            assertEquals(0, bare.end.stats().handling)
+        }
+    }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+use crate::error::{Code, Error};
+
+/// A position in a JSON text.
+pub(super) struct Reader<'a> {
+    pub(super) bytes: &'a [u8],
+    pub(super) at: usize,
+    pub(super) depth_max: usize,
+}
+
+impl Reader<'_> {
+    pub(super) fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    pub(super) fn refuse(&self, code: Code) -> Error {
+        Error::at(code, self.at)
+    }
+
+    pub(super) fn space(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+            self.at += 1;
+        }
+    }
+
+    /// Returns the next byte that is no white space, without consuming it.
+    pub(super) fn next(&mut self) -> Result<u8, Error> {
+        self.space();
+        self.peek().ok_or(self.refuse(Code::Truncated))
+    }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What became of a message: content, or the reason that there is none.
+
+use clearway_sys::Status;
+
+use crate::call::Empty;
+use crate::content::Kept;
+
+/// The reason that there is no content: a status other than `CLEARWAY_OK`, and a text for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// `CLEARWAY_...`, or a plugin's own status from 1000 on.
+    pub status: Status,
+    /// The plugin's error text; may be empty.
+    pub text: String,
+}
+
+impl Failure {
+    pub(crate) fn of(status: Status) -> Failure {
+        Failure { status, text: String::new() }
+    }
+}
+
+/// The answer to a message: content or a failure.
+pub type Outcome = Result<Kept, Failure>;
+
+impl Empty for Outcome {
+    #[inline]
+    fn empty() -> Outcome {
+        Ok(Kept::default())
+    }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The attribute `#[plugin]` of the crate clearway-plugin, which documents it.
+
+mod attribute;
+mod method;
+
+use proc_macro::TokenStream;
+use quote::quote;
+use syn::{ImplItem, ItemImpl, parse_macro_input};
+
+use crate::attribute::Options;
+use crate::method::Method;
+
+/// Makes a plugin of an `impl` block, and exports it as the library's one plugin. Its functions with `#[handler("channel")]`
+/// and `#[source("channel")]` become the plugin's handlers and sources: see the crate's documentation.
+///
+/// - `#[plugin(crate = path)]`: where the crate is, if the dependency is not named `clearway`.
+/// - `#[plugin(no_export)]`: for a test with several plugins in one program.
+#[proc_macro_attribute]
+pub fn plugin(options: TokenStream, block: TokenStream) -> TokenStream {
+    let options = parse_macro_input!(options as Options);
+    let block = parse_macro_input!(block as ItemImpl);
+    expanded(&options, block).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+fn expanded(options: &Options, mut block: ItemImpl) -> syn::Result<proc_macro2::TokenStream> {
+    if block.trait_.is_some() || !block.generics.params.is_empty() {
+        return Err(syn::Error::new_spanned(
+            &block.self_ty,
+            "#[plugin] wants `impl Type { .. }`, without a trait and without generics",
+        ));
+    }
+    let mut methods = Vec::new();
+    let mut opens = false;
+    for item in &mut block.items {
+        let ImplItem::Fn(function) = item else { continue };
+        opens |= function.sig.ident == "open";
+        methods.extend(Method::of(function)?);
+    }
+    if methods.is_empty() {
+        return Err(syn::Error::new_spanned(
+            &block.self_ty,
+            "the plugin has no function with #[handler(\"channel\")] or #[source(\"channel\")]",
+        ));
+    }
+    let clearway = &options.path;
+    let this = &block.self_ty;
+    let open = if opens {
+        quote!(::core::result::Result::Ok(<#this>::open(host)?))
+    } else {
+        quote!({
+            let _ = host;
+            ::core::result::Result::Ok(<#this as ::core::default::Default>::default())
+        })
+    };
+    let registered = methods.iter().map(|method| method.registered(clearway, this));
+    let export = options.export.then(|| quote!(#clearway::export!(#this);));
+    Ok(quote! {
+        #block
+
+        // The same code for every form of function: some of it can be said more briefly for one form.
+        #[allow(clippy::all, clippy::pedantic)]
+        impl #clearway::Plugin for #this {
+            fn open(host: #clearway::Host) -> #clearway::Result<Self> {
+                #open
+            }
+
+            fn register(registry: &mut #clearway::Registry<Self>) -> #clearway::Result<()> {
+                #(#registered)*
+                ::core::result::Result::Ok(())
+            }
+        }
+
+        #export
+    })
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Functions with `#[handler]` or `#[source]`, and the code that registers them.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{FnArg, Ident, ImplItemFn, Path, ReceiverKind, ReturnType, Type};
+
+use crate::attribute::{Channel, Place};
+
+pub struct Method {
+    name: Ident,
+    channel: Channel,
+    kind: Kind,
+    /// The type of the message, or of the arguments; `None` if the function takes none.
+    input: Option<Type>,
+    /// The function returns a `Result`.
+    fallible: bool,
+    /// The function returns something.
+    returns: bool,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    /// Returns the answer.
+    Handler,
+    /// Answers by a `Reply`.
+    Replies,
+    Source,
+}
+
+/// Whether a type's last name is this one.
+fn is(given: &Type, name: &str) -> bool {
+    matches!(given, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == name))
+}
+
+impl Method {
+    /// Reads a function and takes the attribute away. Returns `None` for a function without one.
+    pub fn of(function: &mut ImplItemFn) -> syn::Result<Option<Method>> {
+        let marks =
+            |attribute: &syn::Attribute| ["handler", "source"].iter().any(|name| attribute.path().is_ident(name));
+        let (mut marked, others) = function.attrs.drain(..).partition::<Vec<_>, _>(marks);
+        function.attrs = others;
+        let Some(attribute) = marked.pop() else { return Ok(None) };
+        if let Some(another) = marked.pop() {
+            return Err(syn::Error::new_spanned(another, "a function is one handler, or one source"));
+        }
+        let channel: Channel = attribute.parse_args()?;
+        let signature = &function.sig;
+        let wrong = |what: &str| Err(syn::Error::new_spanned(signature, what));
+        if signature.asyncness.is_some() {
+            return wrong("an async function cannot be called by the host: take a `Reply`, and answer later");
+        }
+        if signature.generics.type_params().next().is_some() {
+            return wrong("the function must have no type parameters");
+        }
+        let mut inputs = signature.inputs.iter();
+        let by_reference = |given: &FnArg| matches!(given, FnArg::Receiver(this) if matches!(this.kind, ReceiverKind::Reference(_, _, None)));
+        if !inputs.next().is_some_and(by_reference) {
+            return wrong("the function must take `&self`: calls run on several threads at once");
+        }
+        let mut types: Vec<Type> = inputs
+            .filter_map(|given| match given {
+                FnArg::Typed(typed) => Some((*typed.ty).clone()),
+                FnArg::Receiver(_) => None,
+            })
+            .collect();
+        let kind = if attribute.path().is_ident("source") {
+            if !types.pop().is_some_and(|last| is(&last, "Stream")) {
+                return wrong("a source takes a `Stream` as its last argument: fn(&self, arguments, Stream)");
+            }
+            Kind::Source
+        } else if types.last().is_some_and(|last| is(last, "Reply")) {
+            types.pop();
+            Kind::Replies
+        } else {
+            Kind::Handler
+        };
+        if types.len() > 1 {
+            return wrong("the function takes one message: put several values into a struct or a tuple");
+        }
+        if let (Kind::Source, Place::Pool | Place::Serial(_)) = (kind, &channel.place) {
+            return wrong("a source runs on a thread of its own for each listener, or `direct`");
+        }
+        let output = match &signature.output {
+            ReturnType::Default => None,
+            ReturnType::Type(_, output) => Some(&**output),
+        };
+        let unit = output.is_none_or(|output| matches!(output, Type::Tuple(tuple) if tuple.elems.is_empty()));
+        let fallible = output.is_some_and(|output| is(output, "Result"));
+        if kind == Kind::Replies && !unit {
+            return wrong("a function that takes a `Reply` answers by it, and returns nothing");
+        }
+        let name = signature.ident.clone();
+        Ok(Some(Method { name, channel, kind, input: types.pop(), fallible, returns: !unit }))
+    }
+
+    /// The statement that registers it.
+    pub fn registered(&self, clearway: &Path, this: &Type) -> TokenStream {
+        let Method { name, channel: Channel { name: channel, place }, .. } = self;
+        let request = match &self.input {
+            None => quote!({
+                let _ = request;
+            }),
+            // The span of the type: an error says which one cannot be read.
+            Some(input) => quote_spanned!(input.span()=> #clearway::FromRequest::from_request(request)?),
+        };
+        let input = self.input.as_ref().map(|_| quote!(input,));
+        let bind = match &self.input {
+            None => quote!(#request),
+            Some(_) => quote!(let input = #request;),
+        };
+        let result = |call: TokenStream| match (self.fallible, self.returns) {
+            (true, _) => quote!(::core::result::Result::Ok(#call?)),
+            (false, true) => quote!(::core::result::Result::Ok(#call)),
+            (false, false) => quote!({
+                #call;
+                ::core::result::Result::Ok(())
+            }),
+        };
+        if self.kind == Kind::Source {
+            let listens = match place {
+                Place::Direct => quote!(Direct),
+                _ => quote!(Thread),
+            };
+            let result = result(quote!(plugin.#name(#input stream)));
+            return quote! {
+                registry.source(#channel, #clearway::Listens::#listens, |plugin: &#this, request, stream| {
+                    #bind
+                    #result
+                })?;
+            };
+        }
+        let runs = match place {
+            Place::Direct => quote!(Direct),
+            Place::Serial(queue) => quote!(Serial(#queue)),
+            Place::Unsaid | Place::Pool => quote!(Pool),
+        };
+        let body = if self.kind == Kind::Replies {
+            let read = match &self.input {
+                None => quote!(#request),
+                Some(input) => quote_spanned! {input.span()=>
+                    let input = match #clearway::FromRequest::from_request(request) {
+                        ::core::result::Result::Ok(input) => input,
+                        ::core::result::Result::Err(error) => {
+                            let _: #clearway::Result<()> = reply.fail(error);
+                            return;
+                        }
+                    };
+                },
+            };
+            quote! {
+                #read
+                plugin.#name(#input reply);
+            }
+        } else {
+            let result = result(quote!(plugin.#name(#input)));
+            quote!(#clearway::__private::answer(reply, || {
+                #bind
+                #result
+            });)
+        };
+        quote! {
+            registry.handler(#channel, #clearway::Runs::#runs, |plugin: &#this, request, reply| {
+                #body
+            })?;
+        }
+    }
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Handlers and sources, and the functions by which the host calls them.
+
+use std::ffi::c_void;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use clearway_sys as sys;
+
+use crate::error::{Error, Result, Status};
+use crate::guard::{caught, quietly};
+use crate::host::Host;
+use crate::reply::Reply;
+use crate::request::Request;
+use crate::stream::{Starting, Stream, Streams};
+
+/// Where a handler runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Runs<'a> {
+    /// On the calling thread, which waits: for work of microseconds.
+    Direct,
+    /// On the plugin's pool of threads, several at once.
+    Pool,
+    /// On the thread of that name, one after the other. Handlers of the same name share the thread.
+    Serial(&'a str),
+}
+
+/// Where a source's function runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Listens {
+    /// On a thread of its own for each listener: it may wait.
+    Thread,
+    /// On the thread that listens: it must return soon, and may keep the stream.
+    Direct,
+}
+
+/// Takes the handlers and the sources of an opening. `#[plugin]` makes the calls.
+pub struct Registry<P> {
+    host: Host,
+    plugin: Arc<P>,
+}
+
+struct Handler<P, F> {
+    table: &'static sys::Host,
+    plugin: Arc<P>,
+    call: F,
+}
+
+struct Source<P, F> {
+    table: &'static sys::Host,
+    plugin: Arc<P>,
+    call: Arc<F>,
+    listens: Listens,
+    name: String,
+    streams: Arc<Streams>,
+}
+
+impl<P: Send + Sync + 'static> Registry<P> {
+    pub(crate) fn new(host: Host, plugin: Arc<P>) -> Registry<P> {
+        Registry { host, plugin }
+    }
+
+    /// Registers a handler of a channel's messages.
+    pub fn handler<F>(&mut self, channel: &str, runs: Runs<'_>, call: F) -> Result<()>
+    where
+        F: Fn(&P, Request<'_>, Reply) + Send + Sync + 'static,
+    {
+        let table = self.host.table;
+        let context = Box::into_raw(Box::new(Handler { table, plugin: self.plugin.clone(), call }));
+        let (runs, queue) = match runs {
+            Runs::Direct => (sys::CLEARWAY_RUN_DIRECT, sys::Text::NONE),
+            Runs::Pool => (sys::CLEARWAY_RUN_POOL, sys::Text::NONE),
+            Runs::Serial(name) => (sys::CLEARWAY_RUN_SERIAL, sys::Text::of(name)),
+        };
+        let handler = sys::Handler {
+            size: size_of::<sys::Handler>(),
+            channel: sys::Text::of(channel),
+            runs,
+            reserved: 0,
+            queue,
+            context: context.cast(),
+            on_message: Some(on_message::<P, F>),
+            on_drop: Some(on_drop::<Handler<P, F>>),
+        };
+        // SAFETY: the host copies the handler, and calls `on_drop` once for one that it takes.
+        named(channel, unsafe { (table.handle)(self.host.id, &handler) }).inspect_err(|_| {
+            // SAFETY: refused, so the context is still this function's.
+            drop(unsafe { Box::from_raw(context) });
+        })
+    }
+
+    /// Registers a source of a channel's events.
+    pub fn source<F>(&mut self, channel: &str, listens: Listens, call: F) -> Result<()>
+    where
+        F: Fn(&P, Request<'_>, Stream) -> Result<()> + Send + Sync + 'static,
+    {
+        let table = self.host.table;
+        let context = Box::into_raw(Box::new(Source {
+            table,
+            plugin: self.plugin.clone(),
+            call: Arc::new(call),
+            listens,
+            name: channel.chars().filter(|letter| *letter != '\0').take(15).collect(),
+            streams: Arc::default(),
+        }));
+        let source = sys::Source {
+            size: size_of::<sys::Source>(),
+            channel: sys::Text::of(channel),
+            // The callbacks only start a thread and wake it.
+            runs: sys::CLEARWAY_RUN_DIRECT,
+            reserved: 0,
+            queue: sys::Text::NONE,
+            context: context.cast(),
+            on_listen: Some(on_listen::<P, F>),
+            on_cancel: Some(on_cancel::<P, F>),
+            on_room: Some(on_room::<P, F>),
+            on_drop: Some(on_drop::<Source<P, F>>),
+        };
+        // SAFETY: as for a handler.
+        named(channel, unsafe { (table.source)(self.host.id, &source) }).inspect_err(|_| {
+            // SAFETY: as for a handler.
+            drop(unsafe { Box::from_raw(context) });
+        })
+    }
+}
+
+/// A refused registration names its channel.
+fn named(channel: &str, status: sys::Status) -> Result<()> {
+    Error::check(status)
+        .map_err(|error| Error::new(error.status(), format!("channel {channel:?}: refused as {:?}", error.status())))
+}
+
+unsafe extern "C-unwind" fn on_drop<C>(context: *mut c_void) {
+    // SAFETY: made at the registration; the host calls this once, when no call is in it.
+    quietly(|| drop(unsafe { Box::from_raw(context.cast::<C>()) }));
+}
+
+unsafe extern "C-unwind" fn on_message<P, F>(
+    context: *mut c_void,
+    message: *const sys::Content,
+    reply: sys::Reply,
+) -> sys::Status
+where
+    F: Fn(&P, Request<'_>, Reply),
+{
+    let done = caught(|| {
+        // SAFETY: the context lives until `on_drop`; the message is lent during this call.
+        let (handler, message) =
+            unsafe { (&*context.cast::<Handler<P, F>>(), message.as_ref().unwrap_or(&sys::Content::NULL)) };
+        // SAFETY: as above.
+        let request = unsafe { Request::new(handler.table, message) };
+        (handler.call)(&handler.plugin, request, Reply::new(handler.table, reply));
+        Ok(())
+    });
+    // A reply that the panic dropped has answered already.
+    done.map_or_else(|error| error.status().number(), |()| sys::CLEARWAY_OK)
+}
+
+unsafe extern "C-unwind" fn on_listen<P, F>(
+    context: *mut c_void,
+    arguments: *const sys::Content,
+    handle: sys::Stream,
+) -> sys::Status
+where
+    P: Send + Sync + 'static,
+    F: Fn(&P, Request<'_>, Stream) -> Result<()> + Send + Sync + 'static,
+{
+    quietly(|| {
+        // SAFETY: the context lives until `on_drop`; the arguments are lent during this call.
+        let (source, arguments) =
+            unsafe { (&*context.cast::<Source<P, F>>(), arguments.as_ref().unwrap_or(&sys::Content::NULL)) };
+        // SAFETY: as above.
+        let request = unsafe { Request::new(source.table, arguments) };
+        let (stream, starting) = Stream::start(source.table, handle, &source.streams);
+        match source.listens {
+            Listens::Direct => starting.finish(caught(|| (source.call)(&source.plugin, request, stream))),
+            Listens::Thread => source.start(request, stream, starting),
+        }
+    });
+    sys::CLEARWAY_OK // what goes wrong has ended the stream
+}
+
+unsafe extern "C-unwind" fn on_cancel<P, F>(context: *mut c_void, handle: sys::Stream) {
+    // SAFETY: the context lives until `on_drop`.
+    quietly(|| unsafe { &*context.cast::<Source<P, F>>() }.streams.cancelled(handle));
+}
+
+unsafe extern "C-unwind" fn on_room<P, F>(context: *mut c_void, handle: sys::Stream) {
+    // SAFETY: the context lives until `on_drop`.
+    quietly(|| unsafe { &*context.cast::<Source<P, F>>() }.streams.has_room(handle));
+}
+
+impl<P, F> Source<P, F>
+where
+    P: Send + Sync + 'static,
+    F: Fn(&P, Request<'_>, Stream) -> Result<()> + Send + Sync + 'static,
+{
+    /// Runs the source's function on a thread of its own, with its own references to the arguments.
+    fn start(&self, arguments: Request<'_>, stream: Stream, starting: Starting) {
+        let arguments = match arguments.keep() {
+            Ok(arguments) => arguments,
+            Err(error) => return starting.finish(Err(error)),
+        };
+        let (plugin, call) = (self.plugin.clone(), self.call.clone());
+        // Shared, so that a thread that does not start leaves it here.
+        let starting = Arc::new(Mutex::new(Some(starting)));
+        let its = starting.clone();
+        let run = move || {
+            let result = caught(|| arguments.lend(|request| call(&plugin, request, stream)));
+            finish(&its, result);
+            quietly(|| drop((plugin, call))); // the last one drops what the author made
+        };
+        if let Err(error) = thread::Builder::new().name(self.name.clone()).spawn(run) {
+            finish(&starting, Err(Error::new(Status::OutOfMemory, format!("no thread could be started: {error}"))));
+        }
+    }
+}
+
+fn finish(starting: &Mutex<Option<Starting>>, result: Result<()>) {
+    let starting = starting.lock().unwrap_or_else(PoisonError::into_inner).take();
+    starting.into_iter().for_each(|starting| starting.finish(result.clone()));
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Catches panics of a plugin in Rust. They must be caught inside of the plugin: each shared library has its own copy of the
+//! standard library, and Rust cannot catch the panics of another copy ("Rust cannot catch foreign exceptions", and the process
+//! ends).
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::status::{CLEARWAY_PANICKED, Status};
+
+/// Runs the body of a callback. A panic makes the callback return `CLEARWAY_PANICKED`, and the plugin goes on.
+pub fn guarded(body: impl FnOnce() -> Status) -> Status {
+    guarded_or(CLEARWAY_PANICKED, body)
+}
+
+/// Runs the body of a callback with another return type. Returns `instead` if it panics.
+pub fn guarded_or<R>(instead: R, body: impl FnOnce() -> R) -> R {
+    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
+        // The payload's drop may panic again, so the payload is leaked.
+        std::mem::forget(panic);
+        instead
+    })
+}
+
+/// Exports a function `unsafe fn(&Host, &mut Plugin) -> Status` as `clearway_plugin_init`. The exported function compares the
+/// versions and catches panics.
+///
+/// ```
+/// use clearway_sys::{CLEARWAY_OK, Host, Plugin, Status};
+///
+/// fn init(_host: &'static Host, _plugin: &mut Plugin) -> Status {
+///     CLEARWAY_OK
+/// }
+///
+/// clearway_sys::export!(init);
+/// ```
+#[macro_export]
+macro_rules! export {
+    ($init:path) => {
+        /// # Safety
+        /// A host calls this, with its table and a struct to fill in.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C-unwind" fn clearway_plugin_init(
+            host: *const $crate::Host,
+            plugin: *mut $crate::Plugin,
+        ) -> $crate::Status {
+            // SAFETY: as the header says; null is checked.
+            let (Some(host), Some(plugin)) = (unsafe { (host.as_ref(), plugin.as_mut()) }) else {
+                return $crate::CLEARWAY_INVALID_ARGUMENT;
+            };
+            if host.abi_major != $crate::CLEARWAY_ABI_MAJOR {
+                return $crate::CLEARWAY_VERSION;
+            }
+            plugin.abi_major = $crate::CLEARWAY_ABI_MAJOR;
+            plugin.abi_minor = $crate::CLEARWAY_ABI_MINOR;
+            $crate::guarded(|| $init(host, plugin))
+        }
+    };
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The types of Clearway's ABI. `native/include/clearway.h` is generated from these files and has the same types.
+//!
+//! A plugin is a shared library that exports `clearway_plugin_init`. It calls only the functions of the table that it receives,
+//! so it links to no library of Clearway's. This crate contains no code of the host.
+//! The crate `clearway-plugin` wraps it: a plugin in Rust needs no `unsafe`.
+
+mod content;
+mod guard;
+mod handler;
+mod host;
+mod memory;
+mod status;
+mod text;
+
+pub use content::Content;
+pub use guard::{guarded, guarded_or};
+pub use handler::*;
+pub use host::*;
+pub use memory::*;
+pub use status::*;
+pub use text::Text;

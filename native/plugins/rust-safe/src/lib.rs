@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! An example plugin without unsafe code: typed messages, an image in shared memory, a source of events, an answer that comes
+//! later, a question to the host, and what goes wrong.
+
+#![forbid(unsafe_code)]
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use clearway::{Content, Error, Host, Level, Reply, Request, Result, Stream};
+use serde::{Deserialize, Serialize};
+
+struct Safe {
+    host: Host,
+}
+
+#[derive(Deserialize)]
+struct Text {
+    text: String,
+}
+
+#[derive(Serialize)]
+struct Count {
+    words: usize,
+    letters: BTreeMap<char, u32>,
+}
+
+#[derive(Deserialize)]
+struct Image {
+    width: usize,
+    height: usize,
+}
+
+#[derive(Deserialize)]
+struct Ticks {
+    count: u32,
+    #[serde(default)]
+    pause_ms: u64,
+}
+
+#[derive(Serialize)]
+struct Tick {
+    number: u32,
+    last: bool,
+}
+
+#[clearway::plugin]
+impl Safe {
+    fn open(host: Host) -> Result<Self> {
+        host.log(Level::Info, "the example plugin without unsafe code is open");
+        Ok(Safe { host })
+    }
+
+    /// A map to a map, by serde.
+    #[handler("text/count")]
+    fn count(&self, Text { text }: Text) -> Count {
+        let mut letters = BTreeMap::new();
+        for letter in text.chars().filter(|letter| letter.is_alphabetic()) {
+            *letters.entry(letter).or_default() += 1;
+        }
+        Count { words: text.split_whitespace().count(), letters }
+    }
+
+    /// Bytes or memory, back as they came.
+    #[handler("echo", direct)]
+    fn echo(&self, request: Request<'_>) -> Result<Content> {
+        Ok(match request.memory()? {
+            Some(memory) => Content::memory(memory),
+            None if request.is_null() => Content::null(),
+            None => Content::bytes(request.bytes()),
+        })
+    }
+
+    /// Inverts the colours of the attached RGBA pixels, where they are.
+    #[handler("image/negative")]
+    fn negative(&self, request: Request<'_>) -> Result<()> {
+        let Image { width, height } = request.decode()?;
+        let memory = request.attachments()?.pop().ok_or_else(|| Error::invalid_argument("attach the pixels"))?;
+        if Some(memory.size()) != width.checked_mul(height).and_then(|pixels| pixels.checked_mul(4)) {
+            let size = memory.size();
+            return Err(Error::invalid_argument(format!("{width} x {height} RGBA pixels expected: size={size}")));
+        }
+        let mut pixels = memory.to_vec();
+        for pixel in pixels.chunks_exact_mut(4) {
+            for channel in &mut pixel[..3] {
+                *channel = 255 - *channel;
+            }
+        }
+        memory.copy_from(0, &pixels)
+    }
+
+    /// New memory, which is not copied on its way.
+    #[handler("image/white")]
+    fn white(&self, Image { width, height }: Image) -> Result<Content> {
+        let size = width.checked_mul(height).and_then(|pixels| pixels.checked_mul(4));
+        let mut pixels = self.host.allocate(size.ok_or_else(|| Error::invalid_argument("the image is too large"))?)?;
+        pixels.fill(255);
+        Ok(Content::encode(&[width, height])?.attach(pixels))
+    }
+
+    /// Answers from another thread.
+    #[handler("later", serial = "later")]
+    fn later(&self, Text { text }: Text, reply: Reply) {
+        std::thread::spawn(move || reply.send(text.to_uppercase()));
+    }
+
+    /// Answers with what the host's channel `host` says.
+    #[handler("ask")]
+    fn ask(&self, Text { text }: Text, reply: Reply) {
+        let asked = self.host.ask("host", text, |answer| {
+            let _ = match answer.and_then(|answer| answer.decode::<String>()) {
+                Ok(answer) => reply.send(answer),
+                Err(error) => reply.fail(error),
+            };
+        });
+        if let Err(error) = asked {
+            self.host.log(Level::Warning, format!("the host was not asked: {error}"));
+        }
+    }
+
+    /// On a thread of its own for each listener.
+    #[source("ticks")]
+    fn ticks(&self, Ticks { count, pause_ms }: Ticks, stream: Stream) -> Result<()> {
+        for number in 0..count {
+            if stream.is_cancelled_within(Duration::from_millis(pause_ms)) {
+                break;
+            }
+            stream.send(Tick { number, last: number + 1 == count })?;
+        }
+        Ok(())
+    }
+
+    #[handler("panics")]
+    fn panics(&self, Text { text }: Text) {
+        panic!("{text}")
+    }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Sources of events, as Rust functions, and their arguments.
+
+use std::ffi::c_void;
+use std::ops::RangeInclusive;
+
+use clearway_codec::{Error, Limits, Value, standard};
+use clearway_sys::{
+    CLEARWAY_INVALID_ARGUMENT, CLEARWAY_PANICKED, CLEARWAY_RUN_POOL, Content, Source, Status, Stream, Text,
+};
+
+use crate::example::Example;
+use crate::guard::guarded;
+
+/// A source of events in Rust.
+pub trait OnListen {
+    /// Starts a stream, or returns the status of a refusal.
+    fn on_listen(example: &Example, arguments: &Value, stream: Stream) -> Status;
+}
+
+unsafe extern "C-unwind" fn on_listen<L: OnListen>(
+    context: *mut c_void,
+    arguments: *const Content,
+    stream: Stream,
+) -> Status {
+    guarded(CLEARWAY_PANICKED, || {
+        // SAFETY: the context is the opening, which lives until it is closed; the arguments are lent during this call.
+        let (example, arguments) =
+            unsafe { (&*context.cast::<Example>(), arguments.as_ref().unwrap_or(&Content::NULL)) };
+        match read_arguments(arguments) {
+            Ok(arguments) => L::on_listen(example, &arguments, stream),
+            Err(_) => CLEARWAY_INVALID_ARGUMENT,
+        }
+    })
+}
+
+unsafe extern "C-unwind" fn on_cancel(context: *mut c_void, stream: Stream) {
+    // SAFETY: the context is the opening, which lives until it is closed.
+    guarded((), || unsafe { &*context.cast::<Example>() }.tickers.cancel(stream));
+}
+
+unsafe extern "C-unwind" fn on_room(context: *mut c_void, stream: Stream) {
+    // SAFETY: the context is the opening, which lives until it is closed.
+    guarded((), || unsafe { &*context.cast::<Example>() }.tickers.tell_of_room(stream));
+}
+
+impl Example {
+    /// Registers a source of events.
+    pub fn source<L: OnListen>(&self, channel: &str) -> Status {
+        let source = Source {
+            size: size_of::<Source>(),
+            channel: Text::of(channel),
+            runs: CLEARWAY_RUN_POOL,
+            reserved: 0,
+            queue: Text::NONE,
+            context: self.context(),
+            on_listen: Some(on_listen::<L>),
+            on_cancel: Some(on_cancel),
+            on_room: Some(on_room),
+            on_drop: None,
+        };
+        // SAFETY: the host copies the source; its context lives until the plugin is closed.
+        unsafe { (self.host.source)(self.id, &source) }
+    }
+}
+
+/// Reads arguments: a map or null, as a standard message.
+pub fn read_arguments(content: &Content) -> Result<Value, Option<Error>> {
+    let bytes = if content.data.is_null() {
+        &[]
+    } else {
+        // SAFETY: received content is lent during the call.
+        unsafe { std::slice::from_raw_parts(content.data, content.size) }
+    };
+    match standard::read(bytes, Limits::DEFAULT).map_err(Some)? {
+        given @ (Value::Map(_) | Value::Null) => Ok(given),
+        _ => Err(None),
+    }
+}
+
+/// Reads an integer from the arguments, or returns `otherwise` if it is missing. Returns `None` if it is no integer or out of
+/// range.
+pub fn argument(arguments: &Value, key: &str, range: RangeInclusive<i64>, otherwise: i64) -> Option<i64> {
+    let value = match arguments.get(key) {
+        None | Some(Value::Null) => otherwise,
+        Some(Value::Int(value)) => *value,
+        Some(_) => return None,
+    };
+    range.contains(&value).then_some(value)
+}

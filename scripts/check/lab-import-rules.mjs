@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Import rules of the lab as data. `make check` tests the code against them; ARCHITECTURE.md prints them (`make fmt` writes them there).
+import { posix } from "node:path";
+
+const source = "ts/clearway-lab/src/";
+
+/**
+ * Folders of the lab's source. A folder may always import itself. From `types` it may import types only: the code would run in another
+ * thread. Any folder must be listed here.
+ * @type {Record<string, { may: string[], types?: string[], why: string }>}
+ */
+export const labFolders = {
+  protocol: { may: [], why: "the messages between the lab and its runners, and what measured code returns" },
+  statistics: { may: [], why: "distributions, comparisons, random orders; pure" },
+  machine: { may: [], why: "facts about the machine and the build, positions of threads, the idle watcher" },
+  scenario: { may: ["machine", "protocol", "statistics"], why: "scenarios as data, and the plan of a run" },
+  run: {
+    may: ["machine", "protocol", "scenario", "statistics"],
+    why: "measures a plan; the record, the results and what to doubt about them",
+  },
+  report: { may: ["protocol", "run", "scenario", "statistics"], why: "results as text, tables, charts and a page" },
+  export: { may: ["protocol", "run", "statistics"], why: "records in the formats of other tools" },
+  host: { may: ["protocol"], why: "what Node and the browser do differently, and nothing more" },
+  mechanism: { may: ["host", "statistics"], why: "the clock's step, and the warm-up of measured code" },
+  native: { may: ["machine"], why: "compiles the native peers, opens the example plugin" },
+  isolate: {
+    may: ["host", "mechanism", "protocol", "statistics"],
+    types: ["work"],
+    why: "family: work that leaves the main thread",
+  },
+  memory: { may: ["host", "native", "protocol"], why: "family: buffers that native code fills" },
+  push: { may: ["host", "mechanism", "protocol"], types: ["work"], why: "family: live streams" },
+  channel: { may: ["host", "native", "protocol"], why: "family: messages to workers, processes and native code" },
+  codec: { may: ["channel", "host", "protocol", "statistics"], why: "family: the codecs of channels" },
+  offload: {
+    may: ["host", "mechanism", "protocol", "statistics"],
+    types: ["work"],
+    why: "family: which executor suits which work",
+  },
+  work: {
+    may: ["channel", "host", "isolate", "offload", "push"],
+    why: "what runs in the measured workers and processes; one file per entry",
+  },
+  promises: {
+    may: ["machine", "native", "protocol", "run", "scenario", "statistics"],
+    why: "the profile `promises`: probes, rows, targets, table",
+  },
+  runner: {
+    may: [
+      ...["channel", "codec", "host", "isolate", "machine", "mechanism", "memory", "native", "offload"],
+      ...["promises", "protocol", "push", "statistics"],
+    ],
+    why: "the runners for Node and Chromium, the page and its server, the fixtures",
+  },
+  cli: {
+    may: ["export", "machine", "native", "promises", "protocol", "report", "run", "runner", "scenario"],
+    why: "the command `clearway`; imported by no other folder",
+  },
+};
+
+/** Imports that the build replaces by host, with the folder of the files. */
+const aliases = {
+  "#lab-host": "host",
+  "#lab-pool-work": "isolate",
+  "#lab-pool-peers": "isolate",
+  "#lab-node-only": "runner",
+};
+
+/** Whether the specifier that begins at `pos` is imported for its types only. */
+function isTypeImport(text, pos) {
+  const before = text.slice(0, pos);
+  return /\b(import|export) type\b[^;"]*$/.test(before) || /\btypeof import\(\s*"?$/.test(before);
+}
+
+/** Returns why a file of the lab must not import `specifier`, which begins at `pos` of its `text`; undefined if it may. */
+export function labImportProblem(path, text, specifier, pos) {
+  if (!path.startsWith(source)) return undefined;
+  const folder = path.slice(source.length).split("/")[0];
+  const rule = labFolders[folder];
+  if (rule === undefined) return `lab-import-rules.mjs has no rule for ${folder}; add one that says what it may import`;
+  const to = specifier.startsWith(".") ? posix.join(posix.dirname(path), specifier) : undefined;
+  const other = aliases[specifier] ?? (to?.startsWith(source) ? to.slice(source.length).split("/")[0] : undefined);
+  if (other === undefined || other === folder || rule.may.includes(other)) return undefined;
+  if (rule.types?.includes(other))
+    return isTypeImport(text, pos) ? undefined : `${folder} may import only types from ${other}`;
+  return `${folder} may import ${rule.may.join(", ") || "nothing"} of the lab`;
+}
+
+/** Returns the lines of the table in ARCHITECTURE.md. */
+export function labRulesTable() {
+  const named = (names) => names.map((name) => `\`${name}\``).join(", ");
+  const rows = Object.entries(labFolders).map(([folder, { may, types, why }]) => {
+    const all = [named(may), types && `types of ${named(types)}`].filter(Boolean).join("; ");
+    return `| \`${folder}\` | ${all || "nothing"} | ${why} |`;
+  });
+  return ["| in `ts/clearway-lab/src` | may import | what it is |", "|---|---|---|", ...rows];
+}

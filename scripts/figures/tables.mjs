@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The tables of docs/performance.md and of the README as data: the promise in the kept run that each row shows.
+
+const states = ["each thread on its own core", "the same, cores kept awake", "where the scheduler puts them"];
+const stateTitles = ["own cores", "own cores, kept from sleeping", "cores chosen by the scheduler"];
+
+/** Returns one row for each of the three ways in which the scheduler can place two threads. */
+const inEachState = (title, promise, of) =>
+  states.map((state, at) => ({ title: `${title}, ${stateTitles[at]}`, promise, of, state }));
+
+/** Rows by table. `of` is Clearway's side of the comparison. */
+export const tables = {
+  calls: [
+    ...inEachState(
+      "Round trip of a trivial call: best other library's time / Clearway's",
+      "call-over-peer",
+      "clearway",
+    ),
+    ...inEachState(
+      "The same without shared memory: Clearway's time / bare `postMessage`'s",
+      "port-over-bare",
+      "clearway port",
+    ),
+    ...inEachState("A call after 2 ms of rest: Clearway's time / bare `postMessage`'s", "gap-over-bare", "clearway"),
+    { title: "1000 calls in flight: Clearway's calls per second / best other library's", promise: "flight-over-peer" },
+    {
+      title: "1000 calls in flight: Clearway's calls per second / bare `postMessage`'s with an id map",
+      promise: "flight-over-bare",
+    },
+  ],
+  records: [
+    {
+      title: "1 M records, 1000 different names: structured clone's longest stall / Clearway's",
+      promise: "students-stall",
+      over: "structured clone",
+      state: "1000 names",
+    },
+    {
+      title: "1 M records, every name different: structured clone's longest stall / Clearway's",
+      promise: "students-stall",
+      over: "structured clone",
+      state: "every name another",
+    },
+    {
+      title: "1 M records, 1000 different names: structured clone's total time / Clearway's",
+      promise: "students-total",
+      state: "1000 names",
+    },
+    {
+      title: "1 M records, every name different: structured clone's total time / Clearway's",
+      promise: "students-total",
+      state: "every name another",
+    },
+    { title: "100 M records as one table: longest stall", promise: "students-huge" },
+    { title: "100 M records as a stream of tables: longest stall", promise: "students-huge-stream" },
+    { title: "Sum of a column of 10 M rows: time / a plain loop's over a typed array", promise: "scan-column" },
+    { title: "The same sum row by row with one cursor per chunk", promise: "scan-chunk-cursors" },
+    { title: "The same sum row by row with `for..of`", promise: "scan-cursor" },
+  ],
+  placement: ["arithmetic", "lists of 1000", "1 ms", "10 ms"].flatMap((state) => [
+    { title: `100 calls, ${workOf(state)}: time / the better of inline and worker`, promise: "auto-time", state },
+    { title: `100 calls, ${workOf(state)}: longest stall / the frame budget`, promise: "auto-stall", state },
+  ]),
+  pool: [
+    { title: "Start of a pool to its first result: time / a bare worker's", promise: "start-over-bare" },
+    { title: "Processor time of an idle pool, of one core", promise: "idle-cpu", of: "clearway" },
+    { title: "Processor time of an idle pool without shared memory", promise: "idle-cpu", of: "clearway port" },
+    { title: "64 KB chunks from a worker: bytes copied", promise: "stream-copied", of: "clearway" },
+  ],
+  native: [
+    {
+      title: "A mixed message of 2 KB, encoded and decoded: msgpackr's time (`moreTypes`) / the standard codec's",
+      promise: "codec-over-peer",
+      of: "clearway, encodeInto and owned",
+    },
+    {
+      title: "The same with a new buffer per message",
+      promise: "codec-over-peer",
+      of: "clearway, encode and decode",
+    },
+    {
+      title: "The same against msgpackr's defaults, which do not keep typed arrays",
+      promise: "codec-over-any",
+      of: "clearway, encodeInto and owned",
+    },
+    {
+      title: "`memset` of 8 MB by a plugin in native memory: time / the same in C",
+      promise: "memset-over-c",
+      of: "plugin, native memory",
+    },
+    {
+      title: "`memset` of 8 MB by a plugin in a `SharedArrayBuffer`: time / the same in C",
+      promise: "memset-over-c",
+      of: "plugin, SharedArrayBuffer",
+    },
+    { title: "`memset` of 8 MB: an FFI that converts each element / the plugin", promise: "memset-over-elements" },
+    { title: "Method channel that copies 8 MB each way: time / two `memcpy`", promise: "method-over-memcpy" },
+    { title: "Null message to a plugin, direct: time / a bare Node-API call", promise: "null-over-bare" },
+    {
+      title: "1 MB lent to a plugin and back, direct: time / a null message's",
+      promise: "megabyte-over-null",
+      of: "direct, 1 MB lent",
+    },
+    {
+      title: "1 MB lent to a plugin and back, through its pool: time / a null message's",
+      promise: "megabyte-over-null",
+      of: "pool, 1 MB lent",
+    },
+    { title: "The same: bytes copied", promise: "megabyte-copied", of: "pool, 1 MB lent" },
+    { title: "60 frames of 8 MB a second for 60 s: bytes copied", promise: "frames-copied" },
+    { title: "The same: frames lost", promise: "frames-lost" },
+    { title: "The same: longest stall", promise: "frames-stall" },
+  ],
+};
+
+/** The README's five rows: Clearway's figure and the compared one. */
+export const summary = [
+  {
+    title: "One warm call, round trip, each thread on its own core",
+    promise: "call-over-peer",
+    of: "clearway",
+    state: states[0],
+  },
+  { title: "Calls per second with 1000 in flight", promise: "flight-over-peer" },
+  {
+    title: "Longest stall of the main thread while 1 M records arrive",
+    promise: "students-stall",
+    state: "1000 names",
+  },
+  { title: "Pool start to first result", promise: "start-over-bare" },
+  { title: "Processor time of an idle pool", promise: "idle-cpu", of: "clearway" },
+];
+
+function workOf(state) {
+  if (state === "arithmetic") return "0.1 us of arithmetic each";
+  return state.startsWith("lists") ? "a list of 1000 numbers each" : `${state} of work each`;
+}

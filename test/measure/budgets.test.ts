@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What can be counted exactly of measure/budgets.json. Allocations depend on a sampler and are judged by `make measure`.
+import { pool } from "clearway";
+import { describe, expect, test } from "vitest";
+import { budgeted, budgets, carriers } from "../../measure/budget/budgets.mjs";
+import { operations } from "../../measure/budget/operations.mjs";
+
+describe("the budget of what an operation costs the caller's thread", () => {
+  test("is committed for every operation by every carrier", () => {
+    const committed = Object.entries(budgets.operations).flatMap(([name, ways]) =>
+      Object.keys(ways as object).map((carrier) => [name, carrier]),
+    );
+    expect(committed.sort()).toEqual(budgeted().sort());
+  });
+
+  test.each(budgeted() as [keyof typeof operations, keyof typeof carriers][])(
+    "is kept to the byte by what is copied: %s, %s",
+    async (name, carrier) => {
+      const operation = operations[name];
+      const url = new URL(`../../measure/budget/${operation.tasks}.mjs`, import.meta.url);
+      const made = pool(url, { size: 1, carrier: carriers[carrier] as "port" | "auto" });
+      try {
+        await operation.run(made, operation.count);
+        const { toWorkers, fromWorkers } = made.stats().ledger;
+        const { copiedBytes } = budgets.operations[name][carrier];
+        expect((toWorkers.copiedBytes + fromWorkers.copiedBytes) / operation.count).toBe(copiedBytes);
+      } finally {
+        await made.terminate();
+      }
+    },
+  );
+});

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// `clearway lab --profile promises`: measures what Clearway promises beside other libraries, prints the table and writes promises.json.
+import { mkdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { buildFacts, cpuTimes, machineFacts, stealPercent } from "../machine/facts.js";
+import { promiseFiles } from "../native/promise-files.js";
+import { Collector } from "../promises/collect.js";
+import { PROMISE_PEERS, promiseResults } from "../promises/results.js";
+import { rows } from "../promises/rows/rows.mjs";
+import { measurePromises, type PromisePlan, plannedRows } from "../promises/run.js";
+import { loadPromiseScenarios, type PromiseProfile, type PromiseScenario } from "../promises/scenario.js";
+import { promiseTable } from "../promises/table.js";
+import type { HostName, Json } from "../protocol/message.js";
+import { duration } from "../report/duration.js";
+import { assertResults } from "../run/schema.js";
+import { PROFILE_VARIABLE } from "../runner/profile.js";
+import { Runners } from "../runner/runners.js";
+import { askHosts } from "./hosts.js";
+import { UsageError } from "./select.js";
+
+export interface PromiseOptions {
+  host: HostName[];
+  profile: PromiseProfile;
+  out: string;
+  rounds?: number;
+  seed?: number;
+}
+
+/** The file that a run writes into its folder. */
+export const PROMISES_FILE = "promises.json";
+
+/** A probe that has not answered by then is ended, if its row names no other time. */
+const PROBE_MS_MAX = 120_000;
+
+/** Returns the exit status. */
+export async function promises(what: readonly string[], options: PromiseOptions): Promise<number> {
+  const scenarios = selectPromises(loadPromiseScenarios(), what);
+  const hosts = options.host.filter((host) => scenarios.some((scenario) => scenario.hosts.includes(host)));
+  if (hosts.length === 0)
+    throw new UsageError(`the profile ${options.profile} measures none of this on ${options.host.join(" and ")}`);
+  const begin = performance.now();
+  const startedAt = new Date().toISOString();
+  const interruption = new AbortController();
+  const runners = new Runners({ [PROFILE_VARIABLE]: options.profile });
+  const native = promiseFiles();
+  const onInterrupt = () => {
+    if (interruption.signal.aborted) process.exit(130);
+    process.stderr.write("\ninterrupted: keeping what was measured (again to leave at once)\n");
+    interruption.abort();
+    runners.interrupt();
+  };
+  process.on("SIGINT", onInterrupt);
+  process.on("SIGTERM", onInterrupt);
+  try {
+    const machine = machineFacts();
+    const times = cpuTimes();
+    const { described, problems } = await askHosts(runners, hosts);
+    const { profile, rounds } = options;
+    const seed = options.seed ?? Math.floor(Math.random() * 2 ** 32);
+    const plan: PromisePlan = { scenarios, hosts, profile, seed, ...(rounds === undefined ? {} : { rounds }) };
+    const collect = new Collector(scenarios);
+    let since = performance.now();
+    const done = await measurePromises(
+      plan,
+      rows,
+      {
+        probe: (host, name, params, timeoutMs = PROBE_MS_MAX) =>
+          runners.probe(host, { name, params: params as Json }, timeoutMs),
+        problems,
+        nativeFiles: () => native.get(),
+      },
+      collect,
+      interruption.signal,
+      (host, scenario, failure) => {
+        const took = duration(performance.now() - since);
+        since = performance.now();
+        process.stderr.write(
+          `${scenario} on ${host}: ${failure === undefined ? took : `failed: ${failure.message}`}\n`,
+        );
+      },
+    );
+    const runtimes = Object.fromEntries(Object.entries(described).map(([host, { runtime }]) => [host, runtime]));
+    const results = promiseResults(
+      {
+        profile,
+        seed,
+        startedAt,
+        durationMs: performance.now() - begin,
+        planned: plannedRows(plan).length,
+        done,
+        interrupted: interruption.signal.aborted,
+        runtimes,
+        machine: { ...machine, stealPercent: stealPercent(times, cpuTimes()) },
+        build: buildFacts(described.chromium?.runtime ?? null, PROMISE_PEERS),
+      },
+      collect,
+    );
+    process.stdout.write(`${promiseTable(results)}\n\nWhat to doubt:\n`);
+    for (const { message, next } of results.warnings) process.stdout.write(`- ${message} Next: ${next}.\n`);
+    // Results that do not match the schema are printed but not written.
+    assertResults(results);
+    const out = path.resolve(options.out);
+    mkdirSync(out, { recursive: true });
+    const file = path.join(out, PROMISES_FILE);
+    writeFileSync(file, `${JSON.stringify(results, null, 2)}\n`);
+    const shown = path.relative(process.cwd(), file);
+    process.stdout.write(`\n${shown} written after ${duration(performance.now() - begin)}.\n`);
+    if (interruption.signal.aborted) return 130;
+    return results.cells.some(({ status }) => status === "failed") ? 1 : 0;
+  } finally {
+    process.off("SIGINT", onInterrupt);
+    process.off("SIGTERM", onInterrupt);
+    await runners.close();
+    native.remove();
+  }
+}
+
+/** Prints the scenarios of the profile, with their targets. Returns the exit status. */
+export function listPromises(): number {
+  for (const { name, question, hosts, promises: all } of loadPromiseScenarios()) {
+    process.stdout.write(`${name}: ${question} [${hosts.join(", ")}]\n`);
+    for (const { id, what, sense, value, unit } of all) {
+      const target = value === undefined ? "" : ` (${sense} ${value}${unit === "ratio" ? "" : ` ${unit}`})`;
+      process.stdout.write(`  ${id.padEnd(24)} ${what}${target}\n`);
+    }
+  }
+  return 0;
+}
+
+/** Returns the named scenarios in the order of the table; all of them if none is named. */
+export function selectPromises(all: readonly PromiseScenario[], names: readonly string[]): PromiseScenario[] {
+  const stranger = names.find((name) => !all.some((scenario) => scenario.name === name));
+  if (stranger !== undefined) {
+    const known = all.map(({ name }) => name).join(", ");
+    throw new UsageError(`unknown scenario "${stranger}" in the profile promises. Scenarios: ${known}`);
+  }
+  return names.length === 0 ? [...all] : all.filter(({ name }) => names.includes(name));
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The upload as data, independent of the host: shared by both hosts and all workers.
+import { numberParam, type Work } from "../protocol/measured.js";
+
+/** What to send, where to, and how. `source` is a path in Node and a Blob in a browser. */
+export interface Upload {
+  source: string | Blob;
+  bytes: number;
+  chunkBytes: number;
+  url: string;
+}
+
+export interface Progress {
+  sentBytes: number;
+}
+
+/** Returns the upload for a cell's parameters. */
+export function uploadOf({ params, fixture }: Work, source: string | Blob): Upload {
+  return {
+    source,
+    bytes: numberParam(params, "fileBytes"),
+    chunkBytes: numberParam(params, "chunkBytes"),
+    url: fixture.httpUrl + "/upload",
+  };
+}

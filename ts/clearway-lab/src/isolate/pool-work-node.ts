@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The pool's task in Node, with the connection in a variable of the worker, the usual hand-written way.
+import { EchoConnection } from "./echo-client.js";
+import type { PoolTask } from "./pool-task.js";
+
+let held: EchoConnection | undefined;
+
+export async function runPoolTask(task: PoolTask): Promise<number> {
+  if (task.crash) process.exit(1);
+  if (task.connection === "none") return task.value + 1;
+  if (task.connection === "held") {
+    if (!held?.open) held = await EchoConnection.open(task.port);
+    return held.ask(task.value);
+  }
+  return askOnce(task);
+}
+
+/** Opens a connection, asks, and closes it. */
+export async function askOnce(task: PoolTask): Promise<number> {
+  const connection = await EchoConnection.open(task.port);
+  try {
+    return await connection.ask(task.value);
+  } finally {
+    connection.close();
+  }
+}

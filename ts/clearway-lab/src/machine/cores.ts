@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The positions of the threads decide what a message costs. On one core, a hand-over is a context switch (8 to 15 us per round trip
+// here). On two, it wakes a core that has halted (40 to 60 us) or one that was kept awake (about 28 us). The scheduler moves threads
+// between rounds. Each run therefore names one of three states:
+//
+//   apart    the calling thread on one core, the workers on another; idle cores halt
+//   awake    the same, with an endless loop at idle priority (SCHED_IDLE) on both cores, so that none ever halts
+//   free     the scheduler decides; the results say how often both threads were seen on one core
+import { execFileSync, spawn } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+
+export const CORE_STATES = ["apart", "awake", "free"] as const;
+export type CoreState = (typeof CORE_STATES)[number];
+
+export const CORE_STATE_TEXT: Record<CoreState, string> = {
+  apart: "each thread on its own core",
+  awake: "the same, cores kept awake",
+  free: "where the scheduler puts them",
+};
+
+/** Returns the numbers of the cores that this process may use, for pinning. Empty outside Linux. */
+export function allowedCores(): number[] {
+  try {
+    const list = /^Cpus_allowed_list:\s*(.+)$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? "";
+    return list.split(",").flatMap((part) => {
+      const [from = 0, to = from] = part.split("-").map(Number);
+      return Array.from({ length: to - from + 1 }, (_, at) => from + at);
+    });
+  } catch {
+    return [];
+  }
+}
+
+/** Returns why threads cannot be pinned for a state; undefined when they can. */
+export function whyNotPinned(state: CoreState): string | undefined {
+  if (state === "free") return undefined;
+  if (process.platform !== "linux")
+    return `threads are pinned with taskset, which is Linux's: platform=${process.platform}`;
+  if (allowedCores().length < 2) return "two cores are needed for threads that stand apart";
+  for (const tool of state === "awake" ? ["taskset", "chrt"] : ["taskset"]) {
+    try {
+      execFileSync(tool, ["--version"], { stdio: "ignore" });
+    } catch {
+      return `${tool} is missing (Debian: apt-get install util-linux)`;
+    }
+  }
+  return undefined;
+}
+
+/** Returns the numbers of a process's threads; `name` filters by the system's name of a thread. */
+export function threadsOf(pid: number, name?: RegExp): number[] {
+  const all = readdirSync(`/proc/${pid}/task`).map(Number);
+  if (name === undefined) return all;
+  return all.filter((thread) => name.test(readFileSync(`/proc/${pid}/task/${thread}/comm`, "utf8")));
+}
+
+/** Pins a process's calling thread to the first core and the given threads to the second. */
+export function standApart(pid: number, workers: readonly number[]): void {
+  const [first, second] = allowedCores();
+  execFileSync("taskset", ["-pc", String(first), String(pid)], { stdio: "ignore" });
+  for (const thread of workers) {
+    try {
+      execFileSync("taskset", ["-pc", String(second), String(thread)], { stdio: "ignore" });
+    } catch (error) {
+      // A helper thread that has ended since it was listed needs no core.
+      if (threadsOf(pid).includes(thread)) throw error;
+    }
+  }
+}
+
+/** Returns the core that a thread of this process last ran on. */
+export function coreOf(thread: number): number {
+  const stat = readFileSync(`/proc/self/task/${thread}/stat`, "utf8");
+  // Field 39, counted from behind the name, which may contain spaces and brackets.
+  return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[36]);
+}
+
+/** Calls `use` while no core halts. Ends the loops that keep the cores awake, whatever `use` does. */
+export async function keptAwake<T>(use: () => Promise<T>): Promise<T> {
+  const loops = allowedCores().map((core) =>
+    spawn("chrt", ["-i", "0", "taskset", "-c", String(core), process.execPath, "-e", "for (;;);"], { stdio: "ignore" }),
+  );
+  try {
+    return await use();
+  } finally {
+    for (const loop of loops) loop.kill("SIGKILL");
+  }
+}

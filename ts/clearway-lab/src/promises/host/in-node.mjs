@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What a probe needs from its host, in a Node process that measures one thing and ends.
+import { Worker } from "node:worker_threads";
+import { coreOf, standApart, threadsOf } from "../../machine/cores.ts";
+import { subjects } from "../subject/node.mjs";
+
+const isLinux = process.platform === "linux";
+const threads = () => (isLinux ? threadsOf(process.pid) : []);
+const atStart = new Set(threads());
+
+const host = {
+  name: "node",
+  subjects,
+  sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+  /** Returns the URL of a worker's built file. */
+  workerUrl: (name) => new URL(`./promises-worker-${name}.js`, import.meta.url),
+  /** Starts a bare worker, with the same interface on every host. */
+  openWorker(url) {
+    const worker = new Worker(url);
+    return {
+      post: (message) => worker.postMessage(message),
+      listen: (receive) => worker.on("message", receive),
+      end: () => worker.terminate(),
+    };
+  },
+  /** Returns the threads that started while `use` ran. */
+  async newThreads(use) {
+    const before = new Set(threads());
+    await use();
+    return threads().filter((thread) => !before.has(thread));
+  },
+  /** Returns a function that tells whether this thread and the last of the given ones last ran on one core; null if unknown. */
+  watchCores: (given) => () => (given.length === 0 ? null : coreOf(process.pid) === coreOf(given.at(-1))),
+  /** Pins this thread to one core, and all threads started since to another. */
+  standApart: () =>
+    standApart(
+      process.pid,
+      threads().filter((thread) => !atStart.has(thread)),
+    ),
+  /** Returns this process's share of one core while `use` ran, in percent. */
+  async cpuOver(use) {
+    const before = process.cpuUsage();
+    const begin = performance.now();
+    await use();
+    const { user, system } = process.cpuUsage(before);
+    return ((user + system) / 1000 / (performance.now() - begin)) * 100;
+  },
+};
+
+const probes = {
+  call: async () => (await import("../probe/call.mjs")).call,
+  codec: async () => (await import("../probe/codec.mjs")).codec,
+  firehose: async () => (await import("../probe/firehose.mjs")).firehose,
+  flight: async () => (await import("../probe/flight.mjs")).flight,
+  frames: async () => (await import("../probe/frames.mjs")).frames,
+  idle: async () => (await import("../probe/idle.mjs")).idle,
+  list: async () => (await import("../probe/list.mjs")).list,
+  native: async () => (await import("../probe/native.mjs")).native,
+  placement: async () => (await import("../probe/placement.mjs")).placement,
+  scan: async () => (await import("../probe/scan.mjs")).scan,
+  start: async () => (await import("../probe/start.mjs")).start,
+  stream: async () => (await import("../probe/stream.mjs")).stream,
+  students: async () => (await import("../probe/students.mjs")).students,
+};
+
+/** Runs a probe in this process. Rejects with a RangeError if there is no such probe. */
+export async function probe(name, params) {
+  const load = probes[name];
+  if (load === undefined) throw new RangeError(`no such probe: probe=${name} (${Object.keys(probes).join(", ")})`);
+  return (await load())(params, host);
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What a probe needs from its host, in a page. The runner does what a page cannot: `labStandApart` and `labCpuMs` are its functions.
+import { call } from "../probe/call.mjs";
+import { flight } from "../probe/flight.mjs";
+import { idle } from "../probe/idle.mjs";
+import { list } from "../probe/list.mjs";
+import { placement } from "../probe/placement.mjs";
+import { scan } from "../probe/scan.mjs";
+import { start } from "../probe/start.mjs";
+import { stream } from "../probe/stream.mjs";
+import { students } from "../probe/students.mjs";
+import { subjects } from "../subject/page.mjs";
+
+const host = {
+  name: "chromium",
+  subjects,
+  // In pages, a timer set by a timer is late by up to 4 ms; a task with a delay is not.
+  sleep: (ms) => scheduler.postTask(() => {}, { delay: ms }),
+  workerUrl: (name) => new URL(`./promises-worker-${name}.js`, import.meta.url),
+  openWorker(url) {
+    const worker = new Worker(url, { type: "module" });
+    return {
+      post: (message) => worker.postMessage(message),
+      listen: (receive) => worker.addEventListener("message", ({ data }) => receive(data)),
+      end: () => worker.terminate(),
+    };
+  },
+  async newThreads(use) {
+    await use();
+    return [];
+  },
+  watchCores: () => () => null,
+  standApart: () => globalThis.labStandApart(),
+  async cpuOver(use) {
+    const before = await globalThis.labCpuMs();
+    const begin = performance.now();
+    await use();
+    const elapsed = performance.now() - begin;
+    return (((await globalThis.labCpuMs()) - before) / elapsed) * 100;
+  },
+};
+
+const probes = { call, flight, idle, list, placement, scan, start, stream, students };
+
+globalThis.labProbe = (name, params) => probes[name](params, host);

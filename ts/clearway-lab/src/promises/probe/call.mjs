@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Measured on the host: consecutive trivial calls on warm workers, in interleaved slices.
+import { median, shuffler } from "../../statistics/rounds.ts";
+
+/**
+ * Measures the calls. `state`: see machine/cores.ts. Each plan has `gapMs`, the sleep before each call; `roles`, the roles of its subjects;
+ * and `rounds`, each of `passes` over the subjects with a `slice` of calls. `group` is the number of calls per reading of the clock, for
+ * clocks with coarse steps. Returns for each plan and subject the p50 of each round and all samples, in microseconds, and whether both
+ * threads were on one core.
+ */
+export async function call({ state, plans, group, seed }, host) {
+  const running = [];
+  for (const subject of withTwin(host.subjects(1))) {
+    if (subject.unavailable !== undefined) continue;
+    let made;
+    const threads = await host.newThreads(async () => {
+      made = await subject.start();
+      for (let at = 0; at < warmCalls; at++) await made.call(at);
+    });
+    running.push({ name: subject.name, role: subject.role, ...made, onOneCore: host.watchCores(threads) });
+  }
+  if (state !== "free") await host.standApart();
+  const shuffle = shuffler(seed);
+  const all = [];
+  for (const { gapMs, passes, slice, rounds, roles } of plans) {
+    const taking = running.filter(({ role }) => roles.includes(role));
+    const figures = Object.fromEntries(taking.map(({ name }) => [name, { p50Us: [], samplesUs: [], onOneCore: [] }]));
+    // The first round fills the caches.
+    for (let round = -1; round < rounds; round++) {
+      const seen = new Map(taking.map(({ name }) => [name, { samples: [], cores: [] }]));
+      for (let pass = 0; pass < passes; pass++) {
+        for (const { name, call, onOneCore } of shuffle(taking)) {
+          const { samples, cores } = seen.get(name);
+          await takeSlice(call, { slice, gapMs, group: gapMs > 0 ? 1 : group }, samples, host);
+          cores.push(onOneCore());
+        }
+      }
+      if (round < 0) continue;
+      for (const [name, { samples, cores }] of seen) {
+        figures[name].p50Us.push(median(samples));
+        figures[name].samplesUs.push(...samples);
+        figures[name].onOneCore.push(agreed(cores));
+      }
+    }
+    all.push(figures);
+  }
+  for (const { stop } of running) await stop();
+  return all;
+}
+
+/** Calls that get the code compiled. The first, uncounted round does the rest. */
+const warmCalls = 2000;
+/**
+ * Uncounted calls at the start of a slice. The worker has slept while the others had their turn, and a carrier that tunes its spinning
+ * needs up to 200 calls to adapt again. The plan with a gap measures the cost of a first call.
+ */
+const leadCalls = 300;
+
+async function takeSlice(call, { slice, gapMs, group }, samples, host) {
+  if (gapMs === 0) for (let at = 0; at < leadCalls; at++) await call(at);
+  for (let at = 0; at < slice; at++) {
+    if (gapMs > 0) await host.sleep(gapMs);
+    const begin = performance.now();
+    for (let each = 0; each < group; each++) await call(at);
+    samples.push(((performance.now() - begin) * 1000) / group);
+  }
+}
+
+/** Returns true or false if all passes of a round agree, "both" if they do not, null if nothing could be seen. */
+function agreed(cores) {
+  return cores.every((each) => each === cores[0]) ? cores[0] : "both";
+}
+
+/** Adds the reference a second time with its own worker, which shows how far equal things differ. */
+function withTwin(subjects) {
+  const reference = subjects.find(({ role }) => role === "reference");
+  return [...subjects, { ...reference, name: twinOf(reference.name) }];
+}
+
+export const twinOf = (name) => `${name} again`;

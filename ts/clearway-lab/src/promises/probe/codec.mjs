@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Measured in Node: encoding and decoding of one message of about 2 KB with every supported type.
+import { mixed } from "../../../../clearway/bench/codec/mixed.mjs";
+import { shuffler } from "../../statistics/rounds.ts";
+import { codecs } from "../subject/codecs.mjs";
+
+/** About 5 ms per turn: many times the clock's resolution, and short compared with the machine's other work. */
+const times = 300;
+const warmRounds = 10;
+
+/** Returns by codec the microseconds per message of every round, the message's bytes, and the keys that change on the way. */
+export function codec({ rounds, seed }) {
+  const figures = {};
+  const messages = {};
+  for (const { name, encode, message = encode, decode } of codecs) {
+    // A copy, as the other side would have one: some encoders write the next message over the last.
+    const made = message(mixed);
+    messages[name] = ArrayBuffer.isView(made) ? Uint8Array.from(made) : made;
+    const changed = Object.keys(mixed).filter((key) => shown(decode(messages[name])[key]) !== shown(mixed[key]));
+    figures[name] = { us: [], changed, bytes: messages[name].byteLength };
+  }
+  const shuffle = shuffler(seed);
+  for (let round = -warmRounds; round < rounds; round++) {
+    for (const { name, encode, decode } of shuffle(codecs)) {
+      const us = (encode ? time(encode, mixed) : 0) + time(decode, messages[name]);
+      if (round >= 0) figures[name].us.push(us);
+    }
+  }
+  return figures;
+}
+
+/** The last call's result, so that no call can be removed as unused. */
+export let kept;
+
+function time(run, argument) {
+  const begun = process.hrtime.bigint();
+  for (let at = 0; at < times; at++) kept = run(argument);
+  return Number(process.hrtime.bigint() - begun) / 1e3 / times;
+}
+
+/** Returns a value as text, with the types of its lists. A Buffer counts as a Uint8Array. */
+function shown(value) {
+  return JSON.stringify(value, (_, each) =>
+    ArrayBuffer.isView(each) ? [each instanceof Uint8Array ? "Uint8Array" : each.constructor.name, ...each] : each,
+  );
+}

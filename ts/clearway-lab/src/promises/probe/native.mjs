@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Measured in Node: one case of native/cases.mjs, its subjects in interleaved rounds, with the ledger's bytes for each.
+import { loadPlugin } from "clearway-native";
+import { shuffler } from "../../statistics/rounds.ts";
+import { cases } from "../native-cases.mjs";
+
+/** Uncounted rounds: they compile the called code and touch memory for the first time. */
+const warmRounds = 3;
+
+/**
+ * Returns by subject the microseconds per operation of every round, and the bytes per operation that the plugin's ledger counted in both
+ * directions, as copied and as not copied (shared, lent or moved). `without` names peers that cannot run here, with the reason.
+ */
+export async function native({ name, files, rounds, seed }) {
+  const { options, make } = cases[name];
+  const plugin = await loadPlugin(files.plugin, options);
+  const { subjects, without = {} } = make({ bareFile: files.bare, plugin });
+  const names = Object.keys(subjects);
+  const figures = Object.fromEntries(names.map((each) => [each, { us: [], copiedBytes: 0, uncopiedBytes: 0 }]));
+  const shuffle = shuffler(seed);
+  for (let round = -warmRounds; round < rounds; round++) {
+    for (const each of shuffle(names)) {
+      const { times, run } = subjects[each];
+      const before = crossed(plugin);
+      const us = await run(times);
+      const after = crossed(plugin);
+      if (round < 0) continue;
+      const own = figures[each];
+      own.us.push(us);
+      own.copiedBytes += after.copied - before.copied;
+      own.uncopiedBytes += after.uncopied - before.uncopied;
+    }
+  }
+  for (const [each, own] of Object.entries(figures)) {
+    own.copiedBytes /= subjects[each].times * rounds;
+    own.uncopiedBytes /= subjects[each].times * rounds;
+  }
+  await plugin.close();
+  return { figures, without };
+}
+
+function crossed(plugin) {
+  const { toNative, fromNative } = plugin.stats().ledger;
+  return {
+    copied: toNative.copiedBytes + fromNative.copiedBytes,
+    uncopied: toNative.sharedBytes + toNative.movedBytes + fromNative.sharedBytes + fromNative.movedBytes,
+  };
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Measured on the host: batches of calls with `placement` auto, inline and worker on one pool, interleaved. Each batch is made in one
+// turn and awaited together. Also measures how long making a batch blocks the thread.
+import { pool } from "clearway";
+import { shuffler } from "../../statistics/rounds.ts";
+
+const list = Array.from({ length: 1000 }, (_, at) => at);
+
+// A round of arithmetic has twenty batches; otherwise the clock would take most of it. Until auto is steady, calls with lists take some
+// thousands, because their code is compiled late; work that never runs inline takes none.
+const kinds = {
+  arithmetic: { batches: 20, warmUp: 400, argument: (at) => at },
+  lists: { batches: 4, warmUp: 300, argument: () => list },
+  oneMs: { batches: 1, warmUp: 2, argument: (at) => at },
+  tenMs: { batches: 1, warmUp: 1, argument: (at) => at },
+};
+
+/** Returns by kind of work and placement: `ms` per batch, and `heldMs`, the longest of a round. */
+export async function placement({ rounds, calls, seed }, host) {
+  const made = pool(host.workerUrl("placed.tasks"), { size: 2 });
+  await made.ready();
+  const places = Object.fromEntries(
+    ["auto", "inline", "worker"].map((placement) => [placement, made.with({ placement }).call]),
+  );
+  // The first call requests the module on this thread; the advisor waits for it.
+  await made.advise();
+  await places.auto.arithmetic(1);
+  await made.advise();
+  const shuffle = shuffler(seed);
+  const figures = {};
+  for (const [kind, { batches, warmUp, argument }] of Object.entries(kinds)) {
+    const own = Object.fromEntries(Object.keys(places).map((name) => [name, { ms: [], heldMs: [] }]));
+    for (let round = 0; round < warmUp; round++) {
+      for (const name of Object.keys(places)) {
+        if (name !== "inline" || batches > 1) await batch(places[name], kind, argument, calls, host);
+      }
+    }
+    // These calls let auto become steady with the pool for itself: it forgets how the others changed the hop.
+    for (let round = 0; round < warmUp; round++) await batch(places.auto, kind, argument, calls, host);
+    const few = batches === 1 ? Math.min(rounds, 5) : rounds;
+    for (let round = 0; round < few; round++) {
+      for (const name of shuffle(Object.keys(places))) {
+        let ms = 0;
+        let heldMs = 0;
+        for (let at = 0; at < batches; at++) {
+          const one = await batch(places[name], kind, argument, calls, host);
+          ms += one.ms;
+          heldMs = Math.max(heldMs, one.heldMs);
+        }
+        own[name].ms.push(ms / batches);
+        own[name].heldMs.push(heldMs);
+      }
+    }
+    figures[kind] = { ...own, inlineShare: made.stats().tasks[kind].inline / made.stats().tasks[kind].calls };
+  }
+  const { text } = await made.advise();
+  await made.close();
+  return { figures, text };
+}
+
+async function batch(tasks, kind, argument, calls, host) {
+  const task = tasks[kind];
+  const answers = new Array(calls);
+  const begin = performance.now();
+  for (let at = 0; at < calls; at++) answers[at] = task(argument(at));
+  const heldMs = performance.now() - begin;
+  await Promise.all(answers);
+  const ms = performance.now() - begin;
+  // Each batch runs in a separate turn, as an app's would.
+  await host.sleep(0);
+  return { ms, heldMs };
+}

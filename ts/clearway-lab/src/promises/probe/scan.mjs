@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Measured on the host: the sum of a numeric column of a table from a worker. As a plain loop over a typed array, as the same loop over
+// the column's own memory, and row by row: by `for..of` with the scan's cursor, and by number with one cursor per chunk.
+import { pool } from "clearway";
+import { shuffler } from "../../statistics/rounds.ts";
+
+/** Rounds until V8 has finally compiled each way. The first rounds of the cursor take three times as long. */
+const warmRounds = 8;
+
+/** Returns the milliseconds of every round, by way. */
+export async function scan({ rows, rounds, seed }, host) {
+  await import("clearway/records");
+  const made = pool(host.workerUrl("records.tasks"), { size: 1 });
+  const table = await made.call.readings(rows);
+  const array = Float64Array.from({ length: rows }, (_, row) => row / 8);
+  const ways = {
+    "plain loop": () => sum(array),
+    column: () => {
+      let total = 0;
+      for (const { values } of table.column("value").chunks) total += sum(values);
+      return total;
+    },
+    "chunk cursors": () => {
+      let total = 0;
+      for (const cursor of table.cursors()) for (let row = 0; row < cursor.length; row++) total += cursor.at(row).value;
+      return total;
+    },
+    cursor: () => {
+      let total = 0;
+      for (const row of table.scan()) total += row.value;
+      return total;
+    },
+  };
+  const wanted = ((rows - 1) * rows) / 16;
+  const figures = Object.fromEntries(Object.keys(ways).map((name) => [name, []]));
+  const shuffle = shuffler(seed);
+  for (let round = -warmRounds; round < rounds; round++) {
+    for (const name of shuffle(Object.keys(ways))) {
+      const begin = performance.now();
+      const total = ways[name]();
+      const elapsed = performance.now() - begin;
+      // Every partial sum is a multiple of 1/8 below 2^53 / 8, and therefore exact in any order.
+      if (total !== wanted) throw new Error(`wrong sum: way=${name} total=${total} wanted=${wanted}`);
+      if (round >= 0) figures[name].push(elapsed);
+      await host.sleep(1);
+    }
+  }
+  await made.close();
+  return figures;
+}
+
+function sum(values) {
+  let total = 0;
+  for (let at = 0; at < values.length; at++) total += values[at];
+  return total;
+}

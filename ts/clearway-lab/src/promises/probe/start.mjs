@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Measured on the host: from nothing to the first result with one worker, each subject once per round.
+import { shuffler } from "../../statistics/rounds.ts";
+
+/** Returns the milliseconds of every round, by subject. */
+export async function start({ rounds, seed }, host) {
+  const subjects = host.subjects(1).filter(({ unavailable }) => unavailable === undefined);
+  const figures = Object.fromEntries(subjects.map(({ name }) => [name, []]));
+  const shuffle = shuffler(seed);
+  for (let round = -1; round < rounds; round++) {
+    for (const { name, start } of shuffle(subjects)) {
+      const begin = performance.now();
+      const { call, stop } = await start();
+      await call(1);
+      const elapsed = performance.now() - begin;
+      await stop();
+      if (round >= 0) figures[name].push(elapsed);
+    }
+  }
+  return figures;
+}

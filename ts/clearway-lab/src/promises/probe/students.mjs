@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Measured on the host, each in a fresh process or page: N students made in a worker and usable on this thread. As proof, the measured
+// time includes reading the length, the first row and the last.
+import { pool } from "clearway";
+import { measure } from "clearway/meter";
+import { nameAt } from "../worker/students-make.mjs";
+
+/** The meter's floor: it records no shorter stall, and a run without any is reported with this length. */
+const floorMs = 1;
+/** A small run that loads and compiles the called code on both threads. Another line measures a cold start. */
+const warmRows = 20_000;
+
+const decoder = new TextDecoder();
+
+/** Readers of a worker's answer, by kind. worker/students-make.mjs is the other side. */
+const kinds = {
+  clone: (message) => ({ length: message.length, at: (row) => message[row] }),
+  json: (message) => kinds.clone(JSON.parse(message)),
+  columns: ({ rollNum, codes, dictionary, ends, bytes }) => ({
+    length: rollNum.length,
+    at: (row) => ({
+      rollNum: rollNum[row],
+      name: codes ? dictionary[codes[row]] : decoder.decode(bytes.subarray(ends[row], ends[row + 1])),
+    }),
+  }),
+};
+
+/**
+ * Returns the milliseconds from the request to the proof, and the longest stall of this thread meanwhile: of all stalls, and of those
+ * that the meter does not attribute to the machine (a thread that was not woken, or an idle watcher that was late too).
+ */
+export async function students({ kind, rows, names }, host) {
+  const { make, stop } = kind.startsWith("records") ? await byPool(kind, host) : await byHand(kind, host);
+  for (let each = 0; each < 2; each++) proof(await make(warmRows, Math.min(names, warmRows)));
+  let found;
+  const { report } = await measure(
+    async () => {
+      found = proof(await make(rows, names));
+    },
+    { floorMs, stacks: false },
+  );
+  await stop();
+  const wanted = [rows, student(0, names), student(rows - 1, names)];
+  if (JSON.stringify(found) !== JSON.stringify(wanted)) throw new Error(`wrong students: ${JSON.stringify(found)}`);
+  const own = report.stalls.filter(({ cause }) => cause !== "machine");
+  return {
+    stallMs: own.reduce((longest, { lengthMs }) => Math.max(longest, lengthMs), floorMs),
+    anyStallMs: Math.max(floorMs, report.longestMs),
+    totalMs: report.durationMs,
+  };
+}
+
+const student = (row, names) => ({ rollNum: row + 1, name: nameAt(row, names) });
+/** Returns length, first and last row; a row may be a view that the next one moves. */
+const proof = (table) => [table.length, copy(table.at(0)), copy(table.at(table.length - 1))];
+const copy = ({ rollNum, name }) => ({ rollNum, name });
+
+async function byPool(kind, host) {
+  // Imported only here: code that reads tables needs the records, and a build without them lacks this entry.
+  await import("clearway/records");
+  const made = pool(host.workerUrl("records.tasks"), { size: 1 });
+  const make = kind === "records" ? made.call.students : inParts(made.call.studentsInParts);
+  return { make, stop: () => made.close() };
+}
+
+/** Reads and releases each part before requesting the next. Only the length and two rows stay. */
+const inParts = (call) => async (rows, names) => {
+  const ends = {};
+  let length = 0;
+  for await (const part of call(rows, names)) {
+    ends.first ??= copy(part.at(0));
+    ends.last = copy(part.at(-1));
+    length += part.length;
+    part.release();
+  }
+  return { length, at: (row) => (row === 0 ? ends.first : ends.last) };
+};
+
+async function byHand(kind, host) {
+  const worker = host.openWorker(host.workerUrl("students"));
+  let arrived = () => {};
+  worker.listen((message) => arrived(kinds[kind](message)));
+  return {
+    make: (rows, names) =>
+      new Promise((resolve) => {
+        arrived = resolve;
+        worker.post({ kind, rows, names });
+      }),
+    stop: () => worker.end(),
+  };
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Streams from native code: frames at a fixed rate, with the longest stall; and small events as fast as credit allows.
+import { median, spread } from "../../statistics/rounds.ts";
+
+const frameBytes = 8 << 20;
+const perSecond = 60;
+const events = 1_000_000;
+
+export async function frames({ host, collect, settings, nativeFiles }) {
+  const { files, why } = nativeFiles();
+  const about = { of: "plugin, events" };
+  if (why !== undefined) {
+    for (const id of ["frames-copied", "frames-lost", "frames-stall", "events-lost"])
+      collect.unmeasured(id, host.name, about, why);
+    return;
+  }
+  const seconds = settings.seconds;
+  const warmSeconds = settings.warmSeconds;
+  const params = { file: files.plugin, seconds, warmSeconds, bytes: frameBytes, perSecond };
+  const shown = await host.probe("frames", params, (warmSeconds + seconds + 30) * 1000);
+  const state = `for ${seconds} s`;
+  const told = (id, value, detail) => collect.promise(id, host.name, { ...about, state, detail }, spread([value]));
+  told("frames-copied", shown.copiedBytes, `${((shown.came * frameBytes) / 2 ** 30).toFixed(1)} GB came`);
+  told("frames-lost", shown.lost, `${shown.came} of ${shown.asked} came; ${shown.leaked} leaked`);
+  const causes = shown.causes.length > 0 ? `: ${shown.causes.join(", ")}` : "";
+  const before = `in the ${warmSeconds} s before: ${shown.warmStallMs.toFixed(1)} ms`;
+  const machine = `the machine's own stalls with it: ${shown.anyStallMs.toFixed(1)} ms${causes}`;
+  told("frames-stall", shown.stallMs, `${machine}; ${before}`);
+  const metrics = {
+    longestStall: { unit: "ms", value: shown.stallMs },
+    longestStallBefore: { unit: "ms", value: shown.warmStallMs },
+    longestStallOfAny: { unit: "ms", value: shown.anyStallMs },
+    copied: { unit: "bytes", value: shown.copiedBytes },
+    lost: { unit: "frames", value: shown.lost },
+  };
+  const subject = { name: about.of, role: "clearway", settings: "credit of 4 frames; read and released at once" };
+  collect.measured("frames", host.name, subject, { seconds, frameBytes, perSecond }, metrics);
+
+  const fire = await host.probe("firehose", { file: files.plugin, count: events, rounds: settings.eventRounds });
+  const rate = median(fire.perSecond);
+  const detail = `${(rate / 1e6).toFixed(1)} M events/s`;
+  collect.promise("events-lost", host.name, { ...about, state: "credit of 4096", detail }, spread([fire.lost]));
+  const hose = { name: about.of, role: "clearway", settings: "credit of 4096 events" };
+  const rates = { rate: { unit: "events/s", value: rate }, lost: { unit: "events", value: fire.lost } };
+  collect.measured("firehose", host.name, hose, { eventBytes: 16 }, rates);
+}

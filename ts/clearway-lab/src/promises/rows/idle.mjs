@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The cost of a warm, idle pool.
+import { spread } from "../../statistics/rounds.ts";
+import { known, learn } from "./subjects.mjs";
+
+/**
+ * V8 collects garbage in the background for about ten seconds after an app becomes idle; a bare worker then costs 0.4 % of a core. Even
+ * after fifteen seconds, one run in a few met a last collection of 30 ms, which is 0.3 % of the ten measured seconds.
+ */
+const settleMs = 30_000;
+const idleMs = 10_000;
+
+export async function idle({ host, collect }) {
+  await learn(host);
+  // In Node each subject is idle in a separate process, so they are measured at the same time without disturbing one another. A browser's
+  // pages take turns, and there the bare worker, which has no target, is left out.
+  const atOnce = host.name === "node";
+  const all = known(host.name, 1).filter(({ role }) => role === "clearway" || (atOnce && role === "reference"));
+  const measure = async (subject) => {
+    if (subject.unavailable !== undefined) return { subject, why: subject.unavailable };
+    return { subject, share: await host.probe("idle", { name: subject.name, calls: 2000, settleMs, idleMs }) };
+  };
+  const found = [];
+  if (atOnce) found.push(...(await Promise.all(all.map(measure))));
+  else for (const subject of all) found.push(await measure(subject));
+  for (const { subject, share, why } of found) {
+    const about = { of: subject.name };
+    if (why !== undefined) {
+      collect.absent("idle", host.name, subject, { idleMs }, why);
+      if (subject.role === "clearway") collect.unmeasured("idle-cpu", host.name, about, why);
+      continue;
+    }
+    collect.measured("idle", host.name, subject, { idleMs }, { cpu: { unit: "%", value: share } });
+    if (subject.role === "clearway") collect.promise("idle-cpu", host.name, about, spread([share]));
+  }
+}

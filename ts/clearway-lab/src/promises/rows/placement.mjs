@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Automatic placement: batches of 100 calls of four kinds of work, compared with the better of always inline and always a worker, through
+// the same pool.
+import { bestOf, median, quantile, ratio, spread } from "../../statistics/rounds.ts";
+
+const budgetMs = 1;
+const calls = 100;
+const kindText = { arithmetic: "arithmetic", lists: "lists of 1000", oneMs: "1 ms", tenMs: "10 ms" };
+
+export async function placement({ host, collect, settings, seed }) {
+  const { figures } = await host.probe("placement", { rounds: settings.rounds, calls, seed });
+  for (const [kind, { auto, inline, worker }] of Object.entries(figures)) {
+    const work = kindText[kind];
+    for (const [name, { ms, heldMs }] of Object.entries({ auto, inline, worker })) {
+      collect.measured(
+        "placement",
+        host.name,
+        { name: `clearway ${name}`, role: "clearway" },
+        { work, calls },
+        {
+          time: { unit: "ms", samples: ms },
+          held: { unit: "ms", samples: heldMs },
+        },
+      );
+    }
+    const better = bestOf({ inline: inline.ms, worker: worker.ms }, "low");
+    const figure = (series) => `${median(series).toFixed(3)}`;
+    const about = { of: "placement auto", over: better, state: work };
+    collect.promise(
+      "auto-time",
+      host.name,
+      { ...about, detail: `${figure(auto.ms)} ms; inline ${figure(inline.ms)}, worker ${figure(worker.ms)}` },
+      ratio(auto.ms, { inline, worker }[better].ms),
+    );
+    const stalls = auto.heldMs.map((ms) => ms / budgetMs);
+    const detail = `the longest of a round; of all ${quantile(auto.heldMs, 1).toFixed(2)} ms`;
+    collect.promise("auto-stall", host.name, { of: "placement auto", state: work, detail }, spread(stalls));
+  }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Measures the scenarios of the profile `promises`, host by host, and names what was not measured, with the reason.
+import type { NativeFiles } from "../native/promise-files.js";
+import type { HostName, Json } from "../protocol/message.js";
+import type { Collector } from "./collect.js";
+import { type Amounts, amountsOf, type PromiseProfile, type PromiseScenario } from "./scenario.js";
+
+/** Runs a probe in a new process or page of its host. Rejects with the probe's error, and after `timeoutMs`. */
+export type Probe = (name: string, params: object, timeoutMs?: number) => Promise<Json>;
+
+export interface RowContext {
+  host: { name: HostName; probe: Probe };
+  collect: Collector;
+  settings: Amounts;
+  seed: number;
+  nativeFiles(): NativeFiles;
+}
+
+/** Measures one scenario on one host and enters its figures. */
+export type Row = (context: RowContext) => Promise<void>;
+
+export interface PromisePlan {
+  scenarios: readonly PromiseScenario[];
+  hosts: readonly HostName[];
+  profile: PromiseProfile;
+  /** Replaces the profile's rounds. */
+  rounds?: number;
+  seed: number;
+}
+
+export interface PromiseHosts {
+  probe(host: HostName, name: string, params: object, timeoutMs?: number): Promise<Json>;
+  /** Why a host cannot measure at all. */
+  problems: Partial<Record<HostName, string>>;
+  nativeFiles(): NativeFiles;
+}
+
+/** Returns the pairs of host and scenario, in the order in which they are measured. */
+export function plannedRows({ scenarios, hosts }: PromisePlan): { host: HostName; scenario: PromiseScenario }[] {
+  return hosts.flatMap((host) =>
+    scenarios.filter((scenario) => scenario.hosts.includes(host)).map((scenario) => ({ host, scenario })),
+  );
+}
+
+/** Measures the plan. Returns the number of rows that were measured; a row that fails does not end the run. */
+export async function measurePromises(
+  plan: PromisePlan,
+  rows: Readonly<Record<string, Row>>,
+  hosts: PromiseHosts,
+  collect: Collector,
+  signal: AbortSignal,
+  onRow: (host: HostName, scenario: string, failure: Error | undefined) => void,
+): Promise<number> {
+  let done = 0;
+  for (const { host, scenario } of plannedRows(plan)) {
+    const row = rows[scenario.name];
+    const problem = hosts.problems[host];
+    if (signal.aborted) leaveOut(collect, host, scenario, "the run was interrupted", "unavailable");
+    else if (problem !== undefined) leaveOut(collect, host, scenario, problem, "unavailable");
+    else if (row === undefined) leaveOut(collect, host, scenario, "this build cannot measure it", "failed");
+    else {
+      const probe: Probe = (name, params, timeoutMs) => hosts.probe(host, name, params, timeoutMs);
+      const settings = amountsOf(scenario, plan.profile, plan.rounds);
+      const context = {
+        host: { name: host, probe },
+        collect,
+        settings,
+        seed: plan.seed,
+        nativeFiles: hosts.nativeFiles,
+      };
+      let failure: Error | undefined;
+      try {
+        await row(context);
+        done++;
+      } catch (error) {
+        failure = error instanceof Error ? error : new Error(String(error));
+        if (signal.aborted) leaveOut(collect, host, scenario, "the run was interrupted", "unavailable");
+        else leaveOut(collect, host, scenario, failure.message.split("\n")[0] as string, "failed");
+      }
+      onRow(host, scenario.name, signal.aborted ? undefined : failure);
+    }
+  }
+  return done;
+}
+
+/** Adds the promises of a scenario that have no figure yet to the table, with the reason. */
+function leaveOut(
+  collect: Collector,
+  host: HostName,
+  { promises }: PromiseScenario,
+  why: string,
+  status: "unavailable" | "failed",
+): void {
+  for (const { id } of promises) {
+    if (!collect.cells.some((cell) => cell.scenario === id && cell.host === host))
+      collect.unmeasured(id, host, { of: "clearway" }, why, status);
+  }
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// One trivial task, `value * 2`, with every mechanism in Node. Each is set up as its own documentation recommends for many small tasks;
+// `settings` describes this in the results. `start` returns `{ call(value), stop() }`.
+import { Worker } from "node:worker_threads";
+import { wrap } from "comlink";
+import nodeEndpoint from "comlink/dist/esm/node-adapter.mjs";
+import Piscina from "piscina";
+import { FixedThreadPool } from "poolifier";
+import Tinypool from "tinypool";
+import workerpool from "workerpool";
+import { versionOf } from "../../machine/facts.ts";
+import { bare } from "./bare.mjs";
+import { clearways } from "./clearway.mjs";
+
+const url = (name) => new URL(`./promises-worker-${name}.js`, import.meta.url);
+
+function postMessage() {
+  const worker = new Worker(url("raw"));
+  return bare({
+    send: (message) => worker.postMessage(message),
+    listen: (receive) => worker.on("message", receive),
+    stop: () => worker.terminate(),
+  });
+}
+
+function piscina(threads, options) {
+  const filename = url("default-function").href;
+  const made = new Piscina({ filename, minThreads: threads, maxThreads: threads, ...options });
+  return { call: (value) => made.run(value), stop: () => made.destroy() };
+}
+
+function tinypool(threads, options) {
+  const filename = url("default-function").href;
+  const made = new Tinypool({ filename, minThreads: threads, maxThreads: threads, ...options });
+  return { call: (value) => made.run(value), stop: () => made.destroy() };
+}
+
+function workerPool(threads) {
+  const made = workerpool.pool(url("workerpool").pathname, {
+    workerType: "thread",
+    minWorkers: threads,
+    maxWorkers: threads,
+  });
+  return { call: (value) => made.exec("double", [value]), stop: () => made.terminate() };
+}
+
+function poolifier(threads) {
+  const made = new FixedThreadPool(threads, url("poolifier").pathname, {
+    enableTasksQueue: true,
+    tasksQueueOptions: { concurrency: 100 },
+  });
+  // Its destroy() sometimes never settles once nothing else keeps the process alive. One second is enough for it.
+  const second = () => new Promise((resolve) => setTimeout(resolve, 1000));
+  return { call: (value) => made.execute(value), stop: () => Promise.race([made.destroy(), second()]) };
+}
+
+function comlink() {
+  const worker = new Worker(url("comlink"));
+  const remote = wrap(nodeEndpoint(worker));
+  return { call: (value) => remote.double(value), stop: () => worker.terminate() };
+}
+
+async function capnweb() {
+  const { newMessagePortRpcSession } = await import("capnweb");
+  const worker = new Worker(url("capnweb"));
+  const { port1, port2 } = new MessageChannel();
+  worker.postMessage(port2, [port2]);
+  const stub = newMessagePortRpcSession(port1);
+  return { call: async (value) => stub.double(value), stop: () => worker.terminate() };
+}
+
+async function osra() {
+  const { expose } = await import("osra");
+  const worker = new Worker(url("osra"));
+  const { port1, port2 } = new MessageChannel();
+  worker.postMessage(port2, [port2]);
+  const remote = await expose({}, { transport: port1 });
+  return { call: (value) => remote.double(value), stop: () => worker.terminate() };
+}
+
+const noOsra =
+  typeof WebSocket === "undefined"
+    ? `osra ${versionOf("osra")} needs a global WebSocket, which this Node (${process.version}) has not: use Node 22 or newer`
+    : undefined;
+
+/** Returns all mechanisms for a number of worker threads. Those without a pool only exist for one thread. */
+export function subjects(threads) {
+  const both = `minThreads = maxThreads = ${threads}`;
+  const single = [
+    { name: "postMessage", role: "reference", settings: "one worker, an id map", start: postMessage },
+    { name: "comlink", role: "peer", settings: "one worker, node adapter", start: comlink },
+    { name: "capnweb", role: "peer", settings: "newMessagePortRpcSession over a channel of its own", start: capnweb },
+    {
+      name: "osra",
+      role: "peer",
+      settings: "expose over a channel of its own",
+      start: osra,
+      ...(noOsra === undefined ? {} : { unavailable: noOsra }),
+    },
+  ];
+  return [
+    ...clearways(url("clearway.tasks"), threads),
+    { name: "piscina", role: "peer", settings: both, start: () => piscina(threads, {}) },
+    {
+      name: "piscina tuned",
+      role: "peer",
+      settings: `${both}, concurrentTasksPerWorker 100, recordTiming false`,
+      start: () => piscina(threads, { concurrentTasksPerWorker: 100, recordTiming: false }),
+    },
+    {
+      name: "tinypool",
+      role: "peer",
+      settings: `${both}, concurrentTasksPerWorker 100`,
+      start: () => tinypool(threads, { concurrentTasksPerWorker: 100 }),
+    },
+    {
+      name: "workerpool",
+      role: "peer",
+      settings: `workerType thread, minWorkers = maxWorkers = ${threads}`,
+      start: () => workerPool(threads),
+    },
+    {
+      name: "poolifier",
+      role: "peer",
+      settings: `FixedThreadPool(${threads}), tasks queue with concurrency 100`,
+      start: () => poolifier(threads),
+    },
+    ...(threads === 1 ? single : []),
+  ];
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The result that measured code passes to its runner: raw nanoseconds, before they become a histogram.
+import type { Json, Params, Timeline, Value } from "./message.js";
+
+export interface Measured {
+  samples: Record<string, { unit: "us" | "ms"; ns: ArrayLike<number>; batch?: number }>;
+  values: Record<string, Value>;
+  timeline?: Timeline;
+  result: Json;
+  notes?: string[];
+}
+
+/** The value by which a mechanism reports that its warm-up was cut short, and after how many milliseconds. */
+export const WARM_UP_CUT = "warmUpCut";
+
+/** The fixtures: the HTTP server's origin, the TCP echo's port, the file to upload (Node only). */
+export interface Fixture {
+  httpUrl: string;
+  echoPort: number;
+  filePath: string;
+}
+
+export interface Work {
+  params: Params;
+  fixture: Fixture;
+}
+
+/** One mechanism of one scenario. Runs the whole measurement once, in a process that has measured nothing before. */
+export type Mechanism = (work: Work) => Promise<Measured>;
+
+export function numberParam(params: Params, name: string): number {
+  const value = params[name];
+  if (typeof value !== "number") throw new TypeError(`the parameter must be a number: ${name}=${String(value)}`);
+  return value;
+}
+
+export function textParam(params: Params, name: string): string {
+  const value = params[name];
+  if (typeof value !== "string") throw new TypeError(`the parameter must be text: ${name}=${String(value)}`);
+  return value;
+}

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The profile `promises`: its scenarios as data, its run over fake hosts, and what becomes of its figures.
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, describe, expect, test } from "vitest";
+import { selectPromises } from "../src/cli/promises.js";
+import { Collector } from "../src/promises/collect.js";
+import { type PromiseRun, promiseResults } from "../src/promises/results.js";
+import { rows as built } from "../src/promises/rows/rows.mjs";
+import { measurePromises, type PromiseHosts, plannedRows, type Row } from "../src/promises/run.js";
+import {
+  amountsOf,
+  loadPromiseScenarios,
+  PROMISE_PROFILES,
+  type PromiseScenario,
+  verdict,
+} from "../src/promises/scenario.js";
+import { promiseTable } from "../src/promises/table.js";
+import { assertResults } from "../src/run/schema.js";
+import { bestOf, quantile, ratio, shuffler } from "../src/statistics/rounds.js";
+
+const scenarios = loadPromiseScenarios();
+const folder = mkdtempSync(path.join(tmpdir(), "clearway-promises-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const about: PromiseRun = {
+  profile: "promises",
+  seed: 1,
+  startedAt: "2026-01-01T00:00:00.000Z",
+  durationMs: 5,
+  planned: 2,
+  done: 2,
+  interrupted: false,
+  runtimes: { node: "Node v20", chromium: "Chromium 1" },
+  machine: {
+    os: "Linux",
+    arch: "x64",
+    cpu: "a processor",
+    cores: 8,
+    memoryGb: 16,
+    governor: "performance",
+    virtual: "no sign of one",
+    loadBefore: 0,
+    stealPercent: 0,
+  },
+  build: { lab: "1", clearway: "1", node: "v20", v8: "11", chromium: null, commit: null, nodeOptions: "", peers: {} },
+};
+
+function results() {
+  const collect = new Collector(scenarios);
+  const subject = { name: "clearway", role: "clearway", settings: "pool(url)" } as const;
+  collect.measured("call", "node", subject, { gapMs: 0 }, { latency: { unit: "us", samples: [1, 2, 3] } });
+  collect.absent("call", "node", { name: "osra", role: "peer" }, {}, "it needs a newer Node");
+  const compared = { of: "clearway", over: "comlink", state: "on two cores", detail: "30 us over 1" };
+  collect.promise("call-over-peer", "node", compared, ratio([30, 40, 50], [1, 2, 2]));
+  collect.promise("gap-over-bare", "node", { of: "clearway" }, ratio([30, 40], [10, 10]));
+  collect.unmeasured("scan-column", "chromium", { of: "records" }, "there are none");
+  collect.noise("call", "node", "postMessage", { state: "free", gapMs: 0 }, 1.31, 15);
+  return promiseResults(about, collect);
+}
+
+describe("the scenarios of the profile promises", () => {
+  test("all have code that measures them, and no promise twice", () => {
+    expect(Object.keys(built).sort()).toEqual(scenarios.map(({ name }) => name).sort());
+    const ids = scenarios.flatMap(({ promises }) => promises.map(({ id }) => id));
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test("keep the order of the table, whatever the order of their names", () => {
+    expect(scenarios.map(({ name }) => name).slice(0, 3)).toEqual(["call", "flight", "students"]);
+    expect(selectPromises(scenarios, ["scan", "call"]).map(({ name }) => name)).toEqual(["call", "scan"]);
+  });
+
+  test("take another number of rounds, but stay out of a profile that leaves them out", () => {
+    const huge = scenarios.find(({ name }) => name === "students-huge") as PromiseScenario;
+    const frames = scenarios.find(({ name }) => name === "frames") as PromiseScenario;
+    expect(amountsOf(huge, "promises", 7)).toEqual({ rounds: 0 });
+    expect(amountsOf(huge, "promises-full", 7)).toEqual({ rounds: 7 });
+    expect(amountsOf(frames, "promises", 7)).toEqual({ ...frames.profiles.promises, eventRounds: 7 });
+    for (const profile of PROMISE_PROFILES) expect(amountsOf(frames, profile)).toBe(frames.profiles[profile]);
+  });
+
+  test.each([
+    ["hosts", { hosts: [] }, "no hosts: name=call"],
+    ["promises", { promises: [] }, "no promises: name=call"],
+    [
+      "a target",
+      { promises: [{ id: "a", what: "", sense: "at most", unit: "ratio" }] },
+      "a target needs a sense: id=a",
+    ],
+    ["a profile", { profiles: { promises: {} } }, "no amounts: profile=promises-full"],
+  ])("are refused without %s, with the name of the file", (what, change, message) => {
+    const own = path.join(folder, what.replaceAll(" ", "-"));
+    mkdirSync(own);
+    writeFileSync(path.join(own, "call.json"), JSON.stringify({ ...scenarios[0], ...change }));
+    expect(() => loadPromiseScenarios(own)).toThrow(`promises/call.json: ${message}`);
+  });
+
+  test("are named when a name is unknown", () => {
+    expect(() => selectPromises(scenarios, ["call", "calls"])).toThrow(
+      /^unknown scenario "calls" in the profile promises. Scenarios: call, flight, /,
+    );
+  });
+});
+
+describe("a run of the profile promises", () => {
+  const few = selectPromises(scenarios, ["scan", "start", "codec"]);
+  const plan = { scenarios: few, hosts: ["node", "chromium"], profile: "promises", seed: 3 } as const;
+  const hosts: PromiseHosts = {
+    probe: async (host, name, params) => ({ host, name, ...params }),
+    problems: {},
+    nativeFiles: () => ({ why: "there is no compiler" }),
+  };
+  const enter =
+    (id: string): Row =>
+    async ({ host, collect, settings, seed }) => {
+      expect(await host.probe("x", { seed })).toEqual({ host: host.name, name: "x", seed: 3 });
+      collect.promise(id, host.name, { of: "clearway" }, ratio([settings["rounds"] as number], [1]));
+    };
+  const rows = { scan: enter("scan-column"), start: enter("start-over-bare"), codec: enter("codec-over-peer") };
+  const heard: string[] = [];
+
+  async function run(changed: Partial<Record<string, Row>>, change: Partial<PromiseHosts> = {}, signal?: AbortSignal) {
+    const collect = new Collector(few);
+    heard.length = 0;
+    const done = await measurePromises(
+      plan,
+      { ...rows, ...changed } as Record<string, Row>,
+      { ...hosts, ...change },
+      collect,
+      signal ?? new AbortController().signal,
+      (host, scenario, failure) => heard.push(`${host} ${scenario} ${failure?.message ?? "ok"}`),
+    );
+    const told = collect.cells.map(({ host, scenario, status, why }) => `${host} ${scenario} ${why ?? status}`);
+    return { done, told };
+  }
+
+  test("measures each scenario on each of its hosts, one after the other", async () => {
+    expect(plannedRows(plan)).toHaveLength(5);
+    const { done, told } = await run({});
+    expect(done).toBe(5);
+    expect(told).toEqual([
+      "node scan-column ok",
+      "node start-over-bare ok",
+      "node codec-over-peer ok",
+      "chromium scan-column ok",
+      "chromium start-over-bare ok",
+    ]);
+  });
+
+  test.each([
+    ["an Error", new Error("no memory\nat x"), "no memory"],
+    ["anything else", "no memory", "no memory"],
+  ])("continues after a scenario that throws %s, and names the promises without a figure", async (_, thrown, why) => {
+    const start: Row = async () => {
+      throw thrown;
+    };
+    const { done, told } = await run({ start });
+    expect(done).toBe(3);
+    expect(told.filter((line) => line.includes("start-over-bare"))).toEqual([
+      `node start-over-bare ${why}`,
+      `chromium start-over-bare ${why}`,
+    ]);
+    expect(heard).toContain("node codec ok");
+  });
+
+  test("keeps the figures that a scenario entered before it threw", async () => {
+    const scan: Row = async (context) => {
+      await rows.scan(context);
+      throw new Error("late");
+    };
+    const { told } = await run({ scan });
+    expect(told.slice(0, 3)).toEqual(["node scan-column ok", "node scan-chunk-cursors late", "node scan-cursor late"]);
+  });
+
+  test("says of a host without a browser why it measures nothing there", async () => {
+    const { done, told } = await run({}, { problems: { chromium: "no Chromium found" } });
+    expect(done).toBe(3);
+    expect(told.slice(3)).toEqual([
+      "chromium scan-column no Chromium found",
+      "chromium scan-chunk-cursors no Chromium found",
+      "chromium scan-cursor no Chromium found",
+      "chromium start-over-bare no Chromium found",
+    ]);
+  });
+
+  test("measures nothing more after an interruption, which is no failure", async () => {
+    const interruption = new AbortController();
+    const start: Row = async () => {
+      interruption.abort();
+      throw new Error("the runner ended: code=null signal=SIGKILL");
+    };
+    const { done, told } = await run({ start }, {}, interruption.signal);
+    expect(done).toBe(1);
+    expect(told[0]).toBe("node scan-column ok");
+    for (const line of told.slice(1)) expect(line).toMatch(/ the run was interrupted$/);
+    expect(heard).toEqual(["node scan ok", "node start ok"]);
+  });
+});
+
+describe("promises.json", () => {
+  test("matches the schema of results.json, and so does the kept run", () => {
+    expect(() => assertResults(results())).not.toThrow();
+    const kept = fileURLToPath(new URL("../../../lab/records/promises.json", import.meta.url));
+    expect(() => assertResults(JSON.parse(readFileSync(kept, "utf8")))).not.toThrow();
+  });
+
+  test("has the promise, its target, and whether it is met", () => {
+    const [, , met, missed] = results().cells;
+    expect(met).toMatchObject({
+      family: "promise",
+      scenario: "call-over-peer",
+      params: { asked: 15, sense: "at least", verdict: "met" },
+      metrics: { figure: { unit: "ratio", value: 25 }, p25: { value: 20 } },
+    });
+    expect(missed).toMatchObject({ params: { asked: 1.1, verdict: "missed" } });
+  });
+
+  test("doubts few rounds and a high noise floor, each with a next step", () => {
+    expect(results().warnings.map(({ code }) => code)).toEqual(["noise-high", "few-rounds"]);
+    expect(results().warnings[0]?.message).toContain("(free, gap 0 ms) differed by a factor 1.31 (node)");
+  });
+
+  test("refuses a promise that no scenario has", () => {
+    const collect = new Collector(scenarios);
+    expect(() => collect.unmeasured("call-over-pear", "node", { of: "clearway" }, "")).toThrow("id=call-over-pear");
+  });
+});
+
+describe("the table of promises", () => {
+  test("has one part for each host, made of the cells alone, and says why a figure is missing", () => {
+    const printed = promiseTable(results());
+    expect(printed).toContain("**Node v20**");
+    expect(printed).toContain("against comlink; on two cores) | at least 15 | 25 (20 to 30); 30 us over 1 | met |");
+    expect(printed).toContain("**Chromium 1**");
+    expect(printed).toContain("unavailable: there are none");
+  });
+
+  test("counts a figure on the limit as met", () => {
+    expect(verdict({ sense: "at least", value: 15 }, 15)).toBe("met");
+    expect(verdict({ sense: "at most", value: 1.1 }, 1.11)).toBe("missed");
+    expect(verdict({ sense: "told" }, 7)).toBe("told");
+  });
+});
+
+describe("the statistics of rounds", () => {
+  test("compare within rounds, so that a slow round cancels out", () => {
+    expect(ratio([10, 100, 10], [5, 50, 5])).toEqual({ median: 2, p25: 2, p75: 2, rounds: 3 });
+  });
+
+  test("leave out rounds that only one side has", () => {
+    expect(ratio([10, 100, 10, 7], [5, 50])).toMatchObject({ median: 2, rounds: 2 });
+    expect(ratio([10], [5, 50])).toMatchObject({ median: 2, rounds: 1 });
+  });
+
+  test("choose the best series by its median", () => {
+    const series = { slow: [3, 3, 30], fast: [2, 2, 90] };
+    expect(bestOf(series, "low")).toBe("fast");
+    expect(bestOf(series, "high")).toBe("slow");
+    expect(bestOf({}, "low")).toBeUndefined();
+  });
+
+  test("draw the same orders from the same seed", () => {
+    const orders = (seed: number) => {
+      const shuffle = shuffler(seed);
+      return [shuffle([1, 2, 3, 4, 5]), shuffle([1, 2, 3, 4, 5])];
+    };
+    expect(orders(5)).toEqual(orders(5));
+    expect(orders(5)).not.toEqual(orders(6));
+  });
+
+  test("refuse the quantile of nothing", () => {
+    expect(() => quantile([], 0.5)).toThrow("numbers.length=0");
+  });
+});

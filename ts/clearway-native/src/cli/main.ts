@@ -1,0 +1,70 @@
+#!/usr/bin/env node
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The `clearway-native` command. Exit status: 0 success, 1 `--check` found a stale file, 2 a wrong argument.
+import { readFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { gen } from "../gen/gen.js";
+import { UsageError } from "./usage.js";
+
+const HELP = `Usage: clearway-native gen <schema> [options]
+
+Writes a C header and a Rust module for a plugin, from the schema of a channel.
+<schema> is a JSON file, or an ES module that exports the schema.
+
+Options:
+  --c <file>       where to write the C header; - is the standard output
+  --rust <file>    where to write the Rust module; - is the standard output
+  --name <name>    what the code calls the channel; default: the last part of its name
+  --export <name>  which export of the module; default: the only one that is a schema
+  --check          write nothing; exit status 1 where a file is not what would be written
+  --help           print this text
+  --version        print the version of clearway-native
+`;
+
+const OPTIONS = {
+  c: { type: "string" },
+  rust: { type: "string" },
+  name: { type: "string" },
+  export: { type: "string" },
+  check: { type: "boolean" },
+  help: { type: "boolean", short: "h" },
+  version: { type: "boolean" },
+} as const;
+
+function parse(args: string[]) {
+  try {
+    return parseArgs({ args, options: OPTIONS, allowPositionals: true });
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
+
+async function run(args: string[]): Promise<number> {
+  const { values, positionals } = parse(args);
+  const { help, version, ...options } = values;
+  if (version) {
+    const manifest = readFileSync(new URL("../package.json", import.meta.url), "utf8");
+    process.stdout.write(`${(JSON.parse(manifest) as { version: string }).version}\n`);
+    return 0;
+  }
+  if (help) {
+    process.stdout.write(HELP);
+    return 0;
+  }
+  const [command, schema, ...rest] = positionals;
+  if (command !== "gen") {
+    const given = command === undefined ? "no command is given" : `unknown command: command=${command}`;
+    throw new UsageError(`${given}. The only command is gen; see clearway-native --help`);
+  }
+  if (schema === undefined) throw new UsageError("name the file of a schema: clearway-native gen <schema>");
+  if (rest.length > 0) throw new UsageError(`gen reads one schema; also given: ${rest.join(" ")}`);
+  return await gen(schema, options);
+}
+
+try {
+  process.exitCode = await run(process.argv.slice(2));
+} catch (error) {
+  if (!(error instanceof UsageError)) throw error;
+  process.stderr.write(`error: ${error.message}\n`);
+  process.exitCode = 2;
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Reads a schema and writes a plugin's C header and Rust module.
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import type { SchemaShape } from "clearway/channel";
+import { UsageError } from "../cli/usage.js";
+import { cOf } from "./c.js";
+import { type Model, modelOf } from "./declare.js";
+import { SchemaRefusal, words } from "./names.js";
+import { rustOf } from "./rust.js";
+import { rustfmt } from "./rustfmt.js";
+
+export interface GenOptions {
+  readonly c?: string;
+  readonly rust?: string;
+  readonly name?: string;
+  readonly export?: string;
+  readonly check?: boolean;
+}
+
+/** Writes what `options` ask for. Returns the exit status: 1 if `check` found a stale file. Throws {@link UsageError}. */
+export async function gen(file: string, options: GenOptions): Promise<number> {
+  const outs = [
+    { to: options.c, make: cOf },
+    { to: options.rust, make: (model: Model, title: string) => rustfmt(rustOf(model, title), folderOf(options.rust)) },
+  ].filter(({ to }) => to !== undefined);
+  if (outs.length === 0) throw new UsageError("name what to write: --c FILE, --rust FILE, or both");
+  const schema = await schemaOf(file, options.export);
+  const title = options.name ?? words(schema.channel.split("/").at(-1) ?? "").join(" ");
+  if (words(title).length === 0 || /^\d/.test(words(title)[0] ?? ""))
+    throw new UsageError(`${JSON.stringify(schema.channel)} gives no name; give one with --name`);
+  let stale = 0;
+  try {
+    const model = modelOf(schema);
+    for (const { to = "-", make } of outs) if (!put(to, make(model, title), options.check === true)) stale++;
+  } catch (error) {
+    if (error instanceof SchemaRefusal) throw new UsageError(`${file}: ${error.message}`);
+    throw error;
+  }
+  return stale === 0 ? 0 : 1;
+}
+
+const folderOf = (to = "-"): string => (to === "-" ? "." : path.dirname(to));
+
+function put(to: string, text: string, check: boolean): boolean {
+  if (to === "-") {
+    process.stdout.write(text);
+    return true;
+  }
+  const same = existsSync(to) && readFileSync(to, "utf8") === text;
+  if (!same && check) process.stderr.write(`${to} is not what the schema generates; write it again without --check\n`);
+  if (!same && !check) writeFileSync(to, text);
+  return same || !check;
+}
+
+/** Returns the schema in a file: JSON data, or a module's export, whose `shape` the library has checked. */
+async function schemaOf(file: string, name: string | undefined): Promise<SchemaShape> {
+  if (!existsSync(file)) throw new UsageError(`${file} does not exist`);
+  const asked = file.endsWith(".json") ? { default: json(file) } : await import(pathToFileURL(path.resolve(file)).href);
+  const exports = Object.entries(asked as Record<string, unknown>);
+  const fits = exports.filter(([each, value]) => (name === undefined ? isSchema(value) : each === name));
+  // A module may export the same schema by name and as its default.
+  const [found, ...others] = new Map(fits.map(([each, value]) => [value, each])).keys();
+  if (found === undefined || others.length > 0) {
+    const names = exports.map(([each]) => each).join(", ");
+    throw new UsageError(
+      `${file}: ${found === undefined ? "no" : "more than one"} schema among its exports (${names}); name one with --export`,
+    );
+  }
+  if (isChecked(found)) return found.shape;
+  const { readSchema } = await library();
+  try {
+    return readSchema(found);
+  } catch (error) {
+    throw new UsageError(`${file}: ${(error as Error).message}`);
+  }
+}
+
+/** Loads what reads schemas. The package `clearway` is an optional peer, so that a plugin loads without it. */
+async function library(): Promise<typeof import("clearway/channel")> {
+  try {
+    return await import("clearway/channel");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;
+    throw new UsageError("the package clearway, which reads schemas, is not installed: npm install clearway");
+  }
+}
+
+function json(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, "utf8"));
+  } catch (error) {
+    throw new UsageError(`${file}: ${(error as Error).message}`);
+  }
+}
+
+/** Returns whether a value is the result of `schema({...})`, whose shape the library made and checked. */
+function isChecked(value: unknown): value is { shape: SchemaShape } {
+  const shape = (value as { shape?: Partial<SchemaShape> } | null | undefined)?.shape;
+  return typeof shape?.channel === "string" && Array.isArray(shape.methods) && Array.isArray(shape.events);
+}
+
+function isSchema(value: unknown): boolean {
+  return isChecked(value) || (typeof value === "object" && value !== null && "channel" in value);
+}

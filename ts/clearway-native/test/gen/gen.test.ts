@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Compiles the generated code and calls it: the generated code decodes the calls, and these tests decode its replies.
+import { execFileSync, spawnSync } from "node:child_process";
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type MethodReply, standardMethodCodec } from "clearway/channel";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { gen } from "../../src/gen/gen.js";
+
+const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+const native = here("../../../../native");
+const schema = here("./thermometer.json");
+const folder = mkdtempSync(join(tmpdir(), "clearway-gen-"));
+const has = (program: string): boolean => spawnSync(program, ["--version"]).status === 0;
+const { call, reply } = standardMethodCodec;
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function buildC(): string {
+  const program = join(folder, "peer-c");
+  const codec = readdirSync(join(native, "c/src"), { encoding: "utf8" })
+    .filter((name) => name.endsWith(".c"))
+    .map((name) => join(native, "c/src", name));
+  const strict = ["-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-pedantic"];
+  const include = [`-I${native}/include`, `-I${native}/c/include`, `-I${folder}`];
+  execFileSync("cc", [...strict, ...include, here("./peer.c"), ...codec, "-o", program], { stdio: "pipe" });
+  return program;
+}
+
+function buildRust(): string {
+  const crate = join(folder, "peer-rust");
+  mkdirSync(join(crate, "src"), { recursive: true });
+  const manifest = `[package]\nname = "peer"\nversion = "0.0.0"\nedition = "2024"\n[dependencies]\nclearway-codec = { path = ${JSON.stringify(join(native, "crates/codec"))} }\n[workspace]\n`;
+  writeFileSync(join(crate, "Cargo.toml"), manifest);
+  copyFileSync(here("./peer.rs"), join(crate, "src/main.rs"));
+  copyFileSync(join(folder, "thermometer.rs"), join(crate, "src/thermometer.rs"));
+  const env = { ...process.env, RUSTFLAGS: "-D warnings" };
+  execFileSync("cargo", ["build", "-q", "--offline"], { cwd: crate, env, stdio: "pipe" });
+  return join(crate, "target/debug/peer");
+}
+
+beforeAll(async () => {
+  expect(await gen(schema, { c: join(folder, "thermometer.h"), rust: join(folder, "thermometer.rs") })).toBe(0);
+});
+
+/** Returns a program's replies to these calls, and then the event that it emits. */
+function answers(program: string, calls: [method: string, args: unknown][]): (MethodReply | string)[] {
+  const lines = calls.map(([method, args]) => Buffer.from(call.encode({ method, args })).toString("hex"));
+  const out = execFileSync(program, { input: [...lines, "ff", ""].join("\n"), encoding: "utf8" });
+  const read = (line: string) => (line.startsWith("status") ? line : reply.decode(Buffer.from(line, "hex")));
+  return out.trimEnd().split("\n").map(read);
+}
+
+const everything = {
+  any: [1, { a: null }],
+  bool: true,
+  i32: -(2 ** 31),
+  int: 2 ** 53 - 1,
+  i64: -(2n ** 63n),
+  f64: 0.5,
+  text: "Zoë \u0000 🙂",
+  bytes: new Uint8Array([1, 2, 3]),
+  i32s: new Int32Array([1, -2]),
+  i64s: new BigInt64Array([1n, -2n]),
+  f32s: new Float32Array([1.5]),
+  f64s: new Float64Array([1.5, Number.POSITIVE_INFINITY]),
+  list: [new Float64Array([1]), new Float64Array()],
+  map: { a: 1, b: [2, "three"] },
+  empty: {},
+};
+
+const refused = (method: string, path: string, expected: string) => ({
+  kind: "error",
+  code: "invalid-argument",
+  message: `lab/thermometer, ${method}: ${path} must be ${expected}`,
+  details: null,
+});
+const units = 'one of "celsius", "kelvin", "°F?"';
+const many = Array.from({ length: 3000 }, (_, at) => ({ [`place ${at}`]: { city: `city ${at}` } }));
+
+describe.each([
+  ["C", has("cc"), buildC],
+  ["Rust", has("cargo"), buildRust],
+] as const)("generated code for %s", (_, there, build) => {
+  test.runIf(there)("compiles without a warning, decodes calls, and encodes replies that callers decode", () => {
+    const reading = { level: 20, unit: "celsius", note: null, at: 2n ** 63n - 1n };
+    const success = (value: unknown) => ({ kind: "success", value });
+    const found = answers(build(), [
+      ["level", { unit: "celsius" }],
+      ["level", { unit: "°F?", samples: 5 }],
+      ["history", { from: 7, places: many }],
+      ["image", new Uint8Array(100_000).fill(7)],
+      ["image", new Uint8Array()],
+      ["everything", everything],
+      ["reset", null],
+      ["resets", null],
+      ["reset", 5],
+      ["level", { unit: "rankine" }],
+      ["level", { unit: "kelvin", samples: 2 ** 31 }],
+      ["level", null],
+      ["history", { from: 0, places: [{}, { a: { city: 5 } }] }],
+    ]);
+    expect(found.slice(0, 9)).toEqual([
+      success(reading),
+      success({ ...reading, level: 5, unit: "°F?" }),
+      success([null, { level: 0, unit: "°F?", note: "city 2999", at: 7 }]),
+      success(new Uint8Array(100_000).fill(7)),
+      { kind: "error", code: "EMPTY", message: "no pixels", details: null },
+      success({ ...everything, i64: -(2n ** 63n) }),
+      success(null),
+      "status: not implemented",
+      refused("reset", "args", "null"),
+    ]);
+    expect(found.slice(9, 12)).toEqual([
+      refused("level", "args.unit", units),
+      refused("level", "args.samples", "a whole number of 32 bits"),
+      refused("level", "args", "an object"),
+    ]);
+    expect(found[12]).toMatchObject({
+      code: "invalid-argument",
+      message: expect.stringMatching(/^lab\/thermometer, history: args\.places\[1\]\[("a"|0)\]\.city must be a text$/),
+    });
+    expect(found[13]).toBe("status: invalid argument");
+    expect(found[14]).toEqual(success({ level: 7, unit: "kelvin", note: null, at: 0 }));
+  });
+});
+
+describe("gen", () => {
+  test("takes a module that exports a schema, checked or not, and writes the same", async () => {
+    const data = readFileSync(schema, "utf8");
+    const plain = join(folder, "plain.mjs");
+    writeFileSync(plain, `export const Thermometer = ${data};\nexport const other = 5;\nexport default Thermometer;`);
+    const out = join(folder, "again.h");
+    expect(await gen(plain, { c: out })).toBe(0);
+    expect(readFileSync(out, "utf8")).toBe(readFileSync(join(folder, "thermometer.h"), "utf8"));
+    expect(await gen(schema, { c: out, check: true })).toBe(0);
+    expect(await gen(schema, { c: out, check: true, name: "sensor" })).toBe(1);
+  });
+
+  test.runIf(has("rustfmt"))("writes Rust that rustfmt does not change", async () => {
+    const out = join(folder, "thermometer.rs");
+    execFileSync("rustfmt", ["--check", "--edition", "2024", out], { cwd: folder, stdio: "pipe" });
+    expect(await gen(schema, { rust: out, check: true })).toBe(0);
+  });
+
+  test("names a schema's mistake and its place", async () => {
+    const said = async (data: unknown, options = {}): Promise<string> => {
+      const file = join(folder, "wrong.json");
+      writeFileSync(file, JSON.stringify(data));
+      return gen(file, { rust: join(folder, "no.rs"), c: join(folder, "no.h"), ...options }).then(
+        () => "taken",
+        (error) => error.message,
+      );
+    };
+    expect(await said({ channel: "a", methods: { m: { args: "int32" } } })).toContain("methods.m.args must be one of");
+    expect(await said({ channel: "a", methods: { getIt: {}, get_it: {} } })).toContain(
+      "methods.get_it and methods.getIt would both be called",
+    );
+    expect(await said({ channel: "a", methods: { m: { args: { list: "null" } } } })).toContain(
+      "the type null says nothing there",
+    );
+    expect(await said({ channel: "€" })).toContain("give one with --name");
+    expect(await said({ channel: "clearway" })).toContain("Clearway's own");
+    expect(await said({ channel: "a" }, { rust: undefined, c: undefined })).toContain("name what to write");
+  });
+
+  test("keeps every text of a schema inside its quotes and comments", async () => {
+    const nasty = 'x"; */ int y; /* \\" \n #error ?\u2028';
+    const out = join(folder, "nasty.h");
+    const rust = join(folder, "nasty.rs");
+    const file = join(folder, "nasty.json");
+    const struct = { [nasty]: "i32" };
+    writeFileSync(
+      file,
+      JSON.stringify({
+        channel: `nasty/${nasty}`,
+        methods: { [nasty]: { doc: nasty, args: { struct }, result: { oneOf: [nasty] } } },
+        events: { [nasty]: { value: "text", doc: nasty } },
+      }),
+    );
+    expect(await gen(file, { c: out, rust, name: "nasty" })).toBe(0);
+    for (const path of [out, rust]) expect(readFileSync(path, "utf8")).not.toMatch(/^ *(#error|int y)/m);
+    if (!has("cc")) return;
+    const include = [`-I${native}/include`, `-I${native}/c/include`];
+    execFileSync("cc", ["-std=c11", "-Wall", "-Werror", "-fsyntax-only", "-x", "c", ...include, out], {
+      stdio: "pipe",
+    });
+  });
+});

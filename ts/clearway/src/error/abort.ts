@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+import { invalid } from "./clearway-error.js";
+
+// A caller's signal may be any object: its getters and methods may throw, call back into the library, or lie.
+
+/** Returns an aborted signal's reason. Never throws: if the getter throws, the thrown value is the reason. */
+export function reasonOf(signal: AbortSignal): unknown {
+  try {
+    return signal.reason;
+  } catch (thrown) {
+    return thrown;
+  }
+}
+
+/** Returns the reason of a signal that has aborted, else undefined. A signal that cannot be read counts as aborted. Never throws. */
+export function abortOf(signal: AbortSignal | undefined): { reason: unknown } | undefined {
+  try {
+    return signal?.aborted ? { reason: reasonOf(signal) } : undefined;
+  } catch (reason) {
+    return { reason };
+  }
+}
+
+/** Throws `invalid-argument` for anything but an AbortSignal, of any realm, and undefined. */
+export function checkSignal(signal: AbortSignal | undefined): void {
+  if (signal !== undefined && typeof (signal as AbortSignal | null)?.addEventListener !== "function")
+    throw invalid("signal", "an AbortSignal", signal);
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+/** The handle that `setTimeout` returns, in any host. */
+export type Timer = ReturnType<typeof setTimeout>;
+
+/** Starts a timer of any length. Hosts count at most 24.8 days and fire at once for longer times, so longer times are cut to that. */
+export function after(ms: number, act: () => void): Timer {
+  return setTimeout(act, Math.min(ms, 2 ** 31 - 1));
+}
+
+/** Returns whether `promise` settles within `limitMs` milliseconds. Never rejects, and leaves no timer behind. */
+export function within(promise: Promise<unknown>, limitMs: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const settle = (inTime: boolean): void => {
+      clearTimeout(timer);
+      resolve(inTime);
+    };
+    const timer = after(limitMs, () => settle(false));
+    promise.then(
+      () => settle(true),
+      () => settle(false),
+    );
+  });
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { find, searchLimit } from "../../transfer/find.js";
+import { emptySide } from "../../transfer/ledger.js";
+import { MovedValue } from "../../transfer/move.js";
+import { prepareValue } from "../../transfer/prepare.js";
+import type { PoolCall } from "./call.js";
+import { Input } from "./input.js";
+
+/**
+ * Prepares a call's arguments: takes moved ones out of `move()`, opens streams, and counts what will be moved and copied. Throws
+ * `would-copy` under `strict`. Moves nothing yet. Copies the list of arguments before it changes the list.
+ */
+export function prepareArguments(call: PoolCall): void {
+  const { args } = call;
+  for (let at = 0; at < args.length; at++) {
+    const value = args[at];
+    if (value === null || typeof value !== "object") continue;
+    if (call.args === args) call.args = args.slice();
+    if (!(value instanceof MovedValue) && Symbol.asyncIterator in value) {
+      call.inputs ??= [];
+      call.inputs.push(new Input(at, (value as AsyncIterable<unknown, unknown, void>)[Symbol.asyncIterator]()));
+      call.args[at] = undefined;
+    } else {
+      call.crossing ??= emptySide();
+      const ready = prepareValue(value, call.options.strict, call.crossing);
+      call.args[at] = ready.value;
+      call.bytes += ready.bytes;
+      if (ready.deep) call.deep = true;
+      if (ready.transfer.length > 0) call.transfer = call.transfer.concat(ready.transfer);
+    }
+  }
+}
+
+/**
+ * Takes moved memory away from its owner now, for a call that has to wait: `move` promises that the sender loses the memory at the call,
+ * not later. Moves it into objects of this thread, and copies all other memory. The copy has no other owner, so it moves when the call
+ * leaves: one copy in total, as the ledger says.
+ */
+export function detach(call: PoolCall): void {
+  if (call.transfer.length === 0) return;
+  const { args, transfer } = structuredClone(
+    { args: call.args, transfer: call.transfer },
+    { transfer: call.transfer as Transferable[] },
+  );
+  const { transfer: own, partial } = find(args, searchLimit);
+  call.args = args;
+  call.transfer = [...new Set([...transfer, ...own, ...partial.map((view) => view.buffer)])];
+}

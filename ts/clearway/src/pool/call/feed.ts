@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { checkDepth } from "../../error/depth.js";
+import { encodeError } from "../../error/wire.js";
+import { Producer } from "../../stream/producer.js";
+import { emptySide, isEmpty, type LedgerSide, merge } from "../../transfer/ledger.js";
+import { prepareValue } from "../../transfer/prepare.js";
+import { notCloneable } from "../../transfer/refusal.js";
+import { Op } from "../../transport/protocol.js";
+import type { InputFeed, InputWire } from "./input.js";
+
+/** Reads a stream that the caller passes to a task, as fast as the task reads. Copies values; moves those under `move()`. */
+export class Feed implements InputFeed {
+  readonly producer: Producer;
+  readonly #ledger: LedgerSide;
+  /** Ledger entries of sent values with memory. The transport may still refuse such a value. */
+  readonly #entered = new WeakMap<object, LedgerSide>();
+  #refusal: unknown;
+
+  constructor(id: number, iterator: AsyncIterator<unknown, unknown, void>, { transport, ledger, strict }: InputWire) {
+    this.#ledger = ledger;
+    this.producer = new Producer(iterator, {
+      chunk: (value) => {
+        const entry = emptySide();
+        const ready = prepareValue(value, strict, entry);
+        if (ready.deep) checkDepth(ready.value);
+        if (!isEmpty(entry)) {
+          merge(ledger, entry);
+          this.#entered.set(ready.value as object, entry);
+        }
+        transport.send(Op.Chunk, id, ready.value, ready.bytes, ready.transfer);
+        return ready.bytes;
+      },
+      end: (value) => {
+        // A synchronous source may end in the tick of its last values. Only a flush shows whether they can cross.
+        transport.flush();
+        if (!this.#refusal) transport.send(Op.End, id, cloneableEnd(value));
+        else transport.send(Op.Abort, id, encodeError(this.#refusal));
+      },
+      fail: (reason) => transport.send(Op.Abort, id, encodeError(this.#refusal ?? reason)),
+    });
+  }
+
+  /** A value could not cross: closes the iterator. The task's next read fails with that reason. */
+  refuse(value: unknown, reason: unknown): void {
+    const entry = typeof value === "object" && value !== null ? this.#entered.get(value) : undefined;
+    if (entry) merge(this.#ledger, entry, -1);
+    this.#refusal = notCloneable("a value of the stream argument", reason);
+    this.producer.refuse(this.#refusal);
+  }
+}
+
+// A `for await` ignores an iterator's return value, so one that cannot cross does not fail the stream.
+function cloneableEnd(value: unknown): unknown {
+  return ["object", "function", "symbol"].includes(typeof value) ? undefined : value;
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { inContext } from "#host";
+import type { LedgerSide } from "../../transfer/ledger.js";
+import type { Transport } from "../../transport/transport.js";
+
+/** Where the values of an input stream go. */
+export interface InputWire {
+  readonly transport: Transport;
+  readonly ledger: LedgerSide;
+  readonly strict: boolean;
+  /** Called when the part that reads the source cannot be loaded. */
+  failed(reason: unknown): void;
+}
+
+/** Reads the source of an input stream. `Feed` implements it, in a part that loads when a task reads. */
+export interface InputFeed {
+  readonly producer: { grant(items: number, bytes: number): void; stop(): void };
+  /** Ends the stream because a value could not cross. */
+  refuse(value: unknown, reason: unknown): void;
+}
+
+/** A stream that the caller passes to a task. Reads nothing from its source before the task's worker grants credit. */
+export class Input {
+  /** Id of its frames; 0 before its call leaves. */
+  id = 0;
+  wire: InputWire | undefined;
+  feed: InputFeed | undefined;
+  over = false;
+  /** Runs the source's code in the context of the call. */
+  readonly act = inContext(<Result>(act: () => Result): Result => act());
+
+  constructor(
+    /** Index of the argument that the stream replaces. */
+    readonly argument: number,
+    readonly iterator: AsyncIterator<unknown, unknown, void>,
+  ) {}
+
+  /** Closes the source, because the call is over or will never leave. A ReadableStream is unlocked, an iterator returns. */
+  stop(): void {
+    if (this.over) return;
+    this.over = true;
+    void this.act(async () => (this.feed ? this.feed.producer.stop() : this.iterator.return?.())).catch(() => {});
+  }
+}

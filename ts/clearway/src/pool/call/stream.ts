@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { ClearwayError } from "../../error/clearway-error.js";
+import type { Consumer, ConsumerWire } from "../../stream/consumer.js";
+import { Reader } from "../../stream/reader.js";
+import type { Stream } from "../../task/caller.js";
+import { Op } from "../../transport/protocol.js";
+import { partMissing } from "../worker/failures.js";
+import type { PoolCall, StreamParts, StreamSide } from "./call.js";
+import { type CallTracker, tellEnded } from "./tracker.js";
+
+// A forgotten stream would hold its worker's generator for ever, so the pool ends it when its handle is garbage-collected.
+const forgotten = new FinalizationRegistry<CallStream>((stream) =>
+  stream.end(() => new ClearwayError("abandoned", "the stream was dropped before its end")),
+);
+
+/** The pool's side of a call's stream. Holds what the caller has only weakly. */
+class CallStream implements StreamSide, ConsumerWire {
+  consumer: Consumer | undefined;
+  readonly tracker: CallTracker;
+  readonly #call: PoolCall;
+  /** Weak, because it tells whether the caller still has the handle. */
+  readonly #handle: WeakRef<StreamHandle>;
+  /** The call's end, if it came before the consumer. */
+  #untold: ((consumer: Consumer) => void) | undefined;
+  /** What the reader asked for before there was a consumer, in order. */
+  #asked: (() => void)[] = [];
+
+  constructor(call: PoolCall, tracker: CallTracker, handle: StreamHandle) {
+    this.#call = call;
+    this.tracker = tracker;
+    this.#handle = new WeakRef(handle);
+    forgotten.register(handle, this);
+  }
+
+  get handle(): StreamHandle | undefined {
+    return this.#handle.deref();
+  }
+
+  open({ Consumer }: StreamParts): void {
+    if (this.consumer) return;
+    this.consumer = new Consumer(this.#call.options.window, this);
+    this.#untold?.(this.consumer);
+    for (const ask of this.#asked.splice(0)) ask();
+  }
+
+  /** Calls `ask` once there is a consumer. */
+  later(ask: () => void): void {
+    this.#asked.push(ask);
+  }
+
+  tell(word: (consumer: Consumer) => void): void {
+    if (this.consumer) word(this.consumer);
+    else this.#untold ??= word;
+  }
+
+  /** Ends a stream without a reader. A call that is no stream goes on; then `why` is not called, so no error is made. */
+  end(why: () => ClearwayError): void {
+    this.#asked = [];
+    if (this.#call.isStream) this.tracker.cancel(this.#call, why());
+  }
+
+  grant(items: number, bytes: number): void {
+    const { id, worker, state } = this.#call;
+    if (worker) {
+      worker.transport.send(Op.Credit, id, items, bytes);
+      worker.count(this.#call);
+      worker.setRef(true);
+    } else if (state === "idle") this.tracker.enqueue(this.#call);
+  }
+
+  cancel(): void {
+    // The reader's `return()` settles after the task's `finally` has run.
+    this.tracker.cancel(this.#call, undefined, tellEnded);
+  }
+}
+
+/** The caller's side of a stream. The pool holds it weakly, to notice when the caller drops it. */
+export class StreamHandle extends Reader implements Stream<unknown> {
+  readonly #stream: CallStream;
+
+  constructor(call: PoolCall, tracker: CallTracker) {
+    super();
+    this.#stream = call.stream = new CallStream(call, tracker, this);
+  }
+
+  next(): Promise<IteratorResult<unknown>> {
+    return this.#ask("next");
+  }
+
+  return(value?: unknown): Promise<IteratorResult<unknown>> {
+    return this.#ask("return", value);
+  }
+
+  #ask(what: "next" | "return", value?: unknown): Promise<IteratorResult<unknown>> {
+    const stream = this.#stream;
+    const { consumer } = stream;
+    if (consumer) {
+      // Keeps the handle alive while the caller awaits a value.
+      consumer.keeper = this;
+      return consumer[what](value);
+    }
+    // No worker is ready yet. The request takes effect when the call leaves. `close()` waits for it.
+    return new Promise((resolve, reject) => {
+      stream.later(() => resolve(this.#ask(what, value)));
+      stream.tracker.host.loadLifecycle().then(
+        (lifecycle) => stream.open(lifecycle),
+        (cause) => {
+          const why = partMissing(cause);
+          stream.end(() => why);
+          reject(why);
+        },
+      );
+    });
+  }
+}
+
+/**
+ * Returns a promise that is also iterable. Before the first worker is ready, the pool does not know whether a task is a stream. The promise
+ * then resolves with the result, or with the stream itself.
+ */
+export function iterablePromise(promise: Promise<unknown>, stream: StreamHandle): Promise<unknown> & Stream<unknown> {
+  for (const name of ["next", "return", "throw", Symbol.asyncIterator, Symbol.asyncDispose] as const) {
+    Object.assign(promise, {
+      [name]: (value: unknown) => {
+        // A caller that iterates receives a failure there, so the promise's rejection must not count as unhandled.
+        promise.catch(() => {});
+        return stream[name](value);
+      },
+    });
+  }
+  return promise as Promise<unknown> & Stream<unknown>;
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { onAbort } from "#host";
+import { ClearwayError } from "../../error/clearway-error.js";
+import { after } from "../../lazy/timer.js";
+import { notCloneable } from "../../transfer/refusal.js";
+import { revive } from "../../transfer/revive.js";
+import type { Backlog } from "../schedule/backlog.js";
+import type { Scheduler } from "../schedule/scheduler.js";
+import type { PoolWorker } from "../worker/worker.js";
+import { detach } from "./arguments.js";
+import type { PoolCall, StreamParts } from "./call.js";
+
+/** The part of the lifecycle that the tracker and streams use. Loaded before the first worker is ready. */
+export interface CallLifecycle extends StreamParts {
+  /** Sends a waiting call to each worker that starts. */
+  sendEarly(): void;
+  /** Tells a worker that a call was cancelled. */
+  cancel(worker: PoolWorker<PoolCall>, call: PoolCall, reason: unknown): void;
+  /** See `PoolCall.stitch`. */
+  stitch(error: unknown): never;
+}
+
+/** What the tracker needs of its pool. The engine implements it. */
+export interface TrackerHost {
+  /** The error of every new call once the pool has ended; undefined before. */
+  readonly ended: ClearwayError | undefined;
+  /** Whether the pool ends with its first call. */
+  readonly once: boolean;
+  readonly lifecycle: CallLifecycle | undefined;
+  loadLifecycle(): Promise<CallLifecycle>;
+  close(): Promise<void>;
+}
+
+/** Gives a call's outcome to its caller, or to the reader of its stream. */
+export type Settle = (call: PoolCall, outcome: unknown) => void;
+
+/** The call succeeded. For a stream, `value` is what its generator returned. */
+export const tellResult: Settle = (call, value) => {
+  if (call.isStream) return endReader(call, value);
+  call.settle(revive(value));
+  if (call.stream)
+    failReader(call, new ClearwayError("not-a-stream", `${call.record.name}() gives one result: await it`));
+};
+
+/** The call failed, or was cancelled. */
+export const tellFailure: Settle = (call, reason) => {
+  // A promise that resolves with a stream never rejects: the stream's reader receives the error.
+  failReader(call, reason);
+  if (call.isStream) call.tellStream();
+  else call.fail(reason);
+};
+
+/** The reader ended its stream. If the task is not a stream, the caller's promise must still settle. */
+export const tellEnded: Settle = (call) => {
+  if (call.isStream) call.tellStream();
+  else call.fail(new ClearwayError("cancelled", `${call.record.name}() was ended by its reader`));
+};
+
+/** A cancelled call is over. Only the reader of its stream may still wait for that. */
+export const endReader: Settle = (call, value) => call.stream?.tell((consumer) => consumer.ended(value));
+
+/** As {@link endReader}, for a task that failed when it had to end. */
+export const failReader: Settle = (call, reason) => call.stream?.tell((consumer) => consumer.failed(reason));
+
+/** Carries out what each call's state machine says, from `enqueue` to its outcome. */
+export class CallTracker {
+  /** Number of calls without an outcome. */
+  openCount = 0;
+  readonly host: TrackerHost;
+  readonly #backlog: Backlog<PoolCall>;
+  readonly #scheduler: Scheduler<PoolCall>;
+  #whenIdle: (() => void) | undefined;
+
+  constructor(host: TrackerHost, backlog: Backlog<PoolCall>, scheduler: Scheduler<PoolCall>) {
+    this.host = host;
+    this.#backlog = backlog;
+    this.#scheduler = scheduler;
+  }
+
+  /** Accepts a call: it leaves at once, or waits. A call that cannot be accepted fails. */
+  enqueue(call: PoolCall): void {
+    call.enqueue();
+    this.openCount++;
+    call.record.calls++;
+    if (call.options.limited) this.#armLimits(call);
+    const { ended, lifecycle } = this.host;
+    // The caller's signal is foreign code: reading it may have ended the call or the pool.
+    if (ended) this.cancel(call, ended);
+    if (call.state === "settled") return call.cleanUp();
+    try {
+      if (!this.#scheduler.sendNow(call)) {
+        // A large call may need the room of several small ones.
+        for (let victim = this.#backlog.admit(call); victim; victim = this.#backlog.admit(call)) {
+          this.cancel(victim, new ClearwayError("dropped", "the queue was full"));
+          if (victim === call) return;
+        }
+        this.#backlog.add(call);
+        this.#scheduler.run();
+        lifecycle?.sendEarly();
+      }
+      // `move` promises that the caller loses the memory now, not when a worker is free.
+      if (call.transfer.length === 0) return;
+      if (call.state === "queued") detach(call);
+      else call.worker?.transport.flush();
+    } catch (reason) {
+      this.refuse(call, reason);
+    }
+  }
+
+  /** Fails a call whose arguments cannot, or must not, cross. */
+  refuse(call: PoolCall, reason: unknown): void {
+    const own = reason instanceof ClearwayError;
+    this.cancel(call, own ? reason : notCloneable(`an argument of ${call.record.name}()`, reason));
+  }
+
+  /** Cancels a call. Tells its caller at once, and its worker if it has one. */
+  cancel(call: PoolCall, reason: unknown, settle: Settle = tellFailure): void {
+    const { worker } = call;
+    // A stream that no reader has asked for a value is not counted as a call.
+    const open = call.state !== "idle";
+    const action = call.cancel();
+    if (action === "nothing") return;
+    if (open) call.record.cancelled++;
+    call.cleanUp();
+    this.#say(call, settle, reason);
+    if (worker) return this.host.lifecycle?.cancel(worker, call, reason);
+    this.#backlog.remove(call);
+    this.#say(call, endReader);
+    call.release();
+    if (open) this.shut();
+  }
+
+  /** Fails a call with an error of its own: its time is over, or its worker is lost. */
+  expire(call: PoolCall, why: ClearwayError): void {
+    call.own = why;
+    call.stitch = this.host.lifecycle?.stitch;
+    this.cancel(call, why);
+  }
+
+  /** A worker sent a result. */
+  result(worker: PoolWorker<PoolCall>, call: PoolCall, value: unknown, runUs: number): void {
+    const action = this.leave(worker, call, runUs);
+    if (action === "nothing") return;
+    if (action === "deliver") call.record.ok++;
+    this.end(call, action === "deliver" ? tellResult : endReader, value);
+  }
+
+  /** Settles when no call is open. */
+  async idle(): Promise<void> {
+    if (this.openCount > 0) await new Promise<void>((resolve) => (this.#whenIdle = resolve));
+  }
+
+  /** Takes an answered call from its living worker. `runUs` is -1 if the call did not run. */
+  leave(worker: PoolWorker<PoolCall>, call: PoolCall, runUs: number): ReturnType<PoolCall["answer"]> {
+    const action = call.answer();
+    if (action === "nothing") return action;
+    worker.remove(call);
+    worker.tasksRun++;
+    if (runUs >= 0) {
+      call.ranUs = runUs;
+      worker.runUs += runUs;
+      if (!call.isStream) call.record.estimate.add(runUs);
+    }
+    // The scheduler runs once per message, after all its results.
+    worker.loadDropped = true;
+    return action;
+  }
+
+  /** Ends a call that has left its worker, with its outcome. */
+  end(call: PoolCall, settle: Settle, outcome?: unknown): void {
+    call.cleanUp();
+    this.#say(call, settle, outcome);
+    call.release();
+    this.shut();
+  }
+
+  /** One open call fewer. */
+  shut(): void {
+    if (--this.openCount === 0) this.#whenIdle?.();
+  }
+
+  #say(call: PoolCall, settle: Settle, outcome?: unknown): void {
+    if (!this.host.once) return settle(call, outcome);
+    this.#sayLast(call, settle, outcome);
+  }
+
+  // A pool for one call ends its worker before the caller receives the outcome. Separate from `#say`, which would otherwise allocate a
+  // context for the closure in every call.
+  #sayLast(call: PoolCall, settle: Settle, outcome: unknown): void {
+    void this.host.close().then(() => settle(call, outcome));
+  }
+
+  #armLimits(call: PoolCall): void {
+    const { signal, deadlineMs } = call.options;
+    if (signal) call.unlisten = onAbort(signal, (reason) => this.cancel(call, reason));
+    if (deadlineMs === undefined) return;
+    const why = new ClearwayError("deadline", `the call did not end within ${deadlineMs} ms`);
+    call.deadline = after(deadlineMs, () => this.expire(call, why));
+  }
+}

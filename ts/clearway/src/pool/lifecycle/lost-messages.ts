@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { type ClearwayError, caused } from "../../error/clearway-error.js";
+import { Op } from "../../transport/protocol.js";
+import type { PoolCall } from "../call/call.js";
+import { endReader, tellFailure } from "../call/tracker.js";
+import type { LifecycleHost, Worker } from "./host.js";
+
+/** A message that was lost. */
+interface Loss {
+  readonly why: ClearwayError;
+  /** Whether it was a message of Clearway. If false, the task module may have posted one of its own. */
+  readonly sure: boolean;
+  /** The worker's calls when the pool noticed the loss. */
+  readonly calls: readonly PoolCall[];
+  /** Round trips that were under way. */
+  readonly pings: Worker["pings"];
+}
+
+const losses = new WeakMap<Worker, Loss[]>();
+
+/**
+ * A message from or to a worker could not be deserialized, so its content is unknown. Asks the worker for the ids of its calls. The reply
+ * comes after everything that the worker sent before. If it does not list a call that has no answer, that call was in the lost message.
+ */
+export function unreadable(worker: Worker, why: ClearwayError, sure: boolean): void {
+  worker.lane?.lost();
+  const loss: Loss = { why, sure, calls: worker.calls.values(), pings: [...worker.pings] };
+  const waiting = losses.get(worker);
+  if (waiting) waiting.push(loss);
+  else losses.set(worker, [loss]);
+  worker.transport.post(Op.Roll, 0);
+}
+
+/** The worker lists its calls. Fails the calls that were lost, and no others. */
+export function rollCalled(host: LifecycleHost, worker: Worker, ids: readonly number[]): void {
+  const loss = losses.get(worker)?.shift();
+  if (loss === undefined) return;
+  const here = new Set(ids);
+  for (const call of loss.calls) {
+    if (worker.calls.get(call.id) !== call) continue;
+    if (!here.has(call.id)) fail(host, worker, call, loss.why);
+    // The message may have had a value of a stream, or its credit.
+    else if (loss.sure && (call.isStream || call.inputs)) host.tracker.cancel(call, own(loss.why));
+  }
+  for (const ping of loss.pings) {
+    const at = worker.pings.indexOf(ping);
+    if (at >= 0) worker.pings.splice(at, 1)[0]!.reject(loss.why);
+  }
+  host.loadDropped(worker);
+}
+
+function fail({ tracker }: LifecycleHost, worker: Worker, call: PoolCall, why: ClearwayError): void {
+  const action = tracker.leave(worker, call, -1);
+  if (action === "deliver") {
+    call.record.failed++;
+    call.own = own(why);
+    tracker.end(call, tellFailure, call.own);
+  } else if (action === "release") tracker.end(call, endReader);
+}
+
+// Each call gets its own error.
+function own({ code, message }: ClearwayError): ClearwayError {
+  return caused(code, message, undefined);
+}

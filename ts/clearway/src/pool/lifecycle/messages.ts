@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { now } from "#host";
+import { ClearwayError, caused } from "../../error/clearway-error.js";
+import { define, underSeam } from "../../error/stack.js";
+import { decodeError, type WireError } from "../../error/wire.js";
+import { expectPart, part } from "../../lazy/part.js";
+import { after } from "../../lazy/timer.js";
+import { progressWindow } from "../../task/progress.js";
+import { enterCopy, merge } from "../../transfer/ledger.js";
+import { notCloneable } from "../../transfer/refusal.js";
+import { Op } from "../../transport/protocol.js";
+import { type PoolCall, stackAbove } from "../call/call.js";
+import type { Input } from "../call/input.js";
+import { endReader, failReader, tellFailure } from "../call/tracker.js";
+import type { LifecycleHost, Worker } from "./host.js";
+import { rollCalled } from "./lost-messages.js";
+
+/** Handles a frame from a worker that is not a result. */
+export function frame(host: LifecycleHost, worker: Worker, op: Op, id: number, a: unknown, b: unknown): void {
+  switch (op) {
+    case Op.Credit: {
+      const input = worker.inputs.get(id);
+      if (input) void grantInput(input, a as number, b as number);
+      return;
+    }
+    case Op.Cancel: {
+      const input = worker.inputs.get(id);
+      if (input) leaveInput(input);
+      return;
+    }
+    case Op.Ending:
+      worker.begun = new Set(a as number[]);
+      return;
+    case Op.Closed:
+      worker.closed?.();
+      return;
+    case Op.Roll:
+      rollCalled(host, worker, a as number[]);
+      return;
+    case Op.Broken:
+      broken(worker);
+      return;
+    case Op.Ring:
+      void ringable(host, worker);
+      return;
+    case Op.Pong:
+      pong(worker, a as number);
+      return;
+    case Op.Heap:
+      worker.heapBytes = a as number;
+      return;
+    default: {
+      const call = worker.calls.get(id);
+      if (call) callFrame(host, worker, call, op, a, b);
+    }
+  }
+}
+
+function callFrame(host: LifecycleHost, worker: Worker, call: PoolCall, op: Op, a: unknown, b: unknown): void {
+  const { tracker, metrics } = host;
+  switch (op) {
+    case Op.Chunk:
+      if (!call.stream?.consumer?.arrived(a, b as number)) {
+        tracker.cancel(call, new ClearwayError("protocol", "the worker sent more than the window allows"));
+      }
+      if (worker.count(call)) worker.loadDropped = true;
+      return;
+    case Op.Failure:
+      return failure(host, worker, call, a as WireError, b as number);
+    case Op.Progress:
+      if (call.state === "cancelling") return;
+      heard(worker, call, Math.abs(b as number));
+      try {
+        call.onProgress?.((b as number) < 0 ? new ClearwayError("not-cloneable", (a as Error).message) : a);
+      } catch (reason) {
+        // The listener is the caller's. Its error ends its call, and must not lose the other frames of this message.
+        tracker.cancel(call, reason);
+      }
+      return;
+    case Op.Started: {
+      const { timeoutMs } = call.options;
+      if (call.start() !== "armTimeout" || timeoutMs === undefined) return;
+      const why = new ClearwayError("timeout", `the task ran longer than ${timeoutMs} ms`);
+      call.limit = after(timeoutMs, () => tracker.expire(call, why));
+      return;
+    }
+    case Op.Times:
+      metrics?.enter(call.record.name, [call.submittedMs, call.postedMs, a as number, b as number, now()]);
+  }
+}
+
+// Units of progress that this side has read and not yet acknowledged.
+const owed = new WeakMap<PoolCall, number>();
+
+// Counts a value of progress that was read. Acknowledges half a window at once.
+function heard(worker: Worker, call: PoolCall, units: number): void {
+  const read = (owed.get(call) ?? 0) + units;
+  const due = read * 2 >= progressWindow;
+  if (due) worker.transport.send(Op.Progress, call.id, read);
+  owed.set(call, due ? 0 : read);
+}
+
+function failure({ tracker }: LifecycleHost, worker: Worker, call: PoolCall, wire: WireError, runUs: number): void {
+  const action = tracker.leave(worker, call, runUs);
+  if (action === "nothing") return;
+  call.own = decodeError(named(wire, call.record.name), call.callerStack);
+  call.stitch = stitch;
+  if (action === "deliver") {
+    call.record.failed++;
+    tracker.end(call, tellFailure, call.own);
+  } else if (isCancel(call.own)) tracker.end(call, endReader);
+  else tracker.end(call, failReader, call.own);
+}
+
+// A worker knows only the call's number when its result is refused. The error's reader needs the task's name.
+function named(wire: WireError, task: string): WireError {
+  if (!("base" in wire) || wire.base !== "ClearwayError") return wire;
+  const name = (text: string): string => text.replace("the task's result", `the result of ${task}()`);
+  return { ...wire, message: name(wire.message), stack: name(wire.stack) };
+}
+
+// Whether the error only says that the call was cancelled, which the reader of its stream knows.
+function isCancel(reason: unknown): boolean {
+  const { code, name } = (reason ?? {}) as { code?: unknown; name?: unknown };
+  return name === "AbortError" || (reason instanceof ClearwayError && code === "cancelled");
+}
+
+/** Adds the stack of the code that awaits the rejected promise to the error's stack, and throws the error. */
+export function stitch(error: unknown): never {
+  if (error instanceof Error) define(error, "stack", (error.stack ?? "") + underSeam(stackAbove(stitch)));
+  throw error;
+}
+
+/** Announces a call's input streams to its worker, before the call. */
+export function announce(host: LifecycleHost, worker: Worker, call: PoolCall): void {
+  const { strict, window } = call.options;
+  const { transport } = worker;
+  const failed = (cause: unknown): void =>
+    host.tracker.cancel(
+      call,
+      caused("missing-package", "what draws from a stream argument could not be loaded", cause),
+    );
+  for (const input of call.inputs ?? []) {
+    const id = host.nextId();
+    input.id = id;
+    input.wire = { transport, ledger: host.toWorkers, strict, failed };
+    worker.inputs.set(id, input);
+    transport.send(Op.Input, call.id, input.argument, [id, window.items, window.bytes]);
+  }
+}
+
+/** Handles a frame that the transport could not post. None of its memory was moved. */
+export function refused(host: LifecycleHost, worker: Worker, op: Op, id: number, a: unknown, reason: unknown): void {
+  if (op === Op.Chunk) return worker.inputs.get(id)?.feed?.refuse(a, reason);
+  const call = worker.calls.get(id);
+  if (op !== Op.Call || !call) return;
+  const { tracker, toWorkers } = host;
+  if (call.crossing) merge(toWorkers, call.crossing, -1);
+  if (call.inputs) worker.transport.send(Op.Cancel, id);
+  if (tracker.leave(worker, call, -1) === "deliver") {
+    call.record.failed++;
+    tracker.end(call, tellFailure, notCloneable(`an argument of ${call.record.name}()`, reason));
+  } else tracker.end(call, endReader);
+  host.loadDropped(worker);
+}
+
+const loadFeed = /* @__PURE__ */ part(async () => import("../call/feed.js"));
+
+// The task reads an input stream. Its first read loads the part that reads the source.
+async function grantInput(input: Input, items: number, bytes: number): Promise<void> {
+  const { wire } = input;
+  try {
+    const feeding = input.feed ? undefined : await loadFeed();
+    if (input.over || !wire) return;
+    if (feeding) input.feed ??= new feeding.Feed(input.id, input.iterator, wire);
+  } catch (reason) {
+    wire?.failed(reason);
+  }
+  input.act(() => input.feed?.producer.grant(items, bytes));
+}
+
+// The task reads no further. It does not wait for the source's next value, which may never come.
+function leaveInput(input: Input): void {
+  input.stop();
+  input.wire?.transport.send(Op.End, input.id);
+}
+
+/** Makes one round trip to the worker with the lowest load, past the queue. Rejects if no worker is ready, or the worker is lost. */
+export async function ping({ workers, ended }: LifecycleHost): Promise<{ remoteTimeMs: number }> {
+  const ready = [...workers].filter((each) => each.life.state === "ready");
+  const worker = ready.sort((a, b) => a.load - b.load)[0];
+  if (!worker) throw ended ?? new ClearwayError("worker-exited", "no worker is ready");
+  return { remoteTimeMs: await pingWorker(worker) };
+}
+
+/** Makes one round trip. Returns the worker's time in milliseconds since the epoch. Rejects if the worker is lost. */
+export function pingWorker(worker: Worker): Promise<number> {
+  return new Promise((resolve, reject) => {
+    worker.pings.push({ resolve, reject });
+    worker.setRef(true);
+    worker.tell(Op.Ping, 0);
+  });
+}
+
+// Replies come in the order of the pings.
+function pong(worker: Worker, remoteTimeMs: number): void {
+  worker.pings.shift()?.resolve(remoteTimeMs);
+  if (worker.load === 0) worker.setRef(false);
+}
+
+const loadRing = part(async () => import("../../transport/ring/open-ring.js"));
+
+// The ring's memory is invalid, so frames in it may never arrive.
+function broken(worker: Worker, what = "the worker could not read the ring"): void {
+  void worker.kill(new ClearwayError("message-error", what));
+}
+
+let expected = false;
+
+/**
+ * Loads the ring after the first answer, in the turn of that answer. A test runner may remove its module loader later, and a pool that a
+ * test leaves open must not load modules then.
+ */
+export function expectRing({ cells }: Worker): void {
+  if (expected || !cells) return;
+  expected = true;
+  expectPart(loadRing);
+}
+
+// The worker has loaded its end of the ring. Once this side is loaded too, the small frames of both sides cross through shared memory. If
+// it cannot be loaded, all frames go by port.
+async function ringable(host: LifecycleHost, worker: Worker): Promise<void> {
+  if (worker.life.state !== "ready") return;
+  const ring = await loadRing().catch(() => undefined);
+  if (ring === undefined || worker.lane !== undefined || worker.life.state !== "ready") return;
+  const lane = ring.openRing(worker.handle, {
+    message: (frames) => worker.receive(frames),
+    frame: (op, id, a, b) => worker.frame(op, id, a, b),
+    drained: () => worker.told(),
+    broken: (error) => broken(worker, error.message),
+    copied: (bytes) => enterCopy(host.fromWorkers, "small", bytes),
+    calls: worker.calls,
+    expectsSoon: (id) => !worker.calls.get(id)?.record.estimate.long,
+  });
+  // Alone in its message: if it shared a message that is lost, the worker would have no end and read nothing from the ring.
+  worker.transport.flush();
+  worker.tell(Op.Ring, 0, lane.memory);
+  worker.lane = worker.transport.lane = lane;
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { ClearwayError } from "../../error/clearway-error.js";
+import { checkDepth } from "../../error/depth.js";
+import type { PoolCall, StreamParts } from "../call/call.js";
+import type { TaskRecord } from "../schedule/task-stats.js";
+import type { Tasks } from "../worker/worker.js";
+import type { LifecycleHost, Worker } from "./host.js";
+import { lost } from "./stop.js";
+
+/**
+ * Sends each worker that starts its first call, by the task's name. The worker finds the call when it is ready, so the result comes one
+ * round trip earlier. Sends only plain calls, and only while no worker has listed its tasks.
+ */
+export function sendEarly({ backlog, records, workers }: LifecycleHost): void {
+  if (records.known) return;
+  for (const worker of workers.starting) {
+    const call = backlog.shared.peek();
+    if (call === undefined || call.flags !== 0 || call.deep || call.transfer.length > 0) return;
+    backlog.take(backlog.shared);
+    worker.post(call);
+  }
+}
+
+/** A worker's module is loaded: from now on the worker takes calls. A worker that was killed before takes none. */
+export function ready(host: LifecycleHost, worker: Worker, tasks: Tasks): void {
+  const { records, settings } = host;
+  clearTimeout(worker.startTimer);
+  if (worker.killed || !worker.life.ready()) return;
+  sortEarly(host, tasks);
+  tasks.forEach(([name, kind, placement], index) => {
+    const record = records.of(name);
+    record.kind = kind;
+    record.index = index;
+    record.placement = placement;
+  });
+  if (settings.placement ?? tasks.some(([, , placement]) => placement === "auto")) host.expectPlacing();
+  records.known = true;
+  host.tellReady();
+  host.loadDropped(worker);
+}
+
+// The first list of tasks is here. A worker does not run an early call whose task is no function, so the pool sends that call again, or
+// refuses it.
+function sortEarly(host: LifecycleHost, tasks: Tasks): void {
+  if (host.records.known) return;
+  const functions = new Set(tasks.flatMap(([name, kind]) => (kind === "function" ? name : [])));
+  for (const worker of host.workers) {
+    for (const call of worker.calls.values()) if (!functions.has(call.record.name)) lost(host, worker, call, false);
+  }
+}
+
+/** A worker exited before it was ready. Its early call may have run, unless the module threw an error first. */
+export function bringBack(host: LifecycleHost, worker: Worker, why: ClearwayError): void {
+  const { calls, uncaught } = worker;
+  if (calls.size === 0) return;
+  for (const call of calls.values()) lost(host, worker, call, uncaught === undefined, why);
+  // A ready worker may be idle, and then does not look for calls by itself. If none is ready, the pool starts none for these calls: a
+  // factory whose workers always throw would start workers for ever.
+  if (host.workers.count("ready") > 0) host.scheduler.run();
+}
+
+/** Whether a call that has waited may leave now. If not, it has been dealt with. */
+export function admits({ tracker, records }: LifecycleHost, parts: StreamParts, call: PoolCall): boolean {
+  const { record } = call;
+  if (record.index < 0) {
+    tracker.cancel(call, unknownTask(record.name, records));
+    return false;
+  }
+  if (call.deep) {
+    try {
+      call.args.forEach(checkDepth);
+    } catch (reason) {
+      tracker.refuse(call, reason);
+      return false;
+    }
+  }
+  if (!call.isStream) return true;
+  call.tellStream();
+  // The reader may have asked for values, or for the end, before any worker was ready.
+  call.stream?.open(parts);
+  if (call.state !== "queued") return false;
+  if (call.stream?.consumer?.credit.items) return true;
+  // The reader has not asked for a value: the call waits outside the queue.
+  call.setAside();
+  call.cleanUp();
+  record.calls--;
+  tracker.shut();
+  return false;
+}
+
+/** Returns the error for a name that the module does not expose. */
+export function unknownTask(name: string, records: ReadonlyMap<string, TaskRecord>): ClearwayError {
+  const known = [...records.values()].flatMap((record) => (record.index < 0 ? [] : record.name));
+  return new ClearwayError(
+    "unknown-task",
+    `the module exposes no task "${name}"; it exposes ${known.join(", ") || "none"}`,
+  );
+}

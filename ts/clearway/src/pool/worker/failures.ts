@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { ClearwayError, caused } from "../../error/clearway-error.js";
+
+/** Returns the error for a worker that never became ready. */
+export function startFailure(why: string, cause?: unknown): ClearwayError {
+  const hint = "Is the URL right, and does the module call expose()?";
+  return caused("worker-start-failed", `the worker could not be started: ${why}. ${hint}`, cause);
+}
+
+/** Returns the error for a pool whose lifecycle part cannot be loaded. No worker can become ready without it. */
+export function partMissing(cause: unknown): ClearwayError {
+  return caused("worker-start-failed", "a part of the library could not be loaded", cause);
+}
+
+/** Returns the error for a call that comes after `close()`, or takes longer than `close()` waits. */
+export function poolClosed(more = ""): ClearwayError {
+  return new ClearwayError("pool-closed", `the pool is closed${more}`);
+}

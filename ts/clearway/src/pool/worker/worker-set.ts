@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import type { ClearwayError } from "../../error/clearway-error.js";
+import type { Timer } from "../../lazy/timer.js";
+import { PoolWorker, type WorkerCall, type WorkerSink, type WorkerSource, type WorkerState } from "./worker.js";
+
+/** The workers of a pool, by index, and how they start. */
+export class WorkerSet<Call extends WorkerCall<Call>> {
+  readonly all: (PoolWorker<Call> | undefined)[];
+  readonly #source: WorkerSource;
+  readonly #sink: WorkerSink<Call>;
+  /** Workers whose index another worker has now. */
+  readonly outgoing = new Set<PoolWorker<Call>>();
+  size = 0;
+  restarts = 0;
+  /** Whether the set starts no more workers. */
+  stopped = false;
+  /** Timer of a pause in which the set starts no worker. */
+  resting: Timer | undefined;
+
+  constructor(source: WorkerSource, sink: WorkerSink<Call>) {
+    this.#source = source;
+    this.#sink = sink;
+    this.all = new Array(sink.settings.max).fill(undefined);
+  }
+
+  *[Symbol.iterator](): Generator<PoolWorker<Call>> {
+    for (const worker of this.all) if (worker) yield worker;
+    yield* this.outgoing;
+  }
+
+  count(state: WorkerState): number {
+    return this.all.filter((worker) => worker?.life.state === state).length;
+  }
+
+  /** Workers that start, and have no call yet. */
+  get starting(): PoolWorker<Call>[] {
+    return this.all.filter((worker) => worker?.life.state === "starting" && !worker.load) as PoolWorker<Call>[];
+  }
+
+  /** Whether there is a ready worker at every index. */
+  get complete(): boolean {
+    for (const worker of this.all) if (worker?.life.state !== "ready") return false;
+    return true;
+  }
+
+  /** Starts a worker at `index`, by default the first free one. Returns undefined if none is free or the worker cannot be made. */
+  start(index = this.all.indexOf(undefined)): PoolWorker<Call> | undefined {
+    if (this.stopped || this.resting || index < 0 || this.all[index]) return undefined;
+    try {
+      const worker = new PoolWorker(index, this.#source, this.#sink);
+      this.put(index, worker);
+      return worker;
+    } catch (reason) {
+      this.#sink.startFailed(index, reason);
+      return undefined;
+    }
+  }
+
+  /** Starts workers until there are `min`. */
+  fill(): void {
+    while (this.size < this.#sink.settings.min && this.start());
+  }
+
+  /** Ends every thread at once. Open calls fail with `why`. */
+  async terminate(why: ClearwayError): Promise<void> {
+    this.stopped = true;
+    clearTimeout(this.resting);
+    await Promise.all([...this].map((worker) => worker.kill(why)));
+  }
+
+  put(index: number, worker: PoolWorker<Call> | undefined): void {
+    this.all[index] = worker;
+    this.size += worker ? 1 : -1;
+  }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { find, searchLimit } from "./find.js";
+import { enterCopy, type LedgerSide } from "./ledger.js";
+import { MovedValue, transferOf } from "./move.js";
+import { wouldCopy } from "./refusal.js";
+
+/** A value that is ready to leave. */
+export interface PreparedValue {
+  value: unknown;
+  /** The objects that move with the value. */
+  transfer: object[];
+  /** Bytes of binary memory in the value, moved or copied. */
+  bytes: number;
+  /** Whether the value may be nested too deep for a worker to read. */
+  deep: boolean;
+}
+
+/**
+ * Prepares a value that leaves the caller: memory under `move()` moves, all other memory is copied. Enters both in `side`. Throws
+ * `would-copy` under `strict`, without an entry. Neither moves nor copies anything yet.
+ */
+export function prepareValue(value: unknown, strict: boolean, side: LedgerSide): PreparedValue {
+  if (value instanceof MovedValue) {
+    const { transfer, movedBytes, sharedBytes, deep } = transferOf(value, searchLimit);
+    side.movedBytes += movedBytes;
+    side.sharedBytes += sharedBytes;
+    return { value: value.value, transfer, bytes: movedBytes, deep };
+  }
+  const found = find(value, searchLimit);
+  const bytes = found.copies.reduce((sum, copy) => sum + copy.bytes, found.movedBytes);
+  if (bytes > 0) {
+    if (strict) throw wouldCopy("argument-not-moved", bytes);
+    enterCopy(side, "argument-not-moved", bytes);
+  }
+  side.sharedBytes += found.sharedBytes;
+  return { value, transfer: [], bytes, deep: found.deep };
+}

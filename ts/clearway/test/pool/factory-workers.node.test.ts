@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { Worker } from "node:worker_threads";
+import { expect, onTestFinished, test } from "vitest";
+import { type Plain, plainUrl, reasonOf, testPool } from "../fixtures/pools.js";
+
+test("a pool that is terminated many times adds one listener for its worker's exit and prints no warning", async () => {
+  const warnings: Error[] = [];
+  const warned = (warning: Error): void => void warnings.push(warning);
+  process.on("warning", warned);
+  onTestFinished(() => void process.off("warning", warned));
+  let worker: Worker | undefined;
+  const pool = testPool<Plain>(() => {
+    worker = new Worker(plainUrl);
+    return worker;
+  });
+  await pool.ready();
+  const before = worker!.listenerCount("exit");
+  const ends = Array.from({ length: 30 }, () => pool.terminate());
+  expect(worker!.listenerCount("exit")).toBe(before + 1);
+  await Promise.all(ends);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(warnings).toEqual([]);
+});
+
+test("a terminate() of a factory's worker that does not end the thread does not keep it", async () => {
+  let ended = 0;
+  const pool = testPool<Plain>(() => {
+    const worker = new Worker(plainUrl);
+    worker.once("exit", () => ended++);
+    return Object.assign(worker, { terminate: () => new Promise<number>(() => {}) });
+  });
+  await pool.ready();
+  await pool.terminate();
+  expect(ended).toBe(1);
+});
+
+test("advise() settles when its pool is terminated, though the module never comes", async () => {
+  let asked = (): void => {};
+  const asking = new Promise<void>((resolve) => {
+    asked = resolve;
+  });
+  const pool = testPool<Plain>(plainUrl, {
+    placement: "auto",
+    module: () => {
+      asked();
+      return new Promise(() => {});
+    },
+  });
+  await pool.advise();
+  expect(await pool.call.add(1, 2)).toBe(3);
+  expect(await pool.call.add(1, 2)).toBe(3);
+  await asking;
+  const advice = pool.advise();
+  const waiting = reasonOf(pool.call.never());
+  await pool.terminate();
+  expect((await advice).notes).toEqual(["Nothing runs inline: the module has not been loaded yet."]);
+  expect(await waiting).toMatchObject({ code: "pool-terminated" });
+});

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { afterEach, expect, test, vi } from "vitest";
+import { weight } from "../../src/channel/transport/window.js";
+import { markText } from "../../src/websocket/mark.js";
+import { SocketTransport } from "../../src/websocket/socket-transport.js";
+import { subprotocol } from "../../src/websocket/subprotocol.js";
+
+afterEach(() => void vi.useRealTimers());
+
+/** An open socket whose other end sends what it is told to, and reads nothing until then. */
+class Unread {
+  binaryType = "";
+  readonly protocol = subprotocol;
+  readonly readyState = 1;
+  bufferedAmount = 0;
+  readonly sent: string[] = [];
+  readonly #listeners = new Map<string, (event: object) => void>();
+
+  addEventListener(type: string, listener: (event: object) => void): void {
+    this.#listeners.set(type, listener);
+  }
+  removeEventListener(): void {}
+  close(): void {}
+  send(message: string | Uint8Array): void {
+    this.bufferedAmount += message.length;
+    if (typeof message === "string") this.sent.push(message);
+  }
+  arrives(data: unknown): void {
+    this.#listeners.get("message")?.({ data });
+  }
+}
+
+test("answers to the marks of an end that never reads are bounded by the window, and the last one leaves when there is room", async () => {
+  vi.useFakeTimers();
+  const socket = new Unread();
+  const windowBytes = 1024;
+  const transport = new SocketTransport(socket as never, { windowBytes });
+  let frames = 0;
+  transport.open({ frame: () => frames++, closed: () => expect.unreachable() } as never);
+  await vi.advanceTimersByTimeAsync(0);
+  const frame = new Uint8Array(1);
+  let total = 0;
+  for (let n = 0; n < 10_000; n++) {
+    socket.arrives(frame.buffer);
+    total += weight(frame, []);
+    socket.arrives(markText("mark", total));
+  }
+  expect(frames).toBe(10_000);
+  expect(socket.bufferedAmount).toBeLessThan(windowBytes + 64);
+  const before = socket.sent.length;
+  socket.bufferedAmount = 0;
+  await vi.advanceTimersByTimeAsync(10);
+  expect(socket.sent.slice(before)).toEqual([markText("taken", total)]);
+  expect(vi.getTimerCount()).toBe(0);
+});
