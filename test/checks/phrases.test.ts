@@ -4,7 +4,7 @@ import { found, prose } from "../../scripts/check/phrases.mjs";
 
 const problems = (path: string, text: string): string[] => found([{ path, text }]);
 
-test("a phrase in a comment is reported with its line and a plain word", () => {
+test("a phrase in a comment is reported with its line and a plain alternative", () => {
   expect(problems("a.ts", "let a = 1;\n// Called by whoever waits.\n")).toEqual([
     'a.ts:2: "whoever"; name the actor: the caller, a client, the reader',
   ]);
@@ -26,10 +26,10 @@ test.each([
   ["a.md", "```ts\n// nobody\n```\n"],
   ["a.md", "An example stands in for the server.\n"],
   ["a.ts", "const url = 'http://nobody/'; // a name that does not resolve"],
-])("code, quoted code and other uses in %s are not", (path, text) => {
+])("code, quoted code and other uses in %s are not checked", (path, text) => {
   expect(problems(path, text)).toEqual([]);
 });
 
-test("the lines of prose keep their numbers", () => {
+test("lines of prose keep their numbers", () => {
   expect(prose("a.md", "one\n```\ntwo\n```\nthree")).toEqual(["one", "", "", "", "three"]);
 });

@@ -4,8 +4,8 @@ import { paths, rustCircleProblems } from "../../scripts/check/rust-cycles.mjs";
 
 const file = (name: string, text: string, crate = "native/crates/x") => ({ path: `${crate}/src/${name}.rs`, text });
 
-describe("the check of circles among Rust modules", () => {
-  test("finds a circle through imports, paths in code and groups", () => {
+describe("the check of cycles among Rust modules", () => {
+  test("finds a cycle through imports, paths in code and groups", () => {
     for (const back of [
       "use crate::a::A;",
       "fn f() { crate::a::g() }",
@@ -19,7 +19,7 @@ describe("the check of circles among Rust modules", () => {
     }
   });
 
-  test("counts a parent that re-exports a child which uses the parent", () => {
+  test("counts a parent that re-exports a child that uses the parent", () => {
     const parent = file("a/mod", "mod b;\npub use b::B;\npub struct A;");
     expect(rustCircleProblems([parent, file("a/b", "use super::A;")])).toHaveLength(1);
     expect(rustCircleProblems([parent, file("a/b", "use super::c::C;"), file("a/c", "")])).toEqual([]);
@@ -34,7 +34,7 @@ describe("the check of circles among Rust modules", () => {
     expect(rustCircleProblems([file("lib", "use crate::b::B;"), file("b", "use crate::lib;")])).toEqual([]);
   });
 
-  test("takes groups in groups apart", () => {
+  test("resolves nested groups", () => {
     expect(paths("crate::{a, b::{c, d::e}}")).toEqual(["crate::a", "crate::b::c", "crate::b::d::e"]);
   });
 });

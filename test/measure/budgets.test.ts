@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What can be counted exactly of measure/budgets.json. Allocations depend on a sampler and are judged by `make measure`.
+// Tests the budgets that can be counted exactly. Allocations depend on a sampler; `make measure` checks them.
 import { pool } from "clearway";
 import { describe, expect, test } from "vitest";
 import { budgeted, budgets, carriers } from "../../measure/budget/budgets.mjs";
 import { operations } from "../../measure/budget/operations.mjs";
 
-describe("the budget of what an operation costs the caller's thread", () => {
-  test("is committed for every operation by every carrier", () => {
+describe("the budget of an operation on the caller's thread", () => {
+  test("is committed for every operation with every carrier", () => {
     const committed = Object.entries(budgets.operations).flatMap(([name, ways]) =>
       Object.keys(ways as object).map((carrier) => [name, carrier]),
     );
@@ -14,7 +14,7 @@ describe("the budget of what an operation costs the caller's thread", () => {
   });
 
   test.each(budgeted() as [keyof typeof operations, keyof typeof carriers][])(
-    "is kept to the byte by what is copied: %s, %s",
+    "equals the copied bytes: %s, %s",
     async (name, carrier) => {
       const operation = operations[name];
       const url = new URL(`../../measure/budget/${operation.tasks}.mjs`, import.meta.url);

@@ -58,7 +58,7 @@ function seedWithStuckLast(): number {
 
 describe("clearway gen", () => {
   test.each([[], ["schema.json", "--c", "out.h"]])(
-    "names the package that has the command now: %j %j %j",
+    "names the package with the moved command: %j %j %j",
     async (...args) => {
       const { code, stdout, stderr } = await clearway(["gen", ...args]);
       expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
@@ -106,7 +106,7 @@ describe("clearway lab --profile promises", () => {
     return value;
   };
 
-  test("prints the table, and writes valid results with the seed and the rounds it was given", async () => {
+  test("prints the table, and writes valid results with the given seed and rounds", async () => {
     const args = [
       "start",
       "--profile",
@@ -134,14 +134,14 @@ describe("clearway lab --profile promises", () => {
     ]);
   });
 
-  test("exits with 1 after a probe that failed, and keeps its reason", async () => {
+  test("exits with status 1 after a failed probe, and keeps its reason", async () => {
     const { code, stdout } = await lab("--profile", "promises", "--host", "node", "--rounds", "13", "--out", "unlucky");
     expect(code).toBe(1);
     expect(stdout).toMatch("failed: no such luck");
     expect(written("unlucky").cells).toMatchObject([{ status: "failed", why: "no such luck" }]);
   });
 
-  test("keeps on Ctrl-C what was measured and says of the rest that it was not", async () => {
+  test("reports unmeasured cells as interrupted on Ctrl-C", async () => {
     const { code, stdout } = await lab("--profile", "promises", "--host", "node", "--rounds", "14", "--out", "cut");
     expect(code).toBe(130);
     expect(stdout).toMatch("unavailable: the run was interrupted");
@@ -152,7 +152,7 @@ describe("clearway lab --profile promises", () => {
     [["calls"], 'unknown scenario "calls" in the profile promises. Scenarios: start'],
     [["--family", "memory"], "the profile promises has no families; name its scenarios"],
     [["start", "--host", "jvm"], "the profile promises measures none of this on jvm"],
-  ])("refuses the arguments %j, and measures nothing", async (args, message) => {
+  ])("refuses the arguments %j and measures nothing", async (args, message) => {
     const { code, stdout, stderr } = await lab(...args, "--profile", "promises", "--out", "refused");
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toMatch(`error: ${message}`);

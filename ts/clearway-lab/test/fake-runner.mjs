@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Speaks the runner protocol for the lab's tests: "fast" answers at once, "stuck" sends the lab Ctrl-C and never answers,
-// "wrong" answers with an error, "dies" ends in mid-measurement, "garbage" writes what is no JSON. The probe "start" answers with as many
-// figures as it has rounds; 13 rounds are an error, and with 14 it sends the lab Ctrl-C and never answers.
+// Speaks the runner protocol for the lab's tests. "fast" answers at once. "stuck" sends Ctrl-C to the lab and never answers. "wrong"
+// answers with an error. "dies" exits during the measurement. "garbage" writes a line that is not JSON. The probe "start" answers with one
+// figure per round; with 13 rounds it answers with an error, and with 14 it sends Ctrl-C to the lab and never answers.
 import hdr from "hdr-histogram-js";
 
 const histogram = hdr.build({ autoResize: true, numberOfSignificantValueDigits: 3 });

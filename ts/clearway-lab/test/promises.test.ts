@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The profile `promises`: its scenarios as data, its run over fake hosts, and what becomes of its figures.
+// Tests the profile `promises`: its scenarios as data, its run on fake hosts, and its results.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -62,7 +62,7 @@ function results() {
 }
 
 describe("the scenarios of the profile promises", () => {
-  test("all have code that measures them, and no promise twice", () => {
+  test("all have code that measures them, and each promise occurs once", () => {
     expect(Object.keys(built).sort()).toEqual(scenarios.map(({ name }) => name).sort());
     const ids = scenarios.flatMap(({ promises }) => promises.map(({ id }) => id));
     expect(new Set(ids).size).toBe(ids.length);
@@ -73,7 +73,7 @@ describe("the scenarios of the profile promises", () => {
     expect(selectPromises(scenarios, ["scan", "call"]).map(({ name }) => name)).toEqual(["call", "scan"]);
   });
 
-  test("take another number of rounds, but stay out of a profile that leaves them out", () => {
+  test("take another number of rounds, except in a profile that leaves them out", () => {
     const huge = scenarios.find(({ name }) => name === "students-huge") as PromiseScenario;
     const frames = scenarios.find(({ name }) => name === "frames") as PromiseScenario;
     expect(amountsOf(huge, "promises", 7)).toEqual({ rounds: 0 });
@@ -98,7 +98,7 @@ describe("the scenarios of the profile promises", () => {
     expect(() => loadPromiseScenarios(own)).toThrow(`promises/call.json: ${message}`);
   });
 
-  test("are named when a name is unknown", () => {
+  test("are listed in the error for an unknown name", () => {
     expect(() => selectPromises(scenarios, ["call", "calls"])).toThrow(
       /^unknown scenario "calls" in the profile promises. Scenarios: call, flight, /,
     );
@@ -175,7 +175,7 @@ describe("a run of the profile promises", () => {
     expect(told.slice(0, 3)).toEqual(["node scan-column ok", "node scan-chunk-cursors late", "node scan-cursor late"]);
   });
 
-  test("says of a host without a browser why it measures nothing there", async () => {
+  test("gives the reason for a host without a browser", async () => {
     const { done, told } = await run({}, { problems: { chromium: "no Chromium found" } });
     expect(done).toBe(3);
     expect(told.slice(3)).toEqual([
@@ -186,7 +186,7 @@ describe("a run of the profile promises", () => {
     ]);
   });
 
-  test("measures nothing more after an interruption, which is no failure", async () => {
+  test("stops after an interruption without reporting a failure", async () => {
     const interruption = new AbortController();
     const start: Row = async () => {
       interruption.abort();
@@ -218,9 +218,9 @@ describe("promises.json", () => {
     expect(missed).toMatchObject({ params: { asked: 1.1, verdict: "missed" } });
   });
 
-  test("doubts few rounds and a high noise floor, each with a next step", () => {
+  test("warns of few rounds and of a high noise floor, each with a next step", () => {
     expect(results().warnings.map(({ code }) => code)).toEqual(["noise-high", "few-rounds"]);
-    expect(results().warnings[0]?.message).toContain("(free, gap 0 ms) differed by a factor 1.31 (node)");
+    expect(results().warnings[0]?.message).toContain("(free, gap 0 ms) differed by a factor of 1.31 (node)");
   });
 
   test("refuses a promise that no scenario has", () => {
@@ -230,7 +230,7 @@ describe("promises.json", () => {
 });
 
 describe("the table of promises", () => {
-  test("has one part for each host, made of the cells alone, and says why a figure is missing", () => {
+  test("has one part for each host, contains only the cells, and gives the reason for a missing figure", () => {
     const printed = promiseTable(results());
     expect(printed).toContain("**Node v20**");
     expect(printed).toContain("against comlink; on two cores) | at least 15 | 25 (20 to 30); 30 us over 1 | met |");
@@ -262,7 +262,7 @@ describe("the statistics of rounds", () => {
     expect(bestOf({}, "low")).toBeUndefined();
   });
 
-  test("draw the same orders from the same seed", () => {
+  test("repeat their orders for the same seed", () => {
     const orders = (seed: number) => {
       const shuffle = shuffler(seed);
       return [shuffle([1, 2, 3, 4, 5]), shuffle([1, 2, 3, 4, 5])];
@@ -271,7 +271,7 @@ describe("the statistics of rounds", () => {
     expect(orders(5)).not.toEqual(orders(6));
   });
 
-  test("refuse the quantile of nothing", () => {
+  test("refuse a quantile without samples", () => {
     expect(() => quantile([], 0.5)).toThrow("numbers.length=0");
   });
 });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The example plugin in Rust without unsafe code (native/plugins/rust-safe). The host in C beside it uses the same channels.
+// Tests the example plugin in Rust without unsafe code (native/plugins/rust-safe). The C host in its folder uses the same channels.
 import { existsSync } from "node:fs";
 import { standardMessageCodec } from "clearway/channel";
 import { describe, expect, test } from "vitest";
@@ -11,7 +11,7 @@ const path = plugins.rust.example.replace("_example_", "_safe_");
 const leftOut = (missing()?.includes("addon") ?? false) || !existsSync(path);
 const { encode, decode } = standardMessageCodec;
 
-/** The value that a message holds, with its memory given back. */
+/** Decodes a message's value and releases its memory. */
 function decoded(message: NativeMessage): unknown {
   const value = message.bytes === null ? null : decode(message.bytes);
   message.release();
@@ -22,7 +22,7 @@ const ask = async (plugin: Plugin, channel: string, value: unknown): Promise<unk
   decoded(await plugin.channel(channel).send(encode(value)));
 
 describe.skipIf(leftOut)("the example plugin in Rust without unsafe code", () => {
-  test("a typed handler reads a map and answers with one", async () => {
+  test("a typed handler reads a map and answers with a map", async () => {
     await using plugin = await loadPlugin(path);
     expect(await ask(plugin, "text/count", { text: "one zoo" })).toEqual({
       words: 2,
@@ -43,7 +43,7 @@ describe.skipIf(leftOut)("the example plugin in Rust without unsafe code", () =>
     expect(echo.call(lent).bytes).toBe(lent.bytes);
   });
 
-  test("an image is filtered in the memory that both sides see, and comes back in new memory", async () => {
+  test("an image is filtered in shared memory, and another is returned in new memory", async () => {
     await using plugin = await loadPlugin(path);
     using pixels = plugin.allocate(8);
     pixels.bytes.fill(10);
@@ -55,14 +55,14 @@ describe.skipIf(leftOut)("the example plugin in Rust without unsafe code", () =>
     expect([...(white.attachments[0]?.bytes ?? [])]).toEqual(new Array(8).fill(255));
   });
 
-  test("a reply is sent from another thread, and carries what the host answers", async () => {
+  test("a reply from another thread arrives, and one carries the host's answer", async () => {
     await using plugin = await loadPlugin(path);
     expect(await ask(plugin, "later", { text: "abc" })).toBe("ABC");
     using _ = plugin.handle("host", ({ bytes }) => encode(`${decode(bytes ?? new Uint8Array())}!`));
     expect(await ask(plugin, "ask", { text: "abc" })).toBe("abc!");
   });
 
-  test("a source emits as there is room, and an error of its arguments ends the stream", async () => {
+  test("a source emits while there is room, and wrong arguments end the stream with an error", async () => {
     await using plugin = await loadPlugin(path);
     const ticks: unknown[] = [];
     for await (const event of plugin.channel("ticks").listen({ arguments: encode({ count: 300 }) }))

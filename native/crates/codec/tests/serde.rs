@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Types with serde's derives, to values and bytes and back.
+//! Converts types with serde's derives to values and bytes and back.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -88,8 +88,8 @@ fn integers_of_every_size_come_back() {
 }
 
 #[test]
-fn what_javascript_writes_is_read() {
-    // A whole number is an integer, a Float64Array a typed list, a Uint8Array bytes.
+fn values_that_javascript_encodes_are_decoded() {
+    // A whole number is an integer, a Float64Array is a typed list, and a Uint8Array is bytes.
     assert_eq!(from_value::<f64>(Value::Int(2)), Ok(2.0));
     assert_eq!(from_value::<Vec<f64>>(Value::Float64s(vec![1.0, 2.5])), Ok(vec![1.0, 2.5]));
     assert_eq!(from_value::<Vec<f32>>(Value::Float32s(vec![1.0, 2.5])), Ok(vec![1.0, 2.5]));
@@ -100,7 +100,7 @@ fn what_javascript_writes_is_read() {
 }
 
 #[test]
-fn a_wrong_value_is_refused_by_what_it_is_and_what_was_expected() {
+fn a_wrong_value_is_refused_with_its_type_and_the_expected_type() {
     #[derive(Debug, Deserialize)]
     #[serde(deny_unknown_fields)]
     struct Point {

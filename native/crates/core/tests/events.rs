@@ -245,14 +245,14 @@ fn listeners_that_leave_unread_events_never_fill_the_inbox() {
     plugin.close(LONG).unwrap();
 }
 
-/// A plugin with one place in each queue. A handler blocks the queue until the sender is dropped, and a message fills its place.
+/// Opens a plugin with one slot in each queue. A handler blocks the queue until the sender is dropped, and a message fills its slot.
 fn with_a_full_queue(runs: u32, queue: &'static str, before: impl FnOnce(&Plugin)) -> (Arc<Plugin>, Sender<()>) {
     let plugin = plugin_with(Options { threads: 1, calls_max: 1, ..Options::default() });
     let (begun, begins) = channel();
     let (end, ends) = channel::<()>();
     let (begun, ends) = (Mutex::new(begun), Mutex::new(ends));
     handle(&plugin, "blocks", runs, queue, move |_, to| {
-        let _ = begun.lock().unwrap().send(()); // the test waits for the first message only
+        let _ = begun.lock().unwrap().send(()); // the test waits only for the first message
         let _ = ends.lock().unwrap().recv();
         reply(to, b"")
     });
@@ -272,7 +272,7 @@ fn listened(plugin: &Plugin, told: &Receiver<(Told, u64)>) -> u64 {
 }
 
 #[test]
-fn a_source_whose_queue_is_full_is_told_of_a_cancelled_stream_and_of_room_once_each() {
+fn a_source_with_a_full_queue_is_notified_once_of_a_cancelled_stream_and_of_room() {
     for (runs, queue) in [(CLEARWAY_RUN_POOL, ""), (CLEARWAY_RUN_SERIAL, "own")] {
         let (mut told, mut streams) = (None, [0; 2]);
         let (plugin, end) = with_a_full_queue(runs, queue, |plugin| {
@@ -283,7 +283,7 @@ fn a_source_whose_queue_is_full_is_told_of_a_cancelled_stream_and_of_room_once_e
         let told = told.unwrap();
         let [stays, leaves] = streams;
         plugin.cancel(leaves).unwrap();
-        // The plugin finds no room and the host reads, twice, before the source can be called.
+        // Twice, the plugin finds no room and the host reads, before the source can be called.
         for _ in 0..2 {
             for at in 0..2 {
                 assert_eq!(emit(stays, &[at]), CLEARWAY_OK);
@@ -302,7 +302,7 @@ fn a_source_whose_queue_is_full_is_told_of_a_cancelled_stream_and_of_room_once_e
 }
 
 #[test]
-fn a_stream_that_is_cancelled_before_its_source_hears_of_room_has_no_room() {
+fn a_source_is_not_notified_of_room_in_a_stream_that_was_cancelled_first() {
     let mut told = None;
     let mut stream = 0;
     let (plugin, end) = with_a_full_queue(CLEARWAY_RUN_SERIAL, "own", |plugin| {
@@ -323,7 +323,7 @@ fn a_stream_that_is_cancelled_before_its_source_hears_of_room_has_no_room() {
 }
 
 #[test]
-fn every_source_that_began_to_listen_while_its_plugin_closes_is_told_of_the_end() {
+fn a_source_is_notified_of_the_end_of_every_stream_that_begins_while_its_plugin_closes() {
     for round in 0..if cfg!(miri) { 1 } else { 50 } {
         let plugin = plugin();
         let runs = if round % 2 == 0 { CLEARWAY_RUN_DIRECT } else { CLEARWAY_RUN_POOL };

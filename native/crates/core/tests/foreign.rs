@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Every call into code that is not the core's panics, hangs, re-enters and does garbage. `POINTS` is the list of those calls.
-//! After each: every message is answered, every stream ends, closing ends, nothing is left, and another plugin still works.
+//! Makes every call into foreign code panic, hang, re-enter the core and pass garbage. `POINTS` lists these calls. After each:
+//! every message is answered, every stream ends, closing ends, nothing leaks, and another plugin still works.
 
 mod fixture;
 
@@ -32,21 +32,21 @@ enum Point {
 }
 use Point::*;
 
-/// Who waits while the call hangs.
+/// The thread that waits while the call hangs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Hangs {
-    /// A thread of the plugin's: `close` returns `CLEARWAY_TIMEOUT`.
+    /// A thread of the plugin: `close` returns `CLEARWAY_TIMEOUT`.
     ItsQueue,
-    /// The thread that calls; `close` on another thread returns `CLEARWAY_TIMEOUT`.
+    /// The calling thread; `close` on another thread returns `CLEARWAY_TIMEOUT`.
     Caller,
-    /// The thread that calls, which is the one that closes or frees; the header says so. Not bounded.
+    /// The calling thread, which closes or frees, as the header says. Without a time limit.
     Closer,
-    /// As `Caller`, and closing does not wait for it.
+    /// The calling thread; closing does not wait for it.
     Nobody,
 }
 use Hangs::*;
 
-/// The point, whether its queue matters, and who waits for it: on the calling thread, and on a queue.
+/// Each point, and the thread that waits: for a call on the calling thread, and on a queue if the point may run on one.
 const POINTS: [(Point, Hangs, Option<Hangs>); 10] = [
     (Init, Nobody, None),
     (Message, Caller, Some(ItsQueue)),
@@ -70,7 +70,7 @@ enum Act {
 
 const WEIRD: Status = -559_038_737;
 
-/// One opening's misbehaviour. Never freed: late callbacks may use it.
+/// The misbehaviour of one opening. Never freed, because late callbacks may use it.
 struct Bad {
     point: Point,
     act: Act,
@@ -87,7 +87,7 @@ thread_local! {
 }
 
 impl Bad {
-    /// Misbehaves if this is the point, once. Returns the status for the callback to return.
+    /// Misbehaves once if this is the point. Returns the callback's status.
     fn at(&self, point: Point, handle: u64) -> Status {
         if point != self.point || self.acted.swap(true, Ordering::SeqCst) {
             return CLEARWAY_OK;
@@ -110,7 +110,7 @@ impl Bad {
         }
     }
 
-    /// Uses everything from inside of a callback.
+    /// Calls every function from inside a callback.
     fn reenter(&self, point: Point) {
         let id = self.id.load(Ordering::SeqCst);
         let mut view = View::NONE;
@@ -136,7 +136,7 @@ impl Bad {
             // Only a plugin that is closed, or closing, may be freed from here.
             assert_eq!(plugin.send(&numbers, &Given::null(), 72, false).unwrap_err(), CLEARWAY_CLOSED, "{point:?}");
         }
-        // What runs now is taken away.
+        // Removes the running handler and source.
         // SAFETY: names are static.
         unsafe {
             (HOST.unhandle)(id, text("echo"));
@@ -145,7 +145,7 @@ impl Bad {
     }
 }
 
-/// Wrong lengths, used handles, two answers.
+/// Passes wrong lengths and used handles, and answers twice.
 fn garbage(id: u64, handle: u64) {
     let mut view = View::NONE;
     // SAFETY: every pointer that is not null is of this frame; what is wrong is refused before it is read.
@@ -246,7 +246,7 @@ unsafe extern "C-unwind" fn init(host: *const Host, plugin: *mut clearway_sys::P
     bad.at(Init, 0)
 }
 
-/// Uses a plugin in every way that calls it. Whatever comes of it, everything settles.
+/// Uses a plugin in every way that calls its code. Everything must settle, whatever the results are.
 fn use_all(plugin: &Arc<Plugin>, bad: &'static Bad) {
     let (wake, woken) = channel();
     let wake = Mutex::new(wake);
@@ -270,7 +270,7 @@ fn use_all(plugin: &Arc<Plugin>, bad: &'static Bad) {
             Act::Panic if bad.point == point => &[CLEARWAY_PANICKED][..],
             Act::Garbage if bad.point == point && point == Listen => &[WEIRD],
             Act::Panic | Act::Garbage => &[CLEARWAY_OK],
-            // Closed meanwhile, or taken away from inside.
+            // Closed meanwhile, or removed from inside.
             Act::Hang | Act::Reenter => &[CLEARWAY_OK, CLEARWAY_CLOSED, CLEARWAY_NO_HANDLER],
         };
         assert!(allowed.contains(&status), "{point:?}: status={status}");
@@ -293,10 +293,10 @@ fn use_all(plugin: &Arc<Plugin>, bad: &'static Bad) {
                 std::thread::yield_now();
             }
         };
-        until(&bad.listened); // a listener that leaves before is never heard of
+        until(&bad.listened); // the source never learns of a listener that leaves earlier
         let emitted = std::iter::repeat_with(|| fixture::emit(stream, b"1")).find(|status| *status != CLEARWAY_OK);
         if emitted == Some(CLEARWAY_FULL) {
-            plugin.read(&mut Vec::new(), 1); // tells the source of room
+            plugin.read(&mut Vec::new(), 1); // makes room, of which the source is notified
             if bad.point == Room {
                 until(&bad.acted);
             }
@@ -307,7 +307,7 @@ fn use_all(plugin: &Arc<Plugin>, bad: &'static Bad) {
             };
             check(failure.map_or(CLEARWAY_OK, |failure| failure.status), Listen);
         }
-        let _ = plugin.cancel(stream); // stale: taken away from inside
+        let _ = plugin.cancel(stream); // stale: removed from inside
     }
     let context = from_ref(bad).cast_mut().cast();
     // SAFETY: the context lives for ever.
@@ -376,7 +376,7 @@ fn misbehave(point: Point, act: Act, runs: u32, hangs: Hangs, other: &Plugin) {
 }
 
 #[test]
-fn every_call_into_foreign_code_may_panic_hang_reenter_and_do_garbage() {
+fn every_call_into_foreign_code_may_panic_hang_reenter_and_pass_garbage() {
     std::panic::set_hook(Box::new(|panic| {
         let said = panic.to_string();
         eprint!("{}", if said.contains("as the test wants") { "" } else { &said });

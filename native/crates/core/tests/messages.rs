@@ -305,7 +305,7 @@ fn a_handler_can_detect_that_its_caller_no_longer_waits() {
 }
 
 #[test]
-fn log_lines_that_found_no_room_are_counted_in_a_line_of_their_own() {
+fn lost_log_lines_are_counted_in_a_later_line() {
     let plugin = plugin();
     let say = || {
         // SAFETY: the text is static.
@@ -327,13 +327,13 @@ fn log_lines_that_found_no_room_are_counted_in_a_line_of_their_own() {
 }
 
 #[test]
-fn an_answer_comes_on_the_plugins_pool_where_that_is_full_as_well() {
+fn an_answer_arrives_on_the_plugins_pool_even_when_the_pool_is_full() {
     let plugin = plugin_with(Options { threads: 1, calls_max: 1, ..Options::default() });
     let (begun, begins) = channel();
     let (end, ends) = channel::<()>();
     let (begun, ends) = (Mutex::new(begun), Mutex::new(ends));
     handle(&plugin, "blocks", CLEARWAY_RUN_POOL, "", move |_, _| {
-        let _ = begun.lock().unwrap().send(()); // the test waits for the first message only
+        let _ = begun.lock().unwrap().send(()); // the test waits only for the first message
         let _ = ends.lock().unwrap().recv();
         CLEARWAY_OK
     });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A plugin without unsafe code in a host of the core: every form of function, every type, every way to fail.
+//! Runs a plugin without unsafe code in a host of the core: every form of function, every type and every kind of failure.
 
 mod host;
 
@@ -31,7 +31,7 @@ struct Told {
     calls: u32,
 }
 
-/// Panics when it is made into content.
+/// Panics when it is converted to content.
 struct Bomb;
 
 impl Serialize for Bomb {
@@ -205,7 +205,7 @@ fn a_typed_handler_reads_its_message_and_answers() {
 }
 
 #[test]
-fn every_way_to_fail_answers_with_a_status_and_a_text() {
+fn every_failure_answers_with_a_status_and_a_text() {
     let plugin = Opened::of::<Example>();
     for (channel, message, status, text) in [
         ("panics", "now", Status::Panicked, "it was now"),
@@ -228,7 +228,7 @@ fn every_way_to_fail_answers_with_a_status_and_a_text() {
 }
 
 #[test]
-fn memory_goes_both_ways_without_a_copy() {
+fn memory_crosses_in_both_directions_without_a_copy() {
     let plugin = Opened::of::<Example>();
     for (channel, byte) in [("make", 3), ("adopt", 4)] {
         for size in [0, 1, 5000] {
@@ -239,7 +239,7 @@ fn memory_goes_both_ways_without_a_copy() {
 }
 
 #[test]
-fn the_host_is_asked_and_told() {
+fn a_plugin_asks_its_host_and_logs_a_line() {
     let plugin = Opened::of::<Example>();
     assert_eq!(plugin.ask_with_host("ask", &"question".into(), Ok("answer")).unwrap(), "answer".into());
     assert_eq!(plugin.ask_with_host("ask", &"question".into(), Err(1007)).unwrap_err().status, 1007);
@@ -276,7 +276,7 @@ fn closing_cancels_streams_and_drops_the_plugin_once() {
     plugin.start("waits");
     plugin.start("kept");
     plugin.close();
-    // The source's thread has the last word: it drops the plugin.
+    // The source's thread ends last and drops the plugin.
     let mut said = plugin.said();
     while said.len() < 3 {
         said.extend(plugin.said());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! An example plugin without unsafe code: typed messages, an image in shared memory, a source of events, an answer that comes
-//! later, a question to the host, and what goes wrong.
+//! An example plugin without unsafe code: typed messages, an image in shared memory, a source of events, a late answer, a
+//! message to the host, and failures.
 
 #![forbid(unsafe_code)]
 
@@ -51,7 +51,7 @@ impl Safe {
         Ok(Safe { host })
     }
 
-    /// A map to a map, by serde.
+    /// Maps a map to a map, with serde.
     #[handler("text/count")]
     fn count(&self, Text { text }: Text) -> Count {
         let mut letters = BTreeMap::new();
@@ -61,7 +61,7 @@ impl Safe {
         Count { words: text.split_whitespace().count(), letters }
     }
 
-    /// Bytes or memory, back as they came.
+    /// Returns bytes or memory unchanged.
     #[handler("echo", direct)]
     fn echo(&self, request: Request<'_>) -> Result<Content> {
         Ok(match request.memory()? {
@@ -71,7 +71,7 @@ impl Safe {
         })
     }
 
-    /// Inverts the colours of the attached RGBA pixels, where they are.
+    /// Inverts the colours of the attached RGBA pixels in place.
     #[handler("image/negative")]
     fn negative(&self, request: Request<'_>) -> Result<()> {
         let Image { width, height } = request.decode()?;
@@ -89,7 +89,7 @@ impl Safe {
         memory.copy_from(0, &pixels)
     }
 
-    /// New memory, which is not copied on its way.
+    /// Returns new memory, which is not copied.
     #[handler("image/white")]
     fn white(&self, Image { width, height }: Image) -> Result<Content> {
         let size = width.checked_mul(height).and_then(|pixels| pixels.checked_mul(4));
@@ -104,7 +104,7 @@ impl Safe {
         std::thread::spawn(move || reply.send(text.to_uppercase()));
     }
 
-    /// Answers with what the host's channel `host` says.
+    /// Answers with the reply of the host's channel `host`.
     #[handler("ask")]
     fn ask(&self, Text { text }: Text, reply: Reply) {
         let asked = self.host.ask("host", text, |answer| {
@@ -118,7 +118,7 @@ impl Safe {
         }
     }
 
-    /// On a thread of its own for each listener.
+    /// Runs on a separate thread for each listener.
     #[source("ticks")]
     fn ticks(&self, Ticks { count, pause_ms }: Ticks, stream: Stream) -> Result<()> {
         for number in 0..count {

@@ -35,14 +35,14 @@ const labCommand = program
   )
   .option("--family <name>", "the same as naming the family", (name: string, all: string[]) => [...all, name], [])
   .option("--host <names>", "node, chromium, jvm, with commas; default: all", parseHosts, [...HOST_NAMES])
-  .option("--jdk <release>", "the JDK for host jvm, e.g. 17; default: the newest there is", parseJdk)
+  .option("--jdk <release>", "the JDK for host jvm, e.g. 17; default: the newest installed", parseJdk)
   .option(
     "--profile <name>",
     "quick (under 5 minutes), full, promises (the promised figures, 5 minutes) or promises-full",
     parseProfile,
     "quick",
   )
-  .option("--rounds <number>", "how often to measure each cell; default: as often as the profile does", parseRounds)
+  .option("--rounds <number>", "rounds of each cell; default: as many as the profile has", parseRounds)
   .option("--questions", "answer twelve questions, each with five to nine rounds until it is decided")
   .option("--out <dir>", "output folder", "out")
   .option("--seed <number>", "repeat the order of an earlier run", parseSeed)
@@ -62,7 +62,7 @@ const labCommand = program
   });
 labCommand.addHelpText(
   "after",
-  "\nclearway lab list                       what can run here, what cannot, and why\nclearway lab list --profile promises    the promised figures and their targets",
+  "\nclearway lab list                       the cells that can run here, and the reasons for the others\nclearway lab list --profile promises    the promised figures and their targets",
 );
 
 program

@@ -58,7 +58,7 @@ export function promiseResults(run: PromiseRun, { cells, noiseFloor }: Collector
   };
 }
 
-/** A factor between two runs of the same thing above which the targets 1.1 and 1.15 mean nothing. */
+/** If two measurements of the same thing differ by more than this factor, the targets 1.1 and 1.15 mean nothing. */
 const NOISE_HIGH = 1.1;
 
 function doubts(
@@ -71,7 +71,7 @@ function doubts(
     warnings.push({
       code: "interrupted",
       message: `${done} of ${planned} scenarios were measured.`,
-      next: "run it again and let it end",
+      next: "run it again to its end",
     });
   for (const { scenario, host, why } of cells.filter(
     ({ family, status }) => family === "promise" && status === "failed",
@@ -84,13 +84,13 @@ function doubts(
   for (const { host, params, mechanism, ratio } of noiseFloor.filter(({ ratio }) => ratio > NOISE_HIGH))
     warnings.push({
       code: "noise-high",
-      message: `${twins(mechanism, params)} differed by a factor ${ratio} (${host}): ratios nearer to 1 than that say nothing.`,
+      message: `${twins(mechanism, params)} differed by a factor of ${ratio} (${host}): ratios closer to 1 than that mean nothing.`,
       next: "close other programs, or use --profile promises-full",
     });
   if (profile === "promises")
     warnings.push({
       code: "few-rounds",
-      message: "The profile promises has 3 to 15 rounds for most figures: the middle half rests on few numbers.",
+      message: "The profile promises has 3 to 15 rounds for most figures: the middle half comes from few numbers.",
       next: "use --profile promises-full",
     });
   return warnings;

@@ -16,7 +16,7 @@ function section(host: string, runtime: string, promises: readonly ResultCell[])
   return [
     `**${runtime}**`,
     "",
-    row("what", "asked", "figure", ""),
+    row("measurement", "target", "figure", ""),
     row("---", "---:", "---:", "---"),
     ...own.map((cell) => row(what(cell), wanted(cell), figure(cell), String(cell.params["verdict"] ?? cell.status))),
   ];

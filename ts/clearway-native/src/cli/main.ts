@@ -12,11 +12,11 @@ Writes a C header and a Rust module for a plugin, from the schema of a channel.
 <schema> is a JSON file, or an ES module that exports the schema.
 
 Options:
-  --c <file>       where to write the C header; - is the standard output
-  --rust <file>    where to write the Rust module; - is the standard output
-  --name <name>    what the code calls the channel; default: the last part of its name
-  --export <name>  which export of the module; default: the only one that is a schema
-  --check          write nothing; exit status 1 where a file is not what would be written
+  --c <file>       output file for the C header; - is the standard output
+  --rust <file>    output file for the Rust module; - is the standard output
+  --name <name>    the channel's name in the code; default: the last part of the channel's name
+  --export <name>  the module's export with the schema; default: its only schema
+  --check          write nothing; exit with status 1 if a file differs from the generated code
   --help           print this text
   --version        print the version of clearway-native
 `;

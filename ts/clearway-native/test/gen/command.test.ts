@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The command as a user runs it: bundled from the source, in a process of its own.
+// Tests the command as a user runs it: bundled from the sources, in a separate process.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const schema = here("./thermometer.json");
 const { version } = JSON.parse(readFileSync(here("../../package.json"), "utf8")) as { version: string };
-// Inside the package, so that its peer clearway is found.
+// Inside the package, so that Node resolves its peer dependency clearway.
 const inside = here("../../.cache/test-command");
 const outside = mkdtempSync(join(tmpdir(), "clearway-native-"));
 
@@ -41,7 +41,7 @@ function command(args: string[], folder = inside) {
 }
 
 describe("clearway-native", () => {
-  test("gen writes what it prints, and check finds a file that differs", () => {
+  test("gen prints the same code that it writes, and --check finds a file that differs", () => {
     const file = join(outside, "written/thermometer.h");
     const written = command(["gen", schema, "--c", file]);
     expect(written).toEqual({ status: 0, stdout: "", stderr: "" });

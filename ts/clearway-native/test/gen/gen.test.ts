@@ -128,7 +128,7 @@ describe.each([
 });
 
 describe("gen", () => {
-  test("takes a module that exports a schema, checked or not, and writes the same", async () => {
+  test("accepts a module that exports a schema as plain data, and writes the same code", async () => {
     const data = readFileSync(schema, "utf8");
     const plain = join(folder, "plain.mjs");
     writeFileSync(plain, `export const Thermometer = ${data};\nexport const other = 5;\nexport default Thermometer;`);

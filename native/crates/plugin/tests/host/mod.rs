@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A host that reads until it has what it wants.
+//! A host that reads until it has the expected items.
 
 use std::cell::RefCell;
 use std::sync::mpsc::{Receiver, channel};
@@ -11,7 +11,7 @@ use clearway_core::{Failure, Given, Item, Kept, Memory, Options, Plugin, Sent, W
 
 const LONG: Duration = Duration::from_secs(60);
 
-/// Events, as numbers, and the end.
+/// The events of a stream as numbers, and its end.
 pub type Events = (Vec<i64>, Option<(i32, String)>);
 
 pub fn value(entries: &[(&str, i64)]) -> Value {
@@ -28,7 +28,7 @@ fn read(content: &Kept) -> Value {
     standard::read(&content.to_vec().unwrap_or_default(), Limits::DEFAULT).unwrap()
 }
 
-/// An opened plugin. Closed when dropped; nothing may be left then.
+/// An opened plugin. Closed when dropped; no memory may be left then.
 pub struct Opened {
     plugin: Arc<Plugin>,
     woken: Receiver<()>,
@@ -85,7 +85,7 @@ impl Opened {
         self.send(channel, &Given::bytes(&bytes(message))).map(|content| read(&content))
     }
 
-    /// Asks, and answers what the plugin asks meanwhile.
+    /// Sends a message and answers the plugin's own messages meanwhile.
     pub fn ask_with_host(&self, channel: &str, message: &Value, says: Result<&str, i32>) -> Result<Value, Failure> {
         let channel = self.plugin.channel(channel).unwrap();
         let sent = self.plugin.send(&channel, &Given::bytes(&bytes(message)), 1, true).unwrap();
@@ -118,7 +118,7 @@ impl Opened {
         assert_eq!(again.to_vec().unwrap(), [0, 7, 7, 0, 0, 0, 0, 0, 0, 0]);
         drop(again);
         assert_eq!(self.send(echo, &Given::null()).unwrap().to_vec(), None);
-        self.close(); // the pool's thread has let go of the message
+        self.close(); // the pool's thread has released the message
         assert_eq!(memory.references(), 1);
     }
 
@@ -136,7 +136,7 @@ impl Opened {
         self.rest(self.start_with(channel, arguments))
     }
 
-    /// The events of a stream, until it ends.
+    /// Returns the events of a stream until its end.
     pub fn rest(&self, listened: u64) -> Events {
         let mut events = Vec::new();
         let mine =
@@ -157,7 +157,7 @@ impl Opened {
         self.plugin.cancel(stream).unwrap();
     }
 
-    /// The log lines so far.
+    /// Returns the log lines so far.
     pub fn said(&self) -> Vec<String> {
         let mut items = self.items.borrow_mut();
         while self.plugin.read(&mut items, 16) {}

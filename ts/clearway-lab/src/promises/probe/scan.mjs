@@ -4,7 +4,7 @@
 import { pool } from "clearway";
 import { shuffler } from "../../statistics/rounds.ts";
 
-/** Rounds until V8 has finally compiled each way. The first rounds of the cursor take three times as long. */
+/** Rounds until V8 has compiled the final code of each way. The first rounds of the cursor take three times as long. */
 const warmRounds = 8;
 
 /** Returns the milliseconds of every round, by way. */

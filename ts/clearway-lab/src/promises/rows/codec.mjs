@@ -7,7 +7,7 @@ export async function codec({ host, collect, settings, seed }) {
   const figures = await host.probe("codec", { rounds: settings.rounds, seed });
   for (const { name, role, settings: how } of codecs) {
     const { us, bytes, changed } = figures[name];
-    const told = changed.length > 0 ? `${how}; comes back as something else: ${changed.join(", ")}` : how;
+    const told = changed.length > 0 ? `${how}; keys that come back changed: ${changed.join(", ")}` : how;
     const metrics = {
       latency: { unit: "us", samples: us },
       ...(bytes === undefined ? {} : { message: { unit: "bytes", value: bytes } }),

@@ -20,11 +20,11 @@ export async function frames({ host, collect, settings, nativeFiles }) {
   const shown = await host.probe("frames", params, (warmSeconds + seconds + 30) * 1000);
   const state = `for ${seconds} s`;
   const told = (id, value, detail) => collect.promise(id, host.name, { ...about, state, detail }, spread([value]));
-  told("frames-copied", shown.copiedBytes, `${((shown.came * frameBytes) / 2 ** 30).toFixed(1)} GB came`);
-  told("frames-lost", shown.lost, `${shown.came} of ${shown.asked} came; ${shown.leaked} leaked`);
+  told("frames-copied", shown.copiedBytes, `${((shown.came * frameBytes) / 2 ** 30).toFixed(1)} GB arrived`);
+  told("frames-lost", shown.lost, `${shown.came} of ${shown.asked} arrived; ${shown.leaked} leaked`);
   const causes = shown.causes.length > 0 ? `: ${shown.causes.join(", ")}` : "";
   const before = `in the ${warmSeconds} s before: ${shown.warmStallMs.toFixed(1)} ms`;
-  const machine = `the machine's own stalls with it: ${shown.anyStallMs.toFixed(1)} ms${causes}`;
+  const machine = `including the machine's own stalls: ${shown.anyStallMs.toFixed(1)} ms${causes}`;
   told("frames-stall", shown.stallMs, `${machine}; ${before}`);
   const metrics = {
     longestStall: { unit: "ms", value: shown.stallMs },

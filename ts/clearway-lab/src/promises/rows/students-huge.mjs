@@ -18,13 +18,13 @@ export async function studentsHuge({ host, collect, settings }) {
     return;
   }
   const rows = Math.min(wanted, Math.floor(freemem() / bytesARow / 1_000_000) * 1_000_000);
-  const size = rows === wanted ? "" : `${rows / 1_000_000} M rows: the most that the free memory holds; `;
+  const size = rows === wanted ? "" : `${rows / 1_000_000} M rows, the most that fits into free memory; `;
   for (const [id, kind] of Object.entries(ways)) {
     const figures = [];
     for (let round = 0; round < settings.rounds; round++)
       figures.push(await host.probe("students", { kind, rows, names: 1000 }, 600_000));
     const of = (metric) => figures.map((each) => each[metric]);
-    const detail = `${size}the machine's own stalls with it: ${median(of("anyStallMs")).toFixed(1)} ms`;
+    const detail = `${size}including the machine's own stalls: ${median(of("anyStallMs")).toFixed(1)} ms`;
     collect.promise(id, host.name, { ...about, detail }, spread(of("stallMs")));
   }
 }

@@ -13,9 +13,12 @@ const kinds = {
   json: { role: "reference", settings: "JSON.stringify in the worker, JSON.parse here" },
   columns: {
     role: "reference",
-    settings: "typed arrays by hand with a transfer list; numbered names where they are few",
+    settings: "hand-written typed arrays with a transfer list; numbered names if there are few",
   },
-  records: { role: "clearway", settings: "record({ rollNum: u32, name: text() }), a dictionary where names are few" },
+  records: {
+    role: "clearway",
+    settings: "record({ rollNum: u32, name: text() }), with a dictionary if there are few names",
+  },
 };
 
 export async function students({ host, collect, settings, seed }) {

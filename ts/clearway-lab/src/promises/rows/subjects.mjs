@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the rows know about the subjects without running them.
+// The subjects' names, roles and settings, which the rows use without running them.
 
 /** Subjects by host and number of threads. */
 const told = new Map();

@@ -15,7 +15,7 @@ export const codecs = [
   {
     name: "clearway, encodeInto and owned",
     role: "clearway",
-    settings: "encodeInto memory that is used again; decode with owned: true, lists are views of the message",
+    settings: "encodeInto reused memory; decode with owned: true; decoded lists are views of the message",
     encode: (value) => standard.encodeInto(value, place),
     message: (value) => standard.encode(value),
     decode: (bytes) => standard.decode(bytes, { owned: true }),
@@ -23,14 +23,15 @@ export const codecs = [
   {
     name: "clearway, encode and decode",
     role: "clearway",
-    settings: "each message and each decoded list in memory of its own",
+    settings: "new memory for each message and each decoded list",
     encode: (value) => standard.encode(value),
     decode: (bytes) => standard.decode(bytes),
   },
   {
     name: "msgpackr",
     role: "peer",
-    settings: "useRecords false, otherwise as it comes: one buffer for many messages, lists are views of the message",
+    settings:
+      "useRecords false, other options at their defaults: one buffer for many messages; decoded lists are views of the message",
     encode: (value) => packr.pack(value),
     decode: (bytes) => packr.unpack(bytes),
   },
@@ -58,7 +59,7 @@ export const codecs = [
   {
     name: "structuredClone",
     role: "peer",
-    settings: "one step: encoding is its first half",
+    settings: "structuredClone is one step; encoding is its first half",
     encode: undefined,
     message: (value) => value,
     decode: (value) => structuredClone(value),

@@ -80,7 +80,7 @@ async function osra() {
 
 const noOsra =
   typeof WebSocket === "undefined"
-    ? `osra ${versionOf("osra")} needs a global WebSocket, which this Node (${process.version}) has not: use Node 22 or newer`
+    ? `osra ${versionOf("osra")} needs a global WebSocket, which this Node (${process.version}) does not have: use Node 22 or newer`
     : undefined;
 
 /** Returns all mechanisms for a number of worker threads. Those without a pool only exist for one thread. */

@@ -53,7 +53,7 @@ const nodeOnly = ["piscina", "piscina tuned", "tinypool", "poolifier"].map((name
   name,
   role: "peer",
   settings: "",
-  unavailable: "it is made of worker_threads and runs in Node only",
+  unavailable: "it needs worker_threads and runs in Node only",
 }));
 
 /** Returns all mechanisms for a number of worker threads. Those without a pool only exist for one thread. */
