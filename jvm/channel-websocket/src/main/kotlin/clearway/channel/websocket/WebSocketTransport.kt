@@ -20,7 +20,7 @@ import java.util.concurrent.CompletionStage
 /** The client's end of channels over a WebSocket (spec/websocket.md), by the JDK's own HTTP client. */
 public object WebSocketTransport {
     private val OPEN_WITHIN = Duration.ofSeconds(30)
-    private val sharedClient: HttpClient by lazy { HttpClient.newBuilder().executor(Tellers).build() }
+    private val sharedClient: HttpClient by lazy { HttpClient.newBuilder().executor(DeliveryThreads).build() }
 
     /**
      * Connects; frames that are sent meanwhile wait. A server that refuses ends the transport with `refused`, one that

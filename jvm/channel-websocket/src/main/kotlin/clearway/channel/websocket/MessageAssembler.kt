@@ -3,8 +3,8 @@ package clearway.channel.websocket
 
 import java.nio.ByteBuffer
 
-/** Parts of a message, put together; bounded before they are kept. */
-internal class Parts(private val bytesMax: Int) {
+/** MessageAssembler of a message, put together; bounded before they are kept. */
+internal class MessageAssembler(private val bytesMax: Int) {
     private var bytes = ByteArray(0)
     private var filled = 0
     private val text = StringBuilder()

@@ -5,7 +5,7 @@ import java.net.URI
 import java.net.URISyntaxException
 
 /** What is looked at of a request to connect. */
-internal class Asking(
+internal class ConnectRequest(
     val path: String,
     val remoteAddress: String,
     val origin: String?,
@@ -23,17 +23,17 @@ private val loopbackAddress =
     Regex("127(\\.\\d{1,3}){3}|\\[?(::1|0:0:0:0:0:0:0:1|::ffff:127(\\.\\d{1,3}){3})]?", RegexOption.IGNORE_CASE)
 
 /** Null where a request is let in. What costs nothing is looked at first; spec/websocket.md has the order. */
-internal fun judge(asking: Asking, connections: Int, rules: WebSocketServerOptions): Refusal? {
-    if (asking.path != rules.path) return Refusal(404, "no channel here")
-    if (!rules.remote && !loopbackAddress.matches(asking.remoteAddress)) return Refusal(403, "from this machine only")
-    if (!originAllowed(asking.origin, asking.host, rules.origins))
+internal fun authorize(request: ConnectRequest, connections: Int, rules: WebSocketServerOptions): Refusal? {
+    if (request.path != rules.path) return Refusal(404, "no channel here")
+    if (!rules.remote && !loopbackAddress.matches(request.remoteAddress)) return Refusal(403, "from this machine only")
+    if (!originAllowed(request.origin, request.host, rules.origins))
         return Refusal(403, "pages of this origin may not connect")
     if (connections >= rules.connectionsMax) return Refusal(503, "too many connections")
     val right = rules.token ?: return null
     // A page has the subprotocols' header alone; other programs may send the usual one.
     val given =
-        offeredToken(asking.offered)
-            ?: asking.authorization?.let { bearer.matchEntire(it) }?.groupValues?.get(1)
+        offeredToken(request.offered)
+            ?: request.authorization?.let { bearer.matchEntire(it) }?.groupValues?.get(1)
             ?: return Refusal(401, "a token is needed")
     return if (sameToken(given, right)) null else Refusal(401, "the token is wrong")
 }

@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.AtomicInteger
  * Daemon threads that tell sinks, of all sockets of the process: what they do is short. Bounded, because on two
  * processors `CompletableFuture.runAsync` starts a thread for each task, and 500 clients had 746.
  */
-internal object Tellers : Executor {
+internal object DeliveryThreads : Executor {
     /** More than a process has processors for; enough that some sinks which block hold up no others. */
     private const val MAX = 64
     private const val KEPT_SECONDS = 10L
