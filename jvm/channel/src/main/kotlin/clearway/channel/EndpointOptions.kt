@@ -53,9 +53,9 @@ public class EndpointOptions {
     public fun helloMs(ms: Long): EndpointOptions = apply { helloMs = range("helloMs", ms, 0, Long.MAX_VALUE) }
 
     /**
-     * Limit of the calls and of the streams that this end has open, and of those that it runs for the other end; each of
-     * the four separately. Default 4096. A call from the other end occupies its place until its handler has ended and
-     * its answer has left, even if it was cancelled.
+     * Limit of the calls and of the streams that this end has open, and of those that it runs for the other end; each
+     * of the four separately. Default 4096. A call from the other end occupies its place until its handler has ended
+     * and its answer has left, even if it was cancelled.
      */
     public fun callsMax(count: Int): EndpointOptions = apply { callsMax = range("callsMax", count, 1, Int.MAX_VALUE) }
 

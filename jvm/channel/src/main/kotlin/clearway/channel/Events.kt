@@ -7,7 +7,7 @@ import clearway.channel.codec.MethodReply
 import clearway.channel.endpoint.AskedStream
 import clearway.channel.endpoint.Core
 import clearway.channel.endpoint.Handler
-import clearway.channel.endpoint.PlainSource
+import clearway.channel.endpoint.PlainPublisher
 import clearway.channel.endpoint.QueueLimits
 import clearway.channel.endpoint.Received
 import clearway.channel.endpoint.Served
@@ -37,15 +37,16 @@ internal constructor(private val core: Core, public val name: String, private va
     }
 
     /**
-     * Listens: the other end begins a stream for the arguments. Nothing is sent beyond the window. A second `listen` of
-     * the same channel ends the first, which fails with `cancelled`. Reading fails as a method's call does, once; then
-     * the stream is at its end. What `T` says is not checked. Throws what the codec throws for the arguments.
+     * Subscriptions: the other end begins a stream for the arguments. Nothing is sent beyond the window. A second
+     * `listen` of the same channel ends the first, which fails with `cancelled`. Reading fails as a method's call does,
+     * once; then the stream is at its end. What `T` says is not checked. Throws what the codec throws for the
+     * arguments.
      */
     @JvmOverloads
     @Suppress("UNCHECKED_CAST") // As documented: it is the listener who knows what comes.
     public fun <T> listen(args: Any? = null, options: ListenOptions = ListenOptions()): EventStream<T> {
         val read = { message: Received -> valueOf(link.decodeReply(codec, message), name) as T }
-        if (link.isPlain) return core.plainListens.listen(name, codec, args, options, read)
+        if (link.isPlain) return core.plainSubscriptions.listen(name, codec, args, options, read)
         return core.listens.listen(name, codec.encodeCall(MethodCall("listen", args)), options, read)
     }
 
@@ -78,11 +79,11 @@ internal constructor(private val core: Core, public val name: String, private va
                 override fun encode(event: Any?) = codec.encodeReply(MethodReply.Success(event))
 
                 override fun begin(source: Source, args: Received) {
-                    link.turns.later { start(source) { open(source, link.decodeCall(codec, args).args) } }
+                    link.lock.defer { start(source) { open(source, link.decodeCall(codec, args).args) } }
                 }
             }
-        if (link.isPlain) return core.desk.handle(name, PlainSource(core, name, codec, serving))
-        return core.desk.handle(
+        if (link.isPlain) return core.router.handle(name, PlainPublisher(core, name, codec, serving))
+        return core.router.handle(
             name,
             object : Handler {
                 override fun request(served: Served) {

@@ -73,14 +73,14 @@ internal constructor(private val core: Core, public val name: String, private va
     /** As [handle]; the next message does not wait for the answer to the one before. */
     public fun handleAsync(handler: AsyncMessageHandler<T>): AutoCloseable {
         val inOrder = SerialTasks(link.settings.executor)
-        return core.desk.handle(
+        return core.router.handle(
             name,
             object : Handler {
                 override fun request(served: Served) {
                     val task = { serve(served, handler) }
-                    // It is put in line here, in the turn in which it came.
+                    // It is put in line here, under the lock that was held when it arrived.
                     inOrder.add(task)
-                    link.turns.later { served.started { inOrder.start(task) } }
+                    link.lock.defer { served.started { inOrder.start(task) } }
                 }
             },
         )

@@ -60,11 +60,11 @@ internal constructor(private val core: Core, public val name: String, private va
      */
     public fun handle(table: MethodTable): AutoCloseable {
         val methods = HashMap(table.methods)
-        return core.desk.handle(
+        return core.router.handle(
             name,
             object : Handler {
                 override fun request(served: Served) {
-                    link.turns.later { served.started { link.settings.executor.execute { serve(served, methods) } } }
+                    link.lock.defer { served.started { link.settings.executor.execute { serve(served, methods) } } }
                 }
             },
         )

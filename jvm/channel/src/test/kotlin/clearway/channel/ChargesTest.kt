@@ -116,8 +116,9 @@ class ChargesTest {
         Bare(options().stallMs(500)).use { bare ->
             val call = Codecs.STANDARD_METHODS.encodeCall(MethodCall("listen", null))
             bare.end.methods("m").handle(MethodTable())
-            for (id in 1..12_000)
-                bare.there.send(writeFrame(Op.LISTEN, id = id, a = 1, b = 1, c = 1, name = "m".toByteArray(), body = call))
+            for (id in 1..12_000) bare.there.send(
+                writeFrame(Op.LISTEN, id = id, a = 1, b = 1, c = 1, name = "m".toByteArray(), body = call)
+            )
             settle(bare)
             val waiting = bare.end.stats().waitingBytes
             assertTrue(waiting < REPLY_BYTES_MAX + 100, "$waiting bytes wait")

@@ -78,8 +78,10 @@ class ExposureTest {
                 assertFalse(secret in everything(error))
             }
             val passed = { RemoteException("BUSY", "later", secret, "backend") }
-            for (error in told(wire, ::untrusted, EndpointOptions(), passed))
-                assertEquals(listOf("BUSY", "later", null), listOf(error.code, error.message, error.details))
+            for (error in told(wire, ::untrusted, EndpointOptions(), passed)) assertEquals(
+                listOf("BUSY", "later", null),
+                listOf(error.code, error.message, error.details),
+            )
         }
     }
 

@@ -14,15 +14,17 @@ import org.junit.jupiter.api.Test
 class NamesTest {
     private val long = "n".repeat(100)
 
-    private fun failure(future: CompletableFuture<*>): Throwable? =
-        Outcome.of(future).get(60, TimeUnit.SECONDS).error
+    private fun failure(future: CompletableFuture<*>): Throwable? = Outcome.of(future).get(60, TimeUnit.SECONDS).error
 
     @Test
     fun `a name too long for the other end fails calls, and no handler`() {
         for (wire in listOf(Wire.CLEARWAY, Wire.PLAIN)) {
             val (a, b) = MemoryTransport.pair()
             val connecting =
-                listOf(Endpoint.connect(a, EndpointOptions().wire(wire)), Endpoint.connect(b, EndpointOptions().wire(wire).nameBytesMax(50)))
+                listOf(
+                    Endpoint.connect(a, EndpointOptions().wire(wire)),
+                    Endpoint.connect(b, EndpointOptions().wire(wire).nameBytesMax(50)),
+                )
             val (ours, theirs) = connecting.map { it.get(60, TimeUnit.SECONDS) }
             ours.methods(long).handle(MethodTable())
             ours.messages("$long/messages").handle({ _, _ -> Reply.empty() })
@@ -43,8 +45,11 @@ class NamesTest {
         val (a, b) = MemoryTransport.pair()
         val connecting = listOf(a, b).map { Endpoint.connect(it, EndpointOptions().nameBytesMax(50)) }
         val (end, other) = connecting.map { it.get(60, TimeUnit.SECONDS) }
-        for (make in listOf({ end.methods(long) }, { end.messages(long) }, { end.events(long) }))
-            assertThrows(IllegalArgumentException::class.java) { make() }
+        for (make in listOf({ end.methods(long) }, { end.messages(long) }, { end.events(long) })) assertThrows(
+            IllegalArgumentException::class.java
+        ) {
+            make()
+        }
         end.terminate()
         other.terminate()
     }

@@ -8,7 +8,7 @@ import clearway.executor.model.Plan
 import clearway.executor.model.Planner
 import clearway.executor.model.SiteModel
 import clearway.executor.run.BatchEvents
-import clearway.executor.run.SiteTurn
+import clearway.executor.run.SiteLock
 
 /**
  * A place in the program that hands out work of one kind, and the measurements of that work. [AdaptiveExecutor.site]
@@ -18,7 +18,7 @@ public class Site internal constructor(public val name: String, internal val opt
     internal val model = SiteModel()
     private val planner = Planner(model)
     private var place = Place.INLINE
-    internal val turn: SiteTurn? = if (options.ordered) SiteTurn() else null
+    internal val lock: SiteLock? = if (options.ordered) SiteLock() else null
 
     // A plan for untimed batches serves several of them, because planning costs more than a trivial batch.
     @Volatile private var quick: Plan? = null

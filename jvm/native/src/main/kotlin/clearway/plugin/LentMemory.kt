@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.plugin
 
-import clearway.plugin.host.Home
-import clearway.plugin.host.Life
+import clearway.plugin.host.MemoryContext
+import clearway.plugin.host.MemoryReference
 import java.lang.foreign.MemorySegment
 import java.util.concurrent.CompletableFuture
 
@@ -19,20 +19,20 @@ internal constructor(
     handle: Long,
     /** Completes, on the plugin's reading thread, when native code has it no more. */
     public val returned: CompletableFuture<Void?>,
-    home: Home,
+    memories: MemoryContext,
 ) : Memory, AutoCloseable {
-    internal val life = Life(handle, home.leaked)
-    private val cleanable = Home.cleaner.register(this, life)
+    internal val reference = MemoryReference(handle, memories.leaked)
+    private val cleanable = MemoryContext.cleaner.register(this, reference)
 
     override val size: Long
         get() = segment.byteSize()
 
     public val released: Boolean
-        get() = life.released
+        get() = reference.released
 
     /** No call may use it any more: that throws `released`. Waits for nobody. Again does nothing. */
     override fun close() {
-        life.release()
+        reference.release()
         cleanable.clean()
     }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.plugin
 
-import clearway.plugin.host.Home
-import clearway.plugin.host.Life
+import clearway.plugin.host.MemoryContext
+import clearway.plugin.host.MemoryReference
 import java.lang.foreign.Arena
 import java.lang.foreign.MemorySegment
 import java.nio.ByteBuffer
@@ -17,16 +17,20 @@ import java.nio.ByteOrder
  * which must be the one that closes.
  */
 public class NativeMemory
-internal constructor(private val home: Home, handle: Long, private val address: Long, override val size: Long) :
-    Memory, AutoCloseable {
-    internal val life = Life(handle, home.leaked)
-    private val cleanable = Home.cleaner.register(this, life)
+internal constructor(
+    private val memories: MemoryContext,
+    handle: Long,
+    private val address: Long,
+    override val size: Long,
+) : Memory, AutoCloseable {
+    internal val reference = MemoryReference(handle, memories.leaked)
+    private val cleanable = MemoryContext.cleaner.register(this, reference)
     private var arena: Arena? = null
     @Volatile private var view: MemorySegment? = null
 
     /** All of it, the same segment each time. Made with the first look. Throws `released` after the release. */
     override val segment: MemorySegment
-        get() = if (life.released) throw Life.released() else view ?: look()
+        get() = if (reference.released) throw MemoryReference.released() else view ?: look()
 
     /**
      * All of it as a direct buffer of its own, in native byte order. Throws `too-large` over 2 GiB, and as [segment]
@@ -36,15 +40,15 @@ internal constructor(private val home: Home, handle: Long, private val address: 
         get() = bufferOf(segment)
 
     public val released: Boolean
-        get() = life.released
+        get() = reference.released
 
     @Synchronized
     private fun look(): MemorySegment {
         view?.let {
             return it
         }
-        if (life.released) throw Life.released()
-        val made = if (home.views == ViewKind.CONFINED) Arena.ofConfined() else Arena.ofShared()
+        if (reference.released) throw MemoryReference.released()
+        val made = if (memories.views == ViewKind.CONFINED) Arena.ofConfined() else Arena.ofShared()
         // The arena's clean-up holds on to this, so that a view that outlives its memory's object stays what it is.
         val seen = MemorySegment.ofAddress(address).reinterpret(size, made) { keep(this) }
         arena = made
@@ -59,9 +63,9 @@ internal constructor(private val home: Home, handle: Long, private val address: 
      */
     @Synchronized
     override fun close() {
-        if (life.released) return
+        if (reference.released) return
         arena?.close()
-        life.release()
+        reference.release()
         cleanable.clean()
     }
 

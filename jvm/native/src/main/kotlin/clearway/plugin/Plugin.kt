@@ -76,8 +76,8 @@ public class Plugin internal constructor(private val opening: Opening, private v
             opening.check(Abi.pluginStats(opening.id, numbers), "stats")
             val native =
                 statNames.withIndex().associate { (at, name) -> name to numbers.getAtIndex(Layout.LONG, at.toLong()) }
-            val home = opening.home
-            PluginStats(Ledger(home.toNative.side(), home.fromNative.side()), home.leaked.sum(), native)
+            val memories = opening.memories
+            PluginStats(Ledger(memories.toNative.side(), memories.fromNative.side()), memories.leaked.sum(), native)
         }
 
     /**

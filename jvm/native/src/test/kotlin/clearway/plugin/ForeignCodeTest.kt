@@ -20,7 +20,9 @@ import org.junit.jupiter.api.DynamicTest.dynamicTest
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.TestFactory
 
-/** The application's code throws anything, re-enters the plugin, and returns garbage: at every point where it is called. */
+/**
+ * The application's code throws anything, re-enters the plugin, and returns garbage: at every point where it is called.
+ */
 @NeedsPlugins
 class ForeignCodeTest {
     /** An exception that cannot even be described. */
@@ -121,7 +123,8 @@ class ForeignCodeTest {
         }
 
     @TestFactory
-    fun `the plugin goes on when foreign code throws and the handler of uncaught errors throws too`(): List<DynamicTest> {
+    fun `the plugin goes on when foreign code throws and the handler of uncaught errors throws too`():
+        List<DynamicTest> {
         val broken = Thread.UncaughtExceptionHandler { _, _ -> throw IllegalStateException("broken") }
         return points.map { point ->
             dynamicTest(point.name) {
@@ -171,7 +174,10 @@ class ForeignCodeTest {
         open().use { plugin ->
             val before = live(plugin)
             plugin.handle("probe/asked") { plugin.allocate(100).also { it.close() } }
-            assertEquals(PluginErrorCode.FAILED, codeOf { plugin.channel("ask").send(told(1)).get(LIMIT, TimeUnit.SECONDS) })
+            assertEquals(
+                PluginErrorCode.FAILED,
+                codeOf { plugin.channel("ask").send(told(1)).get(LIMIT, TimeUnit.SECONDS) },
+            )
             backTo(before, plugin)
         }
     }
@@ -182,7 +188,10 @@ class ForeignCodeTest {
             val before = live(plugin)
             plugin.handle("probe/asked") { null }
             val payload = ByteArray(5000)
-            assertEquals(PluginErrorCode.FULL, codeOf { plugin.channel("ask").send(payload).get(LIMIT, TimeUnit.SECONDS) })
+            assertEquals(
+                PluginErrorCode.FULL,
+                codeOf { plugin.channel("ask").send(payload).get(LIMIT, TimeUnit.SECONDS) },
+            )
             backTo(before, plugin)
             assertEquals(0, plugin.stats().leaked)
         }

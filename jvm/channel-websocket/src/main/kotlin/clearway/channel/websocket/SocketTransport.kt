@@ -46,7 +46,7 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
     private var marked = 0L
     /** A mark whose answer waits to leave, or -1. An answer includes the earlier ones, so that they cannot pile up. */
     private var owed = -1L
-    private val parts = Parts(limits.frameBytesMax)
+    private val assembler = MessageAssembler(limits.frameBytesMax)
     /** Why the transport has ended or is ending. */
     private var end: CloseReason? = null
     /** Closed at this end: nothing is delivered any more. */
@@ -76,7 +76,7 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
             this.sink = sink
         }
         // On another thread: `open` never calls the sink before it returns.
-        Tellers.execute(::deliver)
+        DeliveryThreads.execute(::deliver)
     }
 
     override fun pause() {
@@ -85,7 +85,7 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
 
     override fun resume() {
         synchronized(lock) { paused = false }
-        Tellers.execute(::deliver)
+        DeliveryThreads.execute(::deliver)
     }
 
     override fun send(frame: ByteArray): Boolean {
@@ -115,7 +115,7 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
         pump()
         demand()
         // The peer's close is read, too. A peer that does not answer delays the end by 5 s at most.
-        CompletableFuture.delayedExecutor(CLOSE_SECONDS, TimeUnit.SECONDS, Tellers).execute { abort(reason) }
+        CompletableFuture.delayedExecutor(CLOSE_SECONDS, TimeUnit.SECONDS, DeliveryThreads).execute { abort(reason) }
     }
 
     /** Ends the transport without a closing handshake, for example because the peer does not respond. */
@@ -145,18 +145,18 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
     /** Handles a binary message or a part of it, and requests the next. */
     fun binary(part: java.nio.ByteBuffer, last: Boolean) {
         val listens = arrived()
-        if (listens && !parts.add(part)) {
+        if (listens && !assembler.add(part)) {
             close(CloseReason(CloseCode.TOO_LARGE, "a frame over ${limits.frameBytesMax} bytes arrived"))
-        } else if (listens && last) keep(parts.take())
+        } else if (listens && last) keep(assembler.take())
         demand()
     }
 
     /** Handles a text message or a part of it, and requests the next. */
     fun text(part: String, last: Boolean) {
         if (arrived()) {
-            if (!parts.addText(part)) stray(parts.takeText())
+            if (!assembler.addText(part)) stray(assembler.takeText())
             else if (last) {
-                val text = parts.takeText()
+                val text = assembler.takeText()
                 // Such a mark makes room for waiting frames: it is read also while the sink is paused.
                 if (readMark(text)?.word == "taken") control(text) else keep(text)
             }
@@ -231,7 +231,7 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
             paused = false
             queue.clear()
         }
-        Tellers.execute(::deliver)
+        DeliveryThreads.execute(::deliver)
     }
 
     private fun control(text: String) {
@@ -302,7 +302,7 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
                 if (now) queueFull = false
                 now && !marks && end == null
             }
-        if (drained) Tellers.execute(::tellDrained)
+        if (drained) DeliveryThreads.execute(::tellDrained)
     }
 
     private fun tellDrained(): Unit = synchronized(telling) { if (!told) guarded { sink?.drained() } }

@@ -70,7 +70,7 @@ private constructor(private val rules: WebSocketServerOptions, private val onCon
     private fun connect(request: ServerUpgradeRequest, response: ServerUpgradeResponse, callback: Callback): Any? {
         val headers = request.headers
         val asking =
-            Asking(
+            ConnectRequest(
                 request.httpURI.path,
                 Request.getRemoteAddr(request),
                 headers.get(HttpHeader.ORIGIN),
@@ -78,7 +78,7 @@ private constructor(private val rules: WebSocketServerOptions, private val onCon
                 request.subProtocols,
                 headers.get(HttpHeader.AUTHORIZATION),
             )
-        val refusal = judge(asking, open.size, rules)
+        val refusal = authorize(asking, open.size, rules)
         if (refusal != null) {
             Response.writeError(request, response, callback, refusal.status, refusal.why)
             return null

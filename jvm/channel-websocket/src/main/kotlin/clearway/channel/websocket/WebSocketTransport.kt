@@ -20,7 +20,7 @@ import java.util.concurrent.CompletionStage
 /** The client end of channels over a WebSocket (spec/websocket.md), on the JDK's own HTTP client. */
 public object WebSocketTransport {
     private val OPEN_WITHIN = Duration.ofSeconds(30)
-    private val sharedClient: HttpClient by lazy { HttpClient.newBuilder().executor(Tellers).build() }
+    private val sharedClient: HttpClient by lazy { HttpClient.newBuilder().executor(DeliveryThreads).build() }
 
     /**
      * Starts to connect and returns at once. Frames that are sent meanwhile wait. The transport ends with `refused` if

@@ -28,7 +28,9 @@ class WebSocketServerTest {
         offered: List<String> = offers("secret"),
         authorization: String? = null,
         connections: Int = 0,
-    ): Int? = judge(Asking(path, from, origin, "127.0.0.1:81", offered, authorization), connections, rules)?.status
+    ): Int? =
+        authorize(ConnectRequest(path, from, origin, "127.0.0.1:81", offered, authorization), connections, rules)
+            ?.status
 
     @Test
     fun `the server accepts and refuses requests with the status of the first failed check`() {
@@ -49,8 +51,8 @@ class WebSocketServerTest {
 
     @Test
     fun `the server refuses a site after DNS rebinding`() {
-        val rebound = Asking("/camera", "127.0.0.1", "http://evil.example", "evil.example", offers("secret"), null)
-        assertEquals(403, judge(rebound, 0, rules)?.status)
+        val rebound = ConnectRequest("/camera", "127.0.0.1", "http://evil.example", "evil.example", offers("secret"), null)
+        assertEquals(403, authorize(rebound, 0, rules)?.status)
     }
 
     @Test

@@ -11,7 +11,7 @@ import clearway.channel.wire.Op
 import clearway.channel.wire.Status
 import clearway.channel.wire.readError
 
-/** Told once how a call ended, after the turn: with its answer, or with why there is none. */
+/** Told once how a call ended, after the lock is released: with its answer, or with why there is none. */
 internal typealias Settle = (answer: Received?, failure: Throwable?) -> Unit
 
 /** A call of this end that is under way. */
@@ -34,7 +34,7 @@ internal class Call(
 internal class Calls(
     private val link: Link,
     private val outbox: Outbox,
-    /** Called in a turn when the first call opens and when the last open call settles. */
+    /** Called under the lock when the first call opens and when the last open call settles. */
     private val onChange: () -> Unit,
 ) {
     private val open = HashMap<Int, Call>()
@@ -44,7 +44,9 @@ internal class Calls(
     val size: Int
         get() = open.size
 
-    /** Begins a call, in a turn. Returns it, for [giveUp]; null where it could not begin, which `settle` is told. */
+    /**
+     * Begins a call, under the lock. Returns it, for [giveUp]; null where it could not begin, which `settle` is told.
+     */
     fun call(channel: String, message: ByteArray, options: CallOptions, settle: Settle): Call? {
         val callsMax = link.settings.callsMax
         val refusal =
@@ -55,7 +57,7 @@ internal class Calls(
                 else -> null
             }
         if (refusal != null) {
-            link.turns.later { settle(null, refusal) }
+            link.lock.defer { settle(null, refusal) }
             return null
         }
         val call = Call(this, nextId(), channel, message, options, settle)
@@ -88,7 +90,7 @@ internal class Calls(
         if (take(call.id) != null) end(call, null, reason)
     }
 
-    /** A reply came, in a turn. One that nobody waits for any more is dropped. */
+    /** A reply came, under the lock. One that nobody waits for any more is dropped. */
     fun reply(frame: Frame, message: Received) {
         val call = take(frame.id) ?: return
         if (frame.op == Op.ANSWER || frame.a == Status.DONE.toLong()) end(call, message, null)
@@ -97,7 +99,7 @@ internal class Calls(
 
     /** Nobody waits any more; the other end is told, unless it never heard of the call, or could not understand it. */
     fun giveUp(call: Call, status: Int, reason: Throwable) {
-        link.turns.turn {
+        link.lock.locked {
             if (take(call.id) != null) {
                 if (!outbox.remove(call) && !link.isPlain) link.send(Op.CANCEL, id = call.id, a = status.toLong())
                 end(call, null, reason)
@@ -113,13 +115,13 @@ internal class Calls(
         }
     }
 
-    /** Calls back, after a turn, when nothing is under way. */
+    /** Calls back, after the lock is released, when nothing is under way. */
     fun whenIdle(act: () -> Unit) {
-        if (open.isEmpty()) link.turns.later(act) else idle.add(act)
+        if (open.isEmpty()) link.lock.defer(act) else idle.add(act)
     }
 
     private fun end(call: Call, answer: Received?, failure: Throwable?): Unit =
-        link.turns.later { call.settle(answer, failure) }
+        link.lock.defer { call.settle(answer, failure) }
 
     private fun limit(call: Call, options: CallOptions) {
         val deadlineMs = if (options.deadlineMs > 0) options.deadlineMs else Long.MAX_VALUE
@@ -140,7 +142,7 @@ internal class Calls(
         call.timer?.stop()
         if (open.isEmpty()) {
             onChange()
-            for (each in idle) link.turns.later(each)
+            for (each in idle) link.lock.defer(each)
             idle.clear()
         }
         return call

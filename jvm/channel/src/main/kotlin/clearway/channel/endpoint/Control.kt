@@ -28,7 +28,7 @@ internal class Control(private val link: Link, private val resize: (name: String
             }
             served.answer(Status.DONE, codec.encodeReply(MethodReply.Success(null)))
         } catch (thrown: Throwable) {
-            link.turns.later { served.fail(thrown) { link.envelope(codec, it, false) } }
+            link.lock.defer { served.fail(thrown) { link.envelope(codec, it, false) } }
         } finally {
             served.ended()
         }

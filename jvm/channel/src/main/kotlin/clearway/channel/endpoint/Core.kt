@@ -23,8 +23,8 @@ import java.util.concurrent.atomic.AtomicBoolean
 
 /** An endpoint's parts, and the shell around them: frames in, frames out. The channels use it. */
 internal class Core(private val transport: ChannelTransport, settings: EndpointOptions, wire: Int, there: Hello?) {
-    val turns = Turns { settings.report(it, transport.name) }
-    val link = Link(transport, settings, turns, wire, there, ::ended)
+    val lock = EndpointLock { settings.report(it, transport.name) }
+    val link = Link(transport, settings, lock, wire, there, ::ended)
     private val outbox = Outbox(link)
     /** Answers, and ends of streams, that wait for the other end to read. */
     private val replies: Replies =
@@ -33,16 +33,16 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
             object : RepliesOwner {
                 override fun mayPause() = calls.size == 0
 
-                override fun room() = desk.release()
+                override fun room() = router.release()
 
                 override fun end(reason: CloseReason) = terminate(reason)
             },
         )
     val calls: Calls = Calls(link, outbox) { replies.weigh() }
-    val listens = Listens(link, outbox)
-    val plainListens = PlainListens(link, calls)
-    val desk: Desk = Desk(link, replies)
-    private val sources = Sources(link, replies)
+    val listens = Subscriptions(link, outbox)
+    val plainSubscriptions = PlainSubscriptions(link, calls)
+    val router: RequestRouter = RequestRouter(link, replies)
+    private val publishers = Publishers(link, replies)
     /** Streams that a foreign end listens to. */
     val plainSources = LinkedHashSet<Source>()
     /** Those of them whose code still runs, though nobody may listen any more. They take a place until it ends. */
@@ -53,7 +53,7 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
     private val closing = AtomicBoolean()
 
     init {
-        desk.handle(CONTROL_CHANNEL, Control(link, desk::resize))
+        router.handle(CONTROL_CHANNEL, Control(link, router::resize))
     }
 
     /** Calls, and gives what `read` makes of the answer. Cancelling the future gives the call up. */
@@ -65,7 +65,7 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
     ): CompletableFuture<T> {
         val future = CompletableFuture<T>()
         val call =
-            turns.turn {
+            lock.locked {
                 calls.call(channel, message, options) { answer, failure ->
                     try {
                         if (answer != null) future.complete(read(answer)) else future.completeExceptionally(failure)
@@ -91,15 +91,15 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
                     val op = if (link.isPlain) Op.MESSAGE else Op.POST
                     link.send(op, name = link.name(channel), body = message)
                     posts.remove(this)
-                    turns.later { future.complete(null) }
+                    lock.defer { future.complete(null) }
                 }
 
                 override fun refuse(reason: Throwable) {
                     posts.remove(this)
-                    turns.later { future.completeExceptionally(reason) }
+                    lock.defer { future.completeExceptionally(reason) }
                 }
             }
-        turns.turn {
+        lock.locked {
             val callsMax = link.settings.callsMax
             if (link.over) post.refuse(link.closedError("post to $channel"))
             else if (posts.size >= callsMax)
@@ -115,10 +115,10 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
     }
 
     fun frame(bytes: ByteArray): Unit =
-        turns.turn {
+        lock.locked {
             val frame = readFrame(bytes)
             // The transport may still deliver frames after this end has closed it.
-            if (link.reason != null) return@turn
+            if (link.reason != null) return@locked
             if (frame == null) link.broken("a frame of ${bytes.size} bytes that is none")
             else {
                 val message = Received(frame.body, frame.flags and (Flag.WHOLE or Flag.EMPTY), frame.attachments)
@@ -127,41 +127,41 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
         }
 
     fun drained(): Unit =
-        turns.turn {
+        lock.locked {
             link.congested = false
-            desk.drain()
-            sources.drain()
+            router.drain()
+            publishers.drain()
             for (source in plainSources.toList()) source.drain()
             outbox.drain()
         }
 
     fun ended(reason: CloseReason): Unit =
-        turns.turn {
+        lock.locked {
             if (link.reason == null) {
                 link.reason = reason
                 outbox.clear()
                 for (post in posts.toList()) post.refuse(link.closedError("post"))
                 calls.closed()
                 listens.closed()
-                plainListens.closed()
-                sources.closed(null)
+                plainSubscriptions.closed()
+                publishers.closed(null)
                 for (source in plainSources.toList()) source.cancel()
-                desk.closed()
-                turns.later { closed.complete(reason) }
+                router.closed()
+                lock.defer { closed.complete(reason) }
             }
         }
 
     /** Ends streams, lets calls both ways be answered, then closes the transport. */
     fun close(timeoutMs: Long) {
         if (!closing.compareAndSet(false, true)) return
-        turns.turn {
+        lock.locked {
             link.closing = true
-            sources.closed(Status.CANCELLED)
+            publishers.closed(Status.CANCELLED)
             for (source in plainSources.toList()) source.cancel(Status.DONE)
-            desk.refuseEarly()
+            router.refuseEarly()
             val late = link.settings.clock.after(timeoutMs) { terminate(CloseReason.CLOSED) }
             closed.whenComplete { _, _ -> late.stop() }
-            calls.whenIdle { turns.turn { desk.whenIdle { terminate(CloseReason.CLOSED) } } }
+            calls.whenIdle { lock.locked { router.whenIdle { terminate(CloseReason.CLOSED) } } }
         }
     }
 
@@ -171,14 +171,14 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
     }
 
     fun stats(): EndpointStats =
-        turns.turn {
+        lock.locked {
             EndpointStats(
                 transport.name,
                 calls.size,
-                desk.size,
+                router.size,
                 replies.bytes + link.queued.bytes,
-                listens.size + plainListens.size,
-                sources.size + plainSources.size,
+                listens.size + plainSubscriptions.size,
+                publishers.size + plainSources.size,
             )
         }
 
@@ -187,15 +187,15 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
             Op.CALL,
             Op.POST -> request(frame, message, frame.op == Op.CALL)
             Op.REPLY -> calls.reply(frame, message)
-            Op.CANCEL -> desk.cancel(frame.id, frame.a)
-            Op.STOP -> sources.cancel(frame.id)?.let(desk::withdraw)
+            Op.CANCEL -> router.cancel(frame.id, frame.a)
+            Op.STOP -> publishers.cancel(frame.id)?.let(router::withdraw)
             Op.LISTEN -> {
                 val channel = channel(frame) ?: return
-                sources.ask(frame, channel, message)?.let { desk.listen(it, message.body.remaining()) }
+                publishers.ask(frame, channel, message)?.let { router.listen(it, message.body.remaining()) }
             }
             Op.EVENT -> listens.event(frame, message)
             Op.END -> listens.end(frame)
-            Op.CREDIT -> sources.credit(frame)
+            Op.CREDIT -> publishers.credit(frame)
             else -> link.broken("a frame of kind ${frame.op}")
         }
     }
@@ -204,7 +204,7 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
         if (frame.op == Op.ANSWER) return calls.reply(frame, message)
         if (frame.op != Op.MESSAGE) return link.broken("a frame of kind ${frame.op} on the plain wire")
         val channel = channel(frame) ?: return
-        if (!plainListens.message(channel, message)) request(frame, message, frame.id != 0, channel)
+        if (!plainSubscriptions.message(channel, message)) request(frame, message, frame.id != 0, channel)
         // An event wants no answer; whoever asked for one gets it.
         else if (frame.id != 0) replies.send(Op.ANSWER, 0, frame.id, 0, 0, NOTHING) {}
     }
@@ -214,7 +214,7 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
         val isPlain = link.isPlain
         val deadlineMs = if (isPlain) 0 else frame.a
         val timeoutMs = if (isPlain) 0 else frame.b
-        desk.request(Served(link, frame.id, channel, message, wanted, deadlineMs, timeoutMs, desk))
+        router.request(Served(link, frame.id, channel, message, wanted, deadlineMs, timeoutMs, router))
     }
 
     private fun channel(frame: Frame): String? {

@@ -37,15 +37,16 @@ internal class Received(val body: ByteBuffer, val flags: Int, val attachments: L
 }
 
 /**
- * The way to the other end, once both have agreed. Knows no calls and no streams. Its state is its endpoint's turns'.
+ * The way to the other end, once both have agreed. Knows no calls and no streams. Its state is guarded by its
+ * endpoint's lock.
  */
 internal class Link(
     private val transport: ChannelTransport,
     val settings: EndpointOptions,
-    val turns: Turns,
+    val lock: EndpointLock,
     wire: Int,
     there: Hello?,
-    /** Told the end where the transport cannot be trusted to tell it. Outside of turns, maybe more than once. */
+    /** Told the end where the transport cannot be trusted to tell it. Outside of lock, maybe more than once. */
     private val ended: (CloseReason) -> Unit,
 ) {
     val isPlain = wire == Wires.PLAIN
@@ -80,7 +81,9 @@ internal class Link(
         require(name.toByteArray(Charsets.UTF_8).size <= most) { "name must have at most $most bytes: name=$name" }
     }
 
-    /** The bytes of a name for sending. Throws IllegalArgumentException for one too long for the other end. Any thread. */
+    /**
+     * The bytes of a name for sending. Throws IllegalArgumentException for one too long for the other end. Any thread.
+     */
     fun name(name: String): ByteArray {
         names[name]?.let {
             return it
@@ -92,7 +95,7 @@ internal class Link(
         return bytes
     }
 
-    /** Sends a frame that always fits. Never throws: if the transport throws, the link closes it. In a turn. */
+    /** Sends a frame that always fits. Never throws: if the transport throws, the link closes it. Under the lock. */
     fun control(
         op: Int,
         flags: Int = 0,
@@ -115,7 +118,7 @@ internal class Link(
 
     /**
      * Encodes an error for a failed reply or a stream's end on Clearway's wire, as far as it may cross. Never throws.
-     * Calls the error's own methods: outside of turns, unless the error is the library's.
+     * Calls the error's own methods: outside of lock, unless the error is the library's.
      */
     fun errorBody(thrown: Throwable): ByteArray = writeError(thrown, bodyBytesMax, exposes)
 
@@ -123,7 +126,7 @@ internal class Link(
     fun envelope(codec: MethodCodec, thrown: Throwable, stacks: Boolean): ByteArray =
         writeEnvelope(codec, partsOf(thrown, exposes), stacks, bodyBytesMax)
 
-    /** The error that crosses instead of one that a handler or a source threw. Never throws. Outside of turns. */
+    /** The error that crosses instead of one that a handler or a source threw. Never throws. Outside the lock. */
     fun redacted(thrown: Throwable, channel: String): Throwable {
         val redact = settings.redactError ?: return thrown
         return try {
@@ -136,7 +139,7 @@ internal class Link(
 
     private fun hidden() = RemoteException("error", "an error that is not told")
 
-    /** Stops reading, if the transport can pause. In a turn. */
+    /** Stops reading, if the transport can pause. Under the lock. */
     fun pause(): Unit = ask(transport::pause)
 
     fun resume(): Unit = ask(transport::resume)
@@ -156,7 +159,7 @@ internal class Link(
             "a message of $bytes bytes; the way to the other end takes frames of $frameBytesMax at most",
         )
 
-    /** Sends a frame. Throws `too-large`; then nothing has left. A closed link drops it. In a turn. */
+    /** Sends a frame. Throws `too-large`; then nothing has left. A closed link drops it. Under the lock. */
     fun send(
         op: Int,
         flags: Int = 0,
@@ -194,8 +197,8 @@ internal class Link(
     /** The transport threw, or this end did: the end, because nobody knows what has left. */
     fun failed(thrown: Throwable) {
         val reason = CloseReason(CloseCode.FAILED, "the transport ${transport.name} failed", emptyMap(), thrown)
-        turns.turn {
-            turns.later {
+        lock.locked {
+            lock.defer {
                 close(reason)
                 ended(reason)
             }

@@ -12,25 +12,25 @@ import java.util.concurrent.ExecutionException
 
 /** What a stream asks of whoever made it. */
 internal interface ListenerOwner<T> {
-    /** Reads an event's message. What it throws ends the stream. Outside of turns. */
+    /** Reads an event's message. What it throws ends the stream. Outside the lock. */
     fun decode(message: Received): T
 
-    /** Lets the other end send more. In a turn. */
+    /** Lets the other end send more. Under the lock. */
     fun grant(items: Long, bytes: Long)
 
-    /** This end does not want any more. In a turn. */
+    /** This end does not want any more. Under the lock. */
     fun cancel()
 
-    /** So many events were dropped before the next. Outside of turns. */
+    /** So many events were dropped before the next. Outside the lock. */
     fun dropped(count: Long)
 }
 
 /**
- * The listener's end of a stream: bounded by the credit that it gives. Settles every read. Its endpoint's turns guard
+ * The listener's end of a stream: bounded by the credit that it gives. Settles every read. Its endpoint's lock guards
  * it.
  */
 internal class Listener<T>(
-    private val turns: Turns,
+    private val lock: EndpointLock,
     private val owner: ListenerOwner<T>,
     windowItems: Long,
     windowBytes: Long,
@@ -51,7 +51,7 @@ internal class Listener<T>(
     private var droppedSoFar = 0L
 
     override val dropped: Long
-        get() = turns.turn { droppedSoFar }
+        get() = lock.locked { droppedSoFar }
 
     /** How many events wait to be read. */
     val waiting: Int
@@ -92,7 +92,7 @@ internal class Listener<T>(
 
     override fun read(): CompletableFuture<Event<T>> {
         val next = CompletableFuture<Event<T>>()
-        turns.turn {
+        lock.locked {
             asking.add(next)
             settle()
         }
@@ -100,7 +100,7 @@ internal class Listener<T>(
     }
 
     override fun close(): Unit =
-        turns.turn {
+        lock.locked {
             if (!over) {
                 val toTell = ending == null
                 shut()
@@ -146,7 +146,7 @@ internal class Listener<T>(
     private fun give(to: CompletableFuture<Event<T>>, next: Kept) {
         count(next.dropped)
         credit.taken(next.bytes) { items, bytes -> if (ending == null) owner.grant(items, bytes) }
-        turns.later {
+        lock.defer {
             try {
                 to.complete(Event(owner.decode(next.message)))
             } catch (thrown: Throwable) {
@@ -163,19 +163,19 @@ internal class Listener<T>(
             count(droppedAtEnd)
             shut()
         }
-        turns.later { if (error != null) to.completeExceptionally(error) else to.complete(Event.end()) }
+        lock.defer { if (error != null) to.completeExceptionally(error) else to.complete(Event.end()) }
     }
 
     private fun count(dropped: Long) {
         if (dropped == 0L) return
         droppedSoFar += dropped
-        turns.later { owner.dropped(dropped) }
+        lock.defer { owner.dropped(dropped) }
     }
 
     private fun shut() {
         over = true
         kept.clear()
-        for (each in asking) turns.later { each.complete(Event.end()) }
+        for (each in asking) lock.defer { each.complete(Event.end()) }
         asking.clear()
     }
 }

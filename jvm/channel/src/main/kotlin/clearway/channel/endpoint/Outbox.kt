@@ -12,7 +12,7 @@ internal interface Waiting {
 
 /**
  * Requests that wait while the transport asks to hold back, in the order in which they were made. How many, is bounded
- * by whoever makes them. Its endpoint's turns guard it.
+ * by whoever makes them. Guarded by its endpoint's lock.
  */
 internal class Outbox(private val link: Link) {
     private val waiting = ArrayDeque<Waiting>()

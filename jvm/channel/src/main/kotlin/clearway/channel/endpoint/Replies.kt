@@ -5,7 +5,7 @@ import clearway.channel.transport.CloseCode
 import clearway.channel.transport.CloseReason
 import java.util.ArrayDeque
 
-/** The owner of the replies. Called in turns. */
+/** The owner of the replies. Called under the lock. */
 internal interface RepliesOwner {
     /** Whether this end waits for no answer itself. Two ends that both wait for answers must both read. */
     fun mayPause(): Boolean
@@ -20,7 +20,7 @@ internal interface RepliesOwner {
 /**
  * Replies that wait while the transport is congested. Their bytes are charged to the other end. At the limit, [full] is
  * true: no handler starts, and the transport is paused unless this end waits for an answer itself. A peer that reads
- * none of them for `stallMs` is disconnected. Its endpoint's turns guard it.
+ * none of them for `stallMs` is disconnected. Guarded by its endpoint's lock.
  */
 internal class Replies(private val link: Link, private val owner: RepliesOwner) {
     private class Reply(
@@ -112,9 +112,7 @@ internal class Replies(private val link: Link, private val owner: RepliesOwner) 
         val ms = link.settings.stallMs
         if (ms == 0L) return
         stalled =
-            link.settings.clock.after(ms) {
-                link.turns.turn { if (full) disconnect("has read no answer for $ms ms") }
-            }
+            link.settings.clock.after(ms) { link.lock.locked { if (full) disconnect("has read no answer for $ms ms") } }
     }
 
     private fun disconnect(what: String) {

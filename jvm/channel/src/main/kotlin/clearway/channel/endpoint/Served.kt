@@ -8,7 +8,7 @@ import clearway.channel.codec.NOTHING
 import clearway.channel.wire.Op
 import clearway.channel.wire.Status
 
-/** Who keeps a request's place. Called in turns. */
+/** Who keeps a request's place. Called under the lock. */
 internal interface ServedOwner {
     /** It is answered, or nobody waits for the answer. */
     fun settled(served: Served)
@@ -22,7 +22,7 @@ internal interface ServedOwner {
 
 /**
  * A request of the other end's: a call or a post. It is answered once; later answers, and those nobody waits for, are
- * dropped. Its endpoint's turns guard it.
+ * dropped. Guarded by its endpoint's lock.
  */
 internal class Served(
     private val link: Link,
@@ -55,19 +55,19 @@ internal class Served(
     }
 
     override val isCancelled: Boolean
-        get() = link.turns.turn { cancelled != null }
+        get() = link.lock.locked { cancelled != null }
 
     override fun onCancel(act: Runnable) {
-        link.turns.turn { if (cancelled != null) link.turns.later(act::run) else if (!settled) onCancel.add(act) }
+        link.lock.locked { if (cancelled != null) link.lock.defer(act::run) else if (!settled) onCancel.add(act) }
     }
 
-    /** The handler is about to be given to where handlers run. In a turn. */
+    /** The handler is about to be given to where handlers run. Under the lock. */
     fun start() {
         phase = Phase.GIVEN
         if (timeoutMs == 0L) return
         timer =
             link.settings.clock.after(timeoutMs) {
-                link.turns.turn {
+                link.lock.locked {
                     if (!settled) {
                         answer(Status.TIMEOUT)
                         val what = "the handler of $channel ran longer than $timeoutMs ms"
@@ -83,13 +83,13 @@ internal class Served(
             start()
         } catch (rejected: Throwable) {
             fail(rejected)
-            link.turns.turn { if (phase == Phase.GIVEN) ended() }
+            link.lock.locked { if (phase == Phase.GIVEN) ended() }
         }
     }
 
     /** The handler begins; false where nobody waits for the answer any more: then it has ended. Any thread. */
     fun begin(): Boolean =
-        link.turns.turn {
+        link.lock.locked {
             if (settled) ended() else phase = Phase.RUNS
             !settled
         }
@@ -98,16 +98,16 @@ internal class Served(
      * The handler has ended. One that goes on after its call was cancelled keeps its place until it does. Any thread.
      */
     fun ended(): Unit =
-        link.turns.turn {
+        link.lock.locked {
             phase = Phase.ENDED
             release()
         }
 
-    /** Nobody waits any more. In a turn. */
+    /** Nobody waits any more. Under the lock. */
     fun cancel(reason: Throwable) {
         if (cancelled != null) return
         cancelled = reason
-        for (each in onCancel) link.turns.later(each::run)
+        for (each in onCancel) link.lock.defer(each::run)
         onCancel.clear()
         settle()
         release()
@@ -115,7 +115,7 @@ internal class Served(
 
     /** Answers; for the plain wire a status other than `done` is no bytes at all. */
     fun answer(status: Int, message: ByteArray = NOTHING, flags: Int = 0): Unit =
-        link.turns.turn {
+        link.lock.locked {
             if (settle() && wanted) {
                 leaving = true
                 reply(status, message, flags)
@@ -126,7 +126,7 @@ internal class Served(
     /** Answers with what the handler threw. `envelope` makes the plain wire's error; without, that has none. */
     fun fail(thrown: Throwable, envelope: ((Throwable) -> ByteArray)? = null) {
         val told = wanted && (!link.isPlain || envelope != null)
-        if (!told && !link.turns.turn { settled }) link.settings.report(thrown, channel)
+        if (!told && !link.lock.locked { settled }) link.settings.report(thrown, channel)
         val redacted = if (told) link.redacted(thrown, channel) else thrown
         if (!link.isPlain) return answer(Status.ERROR, if (told) link.errorBody(redacted) else NOTHING)
         var message = NOTHING
@@ -156,12 +156,11 @@ internal class Served(
             release()
         }
         val tooLarge = link.tooLarge(message)
-        if (tooLarge != null) link.turns.later { link.settings.report(tooLarge, channel) }
+        if (tooLarge != null) link.lock.defer { link.settings.report(tooLarge, channel) }
         if (link.isPlain) {
             val body = if (tooLarge != null || status != Status.DONE) NOTHING else message
             owner.reply(Op.ANSWER, 0, id, 0, body, gone)
-        } else if (tooLarge != null)
-            owner.reply(Op.REPLY, 0, id, Status.ERROR.toLong(), link.errorBody(tooLarge), gone)
+        } else if (tooLarge != null) owner.reply(Op.REPLY, 0, id, Status.ERROR.toLong(), link.errorBody(tooLarge), gone)
         else owner.reply(Op.REPLY, flags, id, status.toLong(), message, gone)
     }
 }

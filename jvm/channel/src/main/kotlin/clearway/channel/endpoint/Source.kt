@@ -10,7 +10,7 @@ import clearway.channel.wire.Status
 import java.util.ArrayDeque
 import java.util.concurrent.CompletableFuture
 
-/** The destination of a source's events. All but [encode] and [error] are called in turns. */
+/** The destination of a source's events. All but [encode] and [error] are called under the lock. */
 internal interface SourceWire {
     fun encode(event: Any?): ByteArray
 
@@ -25,7 +25,7 @@ internal interface SourceWire {
 /** How many events may wait for a listener, and what happens when as many do. */
 internal class QueueLimits(val capacity: Int, val whenFull: WhenFull)
 
-/** One listener's stream, at the end that serves it. Ends once. Its endpoint's turns guard it. */
+/** One listener's stream, at the end that serves it. Ends once. Guarded by its endpoint's lock. */
 internal class Source(
     private val link: Link,
     override val channel: String,
@@ -49,7 +49,7 @@ internal class Source(
     var running = true
         private set
 
-    /** Told in a turn when nothing runs for it any more. */
+    /** Told under the lock when nothing runs for it any more. */
     var onLeft: () -> Unit = {}
     private val onCancel = ArrayList<Runnable>()
     /** Wakes whoever waits to draw. */
@@ -62,16 +62,16 @@ internal class Source(
         get() = queue.size == 0 && waiters.isEmpty() && queue.credit.maySend && !link.congested
 
     override val isCancelled: Boolean
-        get() = link.turns.turn { ended }
+        get() = link.lock.locked { ended }
 
     override fun onCancel(act: Runnable) {
-        link.turns.turn { if (ended) link.turns.later(act::run) else onCancel.add(act) }
+        link.lock.locked { if (ended) link.lock.defer(act::run) else onCancel.add(act) }
     }
 
     override fun send(event: Any?): CompletableFuture<Boolean> {
         val message = wire.encode(event)
         val settle = CompletableFuture<Boolean>()
-        link.turns.turn {
+        link.lock.locked {
             val pushed =
                 when {
                     over -> SourceQueue.Pushed.DROPPED
@@ -79,11 +79,11 @@ internal class Source(
                     else -> queue.push(message)
                 }
             if (pushed != SourceQueue.Pushed.FULL)
-                link.turns.later { settle.complete(pushed == SourceQueue.Pushed.TAKEN) }
+                link.lock.defer { settle.complete(pushed == SourceQueue.Pushed.TAKEN) }
             else if (limits.whenFull == WhenFull.FAIL || waiters.size >= WAITERS_MAX) {
                 val behind = limits.capacity + waiters.size
                 val what = "$channel: the listener is $behind events behind"
-                link.turns.later { settle.completeExceptionally(ChannelException(ChannelError.QUEUE_FULL, what)) }
+                link.lock.defer { settle.completeExceptionally(ChannelException(ChannelError.QUEUE_FULL, what)) }
             } else waiters.add(Waiter(message, settle))
             drain()
         }
@@ -96,12 +96,12 @@ internal class Source(
 
     /** Sends what may leave. */
     fun drain(): Unit =
-        link.turns.turn {
+        link.lock.locked {
             while (!ended && !broken && !link.congested) {
                 while (waiters.isNotEmpty() && queue.room) {
                     val waiter = waiters.remove()
                     queue.push(waiter.message)
-                    waiter.settle?.let { link.turns.later { it.complete(true) } }
+                    waiter.settle?.let { link.lock.defer { it.complete(true) } }
                 }
                 val next = queue.next() ?: break
                 try {
@@ -110,7 +110,7 @@ internal class Source(
                 } catch (reason: Throwable) {
                     // No frame can hold this event. The stream ends: the events behind it would hide the gap.
                     broken = true
-                    link.turns.later { endNow(reason) }
+                    link.lock.defer { endNow(reason) }
                 }
             }
             val ending = ending
@@ -119,7 +119,7 @@ internal class Source(
             if (over || mayDraw) wakeDrawer()
         }
 
-    /** Nobody listens any more; `status` tells the listener, where it is to be told. In a turn. */
+    /** Nobody listens any more; `status` tells the listener, where it is to be told. Under the lock. */
     fun cancel(status: Int? = null) {
         if (ended) return
         try {
@@ -143,7 +143,7 @@ internal class Source(
                     break
                 }
                 val message = wire.encode(iterator.next())
-                link.turns.turn {
+                link.lock.locked {
                     if (!over) waiters.add(Waiter(message, null))
                     drain()
                 }
@@ -166,14 +166,14 @@ internal class Source(
 
     /** Nothing runs for it any more. Any thread. */
     fun left(): Unit =
-        link.turns.turn {
+        link.lock.locked {
             running = false
             onLeft()
         }
 
     /** Whether the next value may be drawn; null where that is later, and `pump` runs again then. */
     private fun mayGoOn(iterator: Iterator<*>): Boolean? =
-        link.turns.turn {
+        link.lock.locked {
             if (!over && !mayDraw) {
                 draw = { again(iterator) }
                 null
@@ -190,18 +190,18 @@ internal class Source(
     }
 
     private fun wakeDrawer() {
-        draw?.let { link.turns.later(it) }
+        draw?.let { link.lock.defer(it) }
         draw = null
     }
 
     /** Ends before the events that wait, with the reason why one could not be sent. */
     private fun endNow(thrown: Throwable) {
         val error = wire.error(thrown)
-        link.turns.turn { if (!ended) close(Ending(Status.ERROR, error)) }
+        link.lock.locked { if (!ended) close(Ending(Status.ERROR, error)) }
     }
 
     private fun finish(status: Int, error: ByteArray): Unit =
-        link.turns.turn {
+        link.lock.locked {
             if (!over) {
                 ending = Ending(status, error)
                 drain()
@@ -219,9 +219,9 @@ internal class Source(
     private fun stop() {
         ended = true
         queue.clear()
-        for (waiter in waiters) waiter.settle?.let { link.turns.later { it.complete(false) } }
+        for (waiter in waiters) waiter.settle?.let { link.lock.defer { it.complete(false) } }
         waiters.clear()
-        for (each in onCancel) link.turns.later(each::run)
+        for (each in onCancel) link.lock.defer(each::run)
         onCancel.clear()
         wakeDrawer()
         onEnded(this)

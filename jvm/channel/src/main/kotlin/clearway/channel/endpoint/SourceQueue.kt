@@ -4,7 +4,9 @@ package clearway.channel.endpoint
 import clearway.channel.WhenFull
 import java.util.ArrayDeque
 
-/** Bytes of events that wait for one peer, over all its streams. The limit holds whatever capacities the peer asks for. */
+/**
+ * Bytes of events that wait for one peer, over all its streams. The limit holds whatever capacities the peer asks for.
+ */
 internal class QueueCharge(private val bytesMax: Long) {
     var bytes = 0L
 

@@ -28,7 +28,10 @@ import org.junit.jupiter.api.TestFactory
 /** Coroutines throw anything, hang, and call the executor: at every point where the dispatcher runs them. */
 class ForeignCodeTest {
     /** A point where foreign code runs. `reach` returns the jobs that must settle. */
-    private class Point(val name: String, val reach: suspend CoroutineScope.(on: CoroutineDispatcher, foreign: () -> Unit) -> Job)
+    private class Point(
+        val name: String,
+        val reach: suspend CoroutineScope.(on: CoroutineDispatcher, foreign: () -> Unit) -> Job,
+    )
 
     private val points =
         listOf(

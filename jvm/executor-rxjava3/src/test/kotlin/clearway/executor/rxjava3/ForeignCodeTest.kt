@@ -35,9 +35,7 @@ class ForeignCodeTest {
                 on.createWorker().schedule(foreign, 1, TimeUnit.MILLISECONDS)
             },
             Point("a source") { on, foreign -> Completable.fromAction { foreign() }.subscribeOn(on).subscribe({}, {}) },
-            Point("an operator") { on, foreign ->
-                Flowable.range(0, 10).observeOn(on).subscribe({ foreign() }, {})
-            },
+            Point("an operator") { on, foreign -> Flowable.range(0, 10).observeOn(on).subscribe({ foreign() }, {}) },
             Point("what follows an error") { on, foreign ->
                 Completable.error(IllegalStateException("first")).observeOn(on).subscribe({}, { foreign() })
             },

@@ -13,8 +13,8 @@ internal class WatchedSite(
     private val isEventThread: (Thread) -> Boolean,
 ) {
     private val costs = Costs(setting.processors)
-    private val book = SiteBook(costs)
-    private val judge = Judge(setting)
+    private val statistics = SiteStatistics(costs)
+    private val rules = AdviceRules(setting)
     private var current: Burst? = null
     private var unread = 0
     @Volatile private var cpuEvery = 1
@@ -58,32 +58,32 @@ internal class WatchedSite(
 
     private fun over(burst: Burst) {
         if (current === burst) current = null
-        book.burst(burst, clock.collections())
+        statistics.burst(burst, clock.collections())
         FlightEvents.burst(name, burst)
         // Limits the cost of two readings to a hundredth of a task, by reading rarely enough.
-        val share = costs.cpuClockNs * 2 / (MEASURED_SHARE * maxOf(1.0, book.model.itemNs))
-        cpuEvery = if (book.model.warm) share.coerceIn(1.0, SELDOM).toInt() else 1
+        val share = costs.cpuClockNs * 2 / (MEASURED_SHARE * maxOf(1.0, statistics.model.itemNs))
+        cpuEvery = if (statistics.model.warm) share.coerceIn(1.0, SELDOM).toInt() else 1
     }
 
     fun advice(): SiteAdvice =
         synchronized(this) {
-            val size = if (book.bursts == 0L) 1 else maxOf(1, Math.round(book.size.mean).toInt())
+            val size = if (statistics.bursts == 0L) 1 else maxOf(1, Math.round(statistics.size.mean).toInt())
             SiteAdvice(
                 name,
-                book.tasks,
-                book.bursts,
-                book.size.mean,
-                book.elapsedNs.mean,
-                book.model.itemNs,
-                book.model.itemCpuNs,
-                book.waitNs.mean,
-                book.handNs.mean,
-                book.threads,
-                book.sleptBursts,
-                book.predictedNs(Place.INLINE, size),
-                book.predictedNs(Place.CPU, size),
-                book.predictedNs(Place.ELASTIC, size),
-                judge.advice(book),
+                statistics.tasks,
+                statistics.bursts,
+                statistics.size.mean,
+                statistics.elapsedNs.mean,
+                statistics.model.itemNs,
+                statistics.model.itemCpuNs,
+                statistics.waitNs.mean,
+                statistics.handNs.mean,
+                statistics.threads,
+                statistics.sleptBursts,
+                statistics.predictedNs(Place.INLINE, size),
+                statistics.predictedNs(Place.CPU, size),
+                statistics.predictedNs(Place.ELASTIC, size),
+                rules.advice(statistics),
             )
         }
 

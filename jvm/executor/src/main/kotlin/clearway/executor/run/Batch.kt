@@ -30,8 +30,8 @@ internal class Batch(
         fun ended(batch: Batch)
     }
 
-    /** Where it stands in the line of an ordered site, when nobody waits in it. */
-    @Volatile var place: SiteTurn.Place? = null
+    /** Its request for the lock of an ordered site, when no thread waits for that. */
+    @Volatile var lockWaiter: SiteLock.Waiter? = null
 
     /** The batch of the same thread that this one is nested in. */
     var outer: Batch? = null
@@ -70,7 +70,7 @@ internal class Batch(
             }
         val lane = registry.lane()
         lane.inside++
-        place?.owner = Thread.currentThread()
+        lockWaiter?.owner = Thread.currentThread()
         try {
             join(Participant(Thread.currentThread()))
         } finally {

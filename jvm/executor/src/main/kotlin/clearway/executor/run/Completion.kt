@@ -96,7 +96,9 @@ internal abstract class Completion(size: Int, alone: Boolean, private val clock:
     fun failure(): Throwable? = synchronized(this) { failure }
 
     private companion object {
-        /** Less than waking a parked thread costs on a machine without load (5 to 40 us), so that it never loses much. */
+        /**
+         * Less than waking a parked thread costs on a machine without load (5 to 40 us), so that it never loses much.
+         */
         const val SPIN_NS = 20_000L
         const val OPEN = 0
         const val ALONE = 1

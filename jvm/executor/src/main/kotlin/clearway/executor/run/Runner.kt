@@ -37,7 +37,7 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
         if (size == 0) return
         val lane = registry.lane()
         val plan = site.plan(size, costs.now)
-        if (plan.alone && !lane.isVirtual && site.options.locals.isEmpty() && site.turn == null)
+        if (plan.alone && !lane.isVirtual && site.options.locals.isEmpty() && site.lock == null)
             return runAlone(site, plan, lane, size, body)
         enter(lane)
         try {
@@ -47,7 +47,7 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
             val interrupted =
                 try {
                     published(batch)
-                    inTurn(site.turn, batch)
+                    underLock(site.lock, batch)
                 } finally {
                     registry.withdraw(lane, batch)
                 }
@@ -58,33 +58,31 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
         }
     }
 
-    /**
-     * Runs the caller's part; on an ordered site, when its turn has come. Returns whether the caller was interrupted.
-     */
-    private fun inTurn(turn: SiteTurn?, batch: Batch): Boolean {
+    /** Runs the caller's share, under the site's lock if it is ordered. Returns whether the caller was interrupted. */
+    private fun underLock(lock: SiteLock?, batch: Batch): Boolean {
         val me = Thread.currentThread()
-        // A batch that an item starts on its own site is part of the item.
-        if (turn == null || turn.isMine) {
+        // An item's own batches of its site are part of the item.
+        if (lock == null || lock.isHeldByCurrentThread) {
             batch.runAsCaller()
             return batch.await()
         }
-        val place = SiteTurn.Place { LockSupport.unpark(me) }
+        val waiter = SiteLock.Waiter { LockSupport.unpark(me) }
         var interrupted = false
-        turn.ask(place)
+        lock.acquire(waiter)
         try {
-            while (!place.granted && !batch.isOver) {
-                LockSupport.park(turn)
-                // Cancelling a batch interrupts its threads. That is not an interrupt of the caller.
+            while (!waiter.granted && !batch.isOver) {
+                LockSupport.park(lock)
+                // Who cancels a batch interrupts its threads; that is no interrupt of the caller.
                 if (Thread.interrupted() && !batch.wasCancelled) {
                     interrupted = true
                     batch.cancel(null)
                 }
             }
-            place.owner = me
+            waiter.owner = me
             batch.runAsCaller()
             return batch.await() || interrupted
         } finally {
-            turn.leave(place)
+            lock.release(waiter)
         }
     }
 
@@ -158,7 +156,7 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
             future.complete(null)
             return
         }
-        val turn = site.turn
+        val lock = site.lock
         val batch =
             try {
                 val plan = site.plan(size, costs.now)
@@ -172,13 +170,13 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
         registry.addDetached(batch)
         val helpers = if (batch.shareable) maxOf(1, plan.helpers) else 1
         val isOnEventThread = events.isOne(Thread.currentThread())
-        if (turn != null) {
-            // Publishes it now, so that it can be cancelled while it waits. It starts when its turn comes.
+        if (lock != null) {
+            // Published now, so that it can be cancelled while it waits; begun when it has the lock.
             published(batch, helpers = 0)
-            val place = SiteTurn.Place { begin(batch) }
-            batch.place = place
-            turn.ask(place)
-            if (batch.isOver) turn.leave(place) // It was cancelled before it had a place to leave.
+            val waiter = SiteLock.Waiter { begin(batch) }
+            batch.lockWaiter = waiter
+            lock.acquire(waiter)
+            if (batch.isOver) lock.release(waiter) // Cancelled before it had a place to leave.
         } else if (isOnEventThread) publishedByOther(batch, helpers)
         else {
             published(batch, helpers = 0)
@@ -194,13 +192,13 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
         } catch (thrown: Throwable) {
             uncaught(thrown)
         }
-        batch.place?.let { site.turn?.leave(it) }
+        batch.lockWaiter?.let { site.lock?.release(it) }
         lifecycle.leave()
         val failure = batch.failure()
         if (failure != null) future.completeExceptionally(failure) else future.complete(null)
     }
 
-    /** Starts a batch of an ordered site whose turn has come. Runs on the thread that had the turn before. */
+    /** A batch of an ordered site has the site's lock. Runs on the thread that released it. */
     private fun begin(batch: Batch) {
         if (!batch.isOver) askAtLeastOne(batch, 1)
     }

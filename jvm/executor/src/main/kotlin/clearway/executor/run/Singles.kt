@@ -38,8 +38,8 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
         // `stopped` is visible here.
         if (stopped && single.drop()) throw RejectedExecutionException(SHUT)
         try {
-            val turn = single.site.turn
-            if (turn != null) lines.computeIfAbsent(single.site) { Line(it, turn) }.add(single)
+            val lock = single.site.lock
+            if (lock != null) lines.computeIfAbsent(single.site) { Line(it, lock) }.add(single)
             else threadsFor(single.site).offer(single)
         } catch (_: OutOfMemoryError) {
             single.lose()
@@ -147,23 +147,18 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
         }
     }
 
-    /**
-     * The tasks of an ordered site. They run one after another, on any thread, and never at the same time as a batch of
-     * the site.
-     */
-    private inner class Line(private val site: Site, private val turn: SiteTurn) : Runnable {
+    /** The tasks of an ordered site: one after another, each on whichever thread, and none beside a batch of it. */
+    private inner class Line(private val site: Site, private val lock: SiteLock) : Runnable {
         private val waiting = ConcurrentLinkedQueue<Single>()
         private val count = AtomicInteger()
-        private val place = SiteTurn.Place(::begin)
+        private val waiter = SiteLock.Waiter(::begin)
 
         fun add(single: Single) {
             waiting += single
-            if (count.getAndIncrement() == 0) turn.ask(place)
+            if (count.getAndIncrement() == 0) lock.acquire(waiter)
         }
 
-        /**
-         * Starts the line when its turn has come. Runs on the thread that had the turn before, which it must not block.
-         */
+        /** The line has the lock. Runs on the thread that released it, which must not be held up. */
         private fun begin() {
             try {
                 threadsFor(site).offer(this)
@@ -183,23 +178,23 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
                 gone++
                 if (single.lose()) (single.task as? Future<*>)?.cancel(false)
             }
-            turn.leave(place)
-            if (count.addAndGet(-gone) > 0) turn.ask(place)
+            lock.release(waiter)
+            if (count.addAndGet(-gone) > 0) lock.acquire(waiter)
         }
 
         override fun run() {
             var served = 0
-            place.owner = Thread.currentThread()
+            waiter.owner = Thread.currentThread()
             while (true) {
                 try {
                     waiting.poll()?.run()
                 } catch (thrown: Throwable) {
                     uncaught(thrown)
                 }
-                // Other work waits for the turn and for this thread, too, so the line queues again behind it.
+                // Others wait for the lock and for this thread as well: the line waits again, behind them.
                 if (count.get() == 1 || ++served >= AT_A_TIME) {
-                    turn.leave(place)
-                    if (count.decrementAndGet() > 0) turn.ask(place)
+                    lock.release(waiter)
+                    if (count.decrementAndGet() > 0) lock.acquire(waiter)
                     return
                 }
                 count.decrementAndGet()

@@ -56,21 +56,24 @@ class AdvisorTest {
         assertTrue(site.first().factor in 6.0..10.0) { site.first().text }
         assertEquals(site.bursts, site.sleptBursts)
 
-        val book = SiteBook(Costs(2))
-        repeat(40) { book.burst(burst(tasks = 4, runNs = 100_000, sleepNs = 10_000_000), collections = 0) }
-        val advice = Judge(setting).advice(book).first()
+        val statistics = SiteStatistics(Costs(2))
+        repeat(40) { statistics.burst(burst(tasks = 4, runNs = 100_000, sleepNs = 10_000_000), collections = 0) }
+        val advice = AdviceRules(setting).advice(statistics).first()
         assertEquals(AdviceCode.BLOCKS_CPU_WORKER, advice.code)
         assertTrue("sleeps for 10 ms of it, while its worker, one of 2, runs nothing else" in advice.text, advice.text)
     }
 
     @Test
     fun `the advice for tasks that need processors is no more threads than those`() {
-        val book = SiteBook(Costs(2))
+        val statistics = SiteStatistics(Costs(2))
         // A hundred threads take turns: everything takes as long as before, plus half as much for the turns.
         repeat(40) {
-            book.burst(burst(tasks = 100, runNs = 1_000_000, sleepNs = 0, elapsedNs = 75_000_000), collections = 0)
+            statistics.burst(
+                burst(tasks = 100, runNs = 1_000_000, sleepNs = 0, elapsedNs = 75_000_000),
+                collections = 0,
+            )
         }
-        val advice = Judge(Setting(2, Int.MAX_VALUE) { 0 }).advice(book)
+        val advice = AdviceRules(Setting(2, Int.MAX_VALUE) { 0 }).advice(statistics)
         assertEquals(listOf(AdviceCode.FEWER_THREADS), advice.map { it.code })
         assertEquals(1.5, advice[0].factor, 0.1)
     }

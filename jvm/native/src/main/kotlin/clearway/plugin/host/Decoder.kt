@@ -10,7 +10,7 @@ import java.lang.foreign.MemorySegment
 import java.lang.foreign.ValueLayout
 
 /** Reads what clearway_event says, as long as it was not released. */
-internal class Decoder(private val home: Home) {
+internal class Decoder(private val memories: MemoryContext) {
 
     /** The content of the event at `at`. What it says of native memory is the message's own afterwards. */
     fun message(events: MemorySegment, at: Long, scratch: Scratch): Message {
@@ -27,10 +27,10 @@ internal class Decoder(private val home: Home) {
         }
         val copied = events.get(Layout.LONG, at + Layout.EVENT_COPIED)
         if (memory == 0L || copied in 1..Scratch.ROOM) {
-            home.fromNative.copied(CopyReason.NO_MEMORY, size)
+            memories.fromNative.copied(CopyReason.NO_MEMORY, size)
             return Message.of(copy(data, size), attachments)
         }
-        if (copied > 0) home.fromNative.copied(CopyReason.NO_MEMORY, copied) else home.fromNative.shared(size)
+        if (copied > 0) memories.fromNative.copied(CopyReason.NO_MEMORY, copied) else memories.fromNative.shared(size)
         return taken(memory, data, size, attachments, scratch)
     }
 
@@ -39,21 +39,21 @@ internal class Decoder(private val home: Home) {
         if (size == 0L) return ""
         val data = events.get(Layout.LONG, at + Layout.EVENT_TEXT + Layout.TEXT_DATA)
         val bytes = ByteArray(size.toInt())
-        MemorySegment.copy(Home.everything, ValueLayout.JAVA_BYTE, data, bytes, 0, bytes.size)
+        MemorySegment.copy(MemoryContext.everything, ValueLayout.JAVA_BYTE, data, bytes, 0, bytes.size)
         return String(bytes, Charsets.UTF_8)
     }
 
     private fun copy(data: Long, size: Long): MemorySegment {
         val bytes = ByteArray(Math.toIntExact(size))
-        MemorySegment.copy(Home.everything, ValueLayout.JAVA_BYTE, data, bytes, 0, bytes.size)
+        MemorySegment.copy(MemoryContext.everything, ValueLayout.JAVA_BYTE, data, bytes, 0, bytes.size)
         return MemorySegment.ofArray(bytes)
     }
 
     private fun attached(handles: Long, count: Int, scratch: Scratch): List<Message> =
         List(count) { at ->
-            val memory = Home.everything.get(Layout.LONG, handles + 8L * at)
+            val memory = MemoryContext.everything.get(Layout.LONG, handles + 8L * at)
             val message = taken(memory, null, 0, emptyList(), scratch)
-            home.fromNative.shared(message.size)
+            memories.fromNative.shared(message.size)
             message
         }
 
@@ -71,7 +71,7 @@ internal class Decoder(private val home: Home) {
             }
         }
         check(Abi.memoryRetain(memory, scratch.number), "memory")
-        val own = NativeMemory(home, scratch.number.get(Layout.LONG, 0), base, whole)
+        val own = NativeMemory(memories, scratch.number.get(Layout.LONG, 0), base, whole)
         return Message(null, own, at, bytes, attachments)
     }
 }

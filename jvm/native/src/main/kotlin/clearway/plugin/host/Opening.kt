@@ -30,7 +30,7 @@ import java.util.concurrent.atomic.AtomicLong
  * ```
  */
 internal class Opening(val id: Long, val waiter: Long, val path: String, val options: PluginOptions) {
-    val home = Home(options.views)
+    val memories = MemoryContext(options.views)
 
     /** What lives as long as the opening: names of channels, places where events are written. */
     val arena: Arena = Arena.ofAuto()
@@ -39,8 +39,8 @@ internal class Opening(val id: Long, val waiter: Long, val path: String, val opt
     val streams = ConcurrentHashMap<Long, PluginEvents>()
     val handlers = ConcurrentHashMap<String, MessageHandler>()
     private val tags = AtomicLong(0)
-    private val decoder = Decoder(home)
-    private val giving = Giving(home, loans) { tags.incrementAndGet() }
+    private val decoder = Decoder(memories)
+    private val payloads = PayloadWriter(memories, loans) { tags.incrementAndGet() }
 
     /** Closing has begun: handlers are taken away one after the other. */
     @Volatile var closing: Boolean = false
@@ -48,7 +48,7 @@ internal class Opening(val id: Long, val waiter: Long, val path: String, val opt
 
     fun call(port: Port, payload: Payload?, attachments: List<Memory>): Message = withScratch { scratch ->
         attaching(attachments, scratch) { handles, count ->
-            for (each in attachments) home.toNative.shared(each.size)
+            for (each in attachments) memories.toNative.shared(each.size)
             val call = Direct(port, scratch, handles, count)
             when (payload) {
                 null -> call.with(MemorySegment.NULL, 0, 0) { Message.NULL }
@@ -61,13 +61,13 @@ internal class Opening(val id: Long, val waiter: Long, val path: String, val opt
     private inner class Direct(val port: Port, val scratch: Scratch, val handles: MemorySegment, val count: Long) {
 
         fun withMemory(memory: Memory): Message {
-            val life = memory.life
-            val handle = life.use()
+            val reference = memory.reference
+            val handle = reference.use()
             try {
-                home.toNative.shared(memory.size)
+                memories.toNative.shared(memory.size)
                 return with(MemorySegment.NULL, 0, handle) { back(memory, handle) }
             } finally {
-                life.done()
+                reference.done()
             }
         }
 
@@ -75,15 +75,15 @@ internal class Opening(val id: Long, val waiter: Long, val path: String, val opt
         fun withBytes(segment: MemorySegment): Message {
             val size = segment.byteSize()
             if (segment.isNative && !segment.isReadOnly && size > 0) {
-                home.toNative.shared(size)
+                memories.toNative.shared(size)
                 return with(segment, size, 0) { Message.NULL }
             }
             if (size <= Scratch.ROOM) {
                 MemorySegment.copy(segment, 0, scratch.bytes, 0, size)
-                home.toNative.copied(clearway.plugin.CopyReason.HEAP, size)
+                memories.toNative.copied(clearway.plugin.CopyReason.HEAP, size)
                 return with(scratch.bytes, size, 0) { Message.NULL }
             }
-            val memory = giving.copied(segment, scratch)
+            val memory = payloads.copied(segment, scratch)
             try {
                 return with(MemorySegment.NULL, 0, memory) { referred(memory, size) }
             } finally {
@@ -123,7 +123,7 @@ internal class Opening(val id: Long, val waiter: Long, val path: String, val opt
          * own.
          */
         private fun back(memory: Memory, handle: Long): Message {
-            home.fromNative.shared(memory.size)
+            memories.fromNative.shared(memory.size)
             return if (memory is LentMemory) Message.of(memory.segment) else referred(handle, memory.size)
         }
 
@@ -131,7 +131,7 @@ internal class Opening(val id: Long, val waiter: Long, val path: String, val opt
             check(Abi.memoryRetain(handle, scratch.number), port.name)
             check(Abi.memoryView(handle, scratch.view), port.name)
             val base = scratch.view.get(Layout.LONG, Layout.VIEW_DATA)
-            val own = NativeMemory(home, scratch.number.get(Layout.LONG, 0), base, size)
+            val own = NativeMemory(memories, scratch.number.get(Layout.LONG, 0), base, size)
             return Message(null, own, 0, size, emptyList())
         }
     }
@@ -142,7 +142,7 @@ internal class Opening(val id: Long, val waiter: Long, val path: String, val opt
         try {
             withScratch { scratch ->
                 val status =
-                    giving.give(payload, attachments, scratch) { content ->
+                    payloads.withContent(payload, attachments, scratch) { content ->
                         Abi.pluginSend(id, port.text, content, pending.tag, scratch.event)
                     }
                 if (status == Status.PENDING_NUMBER) {
@@ -186,7 +186,7 @@ internal class Opening(val id: Long, val waiter: Long, val path: String, val opt
             return withScratch { scratch ->
                 window.write(scratch.window)
                 val status =
-                    giving.give(arguments, emptyList(), scratch) { content ->
+                    payloads.withContent(arguments, emptyList(), scratch) { content ->
                         Abi.listen(id, port.text, content, scratch.window, tag, scratch.number)
                     }
                 check(status, port.name)
@@ -202,20 +202,20 @@ internal class Opening(val id: Long, val waiter: Long, val path: String, val opt
         open()
         check(Abi.memoryAllocate(size, 0, scratch.view), "allocate: size=$size")
         val view = scratch.view
-        NativeMemory(home, view.get(Layout.LONG, Layout.VIEW_MEMORY), view.get(Layout.LONG, Layout.VIEW_DATA), size)
+        NativeMemory(memories, view.get(Layout.LONG, Layout.VIEW_MEMORY), view.get(Layout.LONG, Layout.VIEW_DATA), size)
     }
 
     fun lend(segment: MemorySegment): LentMemory {
         open()
         val returned = CompletableFuture<Void?>()
         val handle = loans.lend(segment, tags.incrementAndGet(), returned)
-        home.toNative.shared(segment.byteSize())
-        return LentMemory(segment, handle, returned, home)
+        memories.toNative.shared(segment.byteSize())
+        return LentMemory(segment, handle, returned, memories)
     }
 
     /** Answers a message of the plugin's. A reply that is stale is nobody's any more. */
     fun answer(reply: Long, payload: Payload?): Int = withScratch { scratch ->
-        giving.give(payload, emptyList(), scratch) { content -> Abi.answer(reply, content) }
+        payloads.withContent(payload, emptyList(), scratch) { content -> Abi.answer(reply, content) }
     }
 
     fun open() {

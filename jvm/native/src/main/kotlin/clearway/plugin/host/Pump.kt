@@ -16,7 +16,7 @@ import java.util.concurrent.ThreadFactory
  * where there was nothing, it reads until nothing is left. No thread of the plugin's ever runs Java.
  */
 internal class Pump(private val opening: Opening) : Runnable {
-    private val decoder = Decoder(opening.home)
+    private val decoder = Decoder(opening.memories)
     private val events = opening.arena.allocate(Layout.EVENT_BYTES * BATCH, 8)
     private val returned = opening.arena.allocate(8 * BATCH, 8)
     private val count = opening.arena.allocate(8, 8)

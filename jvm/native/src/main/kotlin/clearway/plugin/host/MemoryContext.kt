@@ -7,8 +7,8 @@ import java.lang.foreign.MemorySegment
 import java.lang.ref.Cleaner
 import java.util.concurrent.atomic.LongAdder
 
-/** What an opening's memories share. */
-internal class Home(val views: ViewKind) {
+/** The counters and views that all memories of one opening share. */
+internal class MemoryContext(val views: ViewKind) {
     val leaked = LongAdder()
     val toNative = Counts()
     val fromNative = Counts()

@@ -15,15 +15,15 @@ import clearway.channel.codec.MethodCodec
  * bytes is the end (spec/wire.md). There is no credit, so the reader's own buffer is bounded: the dropping policies
  * drop and report it, and everything else ends the stream with `queue-full`, because nothing is lost in silence.
  */
-internal class PlainListens(private val link: Link, private val calls: Calls) {
-    private inner class Listen<T>(
+internal class PlainSubscriptions(private val link: Link, private val calls: Calls) {
+    private inner class Subscription<T>(
         val channel: String,
         val codec: MethodCodec,
         val args: Any?,
         val options: ListenOptions,
         val decode: (Received) -> T,
     ) : ListenerOwner<T> {
-        val stream = Listener(link.turns, this, UNBOUNDED, UNBOUNDED)
+        val stream = Listener(link.lock, this, UNBOUNDED, UNBOUNDED)
         private val capacity = if (options.capacity > 0) options.capacity else CAPACITY
         /** Dropped since the event that was kept last, under `DROP_NEWEST`. */
         private var missed = 0L
@@ -68,7 +68,7 @@ internal class PlainListens(private val link: Link, private val calls: Calls) {
         fun begin(message: ByteArray) {
             calls.call(channel, message, CallOptions.NONE) { answer, failure ->
                 val refused = failure ?: answer?.let(::refusal)
-                if (refused != null) link.turns.turn { if (open[channel] === this) end(refused) }
+                if (refused != null) link.lock.locked { if (open[channel] === this) end(refused) }
             }
         }
 
@@ -81,7 +81,7 @@ internal class PlainListens(private val link: Link, private val calls: Calls) {
             }
     }
 
-    private val open = HashMap<String, Listen<*>>()
+    private val open = HashMap<String, Subscription<*>>()
 
     val size: Int
         get() = open.size
@@ -94,8 +94,8 @@ internal class PlainListens(private val link: Link, private val calls: Calls) {
         decode: (Received) -> T,
     ): EventStream<T> {
         val message = codec.encodeCall(MethodCall("listen", args))
-        return link.turns.turn {
-            val listen = Listen(channel, codec, args, options, decode)
+        return link.lock.locked {
+            val listen = Subscription(channel, codec, args, options, decode)
             if (link.over) listen.stream.fail(link.closedError("events of $channel"))
             else {
                 // The other end cancels the first by itself when it hears of the second.

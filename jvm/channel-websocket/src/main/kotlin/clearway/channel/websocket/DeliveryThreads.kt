@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicInteger
  * bounded, because on two processors `CompletableFuture.runAsync` starts a thread for each task: 500 clients had 746
  * threads.
  */
-internal object Tellers : Executor {
+internal object DeliveryThreads : Executor {
     /** More threads than a process has processors for, so that a few sinks that block do not delay the others. */
     private const val MAX = 64
     private const val KEPT_SECONDS = 10L

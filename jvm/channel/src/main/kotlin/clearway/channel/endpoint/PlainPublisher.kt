@@ -13,7 +13,7 @@ import java.nio.ByteBuffer
  * Serves a channel's events to a foreign end (spec/wire.md): `listen` and `cancel` are methods, one stream a channel,
  * no credit. What the transport does not take is queued.
  */
-internal class PlainSource(
+internal class PlainPublisher(
     private val core: Core,
     private val channel: String,
     private val codec: MethodCodec,
@@ -27,7 +27,7 @@ internal class PlainSource(
         try {
             answer(served)
         } catch (thrown: Throwable) {
-            link.turns.later { served.fail(thrown) { link.envelope(codec, it, link.settings.stacks) } }
+            link.lock.defer { served.fail(thrown) { link.envelope(codec, it, link.settings.stacks) } }
         } finally {
             served.ended()
         }

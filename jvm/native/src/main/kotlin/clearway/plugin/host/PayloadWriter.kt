@@ -13,11 +13,11 @@ import clearway.plugin.abi.Abi
 import clearway.plugin.abi.Layout
 import java.lang.foreign.MemorySegment
 
-internal val Memory.life: Life
+internal val Memory.reference: MemoryReference
     get() =
         when (this) {
-            is NativeMemory -> life
-            is LentMemory -> life
+            is NativeMemory -> reference
+            is LentMemory -> reference
         }
 
 /**
@@ -33,22 +33,31 @@ internal inline fun <R> attaching(attachments: List<Memory>, scratch: Scratch, u
     var kept = 0
     try {
         for (memory in attachments) {
-            scratch.handles.set(Layout.LONG, 8L * kept, memory.life.use())
+            scratch.handles.set(Layout.LONG, 8L * kept, memory.reference.use())
             kept++
         }
         return use(scratch.handles, kept.toLong())
     } finally {
-        for (at in 0 until kept) attachments[at].life.done()
+        for (at in 0 until kept) attachments[at].reference.done()
     }
 }
 
 /** Writes contents for what keeps them beyond the call: queued messages, arguments, answers. */
-internal class Giving(private val home: Home, private val loans: Loans, private val tag: () -> Long) {
+internal class PayloadWriter(
+    private val memories: MemoryContext,
+    private val loans: Loans,
+    private val tag: () -> Long,
+) {
 
     /** Runs `use` with a clearway_content of the payload. What is copied or lent for it is given back behind that. */
-    inline fun <R> give(payload: Payload?, attachments: List<Memory>, scratch: Scratch, use: (MemorySegment) -> R): R =
+    inline fun <R> withContent(
+        payload: Payload?,
+        attachments: List<Memory>,
+        scratch: Scratch,
+        use: (MemorySegment) -> R,
+    ): R =
         attaching(attachments, scratch) { handles, count ->
-            val kept = (payload as? Memory)?.life
+            val kept = (payload as? Memory)?.reference
             val memory = kept?.use() ?: 0L
             var temporary = 0L
             try {
@@ -56,8 +65,8 @@ internal class Giving(private val home: Home, private val loans: Loans, private 
                 scratch.content.set(Layout.LONG, Layout.CONTENT_ATTACHMENTS, handles.address())
                 scratch.content.set(Layout.LONG, Layout.CONTENT_COUNT, count)
                 val used = use(scratch.content)
-                if (payload is Memory) home.toNative.shared(payload.size)
-                for (each in attachments) home.toNative.shared(each.size)
+                if (payload is Memory) memories.toNative.shared(payload.size)
+                for (each in attachments) memories.toNative.shared(each.size)
                 used
             } finally {
                 if (temporary != 0L) Abi.memoryRelease(temporary) // native code has references of its own by now
@@ -72,7 +81,7 @@ internal class Giving(private val home: Home, private val loans: Loans, private 
         val size = segment.byteSize()
         if (size < Scratch.ROOM) {
             MemorySegment.copy(segment, 0, scratch.bytes, 0, size)
-            home.toNative.copied(if (segment.isNative) CopyReason.SMALL else CopyReason.HEAP, size)
+            memories.toNative.copied(if (segment.isNative) CopyReason.SMALL else CopyReason.HEAP, size)
             write(scratch, scratch.bytes.address(), size, 0)
             return 0
         }
@@ -83,7 +92,7 @@ internal class Giving(private val home: Home, private val loans: Loans, private 
 
     private fun lent(segment: MemorySegment): Long {
         val memory = loans.lend(segment, tag(), null)
-        home.toNative.shared(segment.byteSize())
+        memories.toNative.shared(segment.byteSize())
         return memory
     }
 
@@ -92,8 +101,8 @@ internal class Giving(private val home: Home, private val loans: Loans, private 
         val size = segment.byteSize()
         check(Abi.memoryAllocate(size, 0, scratch.view), "allocate")
         val memory = scratch.view.get(Layout.LONG, Layout.VIEW_MEMORY)
-        MemorySegment.copy(segment, 0, Home.everything, scratch.view.get(Layout.LONG, Layout.VIEW_DATA), size)
-        home.toNative.copied(if (segment.isNative) CopyReason.NOT_KEPT else CopyReason.HEAP, size)
+        MemorySegment.copy(segment, 0, MemoryContext.everything, scratch.view.get(Layout.LONG, Layout.VIEW_DATA), size)
+        memories.toNative.copied(if (segment.isNative) CopyReason.NOT_KEPT else CopyReason.HEAP, size)
         return memory
     }
 

@@ -11,15 +11,15 @@ import clearway.channel.wire.Op
 import clearway.channel.wire.Status
 
 /** Streams of events that this end listens to, on Clearway's wire. A second one of a channel ends the first. */
-internal class Listens(private val link: Link, private val outbox: Outbox) {
-    private inner class Listen<T>(
+internal class Subscriptions(private val link: Link, private val outbox: Outbox) {
+    private inner class Subscription<T>(
         val id: Int,
         val channel: String,
         val args: ByteArray,
         val options: ListenOptions,
         val decode: (Received) -> T,
     ) : Waiting, ListenerOwner<T> {
-        val stream = Listener(link.turns, this, options.windowItems, options.windowBytes)
+        val stream = Listener(link.lock, this, options.windowItems, options.windowBytes)
 
         override fun decode(message: Received): T = decode.invoke(message)
 
@@ -53,7 +53,7 @@ internal class Listens(private val link: Link, private val outbox: Outbox) {
         }
     }
 
-    private val open = HashMap<Int, Listen<*>>()
+    private val open = HashMap<Int, Subscription<*>>()
     private var last = 0
 
     val size: Int
@@ -61,8 +61,8 @@ internal class Listens(private val link: Link, private val outbox: Outbox) {
 
     /** Begins a stream. Everything that is wrong is told by the stream. Any thread. */
     fun <T> listen(channel: String, args: ByteArray, options: ListenOptions, decode: (Received) -> T): EventStream<T> =
-        link.turns.turn {
-            val listen = Listen(nextId(), channel, args, options, decode)
+        link.lock.locked {
+            val listen = Subscription(nextId(), channel, args, options, decode)
             val refusal = refusal(channel)
             if (refusal != null) listen.stream.fail(refusal)
             else {

@@ -14,13 +14,13 @@ internal interface Serving {
 
     fun encode(event: Any?): ByteArray
 
-    /** In a turn: it only hands on. [Source.left] is called when nothing runs for the stream any more. */
+    /** Under the lock: it only hands on. [Source.left] is called when nothing runs for the stream any more. */
     fun begin(source: Source, args: Received)
 }
 
 /** A stream that the other end asked for, on Clearway's wire. */
 internal class AskedStream(
-    private val sources: Sources,
+    private val publishers: Publishers,
     val id: Int,
     val channel: String,
     val args: Received,
@@ -39,13 +39,13 @@ internal class AskedStream(
             WhenFull.entries.getOrNull(policy - 1) ?: own.whenFull,
         )
 
-    fun refuse(status: Int): Unit = sources.refuse(this, status)
+    fun refuse(status: Int): Unit = publishers.refuse(this, status)
 
-    fun serve(serving: Serving): Unit = sources.serve(this, serving)
+    fun serve(serving: Serving): Unit = publishers.serve(this, serving)
 }
 
-/** Streams of events that this end serves, on Clearway's wire. Its endpoint's turns guard it. */
-internal class Sources(private val link: Link, private val replies: Replies) {
+/** Streams of events that this end serves, on Clearway's wire. Guarded by its endpoint's lock. */
+internal class Publishers(private val link: Link, private val replies: Replies) {
     /** By id: asked for and not begun, or begun. */
     private val asked = HashMap<Int, AskedStream>()
     private val open = HashMap<Int, Source>()

@@ -5,7 +5,7 @@ import java.net.URI
 import java.net.URISyntaxException
 
 /** The parts of a connection request that the server checks. */
-internal class Asking(
+internal class ConnectRequest(
     val path: String,
     val remoteAddress: String,
     val origin: String?,
@@ -26,17 +26,17 @@ private val loopbackAddress =
  * Returns null if the request is accepted, else the refusal. Cheap checks come first; spec/websocket.md defines the
  * order.
  */
-internal fun judge(asking: Asking, connections: Int, rules: WebSocketServerOptions): Refusal? {
-    if (asking.path != rules.path) return Refusal(404, "no channel here")
-    if (!rules.remote && !loopbackAddress.matches(asking.remoteAddress)) return Refusal(403, "from this machine only")
-    if (!originAllowed(asking.origin, asking.host, rules.origins))
+internal fun authorize(request: ConnectRequest, connections: Int, rules: WebSocketServerOptions): Refusal? {
+    if (request.path != rules.path) return Refusal(404, "no channel here")
+    if (!rules.remote && !loopbackAddress.matches(request.remoteAddress)) return Refusal(403, "from this machine only")
+    if (!originAllowed(request.origin, request.host, rules.origins))
         return Refusal(403, "pages of this origin may not connect")
     if (connections >= rules.connectionsMax) return Refusal(503, "too many connections")
     val right = rules.token ?: return null
     // A page can send only the subprotocols' header. Other programs may send the usual header.
     val given =
-        offeredToken(asking.offered)
-            ?: asking.authorization?.let { bearer.matchEntire(it) }?.groupValues?.get(1)
+        offeredToken(request.offered)
+            ?: request.authorization?.let { bearer.matchEntire(it) }?.groupValues?.get(1)
             ?: return Refusal(401, "a token is needed")
     return if (sameToken(given, right)) null else Refusal(401, "the token is wrong")
 }

@@ -39,7 +39,7 @@ internal class Ratios {
  * The measurements of one site, from its bursts in the order of their ends. Pure; its owner locks it. The costs of
  * waking and handing over are those of the watched executor.
  */
-internal class SiteBook(private var costs: Costs) {
+internal class SiteStatistics(private var costs: Costs) {
     val model: SiteModel = SiteModel()
     val ratios: Map<Place, Ratios> = Place.entries.associateWith { Ratios() }
 

@@ -28,7 +28,7 @@ internal sealed class Asked {
     }
 }
 
-/** What serves a channel at this end; called in turns, so that it only hands on. None of it throws. */
+/** What serves a channel at this end; called in lock, so that it only hands on. None of it throws. */
 internal interface Handler {
     /** Calls [Served.ended] when the handler has ended. */
     fun request(served: Served)
@@ -39,7 +39,7 @@ internal interface Handler {
 }
 
 /** Requests of the other end: hands them to their channel's handler, and keeps those that come before it. */
-internal class Desk(private val link: Link, private val replies: Replies) : ServedOwner {
+internal class RequestRouter(private val link: Link, private val replies: Replies) : ServedOwner {
     private class Held(val asked: Asked, val bytes: Int)
 
     private val settings = link.settings
@@ -63,11 +63,11 @@ internal class Desk(private val link: Link, private val replies: Replies) : Serv
 
     /** Registers a channel's handler, to which what came early goes. Returns what ends it. Any thread. */
     fun handle(name: String, handler: Handler): AutoCloseable =
-        link.turns.turn {
+        link.lock.locked {
             require(name !in handlers) { "channel must be handled once: channel=$name" }
             handlers[name] = handler
             for (asked in early.take(name)) hand(handler, asked)
-            AutoCloseable { link.turns.turn { if (handlers[name] === handler) handlers.remove(name) } }
+            AutoCloseable { link.lock.locked { if (handlers[name] === handler) handlers.remove(name) } }
         }
 
     fun request(served: Served) {
@@ -103,7 +103,7 @@ internal class Desk(private val link: Link, private val replies: Replies) : Serv
 
     /** Sets how many early messages of a channel are kept; the oldest that are too many are dropped. */
     fun resize(name: String, count: Int): Unit =
-        link.turns.turn { for (asked in early.resize(name, count)) asked.refuse(Status.DROPPED) }
+        link.lock.locked { for (asked in early.resize(name, count)) asked.refuse(Status.DROPPED) }
 
     override fun settled(served: Served) {
         if (served.wanted) open.remove(served.id) else posts.remove(served)
@@ -118,7 +118,7 @@ internal class Desk(private val link: Link, private val replies: Replies) : Serv
         look()
     }
 
-    /** Calls back, after a turn, when every request is answered and all answers have left. */
+    /** Calls back, after the lock is released, when every request is answered and all answers have left. */
     fun whenIdle(act: () -> Unit) {
         idle.add(act)
         look()
@@ -142,7 +142,7 @@ internal class Desk(private val link: Link, private val replies: Replies) : Serv
 
     private fun look() {
         if (open.size + posts.size + replies.size > 0) return
-        for (each in idle) link.turns.later(each)
+        for (each in idle) link.lock.defer(each)
         idle.clear()
     }
 
@@ -189,7 +189,7 @@ internal class Desk(private val link: Link, private val replies: Replies) : Serv
                         asked.served.start()
                         handler.request(asked.served)
                     } catch (thrown: Throwable) {
-                        link.turns.later { asked.served.fail(thrown) }
+                        link.lock.defer { asked.served.fail(thrown) }
                         asked.served.ended()
                     }
             is Asked.Stream -> handler.listen(asked.stream)
@@ -201,7 +201,7 @@ internal class Desk(private val link: Link, private val replies: Replies) : Serv
         if (timer != null) return
         timer =
             settings.clock.after(maxOf(next - settings.clock.nowMs(), 1)) {
-                link.turns.turn {
+                link.lock.locked {
                     timer = null
                     expire(settings.clock.nowMs())
                     wind()

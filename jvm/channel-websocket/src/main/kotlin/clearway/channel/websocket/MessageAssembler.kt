@@ -4,7 +4,7 @@ package clearway.channel.websocket
 import java.nio.ByteBuffer
 
 /** Joins the parts of a message. Checks the size limit before it stores a part. */
-internal class Parts(private val bytesMax: Int) {
+internal class MessageAssembler(private val bytesMax: Int) {
     private var bytes = ByteArray(0)
     private var filled = 0
     private val text = StringBuilder()

@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.LongAdder
  * One reference to native memory: given up once, and not while a call uses it. In its own object, because the cleaner
  * has to reach it when whoever had the memory has gone.
  */
-internal class Life(val handle: Long, private val leaked: LongAdder?) : Runnable {
+internal class MemoryReference(val handle: Long, private val leaked: LongAdder?) : Runnable {
     // Calls that use it, and RELEASED. Whoever takes the last use away after the release gives the reference up.
     private val state = AtomicInteger(0)
 

@@ -13,66 +13,66 @@ internal class Setting(
 )
 
 /** Derives advice from the measurements of a site. Pure. */
-internal class Judge(private val setting: Setting) {
-    fun advice(book: SiteBook): List<Advice> {
-        val seen = book.ratios.getValue(Place.INLINE).count
+internal class AdviceRules(private val setting: Setting) {
+    fun advice(statistics: SiteStatistics): List<Advice> {
+        val seen = statistics.ratios.getValue(Place.INLINE).count
         if (seen < BURSTS_MIN)
             return listOf(plain(AdviceCode.TOO_EARLY, "too early to say: $seen bursts were compared", seen))
-        val found = listOfNotNull(blocksWorker(book), inline(book), moreThreads(book), fewerThreads(book))
+        val found = listOfNotNull(blocksWorker(statistics), inline(statistics), moreThreads(statistics), fewerThreads(statistics))
         return found.ifEmpty { listOf(plain(AdviceCode.FINE, "no other strategy would be much faster", seen)) }
     }
 
-    private fun inline(book: SiteBook): Advice? {
-        val size = maxOf(1, Math.round(book.size.mean).toInt())
-        if (book.model.mayBlock) return null
-        if (book.fromEventThread && book.atWorstNs(size) > setting.eventBudgetNs()) return null
+    private fun inline(statistics: SiteStatistics): Advice? {
+        val size = maxOf(1, Math.round(statistics.size.mean).toInt())
+        if (statistics.model.mayBlock) return null
+        if (statistics.fromEventThread && statistics.atWorstNs(size) > setting.eventBudgetNs()) return null
         // A caller that does not wait gains, too, if the task is shorter than its hand-over.
-        val whoever = book.model.itemNs < book.handNs.mean
+        val gainsAnyway = statistics.model.itemNs < statistics.handNs.mean
         val condition =
-            if (whoever)
-                "; a caller that does not wait gains too: a task takes ${time(book.handNs.mean)} to hand over and " +
-                    "${time(book.model.itemNs)} to run"
+            if (gainsAnyway)
+                "; a caller that does not wait gains too: a task takes ${time(statistics.handNs.mean)} to hand over and " +
+                    "${time(statistics.model.itemNs)} to run"
             else "; only a caller that waits for the burst gains"
-        return quicker(book, Place.INLINE, AdviceCode.INLINE) { times ->
-            "would be $times faster inline: a burst of $size takes ${time(book.elapsedNs.mean)} here, " +
-                "${time(book.predictedNs(Place.INLINE, size))} on the calling thread$condition"
+        return quicker(statistics, Place.INLINE, AdviceCode.INLINE) { times ->
+            "would be $times faster inline: a burst of $size takes ${time(statistics.elapsedNs.mean)} here, " +
+                "${time(statistics.predictedNs(Place.INLINE, size))} on the calling thread$condition"
         }
     }
 
-    private fun blocksWorker(book: SiteBook): Advice? {
-        if (!book.model.mayBlock || setting.threadsMax > setting.processors * FEW) return null
-        val asleepNs = book.model.itemNs - book.model.cpuOrWallNs
-        val agreeing = (book.sleptBursts * COMPARED / maxOf(1, book.bursts)).toInt().coerceAtMost(COMPARED)
+    private fun blocksWorker(statistics: SiteStatistics): Advice? {
+        if (!statistics.model.mayBlock || setting.threadsMax > setting.processors * FEW) return null
+        val asleepNs = statistics.model.itemNs - statistics.model.cpuOrWallNs
+        val agreeing = (statistics.sleptBursts * COMPARED / maxOf(1, statistics.bursts)).toInt().coerceAtMost(COMPARED)
         val text =
-            "blocks a CPU worker: a task takes ${time(book.model.itemNs)} and sleeps for ${time(asleepNs)} of it, " +
-                "while its worker, one of ${setting.threadsMax}, runs nothing else; tasks wait ${time(book.waitNs.mean)} " +
+            "blocks a CPU worker: a task takes ${time(statistics.model.itemNs)} and sleeps for ${time(asleepNs)} of it, " +
+                "while its worker, one of ${setting.threadsMax}, runs nothing else; tasks wait ${time(statistics.waitNs.mean)} " +
                 "for a worker"
-        val seen = book.ratios.getValue(Place.INLINE).count
+        val seen = statistics.ratios.getValue(Place.INLINE).count
         val share = minOf(seen, agreeing * seen / COMPARED)
         return Advice(AdviceCode.BLOCKS_CPU_WORKER, text, 1.0, 1.0, 1.0, seen, share, sureness(seen, share))
     }
 
-    private fun moreThreads(book: SiteBook): Advice? {
-        if (!book.model.mayBlock) return null
-        val size = maxOf(1, Math.round(book.size.mean).toInt())
-        return quicker(book, Place.ELASTIC, AdviceCode.MORE_THREADS) { times ->
-            "would be $times faster with one thread per task: a burst of $size takes ${time(book.elapsedNs.mean)} " +
-                "with ${book.threads} at once, ${time(book.predictedNs(Place.ELASTIC, size))} with as many threads " +
+    private fun moreThreads(statistics: SiteStatistics): Advice? {
+        if (!statistics.model.mayBlock) return null
+        val size = maxOf(1, Math.round(statistics.size.mean).toInt())
+        return quicker(statistics, Place.ELASTIC, AdviceCode.MORE_THREADS) { times ->
+            "would be $times faster with one thread per task: a burst of $size takes ${time(statistics.elapsedNs.mean)} " +
+                "with ${statistics.threads} at once, ${time(statistics.predictedNs(Place.ELASTIC, size))} with as many threads " +
                 "as help"
         }
     }
 
-    private fun fewerThreads(book: SiteBook): Advice? {
-        if (book.model.mayBlock || book.threads <= setting.processors * FEW) return null
-        val size = maxOf(1, Math.round(book.size.mean).toInt())
-        return quicker(book, Place.CPU, AdviceCode.FEWER_THREADS) { times ->
-            "would be $times faster with one worker per processor: ${book.threads} threads share " +
+    private fun fewerThreads(statistics: SiteStatistics): Advice? {
+        if (statistics.model.mayBlock || statistics.threads <= setting.processors * FEW) return null
+        val size = maxOf(1, Math.round(statistics.size.mean).toInt())
+        return quicker(statistics, Place.CPU, AdviceCode.FEWER_THREADS) { times ->
+            "would be $times faster with one worker per processor: ${statistics.threads} threads share " +
                 "${setting.processors} processors, and the tasks do not sleep"
         }
     }
 
-    private fun quicker(book: SiteBook, place: Place, code: AdviceCode, text: (String) -> String): Advice? {
-        val ratios = book.ratios.getValue(place)
+    private fun quicker(statistics: SiteStatistics, place: Place, code: AdviceCode, text: (String) -> String): Advice? {
+        val ratios = statistics.ratios.getValue(place)
         val factor = ratios.quantile(0.5)
         if (factor < WORTH) return null
         val agreeing = ratios.over(1.0)
