@@ -8,7 +8,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { selectPromises } from "../src/cli/promises.js";
 import { Collector } from "../src/promises/collect.js";
 import { type PromiseRun, promiseResults } from "../src/promises/results.js";
-import { rows as built } from "../src/promises/rows/rows.mjs";
+import { rows as built } from "../src/promises/rows/rows.js";
 import { measurePromises, type PromiseHosts, plannedRows, type Row } from "../src/promises/run.js";
 import {
   amountsOf,
@@ -197,6 +197,46 @@ describe("a run of the profile promises", () => {
     expect(told[0]).toBe("node scan-column ok");
     for (const line of told.slice(1)) expect(line).toMatch(/ the run was interrupted$/);
     expect(heard).toEqual(["node scan ok", "node start ok"]);
+  });
+});
+
+describe("an interruption", () => {
+  test("starts no further process of a scenario that survives failed ones", async () => {
+    const interruption = new AbortController();
+    const asked: string[] = [];
+    const probe = async (_: string, name: string) => {
+      asked.push(name);
+      if (name === "list") return ["clearway", "postMessage"].map((each) => ({ name: each, role: "reference" }));
+      interruption.abort();
+      throw new Error("the runner ended: code=null signal=SIGKILL");
+    };
+    const flight = selectPromises(scenarios, ["flight"]);
+    const plan = { scenarios: flight, hosts: ["node"], profile: "promises", seed: 3 } as const;
+    const hosts: PromiseHosts = { probe, problems: {}, nativeFiles: () => ({ why: "" }) };
+    const collect = new Collector(flight);
+    const done = await measurePromises(plan, built, hosts, collect, interruption.signal, () => {});
+    expect(done).toBe(0);
+    expect(asked).toEqual(["list", "list", "flight"]);
+    expect(collect.cells.map(({ family, why }) => `${family} ${why}`)).toEqual([
+      "promise the run was interrupted",
+      "promise the run was interrupted",
+    ]);
+  });
+
+  test("refuses every probe that a scenario asks for afterwards", async () => {
+    const interruption = new AbortController();
+    const start = selectPromises(scenarios, ["start"]);
+    const plan = { scenarios: start, hosts: ["node"], profile: "promises", seed: 3 } as const;
+    let asked = 0;
+    const hosts: PromiseHosts = { probe: async () => ++asked, problems: {}, nativeFiles: () => ({ why: "" }) };
+    const row: Row = async ({ host }) => {
+      await host.probe("start", {});
+      interruption.abort();
+      await expect(host.probe("start", {})).rejects.toThrow("aborted");
+      throw new Error("over");
+    };
+    await measurePromises(plan, { start: row }, hosts, new Collector(start), interruption.signal, () => {});
+    expect(asked).toBe(1);
   });
 });
 

@@ -6,7 +6,7 @@ import { buildFacts, cpuTimes, machineFacts, stealPercent } from "../machine/fac
 import { promiseFiles } from "../native/promise-files.js";
 import { Collector } from "../promises/collect.js";
 import { PROMISE_PEERS, promiseResults } from "../promises/results.js";
-import { rows } from "../promises/rows/rows.mjs";
+import { rows } from "../promises/rows/rows.js";
 import { measurePromises, type PromisePlan, plannedRows } from "../promises/run.js";
 import { loadPromiseScenarios, type PromiseProfile, type PromiseScenario } from "../promises/scenario.js";
 import { promiseTable } from "../promises/table.js";

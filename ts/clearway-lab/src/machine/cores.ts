@@ -80,9 +80,15 @@ export async function keptAwake<T>(use: () => Promise<T>): Promise<T> {
   const loops = allowedCores().map((core) =>
     spawn("chrt", ["-i", "0", "taskset", "-c", String(core), process.execPath, "-e", "for (;;);"], { stdio: "ignore" }),
   );
+  const end = () => {
+    for (const loop of loops) loop.kill("SIGKILL");
+  };
+  // A second Ctrl-C ends the process at once.
+  process.once("exit", end);
   try {
     return await use();
   } finally {
-    for (const loop of loops) loop.kill("SIGKILL");
+    process.off("exit", end);
+    end();
   }
 }

@@ -5,8 +5,11 @@ import type { HostName, Json } from "../protocol/message.js";
 import type { Collector } from "./collect.js";
 import { type Amounts, amountsOf, type PromiseProfile, type PromiseScenario } from "./scenario.js";
 
-/** Runs a probe in a new process or page of its host. Rejects with the probe's error, and after `timeoutMs`. */
-export type Probe = (name: string, params: object, timeoutMs?: number) => Promise<Json>;
+/**
+ * Runs a probe in a new process or page of its host; `T` is what that probe returns. Rejects with the probe's error, after `timeoutMs`,
+ * and at once after an interruption.
+ */
+export type Probe = <T = Json>(name: string, params: object, timeoutMs?: number) => Promise<T>;
 
 export interface RowContext {
   host: { name: HostName; probe: Probe };
@@ -14,6 +17,8 @@ export interface RowContext {
   settings: Amounts;
   seed: number;
   nativeFiles(): NativeFiles;
+  /** Aborted by an interruption. A row that survives a failed probe must end then. */
+  signal: AbortSignal;
 }
 
 /** Measures one scenario on one host and enters its figures. */
@@ -59,7 +64,10 @@ export async function measurePromises(
     else if (problem !== undefined) leaveOut(collect, host, scenario, problem, "unavailable");
     else if (row === undefined) leaveOut(collect, host, scenario, "this build cannot measure it", "failed");
     else {
-      const probe: Probe = (name, params, timeoutMs) => hosts.probe(host, name, params, timeoutMs);
+      const probe: Probe = async <T>(name: string, params: object, timeoutMs?: number) => {
+        signal.throwIfAborted();
+        return (await hosts.probe(host, name, params, timeoutMs)) as T;
+      };
       const settings = amountsOf(scenario, plan.profile, plan.rounds);
       const context = {
         host: { name: host, probe },
@@ -67,6 +75,7 @@ export async function measurePromises(
         settings,
         seed: plan.seed,
         nativeFiles: hosts.nativeFiles,
+        signal,
       };
       let failure: Error | undefined;
       try {

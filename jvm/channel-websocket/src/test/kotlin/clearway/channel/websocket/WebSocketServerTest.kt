@@ -51,7 +51,8 @@ class WebSocketServerTest {
 
     @Test
     fun `the server refuses a site after DNS rebinding`() {
-        val rebound = ConnectRequest("/camera", "127.0.0.1", "http://evil.example", "evil.example", offers("secret"), null)
+        val rebound =
+            ConnectRequest("/camera", "127.0.0.1", "http://evil.example", "evil.example", offers("secret"), null)
         assertEquals(403, authorize(rebound, 0, rules)?.status)
     }
 

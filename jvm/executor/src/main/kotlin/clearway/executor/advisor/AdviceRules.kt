@@ -18,7 +18,13 @@ internal class AdviceRules(private val setting: Setting) {
         val seen = statistics.ratios.getValue(Place.INLINE).count
         if (seen < BURSTS_MIN)
             return listOf(plain(AdviceCode.TOO_EARLY, "too early to say: $seen bursts were compared", seen))
-        val found = listOfNotNull(blocksWorker(statistics), inline(statistics), moreThreads(statistics), fewerThreads(statistics))
+        val found =
+            listOfNotNull(
+                blocksWorker(statistics),
+                inline(statistics),
+                moreThreads(statistics),
+                fewerThreads(statistics),
+            )
         return found.ifEmpty { listOf(plain(AdviceCode.FINE, "no other strategy would be much faster", seen)) }
     }
 

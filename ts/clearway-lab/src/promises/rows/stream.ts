@@ -1,13 +1,23 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // 64 KB chunks from a worker.
-import { median, spread } from "../../statistics/rounds.ts";
-import { learn, subjectOf } from "./subjects.mjs";
+import { median, spread } from "../../statistics/rounds.js";
+import type { RowContext } from "../run.js";
+import { learn, subjectOf } from "./subjects.js";
+
+interface Streamed {
+  chunksPerSecond: number[];
+  copiedBytesPerChunk: number;
+}
 
 const bytes = 65_536;
 
-export async function stream({ host, collect, settings }) {
+export async function stream({ host, collect, settings }: RowContext): Promise<void> {
   await learn(host);
-  const figures = await host.probe("stream", { rounds: settings.rounds, chunks: 2000, bytes });
+  const figures = await host.probe<Record<string, Streamed>>("stream", {
+    rounds: settings["rounds"],
+    chunks: 2000,
+    bytes,
+  });
   for (const [name, { chunksPerSecond, copiedBytesPerChunk }] of Object.entries(figures)) {
     const perSecond = median(chunksPerSecond);
     collect.measured(

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A million students from a worker: by structured clone, as JSON, as hand-written columns, as records.
-import { median, ratio, shuffler } from "../../statistics/rounds.ts";
+import { median, ratio, shuffler } from "../../statistics/rounds.js";
+import type { Subject } from "../collect.js";
+import type { RowContext } from "../run.js";
 
 const rows = 1_000_000;
 /** Few different names, as a text column with a dictionary expects; and all names different. */
@@ -19,25 +21,42 @@ const kinds = {
     role: "clearway",
     settings: "record({ rollNum: u32, name: text() }), with a dictionary if there are few names",
   },
-};
+} satisfies Record<string, Omit<Subject, "name">>;
+type Kind = keyof typeof kinds;
 
-export async function students({ host, collect, settings, seed }) {
-  const cells = data.flatMap(({ names }) => Object.keys(kinds).map((kind) => ({ kind, names })));
-  const key = ({ kind, names }) => `${kind} ${names}`;
-  const figures = Object.fromEntries(cells.map((cell) => [key(cell), { stall: [], any: [], total: [] }]));
+interface Cell {
+  kind: Kind;
+  names: number;
+}
+
+/** Milliseconds of every round. */
+type Series = Record<"stall" | "any" | "total", number[]>;
+
+/** What the probe `students` returns. */
+export interface StudentsFigures {
+  stallMs: number;
+  anyStallMs: number;
+  totalMs: number;
+}
+
+export async function students({ host, collect, settings, seed }: RowContext): Promise<void> {
+  const cells = data.flatMap(({ names }) => (Object.keys(kinds) as Kind[]).map((kind): Cell => ({ kind, names })));
+  const key = ({ kind, names }: Cell) => `${kind} ${names}`;
+  const figures = new Map(cells.map((cell) => [key(cell), { stall: [], any: [], total: [] } as Series]));
+  const of = (cell: Cell) => figures.get(key(cell)) as Series;
   const shuffle = shuffler(seed);
-  for (let round = 0; round < settings.rounds; round++) {
+  for (let round = 0; round < (settings["rounds"] ?? 0); round++) {
     for (const cell of shuffle(cells)) {
-      const { stallMs, anyStallMs, totalMs } = await host.probe("students", { ...cell, rows });
-      figures[key(cell)].stall.push(stallMs);
-      figures[key(cell)].any.push(anyStallMs);
-      figures[key(cell)].total.push(totalMs);
+      const { stallMs, anyStallMs, totalMs } = await host.probe<StudentsFigures>("students", { ...cell, rows });
+      of(cell).stall.push(stallMs);
+      of(cell).any.push(anyStallMs);
+      of(cell).total.push(totalMs);
     }
   }
   for (const cell of cells) {
     const subject = { name: cell.kind === "records" ? "clearway records" : cell.kind, ...kinds[cell.kind] };
     const params = { rows, names: cell.names };
-    const found = figures[key(cell)];
+    const found = of(cell);
     collect.measured("students", host.name, subject, params, {
       longestStall: { unit: "ms", value: median(found.stall) },
       longestStallOfAny: { unit: "ms", value: median(found.any) },
@@ -45,12 +64,12 @@ export async function students({ host, collect, settings, seed }) {
     });
   }
   for (const { names, text } of data) {
-    const clone = figures[key({ kind: "clone", names })];
-    const own = figures[key({ kind: "records", names })];
+    const clone = of({ kind: "clone", names });
+    const own = of({ kind: "records", names });
     for (const [id, metric] of [
       ["students-stall", "stall"],
       ["students-total", "total"],
-    ]) {
+    ] as const) {
       const about = { of: "clearway records", over: "structured clone", state: text };
       const detail = `${median(clone[metric]).toFixed(0)} ms over ${median(own[metric]).toFixed(1)}`;
       collect.promise(id, host.name, { ...about, detail }, ratio(clone[metric], own[metric]));

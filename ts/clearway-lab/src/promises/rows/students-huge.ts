@@ -2,7 +2,9 @@
 // 100 M students as records: too many for the other mechanisms, so the figure is a stall and not a ratio. As one table, and as a stream
 // of tables that are read and released one after the other. Only in the profile promises-full.
 import { freemem } from "node:os";
-import { median, spread } from "../../statistics/rounds.ts";
+import { median, spread } from "../../statistics/rounds.js";
+import type { RowContext } from "../run.js";
+import type { StudentsFigures } from "./students.js";
 
 const wanted = 100_000_000;
 /** Per row a number and a dictionary code; twice, for the worker's buffers while it fills them; and half again in reserve. */
@@ -10,9 +12,9 @@ const bytesARow = 8 * 2 * 1.5;
 
 const ways = { "students-huge": "records", "students-huge-stream": "records in parts" };
 
-export async function studentsHuge({ host, collect, settings }) {
+export async function studentsHuge({ host, collect, settings }: RowContext): Promise<void> {
   const about = { of: "clearway records", state: "1000 names" };
-  if (settings.rounds === 0) {
+  if (settings["rounds"] === 0) {
     const why = "only in the profile promises-full";
     for (const id of Object.keys(ways)) collect.unmeasured(id, host.name, about, why);
     return;
@@ -20,10 +22,10 @@ export async function studentsHuge({ host, collect, settings }) {
   const rows = Math.min(wanted, Math.floor(freemem() / bytesARow / 1_000_000) * 1_000_000);
   const size = rows === wanted ? "" : `${rows / 1_000_000} M rows, the most that fits into free memory; `;
   for (const [id, kind] of Object.entries(ways)) {
-    const figures = [];
-    for (let round = 0; round < settings.rounds; round++)
-      figures.push(await host.probe("students", { kind, rows, names: 1000 }, 600_000));
-    const of = (metric) => figures.map((each) => each[metric]);
+    const figures: StudentsFigures[] = [];
+    for (let round = 0; round < (settings["rounds"] ?? 0); round++)
+      figures.push(await host.probe<StudentsFigures>("students", { kind, rows, names: 1000 }, 600_000));
+    const of = (metric: keyof StudentsFigures) => figures.map((each) => each[metric]);
     const detail = `${size}including the machine's own stalls: ${median(of("anyStallMs")).toFixed(1)} ms`;
     collect.promise(id, host.name, { ...about, detail }, spread(of("stallMs")));
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The cost of a warm, idle pool.
-import { spread } from "../../statistics/rounds.ts";
-import { known, learn } from "./subjects.mjs";
+import { spread } from "../../statistics/rounds.js";
+import type { RowContext } from "../run.js";
+import { type KnownSubject, known, learn } from "./subjects.js";
 
 /**
  * V8 collects garbage in the background for about ten seconds after an app becomes idle; a bare worker then costs 0.4 % of a core. Even
@@ -10,17 +11,20 @@ import { known, learn } from "./subjects.mjs";
 const settleMs = 30_000;
 const idleMs = 10_000;
 
-export async function idle({ host, collect }) {
+/** The share of a core in percent, or why there is none. */
+type Idle = { subject: KnownSubject } & ({ share: number; why?: undefined } | { share?: undefined; why: string });
+
+export async function idle({ host, collect }: RowContext): Promise<void> {
   await learn(host);
   // In Node each subject is idle in a separate process, so they are measured at the same time without disturbing one another. A browser's
   // pages take turns, and there the bare worker, which has no target, is left out.
   const atOnce = host.name === "node";
   const all = known(host.name, 1).filter(({ role }) => role === "clearway" || (atOnce && role === "reference"));
-  const measure = async (subject) => {
+  const measure = async (subject: KnownSubject): Promise<Idle> => {
     if (subject.unavailable !== undefined) return { subject, why: subject.unavailable };
-    return { subject, share: await host.probe("idle", { name: subject.name, calls: 2000, settleMs, idleMs }) };
+    return { subject, share: await host.probe<number>("idle", { name: subject.name, calls: 2000, settleMs, idleMs }) };
   };
-  const found = [];
+  const found: Idle[] = [];
   if (atOnce) found.push(...(await Promise.all(all.map(measure))));
   else for (const subject of all) found.push(await measure(subject));
   for (const { subject, share, why } of found) {

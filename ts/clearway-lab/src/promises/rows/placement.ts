@@ -1,16 +1,29 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Automatic placement: batches of 100 calls of four kinds of work, compared with the better of always inline and always a worker, through
 // the same pool.
-import { bestOf, median, quantile, ratio, spread } from "../../statistics/rounds.ts";
+import { bestOf, median, quantile, ratio, spread } from "../../statistics/rounds.js";
+import type { RowContext } from "../run.js";
 
 const budgetMs = 1;
 const calls = 100;
-const kindText = { arithmetic: "arithmetic", lists: "lists of 1000", oneMs: "1 ms", tenMs: "10 ms" };
+const kindText: Record<string, string> = {
+  arithmetic: "arithmetic",
+  lists: "lists of 1000",
+  oneMs: "1 ms",
+  tenMs: "10 ms",
+};
 
-export async function placement({ host, collect, settings, seed }) {
-  const { figures } = await host.probe("placement", { rounds: settings.rounds, calls, seed });
+type Place = "auto" | "inline" | "worker";
+
+/** What the probe `placement` returns, by kind of work. */
+interface Placements {
+  figures: Record<string, Record<Place, { ms: number[]; heldMs: number[] }>>;
+}
+
+export async function placement({ host, collect, settings, seed }: RowContext): Promise<void> {
+  const { figures } = await host.probe<Placements>("placement", { rounds: settings["rounds"], calls, seed });
   for (const [kind, { auto, inline, worker }] of Object.entries(figures)) {
-    const work = kindText[kind];
+    const work = kindText[kind] ?? kind;
     for (const [name, { ms, heldMs }] of Object.entries({ auto, inline, worker })) {
       collect.measured(
         "placement",
@@ -23,8 +36,8 @@ export async function placement({ host, collect, settings, seed }) {
         },
       );
     }
-    const better = bestOf({ inline: inline.ms, worker: worker.ms }, "low");
-    const figure = (series) => `${median(series).toFixed(3)}`;
+    const better = bestOf({ inline: inline.ms, worker: worker.ms }, "low") as "inline" | "worker";
+    const figure = (series: number[]) => `${median(series).toFixed(3)}`;
     const about = { of: "placement auto", over: better, state: work };
     collect.promise(
       "auto-time",

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The code that measures each scenario, by its name.
+import type { Row } from "../run.js";
+import { call } from "./call.js";
+import { codec } from "./codec.js";
+import { flight } from "./flight.js";
+import { frames } from "./frames.js";
+import { idle } from "./idle.js";
+import { native } from "./native.js";
+import { placement } from "./placement.js";
+import { scan } from "./scan.js";
+import { start } from "./start.js";
+import { stream } from "./stream.js";
+import { students } from "./students.js";
+import { studentsHuge } from "./students-huge.js";
+
+export const rows: Readonly<Record<string, Row>> = {
+  call,
+  flight,
+  students,
+  "students-huge": studentsHuge,
+  scan,
+  placement,
+  idle,
+  start,
+  stream,
+  codec,
+  native,
+  frames,
+};

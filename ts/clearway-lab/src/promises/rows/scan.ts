@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Reading a table on the main thread: a numeric column of 10 M rows, and the rows themselves.
+import { median, ratio } from "../../statistics/rounds.js";
+import type { Subject } from "../collect.js";
+import type { RowContext } from "../run.js";
+
+const rows = 10_000_000;
+
+export async function scan({ host, collect, settings, seed }: RowContext): Promise<void> {
+  const lines = [
+    ["scan-column", "column"],
+    ["scan-chunk-cursors", "chunk cursors"],
+    ["scan-cursor", "cursor"],
+  ] as const;
+  const plain = "plain loop";
+  const figures = await host.probe<Record<string, number[]>>("scan", { rows, rounds: settings["rounds"], seed });
+  for (const [name, ms] of Object.entries(figures)) {
+    const subject: Subject =
+      name === plain ? { name, role: "reference" } : { name: `clearway records, ${name}`, role: "clearway" };
+    collect.measured("scan", host.name, subject, { rows }, { time: { unit: "ms", value: median(ms) } });
+  }
+  for (const [id, way] of lines) {
+    const [own = [], loop = []] = [figures[way], figures[plain]];
+    const about = { of: `clearway records, ${way}`, over: plain };
+    const detail = `${median(own).toFixed(1)} ms over ${median(loop).toFixed(1)}`;
+    collect.promise(id, host.name, { ...about, detail }, ratio(own, loop));
+  }
+}
