@@ -115,7 +115,8 @@ fn a_source_and_what_ends_a_plugin_are_refused_as_well() {
     let other = fixture::plugin();
     ASKED.store(other.id(), Ordering::SeqCst);
     let id = plugin.id();
-    let window = Window { items: 1, when_full: CLEARWAY_WHEN_FULL_WAIT, bytes: 8, credit: 8 };
+    let window =
+        Window { size: size_of::<Window>(), items: 1, when_full: CLEARWAY_WHEN_FULL_WAIT, bytes: 8, credit: 8 };
     let mut streams = [0; 2];
     for stream in &mut streams {
         // SAFETY: all of the test's frame.
