@@ -8,8 +8,8 @@
 // plugin, a stale one, and a null, misaligned or impossible argument return a status. What unwinds out of a host's callback (a
 // wake, a release) ends the process.
 //
-// Structs that may get further fields carry their size: `size` in clearway_options is `sizeof` as the host was compiled. The
-// others belong to the major version of the library.
+// Structs that may get further fields carry their size: `size` in clearway_options, clearway_window and clearway_stats is
+// `sizeof` as the host was compiled. clearway_event, of which hosts have arrays, never changes.
 
 #ifndef CLEARWAY_HOST_H
 #define CLEARWAY_HOST_H
@@ -93,6 +93,9 @@ typedef void (*clearway_wake)(void *context);
 
 // The cost of a plugin's calls since it was opened.
 typedef struct clearway_stats {
+  // Set it to `sizeof(clearway_stats)`, as the host was compiled. Returns the number of bytes that the library has filled
+  // in, `size` included.
+  size_t size;
   // Messages sent to the plugin and by the plugin.
   uint64_t messages;
   // Events that were read.
@@ -134,6 +137,8 @@ typedef struct clearway_channel {
 
 // How many events of a stream may wait and be read.
 typedef struct clearway_window {
+  // `sizeof(clearway_window)`, as the host was compiled.
+  size_t size;
   // The most events that may wait: 1 or more.
   uint32_t items;
   // `CLEARWAY_WHEN_FULL_...`: the policy beyond these limits.
@@ -191,7 +196,7 @@ clearway_status clearway_plugin_set_wake(clearway_plugin_id id,
                                          clearway_wake wake,
                                          void *context);
 
-// Returns the cost of a plugin's calls.
+// Returns the cost of a plugin's calls. The host sets `stats->size` before.
 clearway_status clearway_plugin_stats(clearway_plugin_id id, struct clearway_stats *stats);
 
 // Sends a message. A direct handler runs on this thread before this returns. `CLEARWAY_OK`: `answer` has the answer, to be

@@ -5,7 +5,7 @@ use clearway_sys::{CLEARWAY_INVALID_ARGUMENT, Content, PluginId, Status, Stream,
 
 use crate::options::{
     CLEARWAY_WHEN_FULL_DROP_NEWEST, CLEARWAY_WHEN_FULL_DROP_OLDEST, CLEARWAY_WHEN_FULL_FAIL, CLEARWAY_WHEN_FULL_WAIT,
-    Window,
+    Window, sized,
 };
 use crate::{give, given, plugin, status, text};
 
@@ -23,11 +23,11 @@ pub unsafe extern "C" fn clearway_plugin_listen(
     stream: *mut Stream,
 ) -> Status {
     status(|| {
-        if window.is_null() || !window.is_aligned() || stream.is_null() || !stream.is_aligned() {
+        if stream.is_null() || !stream.is_aligned() {
             return Err(CLEARWAY_INVALID_ARGUMENT);
         }
         // SAFETY: as the caller promises.
-        let (channel, arguments, window) = unsafe { (text(channel)?, given(arguments)?, *window) };
+        let (channel, arguments, window) = unsafe { (text(channel)?, given(arguments)?, *sized(window)?) };
         let when_full = match window.when_full {
             CLEARWAY_WHEN_FULL_WAIT => WhenFull::Wait,
             CLEARWAY_WHEN_FULL_FAIL => WhenFull::Fail,

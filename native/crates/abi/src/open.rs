@@ -8,7 +8,7 @@ use std::time::Duration;
 use clearway_core::{Failure, Plugin};
 use clearway_sys::{CLEARWAY_ABI_MAJOR, CLEARWAY_ABI_MINOR, CLEARWAY_INVALID_ARGUMENT, PluginId, Status, Text};
 
-use crate::options::{Options, Stats};
+use crate::options::{Options, Stats, sized};
 use crate::{channel, give, plugin, status, text};
 
 /// Called on any thread when there is something to drain and was nothing before. It must only wake the thread that drains.
@@ -64,12 +64,8 @@ unsafe fn core_options(options: *const Options) -> Result<clearway_core::Options
     if options.is_null() {
         return Ok(made);
     }
-    // SAFETY: as the caller of this promises; `size` is the first field in every version.
-    if !options.is_aligned() || unsafe { (*options).size } < size_of::<Options>() {
-        return Err(CLEARWAY_INVALID_ARGUMENT);
-    }
-    // SAFETY: as above.
-    let options = unsafe { *options };
+    // SAFETY: as the caller of this promises.
+    let options = unsafe { *sized(options)? };
     let set = |to: &mut usize, value: u32| {
         if value > 0 {
             *to = value as usize;
@@ -142,18 +138,21 @@ pub unsafe extern "C" fn clearway_plugin_set_wake(id: PluginId, wake: Wake, cont
     })
 }
 
-/// Returns the cost of a plugin's calls.
+/// Returns the cost of a plugin's calls. The host sets `stats->size` before.
 ///
 /// # Safety
-/// Null, or writable.
+/// Null, or readable and writable for the size that it begins with.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clearway_plugin_stats(id: PluginId, stats: *mut Stats) -> Status {
     status(|| {
+        // SAFETY: as the caller promises.
+        unsafe { sized(stats) }?;
         let plugin = plugin(id)?;
         let (counts, times, slabs) = (plugin.counts(), plugin.times(), clearway_core::slabs());
         let (calls, _, streams) = plugin.under_way();
         let (wait, run) = (&times.wait, &times.run);
         let made = Stats {
+            size: size_of::<Stats>(),
             messages: counts.messages,
             events: counts.events,
             events_dropped: counts.dropped,

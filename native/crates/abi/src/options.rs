@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+use clearway_sys::{CLEARWAY_INVALID_ARGUMENT, Status};
+
 /// Limits of one opened plugin. 0 selects the default.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,6 +31,8 @@ pub const CLEARWAY_WHEN_FULL_DROP_NEWEST: u32 = 3;
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
+    /// `sizeof(clearway_window)`, as the host was compiled.
+    pub size: usize,
     /// The most events that may wait: 1 or more.
     pub items: u32,
     /// `CLEARWAY_WHEN_FULL_...`: the policy beyond these limits.
@@ -43,6 +47,9 @@ pub struct Window {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Stats {
+    /// Set it to `sizeof(clearway_stats)`, as the host was compiled. Returns the number of bytes that the library has filled
+    /// in, `size` included.
+    pub size: usize,
     /// Messages sent to the plugin and by the plugin.
     pub messages: u64,
     /// Events that were read.
@@ -75,4 +82,20 @@ pub struct Stats {
     pub memory_bytes: u64,
     /// In the whole process: the bytes that the slab pool keeps for reuse.
     pub kept_bytes: u64,
+}
+
+/// Checks a struct of the host that begins with its size. Refuses one that is smaller than its first version, which is the only
+/// one so far.
+///
+/// # Safety
+/// Null, or with a size to read at its beginning.
+pub(crate) unsafe fn sized<T>(given: *const T) -> Result<*const T, Status> {
+    if given.is_null() || !given.is_aligned() {
+        return Err(CLEARWAY_INVALID_ARGUMENT);
+    }
+    // SAFETY: as the caller promises; every such struct begins with its size.
+    if unsafe { *given.cast::<usize>() } < size_of::<T>() {
+        return Err(CLEARWAY_INVALID_ARGUMENT);
+    }
+    Ok(given)
 }

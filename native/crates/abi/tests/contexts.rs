@@ -115,7 +115,8 @@ fn a_sources_callbacks_and_on_close_that_close_or_free_are_refused() {
     let other = fixture::plugin();
     ASKED.store(other.id(), Ordering::SeqCst);
     let id = plugin.id();
-    let window = Window { items: 1, when_full: CLEARWAY_WHEN_FULL_WAIT, bytes: 8, credit: 8 };
+    let window =
+        Window { size: size_of::<Window>(), items: 1, when_full: CLEARWAY_WHEN_FULL_WAIT, bytes: 8, credit: 8 };
     let mut streams = [0; 2];
     for stream in &mut streams {
         // SAFETY: all of the test's frame.

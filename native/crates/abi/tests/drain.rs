@@ -82,7 +82,8 @@ fn a_streams_end_waits_for_the_next_drain_when_its_last_event_took_the_last_room
         let plugin = fixture::plugin();
         let id = plugin.id();
         let _told = source(&plugin, "numbers", CLEARWAY_RUN_DIRECT, "");
-        let window = Window { items: 10, when_full: CLEARWAY_WHEN_FULL_WAIT, bytes: 1 << 20, credit };
+        let window =
+            Window { size: size_of::<Window>(), items: 10, when_full: CLEARWAY_WHEN_FULL_WAIT, bytes: 1 << 20, credit };
         let mut stream = 0;
         // SAFETY: all of the test's frame.
         let listened = unsafe { clearway_plugin_listen(id, text("numbers"), null(), &window, 5, &mut stream) };

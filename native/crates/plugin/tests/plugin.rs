@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Runs a plugin without unsafe code in a host of the core: every form of function, every type and every kind of failure.
 
+#[allow(dead_code, reason = "each test file uses a part")]
 mod host;
 
 use std::sync::Mutex;

@@ -48,7 +48,7 @@ static void use_messages(const pair *of) {
 }
 
 static void use_streams(const pair *of) {
-  const clearway_window window = {.items = 4, .bytes = 64, .credit = 1};
+  const clearway_window window = {.size = sizeof window, .items = 4, .bytes = 64, .credit = 1};
   clearway_stream stream = {0};
   const clearway_status listened = clearway_plugin_listen(of->id, text("numbers"), NULL, &window, 3, &stream);
   EXPECT(listened == one_of(of->where, CLEARWAY_OK, CLEARWAY_CLOSED) || (of->where < CLOSED && listened == CLEARWAY_FULL));
@@ -88,7 +88,7 @@ static void use_waiter(const pair *of) {
 }
 
 static void use_all(const pair *of) {
-  clearway_stats stats;
+  clearway_stats stats = {.size = sizeof stats};
   EXPECT(clearway_plugin_stats(of->id, &stats) == one_of(of->where, CLEARWAY_OK, CLEARWAY_OK));
   use_messages(of);
   use_streams(of);

@@ -29,7 +29,10 @@ static void check_open(void) {
 
 static void check_numbers(clearway_plugin_id id) {
   clearway_stats *stats = edge(sizeof *stats);
-  EXPECT(clearway_plugin_stats(id, stats) == CLEARWAY_OK && stats->calls == 0);
+  stats->size = 8;
+  EXPECT(clearway_plugin_stats(id, stats) == CLEARWAY_INVALID_ARGUMENT && edge_untouched(&stats->messages, sizeof *stats - 8));
+  stats->size = sizeof *stats + 8; // of a host that is newer
+  EXPECT(clearway_plugin_stats(id, stats) == CLEARWAY_OK && stats->calls == 0 && stats->size == sizeof *stats);
   EXPECT(clearway_plugin_stats(id, NULL) == CLEARWAY_INVALID_ARGUMENT);
   EXPECT(clearway_plugin_stats(id, odd(edge(sizeof *stats + 8))) == CLEARWAY_INVALID_ARGUMENT);
   clearway_channel *channel = edge(sizeof *channel);
@@ -102,12 +105,14 @@ static void check_call(clearway_plugin_id id) {
 
 static void check_listen(clearway_plugin_id id) {
   clearway_stream *stream = edge(sizeof *stream), *none = edge(sizeof *none);
-  const clearway_window window = {.items = 4, .bytes = 64, .credit = 4}, empty = {0}, unknown = {.items = 4, .bytes = 64, .when_full = 9};
+  const clearway_window window = {.size = sizeof window, .items = 4, .bytes = 64, .credit = 4}, empty = {.size = sizeof empty};
+  const clearway_window unknown = {.size = sizeof unknown, .items = 4, .bytes = 64, .when_full = 9}, unsized = {.items = 4, .bytes = 64};
   EXPECT(clearway_plugin_listen(id, text("numbers"), NULL, &window, 1, stream) == CLEARWAY_OK);
   EXPECT(clearway_stream_cancel(id, *stream) == CLEARWAY_OK && clearway_stream_cancel(id, *stream) == CLEARWAY_STALE);
   EXPECT(clearway_plugin_listen(id, text("no one"), NULL, &window, 1, none) == CLEARWAY_NO_HANDLER);
   EXPECT(clearway_plugin_listen(id, text("numbers"), NULL, &empty, 1, none) == CLEARWAY_INVALID_ARGUMENT);
   EXPECT(clearway_plugin_listen(id, text("numbers"), NULL, &unknown, 1, none) == CLEARWAY_INVALID_ARGUMENT);
+  EXPECT(clearway_plugin_listen(id, text("numbers"), NULL, &unsized, 1, none) == CLEARWAY_INVALID_ARGUMENT);
   EXPECT(clearway_plugin_listen(id, text("numbers"), NULL, NULL, 1, none) == CLEARWAY_INVALID_ARGUMENT);
   EXPECT(edge_untouched(none, sizeof *none));
   edges_check("listen");
@@ -119,7 +124,7 @@ static void check_drain(clearway_plugin_id id, size_t room) {
   EXPECT(clearway_waiter_new(&waiter) == CLEARWAY_OK && clearway_waiter_watch(waiter, id) == CLEARWAY_OK);
   const uint8_t lines_and_messages[] = {130, 3}, five = 5;
   const clearway_content say = {.data = lines_and_messages, .size = 2}, count_to = {.data = &five, .size = 1};
-  const clearway_window window = {.items = 8, .bytes = 64, .credit = 5};
+  const clearway_window window = {.size = sizeof window, .items = 8, .bytes = 64, .credit = 5};
   clearway_stream stream;
   clearway_event pending;
   unsigned seen[CLEARWAY_EVENT_BACK + 1] = {0};

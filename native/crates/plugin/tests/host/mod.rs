@@ -81,6 +81,15 @@ impl Opened {
         self.answer(self.plugin.send(&channel, content, 1, true).unwrap())
     }
 
+    pub fn send_without_waiting(&self, channel: &str) -> Sent {
+        let channel = self.plugin.channel(channel).unwrap();
+        self.plugin.send(&channel, &Given::null(), 1, true).unwrap()
+    }
+
+    pub fn answer_of(&self, sent: Sent) -> Result<Value, Failure> {
+        self.answer(sent).map(|content| read(&content))
+    }
+
     pub fn ask(&self, channel: &str, message: &Value) -> Result<Value, Failure> {
         self.send(channel, &Given::bytes(&bytes(message))).map(|content| read(&content))
     }

@@ -107,7 +107,7 @@ static void use_images(void) {
 
 static void use_events(void) {
   const clearway_content five = BYTES("\15\1\7\5count\3\5\0\0\0"), wrong = BYTES("\15\0");
-  const clearway_window window = {.items = 1, .bytes = 1024, .credit = UINT64_MAX};
+  const clearway_window window = {.size = sizeof window, .items = 1, .bytes = 1024, .credit = UINT64_MAX};
   clearway_stream stream;
   EXPECT(clearway_plugin_listen(id, text("ticks"), &five, &window, 7, &stream) == CLEARWAY_OK);
   for (uint8_t number = 0; number < 5; number++) {
@@ -135,7 +135,7 @@ int main(int count, char **given) {
   use_images();
   use_events();
   EXPECT(clearway_plugin_close(id, 60000) == CLEARWAY_OK);
-  clearway_stats stats;
+  clearway_stats stats = {.size = sizeof stats};
   EXPECT(clearway_plugin_stats(id, &stats) == CLEARWAY_OK && stats.calls == 0 && stats.streams == 0 && stats.memories == 0);
   EXPECT(clearway_plugin_free(id) == CLEARWAY_OK && clearway_waiter_free(waiter) == CLEARWAY_OK);
   return 0;

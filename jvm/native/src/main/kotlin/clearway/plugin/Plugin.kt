@@ -72,8 +72,10 @@ public class Plugin internal constructor(private val opening: Opening, private v
     public fun stats(): PluginStats =
         Arena.ofConfined().use { arena ->
             opening.open()
-            val numbers = arena.allocate(8L * Layout.STATS_COUNT, 8)
-            opening.check(Abi.pluginStats(opening.id, numbers), "stats")
+            val stats = arena.allocate(Layout.STATS_BYTES, 8)
+            stats.set(Layout.LONG, Layout.STATS_SIZE, Layout.STATS_BYTES)
+            opening.check(Abi.pluginStats(opening.id, stats), "stats")
+            val numbers = stats.asSlice(Layout.STATS_NUMBERS)
             val native =
                 statNames.withIndex().associate { (at, name) -> name to numbers.getAtIndex(Layout.LONG, at.toLong()) }
             val memories = opening.memories

@@ -13,7 +13,7 @@ import java.lang.foreign.ValueLayout;
  * text     | data | size |
  * content  | data | size | memory | attachments | count |
  * view     | memory | data | size | flags, 0 |
- * window   | items, when_full | bytes | credit |
+ * window   | size | items, when_full | bytes | credit |
  * options  | size | threads, calls_max | streams_max, 0 |
  *
  *          0             8     16       24        32        72     88     96       104
@@ -30,15 +30,17 @@ public final class Layout {
     public static final long CONTENT_DATA = 0, CONTENT_SIZE = 8, CONTENT_MEMORY = 16;
     public static final long CONTENT_ATTACHMENTS = 24, CONTENT_COUNT = 32, CONTENT_BYTES = 40;
     public static final long VIEW_MEMORY = 0, VIEW_DATA = 8, VIEW_SIZE = 16, VIEW_FLAGS = 24, VIEW_BYTES = 32;
-    public static final long WINDOW_ITEMS = 0, WINDOW_WHEN_FULL = 4, WINDOW_MEMORY = 8, WINDOW_CREDIT = 16;
-    public static final long WINDOW_BYTES = 24;
+    public static final long WINDOW_SIZE = 0, WINDOW_ITEMS = 8, WINDOW_WHEN_FULL = 12;
+    public static final long WINDOW_MEMORY = 16, WINDOW_CREDIT = 24;
+    public static final long WINDOW_BYTES = 32;
     public static final long OPTIONS_SIZE = 0, OPTIONS_THREADS = 8, OPTIONS_CALLS = 12, OPTIONS_STREAMS = 16;
     public static final long OPTIONS_BYTES = 24;
     public static final long EVENT_KIND = 0, EVENT_STATUS = 4, EVENT_TAG = 8, EVENT_HANDLE = 16, EVENT_DROPPED = 24;
     public static final long EVENT_CONTENT = 32, EVENT_TEXT = 72, EVENT_HELD = 88, EVENT_COPIED = 96, EVENT_BYTES = 104;
 
-    /** Numbers in clearway_stats, each of 64 bits, in the header's order. */
+    /** Numbers in clearway_stats behind its size, each of 64 bits, in the header's order. */
     public static final int STATS_COUNT = 16;
+    public static final long STATS_SIZE = 0, STATS_NUMBERS = 8, STATS_BYTES = STATS_NUMBERS + 8L * STATS_COUNT;
 
     private Layout() {}
 }

@@ -8,6 +8,7 @@ import java.lang.foreign.MemorySegment
 internal class Window(val items: Int, val whenFull: Int, val bytes: Long) {
 
     fun write(to: MemorySegment) {
+        to.set(Layout.LONG, Layout.WINDOW_SIZE, Layout.WINDOW_BYTES)
         to.set(Layout.INT, Layout.WINDOW_ITEMS, items)
         to.set(Layout.INT, Layout.WINDOW_WHEN_FULL, whenFull)
         to.set(Layout.LONG, Layout.WINDOW_MEMORY, bytes)

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What the author's functions hold when the plugin closes, and panics where no message waits.
+
+#[allow(dead_code, reason = "each test file uses a part")]
+mod host;
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Mutex, OnceLock};
+use std::time::Duration;
+
+use clearway_plugin::{EmitError, Host, Reply, Result, Status, Stream, plugin};
+use host::Opened;
+
+const LONG: Duration = Duration::from_secs(60);
+
+/// What a function tells the test.
+fn told<T>(place: &Mutex<Option<Sender<T>>>, what: T) {
+    if let Some(tell) = &*place.lock().unwrap() {
+        tell.send(what).unwrap();
+    }
+}
+
+fn hear<T>(place: &Mutex<Option<Sender<T>>>) -> Receiver<T> {
+    let (tell, heard) = channel();
+    *place.lock().unwrap() = Some(tell);
+    heard
+}
+
+static KEPT: Mutex<Option<Sender<(Host, Reply)>>> = Mutex::new(None);
+static ENDED: Mutex<Option<Sender<EmitError>>> = Mutex::new(None);
+static ASKED: Mutex<Option<Sender<Status>>> = Mutex::new(None);
+
+struct Keeps(Host);
+
+#[plugin(crate = clearway_plugin, no_export)]
+impl Keeps {
+    fn open(host: Host) -> Result<Self> {
+        Ok(Keeps(host))
+    }
+
+    #[handler("keep")]
+    fn keep(&self, reply: Reply) {
+        told(&KEPT, (self.0.clone(), reply));
+    }
+
+    #[source("floods")]
+    fn floods(&self, stream: Stream) {
+        loop {
+            if let Err(error) = stream.send(1) {
+                return told(&ENDED, error);
+            }
+        }
+    }
+
+    #[handler("asks")]
+    fn asks(&self) -> Result<()> {
+        self.0.ask("host", (), |answer| told(&ASKED, answer.map_or_else(|error| error.status(), |_| Status::Failed)))
+    }
+}
+
+#[test]
+fn a_reply_and_a_host_that_outlive_the_plugin_are_refused() {
+    let kept = hear(&KEPT);
+    let plugin = Opened::of::<Keeps>();
+    let pending = plugin.send_without_waiting("keep");
+    let (host, reply) = kept.recv_timeout(LONG).unwrap();
+    assert!(reply.is_wanted());
+    assert_eq!(host.allocate(8).unwrap().len(), 8);
+    plugin.close();
+    assert_eq!(plugin.answer_of(pending).unwrap_err().status, Status::Closed.number());
+    assert!(!reply.is_wanted());
+    assert_eq!(reply.send("late").unwrap_err().status(), Status::Stale);
+    for closed in
+        [host.allocate(8).map(drop), host.adopt(vec![1]).map(drop), host.send("x", 1), host.ask("x", 1, |_| {})]
+    {
+        assert_eq!(closed.unwrap_err().status(), Status::Closed);
+    }
+    drop(plugin);
+    assert_eq!(host.allocate(8).map(drop).unwrap_err().status(), Status::Stale);
+}
+
+#[test]
+fn closing_wakes_a_source_that_waits_for_room_and_answers_what_the_plugin_asked() {
+    let (ended, asked) = (hear(&ENDED), hear(&ASKED));
+    let plugin = Opened::of::<Keeps>();
+    plugin.start("floods"); // its queue has room for four
+    plugin.ask("asks", &clearway_codec::Value::Null).unwrap();
+    plugin.close();
+    assert_eq!(ended.recv_timeout(LONG), Ok(EmitError::Ended));
+    assert_eq!(asked.recv_timeout(LONG), Ok(Status::Closed));
+}
+
+struct Panics;
+
+static OPENINGS: OnceLock<()> = OnceLock::new();
+
+#[plugin(crate = clearway_plugin, no_export)]
+impl Panics {
+    fn open(_host: Host) -> Result<Self> {
+        OPENINGS.set(()).expect("the second opening panics");
+        Ok(Panics)
+    }
+
+    #[handler("nothing")]
+    fn nothing(&self) {}
+}
+
+impl Drop for Panics {
+    fn drop(&mut self) {
+        panic!("in drop")
+    }
+}
+
+#[test]
+fn a_panic_while_the_plugin_opens_or_is_dropped_stays_inside() {
+    let plugin = Opened::of::<Panics>();
+    plugin.ask("nothing", &clearway_codec::Value::Null).unwrap();
+    assert!(Opened::refused::<Panics>().starts_with("the second opening panics"));
+    drop(plugin); // closes and frees it
+}
