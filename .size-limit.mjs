@@ -82,7 +82,7 @@ const sizes = [
   {
     name: "clearway/channel (browser, minified, gzip)",
     path: browser("channel"),
-    limit: "31.9 KB",
+    limit: "32 KB",
     ignore: [lazyParts],
   },
   {

@@ -74,7 +74,7 @@ export class Answers {
   }
 
   /** Calls that have run and whose failure is not sent yet. */
-  get failing(): Iterable<number> {
+  get failing(): ReadonlySet<number> {
     return this.#failing;
   }
 

@@ -7,7 +7,7 @@ import type { PortTransport } from "../transport/port.js";
 import { CallFlag, Op } from "../transport/protocol.js";
 import type { Answers } from "./answers.js";
 import { CallContext } from "./context.js";
-import { leases, streams } from "./parts.js";
+import { errors, leases, streams } from "./parts.js";
 import { Progress } from "./progress.js";
 import type { ServedCall } from "./served-call.js";
 import type { Inputs } from "./streams.js";
@@ -101,6 +101,8 @@ export class Runner {
     if (
       resources !== undefined ||
       call.announced !== undefined ||
+      // It may have to be killed, and what has failed before it would be lost.
+      (this.#guarded > 0 && this.#answers.failing.size > 0) ||
       (kind === "stream" && streams.now === undefined) ||
       call.args.some(isTable)
     ) {
@@ -131,6 +133,7 @@ export class Runner {
   async #prepare(call: ServedCall): Promise<void> {
     const { args, announced, definition } = call;
     try {
+      if (this.#answers.failing.size > 0) await errors.load().catch(() => {});
       if (definition.kind === "stream") await streams.load();
       if (announced !== undefined) {
         const { Inputs } = await streams.load();

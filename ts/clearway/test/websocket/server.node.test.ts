@@ -1,12 +1,24 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { once } from "node:events";
 import { createServer } from "node:http";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { WebSocket } from "ws";
 import { webSocketTransport } from "../../src/websocket/transport.js";
 import { serveWebSockets } from "../../src/websocket-server/serve.js";
 import { Log, pattern } from "../channel/transports/contract.js";
 import { bare, client, closeOf, echoes, endOf, statusOf } from "./servers.js";
+
+/** An HTTP server whose own limits are a minute: Node's answer to a slow request must not come before that of channels. */
+async function patient() {
+  const server = createServer();
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return server;
+}
 
 describe("a server of channels", () => {
   test("listens on loopback only, with a random token, by default", async () => {
@@ -211,6 +223,7 @@ describe("a server of channels", () => {
     const checks: ((right: boolean) => void)[] = [];
     let most = 0;
     const { channels } = await echoes({
+      server: await patient(),
       connectionsMax: 1,
       handshakeMs: 30,
       token: (token) => {
@@ -233,6 +246,7 @@ describe("a server of channels", () => {
   test("aborts the signal of a token's check at its time limit", async () => {
     const reasons: unknown[] = [];
     const { channels } = await echoes({
+      server: await patient(),
       handshakeMs: 30,
       token: (_token, _request, signal) =>
         new Promise((resolve) => {

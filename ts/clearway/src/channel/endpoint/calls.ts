@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { onAbort } from "#host";
 import { abortOf, checkSignal } from "../../error/abort.js";
 import { ClearwayError, invalid } from "../../error/clearway-error.js";
 import { after, type Timer } from "../../lazy/timer.js";
 import { readError } from "../wire/error-body.js";
 import { Flag, type Frame, Op, Status } from "../wire/frame.js";
+import { follow } from "./follow.js";
 import type { Encoded, Link, Received } from "./link.js";
 import type { Outbox, Waiting } from "./outbox.js";
 import { statusError } from "./status.js";
@@ -71,14 +71,12 @@ export class Calls {
       this.#open.set(id, call);
       if (this.#open.size === 1) this.#onChange();
       if (signal) {
-        let listening = false;
-        const unlisten = onAbort(signal, (reason) =>
-          listening ? this.#give(call, Status.cancelled, reason) : call.refuse(reason),
+        call.unlisten = follow(
+          signal,
+          () => this.#open.get(id) === call,
+          (reason, unsent) => (unsent ? call.refuse(reason) : this.#give(call, Status.cancelled, reason)),
         );
-        // The signal may have ended the call already, or closed the endpoint.
-        if (this.#open.get(id) !== call) return unlisten();
-        listening = true;
-        call.unlisten = unlisten;
+        if (call.unlisten === undefined) return;
       }
       this.#limit(call, timeoutMs, deadlineMs);
       this.#outbox.push(call);

@@ -26,7 +26,11 @@ export async function connect(transport: ChannelTransport, options: EndpointOpti
   requireLittleEndian();
   return new Promise((resolve, reject) => {
     const greeting = new Greeting(transport, settings, resolve, reject);
-    greeting.begin();
+    try {
+      greeting.begin();
+    } catch (error) {
+      greeting.fail(error, { code: "failed", message: "the transport threw", cause: error });
+    }
   });
 }
 
@@ -47,7 +51,7 @@ class Greeting implements ChannelSink {
   begin(): void {
     const { transport, settings } = this;
     const { hello, helloMs, signal, wires, nameBytesMax, callsMax } = settings;
-    const abort = (reason: unknown): void => this.#fail(reason, { code: "closed", message: "gave up" });
+    const abort = (reason: unknown): void => this.fail(reason, { code: "closed", message: "gave up" });
     const aborted = abortOf(signal);
     if (aborted) return abort(aborted.reason);
     transport.open(this);
@@ -61,7 +65,7 @@ class Greeting implements ChannelSink {
     if (helloMs !== Number.POSITIVE_INFINITY)
       this.#timer = after(helloMs, () => {
         const message = `the other end has not said hello within ${helloMs} ms`;
-        this.#fail(new ClearwayError("deadline", message), { code: "timeout", message });
+        this.fail(new ClearwayError("deadline", message), { code: "timeout", message });
       });
     const { frameBytesMax } = transport;
     transport.send(writeHello({ version: wireVersion, wires, frameBytesMax, nameBytesMax, callsMax }));
@@ -106,14 +110,19 @@ class Greeting implements ChannelSink {
   }
 
   #refuse(message: string): void {
-    this.#fail(new ClearwayError("protocol", message), { code: "protocol", message });
+    this.fail(new ClearwayError("protocol", message), { code: "protocol", message });
   }
 
-  #fail(error: unknown, reason: CloseReason): void {
+  /** Rejects with the error and closes the transport. Does nothing when the hello is over. */
+  fail(error: unknown, reason: CloseReason): void {
     if (this.#over) return;
     this.#settle();
     this.reject(error);
-    this.transport.close(reason);
+    try {
+      this.transport.close(reason);
+    } catch {
+      // The caller has the error that came first.
+    }
   }
 
   #settle(): void {

@@ -38,7 +38,7 @@ export class Core {
 
   constructor(transport: ChannelTransport, settings: EndpointSettings, wire: WireName, there: Hello | undefined) {
     this.#transport = transport;
-    this.link = new Link(transport, settings, wire, there);
+    this.link = new Link(transport, settings, wire, there, (reason) => this.ended(reason));
     this.#outbox = new Outbox(() => this.link.congested);
     this.#calls = new Calls(this.link, this.#outbox, () => this.router.weigh());
     this.subscriptions = new Subscriptions(this.link, this.#outbox);
@@ -133,7 +133,7 @@ export class Core {
   }
 
   terminate(reason: CloseReason = closedHere): void {
-    this.#transport.close(reason);
+    this.link.close(reason);
     this.ended(reason);
   }
 

@@ -60,14 +60,18 @@ export class Link {
   readonly #exposes: boolean;
   readonly #frameBytesMax: number;
   readonly #nameBytesMax: number;
+  readonly #lost: (reason: CloseReason) => void;
 
   constructor(
     transport: ChannelTransport,
     readonly settings: EndpointSettings,
     readonly wire: WireName,
     there: Hello | undefined,
+    /** Called when the transport failed to close. */
+    lost: (reason: CloseReason) => void,
   ) {
     this.#transport = transport;
+    this.#lost = lost;
     const { moves, shares } = transport;
     const { attachmentBytesMin: bytesMin, strict } = settings;
     const ours = wire === "clearway";
@@ -103,7 +107,7 @@ export class Link {
     if (known !== undefined) return known;
     const bytes = new TextEncoder().encode(name);
     const most = this.#nameBytesMax;
-    if (bytes.length > most) throw invalid("name", `at most ${most} bytes, the longest that the other end takes`, name);
+    if (bytes.length > most) throw invalid("name", `at most ${most} bytes, as the other end takes`, name);
     if (this.#names.size >= namesKept) this.#names.clear();
     this.#names.set(name, bytes);
     return bytes;
@@ -181,7 +185,7 @@ export class Link {
     try {
       this.send(parts, message);
     } catch (cause) {
-      this.#transport.close({ code: "failed", message: "the transport did not take a frame", cause });
+      this.close(failed(cause));
     }
   }
 
@@ -245,18 +249,26 @@ export class Link {
     this.close({ code: "protocol", message: what });
   }
 
-  /** Closes the transport. */
+  /** Closes the transport. Never throws: a transport that throws counts as closed. */
   close(reason: CloseReason): void {
-    this.#transport.close(reason);
+    try {
+      this.#transport.close(reason);
+    } catch (cause) {
+      this.#lost(failed(cause));
+    }
   }
 
-  /** Stops reading, if the transport can pause. */
-  pause(): void {
-    this.#transport.pause?.();
+  /** Stops reading, or goes on, if the transport can pause. Never throws. */
+  pause(on = true): void {
+    try {
+      on ? this.#transport.pause?.() : this.#transport.resume?.();
+    } catch (cause) {
+      this.close(failed(cause));
+    }
   }
 
   resume(): void {
-    this.#transport.resume?.();
+    this.pause(false);
   }
 
   /** Returns the error for work that the transport's end has ended. */
@@ -279,6 +291,10 @@ export class Link {
 function insideBytes(body: Uint8Array, list: readonly Uint8Array[]): number {
   if (list.length === 0) return body.length;
   return list.reduce((sum, each) => sum + padded(each.length), padded(body.length) + padded(list.length * 4));
+}
+
+function failed(cause: unknown): CloseReason {
+  return { code: "failed", message: "the transport threw", cause };
 }
 
 function tooLarge(bytes: number, max: number): ClearwayError {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { onAbort } from "#host";
 import { abortOf } from "../../error/abort.js";
 import { ClearwayError } from "../../error/clearway-error.js";
 import type { MethodCodec } from "../codec/codec.js";
 import type { Calls } from "./calls.js";
 import { guarded, Listener } from "./event-stream.js";
+import { follow } from "./follow.js";
 import { type Link, nothing, type Received } from "./link.js";
 import { checkListen, type ListenOptions } from "./listen-options.js";
 import { RemoteError } from "./remote-error.js";
@@ -84,19 +84,16 @@ export class PlainSubscriptions {
     this.#open.get(channel)?.end({ error: replaced(channel) });
     this.#open.set(channel, listen);
     if (signal) {
-      let listening = false;
-      const deaf = onAbort(signal, (reason) => {
-        if (listening) stop();
-        else if (this.#open.get(channel) === listen) this.#open.delete(channel);
-        stream.fail(reason);
-      });
-      // The signal may have ended the stream already, or closed the endpoint.
-      if (this.#open.get(channel) !== listen) {
-        deaf();
-        return stream;
-      }
-      listening = true;
-      unlisten = deaf;
+      const heard = follow(
+        signal,
+        () => this.#open.get(channel) === listen,
+        (reason) => {
+          stop();
+          stream.fail(reason);
+        },
+      );
+      if (heard === undefined) return stream;
+      unlisten = heard;
     }
     this.#call(channel, body).then(
       (reply) => {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { onAbort } from "#host";
 import { abortOf } from "../../error/abort.js";
 import { ClearwayError } from "../../error/clearway-error.js";
 import { type Frame, Op, Status, whenFullShift } from "../wire/frame.js";
 import { failure } from "./calls.js";
 import { guarded, Listener } from "./event-stream.js";
+import { follow } from "./follow.js";
 import type { Encoded, Link, Received } from "./link.js";
 import { checkListen, type ListenOptions, policyNumber } from "./listen-options.js";
 import type { Outbox, Waiting } from "./outbox.js";
@@ -86,17 +86,15 @@ export class Subscriptions {
     }
     this.#open.set(id, listen);
     if (signal) {
-      let listening = false;
-      const unlisten = onAbort(signal, (reason) => {
-        drop(listening);
-        stream.fail(reason);
-      });
-      // The signal may have ended the stream already, or closed the endpoint.
-      if (this.#open.get(id) !== listen) {
-        unlisten();
-        return stream;
-      }
-      listening = true;
+      const unlisten = follow(
+        signal,
+        () => this.#open.get(id) === listen,
+        (reason, unsent) => {
+          drop(!unsent);
+          stream.fail(reason);
+        },
+      );
+      if (unlisten === undefined) return stream;
       listen.unlisten = unlisten;
     }
     this.#outbox.push(listen);

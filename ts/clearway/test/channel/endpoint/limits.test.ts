@@ -152,7 +152,7 @@ describe("a transport that throws", () => {
       b.methods("m")
         .call("now")
         .catch(() => {});
-    expect(await a.closed).toMatchObject({ code: "failed", message: "the transport did not take a frame" });
+    expect(await a.closed).toMatchObject({ code: "failed", message: "the transport threw" });
     controller.abort();
     await call;
   });

@@ -9,7 +9,7 @@ test.each(["clearway", "plain"] as const)(
     const { a, b } = await endpoints(memoryPair(), { wire }, { wire, nameBytesMax: 2 });
     const refused = {
       code: "invalid-argument",
-      message: expect.stringContaining("at most 2 bytes, the longest that the other end"),
+      message: expect.stringContaining("at most 2 bytes, as the other end takes"),
     };
     // Handlers are set up whatever the other end announces.
     const methods = a.methods("long");
