@@ -90,6 +90,7 @@ await using preview = pool<typeof import("./work.tasks.js")>(source, {
   queue: { items: 1, whenFull: "dropOldest" },
 });
 await preview.ready();
+// An app would call the task that draws the preview. Here deposit() takes its time.
 const frames = [1, 2, 3, 4].map((frame) => preview.call.deposit("frames", frame));
 const kept = await Promise.allSettled(frames);
 console.log(kept.at(-1)?.status, kept.filter(({ status }) => status === "rejected").length > 0); // fulfilled true
@@ -128,12 +129,12 @@ console.log(await work.call.total(numbers())); // 10: another worker took over
 // #endregion died
 
 // #region retries
-// For tasks that may run twice: when a worker exits, its call runs again, here at most twice.
+// If the worker of this call dies, the call runs again, at most twice.
 console.log(await work.with({ retries: 2 }).call.search("c")); // [ 'cherry' ]
 // #endregion retries
 
 // #region watch
 using watching = watch({ onStall: ({ lengthMs, cause }) => console.warn(`held for ${lengthMs} ms: ${cause}`) });
 const report = watching.report();
-console.log(formatReport(report).length > 0);
 // #endregion watch
+console.log(formatReport(report).length > 0);

@@ -7,10 +7,12 @@ const words = ["apple", "apricot", "banana", "blackberry", "cherry"];
 const balances = new Map<string, number>();
 
 export default expose({
+  // #region move-task
   brighten(pixels: Uint8Array) {
     for (let at = 0; at < pixels.length; at++) pixels[at] = Math.min(255, (pixels[at] ?? 0) + 10);
     return pixels; // the buffer moves to the caller
   },
+  // #endregion move-task
 
   // #region cancellable
   search: task(async ({ signal }, text: string) => {
@@ -22,7 +24,7 @@ export default expose({
     return found;
   }),
 
-  // A loop that never waits reads a flag instead.
+  // A loop that never waits reads a flag.
   spin: task((context) => {
     let turns = 0;
     while (!context.cancelled) turns++; // a getter: read it again each time
@@ -44,17 +46,19 @@ export default expose({
 
   async total(numbers: AsyncIterable<number>) {
     let sum = 0;
-    for await (const number of numbers) sum += number; // the caller's iterable is read as the task reads
+    for await (const number of numbers) sum += number; // takes the next value from the caller when it is ready for it
     return sum;
   },
   // #endregion stream-task
 
+  // #region key-task
   async deposit(account: string, amount: number) {
     const before = balances.get(account) ?? 0;
     await wait(1); // without a key, another deposit could run in between
     balances.set(account, before + amount);
     return before + amount;
   },
+  // #endregion key-task
 
   // #region error-task
   parse(text: string) {
