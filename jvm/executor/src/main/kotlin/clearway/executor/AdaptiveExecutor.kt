@@ -213,7 +213,7 @@ public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: 
     private companion object {
         /** Past a site's cold batches: unknown, known and planned ones load different parts. */
         const val FIRST = 5
-        /** Lists of up to so many are copied: 16 KB, which the allocator has at hand. */
+        /** Lists of up to this many items are copied: 16 KB, which is cheap to allocate. */
         const val COPIED_MAX = 4096
         /** Threads that had nothing to do for so long end; to start them again costs some 0.1 ms each. */
         val STAY_NS = TimeUnit.SECONDS.toNanos(20)

@@ -102,7 +102,7 @@ public class Site internal constructor(public val name: String, internal val opt
         }
     }
 
-    /** Whether one item is better given to an elastic thread: it may sleep, or nobody knows. */
+    /** Whether an elastic thread should run a single item: it may sleep, or is unknown. */
     internal val needsElastic: Boolean
         get() = synchronized(model) { !model.known || model.mayBlock }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.executor
 
-/** What a call site promises or asks for. Set once, when the site is first named; not for several threads at once. */
+/** The options of a call site. Set once, when the site is first named; not thread-safe. */
 public class SiteOptions {
     internal var ordered = false
     internal val locals = ArrayList<ThreadLocal<Any?>>()

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.meter
 
-/** What a measured function gave, and what it did to the thread. */
+/** A measured function's result, and the stalls that it caused. */
 public class Measurement<out T>
 internal constructor(
-    /** What the function returned, or its stage's value. */
+    /** The function's result, or its stage's value. */
     public val value: T,
     /** From the call to the value, in ms; the same as `report.durationMs`. */
     public val runtimeMs: Double,

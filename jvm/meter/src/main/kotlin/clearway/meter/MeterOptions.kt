@@ -29,7 +29,7 @@ public class MeterOptions {
         this.floorMs = floorMs
     }
 
-    /** What the report calls this run. */
+    /** The run's label in the report. */
     public fun label(label: String): MeterOptions = apply { this.label = label }
 
     /** Whether to look at the stack of a held thread; true unless told. */

@@ -11,7 +11,7 @@ import java.util.concurrent.CompletionStage
 import java.util.concurrent.Executor
 import java.util.concurrent.locks.LockSupport
 
-/** What answers pings: a stage that ends with the far side's own clock in ms, read once, or with null. */
+/** Answers pings: a stage that completes with the other side's clock in ms, read once, or with null. */
 public fun interface PingTarget {
     public fun ping(): CompletionStage<Double?>
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.meter
 
-/** What [Meter.ping] takes. Set before use; not for several threads at once. */
+/** The options of [Meter.ping]. Set before use; not thread-safe. */
 public class PingOptions {
     internal var count = 20
     internal var intervalMs = 0.0

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.meter
 
-/** What held the thread. */
+/** The causes of a stall. */
 public enum class StallCause {
     /** The thread was running, or blocking in a synchronous call of, the app's own code. */
     APP,

@@ -4,7 +4,7 @@ package clearway.channel.websocket
 import java.net.URI
 import java.net.URISyntaxException
 
-/** What is looked at of a request to connect. */
+/** The parts of a request to connect that decide whether it is allowed. */
 internal class ConnectRequest(
     val path: String,
     val remoteAddress: String,
@@ -22,7 +22,7 @@ private val loopbackName = Regex("localhost|.+\\.localhost|127(\\.\\d{1,3}){3}|\
 private val loopbackAddress =
     Regex("127(\\.\\d{1,3}){3}|\\[?(::1|0:0:0:0:0:0:0:1|::ffff:127(\\.\\d{1,3}){3})]?", RegexOption.IGNORE_CASE)
 
-/** Null where a request is let in. What costs nothing is looked at first; spec/websocket.md has the order. */
+/** Returns null if a request is allowed. The cheapest checks come first, in the order of spec/websocket.md. */
 internal fun authorize(request: ConnectRequest, connections: Int, rules: WebSocketServerOptions): Refusal? {
     if (request.path != rules.path) return Refusal(404, "no channel here")
     if (!rules.remote && !loopbackAddress.matches(request.remoteAddress)) return Refusal(403, "from this machine only")

@@ -20,7 +20,7 @@ private val statuses =
     )
 private val ours = statuses.entries.associate { it.value to it.key }
 
-/** A close frame has room for so many bytes of text. */
+/** Most bytes of text in a close frame. */
 private const val TEXT_BYTES = 123
 
 internal fun closeStatus(code: CloseCode): Int = statuses.getValue(code)
@@ -32,7 +32,7 @@ internal fun closeText(message: String): String {
     return text
 }
 
-/** What a close frame says. The detail holds the status where it is not one of ours. */
+/** Reads a close frame. The detail holds the status if it is not one of Clearway's. */
 internal fun readStatus(status: Int, text: String): CloseReason {
     ours[status]?.let {
         return CloseReason(it, text.ifEmpty { it.code })

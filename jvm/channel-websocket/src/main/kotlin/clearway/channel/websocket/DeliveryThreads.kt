@@ -8,8 +8,8 @@ import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicInteger
 
 /**
- * Daemon threads that tell sinks, of all sockets of the process: what they do is short. Bounded, because on two
- * processors `CompletableFuture.runAsync` starts a thread for each task, and 500 clients had 746.
+ * Daemon threads that call the sinks of all sockets of the process, for short work. Bounded, because on two processors
+ * `CompletableFuture.runAsync` starts a thread for each task, and 500 clients had 746.
  */
 internal object DeliveryThreads : Executor {
     /** More than a process has processors for; enough that some sinks which block hold up no others. */

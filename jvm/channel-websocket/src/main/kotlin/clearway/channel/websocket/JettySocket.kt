@@ -64,7 +64,7 @@ internal class JettySocket(
         )
     }
 
-    /** Whether it was heard of since the last ping. One that nobody reads yet cannot be. */
+    /** Whether anything arrived since the last ping. A socket that is not read counts as alive. */
     fun answered(): Boolean = alive || !transport.isRead
 
     fun ping() {
@@ -84,7 +84,7 @@ internal class JettySocket(
             // Also after the own close: the other end's is read, too.
             session.demand()
         } catch (_: IllegalStateException) {
-            // The connection is gone meanwhile, or asked already: the listener is told of the end.
+            // The connection has ended, or was asked already: the listener reports the end.
         }
     }
 
@@ -93,6 +93,6 @@ internal class JettySocket(
         session.disconnect()
     }
 
-    // What could not be sent is the connection's end, which the listener is told of.
+    // A message that cannot be sent ends the connection, which the listener reports.
     private fun told(sent: () -> Unit): Callback = Callback.from(sent) { sent() }
 }

@@ -17,10 +17,10 @@ internal class Mark(val word: String, val total: Long)
 internal fun readMark(text: String): Mark? =
     form.matchEntire(text)?.destructured?.let { (word, total) -> Mark(word, total.toLong()) }
 
-/** What a frame weighs: an empty one is not free. */
+/** A frame's size in a window; an empty frame counts too. */
 internal fun weight(frame: ByteArray): Long = frame.size + 8L
 
-/** What a frame or a text weighs while it waits here. */
+/** Size of a frame or a text that waits here. */
 internal fun weight(message: Any): Long = if (message is ByteArray) weight(message) else (message as String).length + 8L
 
 /** The sender's half, a pure value. */
@@ -31,7 +31,7 @@ internal class MarkedWindow(private val windowBytes: Long) {
     var full = false
         private set
 
-    /** So many bytes leave. Returns the mark that is to follow them, or -1 where it is not time for one. */
+    /** Counts sent bytes. Returns the mark that must follow them, or -1 if none is due. */
     fun sent(bytes: Long): Long {
         sent += bytes
         if (sent - taken >= windowBytes) full = true

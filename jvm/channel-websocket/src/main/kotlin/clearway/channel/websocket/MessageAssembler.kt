@@ -9,7 +9,7 @@ internal class MessageAssembler(private val bytesMax: Int) {
     private var filled = 0
     private val text = StringBuilder()
 
-    /** Copies a part; false where it is one too many. */
+    /** Copies a part. Returns false when the message would be over the limit. */
     fun add(part: ByteBuffer): Boolean {
         val count = part.remaining()
         if (count > bytesMax - filled) return false
@@ -24,7 +24,7 @@ internal class MessageAssembler(private val bytesMax: Int) {
         return true
     }
 
-    /** The message, in memory of its exact size. */
+    /** Returns the message in an array of its exact size. */
     fun take(): ByteArray {
         val whole = if (filled == bytes.size) bytes else bytes.copyOf(filled)
         bytes = ByteArray(0)
@@ -32,7 +32,7 @@ internal class MessageAssembler(private val bytesMax: Int) {
         return whole
     }
 
-    /** Marks are short: false for what can be none. */
+    /** Adds a part of a text. Returns false when the text is too long for a mark. */
     fun addText(part: String): Boolean {
         text.append(part)
         return text.length <= TEXT_MAX

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.channel.websocket
 
-/** A WebSocket of some library, open. What it tells, it tells its transport, one thing at a time. */
+/** An open WebSocket of some library. It calls its transport, one call at a time. */
 internal interface Socket {
     /** Whether the subprotocol was agreed on: the other end is Clearway's. */
     val isOurs: Boolean
@@ -13,9 +13,9 @@ internal interface Socket {
 
     fun close(status: Int, text: String, sent: () -> Unit)
 
-    /** Asks for the next message, or the part of one, or the close. */
+    /** Requests the next message, part of one, or close. */
     fun demand()
 
-    /** Ends it without the other end's consent. */
+    /** Ends the connection without waiting for the other end. */
     fun abort()
 }

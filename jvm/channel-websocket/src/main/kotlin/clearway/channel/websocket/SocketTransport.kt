@@ -22,7 +22,7 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
     }
 
     private val lock = Any()
-    /** Held while the sink is told. */
+    /** Held during calls of the sink. */
     private val telling = Any()
     private var sink: ChannelSink? = null
     private var socket: Socket? = null
@@ -118,7 +118,7 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
         CompletableFuture.delayedExecutor(CLOSE_SECONDS, TimeUnit.SECONDS, DeliveryThreads).execute { abort(reason) }
     }
 
-    /** Ends it without the other end's consent, which is not there to give it. */
+    /** Ends the connection without waiting for the other end, which does not answer. */
     fun abort(reason: CloseReason) {
         val open =
             synchronized(lock) {
@@ -199,7 +199,7 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
     }
 
     private fun deliver(frame: ByteArray) {
-        // Before it is told: who answers it may send a mark at once.
+        // Counted first: an answer from within the sink may be followed by a mark at once.
         received += weight(frame)
         synchronized(telling) { if (!synchronized(lock) { deaf }) guarded { sink?.frame(frame) } }
     }
@@ -274,7 +274,7 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
                     is Out.Close -> open.close(next.status, next.text, sent)
                 }
             } catch (thrown: Throwable) {
-                // Nobody will say that it was sent, and nothing may leave before that.
+                // No callback will report this message as sent, and further messages wait for that.
                 return abort(
                     CloseReason(CloseCode.FAILED, "sending failed: ${thrown.javaClass.name}", emptyMap(), thrown)
                 )

@@ -11,7 +11,7 @@ private const val TOKEN_PREFIX = "clearway.token."
 private const val TOKEN_LENGTH_MAX = 2048
 private val tokenCharacters = Regex("[A-Za-z0-9_.~+-]+")
 
-/** What a client offers. Throws IllegalArgumentException for a token that cannot stand in a header. */
+/** The subprotocols that a client offers. Throws IllegalArgumentException for a token that no header can hold. */
 internal fun offers(token: String?): List<String> {
     if (token == null) return listOf(SUBPROTOCOL)
     // Not the token itself: messages are logged.

@@ -43,7 +43,7 @@ private constructor(private val rules: WebSocketServerOptions, private val onCon
     public val uri: URI
         get() = URI("ws://${connector.host}:${connector.localPort}${rules.path}")
 
-    /** What clients show; null where there is none. */
+    /** The token that clients send; null without one. */
     public val token: String?
         get() = rules.token
 

@@ -18,7 +18,7 @@ public class WebSocketServerOptions {
     internal var pingMs = 15_000L
     internal var limits = TransportLimits()
 
-    /** The address; default 127.0.0.1: nobody else's machine reaches it. */
+    /** The address; default 127.0.0.1, which no other machine can reach. */
     public fun host(host: String): WebSocketServerOptions = apply { this.host = host }
 
     /** The port; default 0: one that is free. */
@@ -33,7 +33,7 @@ public class WebSocketServerOptions {
         this.path = path
     }
 
-    /** What a client has to show; default a random one, in [WebSocketServer.token]. */
+    /** The token that clients must send; default a random one, in [WebSocketServer.token]. */
     public fun token(token: String): WebSocketServerOptions = apply {
         offers(token)
         this.token = token

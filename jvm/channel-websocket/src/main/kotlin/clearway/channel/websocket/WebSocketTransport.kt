@@ -79,13 +79,13 @@ private class JdkSocket(private val socket: WebSocket) : Socket {
 
     override fun abort(): Unit = socket.abort()
 
-    // One that could not be sent: the listener is told of the end.
+    // If sending fails, the listener reports the end.
     private fun after(sending: CompletableFuture<WebSocket>, sent: () -> Unit) {
         sending.whenComplete { _, _ -> sent() }
     }
 }
 
-/** Nothing is asked for until somebody reads. */
+/** Requests nothing until a sink reads. */
 private class Listener(private val transport: SocketTransport) : WebSocket.Listener {
     override fun onOpen(socket: WebSocket) {}
 

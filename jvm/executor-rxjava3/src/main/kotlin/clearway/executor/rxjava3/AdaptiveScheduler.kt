@@ -13,10 +13,9 @@ import io.reactivex.rxjava3.schedulers.Schedulers
  * when it blocks, by what was measured. One scheduler then serves where `computation()` and `io()` had to be told
  * apart.
  *
- * What one worker is given runs in order and never at the same time, on whichever thread. Nothing runs on the thread
- * that schedules. Delays hold no thread. To dispose of what runs interrupts it. Allocates one task a schedule. After
- * the end of the executor, work goes to `RxJavaPlugins.onError` as a `RejectedExecutionException`, as with any
- * executor.
+ * One worker's work runs in order and never at the same time, on any thread. Nothing runs on the thread that schedules.
+ * Delays hold no thread. To dispose of what runs interrupts it. Allocates one task a schedule. After the end of the
+ * executor, work goes to `RxJavaPlugins.onError` as a `RejectedExecutionException`, as with any executor.
  *
  * Has no threads of its own: `Scheduler.shutdown` does nothing, the executor's owner ends it. Safe for use from any
  * thread.

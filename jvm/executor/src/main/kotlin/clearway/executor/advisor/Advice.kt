@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.executor.advisor
 
-/** What is advised for a site. */
+/** The kinds of advice. */
 public enum class AdviceCode {
     /** Run it on the calling thread. */
     INLINE,
@@ -50,7 +50,7 @@ internal constructor(
     public val sureness: Sureness,
 )
 
-/** What was learnt of one site. Immutable; times in ns. */
+/** The statistics of one site. Immutable; times in ns. */
 public class SiteAdvice
 internal constructor(
     public val name: String,
@@ -66,7 +66,7 @@ internal constructor(
     public val taskCpuNs: Double,
     /** From being given to being begun, a task. */
     public val waitNs: Double,
-    /** What the giver pays to hand a task over. */
+    /** The submitter's cost of handing a task over. */
     public val handNs: Double,
     /** The most tasks that ran at the same time. */
     public val threads: Int,
@@ -78,6 +78,6 @@ internal constructor(
     public val inlineNs: Double,
     public val cpuPoolNs: Double,
     public val elasticNs: Double,
-    /** What matters most first; never empty. */
+    /** The most important advice first; never empty. */
     public val advice: List<Advice>,
 )

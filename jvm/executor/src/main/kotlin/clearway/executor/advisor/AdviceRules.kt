@@ -3,12 +3,12 @@ package clearway.executor.advisor
 
 import clearway.executor.model.Place
 
-/** What the rules must know of the watched executor. */
+/** The properties of the watched executor that the rules need. */
 internal class Setting(
     val processors: Int,
     /** The most threads that the executor has, or `Int.MAX_VALUE` where that is not known. */
     val threadsMax: Int,
-    /** What may run on an event thread, ns. */
+    /** The longest run allowed on an event thread, ns. */
     val eventBudgetNs: () -> Long,
 )
 

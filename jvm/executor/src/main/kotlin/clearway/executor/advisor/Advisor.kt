@@ -42,7 +42,7 @@ public class Advisor internal constructor(private val processors: Int, private v
         return WatchedExecutor(executor, site, clock)
     }
 
-    /** What this thread gives away is never advised to run on it, unless it nearly always fits into `budget`. */
+    /** The advisor advises this thread to run its tasks itself only if they almost always fit into `budget`. */
     @JvmOverloads
     public fun registerEventThread(thread: Thread, budget: Duration = Duration.ofMillis(1)) {
         require(!budget.isNegative) { "budget must not be negative: budget=$budget" }
@@ -50,7 +50,7 @@ public class Advisor internal constructor(private val processors: Int, private v
         eventThreads += thread
     }
 
-    /** What was learnt so far, sites by name. Allocates. */
+    /** The advice so far, sites by name. Allocates. */
     public fun report(): AdvisorReport = AdvisorReport(sites.values.map { it.advice() }.sortedBy { it.name })
 
     private fun threadsMax(executor: ExecutorService): Int =

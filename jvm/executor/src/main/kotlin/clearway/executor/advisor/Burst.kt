@@ -36,7 +36,7 @@ internal class Burst(val firstNs: Long, private val collections: Long) {
     var waitedNs: Long = 0
         private set
 
-    /** What the givers paid to hand tasks over. */
+    /** The submitters' cost of handing tasks over. */
     var handedNs: Long = 0
         private set
 

@@ -31,7 +31,7 @@ internal object FlightEvents {
     private val isThere = ModuleLayer.boot().findModule("jdk.jfr").isPresent
 
     fun burst(site: String, burst: Burst) {
-        // The first event of a JVM sets the recorder up, which takes up to a second: not for nobody.
+        // The first event of a JVM starts the recorder, which takes up to a second: only if a recording exists.
         if (isThere && burst.done > 0 && Writer.isRecorder) Writer.burst(site, burst)
     }
 

@@ -96,7 +96,7 @@ internal class SiteStatistics(private var costs: Costs) {
         }
     }
 
-    /** How long a burst of so many, given by one caller, takes there, ns; 0 where nothing is known. */
+    /** Predicted time of a burst of this size by one caller in that place, ns; 0 if unknown. */
     fun predictedNs(place: Place, size: Int): Double =
         if (model.known) ns(Prediction(model, costs, size), place, size, callers = 1) else 0.0
 
@@ -108,7 +108,7 @@ internal class SiteStatistics(private var costs: Costs) {
             Place.ELASTIC -> prediction.elasticNs(prediction.elasticHelpers())
         }
 
-    /** What nearly no burst of that size exceeds on its caller's thread. */
+    /** A time that almost no burst of that size exceeds on its caller's thread. */
     fun atWorstNs(size: Int): Double = Prediction(model, costs, size).atWorstNs()
 
     private companion object {

@@ -5,7 +5,7 @@ import java.lang.management.GarbageCollectorMXBean
 import java.lang.management.ManagementFactory
 import java.lang.management.ThreadMXBean
 
-/** What the executor asks of time; tests give their own. Never blocks. */
+/** The executor's clock; tests have their own. Never blocks. */
 internal interface Clock {
     fun nanoTime(): Long
 

@@ -16,7 +16,7 @@ internal object Processors {
         seen: Int = Runtime.getRuntime().availableProcessors(),
     ): Int {
         val quota = quota(cgroups) ?: return seen
-        // Half a processor more is a thread more: without it that half would be nobody's.
+        // Half a processor more is one thread more: otherwise no thread would use that half.
         return minOf(seen, maxOf(1, ceil(quota).toInt()))
     }
 

@@ -7,7 +7,7 @@ import java.io.IOException
 import java.nio.file.Files
 import java.nio.file.Path
 
-/** What Linux's scheduler tells of a thread in `schedstat`; nothing where there is no such file. */
+/** The times that Linux's scheduler counts for a thread in `schedstat`; nothing without that file. */
 internal object Scheduler {
     private const val OWN = "/proc/thread-self"
     private val told = File("$OWN/schedstat").canRead()
@@ -22,7 +22,7 @@ internal object Scheduler {
         }
     }
 
-    /** Time in ns that the current thread was ready and did not run; -1 where nobody tells. Allocates, some 5 us. */
+    /** Time in ns that the current thread was ready and did not run; -1 if unknown. Allocates, takes about 5 us. */
     fun waitedNs(): Long = waitedNs(OWN)
 
     /** The same of the thread of this process that has `number`; -1 when it has ended. */

@@ -2,8 +2,8 @@
 package clearway.executor.model
 
 /**
- * What this machine charges for moving work, in ns. Measured at start and followed afterwards; the defaults are what
- * two virtual cores showed, and serve until then.
+ * This machine's costs of moving work, in ns. Measured at start and updated afterwards; the defaults are what two
+ * virtual cores showed, and serve until then.
  */
 internal data class Costs(
     /** Threads that can run at the same time: the cgroup's limit where there is one. */
@@ -12,11 +12,11 @@ internal data class Costs(
     val clockNs: Long = 30,
     /** One reading of the thread's CPU clock; a system call. */
     val cpuClockNs: Long = 600,
-    /** What the caller pays to hand a batch to one parked CPU worker. */
+    /** The caller's cost of handing a batch to one parked CPU worker. */
     val offerNs: Long = 5_000,
     /** From the hand-over until a parked CPU worker claims its first item. */
     val wakeNs: Long = 40_000,
-    /** What the caller pays to hand a batch to one elastic thread. */
+    /** The caller's cost of handing a batch to one elastic thread. */
     val startNs: Long = 10_000,
     /** From the hand-over until an elastic thread claims its first item. */
     val startedNs: Long = 60_000,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.executor.model
 
-/** What a look at a running batch showed. */
+/** A sample of a running batch. */
 internal class Look(
     /** Items that no thread has begun. */
     val waiting: Int,
@@ -9,7 +9,7 @@ internal class Look(
     val asleep: Int,
     /** Threads in items that ran, or would have if they had been given a processor. */
     val awake: Int,
-    /** Processors that nobody used since the last look. */
+    /** Idle processors since the last sample. */
     val idleProcessors: Int,
 )
 

@@ -14,12 +14,12 @@ internal class Load {
     var used: Double = 0.0
         private set
 
-    /** The process had used `cpuNs` (-1: nobody tells) at `nowNs`. */
+    /** The process had used `cpuNs` of CPU time (-1: unknown) at `nowNs`. */
     fun look(cpuNs: Long, nowNs: Long) {
         val ns = nowNs - fromNs
         val known = cpuNs >= 0 && fromCpuNs >= 0
         if (known && ns in 0 until WINDOW_NS) return
-        // Nobody looked for long: what was used meanwhile tells little of now.
+        // The last sample is old: the CPU time used since then says little about the present.
         used = if (known && ns in WINDOW_NS..STALE_NS) (cpuNs - fromCpuNs).toDouble() / ns else 0.0
         fromCpuNs = cpuNs
         fromNs = nowNs

@@ -11,7 +11,7 @@ internal enum class Place {
     ELASTIC,
 }
 
-/** What one finished batch showed. Times in ns. */
+/** Measurements of one finished batch. Times in ns. */
 internal class Observation(
     val place: Place,
     /** Items that ran to their end and were timed. */
@@ -24,7 +24,10 @@ internal class Observation(
     val cpuItems: Int = 0,
     val cpuWallNs: Long = 0,
     val cpuNs: Long = 0,
-    /** Of these, the time that the threads were ready to run and had no processor; 0 where nobody tells. */
+    /**
+     * The part of it in which the threads were ready to run and had no processor; 0 where the system does not report
+     * it.
+     */
     val waitedNs: Long = 0,
     /** The machine had no processor free meanwhile: a thread that did not run need not have slept. */
     val crowded: Boolean = false,
@@ -34,7 +37,7 @@ internal class Observation(
     val slept: Boolean = false,
     /** Items counted by [DurationHistogram.bucketOf], where each was timed. */
     val buckets: IntArray? = null,
-    /** What [Prediction] said of `elapsedNs` before corrections; 0 where it said nothing. */
+    /** [Prediction]'s value for `elapsedNs` before corrections; 0 without one. */
     val predictedNs: Double = 0.0,
     /** More threads joined than were planned: says nothing of the plan's worth. */
     val grew: Boolean = false,

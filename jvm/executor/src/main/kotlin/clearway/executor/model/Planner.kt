@@ -23,7 +23,7 @@ internal class Plan(
     /** Little is known of the site: what can be measured is, whatever it costs. */
     val cold: Boolean = false,
 ) {
-    /** So short that nobody else is told of it, unless it turns out otherwise. */
+    /** So short that no other thread is notified, unless it takes longer than predicted. */
     val alone: Boolean
         get() = serves > 1
 }
@@ -66,10 +66,7 @@ internal class Planner(private val site: SiteModel) {
     private val runsInBulk: Boolean
         get() = site.warm && !site.mayBlock && site.itemNs < BULK_BELOW_NS
 
-    /**
-     * A site that nobody knows: item by item, all timed, and the workers are asked after the time that waking them
-     * takes.
-     */
+    /** A new site: item by item, each timed, and the workers are asked after the time that waking them takes. */
     private fun first(size: Int, costs: Costs): Plan {
         val known = site.known
         return Plan(
@@ -135,7 +132,7 @@ internal class Planner(private val site: SiteModel) {
         private const val WORTH_A_CHANGE = 0.94
         /** Measuring takes at most a hundredth of what it measures. */
         private const val MEASURED_SHARE = 0.01
-        /** Trivial batches are timed every so many at least. */
+        /** At least one of this many trivial batches is timed. */
         private const val SELDOM = 255
         /** To plan a batch, to run it where others may join, and to learn from it: some 1.5 us more than without. */
         private const val LEARN_NS = 1_500

@@ -83,12 +83,12 @@ internal class Prediction(private val site: SiteModel, private val costs: Costs,
         return best
     }
 
-    /** What nearly no batch exceeds; for promises to an event thread. */
+    /** A time that almost no batch exceeds; for promises to an event thread. */
     fun atWorstNs(): Double = if (!site.known) Double.POSITIVE_INFINITY else maxOf(workNs * 2, longestNs * 2)
 
     companion object {
         private const val SAME_KIND = 1.5
-        /** What holds its processor for more than this share of its time does not gain by further threads. */
+        /** Work that uses its processor for more than this share of its time gains nothing from further threads. */
         private const val RUNS = 0.9
         /** Threads are not free for others: half as many again for less than 2 % are not taken. */
         private const val WORTH_MORE_THREADS = 0.98

@@ -2,8 +2,8 @@
 package clearway.executor.model
 
 /**
- * What is known of one call site. Pure: what it knows is a function of the observations, in their order. Not for
- * several threads at once; allocates nothing after construction.
+ * Statistics of one call site. Pure: its state depends only on the observations and their order. Not for several
+ * threads at once; allocates nothing after construction.
  */
 internal class SiteModel {
     /** Wall time an item, ns; NaN until one was seen. */
@@ -42,7 +42,7 @@ internal class SiteModel {
     val cpuOrWallNs: Double
         get() = if (itemCpuNs.isNaN()) itemNs else minOf(itemCpuNs, itemNs)
 
-    /** What to multiply a prediction for `place` with, by how predictions for it came out. */
+    /** Correction factor of predictions for `place`, from the outcomes of earlier ones. */
     fun correction(place: Place): Double = corrections[place.ordinal]
 
     fun observe(seen: Observation) {

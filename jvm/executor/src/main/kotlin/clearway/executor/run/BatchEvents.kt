@@ -60,7 +60,7 @@ internal object BatchEvents {
 
     /** Loaded only where there is a recorder. */
     private object Writer {
-        /** The first event of a JVM sets the recorder up, which takes up to a second: not for nobody. */
+        /** The first event of a JVM starts the recorder, which takes up to a second: only if a recording exists. */
         val isRecorder: Boolean
             get() = FlightRecorder.isInitialized()
 

@@ -5,8 +5,8 @@ import java.util.concurrent.CancellationException
 import java.util.concurrent.CompletableFuture
 
 /**
- * The end of a batch that nobody waits in. To cancel it cancels the batch, and it is done when that has ended: nothing
- * of the batch runs any more.
+ * The future of an asynchronous batch. Cancelling it cancels the batch; it is done when the batch has ended: nothing of
+ * the batch runs any more.
  */
 internal class BatchFuture : CompletableFuture<Void?>() {
     @Volatile var batch: Batch? = null

@@ -4,7 +4,7 @@ package clearway.executor.run
 import java.util.function.Consumer
 import java.util.function.IntConsumer
 
-/** What is done with the item at a place in the list. */
+/** Runs the item at an index of the list. */
 internal fun interface Body {
     fun run(index: Int)
 
@@ -15,7 +15,7 @@ internal fun interface Body {
 // In each of these what the loop needs stands in locals. Between two items others may have taken some back, so that the
 // compiler reads every field anew for each item: half of what a trivial item costs beside a plain loop (0.5 of 1 ns).
 
-/** The items of an array, which nobody changes. */
+/** The items of an array that does not change. */
 internal class ArrayBody<T>(private val items: Array<T>, private val action: Consumer<in T>) : Body {
     override fun run(index: Int): Unit = action.accept(items[index])
 

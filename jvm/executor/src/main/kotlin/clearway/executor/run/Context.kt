@@ -2,14 +2,14 @@
 package clearway.executor.run
 
 /**
- * What of the caller's thread goes along to the threads that help: its context class loader, and the values of the
+ * The parts of the caller's thread that helping threads get: its context class loader, and the values of the
  * thread-locals that the site names. Taken when the batch is made; put back on each helper when it leaves.
  */
 internal class Context(private val locals: List<ThreadLocal<Any?>>, caller: Thread = Thread.currentThread()) {
     private val loader: ClassLoader? = caller.contextClassLoader
     private val values: Array<Any?> = valuesOf(locals)
 
-    /** What stood on the helper's thread before. */
+    /** The helper's own values, to restore. */
     class Scope(val loader: ClassLoader?, val values: Array<Any?>)
 
     fun enter(): Scope {

@@ -6,8 +6,8 @@ import java.util.concurrent.atomic.AtomicInteger
 /**
  * Hands out the items 0 until `size`, each once, in order, to any number of threads. Never blocks, allocates nothing.
  *
- * A claim is a read-modify-write of the position: whoever moved it owns what it passed. What a claimer reads of the
- * items was written before the batch was published.
+ * A claim is a read-modify-write of the position: the thread that moved it owns the items it passed. What a claimer
+ * reads of the items was written before the batch was published.
  */
 internal class Cursor(private val size: Int) {
     private val position = AtomicInteger()

@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicInteger
  */
 internal class Lifecycle(
     private val unseen: () -> Boolean = { true },
-    /** Told the end before those who wait for it; maybe more than once. Does not throw. */
+    /** Called at the end, before the threads that wait for it; maybe more than once. Does not throw. */
     private val onOver: () -> Unit = {},
 ) {
     private val state = AtomicInteger() // The works inside; SHUT is added when it is shut.

@@ -112,7 +112,7 @@ internal class Participant(val thread: Thread) {
     val behind: Int
         get() = maxOf(0, synchronized(this) { chunkEnd } - current.get() - 1)
 
-    /** The owner stops at an item that failed: returns how many items from `next` on are its own and now nobody's. */
+    /** The owner stops at an item that failed. Returns how many of its items from `next` on are dropped. */
     fun giveUp(next: Int): Int =
         synchronized(this) {
             val rest = maxOf(0, chunkEnd - next)

@@ -86,7 +86,7 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
         }
     }
 
-    /** What is left where every nanosecond shows: one object, one barrier to publish it and one to end it. */
+    /** The shortest path, for trivial batches: one object, one barrier to publish it and one to end it. */
     private fun runAlone(site: Site, plan: Plan, lane: Registry.Lane, size: Int, body: Body) {
         registry.see(lane)
         val outer = lane.current
@@ -184,7 +184,7 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
         }
     }
 
-    /** Nothing of a batch that nobody waits in runs any more. */
+    /** An asynchronous batch has ended. */
     private fun ended(site: Site, batch: Batch, future: BatchFuture) {
         registry.removeDetached(batch)
         try {
@@ -203,7 +203,7 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
         if (!batch.isOver) askAtLeastOne(batch, 1)
     }
 
-    /** Nobody waits in this batch: where no thread comes at all, it ends. */
+    /** No thread waits in this batch: if no thread can be had, it ends. */
     private fun askAtLeastOne(batch: Batch, helpers: Int) {
         val thrown = ask(batch, helpers, batch.plan.place == Place.ELASTIC) ?: return
         if (batch.asked == 0) batch.cancel(RejectedExecutionException(NO_THREAD, thrown))

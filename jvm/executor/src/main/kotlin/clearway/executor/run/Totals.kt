@@ -4,7 +4,7 @@ package clearway.executor.run
 import clearway.executor.host.Clock
 import clearway.executor.model.DurationHistogram
 
-/** What the threads of one batch measured, added up as they leave. */
+/** Sums of what the threads of one batch measured, added up as they leave. */
 internal class Totals {
     var items = 0
     var itemsNs = 0L

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.executor.run
 
-/** Hands what nobody waits for to the thread's handler of uncaught errors. Never throws: the thread goes on. */
+/** Passes an error that no caller gets to the thread's handler of uncaught errors. Never throws: the thread goes on. */
 internal fun uncaught(thrown: Throwable) {
     try {
         val thread = Thread.currentThread()

@@ -116,7 +116,7 @@ internal class Watchdog(
         return long
     }
 
-    /** By the process's CPU time of late: what it did not use was not used by threads of ours. */
+    /** By the process's recent CPU time: processors that it did not use are idle as far as this process knows. */
     private fun idleProcessors(now: Long): Int {
         load.look(clock.processCpuNs(), now)
         return costs.now.processors.let { it - Math.round(load.used).toInt().coerceAtMost(it) }

@@ -169,7 +169,7 @@ internal class Workers(
         private fun waitForMore(): Boolean {
             woken = false
             free.addFirst(this)
-            // A job that came before we were in `free` woke nobody.
+            // A job that came before this worker was in `free` woke no worker.
             if (jobs.isEmpty()) {
                 val until = System.nanoTime() + stayNs
                 while (!woken && !stopped) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.meter.host
 
-/** What only some JVMs have or allow: null without `java.management`, and where a security manager forbids it. */
+/**
+ * Features that only some JVMs have or allow: null without `java.management`, or if a security manager forbids them.
+ */
 internal inline fun <T> optional(ask: () -> T): T? =
     try {
         ask()

@@ -4,7 +4,7 @@ package clearway.meter.host
 /** Why no stack can be read where a security manager does not allow it. */
 internal const val STACKS_FORBIDDEN: String = "the security manager forbids it"
 
-/** What can be seen of another thread. */
+/** A sample of another thread. */
 internal interface Look {
     /** As [frames] gives it. */
     fun stack(thread: Thread): List<String>
@@ -15,7 +15,10 @@ internal interface Look {
     /** Time that it held a processor, in ms; NaN where that cannot be had. */
     fun cpuMs(thread: Thread): Double
 
-    /** The calling thread's waiting, which another thread may read from now on; null where nobody counts it. */
+    /**
+     * The calling thread's waiting times, which another thread may read from now on; null if the system does not count
+     * them.
+     */
     fun waiting(): Waiting?
 }
 

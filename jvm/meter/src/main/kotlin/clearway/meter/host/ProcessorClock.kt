@@ -8,7 +8,7 @@ internal class ProcessorClock {
     private val threads =
         ManagementFactory.getThreadMXBean().takeIf { it.isThreadCpuTimeSupported && it.isThreadCpuTimeEnabled }
 
-    /** What the thread used, in ns; -1 where that cannot be had. */
+    /** The thread's CPU time in ns; -1 if unknown. */
     fun ns(thread: Thread): Long = threads?.getThreadCpuTime(idOf(thread)) ?: -1
 
     // JDK 19 calls it threadId; 17 has only this.

@@ -41,7 +41,7 @@ internal class RunQueue private constructor(private val file: FileChannel) : Wai
     override fun close(): Unit = file.close()
 
     companion object {
-        /** Of the calling thread; null where nobody counts. */
+        /** Of the calling thread; null if the system does not count it. */
         fun ofThisThread(): RunQueue? =
             try {
                 RunQueue(FileChannel.open(Path.of("/proc/thread-self/schedstat"), READ))

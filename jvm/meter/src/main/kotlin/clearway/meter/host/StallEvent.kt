@@ -41,7 +41,7 @@ internal object FlightRecording {
     private val isThere = ModuleLayer.boot().findModule("jdk.jfr").isPresent
 
     fun write(stall: Stall, runStarted: Instant, thread: Thread?, label: String?) {
-        // The first event of a JVM sets the recorder up, which takes up to a second: not for nobody.
+        // The first event of a JVM starts the recorder, which takes up to a second: only if a recording exists.
         if (isThere && Writer.isRecorder) Writer.write(stall, runStarted, thread, label)
     }
 

@@ -11,11 +11,11 @@ internal class ThreadTimes(private val look: Look) : AutoCloseable {
     private var isStarted = false
     private var cpuMs = Double.NaN
 
-    /** How long the watched thread ran between the last two looks; NaN where nobody tells. */
+    /** How long the watched thread ran between the last two samples; NaN if unknown. */
     var newlyRanMs: Double = Double.NaN
         private set
 
-    /** How long it was ready and not run between the last two looks; 0 where nobody tells. */
+    /** How long it was ready and did not run between the last two samples; 0 if unknown. */
     var newlyWaitedMs: Double = 0.0
         private set
 
@@ -49,7 +49,7 @@ internal class ThreadTimes(private val look: Look) : AutoCloseable {
         waitedMs = 0.0
     }
 
-    /** How long the calling thread, the heart's, was ready and not run since the last call; 0 where nobody tells. */
+    /** How long the calling thread, the heart's, was ready and did not run since the last call; 0 if unknown. */
     fun ownWaitedMs(): Double {
         if (!isStarted) own = look.waiting()
         isStarted = true

@@ -10,7 +10,7 @@ import clearway.meter.StallCause
 import clearway.meter.StallReport
 import clearway.meter.WaitShare
 
-/** What a run is made of, before anything is computed. */
+/** The raw data of a run. */
 internal class RunFacts(
     val host: String,
     val label: String?,

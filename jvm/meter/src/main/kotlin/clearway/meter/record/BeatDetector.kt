@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.meter.record
 
-/** What a detector found: the thread could not answer from [startMs] to [endMs], on the meter's clock. */
+/** A detected stall: the thread did not answer from [startMs] to [endMs], on the meter's clock. */
 internal data class Found(
     val startMs: Double,
     val endMs: Double,

@@ -17,7 +17,7 @@ internal class Evidence(
     /** Part of it in which the thread had nothing to do and still was not woken. */
     val unwokenMs: Double,
     val gcMs: Double,
-    /** What `measure` was running all the while, without a break. */
+    /** The function that `measure` ran during the whole stall. */
     val call: String?,
     val stacks: List<StackSample>,
     val marks: List<MarkShare>,

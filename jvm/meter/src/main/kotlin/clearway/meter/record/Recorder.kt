@@ -9,7 +9,7 @@ import clearway.meter.model.RunFacts
 import clearway.meter.model.summarize
 import java.time.Instant
 
-/** What a run is recorded under. */
+/** The settings of a recorded run. */
 internal class RecorderOptions(
     val label: String?,
     val hz: Double,
@@ -70,7 +70,7 @@ internal class Recorder(private val options: RecorderOptions) {
 
     fun garbageCollected(startMs: Double, endMs: Double): Unit = collections.add(startMs, endMs, Unit)
 
-    /** What a look at the thread showed; no frames where it had nothing to do. */
+    /** A sample of the thread; without frames if it was idle. */
     fun stack(atMs: Double, frames: List<String>): Unit = stacks.add(atMs, atMs, frames)
 
     /** A measured function ran from `startMs` to `endMs` without giving the thread back. */
